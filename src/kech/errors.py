@@ -1,0 +1,140 @@
+"""Every refusal of kech, one tree.  A message names files, columns and rows, never a cell.
+
+KechError
+├── UsageError (exit 2)        the question is wrong: NoSuchColumn, ColumnInTwoRoles, NoQuasiIdentifier,
+│                              BadOption, BadTarget, BadPlan, MissingExtra
+├── InputError (exit 3)        the data is wrong: NoSuchFile, UnreadableFile, BadColumns, BadRow, BadValue,
+│                              BadHierarchy, BadCertificate
+├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken
+└── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, CannotWrite
+"""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class KechError(Exception):
+    """Base of everything kech refuses."""
+
+    exit_code = 1
+
+
+class UsageError(KechError):
+    """The question itself is wrong; the data was not touched."""
+
+    exit_code = 2
+
+
+class InputError(KechError):
+    """The table, hierarchy or certificate cannot be read as what it claims to be."""
+
+    exit_code = 3
+
+
+class GoalNotMet(KechError):
+    """The data is fine, but the privacy asked for does not hold."""
+
+    exit_code = 4
+
+
+class ResourceError(KechError):
+    """Memory, disk or permissions ran out."""
+
+    exit_code = 5
+
+
+class NoSuchColumn(UsageError):
+    def __init__(self, column: str, columns: Iterable[str]) -> None:
+        names = list(columns)
+        close = get_close_matches(column, names, n=1)
+        hint = f"Did you mean {close[0]!r}?" if close else f"Columns: {', '.join(map(repr, names))}."
+        super().__init__(f"There is no column {column!r}. {hint}")
+
+
+class ColumnInTwoRoles(UsageError):
+    def __init__(self, column: str, first: str, second: str) -> None:
+        super().__init__(f"Column {column!r} is named as {first} and as {second}. Give it one role.")
+
+
+class NoQuasiIdentifier(UsageError):
+    def __init__(self) -> None:
+        super().__init__(
+            "No quasi-identifier is named. Name the columns that could point at a person: --qi COLUMN ...; "
+            "`kech inspect TABLE` suggests them."
+        )
+
+
+class BadOption(UsageError):
+    def __init__(self, option: str, reason: str) -> None:
+        super().__init__(f"{option}: {reason}")
+
+
+class BadTarget(UsageError):
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(f"Cannot write to {str(path)!r}: {reason}")
+
+
+class BadPlan(UsageError):
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(f"Plan {str(path)!r}: {reason}")
+
+
+class MissingExtra(UsageError):
+    def __init__(self, purpose: str, extra: str) -> None:
+        super().__init__(f"{purpose} needs an optional package. Install it with: pip install 'kech[{extra}]'")
+
+
+class NoSuchFile(InputError):
+    def __init__(self, path: object) -> None:
+        super().__init__(f"There is no file {str(path)!r}.")
+
+
+class UnreadableFile(InputError):
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(f"Cannot read {str(path)!r}: {reason}")
+
+
+class BadColumns(InputError):
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(f"Columns of {str(path)!r}: {reason}")
+
+
+class BadRow(InputError):
+    def __init__(self, path: object, line: int, reason: str) -> None:
+        super().__init__(f"{str(path)!r}, line {line}: {reason}")
+
+
+class BadValue(InputError):
+    def __init__(self, column: str, row: int, reason: str) -> None:
+        super().__init__(f"Column {column!r}, row {row}: {reason}")
+
+
+class BadHierarchy(InputError):
+    def __init__(self, source: object, line: int | None, reason: str) -> None:
+        where = f"{str(source)!r}, line {line}" if line is not None else repr(str(source))
+        super().__init__(f"Hierarchy {where}: {reason}")
+
+
+class BadCertificate(InputError):
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(f"Certificate {str(path)!r}: {reason}")
+
+
+class TooFewRows(GoalNotMet):
+    def __init__(self, rows: int, k: int) -> None:
+        super().__init__(f"k={k} needs {k} rows or more; the table has {rows}. Choose a smaller k.")
+
+
+class ClaimBroken(GoalNotMet):
+    def __init__(self, path: object, broken: Iterable[str]) -> None:
+        super().__init__(f"{str(path)!r} does not keep its promise: {'; '.join(broken)}.")
+
+
+class OutOfMemory(ResourceError):
+    def __init__(self, doing: str, limit: str) -> None:
+        super().__init__(f"Out of memory while {doing} (limit {limit}). Raise --memory or use fewer columns.")
+
+
+class CannotWrite(ResourceError):
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(f"Cannot write {str(path)!r}: {reason}")
