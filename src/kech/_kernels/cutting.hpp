@@ -1,0 +1,185 @@
+// Order and cut: along one order of the points, the cheapest cut into runs of at least k rows, for many k at once.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+#include "widths.hpp"
+
+namespace kech {
+
+// Some rows of one point, or of a few neighbours, that are never parted.
+struct Piece {
+    std::size_t first, last;  // positions in the order
+    std::int64_t weight;
+};
+
+struct Share {
+    std::vector<std::int64_t> point, group, rows;
+};
+
+class Cutter {
+  public:
+    Cutter(const Code* codes, const std::int64_t* weights, const std::int64_t* order, std::size_t points,
+           const Widths& widths, bool part)
+        : codes_(codes), weights_(weights), order_(order), points_(points), axes_(widths.axes()), widths_(widths),
+          part_(part) {}
+
+    std::vector<Share> run(const std::vector<std::int64_t>& ks, unsigned threads) const {
+        std::vector<Share> shares(ks.size());
+        auto starts = batches(ks);
+        std::atomic<std::size_t> next{0};
+        auto worker = [&] {
+            for (std::size_t b; (b = next.fetch_add(1)) + 1 < starts.size();)
+                cut({ks.begin() + starts[b], ks.begin() + starts[b + 1]}, shares.data() + starts[b]);
+        };
+        std::vector<std::jthread> pool;
+        for (unsigned t = 1; t < threads; ++t) pool.emplace_back(worker);
+        worker();
+        pool.clear();
+        return shares;
+    }
+
+  private:
+    static constexpr std::size_t batch = 8;
+    static constexpr std::int64_t finest = 128;  // a run of k rows is looked at in 128 steps or more
+
+    // Neighbouring k share one scan of the order; ks ascend.
+    static std::vector<std::size_t> batches(const std::vector<std::int64_t>& ks) {
+        std::vector<std::size_t> starts{0};
+        for (std::size_t q = 1; q < ks.size(); ++q)
+            if (q - starts.back() == batch || ks[q] > 2 * ks[starts.back()]) starts.push_back(q);
+        starts.push_back(ks.size());
+        return starts;
+    }
+
+    void cut(const std::vector<std::int64_t>& ks, Share* shares) const {
+        std::int64_t largest = ks.back(), step = std::max<std::int64_t>(1, ks.front() / finest);
+        auto pieces = part_points(largest, step);
+        std::vector<Code> lo, hi;
+        box_pieces(pieces, lo, hi);
+        std::vector<std::vector<double>> cost(ks.size(), std::vector<double>(pieces.size() + 1, infinity));
+        std::vector<std::vector<std::uint32_t>> length(ks.size(), std::vector<std::uint32_t>(pieces.size() + 1, 0));
+        for (auto& c : cost) c[0] = 0;
+        sweep(pieces, lo, hi, ks, largest, cost, length);
+        for (std::size_t q = 0; q < ks.size(); ++q) shares[q] = share(pieces, length[q]);
+    }
+
+    // A point of many rows keeps k - 1 single rows on both sides for its neighbours; nobody ever needs more.
+    std::vector<Piece> part_points(std::int64_t k, std::int64_t step) const {
+        std::vector<Piece> pieces;
+        std::int64_t pending = 0;
+        std::size_t from = 0;
+        auto flush = [&](std::size_t to) {
+            if (pending > 0) pieces.push_back({from, to, pending});
+            pending = 0;
+        };
+        for (std::size_t p = 0; p < points_; ++p) {
+            std::int64_t rows = weights_[order_[p]];
+            if (pending == 0) from = p;
+            if (pending + rows < step) {
+                pending += rows;
+                continue;
+            }
+            if (pending > 0) flush(p - 1);
+            std::int64_t side = (k - 2) / step + 1;
+            if (!part_) {
+                pieces.push_back({p, p, rows});
+            } else if (rows > 3 * side * step) {
+                for (std::int64_t i = 0; i < side; ++i) pieces.push_back({p, p, step});
+                pieces.push_back({p, p, rows - 2 * side * step});
+                for (std::int64_t i = 0; i < side; ++i) pieces.push_back({p, p, step});
+            } else {
+                for (; rows >= step; rows -= step) pieces.push_back({p, p, step});
+                if (rows > 0) pieces.push_back({p, p, rows});
+            }
+        }
+        flush(points_ - 1);
+        return pieces;
+    }
+
+    void box_pieces(const std::vector<Piece>& pieces, std::vector<Code>& lo, std::vector<Code>& hi) const {
+        lo.resize(pieces.size() * axes_);
+        hi.resize(pieces.size() * axes_);
+        Box box(axes_);
+        for (std::size_t e = 0; e < pieces.size(); ++e) {
+            box.clear();
+            for (std::size_t p = pieces[e].first; p <= pieces[e].last; ++p) box.cover(codes_ + order_[p] * axes_);
+            std::copy(box.lo.begin(), box.lo.end(), lo.begin() + e * axes_);
+            std::copy(box.hi.begin(), box.hi.end(), hi.begin() + e * axes_);
+        }
+    }
+
+    // A run that could be parted into two runs of k rows is never better than its parts: stop there.
+    void sweep(const std::vector<Piece>& pieces, const std::vector<Code>& lo, const std::vector<Code>& hi,
+               const std::vector<std::int64_t>& ks, std::int64_t largest, std::vector<std::vector<double>>& cost,
+               std::vector<std::vector<std::uint32_t>>& length) const {
+        std::vector<std::int64_t> rows{0};
+        std::vector<double> price{0};
+        Box box(axes_);
+        for (std::size_t end = 1; end <= pieces.size(); ++end) {
+            box.clear();
+            rows.resize(1);
+            price.resize(1);
+            std::int64_t enough = 0;
+            for (std::size_t at = end; at-- > 0;) {
+                box.cover(lo.data() + at * axes_, hi.data() + at * axes_);
+                rows.push_back(rows.back() + pieces[at].weight);
+                price.push_back(rows.back() * widths_.sum(box.lo.data(), box.hi.data()));
+                if (enough == 0 && rows.back() >= largest) enough = rows.back();
+                if (enough > 0 && rows.back() - enough >= largest) break;
+            }
+            for (std::size_t q = 0; q < ks.size(); ++q) choose(rows, price, ks[q], end, cost[q], length[q]);
+        }
+    }
+
+    static void choose(const std::vector<std::int64_t>& rows, const std::vector<double>& price, std::int64_t k,
+                       std::size_t end, std::vector<double>& cost, std::vector<std::uint32_t>& length) {
+        std::size_t s = std::lower_bound(rows.begin(), rows.end(), k) - rows.begin();
+        if (s == rows.size()) return;
+        std::int64_t enough = rows[s];
+        for (; s < rows.size() && rows[s] - enough < k; ++s) {
+            double total = cost[end - s] + price[s];
+            if (total < cost[end]) {
+                cost[end] = total;
+                length[end] = static_cast<std::uint32_t>(s);
+            }
+        }
+    }
+
+    Share share(const std::vector<Piece>& pieces, const std::vector<std::uint32_t>& length) const {
+        std::vector<std::size_t> ends;
+        for (std::size_t end = pieces.size(); end > 0; end -= length[end]) ends.push_back(end);
+        Share out;
+        std::size_t begin = 0;
+        for (std::size_t g = 0; g < ends.size(); ++g) {
+            std::size_t end = ends[ends.size() - 1 - g];
+            for (; begin < end; ++begin) give(out, pieces[begin], static_cast<std::int64_t>(g));
+        }
+        return out;
+    }
+
+    void give(Share& out, const Piece& piece, std::int64_t group) const {
+        bool several = piece.first != piece.last;
+        for (std::size_t p = piece.first; p <= piece.last; ++p) {
+            std::int64_t point = order_[p], rows = several ? weights_[point] : piece.weight;
+            if (!out.point.empty() && out.point.back() == point && out.group.back() == group) {
+                out.rows.back() += rows;
+                continue;
+            }
+            out.point.push_back(point);
+            out.group.push_back(group);
+            out.rows.push_back(rows);
+        }
+    }
+
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    const Code* codes_;
+    const std::int64_t* weights_;
+    const std::int64_t* order_;
+    std::size_t points_, axes_;
+    const Widths& widths_;
+    bool part_;
+};
+
+}  // namespace kech

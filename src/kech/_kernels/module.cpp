@@ -1,0 +1,59 @@
+// The door of the kernels: arrays in, arrays out, no checks, GIL released.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
+
+#include "cutting.hpp"
+#include "ordering.hpp"
+
+namespace nb = nanobind;
+using namespace kech;
+
+template <class T>
+using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Codes = nb::ndarray<const Code, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Out = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
+
+static std::vector<double> copy(const In<double>& array) { return {array.data(), array.data() + array.size()}; }
+
+static Out hand_over(std::vector<std::int64_t>&& values) {
+    auto* kept = new std::vector<std::int64_t>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
+    return Out(kept->data(), {kept->size()}, owner);
+}
+
+static Out order_points(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths, unsigned threads) {
+    std::vector<std::int64_t> order;
+    {
+        nb::gil_scoped_release release;
+        order = KdOrder(codes.data(), weights.data(), codes.shape(0), widths).run(threads);
+    }
+    return hand_over(std::move(order));
+}
+
+static nb::list cut_order(const Codes& codes, const In<std::int64_t>& weights, const In<std::int64_t>& order,
+                          const Widths& widths, const std::vector<std::int64_t>& ks, bool part, unsigned threads) {
+    std::vector<Share> shares;
+    {
+        nb::gil_scoped_release release;
+        Cutter cutter(codes.data(), weights.data(), order.data(), codes.shape(0), widths, part);
+        shares = cutter.run(ks, threads);
+    }
+    nb::list out;
+    for (auto& s : shares)
+        out.append(nb::make_tuple(hand_over(std::move(s.point)), hand_over(std::move(s.group)),
+                                  hand_over(std::move(s.rows))));
+    return out;
+}
+
+NB_MODULE(_kernels, m) {
+    nb::class_<Widths>(m, "Widths")
+        .def(nb::init<>())
+        .def("add_line", [](Widths& w, const In<double>& left, const In<double>& right, double cap,
+                            Code null) { w.add_line(copy(left), copy(right), cap, null); })
+        .def("add_tree", [](Widths& w, const In<double>& single,
+                            const In<double>& gaps) { w.add_tree(copy(single), gaps.data()); })
+        .def("width", &Widths::width);
+    m.def("order_points", &order_points);
+    m.def("cut_order", &cut_order);
+}

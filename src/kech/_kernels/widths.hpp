@@ -1,0 +1,120 @@
+// How wide a range of codes is on each axis: the only thing a kernel knows about a column.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace kech {
+
+using Code = std::int32_t;
+
+// A code has a left and a right end on a line; beyond `cap`, and together with NULL (the last code), all is lost.
+struct Line {
+    std::vector<double> left, right;
+    double cap;
+    Code null;
+
+    double operator()(Code lo, Code hi) const {
+        if (lo == hi) return right[lo] - left[lo];
+        if (hi == null) return 1.0;
+        double width = right[hi] - left[lo];
+        return width > cap ? 1.0 : width;
+    }
+};
+
+// Leaves of a tree in depth-first order: the widest gap between neighbours is the width of the range.
+struct Tree {
+    static constexpr std::size_t small = 256;
+    std::size_t leaves;
+    std::vector<double> single;
+    std::vector<std::vector<double>> widest;  // widest[p][i] = max of gaps i .. i + 2^p - 1
+    std::vector<double> table;                // every (lo, hi), for small trees
+
+    Tree(std::vector<double> single_, const double* gaps) : leaves(single_.size()), single(std::move(single_)) {
+        widest.emplace_back(gaps, gaps + (leaves ? leaves - 1 : 0));
+        for (std::size_t reach = 1; 2 * reach < leaves; reach *= 2) {
+            const auto& last = widest.back();
+            std::vector<double> next(last.size() - reach);
+            for (std::size_t i = 0; i < next.size(); ++i) next[i] = std::max(last[i], last[i + reach]);
+            widest.push_back(std::move(next));
+        }
+        if (leaves <= small) fill_table();
+    }
+
+    void fill_table() {
+        std::vector<double> all(leaves * leaves, 0.0);
+        for (std::size_t lo = 0; lo < leaves; ++lo)
+            for (std::size_t hi = lo; hi < leaves; ++hi) all[lo * leaves + hi] = look_up(lo, hi);
+        table = std::move(all);
+    }
+
+    double look_up(std::size_t lo, std::size_t hi) const {
+        if (lo == hi) return single[lo];
+        auto level = std::bit_width(hi - lo) - 1;
+        return std::max(widest[level][lo], widest[level][hi - (std::size_t{1} << level)]);
+    }
+
+    double operator()(Code lo, Code hi) const { return table.empty() ? look_up(lo, hi) : table[lo * leaves + hi]; }
+};
+
+class Widths {
+  public:
+    void add_line(std::vector<double> left, std::vector<double> right, double cap, Code null) {
+        axes_.push_back({false, lines_.size()});
+        lines_.push_back({std::move(left), std::move(right), cap, null});
+    }
+
+    void add_tree(std::vector<double> single, const double* gaps) {
+        axes_.push_back({true, trees_.size()});
+        trees_.emplace_back(std::move(single), gaps);
+    }
+
+    std::size_t axes() const { return axes_.size(); }
+
+    double width(std::size_t axis, Code lo, Code hi) const {
+        const auto& [tree, at] = axes_[axis];
+        return tree ? trees_[at](lo, hi) : lines_[at](lo, hi);
+    }
+
+    double sum(const Code* lo, const Code* hi) const {
+        double total = 0;
+        for (std::size_t j = 0; j < axes_.size(); ++j) total += width(j, lo[j], hi[j]);
+        return total;
+    }
+
+  private:
+    struct Axis {
+        bool tree;
+        std::size_t at;
+    };
+    std::vector<Axis> axes_;
+    std::vector<Line> lines_;
+    std::vector<Tree> trees_;
+};
+
+// The smallest box of codes around some points.
+struct Box {
+    std::vector<Code> lo, hi;
+
+    explicit Box(std::size_t axes) : lo(axes), hi(axes) { clear(); }
+
+    void clear() {
+        std::fill(lo.begin(), lo.end(), std::numeric_limits<Code>::max());
+        std::fill(hi.begin(), hi.end(), std::numeric_limits<Code>::min());
+    }
+
+    void cover(const Code* low, const Code* high) {
+        for (std::size_t j = 0; j < lo.size(); ++j) {
+            lo[j] = std::min(lo[j], low[j]);
+            hi[j] = std::max(hi[j], high[j]);
+        }
+    }
+
+    void cover(const Code* point) { cover(point, point); }
+};
+
+}  // namespace kech

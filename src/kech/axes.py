@@ -1,0 +1,395 @@
+"""Axes: each quasi-identifier coded to integers in an order; how wide a range of codes is; how it is printed.
+
+In: the distinct values of a column.  Out: codes, widths and labels, all functions of a range [lo, hi] of codes.
+NULL, where a column has it, is the last code: a value of its own, and together with any other all is lost.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech._kernels import Widths
+from kech.grid import Grid, Ints, build_date_grid, build_number_grid
+from kech.hierarchy import GeneralizationTree
+from kech.rulers import DAY, Floats, date_unit, format_date, format_number, number_unit
+
+Codes = NDArray[np.int32]
+
+EVERYTHING = "*"
+LONGEST_SET = 50  # a set of more values says no more than `*`
+
+
+@dataclass(frozen=True, eq=False)
+class Axis(ABC):
+    """A column as a range of codes."""
+
+    column: str
+    codes: Codes  # the code of each distinct value, in the order the values were given
+    has_null: bool
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """numeric, date, ordinal, set or tree."""
+
+    @property
+    @abstractmethod
+    def values(self) -> int:
+        """Number of codes without NULL."""
+
+    @abstractmethod
+    def widths(self, lo: Ints, hi: Ints) -> Floats:
+        """Width in [0, 1] of what is printed for each range of codes."""
+
+    @abstractmethod
+    def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
+        """The whole range that the label of [lo, hi] stands for: equal labels, equal ranges."""
+
+    @abstractmethod
+    def label(self, lo: int, hi: int) -> str | None:
+        """What is printed for a closed range."""
+
+    @abstractmethod
+    def add_to(self, widths: Widths) -> None:
+        """Tell the kernels about this axis."""
+
+    @abstractmethod
+    def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
+        """What a reader must know to measure the published labels."""
+
+    @property
+    def null(self) -> int:
+        """Code of NULL, or -1."""
+        return self.values if self.has_null else -1
+
+    @property
+    def size(self) -> int:
+        """Number of codes."""
+        return self.values + self.has_null
+
+    def at(self, k: int) -> Self:
+        """This axis as it may be published for k; only grids change."""
+        del k
+        return self
+
+    def labels(self, lo: Ints, hi: Ints) -> list[str | None]:
+        """The label of each closed range."""
+        pairs, inverse = np.unique(np.stack([lo, hi], axis=1), axis=0, return_inverse=True)
+        texts = [None if a == b == self.null else self.label(int(a), int(b)) for a, b in pairs]
+        return [texts[i] for i in inverse.ravel()]
+
+    def all_lost(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
+        """NULL together with something else."""
+        return (hi == self.null) & (lo < hi)
+
+
+@dataclass(frozen=True, eq=False)
+class LineAxis(Axis):
+    """Numbers or dates: a code is a stretch [low, high] of the line, printed as an interval."""
+
+    is_date: bool
+    low: Floats  # -inf where the tail is open
+    high: Floats  # inf where the tail is open
+    hides: Ints  # for each inner boundary between codes, the largest k at which it is published
+    domain: tuple[float, float]
+    unit: float
+    inclusive: bool  # is `high` the last value, or the first one beyond
+    k: int = 1
+
+    @property
+    def kind(self) -> str:
+        """Numeric or date."""
+        return "date" if self.is_date else "numeric"
+
+    @property
+    def values(self) -> int:
+        """Number of stretches."""
+        return len(self.low)
+
+    def at(self, k: int) -> Self:
+        """Only boundaries that hide among k rows remain."""
+        return replace(self, k=k)
+
+    @cached_property
+    def cells(self) -> tuple[Ints, Ints]:
+        """For each code the first and last code of its published cell."""
+        group = np.concatenate([[0], np.cumsum(self.hides >= self.k)])
+        codes = np.arange(self.values)
+        first = np.searchsorted(group, group, side="left")
+        last = np.searchsorted(group, group, side="right") - 1
+        null = codes[:0] if not self.has_null else np.array([self.null])
+        return np.concatenate([first, null]), np.concatenate([last, null])
+
+    @cached_property
+    def ends(self) -> tuple[Floats, Floats]:
+        """Left and right end of each code's published cell, as a share of the domain."""
+        start, stop = self.domain
+        length = stop - start
+        low, high = (x[c[: self.values]] for x, c in zip((self.low, self.high), self.cells, strict=True))
+        left, right = (np.clip(x, start, stop) - start for x in (low, high))
+        scale = 1 / length if length > 0 else 0.0
+        pad = np.zeros(int(self.has_null))
+        return np.concatenate([left * scale, pad]), np.concatenate([right * scale, pad])
+
+    def widths(self, lo: Ints, hi: Ints) -> Floats:
+        """(max - min) / domain."""
+        left, right = self.ends
+        return np.where(self.all_lost(lo, hi), 1.0, right[hi] - left[lo])
+
+    def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
+        """From the start of the first cell to the end of the last."""
+        first, last = self.cells[0][lo], self.cells[1][hi]
+        whole = self.all_lost(lo, hi) | self._is_everything(first, last)
+        return np.where(whole, 0, first), np.where(whole, self.size - 1, last)
+
+    def _is_everything(self, first: Ints, last: Ints) -> NDArray[np.bool_]:
+        inner = last < self.values
+        return inner & (self.low[first * inner] == -np.inf) & (self.high[last * inner] == np.inf)
+
+    def label(self, lo: int, hi: int) -> str:
+        """`25`, `[22, 25]`, `[22, 25)`, `<= 21`, `>= 80` or `*`."""
+        if hi == self.null:
+            return EVERYTHING
+        low, high = self.low[lo], self.high[hi]
+        if low == -np.inf:
+            return EVERYTHING if high == np.inf else f"{'<=' if self.inclusive else '<'} {self.text(high)}"
+        if high == np.inf:
+            return f">= {self.text(low)}"
+        if low == high:
+            return self.text(low)
+        return f"[{self.text(low)}, {self.text(high)}{']' if self.inclusive else ')'}"
+
+    def text(self, value: float) -> str:
+        """One end of an interval."""
+        return (format_date if self.is_date else format_number)(value, self.unit)
+
+    def add_to(self, widths: Widths) -> None:
+        """A line."""
+        widths.add_line(*self.ends, np.inf, self.null)
+
+    def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
+        """The domain."""
+        del labels
+        ends = [self.text(x) if self.is_date else x for x in self.domain]
+        return {"column": self.column, "axis": self.kind, "domain": ends}
+
+
+@dataclass(frozen=True, eq=False)
+class RankAxis(Axis):
+    """Values in an order; a range is printed by its ends (ordinal) or as the set of its values."""
+
+    texts: tuple[str, ...]
+    ordinal: bool
+
+    @property
+    def kind(self) -> str:
+        """Ordinal or set."""
+        return "ordinal" if self.ordinal else "set"
+
+    @property
+    def values(self) -> int:
+        """Number of values."""
+        return len(self.texts)
+
+    @property
+    def step(self) -> float:
+        """Width of two neighbours; NULL counts as one more value of a set."""
+        others = (self.values if self.ordinal else self.size) - 1
+        return 1 / others if others > 0 else 0.0
+
+    def too_long(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
+        """Ranges printed as `*`."""
+        long = (hi - lo >= LONGEST_SET) & (not self.ordinal)
+        whole = (lo == 0) & (hi == self.values - 1) & (self.values > 1) & (not self.ordinal)
+        return self.all_lost(lo, hi) | long | whole
+
+    def widths(self, lo: Ints, hi: Ints) -> Floats:
+        """(rank max - rank min) / (values - 1)."""
+        return np.where(self.too_long(lo, hi), 1.0, (hi - lo) * self.step)
+
+    def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
+        """The range itself, or everything."""
+        lost = self.too_long(lo, hi)
+        return np.where(lost, 0, lo), np.where(lost, self.size - 1, hi)
+
+    def label(self, lo: int, hi: int) -> str:
+        """`a`, `{a, b}`, `low..high` or `*`."""
+        if bool(self.too_long(np.int64(lo), np.int64(hi))):  # type: ignore[arg-type]
+            return EVERYTHING
+        if self.ordinal:
+            return self.texts[lo] if lo == hi else f"{self.texts[lo]}..{self.texts[hi]}"
+        if lo == hi and not self.texts[lo].startswith("{") and self.texts[lo] != EVERYTHING:
+            return self.texts[lo]
+        return "{" + ", ".join(map(member, sorted(self.texts[lo : hi + 1]))) + "}"
+
+    def add_to(self, widths: Widths) -> None:
+        """A line of equal steps; longer than the longest set, all is lost."""
+        at = np.arange(self.values) * self.step
+        ends = np.concatenate([at, np.zeros(int(self.has_null))])
+        longest = min(LONGEST_SET, self.values - 1) - 0.5
+        widths.add_line(ends, ends, np.inf if self.ordinal else longest * self.step, self.null)
+
+    def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
+        """The order, or the number of values."""
+        del labels
+        known = {"order": list(self.texts)} if self.ordinal else {"values": self.size}
+        return {"column": self.column, "axis": self.kind, **known}
+
+
+@dataclass(frozen=True, eq=False)
+class TreeAxis(Axis):
+    """Values under a generalization tree; a range is printed as the label of its lowest common ancestor."""
+
+    tree: GeneralizationTree
+
+    @property
+    def kind(self) -> str:
+        """Tree."""
+        return "tree"
+
+    @property
+    def values(self) -> int:
+        """Number of leaves."""
+        return len(self.tree.leaves)
+
+    @cached_property
+    def spans(self) -> list[tuple[Ints, Ints]]:
+        """For each level the first and last leaf under each leaf's node, widened to the widest equal label."""
+        spans: list[tuple[Ints, Ints]] = []
+        higher = np.array([""] * self.values, dtype=object)
+        for level in reversed(range(self.tree.height)):
+            nodes = self.tree.level_codes(level)
+            texts = np.array(self.tree.level_labels(level), dtype=object)[nodes]
+            first, last = np.searchsorted(nodes, nodes), np.searchsorted(nodes, nodes, side="right") - 1
+            if spans:
+                same = texts == higher
+                first, last = np.where(same, spans[-1][0], first), np.where(same, spans[-1][1], last)
+            spans.append((first, last))
+            higher = texts
+        return spans[::-1]
+
+    @cached_property
+    def root(self) -> str:
+        """Label of everything."""
+        return self.tree.level_labels(self.tree.height - 1)[0]
+
+    @cached_property
+    def rooted(self) -> NDArray[np.bool_]:
+        """For each level and leaf, whether the label is that of the root."""
+        levels = range(self.tree.height)
+        return np.stack(
+            [np.array([x == self.root for x in self.tree.level_labels(v)])[self.tree.level_codes(v)] for v in levels]
+        )
+
+    def levels(self, lo: Ints, hi: Ints) -> Ints:
+        """The lowest level at which both ends have the same node."""
+        level = np.full(lo.shape, self.tree.height - 1)
+        for candidate in reversed(range(self.tree.height)):
+            nodes = self.tree.level_codes(candidate)
+            level[nodes[lo] == nodes[hi]] = candidate
+        return level
+
+    def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
+        """All leaves under the label."""
+        leaf_lo, leaf_hi = (np.minimum(x, self.values - 1) for x in (lo, hi))
+        level = self.levels(leaf_lo, leaf_hi)
+        firsts, lasts = (np.stack(x) for x in zip(*self.spans, strict=True))
+        first, last = firsts[level, leaf_lo], lasts[level, leaf_lo]
+        if self.has_null:
+            first, last = np.where(lo == self.null, self.null, first), np.where(lo == self.null, self.null, last)
+        lost = self.all_lost(lo, hi) | (self.rooted[level, leaf_lo] & (lo != self.null))
+        return np.where(lost, 0, first), np.where(lost, self.size - 1, last)
+
+    def widths(self, lo: Ints, hi: Ints) -> Floats:
+        """(leaves under the label - 1) / (leaves - 1)."""
+        first, last = self.close(lo, hi)
+        return (last - first) / max(self.size - 1, 1)
+
+    def label(self, lo: int, hi: int) -> str:
+        """The label of the lowest common ancestor."""
+        return self.root if hi == self.null else self.tree.label(lo, hi)
+
+    def add_to(self, widths: Widths) -> None:
+        """Leaves and the gaps between them."""
+        codes = np.arange(self.size)
+        widths.add_tree(self.widths(codes, codes), self.widths(codes[:-1], codes[1:]))
+
+    def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
+        """Leaves under each published label that stands for several."""
+        counts: Mapping[str, int] = self.tree.leaf_counts()
+        known = {x: counts.get(x, 1) for x in sorted({x for x in labels if x})}
+        known |= {x: self.size for x in known if x == self.root and self.has_null}
+        several = {label: count for label, count in known.items() if count > 1}
+        return {"column": self.column, "axis": "tree", "leaves": self.size, "labels": several}
+
+
+def member(text: str) -> str:
+    """A value inside `{...}`, quoted where it could be misread."""
+    plain = text and text == text.strip() and not set(text) & set(',{}"\\')
+    return text if plain else json.dumps(text, ensure_ascii=False)
+
+
+def build_line_axis(
+    column: str, values: Floats, counts: Ints, has_null: bool, *, is_date: bool, grid: str | float
+) -> LineAxis:
+    """Numbers, or dates in seconds, ascending; `grid` is auto, exact or a step."""
+    unit = (date_unit if is_date else number_unit)(values)
+    if grid == "exact":
+        return exact_axis(column, values, has_null, is_date, unit)
+    if grid == "auto":
+        return grid_axis(column, values, has_null, is_date, (build_date_grid if is_date else build_number_grid)(values, counts))
+    return step_axis(column, values, has_null, is_date, unit, float(grid) * (DAY if is_date else 1))
+
+
+def exact_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: float) -> LineAxis:
+    """Every distinct value is a code."""
+    codes, domain = np.arange(len(values), dtype=np.int32), (float(values[0]), float(values[-1]))
+    return LineAxis(column, codes, has_null, is_date, values, values, always(len(values)), domain, unit, True)
+
+
+def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, grid: Grid) -> LineAxis:
+    """Every cell of the finest grid is a code; tails are open."""
+    low, high = np.concatenate([[-np.inf], grid.edges]), np.concatenate([grid.edges - grid.unit, [np.inf]])
+    codes = np.searchsorted(grid.edges, values, side="right").astype(np.int32)
+    return LineAxis(
+        column, codes, has_null, is_date, low, high, grid.hides, grid.domain, grid.unit, inclusive=grid.unit > 0
+    )
+
+
+def step_axis(
+    column: str, values: Floats, has_null: bool, is_date: bool, unit: float, step: float
+) -> LineAxis:
+    """Every occupied multiple of the step is a code."""
+    cells, codes = np.unique(np.floor(values / step + 1e-9), return_inverse=True)
+    last = unit if unit and abs(step / unit - round(step / unit)) < 1e-9 else 0.0
+    low, high = np.round(cells * step, 12), np.round((cells + 1) * step - last, 12)
+    domain = (float(low[0]), float(high[-1]))
+    return LineAxis(
+        column, codes.astype(np.int32), has_null, is_date, low, high, always(len(low)), domain, unit, last > 0
+    )
+
+
+def always(codes: int) -> Ints:
+    """Boundaries published for every k."""
+    return np.full(max(codes - 1, 0), np.iinfo(np.int64).max)
+
+
+def build_rank_axis(column: str, values: Sequence[str], order: Sequence[str], has_null: bool, *, ordinal: bool) -> RankAxis:
+    """Values in the given order."""
+    rank = {text: i for i, text in enumerate(order)}
+    codes = np.array([rank[value] for value in values], dtype=np.int32)
+    return RankAxis(column, codes, has_null, tuple(order), ordinal)
+
+
+def build_tree_axis(column: str, values: Sequence[str], tree: GeneralizationTree, has_null: bool) -> TreeAxis:
+    """Values under a tree, which is cut back to the values that occur."""
+    present = tree.restrict(values)
+    rank = {text: i for i, text in enumerate(present.leaves)}
+    codes = np.array([rank[value] for value in values], dtype=np.int32)
+    return TreeAxis(column, codes, has_null, present)

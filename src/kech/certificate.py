@@ -1,0 +1,550 @@
+"""Certificate: what a published file promises, and the independent check of that promise.
+
+In: a written CSV or Parquet file and its public parameters.  Out: figures, or ClaimBroken.
+Own reader, own counting: nothing here is shared with the code that made the file.
+"""
+
+import csv
+import hashlib
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from functools import partial
+from itertools import islice
+from math import fsum
+from operator import itemgetter
+from os import PathLike
+from pathlib import Path
+from types import NoneType
+from typing import Any
+
+from kech.errors import (
+    BadCertificate,
+    BadColumns,
+    BadOption,
+    ClaimBroken,
+    NoQuasiIdentifier,
+    NoSuchColumn,
+    NoSuchFile,
+    UnreadableFile,
+    UsageError,
+)
+
+AnyPath = str | PathLike[str]
+Axis = Mapping[str, Any]
+Figures = dict[str, Any]
+Cell = str | None
+Counts = Counter[tuple[Cell, ...]]
+Batch = list[list[Cell]]  # one list a column
+
+NOT_PROMISED = (
+    "When the rows of a class agree on a sensitive value, anybody who knows a person's class learns it.",
+    "Somebody who combines this file with other releases about the same people may narrow a class down.",
+    "k-anonymity does not prevent predicate singling out: a condition may still isolate one person.",
+    "Values of sensitive and kept columns are published as they are and may identify people themselves.",
+    "Nothing is said about the truth of the rows, nor that every identifying column was named as one.",
+)
+
+
+def measure(
+    path: AnyPath,
+    quasi_identifiers: Sequence[Axis],
+    sensitive: Sequence[str] = (),
+    format: str | None = None,
+    delimiter: str = ",",
+) -> Figures:
+    """Figures of a published file, recomputed from the file and the public axes alone."""
+    table = _open_table(Path(path), format or _guess_format(path), delimiter)
+    figures, broken = _measure(table, quasi_identifiers, sensitive)
+    if broken:
+        raise ClaimBroken(path, broken)
+    return figures
+
+
+def make_certificate(
+    path: AnyPath,
+    *,
+    published_name: str,
+    axes: Sequence[Axis],
+    sensitive: Sequence[str],
+    kept: Sequence[str],
+    rows_in: int,
+    parameters: Mapping[str, Any],
+    kech_version: str,
+    format: str | None = None,
+    delimiter: str = ",",
+) -> dict[str, Any]:
+    """Measure a written file and claim what was measured; a file below its own k gets no certificate."""
+    format = format or _guess_format(published_name)
+    table = _open_table(Path(path), format, delimiter)
+    figures, broken = _measure(table, axes, sensitive)
+    suppression = _shown_suppression(rows_in, figures["rows"], parameters.get("k", figures["k"]))
+    figures = _with_suppressed(figures, suppression["suppressed"])
+    dialect = {"delimiter": delimiter} if format == "csv" else {}
+    claimed = ("k", "classes", "rows", "loss", "loss_per_column")
+    certificate = {
+        "certificate": 1,
+        "kech": kech_version,
+        "file": {"name": published_name, "format": format, "sha256": _digest(Path(path)), **dialect},
+        "claims": {name: figures[name] for name in claimed} | suppression,
+        "measured": {name: figures[name] for name in ("average_class", "l", "t")},
+        "quasi_identifiers": [dict(axis) for axis in axes],
+        "sensitive": list(sensitive),
+        "kept": list(kept),
+        "parameters": dict(parameters),
+        "not_promised": list(NOT_PROMISED),
+    }
+    if broken := broken + _broken_columns(certificate, table.columns) + _broken_claims(certificate, figures):
+        raise ClaimBroken(published_name, broken)
+    return certificate
+
+
+def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> Figures:
+    """Figures of a file whose certificate holds; ClaimBroken lists every claim that does not."""
+    digest = _digest(Path(path))
+    document = _read_certificate(Path(certificate or f"{Path(path)}.certificate.json"))
+    file = document["file"]
+    table = _open_table(Path(path), file["format"], file.get("delimiter", ","))
+    broken = [] if file["sha256"] == digest else ["sha256: this is not the file that was certified"]
+    broken += _broken_columns(document, table.columns)
+    try:
+        figures, unreadable = _measure(table, document["quasi_identifiers"], document["sensitive"])
+    except NoSuchColumn:
+        raise ClaimBroken(path, broken) from None
+    figures = _with_suppressed(figures, document["claims"]["suppressed"])
+    if broken := broken + unreadable + _broken_claims(document, figures):
+        raise ClaimBroken(path, broken)
+    return figures
+
+
+def check_table(
+    path: AnyPath,
+    quasi_identifiers: Sequence[str],
+    k: int,
+    sensitive: Sequence[str] = (),
+    *,
+    format: str | None = None,
+    delimiter: str = ",",
+) -> Figures:
+    """Figures of any file that holds k rows in every class; without a certificate no loss is known."""
+    if k < 1:
+        raise BadOption("k", "it is a number of rows, 1 or more.")
+    table = _open_table(Path(path), format or _guess_format(path), delimiter)
+    figures = _class_figures(*_count(table, quasi_identifiers, sensitive))
+    if figures["k"] < k:
+        raise ClaimBroken(path, [f"k: asked {k}, found {figures['k']}"])
+    return figures
+
+
+def _guess_format(name: AnyPath) -> str:
+    return "parquet" if Path(name).suffix.lower() in (".parquet", ".pq") else "csv"
+
+
+# Claims
+
+
+def _shown_suppression(rows_in: int, rows: int, k: int) -> dict[str, Any]:
+    """Few suppressed rows would point at people: 1 to k-1 of them are shown as "<k"."""
+    if 0 < rows_in - rows < k:
+        return {"rows_in": None, "suppressed": f"<{k}"}
+    return {"rows_in": rows_in, "suppressed": rows_in - rows}
+
+
+def _with_suppressed(figures: Figures, suppressed: object) -> Figures:
+    """A suppressed row loses everything: width 1 in every column."""
+    if not isinstance(suppressed, int) or suppressed < 1:
+        return figures
+    published = figures["rows"] / (figures["rows"] + suppressed)
+    columns = {name: 1 - (1 - loss) * published for name, loss in figures["loss_per_column"].items()}
+    return figures | {"loss": fsum(columns.values()) / len(columns), "loss_per_column": columns}
+
+
+def _broken_columns(certificate: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
+    """Unclaimed columns are named only when the claimed ones prove the first line to be a header."""
+    quasi_identifiers = {axis["column"] for axis in certificate["quasi_identifiers"]}
+    claimed = quasi_identifiers.union(certificate["sensitive"], certificate["kept"])
+    if missing := sorted(claimed.difference(columns)):
+        return [f"columns: the file lacks {', '.join(map(repr, missing))}"]
+    if extra := sorted(set(columns).difference(claimed)):
+        return [f"columns: the file also has {', '.join(map(repr, extra))}"]
+    return []
+
+
+def _broken_claims(certificate: Mapping[str, Any], figures: Figures) -> list[str]:
+    claims = certificate["claims"]
+    asked = certificate["parameters"].get("k", claims["k"])
+    broken = []
+    if not figures["k"] >= claims["k"] >= asked:
+        broken.append(f"k: asked {asked}, claimed {claims['k']}, found {figures['k']}")
+    if not _rows_add_up(claims, asked):
+        broken.append("suppressed: it does not fit rows_in, rows and k")
+    claimed = claims | certificate["measured"]
+    names = ("rows", "classes", "loss", "loss_per_column", "average_class", "l", "t")
+    return broken + [f"{name}: not as claimed" for name in names if not _same(claimed[name], figures[name])]
+
+
+def _rows_add_up(claims: Mapping[str, Any], k: int) -> bool:
+    suppressed, rows_in = claims["suppressed"], claims["rows_in"]
+    if rows_in is None:
+        return bool(suppressed == f"<{k}")
+    return bool(suppressed == rows_in - claims["rows"] and (suppressed == 0 or suppressed >= max(k, 1)))
+
+
+def _same(claimed: object, found: object) -> bool:
+    if isinstance(claimed, dict) and isinstance(found, dict):
+        return claimed.keys() == found.keys() and all(_same(claimed[name], found[name]) for name in found)
+    if isinstance(claimed, float) and isinstance(found, float):
+        return abs(claimed - found) <= 1e-9
+    return claimed == found
+
+
+# The certificate file
+
+_SHAPE: dict[tuple[type, ...], str] = {
+    (str,): "kech file.name file.format file.sha256",
+    (int,): "claims.k claims.classes claims.rows",
+    (int, str): "claims.suppressed",
+    (int, NoneType): "claims.rows_in",
+    (int, float): "claims.loss measured.average_class",
+    (dict,): "claims.loss_per_column measured.l measured.t parameters",
+    (list,): "quasi_identifiers sensitive kept not_promised",
+}
+
+
+def _read_certificate(path: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(path.read_bytes())
+        _check_document(document)
+    except FileNotFoundError:
+        raise BadCertificate(path, "there is no such file.") from None
+    except OSError as error:
+        raise BadCertificate(path, f"it cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        raise BadCertificate(path, "it is not JSON.") from None
+    except UsageError as error:
+        raise BadCertificate(path, str(error)) from None
+    return dict(document)
+
+
+def _check_document(document: Any) -> None:
+    if not isinstance(document, dict) or document.get("certificate") != 1:
+        raise BadOption("certificate", "this version is not known to this kech.")
+    for kinds, places in _SHAPE.items():
+        for place in places.split():
+            _require(place, type(_look_up(document, place)) in kinds)
+    for place in ("sensitive", "kept"):
+        _require(place, all(isinstance(name, str) for name in document[place]))
+    _require("parameters.k", type(document["parameters"].get("k", 1)) is int)
+    _check_dialect(document["file"]["format"], document["file"].get("delimiter", ","))
+    _width_readers(document["quasi_identifiers"])
+
+
+def _look_up(document: Any, place: str) -> Any:
+    for name in place.split("."):
+        document = document.get(name, ...) if isinstance(document, dict) else ...
+    return document
+
+
+def _require(place: str, holds: bool) -> None:
+    if not holds:
+        raise BadOption(place, "it is missing or malformed.")
+
+
+# Counting: one pass over the file, memory for the classes only
+
+
+def _measure(table: "_Table", axes: Sequence[Axis], sensitive: Sequence[str]) -> tuple[Figures, list[str]]:
+    """Figures, and a complaint for every column with labels that its axis cannot read (width 1)."""
+    readers = _width_readers(axes)
+    classes, within = _count(table, list(readers), sensitive)
+    losses, broken = {}, []
+    for position, (column, read) in enumerate(readers.items()):
+        labels = [(read(table.label(cell)), rows) for cell, rows in _marginal(classes, position).items()]
+        lost = fsum(rows if width is None else rows * width for width, rows in labels)
+        losses[column] = lost / max(classes.total(), 1)
+        if unreadable := sum(rows for width, rows in labels if width is None):
+            broken.append(f"{column!r}: {unreadable} rows hold a label that its axis cannot read")
+    loss = fsum(losses.values()) / len(losses)
+    return _class_figures(classes, within) | {"loss": loss, "loss_per_column": losses}, broken
+
+
+def _count(
+    table: "_Table", quasi_identifiers: Sequence[str], sensitive: Sequence[str]
+) -> tuple[Counts, dict[str, Counts]]:
+    """Rows of every class; and, for each sensitive column, rows of every (class, value)."""
+    if not quasi_identifiers:
+        raise NoQuasiIdentifier
+    if missing := [name for name in (*quasi_identifiers, *sensitive) if name not in table.columns]:
+        raise NoSuchColumn(missing[0], table.columns)
+    classes: Counts = Counter()
+    within: dict[str, Counts] = {name: Counter() for name in sensitive}
+    for batch in table.batches([*quasi_identifiers, *within]):
+        keys = batch[: len(quasi_identifiers)]
+        classes.update(zip(*keys, strict=True))
+        for counts, values in zip(within.values(), batch[len(keys) :], strict=True):
+            counts.update(zip(*keys, values, strict=True))
+    return classes, within
+
+
+def _class_figures(classes: Counts, within: Mapping[str, Counts]) -> Figures:
+    return {
+        "k": min(classes.values(), default=0),
+        "classes": len(classes),
+        "rows": classes.total(),
+        "average_class": classes.total() / max(len(classes), 1),
+        "loss": None,
+        "loss_per_column": {},
+        "l": {name: _diversity(counts) for name, counts in within.items()},
+        "t": {name: _distance(counts, classes) for name, counts in within.items()},
+    }
+
+
+def _marginal(counts: Counts, position: int) -> Counter[Cell]:
+    marginal: Counter[Cell] = Counter()
+    for key, rows in counts.items():
+        marginal[key[position]] += rows
+    return marginal
+
+
+def _diversity(counts: Counts) -> int:
+    """l: distinct values in the poorest class."""
+    return min(Counter(key[:-1] for key in counts).values(), default=0)
+
+
+def _distance(counts: Counts, classes: Counts) -> float:
+    """t: how far the values of a class are from those of the whole table, at most.
+
+    With all values equally far apart the earth mover's distance is the total variation:
+
+        t = max_C 1/2 sum_v |p_C(v) - q(v)| = max_C sum_v max(0, p_C(v) - q(v))
+    """
+    overall, rows = _marginal(counts, -1), classes.total()
+    excess: defaultdict[tuple[Cell, ...], float] = defaultdict(float)
+    for key, found in counts.items():
+        excess[key[:-1]] += max(0.0, found / classes[key[:-1]] - overall[key[-1]] / rows)
+    return max(excess.values(), default=0.0)
+
+
+# Axes: the share of an axis that a published label covers, 0 to 1
+
+
+def _width_readers(axes: Sequence[Axis]) -> dict[str, Callable[[Cell], float | None]]:
+    try:
+        readers = {axis["column"]: _width_reader(axis) for axis in axes}
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        raise BadOption("quasi_identifiers", "an axis is malformed.") from None
+    _require("quasi_identifiers", 0 < len(readers) == len(axes))
+    return readers
+
+
+def _width_reader(axis: Axis) -> Callable[[Cell], float | None]:
+    """Width of a label, or None when this axis cannot read it."""
+    if not isinstance(axis["column"], str):
+        raise TypeError
+    known: dict[Cell, float] = {None: 0.0, "": 0.0, "*": 1.0}
+    if axis["axis"] == "tree":
+        known |= {label: _share(under, axis["leaves"]) for label, under in axis["labels"].items()}
+    read = _AXES[axis["axis"]](axis)
+
+    def width(label: Cell) -> float | None:
+        try:
+            return known[label] if label in known else min(1.0, max(0.0, float(read(label))))
+        except (ValueError, ArithmeticError):
+            return None
+
+    return width
+
+
+def _share(part: int, whole: int) -> float:
+    return (part - 1) / (whole - 1) if whole > 1 else 0.0
+
+
+def _read_set(axis: Axis) -> Callable[[Any], float]:
+    values = int(axis["values"])
+    return lambda label: _share(_members(label), values) if label.startswith("{") else 0.0
+
+
+def _members(label: str) -> int:
+    r"""Members of a published set; one with , { } " \ or outer spaces is a JSON string.
+
+    >>> _members('{a, "b, c", d}')
+    3
+    """
+    bare = re.sub(r'"([^"\\\x00-\x1f]|\\(["\\/bfnrt]|u[0-9a-fA-F]{4}))*"', '""', label)
+    member = r'(""|[^,{}"\\ ]([^,{}"\\]*[^,{}"\\ ])?|)'
+    if not re.fullmatch(rf"\{{{member}(, {member})*\}}", bare):
+        raise ValueError
+    return bare.count(", ") + 1
+
+
+def _read_ordinal(axis: Axis) -> Callable[[Any], float]:
+    ranks = {str(value): rank for rank, value in enumerate(axis["order"])}
+
+    def width(label: str) -> float:
+        if label in ranks:
+            return 0.0
+        for dots in re.finditer(r"(?=\.\.)", label):
+            low, high = ranks.get(label[: dots.start()]), ranks.get(label[dots.start() + 2 :])
+            if low is not None and high is not None and low <= high:
+                return _share(high - low + 1, len(ranks))
+        raise ValueError
+
+    return width
+
+
+def _read_interval(edge: Callable[[str], Any], axis: Axis) -> Callable[[Any], Any]:
+    low, high = (edge(str(end)) for end in axis["domain"])
+    if low > high:
+        raise ValueError
+
+    def width(label: str) -> Any:
+        start, stop = _edges(label, edge, low, high)
+        if start > stop:
+            raise ValueError
+        return (min(stop, high) - max(start, low)) / (high - low) if low < high else 0.0
+
+    return width
+
+
+def _edges(label: str, edge: Callable[[str], Any], low: Any, high: Any) -> tuple[Any, Any]:
+    if match := re.fullmatch(r"\[(.+), (.+)[\])]", label):
+        return edge(match[1]), edge(match[2])
+    if match := re.fullmatch(r">=? (.+)", label):
+        return edge(match[1]), max(edge(match[1]), high)
+    if match := re.fullmatch(r"<=? (.+)", label):
+        return min(edge(match[1]), low), edge(match[1])
+    return edge(label), edge(label)
+
+
+def _number(text: str) -> Decimal:
+    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text):
+        raise ValueError
+    return Decimal(text)
+
+
+def _microseconds(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?)?", text):
+        raise ValueError
+    return (datetime.fromisoformat(text) - datetime.min) // timedelta(microseconds=1)
+
+
+_AXES: dict[str, Callable[[Axis], Callable[[Any], Any]]] = {
+    "numeric": partial(_read_interval, _number),
+    "date": partial(_read_interval, _microseconds),
+    "tree": lambda _axis: lambda _label: 0.0,
+    "set": _read_set,
+    "ordinal": _read_ordinal,
+    "star": lambda _axis: lambda _label: 0.0,
+}
+
+
+# The table file
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    columns: list[str]
+    batches: Callable[[Sequence[str]], Iterator[Batch]]  # cells of the named columns, some rows at a time
+    label: Callable[[Cell], Cell]
+
+
+def _open_table(path: Path, format: str, delimiter: str) -> _Table:
+    _check_dialect(format, delimiter)
+    table = _open_parquet(path) if format == "parquet" else _open_csv(path, delimiter)
+    if not table.columns:
+        raise UnreadableFile(path, "it has no columns.")
+    if len(set(table.columns)) < len(table.columns):
+        raise BadColumns(path, "two of them have the same name.")
+    return table
+
+
+def _check_dialect(format: str, delimiter: object) -> None:
+    if format not in ("csv", "parquet"):
+        raise BadOption("format", "csv or parquet is expected.")
+    if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n\0':
+        raise BadOption("delimiter", "one character is expected.")
+
+
+def _digest(path: Path) -> str:
+    with _reading(path), path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise NoSuchFile(path) from None
+    except OSError as error:
+        raise UnreadableFile(path, error.strerror or "it is damaged.") from None
+
+
+def _open_csv(path: Path, delimiter: str) -> _Table:
+    rows = _csv_rows(path, delimiter)
+    columns = next(rows, [])
+
+    def batches(names: Sequence[str]) -> Iterator[Batch]:
+        picks = [itemgetter(columns.index(name)) for name in names]
+        while chunk := list(islice(rows, 1_000)):
+            yield [list(map(pick, chunk)) for pick in picks]
+
+    return _Table(columns, batches, _without_guard)
+
+
+def _without_guard(cell: Cell) -> Cell:
+    """The text behind the ' that keeps a spreadsheet from running a cell as a formula."""
+    return cell[1:] if cell and re.match(r"'+\s*[=+\-@\t\r]", cell) else cell
+
+
+def _csv_rows(path: Path, delimiter: str) -> Iterator[list[str]]:
+    """The header, then rows as wide as it; trouble is named by the line on which its row begins."""
+    width, line = 0, 1
+    csv.field_size_limit(max(csv.field_size_limit(), 2**24))  # a set may be longer than csv's 128 KiB
+    with _reading(path), path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
+        reader = csv.reader(map(_checked_line, text), delimiter=delimiter, strict=True)
+        try:
+            for cells in reader:
+                row = cells or [""]  # a blank line is the NULL of a table with one column
+                width = width or len(row)
+                if len(row) != width:
+                    raise csv.Error(f"{len(row)} cells under {width} columns")
+                line = reader.line_num + 1
+                yield row
+        except csv.Error as error:  # its text never quotes a cell
+            raise UnreadableFile(path, f"line {line}: {error}.") from None
+
+
+def _checked_line(line: str) -> str:
+    if "\0" in line or (not line.isascii() and re.search("[\udc80-\udcff]", line)):
+        raise csv.Error("a NUL byte or bytes that are not UTF-8")
+    return line
+
+
+def _open_parquet(path: Path) -> _Table:
+    with _parquet_file(path) as file:
+        columns = list(file.schema_arrow.names)
+
+    def batches(names: Sequence[str]) -> Iterator[Batch]:
+        with _parquet_file(path) as file:
+            for batch in file.iter_batches(columns=list(names)):
+                yield [batch.column(name).cast("string").to_pylist() for name in names]
+
+    return _Table(columns, batches, lambda cell: cell)
+
+
+@contextmanager
+def _parquet_file(path: Path) -> Iterator[Any]:
+    import pyarrow
+    from pyarrow.parquet import ParquetFile
+
+    try:
+        with _reading(path), ParquetFile(path) as file:
+            yield file
+    except (pyarrow.ArrowException, ValueError):
+        raise UnreadableFile(path, "it is not a Parquet file whose cells can be read as text.") from None

@@ -1,0 +1,36 @@
+"""Order and cut: put the points on a line so that neighbours stay close, then cut the line for every k.
+
+The order does not depend on k, so one order serves the whole spectrum.  Along it, the dynamic program finds
+the cheapest cut into runs of at least k rows:
+
+    f(i) = min over runs (h, i] of at least k rows of  f(h) + rows(h, i] * sum_j width_j(h, i]
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from kech._kernels import cut_order, order_points
+from kech.axes import LineAxis
+from kech.partition import Partition, build_partition
+from kech.points import Points
+from kech.progress import report
+
+
+def cut_ordering(points: Points, ks: Sequence[int], *, threads: int, part: bool = True) -> Iterator[Partition]:
+    """A partition for each k, ascending; with `part` the rows of one point may go to several classes."""
+    report("ordering points")
+    finest = points.at(1)
+    order = order_points(finest.codes, finest.weights, finest.widths(), threads)
+    done = 0
+    for cells, same in groupby(ks, key=lambda k: published_cells(points, k)):
+        batch = list(same)
+        at = points.at(batch[0])
+        for shares in cut_order(at.codes, at.weights, order, at.widths(), batch, part, threads):
+            yield build_partition(at, *shares)
+            done += 1
+            report("cutting", done / len(ks))
+
+
+def published_cells(points: Points, k: int) -> tuple[bytes, ...]:
+    """What distinguishes the grids of two k."""
+    return tuple(axis.at(k).cells[0].tobytes() for axis in points.axes if isinstance(axis, LineAxis))

@@ -1,0 +1,68 @@
+"""Engines: where the rows live.  Rows stay inside; only counts, codes and published labels come out.
+
+Four verbs, the same on every engine: describe columns; count values; group coded rows into points; publish.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFacts:
+    """What an engine knows about a column: counts and row numbers (from 1), never a value."""
+
+    type: str  # text, number, date or other
+    rows: int
+    nulls: int
+    distinct: int  # without NULL
+    numbers: int  # rows that read as a finite number
+    first_other: int | None  # first row that is neither NULL nor a finite number
+    not_finite: int | None  # first row with NaN or an infinity
+    zero_padded: int  # rows such as 02138
+    dates: int
+    first_not_date: int | None
+    longest: int  # digits or characters of the longest value
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping1D:
+    """A column, how its values are read, and the code of each distinct value."""
+
+    column: int
+    kind: str  # number, date or text
+    values: Any  # ascending floats, or text
+    codes: NDArray[np.int32]
+    null: int
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A column of the release: labels of a quasi-identifier, or a source column as it is."""
+
+    name: str
+    source: int | None  # None for labels
+    labels: Sequence[str | None] = ()  # one a class
+    typed: bool = False  # turn text that reads as numbers or dates into them
+
+
+class Engine(Protocol):
+    """What every engine can do."""
+
+    def describe(self, column: int) -> ColumnFacts:
+        """Facts about one column."""
+
+    def count_values(self, column: int, kind: str) -> tuple[Any, NDArray[np.int64]]:
+        """Distinct values read as `kind`, without NULL, and their rows; numbers and dates ascend."""
+
+    def group(self, mappings: Sequence[Mapping1D]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Distinct code tuples, in their own order, and their rows."""
+
+    def publish(self, shares: Mapping[str, NDArray[np.int64]], outputs: Sequence[Output], *, for_csv: bool) -> Any:
+        """A stream of record batches: the rows, recoded and in an order nobody can know."""
+
+    def close(self) -> None:
+        """Forget all rows."""

@@ -1,0 +1,27 @@
+"""Loss: how much of the table a partition blurs, as it is printed."""
+
+import numpy as np
+
+from kech.partition import Partition
+from kech.rulers import Floats
+
+
+def class_widths(partition: Partition) -> Floats:
+    """Width of each class on each axis."""
+    axes = partition.points.axes
+    return np.stack([axis.widths(partition.lo[:, j], partition.hi[:, j]) for j, axis in enumerate(axes)], axis=1)
+
+
+def column_losses(partition: Partition) -> Floats:
+    """Average width of the printed cells of each column."""
+    return partition.sizes @ class_widths(partition) / partition.points.rows
+
+
+def mean_loss(partition: Partition) -> float:
+    """GCP: the average width of all printed cells, 0 for the table itself and 1 when all is lost."""
+    return float(column_losses(partition).mean())
+
+
+def largest_radius(partition: Partition) -> float:
+    """eps: half the widest side of any class, in the metric of MATH: no value is blurred by more than 2 eps."""
+    return float(class_widths(partition).max()) / 2

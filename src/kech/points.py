@@ -1,0 +1,98 @@
+"""Points: the weighted distinct rows of a table, as integer codes.
+
+In: a table.  Out: m code tuples with the number of rows of each; kernels never see more.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech._kernels import Widths
+from kech.axes import Axis, Codes, build_line_axis, build_rank_axis, build_tree_axis
+from kech.engines import Mapping1D
+from kech.errors import BadHierarchy, BadOption, NoQuasiIdentifier
+from kech.hierarchy import GeneralizationTree, build_prefix_tree, find_hierarchies, looks_like_codes, read_hierarchy
+from kech.table import AxisChoice, Table
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """m distinct points: codes (m x d) and weights in rows."""
+
+    axes: tuple[Axis, ...]
+    codes: Codes
+    weights: NDArray[np.int64]
+
+    @property
+    def rows(self) -> int:
+        """Rows of the table."""
+        return int(self.weights.sum())
+
+    def at(self, k: int) -> "Points":
+        """The same points on the axes as they may be published for k."""
+        return replace(self, axes=tuple(axis.at(k) for axis in self.axes))
+
+    def widths(self) -> Widths:
+        """The axes as the kernels know them."""
+        widths = Widths()
+        for axis in self.axes:
+            axis.add_to(widths)
+        return widths
+
+
+def build_points(table: Table, *, grid: str | float = "auto") -> Points:
+    """Code every quasi-identifier, then one GROUP BY in the engine."""
+    if not table.quasi_identifiers:
+        raise NoQuasiIdentifier
+    coded = [build_axis(table, column, grid) for column in table.quasi_identifiers]
+    codes, weights = table.engine.group([mapping for _, mapping in coded])
+    return Points(tuple(axis for axis, _ in coded), codes, weights)
+
+
+def build_axis(table: Table, column: str, grid: str | float) -> tuple[Axis, Mapping1D]:
+    """The axis of one column, and the mapping of its values to codes."""
+    choice = table.axes.get(column, AxisChoice())
+    found = find_hierarchies(table.hierarchies, table.columns) if table.hierarchies is not None else {}
+    has_null = table.facts(column).nulls > 0
+    kind = "text" if column in found else table.kind(column)
+    values, counts = table.engine.count_values(table.index(column), kind)
+    if kind == "text":
+        axis = text_axis(column, values, counts, has_null, choice, found.get(column))
+    else:
+        step = check_grid(choice.grid if choice.grid is not None else grid)
+        axis = build_line_axis(column, values, counts, has_null, is_date=kind == "date", grid=step)
+    return axis, Mapping1D(table.index(column), kind, values, axis.codes, max(axis.null, 0))
+
+
+def text_axis(
+    column: str, values: Sequence[str], counts: NDArray[np.int64], has_null: bool, choice: AxisChoice, hierarchy: Any
+) -> Axis:
+    """A hierarchy where there is one, an order where one is named, prefixes for codes, sets for the rest."""
+    if hierarchy is not None:
+        tree = hierarchy if isinstance(hierarchy, GeneralizationTree) else read_hierarchy(hierarchy)
+        return build_tree_axis(column, values, tree, has_null)
+    if choice.kind == "ordinal":
+        unknown = len(set(values) - set(choice.order))
+        if unknown:
+            raise BadHierarchy(f"order of {column}", None, f"{unknown} values of the column are missing from it.")
+        return build_rank_axis(column, values, choice.order, has_null, ordinal=True)
+    if looks_like_codes(values):
+        return build_tree_axis(column, values, build_prefix_tree(values), has_null)
+    by_rows = [values[i] for i in np.argsort(-counts, kind="stable")]
+    return build_rank_axis(column, values, by_rows, has_null, ordinal=False)
+
+
+def check_grid(grid: str | float) -> str | float:
+    """Auto, exact, or a positive step."""
+    if grid in ("auto", "exact"):
+        return grid
+    try:
+        step = float(grid)
+    except ValueError:
+        step = 0.0
+    if not 0 < step < float("inf"):
+        raise BadOption("--grid", "auto, exact, or a step greater than 0 (for dates, in days).")
+    return step

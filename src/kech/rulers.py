@@ -1,0 +1,123 @@
+"""Rulers: where round numbers and calendar dates lie, and how they are written.
+
+In: a stretch of a numeric or date axis.  Out: its round marks, coarse rulers first.
+Dates are seconds since 1970, so one grid serves both.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+MOST_MARKS = 5000  # no axis is looked at more finely than in 5000 steps
+DAY = 86400.0
+EPOCH = datetime(1970, 1, 1)
+
+
+class Ruler(Protocol):
+    """Marks at one distance; `size` is that distance, roughly."""
+
+    @property
+    def size(self) -> float:
+        """Distance of two marks."""
+
+    def marks(self, low: float, high: float) -> Floats:
+        """All marks from the last one at or below `low` to the first one at or above `high`."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberRuler:
+    """Multiples of mantissa * 10^exponent, exact as decimals."""
+
+    mantissa: int
+    exponent: int
+
+    @property
+    def size(self) -> float:
+        """Distance of two marks."""
+        return float(self.mantissa * 10.0**self.exponent)
+
+    def marks(self, low: float, high: float) -> Floats:
+        """Multiples of the step around [low, high]."""
+        first, last = np.floor(low / self.size + 1e-9), np.ceil(high / self.size - 1e-9)
+        multiples = np.arange(first, last + 1) * self.mantissa
+        scale = 10.0 ** abs(self.exponent)
+        return multiples * scale if self.exponent >= 0 else multiples / scale
+
+
+@dataclass(frozen=True, slots=True)
+class DateRuler:
+    """Starts of every so many years, months, days, hours, minutes or seconds."""
+
+    seconds: float
+    period: str  # a unit of numpy.datetime64
+    every: int
+
+    @property
+    def size(self) -> float:
+        """Distance of two marks, in seconds."""
+        return self.seconds * self.every
+
+    def marks(self, low: float, high: float) -> Floats:
+        """Starts of periods around [low, high]."""
+        shift = 1970 if self.period == "Y" else 0
+        first, last = (self._index(x) + shift for x in (low, high))
+        starts = np.arange(first // self.every, last // self.every + 2) * self.every - shift
+        marks = starts.astype(f"datetime64[{self.period}]").astype("datetime64[s]").astype(np.float64)
+        return marks[: int(np.searchsorted(marks, high)) + 1]
+
+    def _index(self, seconds: float) -> int:
+        moment = np.datetime64(int(seconds // 1), "s")
+        return int(moment.astype(f"datetime64[{self.period}]").astype(np.int64))
+
+
+CALENDAR = (
+    *(DateRuler(365.25 * DAY, "Y", years) for years in (100, 50, 20, 10, 5, 2, 1)),
+    *(DateRuler(30.4 * DAY, "M", months) for months in (6, 3, 1)),
+    DateRuler(DAY, "D", 1),
+    *(DateRuler(3600, "h", hours) for hours in (6, 1)),
+    *(DateRuler(60, "m", minutes) for minutes in (10, 1)),
+    DateRuler(1, "s", 1),
+)
+
+
+def number_rulers(span: float, unit: float) -> list[Ruler]:
+    """Steps 1, 2, 5 times a power of ten, from the length of the span down to the unit."""
+    top = int(np.ceil(np.log10(span)))
+    rulers = [NumberRuler(m, e) for e in range(top, top - 8, -1) for m in (5, 2, 1)]
+    return [r for r in rulers if span / MOST_MARKS <= r.size and unit * 0.99 <= r.size <= span * 2]
+
+
+def date_rulers(span: float, unit: float) -> list[Ruler]:
+    """Calendar steps, from the length of the span down to the unit."""
+    fitting = [r for r in CALENDAR if span / MOST_MARKS <= r.size and unit <= r.size <= span * 2]
+    return list(fitting or [DateRuler(DAY, "D", 1) if unit == DAY else DateRuler(1, "s", 1)])
+
+
+def number_unit(values: Floats) -> float:
+    """The power of ten, at most 1 and at least a millionth, that divides every value; 0 if none does."""
+    for digits in range(7):
+        if bool(np.all(np.round(values, digits) == values)):
+            return 10.0**-digits
+    return 0.0
+
+
+def date_unit(values: Floats) -> float:
+    """A day, a second, or 0 for finer times."""
+    return next((unit for unit in (DAY, 1.0) if bool(np.all(values % unit == 0))), 0.0)
+
+
+def format_number(value: float, unit: float) -> str:
+    """The shortest decimal that reads back as the same number; multiples of a decimal unit stay short."""
+    exact = round(value, round(-np.log10(unit))) if unit else value
+    return str(int(exact)) if exact == int(exact) and abs(exact) < 1e15 else repr(float(exact))
+
+
+def format_date(seconds: float, unit: float) -> str:
+    """ISO date, with the time of day only where the column has one."""
+    moment = EPOCH + timedelta(seconds=seconds)
+    return moment.date().isoformat() if unit == DAY else moment.isoformat(sep=" ")
