@@ -287,9 +287,9 @@ def test_dialects_of_one_tree(tmp_path, content):
 
 
 def test_a_quoted_delimiter_and_a_quoted_line_break_belong_to_the_label(tmp_path):
-    path = write(tmp_path, '"[0; 5)","low\n, still",*\n7,"[5, 9)",*\n')
+    path = write(tmp_path, '"[0; 5)","low\r\n, still",*\r\n7,"[5, 9)",*\r\n')
 
-    assert read_hierarchy(path).paths == (("[0; 5)", "low\n, still", "*"), ("7", "[5, 9)", "*"))
+    assert read_hierarchy(path).paths == (("[0; 5)", "low\r\n, still", "*"), ("7", "[5, 9)", "*"))
 
 
 @pytest.mark.parametrize(
@@ -341,6 +341,7 @@ def test_nested_mappings():
         ("2", "low", "all"),
         ("3", "high", "all"),
     )
+    assert read_hierarchy({0: ["1"], 5: ["6"]}).paths == (("1", "0", "*"), ("6", "5", "*"))
     uneven = {"Europe": {"West": ["Spain"]}, "America": ["USA"]}
     assert read_hierarchy(uneven, pad=True).paths[1] == ("USA", "America", "America", "*")
 
@@ -348,6 +349,7 @@ def test_nested_mappings():
 def test_levels_as_anjana_keeps_them():
     levels = {0: np.array([31, 64, 31]), 1: ["[30, 40)", "[60, 70)", "[30, 40)"]}
 
+    assert read_hierarchy(levels, column="age") == read_hierarchy(levels)
     assert read_hierarchy(levels).paths == (("31", "[30, 40)", "*"), ("64", "[60, 70)", "*"))
 
 
@@ -365,11 +367,11 @@ def test_a_given_tree_is_checked_and_put_in_order():
 @pytest.mark.parametrize(
     ("content", "line", "words"),
     [
-        ("a;x;*\nb;x;*\na;y;*\n", 3, ["'a' at level 0", "two parents", "'x' (line 1)", "'y'", "Keep one"]),
+        ("a;x;*\na;x;*\na;y;*\n", 3, ["'a' at level 0", "two parents", "'x' (line 1)", "'y'", "Keep one"]),
         ("a;x;p;*\nb;y;q;*\n\nc;x;q;*\n", 4, ["'x' at level 1", "two parents", "'p' (line 1)", "'q'"]),
         ("c;d;e;*\nx;a;b;a\n", 2, ["'a' at level 1", "cycle", "Rename"]),
         ("a;b;a\n", 1, ["'a' at level 0", "cycle"]),
-        ("p;x;y;*\nq;z;x;*\n", 1, ["'x' at level 1", "level 2 (line 2)", "ambiguous", "Rename"]),
+        ("p;x;y;*\nq;z;x;*\nr;z;x;*\n", 1, ["'x' at level 1", "level 2 (line 2)", "ambiguous", "Rename"]),
         ("p;q;*\na;p;*\n", 1, ["'p' at level 0", "level 1 (line 2)", "ambiguous"]),
         ("a;x;*\nb;*\n", 2, ["'b' has 2 levels", "'a' has 3", "pad=True"]),
         ("a;x;*\nb;x;\n", 2, ["'b'", "empty label at level 2", "Fill it"]),
@@ -564,6 +566,11 @@ def test_a_star_tree_is_all_or_nothing():
     assert tree.paths == (("a", "*"), ("b", "*"), ("c", "*"))
     assert tree.gap_widths().tolist() == [1, 1]
     assert star_tree(["*", "a"]).leaf_widths().tolist() == [1, 0]
+
+
+def test_a_column_without_values_has_a_tree_without_leaves():
+    assert build_prefix_tree([]) == star_tree([]) == GeneralizationTree(())
+    assert build_prefix_tree([""]).paths == (("", "*"),)
 
 
 ZIPS = [f"47{number}" for number in range(600, 630)]

@@ -1,1 +1,41 @@
 """kech watches the rows of a table merge as eps grows, and cuts where every group has k rows."""
+
+from importlib.metadata import version as _version
+
+from kech import errors
+from kech.certificate import check_certificate, check_table
+from kech.hierarchy import GeneralizationTree, read_hierarchy
+from kech.inspection import inspect_table
+from kech.plan import Plan, read_plan
+from kech.release import Release, make_release
+from kech.spectrum import Spectrum, compute_spectrum
+from kech.table import AxisChoice, Table, read_table
+
+__version__ = _version("kech")
+__all__ = [
+    "Anonymizer",
+    "AxisChoice",
+    "GeneralizationTree",
+    "Plan",
+    "Release",
+    "Spectrum",
+    "Table",
+    "check_certificate",
+    "check_table",
+    "compute_spectrum",
+    "errors",
+    "inspect_table",
+    "make_release",
+    "read_hierarchy",
+    "read_plan",
+    "read_table",
+]
+
+
+def __getattr__(name: str) -> object:
+    """`Anonymizer` is imported when it is first used: it needs scikit-learn."""
+    if name == "Anonymizer":
+        from kech.estimator import Anonymizer
+
+        return Anonymizer
+    raise AttributeError(f"module 'kech' has no attribute {name!r}")

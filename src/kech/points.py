@@ -23,6 +23,7 @@ class Points:
     """m distinct points: codes (m x d) and weights in rows."""
 
     axes: tuple[Axis, ...]
+    mappings: tuple[Mapping1D, ...]
     codes: Codes
     weights: NDArray[np.int64]
 
@@ -48,8 +49,8 @@ def build_points(table: Table, *, grid: str | float = "auto") -> Points:
     if not table.quasi_identifiers:
         raise NoQuasiIdentifier
     coded = [build_axis(table, column, grid) for column in table.quasi_identifiers]
-    codes, weights = table.engine.group([mapping for _, mapping in coded])
-    return Points(tuple(axis for axis, _ in coded), codes, weights)
+    axes, mappings = zip(*coded, strict=True)
+    return Points(axes, mappings, *table.engine.group(mappings))
 
 
 def build_axis(table: Table, column: str, grid: str | float) -> tuple[Axis, Mapping1D]:

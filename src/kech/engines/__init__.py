@@ -61,7 +61,14 @@ class Engine(Protocol):
     def group(self, mappings: Sequence[Mapping1D]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Distinct code tuples, in their own order, and their rows."""
 
-    def publish(self, shares: Mapping[str, NDArray[np.int64]], outputs: Sequence[Output], *, for_csv: bool) -> Any:
+    def publish(
+        self,
+        mappings: Sequence[Mapping1D],
+        shares: Mapping[str, NDArray[np.int64]],
+        outputs: Sequence[Output],
+        *,
+        for_csv: bool,
+    ) -> Any:
         """A stream of record batches: the rows, recoded and in an order nobody can know."""
 
     def close(self) -> None:

@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kech.engines import ColumnFacts, Mapping1D, Output
+from kech.engines.leftovers import clear_leftovers
 from kech.errors import BadRow, KechError, OutOfMemory, ResourceError, UnreadableFile
 
 NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
@@ -44,13 +45,14 @@ class DuckDBEngine:
     """One table, one locked connection, one private folder."""
 
     def __init__(self, *, memory: str | None = None, threads: int | None = None) -> None:
-        clear_leftovers()
+        clear_leftovers(Path(tempfile.gettempdir()), "kech-*-*")
         self.memory = memory
         self.folder = Path(tempfile.mkdtemp(prefix=f"kech-{os.getpid()}-"))
         self.connection = duckdb.connect(":memory:")
         self.types: list[str] = []
         self._finalizer = weakref.finalize(self, _shut, self.connection, self.folder)
         self._counted: set[int] = set()
+        self._grouped: Sequence[Mapping1D] = ()
         settings = {"threads": threads, "memory_limit": memory and literal(memory)}
         for name, value in settings.items():
             if value is not None:
@@ -150,8 +152,7 @@ class DuckDBEngine:
                 coalesce(max(length(trim({text}))), 0)
             FROM v{column}""",
             "describing columns",
-        ).fetchone()
-        assert row is not None
+        ).fetchall()[0]
         return ColumnFacts(kind, *(None if x is None else int(x) for x in row))  # type: ignore[arg-type]
 
     def count_values(self, column: int, kind: str) -> tuple[Any, NDArray[np.int64]]:
@@ -169,6 +170,7 @@ class DuckDBEngine:
         """Code every row, then one GROUP BY."""
         for mapping in mappings:
             self._load(mapping)
+        self._grouped = mappings
         codes = ", ".join(f"coalesce(m{m.column}.code, {m.null})::INTEGER AS q{j}" for j, m in enumerate(mappings))
         joins = " ".join(f"LEFT JOIN m{m.column} ON c{m.column} = m{m.column}.value" for m in mappings)
         self._run(f"CREATE OR REPLACE TABLE coded AS SELECT source.rowid AS r, {codes} FROM source {joins}", "coding rows")
@@ -182,16 +184,25 @@ class DuckDBEngine:
         codes_found = [np.asarray(found[f"q{j}"], np.int32) for j in range(len(mappings))]
         return np.ascontiguousarray(np.stack(codes_found, axis=1)), np.asarray(found["n"], np.int64)
 
-    def publish(self, shares: Mapping[str, NDArray[np.int64]], outputs: Sequence[Output], *, for_csv: bool) -> Any:
+    def publish(
+        self,
+        mappings: Sequence[Mapping1D],
+        shares: Mapping[str, NDArray[np.int64]],
+        outputs: Sequence[Output],
+        *,
+        for_csv: bool,
+    ) -> Any:
         """Each row gets the labels of its class.
 
         Rows of a point that several classes share are dealt out in the secret order in which the whole
         table is then written.
         """
+        if self._grouped is not mappings:
+            self.group(mappings)
         self._load_shares(shares, outputs)
         key = secrets.token_hex(32)
         order = f"('0x' || sha256({literal(key)} || r)[:16])::UBIGINT"
-        keys = [f"q{j}" for j in range(self._axes())]
+        keys = [f"q{j}" for j in range(len(mappings))]
         same = " AND ".join(f"coded.{q} = points.{q}" for q in keys)
         dealt = f"""SELECT r, {order} AS h, p, split, row_number() OVER (PARTITION BY p ORDER BY {order}, r) AS i
             FROM coded JOIN points ON {same} JOIN parts USING (p) WHERE split"""
@@ -253,9 +264,6 @@ class DuckDBEngine:
             self.connection.unregister("mapping")
         self._run("CREATE OR REPLACE TABLE parts AS SELECT p, count(*) > 1 AS split FROM shares GROUP BY p", "loading labels")
 
-    def _axes(self) -> int:
-        return len(self._run("DESCRIBE coded", "publishing").fetchall()) - 1
-
     def _published(self, output: Output, position: int, for_csv: bool) -> str:
         if output.source is None:
             return harmless(f"l{position}") if for_csv else f"l{position}"
@@ -269,16 +277,17 @@ class DuckDBEngine:
         present = facts.rows - facts.nulls
         if present and facts.numbers == present and not facts.zero_padded and facts.longest <= 15:
             whole = self._run(
-                f"SELECT bool_and(regexp_full_match(trim(CAST(value AS VARCHAR)), {literal(WHOLE)})) FROM v{column}", "publishing"
-            ).fetchone()
-            return f"CAST(trim({cell}) AS {'BIGINT' if whole and whole[0] else 'DOUBLE'})"
+                f"SELECT bool_and(regexp_full_match(trim(CAST(value AS VARCHAR)), {literal(WHOLE)})) FROM v{column}",
+                "publishing",
+            ).fetchall()[0][0]
+            return f"CAST(trim({cell}) AS {'BIGINT' if whole else 'DOUBLE'})"
         if present and facts.dates == present:
             return f"CAST(trim({cell}) AS {'DATE' if facts.longest == 10 else 'TIMESTAMP'})"
         return cell
 
     def _stream(self, query: str) -> Any:
         try:
-            return self.connection.sql(query).to_arrow_reader(100_000)
+            return self.connection.cursor().sql(query).to_arrow_reader(100_000)
         except duckdb.Error as failure:
             raise refusal(failure, "publishing", self.memory) from None
 
@@ -342,14 +351,6 @@ def harmless(cell: str) -> str:
     """Text that a spreadsheet would run as a formula gets an apostrophe in front."""
     number = f"regexp_full_match({cell}, {literal(NUMBER)})"
     return f"CASE WHEN regexp_full_match({cell}, {literal(FORMULA)}) AND NOT {number} THEN '''' || {cell} ELSE {cell} END"
-
-
-def clear_leftovers() -> None:
-    """Remove private folders whose process is gone."""
-    for folder in Path(tempfile.gettempdir()).glob("kech-*-*"):
-        owner = folder.name.split("-")[1]
-        if folder.is_dir() and owner.isdigit() and not Path(f"/proc/{owner}").exists() and Path("/proc/self").exists():
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _shut(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:

@@ -1,0 +1,125 @@
+"""Inspection: what a table holds and which columns could point at a person, before anything is decided."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from kech.engines import ColumnFacts, Mapping1D
+from kech.errors import KechError
+from kech.points import build_axis
+from kech.table import Table
+
+NAMED = {
+    "identifier": r"(name|surname|e?mail|phone|mobile|ssn|passport|address|street|iban|account|url|ip)s?|.*_?(id|uuid)|id_.*",
+    "sensitive": r".*(disease|diagnos|illness|salary|income|wage|religion|medic|drug|treatment|test_result|hiv|crime|vote).*",
+    "quasi-identifier": r".*(age|sex|gender|birth|born|dob|zip|post|race|ethnic|education|degree|marital|occupation|job"
+    r"|profession|country|city|town|region|state|county|nationality|native|language|height|weight|children|workclass).*",
+}
+FEW = 100  # distinct values of a column that looks like a category
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnReport:
+    """One column: what it is and what it seems to be for."""
+
+    column: str
+    type: str
+    distinct: int
+    nulls: int
+    role: str
+    reason: str
+    generalized: str | None = None  # how kech would generalize it, for quasi-identifiers
+    trouble: str | None = None  # why it could not be generalized as it is
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """A table at a glance."""
+
+    rows: int
+    format: str
+    delimiter: str | None
+    encoding: str | None
+    columns: tuple[ColumnReport, ...]
+    quasi_identifiers: tuple[str, ...]
+    unique_share: float | None
+    k: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The object `kech inspect --json` prints."""
+        return asdict(self)
+
+
+def inspect_table(table: Table) -> Inspection:
+    """Describe every column; measure uniqueness on the quasi-identifiers, named or guessed."""
+    facts = {name: table.facts(name) for name in table.loaded}
+    guessed = {name: given_role(table, name) or guess_role(name, facts[name]) for name in table.loaded}
+    chosen = tuple(name for name, (role, _) in guessed.items() if role == "quasi-identifier")
+    share, k = uniqueness(table, chosen)
+    source = table.source
+    reports = tuple(describe(table, name, facts[name], *guessed[name]) for name in table.loaded)
+    return Inspection(table.rows, source.format, source.delimiter, source.encoding, reports, chosen, share, k)
+
+
+def given_role(table: Table, column: str) -> tuple[str, str] | None:
+    """The role a user named."""
+    roles = {"quasi-identifier": table.quasi_identifiers, "sensitive": table.sensitive, "plain": table.keep}
+    roles["identifier"] = table.identifiers
+    return next(((role, "named by you") for role, names in roles.items() if column in names), None)
+
+
+def guess_role(column: str, facts: ColumnFacts) -> tuple[str, str]:
+    """A role with its reason; the user decides."""
+    present = facts.rows - facts.nulls
+    words = re.sub(r"[^a-z0-9]+", "_", column.casefold()).strip("_")
+    for role, pattern in NAMED.items():
+        if re.fullmatch(pattern, words):
+            return role, "its name says so"
+    if present > 1 and facts.distinct == present and facts.numbers < present and facts.dates < present:
+        return "identifier", "every value is different"
+    if facts.dates and facts.dates == present:
+        return "quasi-identifier", "dates of a person are often known"
+    if 2 <= facts.distinct <= FEW and facts.numbers < present:
+        return "quasi-identifier", f"a category of {facts.distinct} values"
+    return "plain", "nothing known about it"
+
+
+def describe(table: Table, column: str, facts: ColumnFacts, role: str, reason: str) -> ColumnReport:
+    """One column; for a quasi-identifier also how it would be generalized, or why it cannot be."""
+    generalized, trouble = None, None
+    if role == "quasi-identifier" and facts.rows:
+        try:
+            generalized = wording(build_axis(table, column, "auto")[0].parameters(()))
+        except KechError as refusal:
+            trouble = str(refusal)
+    kind = "date" if facts.dates and facts.dates == facts.rows - facts.nulls else facts.type
+    kind = "number" if facts.numbers and facts.numbers == facts.rows - facts.nulls and not facts.zero_padded else kind
+    return ColumnReport(column, kind, facts.distinct, facts.nulls, role, reason, generalized, trouble)
+
+
+def wording(parameters: dict[str, Any]) -> str:
+    """An axis in a few words."""
+    words = {
+        "numeric": "intervals of round numbers",
+        "date": "intervals of calendar dates",
+        "ordinal": "ranges of the given order",
+        "set": "sets of values",
+        "tree": f"a hierarchy over {parameters.get('leaves')} values",
+    }
+    return words[parameters["axis"]]
+
+
+def uniqueness(table: Table, columns: Sequence[str]) -> tuple[float | None, int | None]:
+    """Share of rows that nobody equals on these columns, and k as the table is."""
+    if not columns or not table.rows:
+        return None, None
+    mappings = []
+    for column in columns:
+        values, _ = table.engine.count_values(table.index(column), "text")
+        codes = np.arange(len(values), dtype=np.int32)
+        mappings.append(Mapping1D(table.index(column), "text", values, codes, len(values)))
+    _, weights = table.engine.group(mappings)
+    return float((weights == 1).sum() / weights.sum()), int(weights.min())

@@ -1,0 +1,108 @@
+"""Plan: roles, axes, hierarchies and goals in one file, so that the same release can be made again."""
+
+import os
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import tomli_w
+
+from kech.errors import BadPlan, NoSuchFile
+from kech.inspection import Inspection
+from kech.table import AxisChoice, Table, read_table
+
+
+class _Section(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
+    """A part of a plan; unknown words are refused."""
+
+
+class TableSection(_Section):
+    """How the file is read."""
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    null_values: list[str] = []
+
+
+class RolesSection(_Section):
+    """What each column is for."""
+
+    quasi_identifiers: list[str] = []
+    sensitive: list[str] = []
+    identifiers: list[str] = []
+    keep: list[str] = []
+
+
+class AxisSection(_Section):
+    """How one quasi-identifier is generalized."""
+
+    kind: str | None = None
+    order: list[str] = []
+    grid: str | float | None = None
+    hierarchy: str | None = None  # a file, from the folder of the plan
+
+
+class ReleaseSection(_Section):
+    """The privacy goal and the way there."""
+
+    k: int | None = None
+    cut: str = "local"
+    grid: str | float = "auto"
+
+
+class Plan(_Section):
+    """Everything that decides a release, except the rows."""
+
+    table: TableSection = msgspec.field(default_factory=TableSection)
+    roles: RolesSection = msgspec.field(default_factory=RolesSection)
+    axes: dict[str, AxisSection] = {}
+    hierarchies: str | None = None  # a folder, from the folder of the plan
+    release: ReleaseSection = msgspec.field(default_factory=ReleaseSection)
+
+    def read_table(self, path: str | PathLike[str], **options: Any) -> Table:
+        """Read a table as the plan says; hierarchies are found from the current folder."""
+        axes = {name: AxisChoice(a.kind, tuple(a.order), a.grid) for name, a in self.axes.items() if a.kind or a.grid is not None}
+        single = {name: a.hierarchy for name, a in self.axes.items() if a.hierarchy}
+        roles = {name: getattr(self.roles, name) for name in self.roles.__struct_fields__}
+        reading = {name: getattr(self.table, name) for name in self.table.__struct_fields__}
+        return read_table(path, **roles, **reading, axes=axes, hierarchies=single or self.hierarchies, **options)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the plan as TOML."""
+        Path(path).write_text(tomli_w.dumps(without_none(msgspec.to_builtins(self))), "utf-8")
+
+
+def read_plan(path: str | PathLike[str]) -> Plan:
+    """Read a plan; paths in it count from its own folder."""
+    file = Path(path)
+    if not file.is_file():
+        raise NoSuchFile(path)
+    try:
+        plan = msgspec.toml.decode(file.read_bytes(), type=Plan)
+    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+        raise BadPlan(path, f"{fault}.") from None
+    if plan.hierarchies:
+        plan.hierarchies = os.fspath(file.parent / plan.hierarchies)
+    for axis in plan.axes.values():
+        if axis.hierarchy:
+            axis.hierarchy = os.fspath(file.parent / axis.hierarchy)
+    return plan
+
+
+def plan_from(inspection: Inspection, k: int, null_values: Sequence[str]) -> Plan:
+    """A plan to start from: the roles and kinds an inspection found."""
+    roles = {"quasi-identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers"}
+    found = {name: [c.column for c in inspection.columns if c.role == role] for role, name in roles.items()}
+    kinds = {"number": "numeric", "date": "date", "text": "categorical"}
+    axes = {c.column: AxisSection(kind=kinds.get(c.type)) for c in inspection.columns if c.role == "quasi-identifier"}
+    table = TableSection(inspection.delimiter, inspection.encoding, list(null_values))
+    return Plan(table, RolesSection(**found), axes, None, ReleaseSection(k))
+
+
+def without_none(value: Any) -> Any:
+    """TOML has no null."""
+    if isinstance(value, dict):
+        return {key: without_none(inner) for key, inner in value.items() if inner is not None}
+    return value

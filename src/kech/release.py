@@ -1,0 +1,186 @@
+"""Release: the rows with their labels, shuffled, only allow-listed columns, written whole or not at all.
+
+In: a table and a partition.  Out: a dataframe, or a file with its certificate beside it.
+"""
+
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import version
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+
+from kech.certificate import make_certificate
+from kech.engines import Output
+from kech.engines.leftovers import clear_leftovers
+from kech.errors import BadTarget, CannotWrite, ClaimBroken
+from kech.loss import mean_loss
+from kech.partition import Partition
+from kech.points import build_points
+from kech.progress import report
+from kech.spectrum import check_ks, partitions
+from kech.table import Table
+
+FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """A partition of a table, ready to be published; `parameters` are public."""
+
+    table: Table
+    partition: Partition
+    parameters: dict[str, Any]
+    version: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that are published, in the order of the table."""
+        published = {*self.table.quasi_identifiers, *self.table.sensitive, *self.table.keep}
+        return tuple(name for name in self.table.columns if name in published)
+
+    @cached_property
+    def labels(self) -> dict[str, list[str | None]]:
+        """For each quasi-identifier, the label of each class."""
+        return {name: self.partition.labels(j) for j, name in enumerate(self.table.quasi_identifiers)}
+
+    @property
+    def axes(self) -> list[dict[str, Any]]:
+        """What a reader must know to measure the labels."""
+        return [axis.parameters(self.labels[axis.column]) for axis in self.partition.points.axes]
+
+    @cached_property
+    def frame(self) -> Any:
+        """The released rows as the caller's own kind of dataframe (pandas for a file, where it is installed)."""
+        arrow = self.batches(for_csv=False).read_all()
+        if self.table.native is None:
+            return as_pandas(arrow)
+        return nw.from_arrow(arrow, backend=self.table.native).to_native()
+
+    def batches(self, *, for_csv: bool) -> Any:
+        """The released rows as a stream, in an order nobody can know."""
+        outputs = [self.output(name) for name in self.columns]
+        mappings = self.partition.points.mappings
+        return self.table.engine.publish(mappings, self.partition.shares(), outputs, for_csv=for_csv)
+
+    def output(self, name: str) -> Output:
+        """One published column."""
+        labels = self.labels.get(name)
+        return Output(name, self.table.index(name), typed=True) if labels is None else Output(name, None, labels)
+
+    def write(self, path: str | PathLike[str]) -> dict[str, Any]:
+        """Write the table (.csv or .parquet) and `<path>.certificate.json`; give back the certificate.
+
+        Both are written aside, checked from their bytes alone, and put in place last.
+        """
+        target = check_target(Path(path), self.table)
+        clear_leftovers(target.parent, ".*.kech-*.tmp")
+        beside = target.with_name(target.name + ".certificate.json")
+        try:
+            with written_aside(target) as draft, written_aside(beside) as certificate_draft:
+                report("writing")
+                write_batches(self.batches(for_csv=FORMATS[target.suffix.lower()] == "csv"), draft, target)
+                report("checking the written file")
+                certificate = self.certify(draft, target)
+                certificate_draft.write_text(json.dumps(certificate, indent=2, ensure_ascii=False) + "\n", "utf-8")
+                put_in_place({draft: target, certificate_draft: beside})
+        except OSError as failure:
+            raise CannotWrite(target, f"{os.strerror(failure.errno or 0).lower()}.") from None
+        return certificate
+
+    def certify(self, draft: Path, target: Path) -> dict[str, Any]:
+        """The certificate of the written draft; its loss must be the loss the partition promised."""
+        certificate = make_certificate(
+            draft,
+            published_name=target.name,
+            axes=self.axes,
+            sensitive=self.table.sensitive,
+            kept=self.table.keep,
+            rows_in=self.table.rows,
+            parameters=self.parameters,
+            kech_version=self.version,
+            format=FORMATS[target.suffix.lower()],
+        )
+        if abs(certificate["claims"]["loss"] - mean_loss(self.partition)) > TOLERANCE:
+            raise ClaimBroken(target, ["the loss of the written file is not the loss of the partition"])
+        return certificate
+
+
+def make_release(table: Table, *, k: int, cut: str = "local", grid: str | float = "auto") -> Release:
+    """Part the rows into classes of at least k rows by the named cut."""
+    points = build_points(table, grid=grid)
+    (partition,) = partitions(points, check_ks([k], points.rows), cut)
+    if partition.k < k:
+        raise ClaimBroken("the partition", [f"k={k} was asked, the smallest class has {partition.k} rows"])
+    return Release(table, partition, {"k": k, "cut": cut, "grid": grid}, version("kech"))
+
+
+def as_pandas(arrow: Any) -> Any:
+    """A pandas dataframe, or the Arrow table itself where pandas is missing."""
+    try:
+        return arrow.to_pandas()
+    except ImportError:
+        return arrow
+
+
+def check_target(target: Path, table: Table) -> Path:
+    """A file name kech can write, which is not the source."""
+    if target.is_dir():
+        raise BadTarget(target, "it is a folder; name a file.")
+    if target.suffix.lower() not in FORMATS:
+        raise BadTarget(target, f"kech writes {', '.join(FORMATS)}.")
+    if target.exists() and table.source.path.exists() and target.samefile(table.source.path):
+        raise BadTarget(target, "it is the source table itself. Choose another name.")
+    if not target.parent.is_dir():
+        raise BadTarget(target, "its folder does not exist.")
+    return target
+
+
+def write_batches(batches: Any, draft: Path, target: Path) -> None:
+    """Write a stream of record batches as CSV or Parquet, down to the disk."""
+    import pyarrow.csv as pc
+    import pyarrow.parquet as pq
+
+    as_csv = FORMATS[target.suffix.lower()] == "csv"
+    with draft.open("wb") as file:
+        options = {"write_options": pc.WriteOptions(quoting_style="needed")} if as_csv else {}
+        with (pc.CSVWriter if as_csv else pq.ParquetWriter)(file, batches.schema, **options) as writer:
+            for batch in batches:
+                writer.write_batch(batch)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+@contextmanager
+def written_aside(target: Path) -> Iterator[Path]:
+    """A private draft beside the target; it is gone afterwards unless it was put in place."""
+    draft = target.with_name(f".{target.name}.kech-{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    try:
+        yield draft
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def put_in_place(moves: dict[Path, Path]) -> None:
+    """Rename drafts to their names, the table first, so that a certificate is never ahead of its file."""
+    mask = os.umask(0)
+    os.umask(mask)
+    for draft, target in moves.items():
+        with draft.open("rb") as file:
+            os.fsync(file.fileno())
+        draft.chmod(0o666 & ~mask)
+        draft.replace(target)
+    folder = os.open(next(iter(moves.values())).parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
