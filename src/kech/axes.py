@@ -56,6 +56,10 @@ class Axis(ABC):
         """What is printed for a closed range."""
 
     @abstractmethod
+    def encode(self, values: Any) -> Codes:
+        """Codes of values that may be new; -1 where an axis has no place for one."""
+
+    @abstractmethod
     def add_to(self, widths: Widths) -> None:
         """Tell the kernels about this axis."""
 
@@ -86,7 +90,7 @@ class Axis(ABC):
 
     def all_lost(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
         """NULL together with something else."""
-        return (hi == self.null) & (lo < hi)
+        return np.asarray((hi == self.null) & (lo < hi))
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +154,8 @@ class LineAxis(Axis):
 
     def _is_everything(self, first: Ints, last: Ints) -> NDArray[np.bool_]:
         inner = last < self.values
-        return inner & (self.low[first * inner] == -np.inf) & (self.high[last * inner] == np.inf)
+        open_both = (self.low[first * inner] == -np.inf) & (self.high[last * inner] == np.inf)
+        return np.asarray(inner & open_both)
 
     def label(self, lo: int, hi: int) -> str:
         """`25`, `[22, 25]`, `[22, 25)`, `<= 21`, `>= 80` or `*`."""
@@ -164,6 +169,14 @@ class LineAxis(Axis):
         if low == high:
             return self.text(low)
         return f"[{self.text(low)}, {self.text(high)}{']' if self.inclusive else ')'}"
+
+    def encode(self, values: Floats) -> Codes:
+        """The stretch a number lies in; NaN is NULL."""
+        codes = np.searchsorted(self.low, values, side="right") - 1
+        known = np.clip(codes, 0, None)
+        inside = values <= self.high[known] if self.inclusive else values < self.high[known]
+        found = np.where(inside & (codes >= 0), codes, -1)
+        return np.where(np.isnan(values), self.null, found).astype(np.int32)
 
     def text(self, value: float) -> str:
         """One end of an interval."""
@@ -181,10 +194,31 @@ class LineAxis(Axis):
 
 
 @dataclass(frozen=True, eq=False)
-class RankAxis(Axis):
+class TextAxis(Axis):
+    """Values that are text, in the order of their codes."""
+
+    @property
+    @abstractmethod
+    def texts(self) -> tuple[str, ...]:
+        """The value of each code."""
+
+    @property
+    def values(self) -> int:
+        """Number of values."""
+        return len(self.texts)
+
+    def encode(self, values: Sequence[str | None]) -> Codes:
+        """The code of each text; None is NULL."""
+        known: dict[str | None, int] = {text: code for code, text in enumerate(self.texts)}
+        known[None] = self.null
+        return np.array([known.get(value, -1) for value in values], dtype=np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class RankAxis(TextAxis):
     """Values in an order; a range is printed by its ends (ordinal) or as the set of its values."""
 
-    texts: tuple[str, ...]
+    order: tuple[str, ...]
     ordinal: bool
 
     @property
@@ -193,9 +227,9 @@ class RankAxis(Axis):
         return "ordinal" if self.ordinal else "set"
 
     @property
-    def values(self) -> int:
-        """Number of values."""
-        return len(self.texts)
+    def texts(self) -> tuple[str, ...]:
+        """The values in their order."""
+        return self.order
 
     @property
     def step(self) -> float:
@@ -207,7 +241,7 @@ class RankAxis(Axis):
         """Ranges printed as `*`."""
         long = (hi - lo >= LONGEST_SET) & (not self.ordinal)
         whole = (lo == 0) & (hi == self.values - 1) & (self.values > 1) & (not self.ordinal)
-        return self.all_lost(lo, hi) | long | whole
+        return np.asarray(self.all_lost(lo, hi) | long | whole)
 
     def widths(self, lo: Ints, hi: Ints) -> Floats:
         """(rank max - rank min) / (values - 1)."""
@@ -243,7 +277,7 @@ class RankAxis(Axis):
 
 
 @dataclass(frozen=True, eq=False)
-class TreeAxis(Axis):
+class TreeAxis(TextAxis):
     """Values under a generalization tree; a range is printed as the label of its lowest common ancestor."""
 
     tree: GeneralizationTree
@@ -254,9 +288,9 @@ class TreeAxis(Axis):
         return "tree"
 
     @property
-    def values(self) -> int:
-        """Number of leaves."""
-        return len(self.tree.leaves)
+    def texts(self) -> tuple[str, ...]:
+        """The leaves."""
+        return self.tree.leaves
 
     @cached_property
     def spans(self) -> list[tuple[Ints, Ints]]:
@@ -302,7 +336,10 @@ class TreeAxis(Axis):
         firsts, lasts = (np.stack(x) for x in zip(*self.spans, strict=True))
         first, last = firsts[level, leaf_lo], lasts[level, leaf_lo]
         if self.has_null:
-            first, last = np.where(lo == self.null, self.null, first), np.where(lo == self.null, self.null, last)
+            first, last = (
+                np.where(lo == self.null, self.null, first),
+                np.where(lo == self.null, self.null, last),
+            )
         lost = self.all_lost(lo, hi) | (self.rooted[level, leaf_lo] & (lo != self.null))
         return np.where(lost, 0, first), np.where(lost, self.size - 1, last)
 
@@ -343,7 +380,13 @@ def build_line_axis(
     if grid == "exact":
         return exact_axis(column, values, has_null, is_date, unit)
     if grid == "auto":
-        return grid_axis(column, values, has_null, is_date, (build_date_grid if is_date else build_number_grid)(values, counts))
+        return grid_axis(
+            column,
+            values,
+            has_null,
+            is_date,
+            (build_date_grid if is_date else build_number_grid)(values, counts),
+        )
     return step_axis(column, values, has_null, is_date, unit, float(grid) * (DAY if is_date else 1))
 
 
@@ -358,13 +401,20 @@ def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, grid: 
     low, high = np.concatenate([[-np.inf], grid.edges]), np.concatenate([grid.edges - grid.unit, [np.inf]])
     codes = np.searchsorted(grid.edges, values, side="right").astype(np.int32)
     return LineAxis(
-        column, codes, has_null, is_date, low, high, grid.hides, grid.domain, grid.unit, inclusive=grid.unit > 0
+        column,
+        codes,
+        has_null,
+        is_date,
+        low,
+        high,
+        grid.hides,
+        grid.domain,
+        grid.unit,
+        inclusive=grid.unit > 0,
     )
 
 
-def step_axis(
-    column: str, values: Floats, has_null: bool, is_date: bool, unit: float, step: float
-) -> LineAxis:
+def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: float, step: float) -> LineAxis:
     """Every occupied multiple of the step is a code."""
     cells, codes = np.unique(np.floor(values / step + 1e-9), return_inverse=True)
     last = unit if unit and abs(step / unit - round(step / unit)) < 1e-9 else 0.0
@@ -380,7 +430,9 @@ def always(codes: int) -> Ints:
     return np.full(max(codes - 1, 0), np.iinfo(np.int64).max)
 
 
-def build_rank_axis(column: str, values: Sequence[str], order: Sequence[str], has_null: bool, *, ordinal: bool) -> RankAxis:
+def build_rank_axis(
+    column: str, values: Sequence[str], order: Sequence[str], has_null: bool, *, ordinal: bool
+) -> RankAxis:
     """Values in the given order."""
     rank = {text: i for i, text in enumerate(order)}
     codes = np.array([rank[value] for value in values], dtype=np.int32)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from itertools import islice
 from math import fsum
@@ -353,7 +353,7 @@ def _width_reader(axis: Axis) -> Callable[[Cell], float | None]:
 
     def width(label: Cell) -> float | None:
         try:
-            return known[label] if label in known else min(1.0, max(0.0, float(read(label))))
+            return min(1.0, max(0.0, float(known[label] if label in known else read(label))))
         except (ValueError, ArithmeticError):
             return None
 
@@ -418,13 +418,14 @@ def _edges(label: str, edge: Callable[[str], Any], low: Any, high: Any) -> tuple
         return edge(match[1]), max(edge(match[1]), high)
     if match := re.fullmatch(r"<=? (.+)", label):
         return min(edge(match[1]), low), edge(match[1])
-    return edge(label), edge(label)
+    value = edge(label)
+    return value, value
 
 
-def _number(text: str) -> Decimal:
-    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", text):
+def _number(text: str) -> Fraction:
+    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", text):
         raise ValueError
-    return Decimal(text)
+    return Fraction(text)
 
 
 def _microseconds(text: str) -> int:

@@ -55,9 +55,7 @@ def bulk(values: Floats, counts: Ints) -> tuple[float, float]:
     return float(low), float(high)
 
 
-def build_grid(
-    values: Floats, counts: Ints, span: tuple[float, float], unit: float, rulers: Sequence[Ruler]
-) -> Grid:
+def build_grid(values: Floats, counts: Ints, span: tuple[float, float], unit: float, rulers: Sequence[Ruler]) -> Grid:
     """Edges at the marks of `rulers` (coarse to fine), each with the k it serves."""
     low, high = outward(span, unit, rulers)
     marks, ranks = all_marks(low, high, rulers)

@@ -100,9 +100,7 @@ class GeneralizationTree:
         present = set(values)
         lacking = len(present.difference(self.leaves))
         if lacking:
-            reason = (
-                f"distinct values of the column that are none of its leaves: {lacking}. Add a leaf for each."
-            )
+            reason = f"distinct values of the column that are none of its leaves: {lacking}. Add a leaf for each."
             raise BadHierarchy(self.source, None, reason)
         return replace(self, paths=tuple(path for path in self.paths if path[0] in present))
 

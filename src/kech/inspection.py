@@ -13,10 +13,12 @@ from kech.points import build_axis
 from kech.table import Table
 
 NAMED = {
-    "identifier": r"(name|surname|e?mail|phone|mobile|ssn|passport|address|street|iban|account|url|ip)s?|.*_?(id|uuid)|id_.*",
-    "sensitive": r".*(disease|diagnos|illness|salary|income|wage|religion|medic|drug|treatment|test_result|hiv|crime|vote).*",
-    "quasi-identifier": r".*(age|sex|gender|birth|born|dob|zip|post|race|ethnic|education|degree|marital|occupation|job"
-    r"|profession|country|city|town|region|state|county|nationality|native|language|height|weight|children|workclass).*",
+    "identifier": r"(name|surname|e?mail|phone|mobile|ssn|passport|address|street|iban|account|url|ip)s?"
+    r"|.*_(name|id|uuid|email|phone)|id|uuid|id_.*",
+    "sensitive": r".*(disease|diagnos|illness|salary|income|wage|religion|medic|drug|treatment|hiv|crime|vote).*",
+    "quasi-identifier": r"(.*_)?(age|sex|gender|dob|zip|race|job|city|town|state|county|height|weight)(_.*)?"
+    r"|.*(birth|born|zipcode|postal|postcode|ethnic|education|degree|marital|occupation|profession|country"
+    r"|region|nationality|native|language|children|workclass).*",
 }
 FEW = 100  # distinct values of a column that looks like a category
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.axes import Ints
+from kech.grid import Ints
 from kech.points import Points
 
 

@@ -1,7 +1,6 @@
 """Plan: roles, axes, hierarchies and goals in one file, so that the same release can be made again."""
 
 import os
-from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -63,7 +62,11 @@ class Plan(_Section):
 
     def read_table(self, path: str | PathLike[str], **options: Any) -> Table:
         """Read a table as the plan says; hierarchies are found from the current folder."""
-        axes = {name: AxisChoice(a.kind, tuple(a.order), a.grid) for name, a in self.axes.items() if a.kind or a.grid is not None}
+        axes = {
+            name: AxisChoice(a.kind, tuple(a.order), a.grid)
+            for name, a in self.axes.items()
+            if a.kind or a.grid is not None
+        }
         single = {name: a.hierarchy for name, a in self.axes.items() if a.hierarchy}
         roles = {name: getattr(self.roles, name) for name in self.roles.__struct_fields__}
         reading = {name: getattr(self.table, name) for name in self.table.__struct_fields__}
@@ -91,14 +94,19 @@ def read_plan(path: str | PathLike[str]) -> Plan:
     return plan
 
 
-def plan_from(inspection: Inspection, k: int, null_values: Sequence[str]) -> Plan:
-    """A plan to start from: the roles and kinds an inspection found."""
+def plan_from(inspection: Inspection, k: int, given: Plan) -> Plan:
+    """A plan to start from: the roles and kinds an inspection found, on top of what was given."""
     roles = {"quasi-identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers"}
     found = {name: [c.column for c in inspection.columns if c.role == role] for role, name in roles.items()}
     kinds = {"number": "numeric", "date": "date", "text": "categorical"}
-    axes = {c.column: AxisSection(kind=kinds.get(c.type)) for c in inspection.columns if c.role == "quasi-identifier"}
-    table = TableSection(inspection.delimiter, inspection.encoding, list(null_values))
-    return Plan(table, RolesSection(**found), axes, None, ReleaseSection(k))
+    axes = {
+        name: AxisSection(kind=kinds.get(c.type))
+        for c in inspection.columns
+        if (name := c.column) in found["quasi_identifiers"]
+    }
+    table = TableSection(inspection.delimiter, inspection.encoding, given.table.null_values)
+    release = ReleaseSection(k, given.release.cut, given.release.grid)
+    return Plan(table, RolesSection(**found, keep=given.roles.keep), axes | given.axes, given.hierarchies, release)
 
 
 def without_none(value: Any) -> Any:

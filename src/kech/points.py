@@ -14,7 +14,7 @@ from kech._kernels import Widths
 from kech.axes import Axis, Codes, build_line_axis, build_rank_axis, build_tree_axis
 from kech.engines import Mapping1D
 from kech.errors import BadHierarchy, BadOption, NoQuasiIdentifier
-from kech.hierarchy import GeneralizationTree, build_prefix_tree, find_hierarchies, looks_like_codes, read_hierarchy
+from kech.hierarchy import build_prefix_tree, find_hierarchies, looks_like_codes, read_hierarchy
 from kech.table import AxisChoice, Table
 
 
@@ -69,12 +69,16 @@ def build_axis(table: Table, column: str, grid: str | float) -> tuple[Axis, Mapp
 
 
 def text_axis(
-    column: str, values: Sequence[str], counts: NDArray[np.int64], has_null: bool, choice: AxisChoice, hierarchy: Any
+    column: str,
+    values: Sequence[str],
+    counts: NDArray[np.int64],
+    has_null: bool,
+    choice: AxisChoice,
+    hierarchy: Any,
 ) -> Axis:
     """A hierarchy where there is one, an order where one is named, prefixes for codes, sets for the rest."""
     if hierarchy is not None:
-        tree = hierarchy if isinstance(hierarchy, GeneralizationTree) else read_hierarchy(hierarchy)
-        return build_tree_axis(column, values, tree, has_null)
+        return build_tree_axis(column, values, read_hierarchy(hierarchy, column=column), has_null)
     if choice.kind == "ordinal":
         unknown = len(set(values) - set(choice.order))
         if unknown:

@@ -15,12 +15,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
-
 from kech.certificate import make_certificate
 from kech.engines import Output
 from kech.engines.leftovers import clear_leftovers
 from kech.errors import BadTarget, CannotWrite, ClaimBroken
+from kech.frames import as_native
 from kech.loss import mean_loss
 from kech.partition import Partition
 from kech.points import build_points
@@ -60,10 +59,7 @@ class Release:
     @cached_property
     def frame(self) -> Any:
         """The released rows as the caller's own kind of dataframe (pandas for a file, where it is installed)."""
-        arrow = self.batches(for_csv=False).read_all()
-        if self.table.native is None:
-            return as_pandas(arrow)
-        return nw.from_arrow(arrow, backend=self.table.native).to_native()
+        return as_native(self.batches(for_csv=False).read_all(), self.table.native)
 
     def batches(self, *, for_csv: bool) -> Any:
         """The released rows as a stream, in an order nobody can know."""
@@ -121,14 +117,6 @@ def make_release(table: Table, *, k: int, cut: str = "local", grid: str | float 
     if partition.k < k:
         raise ClaimBroken("the partition", [f"k={k} was asked, the smallest class has {partition.k} rows"])
     return Release(table, partition, {"k": k, "cut": cut, "grid": grid}, version("kech"))
-
-
-def as_pandas(arrow: Any) -> Any:
-    """A pandas dataframe, or the Arrow table itself where pandas is missing."""
-    try:
-        return arrow.to_pandas()
-    except ImportError:
-        return arrow
 
 
 def check_target(target: Path, table: Table) -> Path:

@@ -51,7 +51,9 @@ def open_source(path: Path, *, delimiter: str | None = None, encoding: str | Non
     if kind != "csv" and (delimiter or encoding):
         raise BadOption("--delimiter, --encoding", "only CSV files have them.")
     try:
-        source = open_csv(path, delimiter, encoding) if kind == "csv" else Source(path, kind, binary_columns(path, kind))
+        source = (
+            open_csv(path, delimiter, encoding) if kind == "csv" else Source(path, kind, binary_columns(path, kind))
+        )
     except PermissionError:
         raise UnreadableFile(path, "permission denied.") from None
     check_columns(source)
@@ -115,7 +117,9 @@ def check_bytes(path: Path, codec: str) -> None:
             decoder.decode(chunk)
         except UnicodeDecodeError as fault:
             line += chunk[: fault.start].count(b"\n")
-            raise BadRow(path, line, "it is not UTF-8. Name the encoding: --encoding latin-1 or --encoding utf-16.") from None
+            raise BadRow(
+                path, line, "it is not UTF-8. Name the encoding: --encoding latin-1 or --encoding utf-16."
+            ) from None
         line += chunk.count(b"\n")
 
 
@@ -197,7 +201,9 @@ def excel_batches(path: Path) -> Any:
     if not rows:
         raise UnreadableFile(path, "its first sheet is empty.")
     names = [cell_text(cell) or "" for cell in rows[0]]
-    columns = [pa.array([cell_text(cell) for cell in column], pa.string()) for column in transpose(rows[1:], len(names))]
+    columns = [
+        pa.array([cell_text(cell) for cell in column], pa.string()) for column in transpose(rows[1:], len(names))
+    ]
     return pa.Table.from_arrays(columns, names=names).to_reader()
 
 

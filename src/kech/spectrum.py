@@ -58,21 +58,29 @@ class Spectrum:
 
 
 def compute_spectrum(
-    table: Table, *, k: Sequence[int] | None = None, cut: str | Sequence[str] = "local", grid: str | float = "auto"
+    table: Table,
+    *,
+    k: Sequence[int] | None = None,
+    cut: str | Sequence[str] = "local",
+    grid: str | float = "auto",
 ) -> Spectrum:
     """Fill k = 2 .. 100, or the k named, for each cut."""
     cuts = (cut,) if isinstance(cut, str) else tuple(cut)
     points = build_points(table, grid=grid)
     ks = check_ks(k, points.rows)
-    lines = [line(name, asked, partition) for name in cuts for asked, partition in zip(ks, partitions(points, ks, name), strict=True)]
+    lines = [
+        line(name, asked, partition)
+        for name in cuts
+        for asked, partition in zip(ks, partitions(points, ks, name), strict=True)
+    ]
     return Spectrum(points.rows, len(points.weights), table.quasi_identifiers, tuple(lines))
 
 
-def partitions(points: Points, ks: Sequence[int], cut: str) -> Iterator[Partition]:
-    """One partition for each k, by the named cut."""
+def partitions(points: Points, ks: Sequence[int], cut: str, *, part: bool = True) -> Iterator[Partition]:
+    """One partition for each k, by the named cut; with `part`, equal rows may go to several classes."""
     if cut not in CUTS:
         raise BadOption("--cut", f"choose among {', '.join(CUTS)}.")
-    return CUTS[cut](points, ks, threads=os.cpu_count() or 1)
+    return CUTS[cut](points, ks, threads=os.cpu_count() or 1, part=part)
 
 
 def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:
@@ -91,5 +99,14 @@ def line(cut: str, k: int, partition: Partition) -> SpectrumRow:
     """The figures of one partition."""
     average = partition.points.rows / partition.classes
     return SpectrumRow(
-        k, cut, largest_radius(partition), None, partition.classes, mean_loss(partition), 0, average, None, None
+        k,
+        cut,
+        largest_radius(partition),
+        None,
+        partition.classes,
+        mean_loss(partition),
+        0,
+        average,
+        None,
+        None,
     )

@@ -1,24 +1,24 @@
-"""Table: the only door for foreign data.  Names are checked here, roles are given here; rooms behind trust it.
+"""Table: the only door for foreign data.  Names are checked and roles given here; rooms behind trust it.
 
 In: a file or a dataframe, and the roles of its columns.  Out: a `Table`.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
+from types import ModuleType
 from typing import Any, Protocol
-
-import narwhals as nw
-import pyarrow as pa
 
 from kech.engines import ColumnFacts, Engine
 from kech.engines.duckdb import DuckDBEngine
-from kech.errors import BadColumns, BadOption, BadValue, ColumnInTwoRoles, InputError, NoSuchColumn
-from kech.sources import Source, arrow_batches, check_columns, excel_batches, open_source
+from kech.errors import BadOption, ColumnInTwoRoles, NoSuchColumn
+from kech.frames import frame_batches, native_library, open_frame
+from kech.kinds import asked_kind, guessed_kind
+from kech.sources import Source, arrow_batches, excel_batches, open_source
 
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "keep")
-MOSTLY = 0.9  # a column of text with this share of numbers was meant to hold numbers
 
 
 class ArrowStream(Protocol):
@@ -42,15 +42,18 @@ class Table:
 
     engine: Engine
     source: Source
-    columns: tuple[str, ...]
     quasi_identifiers: tuple[str, ...] = ()
     sensitive: tuple[str, ...] = ()
     identifiers: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
     hierarchies: Any = None
     axes: Mapping[str, AxisChoice] = field(default_factory=dict)
-    null_values: tuple[str, ...] = ()
-    native: Any = None  # the caller's dataframe library, for the way back
+    native: ModuleType | None = None  # the caller's dataframe library, for the way back
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns of the source."""
+        return self.source.columns
 
     @property
     def rows(self) -> int:
@@ -112,18 +115,23 @@ def read_table(
 
     Only columns with a role are read, once a quasi-identifier is named; without any, all are.
     """
-    roles = {name: as_names(value) for name, value in zip(ROLES, (quasi_identifiers, sensitive, identifiers, keep), strict=True)}
-    is_file = isinstance(source, str | PathLike)
-    opened = open_source(Path(source), delimiter=delimiter, encoding=encoding) if is_file else open_frame(source)  # type: ignore[arg-type]
+    roles = {
+        name: as_names(value)
+        for name, value in zip(ROLES, (quasi_identifiers, sensitive, identifiers, keep), strict=True)
+    }
+    if isinstance(source, str | PathLike):
+        opened, native = open_source(Path(source), delimiter=delimiter, encoding=encoding), None
+    else:
+        opened, native = open_frame(source), native_library(source)
     choices = {name: as_choice(name, choice) for name, choice in (axes or {}).items()}
     check_roles(opened.columns, roles, choices)
     engine = DuckDBEngine(memory=check_memory(memory), threads=check_threads(threads))
-    native = None if is_file else nw.get_native_namespace(nw.from_native(source, eager_or_interchange_only=False))  # type: ignore[call-overload]
-    table = Table(
-        engine, opened, opened.columns, **roles, hierarchies=hierarchies, axes=choices,
-        null_values=tuple(null_values), native=native,
-    )  # fmt: skip
-    load(engine, opened, [opened.columns.index(name) for name in table.loaded], tuple(null_values), source)
+    table = Table(engine, opened, **roles, hierarchies=hierarchies, axes=choices, native=native)
+    try:
+        load(engine, opened, [table.index(name) for name in table.loaded], as_names(null_values), source)
+    except BaseException:
+        engine.close()
+        raise
     return table
 
 
@@ -138,34 +146,6 @@ def load(engine: DuckDBEngine, source: Source, wanted: Sequence[int], nulls: Seq
         readers = {"arrow": arrow_batches, "excel": excel_batches}
         batches = readers[source.format](source.path) if source.format in readers else frame_batches(given)
         engine.load_arrow(batches, wanted, nulls, source.path)
-
-
-def open_frame(frame: Any) -> Source:
-    """Column names of a dataframe of any library."""
-    try:
-        names = nw.from_native(frame).collect_schema().names()
-    except TypeError:
-        raise InputError(f"A table is a file or a dataframe, not {type(frame).__name__}.") from None
-    if not all(isinstance(name, str) for name in names):
-        raise BadColumns("dataframe", "every column needs a name that is text. Rename them: df.columns = [...].")
-    source = Source(Path("dataframe"), "frame", tuple(names))
-    check_columns(source)
-    return source
-
-
-def frame_batches(frame: Any) -> Any:
-    """A dataframe as record batches; a column of mixed types is refused by name."""
-    held = nw.from_native(frame)
-    collected = held.collect() if isinstance(held, nw.LazyFrame) else held
-    try:
-        return collected.to_arrow().to_reader()
-    except (pa.ArrowException, TypeError):
-        for name in collected.columns:
-            try:
-                collected.select(name).to_arrow()
-            except (pa.ArrowException, TypeError):
-                raise BadColumns("dataframe", f"column {name!r} mixes types. Convert it to one: astype(str).") from None
-        raise
 
 
 # -- checks at the door --------------------------------------------------------------------------------
@@ -185,7 +165,10 @@ def as_choice(column: str, choice: AxisChoice | str | Sequence[str]) -> AxisChoi
     if choice.kind not in (None, "numeric", "date", "ordinal", "categorical"):
         raise BadOption("--axis", f"column {column!r} can be numeric, date, ordinal or categorical.")
     if (choice.kind == "ordinal") != bool(choice.order):
-        raise BadOption("--axis", f"column {column!r}: an ordinal axis names its order, low to high: {column}=low<middle<high.")
+        raise BadOption(
+            "--axis",
+            f"column {column!r}: an ordinal axis names its order, low to high: {column}=low<middle<high.",
+        )
     return choice
 
 
@@ -206,8 +189,6 @@ def check_roles(columns: Sequence[str], roles: Mapping[str, Sequence[str]], axes
 
 def check_memory(memory: str | None) -> str | None:
     """A size such as 2GB."""
-    import re
-
     if memory is not None and not re.fullmatch(r"\d+(\.\d+)?\s*([KMGT]i?B)", memory):
         raise BadOption("--memory", "write a size such as 512MB or 2GB.")
     return memory
@@ -218,45 +199,3 @@ def check_threads(threads: int | None) -> int | None:
     if threads is not None and threads < 1:
         raise BadOption("--threads", "give 1 or more.")
     return threads
-
-
-def asked_kind(column: str, facts: ColumnFacts, wish: str) -> str:
-    """The kind the user named, if every value can be read so."""
-    present = facts.rows - facts.nulls
-    if wish == "numeric":
-        if facts.not_finite is not None:
-            raise not_finite(column, facts.not_finite)
-        if facts.numbers < present:
-            raise BadValue(column, facts.first_other or 1, "it is not a number, and the column is declared numeric.")
-        return "number"
-    if wish == "date":
-        if facts.dates < present:
-            raise BadValue(column, facts.first_not_date or 1, "it is not a date (YYYY-MM-DD), and the column is declared a date.")
-        return "date"
-    return "text"
-
-
-def guessed_kind(column: str, facts: ColumnFacts) -> str:
-    """Numbers and dates when every value is one; codes such as 02138 and everything else are text."""
-    present = facts.rows - facts.nulls
-    if facts.type == "other":
-        raise InputError(f"Column {column!r} holds lists, blobs or times of day; these cannot be generalized. Drop or convert it.")
-    if facts.not_finite is not None and (facts.type == "number" or facts.numbers >= MOSTLY * present):
-        raise not_finite(column, facts.not_finite)
-    if not present or facts.zero_padded or facts.longest > 15 and facts.type == "text" and not facts.dates:
-        return "text" if facts.type == "text" or not present else "number"
-    for count, first, kind, word in (
-        (facts.numbers, facts.first_other, "number", "numbers"),
-        (facts.dates, facts.first_not_date, "date", "dates"),
-    ):
-        if count == present:
-            return kind
-        if count >= MOSTLY * present:
-            hint = f"Mend it, name the text that means missing (--null-values), or keep the column as text (--axis {column}=categorical)."
-            raise BadValue(column, first or 1, f"nearly all values are {word}, this one is not. {hint}")
-    return "text"
-
-
-def not_finite(column: str, row: int) -> BadValue:
-    """NaN and infinities have no place on an axis."""
-    return BadValue(column, row, "it is NaN or infinite. If that means missing: --null-values NaN,inf,-inf.")

@@ -22,7 +22,7 @@ def cut_ordering(points: Points, ks: Sequence[int], *, threads: int, part: bool 
     finest = points.at(1)
     order = order_points(finest.codes, finest.weights, finest.widths(), threads)
     done = 0
-    for cells, same in groupby(ks, key=lambda k: published_cells(points, k)):
+    for _, same in groupby(ks, key=lambda k: published_cells(points, k)):
         batch = list(same)
         at = points.at(batch[0])
         for shares in cut_order(at.codes, at.weights, order, at.widths(), batch, part, threads):

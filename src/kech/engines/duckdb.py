@@ -65,7 +65,12 @@ class DuckDBEngine:
     # -- loading -----------------------------------------------------------------------------------
 
     def load_csv(
-        self, path: Path, columns: int, wanted: Sequence[int], nulls: Sequence[str], dialect: Mapping[str, str]
+        self,
+        path: Path,
+        columns: int,
+        wanted: Sequence[int],
+        nulls: Sequence[str],
+        dialect: Mapping[str, str],
     ) -> None:
         """Read a CSV file in a pinned dialect, every cell as text."""
         names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(columns))
@@ -173,7 +178,10 @@ class DuckDBEngine:
         self._grouped = mappings
         codes = ", ".join(f"coalesce(m{m.column}.code, {m.null})::INTEGER AS q{j}" for j, m in enumerate(mappings))
         joins = " ".join(f"LEFT JOIN m{m.column} ON c{m.column} = m{m.column}.value" for m in mappings)
-        self._run(f"CREATE OR REPLACE TABLE coded AS SELECT source.rowid AS r, {codes} FROM source {joins}", "coding rows")
+        self._run(
+            f"CREATE OR REPLACE TABLE coded AS SELECT source.rowid AS r, {codes} FROM source {joins}",
+            "coding rows",
+        )
         columns = ", ".join(f"q{j}" for j in range(len(mappings)))
         self._run(
             f"""CREATE OR REPLACE TABLE points AS SELECT row_number() OVER (ORDER BY {columns}) - 1 AS p, *
@@ -262,7 +270,10 @@ class DuckDBEngine:
             self.connection.register("mapping", table)
             self._run(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM mapping", "loading labels")
             self.connection.unregister("mapping")
-        self._run("CREATE OR REPLACE TABLE parts AS SELECT p, count(*) > 1 AS split FROM shares GROUP BY p", "loading labels")
+        self._run(
+            "CREATE OR REPLACE TABLE parts AS SELECT p, count(*) > 1 AS split FROM shares GROUP BY p",
+            "loading labels",
+        )
 
     def _published(self, output: Output, position: int, for_csv: bool) -> str:
         if output.source is None:
@@ -319,7 +330,9 @@ def refusal(failure: duckdb.Error, doing: str, memory: str | None) -> KechError:
     if line:
         return UnreadableSource(int(line[1]), csv_reason(said))
     if "CSV" in said:
-        return UnreadableSource(None, "its lines end in different ways or its quotes do not match; save it again as plain CSV.")
+        return UnreadableSource(
+            None, "its lines end in different ways or its quotes do not match; save it again as plain CSV."
+        )
     if doing == "reading the table":
         return UnreadableSource(None, "it is damaged or not in the format its name says.")
     return ResourceError(f"The engine failed while {doing} ({type(failure).__name__}).")
@@ -350,7 +363,9 @@ def without(cell: str, nulls: Sequence[str]) -> str:
 def harmless(cell: str) -> str:
     """Text that a spreadsheet would run as a formula gets an apostrophe in front."""
     number = f"regexp_full_match({cell}, {literal(NUMBER)})"
-    return f"CASE WHEN regexp_full_match({cell}, {literal(FORMULA)}) AND NOT {number} THEN '''' || {cell} ELSE {cell} END"
+    return (
+        f"CASE WHEN regexp_full_match({cell}, {literal(FORMULA)}) AND NOT {number} THEN '''' || {cell} ELSE {cell} END"
+    )
 
 
 def _shut(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:

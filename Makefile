@@ -1,0 +1,42 @@
+# Two commands: `make demo` and `make test`.  Everything lives in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
+
+.PHONY: demo test test-fast lint bench clean compiler
+.DEFAULT_GOAL := demo
+
+demo: .venv/installed
+	$(BIN)/kech demo
+
+test: .venv/tested lint
+	$(BIN)/python -m pytest -q -n 2
+
+lint: .venv/tested
+	$(BIN)/ruff format --check -q src tests benchmarks
+	$(BIN)/ruff check -q src tests benchmarks
+	$(BIN)/mypy
+
+bench: .venv/tested
+	$(BIN)/python benchmarks/run.py
+
+clean:
+	rm -rf .venv build dist kech-demo
+
+compiler:
+	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || { \
+	  echo "kech needs a C++ compiler. Install one: apt-get install g++ (Debian, Ubuntu), dnf install gcc-c++ (Fedora), xcode-select --install (macOS)."; exit 1; }
+
+.venv/made:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "kech needs Python 3.11 or newer."; exit 1; }
+	$(PYTHON) -m venv .venv
+	touch $@
+
+.venv/installed: .venv/made requirements/build.txt requirements/core.txt $(SOURCES) | compiler
+	$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements/build.txt -r requirements/core.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
+	touch $@
+
+.venv/tested: .venv/installed requirements/test.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements/test.txt
+	touch $@

@@ -1,0 +1,319 @@
+"""The command line: a command parses, makes one library call, shows."""
+
+import csv
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import cyclopts
+from cyclopts import App, Parameter
+
+import kech
+from kech import screen
+from kech.demo import generate_town, nine_rows, write_csv
+from kech.errors import BadOption, KechError, UsageError
+from kech.plan import AxisSection, Plan, plan_from
+
+app = App(name="kech", help=kech.__doc__, version=kech.__version__, result_action="return_value")
+
+Names = Annotated[list[str], Parameter(consume_multiple=True, negative="")]
+Flag = Annotated[bool, Parameter(negative="")]
+
+
+@Parameter(name="*")
+@dataclass
+class Reading:
+    """How the table is read, and the role of each column."""
+
+    qi: Annotated[Names, Parameter(name=["--qi", "--quasi-identifiers"])] = field(default_factory=list)
+    """Columns that could point at a person: --qi age zip, or --qi age,zip."""
+    sensitive: Names = field(default_factory=list)
+    """Columns to protect; published as they are."""
+    identifiers: Names = field(default_factory=list)
+    """Columns that name a person; never published."""
+    keep: Names = field(default_factory=list)
+    """Other columns to publish as they are."""
+    hierarchies: Path | None = None
+    """Folder of generalization hierarchies: age.csv or anything_age.csv belongs to column age."""
+    axis: Names = field(default_factory=list)
+    """Kind of an axis: age=numeric, born=date, zip=categorical, or an order, low to high: size=S<M<L."""
+    grid: str | None = None
+    """Edges of intervals: auto (round, each hiding k rows), exact (as in the data), or a step such as 5."""
+    null_values: Names = field(default_factory=list)
+    """Texts that mean a missing value, besides the empty cell: --null-values NA ?"""
+    delimiter: str | None = None
+    """Field separator of a CSV file; found by itself otherwise."""
+    encoding: str | None = None
+    """Encoding of a CSV file: utf-8 (default), utf-16 or latin-1."""
+    memory: str | None = None
+    """Memory the engine may use, such as 2GB; larger tables go to encrypted files."""
+    threads: int | None = None
+    """Threads of the engine."""
+    plan: Path | None = None
+    """A plan (kech.toml); options on the command line come before it."""
+    json: Flag = False
+    """Print one JSON object."""
+
+    def settle(self) -> Plan:
+        """The plan, overruled by what was typed."""
+        plan = kech.read_plan(self.plan) if self.plan else Plan()
+        for role in ("sensitive", "identifiers", "keep"):
+            setattr(plan.roles, role, split(getattr(self, role)) or getattr(plan.roles, role))
+        plan.roles.quasi_identifiers = split(self.qi) or plan.roles.quasi_identifiers
+        plan.table.delimiter = self.delimiter or plan.table.delimiter
+        plan.table.encoding = self.encoding or plan.table.encoding
+        plan.table.null_values = split(self.null_values) or plan.table.null_values
+        plan.hierarchies = str(self.hierarchies) if self.hierarchies else plan.hierarchies
+        plan.release.grid = self.grid or plan.release.grid
+        plan.axes |= dict(axis_section(text, plan) for text in self.axis)
+        return plan
+
+    def open(self, path: Path, plan: Plan) -> kech.Table:
+        """The table, read as planned."""
+        screen.doing("reading the table")
+        return plan.read_table(path, memory=self.memory, threads=self.threads)
+
+
+TableFile = Annotated[Path, Parameter(help="CSV, Parquet, Arrow or Excel file.")]
+
+
+@app.command
+def inspect(table: TableFile, /, *, reading: Reading | None = None, k: int = 5) -> None:
+    """Show columns, guessed roles with reasons, distinctness, and k as it is.
+
+    With --plan FILE a plan is written for review instead of read.
+
+    Example: kech inspect people.csv --plan kech.toml
+
+    Parameters
+    ----------
+    k: int
+        The k written into the plan.
+    """
+    asked = reading or Reading()
+    target, asked.plan = asked.plan, None
+    plan = asked.settle()
+    with asked.open(table, plan) as opened:
+        found = kech.inspect_table(opened)
+    if target is not None:
+        plan_from(found, k, plan).write(target)
+    screen.show(found.to_json() | {"plan": target and str(target)}, asked.json, screen.inspection)
+
+
+@app.command
+def spectrum(
+    table: TableFile,
+    /,
+    *,
+    reading: Reading | None = None,
+    k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
+    cut: Annotated[Names, Parameter()] = ["local"],  # noqa: B006
+) -> None:
+    """Show for every k what a release would cost: classes, loss, eps.
+
+    Example: kech spectrum people.csv --qi age zip sex --k 2,5,10
+
+    Parameters
+    ----------
+    k: list[str]
+        Which k; 2 to 100 otherwise. Ranges are welcome: --k 2-20,50.
+    cut: list[str]
+        Styles of release to compare: local.
+    """
+    asked = reading or Reading()
+    plan = asked.settle()
+    ks = parse_ks(k) if k else None
+    with asked.open(table, plan) as opened:
+        found = kech.compute_spectrum(opened, k=ks, cut=split(cut), grid=plan.release.grid)
+    screen.show(found.to_json(), asked.json, screen.spectrum)
+
+
+@app.command
+def release(
+    table: TableFile,
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    reading: Reading | None = None,
+    k: int | None = None,
+    cut: str | None = None,
+) -> None:
+    """Write a k-anonymous table and its certificate.
+
+    Example: kech release people.csv -o safe.csv --qi age zip sex --sensitive diagnosis --k 5
+
+    Parameters
+    ----------
+    output: Path
+        The file to write: .csv or .parquet; its certificate is written beside it.
+    k: int
+        Every row hides among at least k.
+    cut: str
+        Style of release: local (lowest loss).
+    """
+    asked = reading or Reading()
+    plan = asked.settle()
+    goal = k if k is not None else plan.release.k
+    if goal is None:
+        raise BadOption("--k", "say among how many rows every row must hide: --k 5.")
+    with asked.open(table, plan) as opened:
+        made = kech.make_release(opened, k=goal, cut=cut or plan.release.cut, grid=plan.release.grid)
+        certificate = made.write(output)
+        found = {"file": str(output), "certificate": f"{output}.certificate.json", **certificate["claims"]}
+        found |= {
+            "measured": certificate["measured"],
+            "dropped": list(opened.dropped),
+            "grid": plan.release.grid,
+        }
+    screen.show(found, asked.json, screen.released)
+
+
+@app.command
+def verify(
+    table: Annotated[Path, Parameter(help="A released file.")],
+    /,
+    *,
+    certificate: Path | None = None,
+    qi: Annotated[Names, Parameter(name=["--qi", "--quasi-identifiers"])] = [],  # noqa: B006
+    sensitive: Names = [],  # noqa: B006
+    k: int | None = None,
+    plan: Path | None = None,
+    json: Flag = False,
+) -> None:
+    """Check a released file against its certificate, or against a k of your own.
+
+    Example: kech verify safe.csv
+    Example: kech verify any.csv --qi age zip --k 5
+
+    Parameters
+    ----------
+    certificate: Path
+        The certificate, if it is not beside the file.
+    qi: list[str]
+        Check these columns instead of a certificate.
+    sensitive: list[str]
+        Also state l and t of these columns.
+    k: int
+        The k to check.
+    plan: Path
+        Take columns and k from a plan.
+    json: bool
+        Print one JSON object.
+    """
+    given = kech.read_plan(plan) if plan else Plan()
+    columns, goal = split(qi) or given.roles.quasi_identifiers, k or given.release.k
+    if columns and goal is None:
+        raise BadOption("--k", "say which k to check: --k 5.")
+    if k is not None and not columns:
+        raise BadOption("--qi", "name the columns to check, or leave --k away to check the certificate.")
+    screen.doing("checking the file")
+    if columns and goal is not None:
+        figures = kech.check_table(table, columns, goal, split(sensitive) or given.roles.sensitive)
+    else:
+        figures = kech.check_certificate(table, certificate)
+    screen.show({"file": str(table), "holds": True, **figures}, json, screen.verified)
+
+
+@app.command
+def demo(
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("kech-demo"),
+    plan: Path | None = None,
+    json: Flag = False,
+) -> None:
+    """Do the whole job on the paper's nine rows and on a made-up town of 20,000 people.
+
+    Example: kech demo
+
+    Parameters
+    ----------
+    output: Path
+        Folder for the tables, releases and certificates.
+    plan: Path
+        A plan for the town; without it a plan is written there.
+    json: bool
+        Print one JSON object.
+    """
+    output.mkdir(parents=True, exist_ok=True)
+    nine = Plan()
+    nine.roles.quasi_identifiers, nine.roles.sensitive = ["age", "zip"], ["salary"]
+    nine.release.k, nine.release.grid = 3, "exact"
+    town = kech.read_plan(plan) if plan else town_plan(output / "town.toml")
+    found = [
+        run_demo("the paper's nine rows", write_csv(nine_rows(), output / "nine.csv"), nine, as_json=json),
+        run_demo("a town of 20,000 people", write_csv(generate_town(), output / "town.csv"), town, as_json=json),
+    ]
+    if json:
+        screen.show({"demo": found}, True, screen.nothing)
+
+
+def town_plan(path: Path) -> Plan:
+    """The plan of the made-up town, written for the user to read."""
+    plan = Plan()
+    plan.roles.identifiers, plan.roles.sensitive = ["person"], ["diagnosis"]
+    plan.roles.quasi_identifiers = ["age", "sex", "zip", "moved_in", "schooling", "job"]
+    plan.axes["schooling"] = AxisSection("ordinal", ["primary", "secondary", "bachelor", "master", "doctorate"])
+    plan.release.k = 5
+    plan.write(path)
+    return plan
+
+
+def run_demo(title: str, path: Path, plan: Plan, *, as_json: bool) -> dict[str, Any]:
+    """Spectrum, release, certificate and verification of one table."""
+    target = path.with_name(f"{path.stem}-released.csv")
+    k = plan.release.k or 5
+    with plan.read_table(path) as table:
+        found = kech.compute_spectrum(table, grid=plan.release.grid)
+        certificate = kech.make_release(table, k=k, grid=plan.release.grid).write(target)
+    figures = kech.check_certificate(target)
+    if not as_json:
+        screen.demo(title, path, target, found.to_json(), certificate, figures)
+    return {"table": str(path), "release": str(target), "spectrum": found.rows(), "verified": figures}
+
+
+# -- words into values -----------------------------------------------------------------------------------
+
+
+def split(names: Sequence[str]) -> list[str]:
+    """Names given apart or with commas between; a name with a comma is written in double quotes."""
+    return [name for text in names for name in next(csv.reader([text], skipinitialspace=True), []) if name]
+
+
+def parse_ks(texts: Sequence[str]) -> list[int]:
+    """Numbers and ranges such as 2-20."""
+    try:
+        spans = [part.split("-") for part in split(texts)]
+        return [k for ends in spans for k in range(int(ends[0]), int(ends[-1]) + 1)]
+    except ValueError:
+        raise BadOption("--k", "write numbers or ranges: --k 2-20,50,100.") from None
+
+
+def axis_section(text: str, plan: Plan) -> tuple[str, AxisSection]:
+    """`column=kind`, or `column=low<middle<high`."""
+    column, equals, wish = text.rpartition("=")
+    if not equals or not column:
+        raise BadOption("--axis", "write COLUMN=KIND, for example zip=categorical.")
+    held = plan.axes.get(column, AxisSection())
+    order = wish.split("<") if "<" in wish else []
+    return column, AxisSection("ordinal" if order else wish, order, held.grid, held.hierarchy)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command; a refusal becomes a message and an exit code, here and nowhere else."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in words
+    with screen.watching():
+        try:
+            app(words, exit_on_error=False, print_error=False)
+        except cyclopts.CycloptsError as misuse:
+            sys.exit(screen.refuse(UsageError(f"{misuse} See kech --help."), as_json))
+        except KechError as refusal:
+            sys.exit(screen.refuse(refusal, as_json))
+        except MemoryError:
+            sys.exit(screen.refuse(kech.errors.OutOfMemory("working", "of this machine"), as_json))
+        except KeyboardInterrupt:
+            sys.exit(130)
+        except Exception as fault:  # a traceback would show cells
+            sys.exit(screen.refuse(screen.internal(fault), as_json))

@@ -1,0 +1,216 @@
+"""Screen: how results look on a terminal.  Results go to standard output, progress and refusals to standard error."""
+
+import json
+import os
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from kech.errors import KechError, ResourceError
+from kech.progress import listen, report
+
+LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
+PATIENCE = 1.0  # seconds before a progress bar appears
+
+
+def out() -> Console:
+    """Standard output as it is now."""
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def show(found: dict[str, Any], as_json: bool, draw: Callable[[dict[str, Any]], None]) -> None:
+    """One JSON object, or a drawing of it."""
+    if as_json:
+        sys.stdout.write(json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n")
+    else:
+        draw(found)
+
+
+def nothing(found: dict[str, Any]) -> None:
+    """Draw nothing."""
+    del found
+
+
+def refuse(refusal: KechError, as_json: bool) -> int:
+    """Say what was refused; the exit code."""
+    if as_json:
+        said = {"error": type(refusal).__name__, "message": str(refusal), "exit_code": refusal.exit_code}
+        sys.stderr.write(json.dumps(said, ensure_ascii=False) + "\n")
+    else:
+        sys.stderr.write(f"kech: {refusal}\n")
+    return refusal.exit_code
+
+
+def internal(fault: Exception) -> KechError:
+    """A fault of kech itself: where it happened, without the values a traceback would show."""
+    if os.environ.get("KECH_DEBUG"):
+        traceback.print_exception(fault)
+    frames = [frame for frame in traceback.extract_tb(fault.__traceback__) if "kech" in frame.filename]
+    where = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "unknown place"
+    return ResourceError(
+        f"Internal fault: {type(fault).__name__} at {where}. Please report it; KECH_DEBUG=1 shows more."
+    )
+
+
+# -- progress ----------------------------------------------------------------------------------------------
+
+
+def doing(what: str) -> None:
+    """Tell whoever watches."""
+    report(what)
+
+
+@contextmanager
+def watching() -> Iterator[None]:
+    """A progress bar on a terminal, once the work has taken longer than a second."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    console = Console(stderr=True)
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    bar = Progress(*columns, console=console, transient=True)
+    task = bar.add_task("starting", total=None)
+
+    def hear(what: str, share: float | None) -> None:
+        bar.update(task, description=what, total=None if share is None else 1.0, completed=share or 0.0)
+
+    timer = threading.Timer(PATIENCE, bar.start)
+    timer.daemon = True
+    timer.start()
+    try:
+        with listen(hear):
+            yield
+    finally:
+        timer.cancel()
+        bar.stop()
+
+
+# -- drawings ----------------------------------------------------------------------------------------------
+
+
+def inspection(found: dict[str, Any]) -> None:
+    """Columns with their guessed roles."""
+    dialect = f", delimiter {found['delimiter']!r}, {found['encoding']}" if found["delimiter"] else ""
+    out().print(f"{found['rows']:,} rows, {len(found['columns'])} columns ({found['format']}{dialect})")
+    table = grid("column~", "type", "distinct>", "NULL>", "role", "why~", "generalized to~")
+    for column in found["columns"]:
+        role = column["role"]
+        last = column["generalized"] or column["trouble"] or ""
+        table.add_row(
+            *map(
+                escape,
+                (
+                    repr(column["column"])[1:-1],
+                    column["type"],
+                    f"{column['distinct']:,}",
+                    f"{column['nulls']:,}",
+                    role,
+                    column["reason"],
+                    last,
+                ),
+            )
+        )
+    out().print(table)
+    if found["k"] is not None:
+        names = ", ".join(found["quasi_identifiers"])
+        share = f"{found['unique_share']:.1%}"
+        out().print(escape(f"As it is, k = {found['k']}: {share} of the rows are unique on {names}."))
+    if found["plan"]:
+        out().print(
+            escape(f"Plan written to {found['plan']}: review it, then kech release TABLE --plan {found['plan']} -o OUT")
+        )
+
+
+def spectrum(found: dict[str, Any]) -> None:
+    """Loss and classes for the k that people choose among."""
+    rows = found["spectrum"]
+    shown = [row for row in rows if row["k"] in LANDMARKS] if len(rows) > len(LANDMARKS) else rows
+    names = ", ".join(found["quasi_identifiers"])
+    out().print(escape(f"{found['rows']:,} rows, {found['points']:,} distinct on {names}"))
+    table = grid("k>", "cut", "classes>", "average>", "eps>", "loss>", "")
+    for row in shown:
+        bar = "█" * round(row["loss"] * 30) or "▏"
+        figures = (
+            f"{row['classes']:,}",
+            f"{row['average_class']:.1f}",
+            f"{row['eps']:.4f}",
+            f"{row['loss']:.4f}",
+        )
+        table.add_row(str(row["k"]), row["cut"], *figures, bar)
+    out().print(table)
+    if len(shown) < len(rows):
+        out().print(f"{len(rows)} values of k were computed; --json or --k shows any of them.")
+
+
+def released(found: dict[str, Any]) -> None:
+    """What was written, in plain words."""
+    out().print(escape(f"Wrote {found['file']} and {found['certificate']}"))
+    claims(found)
+    if found["dropped"]:
+        out().print(escape(f"Not published: {', '.join(found['dropped'])}"))
+    if found["grid"] == "exact":
+        out().print(
+            "[yellow]Warning:[/] --grid exact prints edges as they are in the data; an edge can point at one person."
+        )
+
+
+def claims(found: dict[str, Any]) -> None:
+    """k, classes and loss in a sentence."""
+    out().print(
+        f"Every row hides among at least {found['k']}: {found['rows']:,} rows in {found['classes']:,} classes, "
+        f"loss {found['loss']:.4f}, suppressed {found.get('suppressed', 0)}."
+    )
+
+
+def verified(found: dict[str, Any]) -> None:
+    """The figures of a file that holds."""
+    out().print(escape(f"{found['file']} holds: recomputed from the file alone."))
+    table = grid("figure", "value>")
+    for name in ("k", "classes", "rows", "average_class", "loss"):
+        value = found.get(name)
+        table.add_row(
+            name,
+            "not known" if value is None else f"{value:,.4f}" if isinstance(value, float) else f"{value:,}",
+        )
+    for letter in ("l", "t"):
+        for column, value in (found.get(letter) or {}).items():
+            table.add_row(escape(f"{letter} of {column}"), f"{value:.4f}" if isinstance(value, float) else str(value))
+    out().print(table)
+
+
+def demo(
+    title: str,
+    path: Path,
+    target: Path,
+    found: dict[str, Any],
+    certificate: dict[str, Any],
+    figures: dict[str, Any],
+) -> None:
+    """One table of the demo, end to end."""
+    out().rule(title, align="left")
+    spectrum(found)
+    out().print(escape(f"\nReleased at k = {certificate['parameters']['k']}:"))
+    claims(certificate["claims"])
+    with target.open(encoding="utf-8") as file:
+        for _, text in zip(range(4), file, strict=False):
+            out().print("  " + escape(text.rstrip("\n")), style="dim")
+    out().print(f"Verified from the file alone: k = {figures['k']}, loss = {figures['loss']:.4f}.")
+    out().print(escape(f"table        {path}\nrelease      {target}\ncertificate  {target}.certificate.json\n"))
+
+
+def grid(*headings: str) -> Table:
+    """A plain table; a heading that ends in > is aligned right, one that ends in ~ may wrap."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in headings:
+        side = "right" if heading.endswith(">") else "left"
+        table.add_column(heading.rstrip(">~"), justify=side, no_wrap=not heading.endswith("~"), overflow="fold")
+    return table
