@@ -211,6 +211,6 @@ def grid(*headings: str) -> Table:
     """A plain table; a heading that ends in > is aligned right, one that ends in ~ may wrap."""
     table = Table(box=None, pad_edge=False, header_style="bold")
     for heading in headings:
-        side = "right" if heading.endswith(">") else "left"
-        table.add_column(heading.rstrip(">~"), justify=side, no_wrap=not heading.endswith("~"), overflow="fold")
+        table.add_column(heading.rstrip(">~"), no_wrap=not heading.endswith("~"), overflow="fold")
+        table.columns[-1].justify = "right" if heading.endswith(">") else "left"
     return table
