@@ -293,54 +293,16 @@ class TreeAxis(TextAxis):
         return self.tree.leaves
 
     @cached_property
-    def spans(self) -> list[tuple[Ints, Ints]]:
-        """For each level the first and last leaf under each leaf's node, widened to the widest equal label."""
-        spans: list[tuple[Ints, Ints]] = []
-        higher = np.array([""] * self.values, dtype=object)
-        for level in reversed(range(self.tree.height)):
-            nodes = self.tree.level_codes(level)
-            texts = np.array(self.tree.level_labels(level), dtype=object)[nodes]
-            first, last = np.searchsorted(nodes, nodes), np.searchsorted(nodes, nodes, side="right") - 1
-            if spans:
-                same = texts == higher
-                first, last = np.where(same, spans[-1][0], first), np.where(same, spans[-1][1], last)
-            spans.append((first, last))
-            higher = texts
-        return spans[::-1]
-
-    @cached_property
     def root(self) -> str:
         """Label of everything."""
         return self.tree.level_labels(self.tree.height - 1)[0]
 
-    @cached_property
-    def rooted(self) -> NDArray[np.bool_]:
-        """For each level and leaf, whether the label is that of the root."""
-        levels = range(self.tree.height)
-        return np.stack(
-            [np.array([x == self.root for x in self.tree.level_labels(v)])[self.tree.level_codes(v)] for v in levels]
-        )
-
-    def levels(self, lo: Ints, hi: Ints) -> Ints:
-        """The lowest level at which both ends have the same node."""
-        level = np.full(lo.shape, self.tree.height - 1)
-        for candidate in reversed(range(self.tree.height)):
-            nodes = self.tree.level_codes(candidate)
-            level[nodes[lo] == nodes[hi]] = candidate
-        return level
-
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
-        """All leaves under the label."""
-        leaf_lo, leaf_hi = (np.minimum(x, self.values - 1) for x in (lo, hi))
-        level = self.levels(leaf_lo, leaf_hi)
-        firsts, lasts = (np.stack(x) for x in zip(*self.spans, strict=True))
-        first, last = firsts[level, leaf_lo], lasts[level, leaf_lo]
-        if self.has_null:
-            first, last = (
-                np.where(lo == self.null, self.null, first),
-                np.where(lo == self.null, self.null, last),
-            )
-        lost = self.all_lost(lo, hi) | (self.rooted[level, leaf_lo] & (lo != self.null))
+        """All leaves under the label; the root also stands for NULL."""
+        inside = hi != self.null
+        leaves = lo * inside, hi * inside
+        first, last = (np.where(inside, span, self.null) for span in self.tree.spans(*leaves))
+        lost = self.all_lost(lo, hi) | (inside & self.tree.is_root(*leaves))
         return np.where(lost, 0, first), np.where(lost, self.size - 1, last)
 
     def widths(self, lo: Ints, hi: Ints) -> Floats:

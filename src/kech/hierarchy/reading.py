@@ -1,7 +1,6 @@
-"""Generalization trees: the steps by which a value is blurred, up to a root that says nothing.
+"""Reading hierarchies as the field writes them: ARX and ANJANA CSV, nested TOML and JSON, mappings.
 
-In: a hierarchy file, a mapping, or the values of a column.  Out: trees with their leaves in depth-first
-order, so that any set of values is a range of codes, for `axes` and `lattice`.
+In: a file or a mapping.  Out: a tree, or a refusal that names the file, the line and the node.
 """
 
 import csv
@@ -11,124 +10,21 @@ import os
 import re
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
-from operator import ne
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from kech.errors import BadHierarchy, NoSuchFile, UnreadableFile
+from kech.hierarchy.tree import ROOT, GeneralizationTree, LeafPath, depth_first
 
-LeafPath: TypeAlias = tuple[str, ...]
 FilePath: TypeAlias = str | os.PathLike[str]
-ROOT = "*"
 FORMATS = (".csv", ".toml", ".json")
 DEEPEST = 100  # levels of a nested file; far above any use, far below Python's stack
-
-
-@dataclass(frozen=True)
-class GeneralizationTree:
-    """Leaves in depth-first order, each with its path (value, level-1 label, ..., root label).
-
-    The leaves under a node are neighbours, so LCA(S) = LCA(min S, max S).  A label that repeats upward
-    (Other, Other, *) is read as the highest node that bears it, and is as wide as that node.
-    """
-
-    paths: tuple[LeafPath, ...]
-    source: str = field(default="given tree", compare=False)
-
-    @property
-    def leaves(self) -> tuple[str, ...]:
-        """Values, by code."""
-        return tuple(path[0] for path in self.paths)
-
-    @property
-    def height(self) -> int:
-        """Number of levels, leaves and root included."""
-        return len(self.paths[0]) if self.paths else 1
-
-    def label(self, lo: int, hi: int) -> str:
-        """Label of LCA(lo..hi), the lowest node above all of these leaves; of the leaf if lo == hi."""
-        return self.paths[lo][self._meeting_level(lo, hi)]
-
-    def span(self, lo: int, hi: int) -> tuple[int, int]:
-        """First and last leaf that a reader of label(lo, hi) has to think of."""
-        path, level = self.paths[lo], self._meeting_level(lo, hi)
-        while level + 1 < len(path) and path[level] == path[level + 1]:
-            level += 1
-        codes = self._codes[level]
-        first, after = np.searchsorted(codes, np.array([codes[lo], codes[lo] + 1], np.int32))
-        return int(first), int(after) - 1
-
-    def gap_widths(self) -> npt.NDArray[np.float64]:
-        """Width of LCA(i, i+1) for every two neighbours; gaps[lo:hi].max() is the width of lo..hi, lo < hi.
-
-            width = (leaves under - 1) / (leaves - 1)
-
-        LCA(lo, hi) is the highest of the LCAs of the neighbours between, and no node is wider than one above.
-        """
-        levels = (self._codes[:, 1:] != self._codes[:, :-1]).sum(axis=0)
-        return self._widths(self._leaves_read[levels, np.arange(len(levels))])
-
-    def leaf_widths(self) -> npt.NDArray[np.float64]:
-        """0 for every leaf, but for one whose text also names a node above it: the width of that node."""
-        return self._widths(self._leaves_read[0])
-
-    def level_codes(self, level: int) -> npt.NDArray[np.int32]:
-        """Leaf -> index of its node at this level, in depth-first order."""
-        codes: npt.NDArray[np.int32] = self._codes[level]
-        return codes
-
-    def level_labels(self, level: int) -> tuple[str, ...]:
-        """Labels of the nodes at this level, by index."""
-        return tuple(dict.fromkeys(path[level] for path in self.paths))
-
-    def leaf_counts(self) -> dict[str, int]:
-        """Label of every node -> leaves under it; a label that repeats upward counts at its highest."""
-        counts: dict[str, int] = {}
-        for level, codes in enumerate(self._codes):
-            counts.update(zip(self.level_labels(level), np.bincount(codes).tolist(), strict=True))
-        return counts
-
-    def restrict(self, values: Iterable[str]) -> "GeneralizationTree":
-        """The tree of the values present, so that widths are relative to them."""
-        present = set(values)
-        lacking = len(present.difference(self.leaves))
-        if lacking:
-            reason = f"distinct values of the column that are none of its leaves: {lacking}. Add a leaf for each."
-            raise BadHierarchy(self.source, None, reason)
-        return replace(self, paths=tuple(path for path in self.paths if path[0] in present))
-
-    def _meeting_level(self, lo: int, hi: int) -> int:
-        pairs = zip(self.paths[lo], self.paths[hi], strict=True)
-        return next(level for level, (low, high) in enumerate(pairs) if low == high)
-
-    def _widths(self, leaves: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-        return (leaves - 1) / max(len(self.paths) - 1, 1)
-
-    @cached_property
-    def _codes(self) -> npt.NDArray[np.int32]:
-        codes = np.zeros((self.height, len(self.paths)), np.int32)
-        for level, row in enumerate(codes):
-            labels = [path[level] for path in self.paths]
-            row[1:] = np.cumsum(np.fromiter(map(ne, labels, labels[1:]), bool))
-        codes.flags.writeable = False
-        return codes
-
-    @cached_property
-    def _leaves_read(self) -> npt.NDArray[np.int64]:
-        """[level, leaf]: leaves under the highest node with the text of this leaf's node at this level."""
-        counts = np.stack([np.bincount(codes)[codes] for codes in self._codes])
-        for level in reversed(range(self.height - 1)):
-            repeats = np.fromiter((path[level] == path[level + 1] for path in self.paths), bool)
-            counts[level, repeats] = counts[level + 1, repeats]
-        return counts
-
 
 Source: TypeAlias = FilePath | GeneralizationTree | Mapping[Any, Any]
 
@@ -163,52 +59,6 @@ def find_hierarchies(where: FilePath | Mapping[str, Source], columns: Iterable[s
         if owners:
             found[max(owners, key=len)].append(file)
     return {column: _only_file(files, column) for column, files in found.items()}
-
-
-def build_prefix_tree(values: Sequence[str]) -> GeneralizationTree:
-    """Codes, cut from the right: 47677, 4767*, 476**, 47***, 4****, *.
-
-    With w the length of the longest value, level l keeps the first w - l characters of each value
-    filled up to w with `*`.
-
-    >>> build_prefix_tree(["130", "148"]).paths
-    (('130', '13*', '1**', '*'), ('148', '14*', '1**', '*'))
-    """
-    leaves = sorted(set(values))
-    width = max(map(len, leaves), default=0)
-    return GeneralizationTree(_depth_first([_prefix_path(leaf, width) for leaf in leaves]), "prefixes")
-
-
-def star_tree(values: Iterable[str]) -> GeneralizationTree:
-    """Every value under one root: published as it is, or as `*`."""
-    return GeneralizationTree(tuple((value, ROOT) for value in sorted(set(values))), "star")
-
-
-def looks_like_codes(values: Sequence[str]) -> bool:
-    """Whether these are codes such as ZIP, whose prefixes mean something.
-
-    20 distinct values or more, of one or two lengths from 3 on, nearly all letters and digits, a digit in
-    each; and half of the shorter length is a prefix that, on average, two values or more share.
-    """
-    codes = set(values)
-    lengths = {len(code) for code in codes}
-    if len(codes) < 20 or len(lengths) > 2 or min(lengths) < 3:
-        return False
-    prefixes = {code[: min(lengths) // 2] for code in codes}
-    return 2 * len(prefixes) <= len(codes) and _mostly_alphanumeric(codes)
-
-
-def _mostly_alphanumeric(codes: set[str]) -> bool:
-    characters = "".join(codes)
-    plain = sum(map(str.isalnum, characters))
-    return plain >= 0.8 * len(characters) and all(any(map(str.isdigit, code)) for code in codes)
-
-
-def _prefix_path(value: str, width: int) -> LeafPath:
-    filled = value.ljust(width, ROOT)
-    prefixes = (filled[:kept] for kept in range(width - 1, 0, -1))
-    # A prefix of nothing but stars says what the root says, so it is the root, once and again.
-    return (value, *(p.ljust(width, ROOT) if p.strip(ROOT) else ROOT for p in prefixes), ROOT)
 
 
 def _hierarchy_files(folder: Path) -> list[Path]:
@@ -357,7 +207,7 @@ def _grow(draft: _Draft, pad: bool) -> GeneralizationTree:
     level_draft = _level(draft, pad)
     _check_single_parents(level_draft)
     _check_labels_unambiguous(level_draft)
-    return GeneralizationTree(_depth_first([path for _, path in level_draft.rows]), draft.source)
+    return GeneralizationTree(depth_first([path for _, path in level_draft.rows]), draft.source)
 
 
 def _check_labels_filled(draft: _Draft) -> None:
@@ -422,12 +272,3 @@ def _refuse_label(draft: _Draft, line: int, path: LeafPath, level: int, top: tup
 
 def _at(line: int) -> str:
     return f" (line {line})" if line else ""
-
-
-def _depth_first(paths: Sequence[LeafPath]) -> tuple[LeafPath, ...]:
-    """Paths with the leaves of every node side by side; siblings in the order of first appearance."""
-    ranks = []
-    for labels in zip(*paths, strict=True):
-        seen: dict[str, int] = {}
-        ranks.append([seen.setdefault(label, len(seen)) for label in labels])
-    return tuple(paths[row] for row in np.lexsort(ranks)) if ranks else ()
