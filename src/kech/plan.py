@@ -62,15 +62,10 @@ class Plan(_Section):
 
     def read_table(self, path: str | PathLike[str], **options: Any) -> Table:
         """Read a table as the plan says; hierarchies are found from the current folder."""
-        axes = {
-            name: AxisChoice(a.kind, tuple(a.order), a.grid)
-            for name, a in self.axes.items()
-            if a.kind or a.grid is not None
-        }
-        single = {name: a.hierarchy for name, a in self.axes.items() if a.hierarchy}
+        axes = {name: AxisChoice(a.kind, tuple(a.order), a.grid, a.hierarchy) for name, a in self.axes.items()}
         roles = {name: getattr(self.roles, name) for name in self.roles.__struct_fields__}
         reading = {name: getattr(self.table, name) for name in self.table.__struct_fields__}
-        return read_table(path, **roles, **reading, axes=axes, hierarchies=single or self.hierarchies, **options)
+        return read_table(path, **roles, **reading, axes=axes, hierarchies=self.hierarchies, **options)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the plan as TOML."""

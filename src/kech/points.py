@@ -14,7 +14,7 @@ from kech._kernels import Widths
 from kech.axes import Axis, Codes, build_line_axis, build_rank_axis, build_tree_axis
 from kech.engines import Mapping1D
 from kech.errors import BadHierarchy, BadOption, NoQuasiIdentifier
-from kech.hierarchy import build_prefix_tree, find_hierarchies, looks_like_codes, read_hierarchy
+from kech.hierarchy import build_prefix_tree, find_hierarchies, looks_like_codes, read_hierarchy, star_tree
 from kech.table import AxisChoice, Table
 
 
@@ -56,16 +56,23 @@ def build_points(table: Table, *, grid: str | float = "auto") -> Points:
 def build_axis(table: Table, column: str, grid: str | float) -> tuple[Axis, Mapping1D]:
     """The axis of one column, and the mapping of its values to codes."""
     choice = table.axes.get(column, AxisChoice())
-    found = find_hierarchies(table.hierarchies, table.columns) if table.hierarchies is not None else {}
+    hierarchy = choice.hierarchy if choice.hierarchy is not None else table_hierarchy(table, column)
     has_null = table.facts(column).nulls > 0
-    kind = "text" if column in found else table.kind(column)
+    kind = "text" if hierarchy is not None else table.kind(column)
     values, counts = table.engine.count_values(table.index(column), kind)
     if kind == "text":
-        axis = text_axis(column, values, counts, has_null, choice, found.get(column))
+        axis = text_axis(column, values, counts, has_null, choice, hierarchy)
     else:
         step = check_grid(choice.grid if choice.grid is not None else grid)
         axis = build_line_axis(column, values, counts, has_null, is_date=kind == "date", grid=step)
     return axis, Mapping1D(table.index(column), kind, values, axis.codes, max(axis.null, 0))
+
+
+def table_hierarchy(table: Table, column: str) -> Any:
+    """The hierarchy given for a column, or None."""
+    if table.hierarchies is None:
+        return None
+    return find_hierarchies(table.hierarchies, table.columns).get(column)
 
 
 def text_axis(
@@ -84,6 +91,8 @@ def text_axis(
         if unknown:
             raise BadHierarchy(f"order of {column}", None, f"{unknown} values of the column are missing from it.")
         return build_rank_axis(column, values, choice.order, has_null, ordinal=True)
+    if choice.kind == "star":
+        return build_tree_axis(column, values, star_tree(values), has_null)
     if looks_like_codes(values):
         return build_tree_axis(column, values, build_prefix_tree(values), has_null)
     by_rows = [values[i] for i in np.argsort(-counts, kind="stable")]

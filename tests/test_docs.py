@@ -1,0 +1,76 @@
+"""The manual tells the truth: every command, option, error and public name is in it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import kech
+from kech.cli import app
+
+ROOT = Path(__file__).parents[1]
+COMMANDS = [name for name in app if not name.startswith("-")]
+
+
+def page(name):
+    return (ROOT / "docs" / name).read_text("utf-8")
+
+
+def options(command):
+    arguments = app[command].assemble_argument_collection()
+    return {name for argument in arguments for name in argument.names if name.startswith("-")}
+
+
+def errors():
+    found, todo = set(), [kech.errors.KechError]
+    while todo:
+        kind = todo.pop()
+        todo += kind.__subclasses__()
+        found |= {kind} if kind.__module__ == "kech.errors" else set()
+    return sorted(found, key=lambda kind: kind.__name__)
+
+
+def test_there_are_commands():
+    assert set(COMMANDS) == {"inspect", "spectrum", "release", "verify", "demo"}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_and_option_is_documented(command):
+    assert f"## `kech {command}" in page("cli.md")
+    assert not {name for name in options(command) if f"`{name}`" not in page("cli.md")}
+
+
+def test_no_option_is_documented_that_does_not_exist():
+    known = {name for command in COMMANDS for name in options(command)} | {"--help", "--version"}
+    assert not set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", page("cli.md"))) - known - {"-o"}
+
+
+@pytest.mark.parametrize("name", kech.__all__)
+def test_every_public_name_exists_and_is_documented(name):
+    assert getattr(kech, name) is not None
+    assert f"`kech.{name}" in page("api.md")
+
+
+@pytest.mark.parametrize("kind", errors(), ids=lambda kind: kind.__name__)
+def test_every_error_is_documented_with_its_exit_code(kind):
+    assert re.search(rf"^\| `{kind.__name__}` \| {kind.exit_code} \|", page("errors.md"), re.M)
+    assert kind.__name__ in kech.errors.__doc__
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", *(ROOT / "docs").glob("*.md")], ids=lambda path: path.name)
+def test_links_lead_somewhere(path):
+    for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text("utf-8")):
+        assert (path.parent / target).exists(), target
+
+
+def test_no_host_names_of_registries_are_committed():
+    for path in [*(ROOT / "requirements").iterdir(), ROOT / "pyproject.toml", ROOT / "Makefile"]:
+        assert not re.search(r"https?://|index-url", path.read_text("utf-8")), path
+
+
+def test_the_plan_of_the_manual_is_a_plan(tmp_path):
+    (example,) = re.findall(r"```toml\n(.*?)```", page("plan.md"), re.S)
+    (tmp_path / "kech.toml").write_text(example, "utf-8")
+    plan = kech.read_plan(tmp_path / "kech.toml")
+    assert plan.release.k == 5
+    assert plan.axes["schooling"].order == ["primary", "secondary", "bachelor"]
