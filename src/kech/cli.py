@@ -38,7 +38,7 @@ class Reading:
     hierarchies: Path | None = None
     """Folder of generalization hierarchies: age.csv or anything_age.csv belongs to column age."""
     axis: Names = field(default_factory=list)
-    """Kind of an axis: age=numeric, born=date, zip=categorical, or an order, low to high: size=S<M<L."""
+    """Kind of an axis: age=numeric, born=date, zip=categorical, city=star, or an order, low to high: size=S<M<L."""
     grid: str | None = None
     """Edges of intervals: auto (round, each hiding k rows), exact (as in the data), or a step such as 5."""
     null_values: Names = field(default_factory=list)
@@ -50,7 +50,7 @@ class Reading:
     memory: str | None = None
     """Memory the engine may use, such as 2GB; larger tables go to encrypted files."""
     threads: int | None = None
-    """Threads of the engine."""
+    """Threads of the engine and the kernels; all cores otherwise."""
     plan: Path | None = None
     """A plan (kech.toml); options on the command line come before it."""
     json: Flag = False

@@ -53,7 +53,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         with read_table(pa.table(columns), quasi_identifiers=chosen, hierarchies=self.hierarchies) as table:
             points = build_points(table, grid=self.grid)
         (goal,) = check_ks([self.k], points.rows)
-        (self.partition_,) = partitions(points, [goal], self.cut, part=False)
+        (self.partition_,) = partitions(points, [goal], self.cut, threads=table.threads, part=False)
         self.quasi_identifiers_ = chosen
         self.k_ = self.partition_.k
         return self

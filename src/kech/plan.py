@@ -9,6 +9,7 @@ import msgspec
 import tomli_w
 
 from kech.errors import BadPlan, NoSuchFile
+from kech.files import write_text
 from kech.inspection import Inspection
 from kech.table import AxisChoice, Table, read_table
 
@@ -68,8 +69,12 @@ class Plan(_Section):
         return read_table(path, **roles, **reading, axes=axes, hierarchies=self.hierarchies, **options)
 
     def write(self, path: str | PathLike[str]) -> None:
-        """Write the plan as TOML."""
-        Path(path).write_text(tomli_w.dumps(without_none(msgspec.to_builtins(self))), "utf-8")
+        """Write the plan as TOML; paths in it then count from its own folder."""
+        folder, plan = Path(path).absolute().parent, msgspec.to_builtins(self)
+        for section, name in ((plan, "hierarchies"), *((axis, "hierarchy") for axis in plan.get("axes", {}).values())):
+            if section.get(name):
+                section[name] = os.path.relpath(section[name], folder)
+        write_text(Path(path), tomli_w.dumps(without_none(plan)))
 
 
 def read_plan(path: str | PathLike[str]) -> Plan:
@@ -95,7 +100,7 @@ def plan_from(inspection: Inspection, k: int, given: Plan) -> Plan:
     found = {name: [c.column for c in inspection.columns if c.role == role] for role, name in roles.items()}
     kinds = {"number": "numeric", "date": "date", "text": "categorical"}
     axes = {
-        name: AxisSection(kind=kinds.get(c.type))
+        name: AxisSection(kind=None if c.trouble else kinds.get(c.type))
         for c in inspection.columns
         if (name := c.column) in found["quasi_identifiers"]
     }

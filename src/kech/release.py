@@ -4,10 +4,6 @@ In: a table and a partition.  Out: a dataframe, or a file with its certificate b
 """
 
 import json
-import os
-import secrets
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -17,8 +13,8 @@ from typing import Any
 
 from kech.certificate import make_certificate
 from kech.engines import Output
-from kech.engines.leftovers import clear_leftovers
-from kech.errors import BadTarget, CannotWrite, ClaimBroken
+from kech.errors import BadTarget, ClaimBroken
+from kech.files import clear_refusals, put_in_place, written_aside
 from kech.frames import as_native
 from kech.loss import mean_loss
 from kech.partition import Partition
@@ -78,18 +74,14 @@ class Release:
         Both are written aside, checked from their bytes alone, and put in place last.
         """
         target = check_target(Path(path), self.table)
-        clear_leftovers(target.parent, ".*.kech-*.tmp")
         beside = target.with_name(target.name + ".certificate.json")
-        try:
-            with written_aside(target) as draft, written_aside(beside) as certificate_draft:
-                report("writing")
-                write_batches(self.batches(for_csv=FORMATS[target.suffix.lower()] == "csv"), draft, target)
-                report("checking the written file")
-                certificate = self.certify(draft, target)
-                certificate_draft.write_text(json.dumps(certificate, indent=2, ensure_ascii=False) + "\n", "utf-8")
-                put_in_place({draft: target, certificate_draft: beside})
-        except OSError as failure:
-            raise CannotWrite(target, f"{os.strerror(failure.errno or 0).lower()}.") from None
+        with clear_refusals(target), written_aside(target) as draft, written_aside(beside) as certificate_draft:
+            report("writing")
+            write_batches(self.batches(for_csv=FORMATS[target.suffix.lower()] == "csv"), draft, target)
+            report("checking the written file")
+            certificate = self.certify(draft, target)
+            certificate_draft.write_text(json.dumps(certificate, indent=2, ensure_ascii=False) + "\n", "utf-8")
+            put_in_place({draft: target, certificate_draft: beside})
         return certificate
 
     def certify(self, draft: Path, target: Path) -> dict[str, Any]:
@@ -113,7 +105,7 @@ class Release:
 def make_release(table: Table, *, k: int, cut: str = "local", grid: str | float = "auto") -> Release:
     """Part the rows into classes of at least k rows by the named cut."""
     points = build_points(table, grid=grid)
-    (partition,) = partitions(points, check_ks([k], points.rows), cut)
+    (partition,) = partitions(points, check_ks([k], points.rows), cut, threads=table.threads)
     if partition.k < k:
         raise ClaimBroken("the partition", [f"k={k} was asked, the smallest class has {partition.k} rows"])
     return Release(table, partition, {"k": k, "cut": cut, "grid": grid}, version("kech"))
@@ -133,7 +125,7 @@ def check_target(target: Path, table: Table) -> Path:
 
 
 def write_batches(batches: Any, draft: Path, target: Path) -> None:
-    """Write a stream of record batches as CSV or Parquet, down to the disk."""
+    """Write a stream of record batches as CSV or Parquet."""
     import pyarrow.csv as pc
     import pyarrow.parquet as pq
 
@@ -143,32 +135,3 @@ def write_batches(batches: Any, draft: Path, target: Path) -> None:
         with (pc.CSVWriter if as_csv else pq.ParquetWriter)(file, batches.schema, **options) as writer:
             for batch in batches:
                 writer.write_batch(batch)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-@contextmanager
-def written_aside(target: Path) -> Iterator[Path]:
-    """A private draft beside the target; it is gone afterwards unless it was put in place."""
-    draft = target.with_name(f".{target.name}.kech-{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    try:
-        yield draft
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def put_in_place(moves: dict[Path, Path]) -> None:
-    """Rename drafts to their names, the table first, so that a certificate is never ahead of its file."""
-    mask = os.umask(0)
-    os.umask(mask)
-    for draft, target in moves.items():
-        with draft.open("rb") as file:
-            os.fsync(file.fileno())
-        draft.chmod(0o666 & ~mask)
-        draft.replace(target)
-    folder = os.open(next(iter(moves.values())).parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

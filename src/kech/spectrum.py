@@ -1,6 +1,5 @@
 """Spectrum: every k and every cut side by side, so that k is chosen with open eyes."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -71,16 +70,16 @@ def compute_spectrum(
     lines = [
         line(name, asked, partition)
         for name in cuts
-        for asked, partition in zip(ks, partitions(points, ks, name), strict=True)
+        for asked, partition in zip(ks, partitions(points, ks, name, threads=table.threads), strict=True)
     ]
     return Spectrum(points.rows, len(points.weights), table.quasi_identifiers, tuple(lines))
 
 
-def partitions(points: Points, ks: Sequence[int], cut: str, *, part: bool = True) -> Iterator[Partition]:
+def partitions(points: Points, ks: Sequence[int], cut: str, *, threads: int, part: bool = True) -> Iterator[Partition]:
     """One partition for each k, by the named cut; with `part`, equal rows may go to several classes."""
     if cut not in CUTS:
         raise BadOption("--cut", f"choose among {', '.join(CUTS)}.")
-    return CUTS[cut](points, ks, threads=os.cpu_count() or 1, part=part)
+    return CUTS[cut](points, ks, threads=threads, part=part)
 
 
 def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:

@@ -3,6 +3,7 @@
 In: a file or a dataframe, and the roles of its columns.  Out: a `Table`.
 """
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -50,6 +51,7 @@ class Table:
     hierarchies: Any = None
     axes: Mapping[str, AxisChoice] = field(default_factory=dict)
     native: ModuleType | None = None  # the caller's dataframe library, for the way back
+    threads: int = 1
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -126,8 +128,9 @@ def read_table(
         opened, native = open_frame(source), native_library(source)
     choices = {name: as_choice(name, choice) for name, choice in (axes or {}).items()}
     check_roles(opened.columns, roles, choices)
-    engine = DuckDBEngine(memory=check_memory(memory), threads=check_threads(threads))
-    table = Table(engine, opened, **roles, hierarchies=hierarchies, axes=choices, native=native)
+    workers = check_threads(threads)
+    engine = DuckDBEngine(memory=check_memory(memory), threads=workers)
+    table = Table(engine, opened, **roles, hierarchies=hierarchies, axes=choices, native=native, threads=workers)
     try:
         load(engine, opened, [table.index(name) for name in table.loaded], as_names(null_values), source)
     except BaseException:
@@ -195,8 +198,8 @@ def check_memory(memory: str | None) -> str | None:
     return memory
 
 
-def check_threads(threads: int | None) -> int | None:
-    """At least one."""
+def check_threads(threads: int | None) -> int:
+    """At least one; all cores if nothing is said."""
     if threads is not None and threads < 1:
         raise BadOption("--threads", "give 1 or more.")
-    return threads
+    return threads or os.cpu_count() or 1

@@ -4,7 +4,6 @@ import os
 import re
 import secrets
 import shutil
-import tempfile
 import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,8 +15,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kech.engines import ColumnFacts, Mapping1D, Output
-from kech.engines.leftovers import clear_leftovers
 from kech.errors import BadRow, KechError, OutOfMemory, ResourceError, UnreadableFile
+from kech.files import claim_folder
 
 NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
 NOT_FINITE = r"(?i)[+-]?(nan|inf|infinity)"
@@ -45,12 +44,11 @@ class DuckDBEngine:
     """One table, one locked connection, one private folder."""
 
     def __init__(self, *, memory: str | None = None, threads: int | None = None) -> None:
-        clear_leftovers(Path(tempfile.gettempdir()), "kech-*-*")
         self.memory = memory
-        self.folder = Path(tempfile.mkdtemp(prefix=f"kech-{os.getpid()}-"))
+        self.folder, held = claim_folder()
         self.connection = duckdb.connect(":memory:")
         self.types: list[str] = []
-        self._finalizer = weakref.finalize(self, _shut, self.connection, self.folder)
+        self._finalizer = weakref.finalize(self, _shut, self.connection, self.folder, held)
         self._counted: set[int] = set()
         self._grouped: Sequence[Mapping1D] = ()
         settings = {"threads": threads, "memory_limit": memory and literal(memory)}
@@ -368,6 +366,7 @@ def harmless(cell: str) -> str:
     )
 
 
-def _shut(connection: duckdb.DuckDBPyConnection, folder: Path) -> None:
+def _shut(connection: duckdb.DuckDBPyConnection, folder: Path, held: int) -> None:
     connection.close()
     shutil.rmtree(folder, ignore_errors=True)
+    os.close(held)

@@ -1,0 +1,110 @@
+"""Files: written aside, flushed, then put in place, so that a reader sees the old file or the whole new one.
+
+A draft is locked by the process that writes it; a draft nobody holds was left by a run that was killed.
+"""
+
+import fcntl
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from kech.errors import CannotWrite
+
+DRAFTS = ".*.kech-draft"
+FOLDERS = "kech-folder-*"
+
+
+@contextmanager
+def written_aside(target: Path) -> Iterator[Path]:
+    """A private draft beside the target; it is gone afterwards unless it was put in place."""
+    clear_leftovers(target.parent, DRAFTS)
+    draft, held = claim_draft(target)
+    try:
+        yield draft
+    finally:
+        draft.unlink(missing_ok=True)
+        os.close(held)
+
+
+def claim_draft(target: Path) -> tuple[Path, int]:
+    """A new locked file; another process may clear it before it is locked, then the next is tried."""
+    while True:
+        draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.kech-draft")
+        held = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        if lock(held) and draft.exists():
+            return draft, held
+        os.close(held)
+
+
+def claim_folder() -> tuple[Path, int]:
+    """A new locked private folder for temporary files."""
+    clear_leftovers(Path(tempfile.gettempdir()), FOLDERS)
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=FOLDERS.rstrip("*")))
+        held = os.open(folder, os.O_RDONLY)
+        if lock(held) and folder.exists():
+            return folder, held
+        os.close(held)
+
+
+def put_in_place(moves: Mapping[Path, Path]) -> None:
+    """Flush drafts to disk and give them their names, in order."""
+    for draft in moves:
+        with draft.open("rb") as file:
+            os.fsync(file.fileno())
+    for draft, target in moves.items():
+        draft.chmod(0o666 & ~current_umask())
+        draft.replace(target)
+    for folder in {target.parent for target in moves.values()}:
+        handle = os.open(folder, os.O_RDONLY)
+        os.fsync(handle)
+        os.close(handle)
+
+
+@contextmanager
+def clear_refusals(target: Path) -> Iterator[None]:
+    """A failure of the disk becomes a refusal that names the target."""
+    try:
+        yield
+    except OSError as failure:
+        reason = os.strerror(failure.errno) if failure.errno else type(failure).__name__
+        raise CannotWrite(target, f"{reason.lower()}.") from None
+
+
+def write_text(target: Path, text: str) -> None:
+    """Write a small file whole or not at all."""
+    with clear_refusals(target), written_aside(target) as draft:
+        draft.write_text(text, "utf-8")
+        put_in_place({draft: target})
+
+
+def clear_leftovers(folder: Path, pattern: str) -> None:
+    """Remove drafts and folders that no process holds."""
+    for path in folder.glob(pattern):
+        try:
+            handle = os.open(path, os.O_RDONLY)
+        except OSError:
+            continue
+        if lock(handle):
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def lock(handle: int) -> bool:
+    """Whether this process now holds the file."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def current_umask() -> int:
+    """The mask of new files; it can only be read by setting it."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
