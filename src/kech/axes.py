@@ -8,6 +8,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, Self
 
@@ -15,13 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import Widths
-from kech.grid import Grid, Ints, build_date_grid, build_number_grid
+from kech.errors import BadHierarchy, BadOption
+from kech.grid import LARGEST, Grid, Ints, build_date_grid, build_number_grid
 from kech.hierarchy import GeneralizationTree
-from kech.rulers import DAY, Floats, date_unit, format_date, format_number, number_unit
+from kech.rulers import (
+    DAY,
+    EXACT_POWER,
+    MOST_DIGITS,
+    Floats,
+    date_unit,
+    format_date,
+    format_number,
+    last_before,
+    number_unit,
+)
 
 Codes = NDArray[np.int32]
 
 EVERYTHING = "*"
+DOTS = ".."
 LONGEST_SET = 50  # a set of more values says no more than `*`
 
 
@@ -124,27 +137,34 @@ class LineAxis(Axis):
     def cells(self) -> tuple[Ints, Ints]:
         """For each code the first and last code of its published cell."""
         group = np.concatenate([[0], np.cumsum(self.hides >= self.k)])
-        codes = np.arange(self.values)
+        group = group[: self.values]
         first = np.searchsorted(group, group, side="left")
         last = np.searchsorted(group, group, side="right") - 1
-        null = codes[:0] if not self.has_null else np.array([self.null])
+        null = np.full(int(self.has_null), self.null)
         return np.concatenate([first, null]), np.concatenate([last, null])
 
     @cached_property
     def ends(self) -> tuple[Floats, Floats]:
-        """Left and right end of each code's published cell, as a share of the domain."""
-        start, stop = self.domain
-        length = stop - start
+        """Left and right end of each code's published cell, in whole units where the data is."""
         low, high = (x[c[: self.values]] for x, c in zip((self.low, self.high), self.cells, strict=True))
-        left, right = (np.clip(x, start, stop) - start for x in (low, high))
-        scale = 1 / length if length > 0 else 0.0
+        left, right = (self.in_units(np.clip(x, *self.domain)) for x in (low, high))
         pad = np.zeros(int(self.has_null))
-        return np.concatenate([left * scale, pad]), np.concatenate([right * scale, pad])
+        return np.concatenate([left, pad]), np.concatenate([right, pad])
+
+    @cached_property
+    def length(self) -> float:
+        """Length of the domain in the same measure, 1 where it has none."""
+        start, stop = self.in_units(np.array(self.domain))
+        return float(stop - start) or 1.0
+
+    def in_units(self, values: Floats) -> Floats:
+        """Equal distances become equal numbers wherever they lie."""
+        return np.round(values / self.unit) if self.unit else values
 
     def widths(self, lo: Ints, hi: Ints) -> Floats:
         """(max - min) / domain."""
         left, right = self.ends
-        return np.where(self.all_lost(lo, hi), 1.0, right[hi] - left[lo])
+        return np.where(self.all_lost(lo, hi), 1.0, (right[hi] - left[lo]) / self.length)
 
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
         """From the start of the first cell to the end of the last."""
@@ -184,7 +204,7 @@ class LineAxis(Axis):
 
     def add_to(self, widths: Widths) -> None:
         """A line."""
-        widths.add_line(*self.ends, np.inf, self.null)
+        widths.add_line(*self.ends, self.length, np.inf, self.null)
 
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
         """The domain."""
@@ -232,10 +252,9 @@ class RankAxis(TextAxis):
         return self.order
 
     @property
-    def step(self) -> float:
-        """Width of two neighbours; NULL counts as one more value of a set."""
-        others = (self.values if self.ordinal else self.size) - 1
-        return 1 / others if others > 0 else 0.0
+    def steps(self) -> int:
+        """Steps from the first value to the last; NULL counts as one more value of a set."""
+        return max((self.values if self.ordinal else self.size) - 1, 1)
 
     def too_long(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
         """Ranges printed as `*`."""
@@ -245,7 +264,7 @@ class RankAxis(TextAxis):
 
     def widths(self, lo: Ints, hi: Ints) -> Floats:
         """(rank max - rank min) / (values - 1)."""
-        return np.where(self.too_long(lo, hi), 1.0, (hi - lo) * self.step)
+        return np.where(self.too_long(lo, hi), 1.0, (hi - lo) / self.steps)
 
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
         """The range itself, or everything."""
@@ -257,17 +276,16 @@ class RankAxis(TextAxis):
         if bool(self.too_long(np.int64(lo), np.int64(hi))):  # type: ignore[arg-type]
             return EVERYTHING
         if self.ordinal:
-            return self.texts[lo] if lo == hi else f"{self.texts[lo]}..{self.texts[hi]}"
+            return self.texts[lo] if lo == hi else f"{self.texts[lo]}{DOTS}{self.texts[hi]}"
         if lo == hi and not self.texts[lo].startswith("{") and self.texts[lo] != EVERYTHING:
             return self.texts[lo]
         return "{" + ", ".join(map(member, sorted(self.texts[lo : hi + 1]))) + "}"
 
     def add_to(self, widths: Widths) -> None:
         """A line of equal steps; longer than the longest set, all is lost."""
-        at = np.arange(self.values) * self.step
-        ends = np.concatenate([at, np.zeros(int(self.has_null))])
-        longest = min(LONGEST_SET, self.values - 1) - 0.5
-        widths.add_line(ends, ends, np.inf if self.ordinal else longest * self.step, self.null)
+        ends = np.concatenate([np.arange(self.values), np.zeros(int(self.has_null))])
+        longest = np.inf if self.ordinal else min(LONGEST_SET, self.values - 1) - 0.5
+        widths.add_line(ends, ends, float(self.steps), longest, self.null)
 
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
         """The order, or the number of values."""
@@ -320,11 +338,11 @@ class TreeAxis(TextAxis):
         widths.add_tree(self.widths(codes, codes), self.widths(codes[:-1], codes[1:]))
 
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
-        """Leaves under each published label that stands for several."""
+        """Leaves under each published label that stands for several, or that a reader would take for all."""
         counts: Mapping[str, int] = self.tree.leaf_counts()
         known = {x: counts.get(x, 1) for x in sorted({x for x in labels if x})}
         known |= {x: self.size for x in known if x == self.root and self.has_null}
-        several = {label: count for label, count in known.items() if count > 1}
+        several = {label: count for label, count in known.items() if count > 1 or label == EVERYTHING}
         return {"column": self.column, "axis": "tree", "leaves": self.size, "labels": several}
 
 
@@ -339,7 +357,7 @@ def build_line_axis(
 ) -> LineAxis:
     """Numbers, or dates in seconds, ascending; `grid` is auto, exact or a step."""
     unit = (date_unit if is_date else number_unit)(values)
-    if grid == "exact":
+    if grid == "exact" or not len(values):
         return exact_axis(column, values, has_null, is_date, unit)
     if grid == "auto":
         return grid_axis(
@@ -354,13 +372,15 @@ def build_line_axis(
 
 def exact_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: float) -> LineAxis:
     """Every distinct value is a code."""
-    codes, domain = np.arange(len(values), dtype=np.int32), (float(values[0]), float(values[-1]))
-    return LineAxis(column, codes, has_null, is_date, values, values, always(len(values)), domain, unit, True)
+    codes = np.arange(len(values), dtype=np.int32)
+    low, high = np.clip(values[[0, -1]] if len(values) else np.zeros(2), -LARGEST, LARGEST).tolist()
+    return LineAxis(column, codes, has_null, is_date, values, values, always(len(values)), (low, high), unit, True)
 
 
 def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, grid: Grid) -> LineAxis:
     """Every cell of the finest grid is a code; tails are open."""
-    low, high = np.concatenate([[-np.inf], grid.edges]), np.concatenate([grid.edges - grid.unit, [np.inf]])
+    low = np.concatenate([[-np.inf], grid.edges])
+    high = np.concatenate([last_before(grid.edges, grid.unit), [np.inf]])
     codes = np.searchsorted(grid.edges, values, side="right").astype(np.int32)
     return LineAxis(
         column,
@@ -377,14 +397,25 @@ def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, grid: 
 
 
 def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: float, step: float) -> LineAxis:
-    """Every occupied multiple of the step is a code."""
-    cells, codes = np.unique(np.floor(values / step + 1e-9), return_inverse=True)
-    last = unit if unit and abs(step / unit - round(step / unit)) < 1e-9 else 0.0
-    low, high = np.round(cells * step, 12), np.round((cells + 1) * step - last, 12)
+    """Every occupied multiple of the step is a code; ends are printed as closed where a unit allows it."""
+    if np.abs(values).max() >= step * 10.0**MOST_DIGITS:
+        raise BadOption("--grid", f"the step is too small for the numbers in column {column!r}.")
+    cells = np.floor(values / step)
+    cells += multiples(cells + 1, step) <= values
+    cells -= multiples(cells, step) > values
+    cells, codes = np.unique(cells, return_inverse=True)
+    unit = unit if unit and abs(step / unit - round(step / unit)) < 1e-9 else 0.0
+    low, high = multiples(cells, step), last_before(multiples(cells + 1, step), unit)
     domain = (float(low[0]), float(high[-1]))
     return LineAxis(
-        column, codes.astype(np.int32), has_null, is_date, low, high, always(len(low)), domain, unit, last > 0
+        column, codes.astype(np.int32), has_null, is_date, low, high, always(len(low)), domain, unit, unit > 0
     )
+
+
+def multiples(counts: Floats, step: float) -> Floats:
+    """Multiples of a step, as they are written: three times 0.1 is 0.3."""
+    digits = -int(Decimal(repr(step)).normalize().as_tuple().exponent)
+    return np.round(counts * step, digits) if 0 < digits <= EXACT_POWER else counts * step
 
 
 def always(codes: int) -> Ints:
@@ -396,13 +427,26 @@ def build_rank_axis(
     column: str, values: Sequence[str], order: Sequence[str], has_null: bool, *, ordinal: bool
 ) -> RankAxis:
     """Values in the given order."""
+    if ordinal:
+        check_order(column, order)
     rank = {text: i for i, text in enumerate(order)}
     codes = np.array([rank[value] for value in values], dtype=np.int32)
     return RankAxis(column, codes, has_null, tuple(order), ordinal)
 
 
-def build_tree_axis(column: str, values: Sequence[str], tree: GeneralizationTree, has_null: bool) -> TreeAxis:
+def check_order(column: str, order: Sequence[str]) -> None:
+    """Each value once, and none that could be read as a range."""
+    if len(set(order)) < len(order):
+        raise BadHierarchy(f"order of {column}", None, "a value is listed twice. Remove one of the two.")
+    if any(DOTS in text or text == EVERYTHING for text in order):
+        reason = f"a value is {EVERYTHING!r} or contains {DOTS!r}, with which ranges are written. Rename it."
+        raise BadHierarchy(f"order of {column}", None, reason)
+
+
+def build_tree_axis(column: str, values: Sequence[str], tree: GeneralizationTree, has_null: bool) -> Axis:
     """Values under a tree, which is cut back to the values that occur."""
+    if not values:
+        return build_rank_axis(column, values, (), has_null, ordinal=False)
     present = tree.restrict(values)
     rank = {text: i for i, text in enumerate(present.leaves)}
     codes = np.array([rank[value] for value in values], dtype=np.int32)

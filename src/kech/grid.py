@@ -13,10 +13,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.rulers import Floats, Ruler, date_rulers, date_unit, number_rulers, number_unit
+from kech.rulers import (
+    CALENDAR_ENDS,
+    DAY,
+    Floats,
+    Ruler,
+    date_rulers,
+    date_unit,
+    last_before,
+    number_rulers,
+    number_unit,
+)
 
 Ints = NDArray[np.int64]
 
+LARGEST = 1e307  # beyond it the length of an axis would be no float
 FEWEST_STEPS = 5  # the domain is rounded outward to a step of at most about a fifth of its length
 
 
@@ -33,7 +44,7 @@ class Grid:
 def build_number_grid(values: Floats, counts: Ints) -> Grid:
     """Grid of round numbers; `values` ascend."""
     unit = number_unit(values)
-    low, high = bulk(values, counts)
+    low, high = np.clip(bulk(values, counts), -LARGEST, LARGEST).tolist()
     rulers = number_rulers(max(high - low, 10 * unit, abs(low) * 1e-9, 1e-290), unit)
     return build_grid(values, counts, (low, high), unit, rulers)
 
@@ -41,7 +52,7 @@ def build_number_grid(values: Floats, counts: Ints) -> Grid:
 def build_date_grid(values: Floats, counts: Ints) -> Grid:
     """Grid of calendar dates; `values` are seconds since 1970 and ascend."""
     unit = date_unit(values)
-    low, high = bulk(values, counts)
+    low, high = np.clip(bulk(values, counts), CALENDAR_ENDS[0], CALENDAR_ENDS[1] - 2 * DAY).tolist()
     return build_grid(values, counts, (low, high), unit, date_rulers(max(high - low, unit, 1.0), unit))
 
 
@@ -62,13 +73,18 @@ def build_grid(values: Floats, counts: Ints, span: tuple[float, float], unit: fl
     below = np.concatenate([[0], np.cumsum(counts)])[np.searchsorted(values, marks)]
     hides = hidden_rows(below, ranks, int(counts.sum()))
     keep = hides > 1
-    return Grid(marks[keep], hides[keep], (low, high - unit), unit)
+    return Grid(marks[keep], hides[keep], (low, float(last_before(np.array(high), unit))), unit)
 
 
 def outward(span: tuple[float, float], unit: float, rulers: Sequence[Ruler]) -> tuple[float, float]:
-    """The span, rounded outward to the coarsest marks that cut it into about five steps or more."""
-    fine = [ruler for ruler in rulers if ruler.size * FEWEST_STEPS <= span[1] - span[0]]
-    marks = (fine or rulers[-1:])[0].marks(span[0], span[1] + (unit or span[1] - span[0]) * 1e-6)
+    """The span, rounded outward to the coarsest marks that cut it into about five steps or more.
+
+    The last mark lies beyond the span, since steps are half open, and the two are never one: `*` has a width.
+    """
+    length = span[1] - span[0]
+    ruler = next((ruler for ruler in rulers if ruler.size * FEWEST_STEPS <= length), rulers[-1])
+    beyond = (unit if length else 2 * unit) or max(length, ruler.size) * 1e-6
+    marks = ruler.marks(span[0], span[1] + beyond)
     return float(marks[0]), float(marks[-1])
 
 

@@ -4,6 +4,7 @@ In: a stretch of a numeric or date axis.  Out: its round marks, coarse rulers fi
 Dates are seconds since 1970, so one grid serves both.
 """
 
+import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -16,6 +17,9 @@ Floats = NDArray[np.float64]
 MOST_MARKS = 5000  # no axis is looked at more finely than in 5000 steps
 DAY = 86400.0
 EPOCH = datetime(1970, 1, 1)
+CALENDAR_ENDS = (-62135596800.0, 253402214400.0)  # 0001-01-01 and 9999-12-31: beyond, no date is written
+EXACT_POWER = 22  # the largest power of ten that is a float
+MOST_DIGITS = 15  # a float tells decimals of so many digits apart
 
 
 class Ruler(Protocol):
@@ -39,12 +43,14 @@ class NumberRuler:
     @property
     def size(self) -> float:
         """Distance of two marks."""
-        return float(self.mantissa * 10.0**self.exponent)
+        return float(f"{self.mantissa}e{self.exponent}")
 
     def marks(self, low: float, high: float) -> Floats:
         """Multiples of the step around [low, high]."""
         first, last = np.floor(low / self.size + 1e-9), np.ceil(high / self.size - 1e-9)
         multiples = np.arange(first, last + 1) * self.mantissa
+        if abs(self.exponent) > EXACT_POWER:
+            return np.array([float(f"{int(multiple)}e{self.exponent}") for multiple in multiples])
         scale = 10.0 ** abs(self.exponent)
         return multiples * scale if self.exponent >= 0 else multiples / scale
 
@@ -68,7 +74,7 @@ class DateRuler:
         first, last = (self._index(x) + shift for x in (low, high))
         starts = np.arange(first // self.every, last // self.every + 2) * self.every - shift
         marks = starts.astype(f"datetime64[{self.period}]").astype("datetime64[s]").astype(np.float64)
-        return marks[: int(np.searchsorted(marks, high)) + 1]
+        return np.unique(np.clip(marks[: int(np.searchsorted(marks, high)) + 1], *CALENDAR_ENDS))
 
     def _index(self, seconds: float) -> int:
         moment = np.datetime64(int(seconds // 1), "s")
@@ -100,7 +106,10 @@ def date_rulers(span: float, unit: float) -> list[Ruler]:
 
 def number_unit(values: Floats) -> float:
     """The power of ten, at most 1 and at least a millionth, that divides every value; 0 if none does."""
+    largest = float(np.abs(values).max(initial=0.0))
     for digits in range(7):
+        if largest >= 10.0 ** (MOST_DIGITS - digits):
+            break
         if bool(np.all(np.round(values, digits) == values)):
             return 10.0**-digits
     return 0.0
@@ -111,9 +120,19 @@ def date_unit(values: Floats) -> float:
     return next((unit for unit in (DAY, 1.0) if bool(np.all(values % unit == 0))), 0.0)
 
 
+def last_before(edges: Floats, unit: float) -> Floats:
+    """The last multiple of the unit before each edge; the edge itself where there is no unit."""
+    return np.round(edges - unit, decimals(unit)) if unit else edges
+
+
+def decimals(unit: float) -> int:
+    """Digits after the point of a unit that is a power of ten."""
+    return max(0, round(-math.log10(unit)))
+
+
 def format_number(value: float, unit: float) -> str:
     """The shortest decimal that reads back as the same number; multiples of a decimal unit stay short."""
-    exact = round(value, round(-np.log10(unit))) if unit else value
+    exact = round(value, decimals(unit)) if unit else value
     return str(int(exact)) if exact == int(exact) and abs(exact) < 1e15 else repr(float(exact))
 
 

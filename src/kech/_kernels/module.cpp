@@ -5,6 +5,7 @@
 
 #include "cutting.hpp"
 #include "ordering.hpp"
+#include "spanning.hpp"
 
 namespace nb = nanobind;
 using namespace kech;
@@ -12,17 +13,19 @@ using namespace kech;
 template <class T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Codes = nb::ndarray<const Code, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Out = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
+template <class T>
+using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
 static std::vector<double> copy(const In<double>& array) { return {array.data(), array.data() + array.size()}; }
 
-static Out hand_over(std::vector<std::int64_t>&& values) {
-    auto* kept = new std::vector<std::int64_t>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<std::int64_t>*>(p); });
-    return Out(kept->data(), {kept->size()}, owner);
+template <class T>
+static Out<T> hand_over(std::vector<T>&& values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Out<T>(kept->data(), {kept->size()}, owner);
 }
 
-static Out order_points(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths, unsigned threads) {
+static Out<std::int64_t> order_points(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths, unsigned threads) {
     std::vector<std::int64_t> order;
     {
         nb::gil_scoped_release release;
@@ -46,14 +49,29 @@ static nb::list cut_order(const Codes& codes, const In<std::int64_t>& weights, c
     return out;
 }
 
+static nb::tuple span_points(const Codes& codes, const Widths& widths, bool ball, unsigned threads) {
+    std::vector<Edge> edges;
+    {
+        nb::gil_scoped_release release;
+        edges = ball ? SpanningTree<SquareSum>(codes.data(), codes.shape(0), widths, threads).run()
+                     : SpanningTree<WidestSide>(codes.data(), codes.shape(0), widths, threads).run();
+        std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.length < b.length; });
+    }
+    std::vector<double> radius;
+    std::vector<std::int64_t> from, to;
+    for (const auto& edge : edges) radius.push_back(edge.length), from.push_back(edge.from), to.push_back(edge.to);
+    return nb::make_tuple(hand_over(std::move(radius)), hand_over(std::move(from)), hand_over(std::move(to)));
+}
+
 NB_MODULE(_kernels, m) {
     nb::class_<Widths>(m, "Widths")
         .def(nb::init<>())
-        .def("add_line", [](Widths& w, const In<double>& left, const In<double>& right, double cap,
-                            Code null) { w.add_line(copy(left), copy(right), cap, null); })
+        .def("add_line", [](Widths& w, const In<double>& left, const In<double>& right, double length, double cap,
+                            Code null) { w.add_line(copy(left), copy(right), length, cap, null); })
         .def("add_tree", [](Widths& w, const In<double>& single,
                             const In<double>& gaps) { w.add_tree(copy(single), gaps.data()); })
         .def("width", &Widths::width);
     m.def("order_points", &order_points);
     m.def("cut_order", &cut_order);
+    m.def("span_points", &span_points);
 }

@@ -12,17 +12,17 @@ namespace kech {
 
 using Code = std::int32_t;
 
-// A code has a left and a right end on a line; beyond `cap`, and together with NULL (the last code), all is lost.
+// A code has a left and a right end on a line of some length; beyond `cap`, and together with NULL (the last code),
+// all is lost.  Ends are whole units where the data is, so equal widths are equal numbers wherever they lie.
 struct Line {
     std::vector<double> left, right;
-    double cap;
+    double length, cap;
     Code null;
 
     double operator()(Code lo, Code hi) const {
-        if (lo == hi) return right[lo] - left[lo];
-        if (hi == null) return 1.0;
-        double width = right[hi] - left[lo];
-        return width > cap ? 1.0 : width;
+        if (hi == null) return lo == hi ? 0.0 : 1.0;
+        double side = right[hi] - left[lo];
+        return side > cap ? 1.0 : side / length;
     }
 };
 
@@ -63,9 +63,9 @@ struct Tree {
 
 class Widths {
   public:
-    void add_line(std::vector<double> left, std::vector<double> right, double cap, Code null) {
+    void add_line(std::vector<double> left, std::vector<double> right, double length, double cap, Code null) {
         axes_.push_back({false, lines_.size()});
-        lines_.push_back({std::move(left), std::move(right), cap, null});
+        lines_.push_back({std::move(left), std::move(right), length, cap, null});
     }
 
     void add_tree(std::vector<double> single, const double* gaps) {
@@ -74,6 +74,14 @@ class Widths {
     }
 
     std::size_t axes() const { return axes_.size(); }
+
+    // A line of exact values, without NULL and without a cap.
+    bool is_plain(std::size_t axis) const {
+        return !axes_[axis].tree && line(axis).null < 0 && line(axis).cap == std::numeric_limits<double>::infinity() &&
+               line(axis).left == line(axis).right;
+    }
+
+    const Line& line(std::size_t axis) const { return lines_[axes_[axis].at]; }
 
     double width(std::size_t axis, Code lo, Code hi) const {
         const auto& [tree, at] = axes_[axis];

@@ -1,0 +1,291 @@
+// Minimum spanning tree of the points by Boruvka rounds on one kd tree: which points meet first while balls grow.
+#pragma once
+
+#include <atomic>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <thread>
+
+#include "widths.hpp"
+
+namespace kech {
+
+struct Edge {
+    double length;
+    std::int64_t from, to;
+};
+
+class UnionFind {
+  public:
+    explicit UnionFind(std::size_t size) : up_(size) { std::iota(up_.begin(), up_.end(), std::int64_t{0}); }
+
+    std::int64_t find(std::int64_t i) {
+        while (up_[i] != i) i = up_[i] = up_[up_[i]];
+        return i;
+    }
+
+    bool join(std::int64_t a, std::int64_t b) {
+        a = find(a), b = find(b);
+        if (a != b) up_[std::max(a, b)] = std::min(a, b);
+        return a != b;
+    }
+
+  private:
+    std::vector<std::int64_t> up_;
+};
+
+// Points in an order of our own: plain lines as positions, every other axis as codes.
+class Space {
+  public:
+    Space(const Code* codes, const std::vector<std::int64_t>& order, const Widths& widths) : widths_(widths) {
+        std::size_t axes = widths.axes();
+        for (std::size_t j = 0; j < axes; ++j) (widths.is_plain(j) ? lines_ : others_).push_back(j);
+        for (auto j : lines_) length_.push_back(widths.line(j).length);
+        position_.reserve(order.size() * lines_.size());
+        code_.reserve(order.size() * others_.size());
+        for (auto i : order) {
+            const Code* point = codes + i * axes;
+            for (auto j : lines_) position_.push_back(widths.line(j).left[point[j]]);
+            for (auto j : others_) code_.push_back(point[j]);
+        }
+    }
+
+    std::size_t lines() const { return lines_.size(); }
+    std::size_t others() const { return others_.size(); }
+    const double* position(std::size_t i) const { return position_.data() + i * lines_.size(); }
+    const Code* code(std::size_t i) const { return code_.data() + i * others_.size(); }
+
+    double line_width(std::size_t l, double side) const { return side / length_[l]; }
+    double other_width(std::size_t o, Code lo, Code hi) const { return lo == hi ? 0 : widths_.width(others_[o], lo, hi); }
+
+    // The sides between two boxes (or points), axis by axis; 0 where they overlap.
+    template <class Fold>
+    double apart(const double* lo, const double* hi, const Code* low, const Code* high, std::size_t i, Fold fold) const {
+        double total = 0;
+        const double* x = position(i);
+        for (std::size_t l = 0; l < lines_.size(); ++l) {
+            double side = std::max(std::max(lo[l] - x[l], x[l] - hi[l]), 0.0);
+            total = fold(total, side / length_[l]);
+        }
+        const Code* c = code(i);
+        for (std::size_t o = 0; o < others_.size(); ++o)
+            total = fold(total, c[o] < low[o]    ? widths_.width(others_[o], c[o], low[o])
+                                : c[o] > high[o] ? widths_.width(others_[o], high[o], c[o])
+                                                 : 0.0);
+        return total;
+    }
+
+  private:
+    const Widths& widths_;
+    std::vector<std::size_t> lines_, others_;
+    std::vector<double> length_, position_;
+    std::vector<Code> code_;
+};
+
+// The widest side of the box around two points.
+struct WidestSide {
+    double operator()(double total, double side) const { return std::max(total, side); }
+    static double radius(double distance) { return distance / 2; }
+};
+
+// Euclidean; compared as squares, told as radii.
+struct SquareSum {
+    double operator()(double total, double side) const { return total + side * side; }
+    static double radius(double distance) { return std::sqrt(distance) / 2; }
+};
+
+template <class Fold>
+class SpanningTree {
+  public:
+    SpanningTree(const Code* codes, std::size_t points, const Widths& widths, unsigned threads)
+        : order_(kd_sort(codes, points, widths)), space_(codes, order_, widths), threads_(threads) {
+        if (points) build(0, points);
+    }
+
+    // Edges with their radii (half distances), in no order.
+    std::vector<Edge> run() {
+        std::size_t points = order_.size();
+        std::vector<Edge> edges;
+        UnionFind sets(points);
+        component_.resize(points);
+        std::iota(component_.begin(), component_.end(), std::int64_t{0});
+        lower_.assign(points, 0.0);
+        while (edges.size() + 1 < points) {
+            search_round();
+            std::vector<std::int64_t> winner(points, -1);
+            for (std::size_t i = 0; i < points; ++i) {
+                auto& best = winner[component_[i]];
+                if (found_[i].to >= 0 && (best < 0 || found_[i].length < found_[best].length)) best = i;
+            }
+            for (auto i : winner)
+                if (i >= 0 && sets.join(i, found_[i].to))
+                    edges.push_back({Fold::radius(found_[i].length), order_[i], order_[found_[i].to]});
+            for (std::size_t i = 0; i < points; ++i) component_[i] = sets.find(i);
+        }
+        return edges;
+    }
+
+  private:
+    static constexpr std::size_t leaf = 8, block = 512;
+    struct Node {
+        std::size_t begin, end, right;  // right == 0: a leaf; the left child is the next node
+        std::int64_t component;         // -1: several
+    };
+    struct Found {
+        double length;
+        std::int64_t to;
+    };
+
+    static std::vector<std::int64_t> kd_sort(const Code* codes, std::size_t points, const Widths& widths) {
+        std::vector<std::int64_t> order(points);
+        std::iota(order.begin(), order.end(), std::int64_t{0});
+        std::size_t axes = widths.axes();
+        std::vector<std::pair<std::size_t, std::size_t>> open{{0, points}};
+        Box box(axes);
+        while (!open.empty()) {
+            auto [begin, end] = open.back();
+            open.pop_back();
+            if (end - begin <= leaf) continue;
+            box.clear();
+            for (std::size_t i = begin; i < end; ++i) box.cover(codes + order[i] * axes);
+            std::size_t widest = 0;
+            double width = -1;
+            for (std::size_t j = 0; j < axes; ++j)
+                if (double w = widths.width(j, box.lo[j], box.hi[j]); box.lo[j] < box.hi[j] && w > width) width = w, widest = j;
+            std::size_t middle = begin + (end - begin) / 2;
+            std::nth_element(order.begin() + begin, order.begin() + middle, order.begin() + end, [&](auto a, auto b) {
+                Code x = codes[a * axes + widest], y = codes[b * axes + widest];
+                return x != y ? x < y : a < b;
+            });
+            open.push_back({begin, middle});
+            open.push_back({middle, end});
+        }
+        return order;
+    }
+
+    std::size_t build(std::size_t begin, std::size_t end) {
+        std::size_t at = nodes_.size();
+        nodes_.push_back({begin, end, 0, -1});
+        add_box(begin, end);
+        if (end - begin > leaf) {
+            std::size_t middle = begin + (end - begin) / 2;
+            build(begin, middle);
+            std::size_t right = build(middle, end);
+            nodes_[at].right = right;
+        }
+        return at;
+    }
+
+    void add_box(std::size_t begin, std::size_t end) {
+        std::size_t lines = space_.lines(), others = space_.others(), p = lo_.size(), c = low_.size();
+        lo_.insert(lo_.end(), space_.position(begin), space_.position(begin) + lines);
+        hi_.insert(hi_.end(), space_.position(begin), space_.position(begin) + lines);
+        low_.insert(low_.end(), space_.code(begin), space_.code(begin) + others);
+        high_.insert(high_.end(), space_.code(begin), space_.code(begin) + others);
+        for (std::size_t i = begin; i < end; ++i) {
+            for (std::size_t l = 0; l < lines; ++l) {
+                lo_[p + l] = std::min(lo_[p + l], space_.position(i)[l]);
+                hi_[p + l] = std::max(hi_[p + l], space_.position(i)[l]);
+            }
+            for (std::size_t o = 0; o < others; ++o) {
+                low_[c + o] = std::min(low_[c + o], space_.code(i)[o]);
+                high_[c + o] = std::max(high_[c + o], space_.code(i)[o]);
+            }
+        }
+    }
+
+    double distance(std::size_t a, std::size_t b) const {
+        return space_.apart(space_.position(a), space_.position(a), space_.code(a), space_.code(a), b, fold_);
+    }
+
+    double gap(std::size_t node, std::size_t i) const {
+        std::size_t p = node * space_.lines(), c = node * space_.others();
+        return space_.apart(lo_.data() + p, hi_.data() + p, low_.data() + c, high_.data() + c, i, fold_);
+    }
+
+    void search_round() {
+        std::size_t points = order_.size();
+        label_nodes();
+        best_ = std::vector<std::atomic<double>>(points);
+        for (auto& b : best_) b.store(infinity, std::memory_order_relaxed);
+        found_.assign(points, {infinity, -1});
+        for (std::size_t i = 0; i + 1 < points; ++i)
+            if (component_[i] != component_[i + 1]) {
+                double length = distance(i, i + 1);
+                offer(i, i + 1, length);
+                offer(i + 1, i, length);
+            }
+        std::atomic<std::size_t> next{0};
+        auto worker = [&] {
+            std::vector<std::pair<double, std::size_t>> open;
+            for (std::size_t at; (at = next.fetch_add(block)) < points;)
+                for (std::size_t i = at; i < std::min(at + block, points); ++i) search(i, open);
+        };
+        std::vector<std::jthread> pool;
+        for (unsigned t = 1; t < threads_; ++t) pool.emplace_back(worker);
+        worker();
+    }
+
+    void label_nodes() {
+        for (std::size_t n = nodes_.size(); n-- > 0;) {
+            auto& node = nodes_[n];
+            node.component = node.right ? nodes_[n + 1].component : component_[node.begin];
+            if (node.right && nodes_[node.right].component != node.component) node.component = -1;
+            if (!node.right)
+                for (std::size_t i = node.begin; i < node.end; ++i)
+                    if (component_[i] != node.component) node.component = -1;
+        }
+    }
+
+    void offer(std::size_t i, std::size_t to, double length) {
+        if (length >= found_[i].length) return;
+        found_[i] = {length, static_cast<std::int64_t>(to)};
+        auto& best = best_[component_[i]];
+        for (double held = best.load(std::memory_order_relaxed); length < held;)
+            if (best.compare_exchange_weak(held, length, std::memory_order_relaxed)) break;
+    }
+
+    // The nearest point of another component, unless it cannot be nearer than what the component has.
+    void search(std::size_t i, std::vector<std::pair<double, std::size_t>>& open) {
+        auto own = component_[i];
+        const auto& best = best_[own];
+        if (lower_[i] >= best.load(std::memory_order_relaxed)) return;
+        open.clear();
+        open.push_back({gap(0, i), 0});
+        while (!open.empty()) {
+            auto [near, n] = open.back();
+            open.pop_back();
+            double limit = best.load(std::memory_order_relaxed);
+            const Node& node = nodes_[n];
+            if (near >= limit || node.component == own) continue;
+            if (node.right) {
+                double left = gap(n + 1, i), right = gap(node.right, i);
+                bool swap = left < right;
+                std::pair<double, std::size_t> far{right, node.right}, close{left, n + 1};
+                if (!swap) std::swap(far, close);
+                if (far.first < limit) open.push_back(far);
+                if (close.first < limit) open.push_back(close);
+                continue;
+            }
+            for (std::size_t k = node.begin; k < node.end; ++k)
+                if (component_[k] != own) offer(i, k, distance(i, k));
+        }
+        lower_[i] = std::min(found_[i].length, best.load(std::memory_order_relaxed));
+    }
+
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
+    std::vector<std::int64_t> order_;
+    Space space_;
+    unsigned threads_;
+    Fold fold_;
+    std::vector<Node> nodes_;
+    std::vector<double> lo_, hi_;
+    std::vector<Code> low_, high_;
+    std::vector<std::int64_t> component_;
+    std::vector<double> lower_;
+    std::vector<Found> found_;
+    std::vector<std::atomic<double>> best_;
+};
+
+}  // namespace kech
