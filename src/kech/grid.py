@@ -83,7 +83,7 @@ def outward(span: tuple[float, float], unit: float, rulers: Sequence[Ruler]) -> 
     """
     length = span[1] - span[0]
     ruler = next((ruler for ruler in rulers if ruler.size * FEWEST_STEPS <= length), rulers[-1])
-    beyond = (unit if length else 2 * unit) or max(length, ruler.size) * 1e-6
+    beyond = (unit if length else 2 * unit) or ruler.size / 100
     marks = ruler.marks(span[0], span[1] + beyond)
     return float(marks[0]), float(marks[-1])
 

@@ -1,0 +1,133 @@
+"""Oracles: what labels, classes and cuts mean, by definition; slow, and sharing no code with kech."""
+
+import json
+import math
+import re
+from collections import Counter
+from datetime import date, datetime
+
+# Labels: which values a printed label stands for
+
+
+def interval_ends(label, read):
+    """Low end, high end and whether the high end belongs to the interval."""
+    if label == "*":
+        return None, None, True
+    if found := re.fullmatch(r"\[(.+), (.+)([\])])", label):
+        return read(found[1]), read(found[2]), found[3] == "]"
+    if found := re.fullmatch(r"(<=|<|>=) (.+)", label):
+        end = read(found[2])
+        return (end, None, True) if found[1] == ">=" else (None, end, found[1] == "<=")
+    return read(label), read(label), True
+
+
+def lies_in(value, label, read):
+    low, high, closed = interval_ends(label, read)
+    below = high is None or (value <= high if closed else value < high)
+    return below and (low is None or low <= value)
+
+
+def read_date(text):
+    return datetime.fromisoformat(text)
+
+
+def set_members(label):
+    """The members of `{a, "b, c"}`: JSON strings where quoted, plain text elsewhere."""
+    rest, members = label[1:-1], []
+    while rest:
+        if rest.startswith('"'):
+            member, end = json.JSONDecoder().raw_decode(rest)
+        else:
+            end = len(rest.split(", ", 1)[0])
+            member = rest[:end]
+        members.append(member)
+        rest = rest[end:].removeprefix(", ")
+    return members
+
+
+def means(label, value, axis, paths=None):
+    """Whether `label`, printed for the public axis, stands for `value` (text or number or date; None is NULL).
+
+    `paths` holds, for a tree, the labels above each value.
+    """
+    if label is None or label == "":
+        return value is None or value == ""
+    if axis["axis"] == "tree":
+        everything = paths and next(iter(paths.values()))[-1]
+        return label in ("*", everything) if value is None else label == value or label in paths[value]
+    if label == "*":
+        return True
+    if value is None:
+        return False
+    if axis["axis"] == "set":
+        return value in set_members(label) if label.startswith("{") else value == label
+    if axis["axis"] == "ordinal":
+        low, high = label.split("..") if ".." in label else (label, label)
+        return axis["order"].index(low) <= axis["order"].index(value) <= axis["order"].index(high)
+    if axis["axis"] == "date":
+        moment = (
+            value
+            if isinstance(value, datetime) or not isinstance(value, date)
+            else datetime.combine(value, datetime.min.time())
+        )
+        return lies_in(moment, label, read_date)
+    return lies_in(value, label, float)
+
+
+# Widths: the share of an axis a label covers
+
+
+def label_width(label, axis):
+    """Width in [0, 1] of a label; `axis` is public."""
+    if label is None:
+        return 0.0
+    if axis["axis"] == "tree":
+        leaves = axis["labels"].get(label, 1)
+        return (leaves - 1) / max(axis["leaves"] - 1, 1)
+    if label == "*":
+        return 1.0
+    if axis["axis"] == "set":
+        members = len(set_members(label)) if label.startswith("{") else 1
+        return (members - 1) / max(axis["values"] - 1, 1)
+    if axis["axis"] == "ordinal":
+        low, high = (axis["order"].index(end) for end in (label.split("..") * 2)[:2])
+        return (high - low) / max(len(axis["order"]) - 1, 1)
+    read = read_date if axis["axis"] == "date" else float
+    start, stop = (read(str(end)) for end in axis["domain"])
+    low, high, _ = interval_ends(label, read)
+    low = start if low is None else min(max(low, start), stop)
+    high = stop if high is None else min(max(high, start), stop)
+    return (high - low) / (stop - start) if stop > start else 0.0
+
+
+def table_loss(rows, axes):
+    """Average width of the labels of all rows on all axes."""
+    return math.fsum(label_width(cell, axis) for row in rows for cell, axis in zip(row, axes, strict=True)) / (
+        len(rows) * len(axes)
+    )
+
+
+# Classes
+
+
+def smallest_class(rows):
+    """Rows that share their labels with the fewest others."""
+    return min(Counter(map(tuple, rows)).values())
+
+
+# Cuts of a line
+
+
+def cheapest_cut(units, k, price):
+    """Smallest total price of a cut of the line of units (point, rows) into runs of k rows or more.
+
+    price(points) is the width of a run; every row in it pays it.  All cuts are looked at, one end after another.
+    """
+    best = [0.0] + [math.inf] * len(units)
+    for end in range(1, len(units) + 1):
+        for start in range(end):
+            run = units[start:end]
+            rows = sum(weight for _, weight in run)
+            if rows >= k:
+                best[end] = min(best[end], best[start] + rows * price([point for point, _ in run]))
+    return best[-1]

@@ -1,0 +1,204 @@
+from datetime import datetime, timedelta
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kech.axes import build_line_axis
+from kech.demo import NINE_ROWS
+from kech.grid import build_date_grid, build_number_grid, bulk
+from oracles import lies_in, read_date
+from strategies import DAY, date_columns, number_columns, seconds, unhurried
+
+EPOCH = datetime(1970, 1, 1)
+
+columns = st.one_of(
+    st.tuples(st.just(False), number_columns()),
+    st.tuples(st.just(True), date_columns()),
+)
+
+
+def build(is_date, column):
+    return (build_date_grid if is_date else build_number_grid)(*column)
+
+
+def counted(values):
+    values, counts = np.unique(np.array(values, float), return_counts=True)
+    return values, counts
+
+
+def rows_between(edges, values, counts):
+    """Rows of each stretch between neighbouring edges, tails included; one value at a time."""
+    rows = [0] * (len(edges) + 1)
+    for value, count in zip(values, counts, strict=True):
+        rows[sum(edge <= value for edge in edges)] += int(count)
+    return rows
+
+
+# The paper's nine rows
+
+
+def test_nine_ages_are_cut_at_the_tens_where_three_rows_hide():
+    grid = build_number_grid(*counted(NINE_ROWS["age"]))
+
+    assert grid.edges.tolist() == [30, 40]
+    assert grid.hides.tolist() == [3, 3]
+    assert grid.unit == 1
+
+
+def test_nine_zip_codes_fall_into_their_three_towns():
+    grid = build_number_grid(*counted(NINE_ROWS["zip"]))
+    edges = grid.edges[grid.hides >= 3]
+
+    assert [n for n in rows_between(edges, *counted(NINE_ROWS["zip"])) if n] == [3, 3, 3]
+    assert rows_between(grid.edges[grid.hides >= 4], *counted(NINE_ROWS["zip"])) == [0, 9]
+
+
+# Laws
+
+
+@given(columns)
+@unhurried
+def test_between_published_edges_lie_k_rows_or_none_for_every_k(column):
+    is_date, (values, counts) = column
+    grid = build(*column)
+    for k in range(1, int(counts.sum()) + 1):
+        rows = rows_between(grid.edges[grid.hides >= k], values, counts)
+        assert all(n == 0 or n >= k for n in rows), (k, rows)
+
+
+@given(columns)
+@unhurried
+def test_no_edge_lies_outside_the_domain(column):
+    grid = build(*column)
+    low, high = grid.domain
+
+    assert low < high
+    assert all(low <= edge <= high + grid.unit * 1.0001 for edge in grid.edges)
+
+
+@given(columns)
+@unhurried
+def test_the_domain_covers_the_bulk_and_all_beyond_is_an_open_tail(column):
+    is_date, (values, counts) = column
+    grid = build(*column)
+    low, high = grid.domain
+    start, stop = bulk(values, counts)
+    slack = max(abs(low), abs(high), high - low) * 1e-8
+
+    assert low <= start + slack
+    assert is_date or stop <= high + slack
+    cells = np.searchsorted(grid.edges, values, side="right")
+    assert all(cells[values < low] == 0)
+    assert all(cells[values > high + grid.unit] == len(grid.edges))
+
+
+@given(columns)
+@unhurried
+def test_edges_ascend_and_are_round(column):
+    is_date, _ = column
+    grid = build(*column)
+
+    assert all(np.diff(grid.edges) > 0)
+    for edge in grid.edges:
+        if is_date:
+            moment = EPOCH + timedelta(seconds=float(edge))
+            assert moment.microsecond == 0
+            assert grid.unit < DAY or moment.time() == datetime.min.time()
+        else:
+            assert float(f"{edge:.14g}") == edge
+
+
+@given(columns, st.booleans())
+@unhurried
+def test_grids_are_nested_and_every_value_lies_in_the_interval_its_label_says(column, has_null):
+    is_date, (values, counts) = column
+    axis = build_line_axis("c", values, counts, has_null, is_date=is_date, grid="auto")
+    known = [EPOCH + timedelta(seconds=float(x)) for x in values] if is_date else values.tolist()
+    last = None
+    for k in sorted({1, 2, 3, 5, 8, 21, 100}):
+        at = axis.at(k)
+        codes = at.codes.astype(np.int64)
+        lo, hi = at.close(codes, codes)
+        for value, label in zip(known, at.labels(lo, hi), strict=True):
+            assert lies_in(value, label, read_date if is_date else float), (value, label)
+        boundaries = {(int(a), int(b)) for a, b in zip(*at.cells, strict=True)}
+        assert last is None or all(any(a <= c and d <= b for a, b in boundaries) for c, d in last)
+        last = boundaries
+
+
+@given(st.integers(1, 40), st.integers(40, 400), st.integers(0, 10**6))
+@unhurried
+def test_where_rows_are_many_cells_are_fine(k, people, seed):
+    """On evenly spread whole numbers a published cell holds at most about 2 x 5/2 x 2k rows."""
+    values = np.random.default_rng(seed).integers(0, 1000, people * k)
+    grid = build_number_grid(*counted(values))
+    edges = grid.edges[grid.hides >= k]
+    rows = rows_between(edges, *counted(values))
+
+    assert max(rows) <= max(20 * k, people * k / 4)
+
+
+# The odd ones
+
+
+def test_one_row_has_no_edge():
+    assert len(build_number_grid(*counted([5])).edges) == 0
+    assert len(build_date_grid(*counted([0])).edges) == 0
+
+
+@pytest.mark.parametrize("value", [0, 5, -7.5, 1 / 3, 1e300, 1e-300, -(10**12), 5e-324, 1.7e308])
+def test_a_constant_column_is_published_as_it_is(value):
+    column = counted([value] * 6)
+    grid = build_number_grid(*column)
+
+    assert grid.domain[0] < grid.domain[1]
+    assert rows_between(grid.edges[grid.hides >= 6], *column).count(6) == 1
+    if grid.unit:
+        axis = build_line_axis("c", *column, False, is_date=False, grid="auto").at(6)
+        assert Fraction(axis.labels(np.array([axis.codes[0]]), np.array([axis.codes[0]]))[0]) == Fraction(value)
+
+
+def test_twins_hide_among_themselves():
+    grid = build_number_grid(*counted([1, 1, 9, 9]))
+
+    assert max(rows_between(grid.edges[grid.hides >= 2], *counted([1, 1, 9, 9]))) == 2
+    assert max(rows_between(grid.edges[grid.hides >= 3], *counted([1, 1, 9, 9]))) == 4
+
+
+def test_an_outlier_stays_in_the_open_tail():
+    column = counted([*range(30, 60)] * 4 + [10**9])
+    grid = build_number_grid(*column)
+
+    assert grid.domain[1] < 100
+    assert grid.edges[-1] < 100
+
+
+@pytest.mark.parametrize("values", [[-1.7e308, 1.7e308] * 9, [1.7e308, 0.5] * 9, [5e-324, 0, 1e-323] * 9])
+def test_the_ends_of_the_floats(values):
+    grid = build_number_grid(*counted(values))
+
+    assert np.isfinite([*grid.edges, *grid.domain]).all()
+    assert all(n == 0 or n >= 9 for n in rows_between(grid.edges[grid.hides >= 9], *counted(values)))
+
+
+@pytest.mark.parametrize("day", ["0001-01-01", "0001-01-02", "9999-12-30", "9999-12-31"])
+@pytest.mark.parametrize("others", [0, 20])
+def test_the_ends_of_the_calendar_can_be_written(day, others):
+    column = counted([seconds(read_date(day))] * 5 + [x * DAY for x in range(others)])
+    axis = build_line_axis("c", *column, False, is_date=True, grid="auto")
+    codes = axis.codes.astype(np.int64)
+
+    assert all(read_date(end) for end in axis.parameters([])["domain"])
+    for k in (1, 2, 5):
+        lo, hi = axis.at(k).close(codes, codes)
+        assert "" not in axis.at(k).labels(lo, hi)
+
+
+def test_bulk_leaves_out_as_many_rows_at_each_end():
+    assert bulk(*counted(range(1000))) == (20, 979)
+    assert bulk(*counted(range(10_000))) == (50, 9949)
+    assert bulk(*counted(range(8))) == (2, 5)
+    assert bulk(*counted([3])) == (3, 3)
