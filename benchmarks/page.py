@@ -44,8 +44,8 @@ Made by `make bench`; do not edit. All figures come from one run on one machine,
 - **Mondrian in numpy** is `benchmarks/mondrian.py`: the strict algorithm as it is usually written in Python, with text
   in the order of its letters. It was written for this benchmark; it is not anybody's package.
 - **anonypy** {peers["anonypy"]} (pandas {peers["pandas"]}) runs as its README shows, with text columns as categories.
-  It and Mondrian print the set of values that occur in a class; for `zip` that is never wider, and often narrower,
-  than the range from first to last that kech prints.
+  It and Mondrian print the set of values that occur in a class; for one and the same class that is never wider,
+  and can be narrower, than the range from first to last that kech prints for `zip`.
 
 Machine: {machine["processor"]}, {machine["cores"]} cores, {machine["memory_gb"]} GB, {machine["system"]}.
 kech {versions["kech"]} ({versions["commit"]}), Python {versions["python"]}, DuckDB {versions["duckdb"]}, \
