@@ -3,6 +3,7 @@
 from importlib.metadata import version as _version
 
 from kech import errors
+from kech.barcode import WeightedBarcode, compute_barcode
 from kech.certificate import check_certificate, check_table
 from kech.hierarchy import GeneralizationTree, read_hierarchy
 from kech.inspection import inspect_table
@@ -20,8 +21,10 @@ __all__ = [
     "Release",
     "Spectrum",
     "Table",
+    "WeightedBarcode",
     "check_certificate",
     "check_table",
+    "compute_barcode",
     "compute_spectrum",
     "errors",
     "inspect_table",

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, Self
 
@@ -20,6 +21,7 @@ from kech.errors import BadHierarchy, BadOption
 from kech.grid import LARGEST, Grid, Ints, build_date_grid, build_number_grid
 from kech.hierarchy import GeneralizationTree
 from kech.rulers import (
+    CALENDAR_ENDS,
     DAY,
     EXACT_POWER,
     MOST_DIGITS,
@@ -35,6 +37,7 @@ Codes = NDArray[np.int32]
 
 EVERYTHING = "*"
 DOTS = ".."
+MICROSECOND = 1e-6  # the finest time that is written
 LONGEST_SET = 50  # a set of more values says no more than `*`
 
 
@@ -137,7 +140,6 @@ class LineAxis(Axis):
     def cells(self) -> tuple[Ints, Ints]:
         """For each code the first and last code of its published cell."""
         group = np.concatenate([[0], np.cumsum(self.hides >= self.k)])
-        group = group[: self.values]
         first = np.searchsorted(group, group, side="left")
         last = np.searchsorted(group, group, side="right") - 1
         null = np.full(int(self.has_null), self.null)
@@ -158,8 +160,14 @@ class LineAxis(Axis):
         return float(stop - start) or 1.0
 
     def in_units(self, values: Floats) -> Floats:
-        """Equal distances become equal numbers wherever they lie."""
-        return np.round(values / self.unit) if self.unit else values
+        """Equal distances become equal numbers wherever they lie, as a reader of the decimals finds them."""
+        unit = self.unit or (MICROSECOND if self.is_date else 0.0)
+        if unit:
+            return np.round(values / unit)
+        start, stop = self.domain
+        if np.spacing(max(-start, stop)) < (stop - start) * 1e-12:
+            return values
+        return np.array([float(Fraction(repr(x)) - Fraction(repr(start))) for x in values.tolist()])
 
     def widths(self, lo: Ints, hi: Ints) -> Floats:
         """(max - min) / domain."""
@@ -284,7 +292,7 @@ class RankAxis(TextAxis):
     def add_to(self, widths: Widths) -> None:
         """A line of equal steps; longer than the longest set, all is lost."""
         ends = np.concatenate([np.arange(self.values), np.zeros(int(self.has_null))])
-        longest = np.inf if self.ordinal else min(LONGEST_SET, self.values - 1) - 0.5
+        longest = np.inf if self.ordinal else max(min(LONGEST_SET, self.values - 1), 1) - 0.5
         widths.add_line(ends, ends, float(self.steps), longest, self.null)
 
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
@@ -354,10 +362,12 @@ def member(text: str) -> str:
 
 def build_line_axis(
     column: str, values: Floats, counts: Ints, has_null: bool, *, is_date: bool, grid: str | float
-) -> LineAxis:
+) -> Axis:
     """Numbers, or dates in seconds, ascending; `grid` is auto, exact or a step."""
+    if not len(values):
+        return build_rank_axis(column, (), (), has_null, ordinal=False)
     unit = (date_unit if is_date else number_unit)(values)
-    if grid == "exact" or not len(values):
+    if grid == "exact":
         return exact_axis(column, values, has_null, is_date, unit)
     if grid == "auto":
         return grid_axis(
@@ -373,7 +383,7 @@ def build_line_axis(
 def exact_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: float) -> LineAxis:
     """Every distinct value is a code."""
     codes = np.arange(len(values), dtype=np.int32)
-    low, high = np.clip(values[[0, -1]] if len(values) else np.zeros(2), -LARGEST, LARGEST).tolist()
+    low, high = np.clip(values[[0, -1]], -LARGEST, LARGEST).tolist()
     return LineAxis(column, codes, has_null, is_date, values, values, always(len(values)), (low, high), unit, True)
 
 
@@ -406,6 +416,8 @@ def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: 
     cells, codes = np.unique(cells, return_inverse=True)
     unit = unit if unit and abs(step / unit - round(step / unit)) < 1e-9 else 0.0
     low, high = multiples(cells, step), last_before(multiples(cells + 1, step), unit)
+    if is_date:
+        low, high = (np.clip(x, CALENDAR_ENDS[0], CALENDAR_ENDS[1] + DAY - (unit or 1.0)) for x in (low, high))
     domain = (float(low[0]), float(high[-1]))
     return LineAxis(
         column, codes.astype(np.int32), has_null, is_date, low, high, always(len(low)), domain, unit, unit > 0

@@ -110,6 +110,7 @@ def spectrum(
     reading: Reading | None = None,
     k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
     cut: Annotated[Names, Parameter()] = ["local"],  # noqa: B006
+    regime: Annotated[str, Parameter(name="--reading")] = "strict",
 ) -> None:
     """Show for every k what a release would cost: classes, loss, eps.
 
@@ -120,14 +121,56 @@ def spectrum(
     k: list[str]
         Which k; 2 to 100 otherwise. Ranges are welcome: --k 2-20,50.
     cut: list[str]
-        Styles of release to compare: local.
+        Styles of release to compare: local, regime.
+    regime: str
+        Reading of the regime cut: strict or homological.
     """
     asked = reading or Reading()
     plan = asked.settle()
     ks = parse_ks(k) if k else None
     with asked.open(table, plan) as opened:
-        found = kech.compute_spectrum(opened, k=ks, cut=split(cut), grid=plan.release.grid)
+        found = kech.compute_spectrum(opened, k=ks, cut=split(cut), grid=plan.release.grid, reading=regime)
     screen.show(found.to_json(), asked.json, screen.spectrum)
+
+
+@app.command
+def barcode(
+    table: TableFile,
+    /,
+    *,
+    reading: Reading | None = None,
+    metric: str = "box",
+    max_dimension: int = 1,
+    k: int = 2,
+    radii: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
+    plot: Path | None = None,
+) -> None:
+    """Show which rows are together while eps grows, and where the table is k-anonymous. PRIVATE: not for publication.
+
+    Example: kech barcode people.csv --qi age zip --metric ball --plot barcode.svg
+
+    Parameters
+    ----------
+    metric: str
+        box (any columns; Cech = Rips) or ball (Euclidean; numbers and dates).
+    max_dimension: int
+        Holes up to this dimension; 0 for components alone, which is fast for millions of rows.
+    k: int
+        Show regimes for this k and larger ones; colour the plot by it.
+    radii: list[str]
+        Look at these radii only, as Algorithm 1 of the paper does: --radii 0.05,0.10,0.15.
+    plot: Path
+        Draw the barcode: .svg, .png or .html.
+    """
+    asked = reading or Reading()
+    plan = asked.settle()
+    grid = asked.grid or "exact"
+    with asked.open(table, plan) as opened:
+        found = kech.compute_barcode(opened, metric=metric, max_dimension=max_dimension, grid=grid)
+        if plot is not None:
+            found.plot(plot, k=[k])
+    drawn = {"plot": plot and str(plot)}
+    screen.show(found.to_json(k, parse_radii(radii)) | drawn, asked.json, screen.barcode)
 
 
 @app.command
@@ -139,6 +182,8 @@ def release(
     reading: Reading | None = None,
     k: int | None = None,
     cut: str | None = None,
+    regime: Annotated[str, Parameter(name="--reading")] = "strict",
+    eps: float | None = None,
 ) -> None:
     """Write a k-anonymous table and its certificate.
 
@@ -151,15 +196,18 @@ def release(
     k: int
         Every row hides among at least k.
     cut: str
-        Style of release: local (lowest loss).
+        Style of release: local (lowest loss) or regime (one eps, classes are connected components).
+    regime: str
+        Reading of the regime cut: strict or homological.
+    eps: float
+        Radius of the regime cut, in place of k.
     """
     asked = reading or Reading()
     plan = asked.settle()
-    goal = k if k is not None else plan.release.k
-    if goal is None:
-        raise BadOption("--k", "say among how many rows every row must hide: --k 5.")
+    goal = k if k is not None or eps is not None else plan.release.k
+    style = cut or plan.release.cut
     with asked.open(table, plan) as opened:
-        made = kech.make_release(opened, k=goal, cut=cut or plan.release.cut, grid=plan.release.grid)
+        made = kech.make_release(opened, k=goal, cut=style, grid=plan.release.grid, reading=regime, eps=eps)
         certificate = made.write(output)
         found = {"file": str(output), "certificate": f"{output}.certificate.json", **certificate["claims"]}
         found |= {
@@ -288,6 +336,14 @@ def parse_ks(texts: Sequence[str]) -> list[int]:
         return [k for ends in spans for k in range(int(ends[0]), int(ends[-1]) + 1)]
     except ValueError:
         raise BadOption("--k", "write numbers or ranges: --k 2-20,50,100.") from None
+
+
+def parse_radii(texts: Sequence[str]) -> list[float]:
+    """Numbers with commas between."""
+    try:
+        return [float(part) for part in split(texts)]
+    except ValueError:
+        raise BadOption("--radii", "write numbers: --radii 0.05,0.10,0.15.") from None
 
 
 def axis_section(text: str, plan: Plan) -> tuple[str, AxisSection]:

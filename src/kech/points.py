@@ -93,7 +93,7 @@ def text_axis(
         return build_rank_axis(column, values, choice.order, has_null, ordinal=True)
     if choice.kind == "star":
         return build_tree_axis(column, values, star_tree(values), has_null)
-    if looks_like_codes(values):
+    if looks_like_codes(values) and choice.kind != "set":
         return build_tree_axis(column, values, build_prefix_tree(values), has_null)
     by_rows = [values[i] for i in np.argsort(-counts, kind="stable")]
     return build_rank_axis(column, values, by_rows, has_null, ordinal=False)

@@ -12,13 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from kech.certificate import make_certificate
+from kech.complexes import build_filtration
+from kech.cuts.regime import cut_at
 from kech.engines import Output
-from kech.errors import BadTarget, ClaimBroken
+from kech.errors import BadOption, BadTarget, ClaimBroken, GoalNotMet
 from kech.files import clear_refusals, put_in_place, written_aside
 from kech.frames import as_native
 from kech.loss import mean_loss
-from kech.partition import Partition
-from kech.points import build_points
+from kech.partition import Partition, build_partition
+from kech.points import Points, build_points
 from kech.progress import report
 from kech.spectrum import check_ks, partitions
 from kech.table import Table
@@ -102,13 +104,41 @@ class Release:
         return certificate
 
 
-def make_release(table: Table, *, k: int, cut: str = "local", grid: str | float = "auto") -> Release:
-    """Part the rows into classes of at least k rows by the named cut."""
+def make_release(
+    table: Table,
+    *,
+    k: int | None = None,
+    cut: str = "local",
+    grid: str | float = "auto",
+    reading: str = "strict",
+    eps: float | None = None,
+) -> Release:
+    """Part the rows into classes of at least k rows by the named cut.
+
+    The regime cut takes a reading, or an eps in place of k: then k is what the components at eps give.
+    """
     points = build_points(table, grid=grid)
-    (partition,) = partitions(points, check_ks([k], points.rows), cut, threads=table.threads)
-    if partition.k < k:
-        raise ClaimBroken("the partition", [f"k={k} was asked, the smallest class has {partition.k} rows"])
-    return Release(table, partition, {"k": k, "cut": cut, "grid": grid}, version("kech"))
+    if eps is not None:
+        partition = regime_at(points, k, cut, eps, table.threads)
+    elif k is None:
+        raise BadOption("--k", "say among how many rows every row must hide: --k 5.")
+    else:
+        ks = check_ks([k], points.rows)
+        (partition,) = partitions(points, ks, cut, threads=table.threads, reading=reading)
+    if partition.k < (k or 1):
+        raise GoalNotMet(f"k={k} was asked; the smallest class would have {partition.k} rows.")
+    chosen = {} if cut != "regime" else {"reading": reading} if eps is None else {"eps": eps}
+    return Release(table, partition, {"k": k or partition.k, "cut": cut, "grid": grid, **chosen}, version("kech"))
+
+
+def regime_at(points: Points, k: int | None, cut: str, eps: float, threads: int) -> Partition:
+    """The components at eps, on the grid of the k they reach."""
+    if cut != "regime":
+        raise BadOption("--eps", "only --cut regime takes it.")
+    if not 0 <= eps < float("inf"):
+        raise BadOption("--eps", "give a radius of 0 or more.")
+    found = cut_at(build_filtration(points.at(k or 2), threads=threads), eps)
+    return build_partition(points.at(found.k), found.point, found.group, found.rows)
 
 
 def check_target(target: Path, table: Table) -> Path:

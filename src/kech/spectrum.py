@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from kech.cuts.local import cut_local
+from kech.cuts.regime import cut_regime
 from kech.errors import BadOption, TooFewRows
 from kech.loss import largest_radius, mean_loss
 from kech.partition import Partition
@@ -14,7 +15,7 @@ from kech.table import Table
 LARGEST_K = 100  # of a spectrum for which no k is named
 
 Cut = Callable[..., Iterator[Partition]]
-CUTS: dict[str, Cut] = {"local": cut_local}
+CUTS: dict[str, Cut] = {"local": cut_local, "regime": cut_regime}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +63,24 @@ def compute_spectrum(
     k: Sequence[int] | None = None,
     cut: str | Sequence[str] = "local",
     grid: str | float = "auto",
+    reading: str = "strict",
 ) -> Spectrum:
-    """Fill k = 2 .. 100, or the k named, for each cut."""
+    """Fill k = 2 .. 100, or the k named, for each cut; the reading is for the regime cut."""
     cuts = (cut,) if isinstance(cut, str) else tuple(cut)
     points = build_points(table, grid=grid)
     ks = check_ks(k, points.rows)
-    lines = [
-        line(name, asked, partition)
-        for name in cuts
-        for asked, partition in zip(ks, partitions(points, ks, name, threads=table.threads), strict=True)
-    ]
+    found = {name: partitions(points, ks, name, threads=table.threads, reading=reading) for name in cuts}
+    lines = [line(name, at, made) for name, cuts in found.items() for at, made in zip(ks, cuts, strict=True)]
     return Spectrum(points.rows, len(points.weights), table.quasi_identifiers, tuple(lines))
 
 
-def partitions(points: Points, ks: Sequence[int], cut: str, *, threads: int, part: bool = True) -> Iterator[Partition]:
+def partitions(
+    points: Points, ks: Sequence[int], cut: str, *, threads: int, part: bool = True, reading: str = "strict"
+) -> Iterator[Partition]:
     """One partition for each k, by the named cut; with `part`, equal rows may go to several classes."""
     if cut not in CUTS:
         raise BadOption("--cut", f"choose among {', '.join(CUTS)}.")
-    return CUTS[cut](points, ks, threads=threads, part=part)
+    return CUTS[cut](points, ks, threads=threads, part=part, reading=reading)
 
 
 def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:

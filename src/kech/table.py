@@ -32,7 +32,7 @@ class ArrowStream(Protocol):
 class AxisChoice:
     """How a user wants a column to be generalized; None leaves it to kech."""
 
-    kind: str | None = None  # numeric, date, ordinal, categorical, star
+    kind: str | None = None  # numeric, date, ordinal, categorical, set, star
     order: tuple[str, ...] = ()
     grid: str | float | None = None
     hierarchy: Any = None  # comes before the hierarchies of the table
@@ -166,8 +166,8 @@ def as_choice(column: str, choice: AxisChoice | str | Sequence[str]) -> AxisChoi
         choice = AxisChoice(kind=choice)
     elif not isinstance(choice, AxisChoice):
         choice = AxisChoice(kind="ordinal", order=tuple(choice))
-    if choice.kind not in (None, "numeric", "date", "ordinal", "categorical", "star"):
-        raise BadOption("--axis", f"column {column!r} can be numeric, date, ordinal, categorical or star.")
+    if choice.kind not in (None, "numeric", "date", "ordinal", "categorical", "set", "star"):
+        raise BadOption("--axis", f"column {column!r} can be numeric, date, ordinal, categorical, set or star.")
     if (choice.kind == "ordinal") != bool(choice.order):
         raise BadOption(
             "--axis",

@@ -4,8 +4,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "cutting.hpp"
+#include "merging.hpp"
 #include "ordering.hpp"
-#include "spanning.hpp"
 
 namespace nb = nanobind;
 using namespace kech;
@@ -49,18 +49,31 @@ static nb::list cut_order(const Codes& codes, const In<std::int64_t>& weights, c
     return out;
 }
 
-static nb::tuple span_points(const Codes& codes, const Widths& widths, bool ball, unsigned threads) {
-    std::vector<Edge> edges;
+static nb::dict merge_points(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths, bool ball,
+                             unsigned threads) {
+    MergeTree tree;
     {
         nb::gil_scoped_release release;
-        edges = ball ? SpanningTree<SquareSum>(codes.data(), codes.shape(0), widths, threads).run()
-                     : SpanningTree<WidestSide>(codes.data(), codes.shape(0), widths, threads).run();
+        auto points = codes.shape(0);
+        auto edges = ball ? SpanningTree<SquareSum>(codes.data(), points, widths, threads).run()
+                          : SpanningTree<WidestSide>(codes.data(), points, widths, threads).run();
         std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.length < b.length; });
+        tree = Merger(codes.data(), weights.data(), points, widths).run(edges, ball, threads);
     }
-    std::vector<double> radius;
-    std::vector<std::int64_t> from, to;
-    for (const auto& edge : edges) radius.push_back(edge.length), from.push_back(edge.from), to.push_back(edge.to);
-    return nb::make_tuple(hand_over(std::move(radius)), hand_over(std::move(from)), hand_over(std::move(to)));
+    nb::dict out;
+    out["parent"] = hand_over(std::move(tree.parent));
+    out["weight"] = hand_over(std::move(tree.weight));
+    out["birth"] = hand_over(std::move(tree.birth));
+    out["death"] = hand_over(std::move(tree.death));
+    out["simplex_from"] = hand_over(std::move(tree.simplex));
+    out["begin"] = hand_over(std::move(tree.begin));
+    out["end"] = hand_over(std::move(tree.end));
+    out["order"] = hand_over(std::move(tree.order));
+    return out;
+}
+
+static double enclosing_radius(const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& places) {
+    return EnclosingBall(places.data(), places.shape(0), places.shape(1)).radius();
 }
 
 NB_MODULE(_kernels, m) {
@@ -73,5 +86,6 @@ NB_MODULE(_kernels, m) {
         .def("width", &Widths::width);
     m.def("order_points", &order_points);
     m.def("cut_order", &cut_order);
-    m.def("span_points", &span_points);
+    m.def("merge_points", &merge_points);
+    m.def("enclosing_radius", &enclosing_radius);
 }

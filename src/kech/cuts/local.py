@@ -7,6 +7,9 @@ from kech.partition import Partition
 from kech.points import Points
 
 
-def cut_local(points: Points, ks: Sequence[int], *, threads: int, part: bool = True) -> Iterator[Partition]:
-    """A partition for each k, ascending."""
+def cut_local(
+    points: Points, ks: Sequence[int], *, threads: int, part: bool = True, reading: str = "strict"
+) -> Iterator[Partition]:
+    """A partition for each k, ascending; classes need no reading."""
+    del reading
     return cut_ordering(points, ks, threads=threads, part=part)

@@ -1,0 +1,224 @@
+"""Weighted barcode: which rows are together, and for how long, while eps grows.
+
+In: a filtration.  Out: bars with weights, and the regimes of eps in which the table is k-anonymous.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from kech.complexes import Filtration, Floats, Ints, build_filtration
+from kech.errors import BadOption
+from kech.minimal import minimal_complex
+from kech.points import Points, build_points
+from kech.progress import report
+from kech.table import Table
+
+READINGS = ("homological", "strict", "partition")
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A component (dimension 0) or a hole (dimension 1 and more), for as long as it lives."""
+
+    birth: float  # eps, a radius
+    death: float  # eps, or inf
+    weight: int | None  # rows in the component
+    simplex_from: float | None  # eps from which the component is a full simplex, or inf
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
+class Regime:
+    """A stretch [start, stop) of eps in which the table is k-anonymous with these classes."""
+
+    start: float
+    stop: float
+    k: int
+    classes: int
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedBarcode:
+    """The bars of a filtration; `holes` has an entry for each dimension that was computed."""
+
+    filtration: Filtration
+    holes: Mapping[int, Floats] = field(default_factory=dict)
+
+    def bars(self) -> list[Bar]:
+        """All bars of positive length, components first, ordered by birth."""
+        tree = self.filtration
+        columns = (tree.birth, tree.death, tree.weight, tree.simplex_from)
+        order = np.lexsort((tree.death, tree.birth))
+        components = [Bar(*row, 0) for row in zip(*(column[order].tolist() for column in columns), strict=True)]
+        holes = [Bar(b, d, None, None, n) for n, bars in self.holes.items() for b, d in bars.tolist() if b < d]
+        return components + holes
+
+    @property
+    def zero_length(self) -> int:
+        """Holes that are filled the moment they appear; they are left out."""
+        return sum(int((bars[:, 0] == bars[:, 1]).sum()) for bars in self.holes.values())
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every dimension that can have holes was computed: below the number of axes."""
+        return all(n in self.holes for n in range(1, len(self.filtration.points.axes)))
+
+    def regimes(self, reading: str = "homological", k: int = 2) -> list[Regime] | None:
+        """Where the table is k-anonymous under a reading; None where that is not known.
+
+        homological: every component has k rows or more and there is no hole; unknown unless all were computed.
+        strict: every component is a full simplex of k rows or more.
+        partition: the rows can be parted into simplices of k rows or more; known for small tables only.
+        """
+        if reading not in READINGS:
+            raise BadOption("--reading", f"choose among {', '.join(READINGS)}.")
+        if reading == "partition":
+            return self._partition_regimes(k)
+        if reading == "homological" and not self.is_complete:
+            return None
+        return [regime for regime in joined(self._steps(reading)) if regime.k >= k]
+
+    def _partition_regimes(self, k: int) -> list[Regime] | None:
+        """From eps*(k) on, k holds; a larger k begins where its own eps* is."""
+        points = self.filtration.points
+        found = {at: minimal_complex(points, at, self.filtration.metric) for at in range(k, points.rows + 1)}
+        starts: dict[float, tuple[int, int]] = {}
+        for at, minimal in found.items():
+            if minimal is None:
+                return None
+            starts[minimal[0]] = (at, len(minimal[1]))
+        stops = [*list(starts)[1:], float("inf")]
+        return [Regime(start, stop, *starts[start]) for start, stop in zip(starts, stops, strict=True)]
+
+    def _steps(self, reading: str) -> list[Regime]:
+        """One regime for each stretch between two events at which the reading holds."""
+        tree = self.filtration
+        if reading == "strict":
+            trouble = (tree.birth, np.minimum(tree.simplex_from, tree.death))
+        else:
+            bars = np.concatenate([np.empty((0, 2)), *self.holes.values()])
+            trouble = (bars[:, 0], bars[:, 1])
+        events = np.unique(np.concatenate([tree.birth, *trouble]))
+        events = events[np.isfinite(events)]
+        holds = running(trouble[0], events) == running(trouble[1], events)
+        classes = running(tree.birth, events) - running(tree.death, events)
+        smallest = smallest_weights(tree, events)
+        stops = np.append(events[1:], np.inf)
+        rows = zip(events, stops, smallest, classes, strict=True)
+        return [Regime(float(a), float(b), int(w), int(n)) for (a, b, w, n), ok in zip(rows, holds, strict=True) if ok]
+
+    def at(self, radii: Sequence[float]) -> list[dict[str, Any]]:
+        """The complexes at the given radii: classes, smallest class, holes, and whether each reading holds.
+
+        This is Algorithm 1 of the paper, with its radii; the complexes are read off the exact filtration.
+        """
+        return [self._at(eps) for eps in check_radii(radii)]
+
+    def _at(self, eps: float) -> dict[str, Any]:
+        tree, nodes = self.filtration, self.filtration.alive(eps)
+        holes = {n: int(((bars[:, 0] <= eps) & (eps < bars[:, 1])).sum()) for n, bars in self.holes.items()}
+        known = self.is_complete or any(holes.values())
+        return {
+            "eps": eps,
+            "classes": len(nodes),
+            "k": int(tree.weight[nodes].min()),
+            "holes": holes,
+            "homological": not any(holes.values()) if known else None,
+            "strict": bool((tree.simplex_from[nodes] <= eps).all()),
+        }
+
+    def sampled(self, radii: Sequence[float]) -> list[Bar]:
+        """The bars as Algorithm 1 sees them: from the first radius at which one lives to the first at which not."""
+        grid = np.append(check_radii(radii), np.inf)
+
+        def seen(x: float) -> float:
+            return float(grid[np.searchsorted(grid, x)])
+
+        snapped = [replace(bar, birth=seen(bar.birth), death=seen(bar.death)) for bar in self.bars()]
+        return [bar for bar in snapped if bar.birth < bar.death]
+
+    def plot(self, path: str | PathLike[str] | None = None, *, k: Sequence[int] = (2,), ax: Any = None) -> Any:
+        """Draw the bars; the matplotlib axes, or a file (.svg, .png, .html) where a path is given."""
+        from kech.plot import draw_barcode, save_barcode
+
+        return draw_barcode(self, k, ax=ax) if path is None else save_barcode(self, path, k)
+
+    def to_json(self, k: int = 2, radii: Sequence[float] = ()) -> dict[str, Any]:
+        """The object `kech barcode --json` prints; infinity is null."""
+        readings = {name: self.regimes(name, k) for name in READINGS}
+        bars = self.sampled(radii) if radii else self.bars()
+        return {
+            "private": True,
+            "metric": self.filtration.metric,
+            "rows": self.filtration.points.rows,
+            "bars": [finite(asdict(bar)) for bar in bars],
+            "zero_length_left_out": self.zero_length,
+            "regimes": {
+                name: found if found is None else [finite(asdict(regime)) for regime in found]
+                for name, found in readings.items()
+            },
+            "radii": self.at(radii),
+        }
+
+
+def compute_barcode(
+    table: Table, *, metric: str = "box", max_dimension: int = 1, grid: str | float = "exact"
+) -> WeightedBarcode:
+    """Components with their weights, and holes up to `max_dimension`."""
+    if max_dimension < 0:
+        raise BadOption("--max-dimension", "0 or more.")
+    return build_barcode(build_points(table, grid=grid), metric, max_dimension, threads=table.threads)
+
+
+def build_barcode(points: Points, metric: str, max_dimension: int, *, threads: int) -> WeightedBarcode:
+    """Barcode of points; homology above dimension 0 is loaded only where it is asked for."""
+    filtration = build_filtration(points, metric, threads=threads)
+    if not max_dimension:
+        return WeightedBarcode(filtration)
+    from kech.homology import higher_bars
+
+    report("looking for holes")
+    return WeightedBarcode(filtration, higher_bars(points, metric, max_dimension))
+
+
+def check_radii(radii: Sequence[float]) -> list[float]:
+    """Radii ascend and are not negative."""
+    if any(not 0 <= eps < float("inf") for eps in radii):
+        raise BadOption("--radii", "give numbers of 0 or more: --radii 0.05,0.10,0.15.")
+    return sorted(set(radii))
+
+
+def running(values: Floats, events: Floats) -> Ints:
+    """How many values are at or below each event."""
+    return np.searchsorted(np.sort(values), events, side="right")
+
+
+def smallest_weights(tree: Filtration, events: Floats) -> Ints:
+    """Rows of the smallest component at each event.
+
+    A component not yet born is heavier than some living one, so the smallest living weight is the smallest
+    weight whose bars, and those of all lighter ones, do not all end by then.
+    """
+    order = np.argsort(tree.weight, kind="stable")
+    ended = np.maximum.accumulate(tree.death[order])
+    return tree.weight[order][np.searchsorted(ended, events, side="right")]
+
+
+def joined(steps: Sequence[Regime]) -> list[Regime]:
+    """Neighbouring stretches with the same classes are one regime."""
+    out: list[Regime] = []
+    for step in steps:
+        if out and out[-1].stop == step.start and (out[-1].k, out[-1].classes) == (step.k, step.classes):
+            out[-1] = Regime(out[-1].start, step.stop, step.k, step.classes)
+        else:
+            out.append(step)
+    return out
+
+
+def finite(values: dict[str, Any]) -> dict[str, Any]:
+    """Infinity is written as null."""
+    return {name: None if value == float("inf") else value for name, value in values.items()}
