@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import Counter
-from datetime import date, datetime
+from datetime import datetime
 
 # Labels: which values a printed label stands for
 
@@ -53,25 +53,25 @@ def means(label, value, axis, paths=None):
     if label is None or label == "":
         return value is None or value == ""
     if axis["axis"] == "tree":
-        everything = paths and next(iter(paths.values()))[-1]
-        return label in ("*", everything) if value is None else label == value or label in paths[value]
-    if label == "*":
-        return True
-    if value is None:
-        return False
-    if axis["axis"] == "set":
-        return value in set_members(label) if label.startswith("{") else value == label
-    if axis["axis"] == "ordinal":
-        low, high = label.split("..") if ".." in label else (label, label)
-        return axis["order"].index(low) <= axis["order"].index(value) <= axis["order"].index(high)
-    if axis["axis"] == "date":
-        moment = (
-            value
-            if isinstance(value, datetime) or not isinstance(value, date)
-            else datetime.combine(value, datetime.min.time())
-        )
-        return lies_in(moment, label, read_date)
-    return lies_in(value, label, float)
+        return label in ("*", root(paths)) if value is None else label in (value, *paths[value])
+    return label == "*" or (value is not None and STANDS_FOR[axis["axis"]](label, value, axis))
+
+
+def root(paths):
+    return next(iter(paths.values()))[-1]
+
+
+def is_between(label, value, axis):
+    low, high = (axis["order"].index(end) for end in (label.split("..") * 2)[:2])
+    return low <= axis["order"].index(value) <= high
+
+
+STANDS_FOR = {
+    "set": lambda label, value, _: value in (set_members(label) if label.startswith("{") else [label]),
+    "ordinal": is_between,
+    "date": lambda label, value, _: lies_in(value, label, read_date),
+    "numeric": lambda label, value, _: lies_in(value, label, float),
+}
 
 
 # Widths: the share of an axis a label covers
@@ -92,7 +92,10 @@ def label_width(label, axis):
     if axis["axis"] == "ordinal":
         low, high = (axis["order"].index(end) for end in (label.split("..") * 2)[:2])
         return (high - low) / max(len(axis["order"]) - 1, 1)
-    read = read_date if axis["axis"] == "date" else float
+    return interval_width(label, axis, read_date if axis["axis"] == "date" else float)
+
+
+def interval_width(label, axis, read):
     start, stop = (read(str(end)) for end in axis["domain"])
     low, high, _ = interval_ends(label, read)
     low = start if low is None else min(max(low, start), stop)

@@ -1,12 +1,14 @@
 """Strategies: columns and tables of every kind, drawn by hypothesis or, by the thousand, from a seed."""
 
-from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 
 import numpy as np
-import pyarrow as pa
 from hypothesis import settings
 from hypothesis import strategies as st
+
+from kech.axes import build_line_axis, build_rank_axis, build_tree_axis
+from kech.errors import BadHierarchy
+from kech.hierarchy import build_prefix_tree, read_hierarchy
 
 unhurried = settings(deadline=None)  # a shared machine may pause at any time
 
@@ -39,7 +41,7 @@ def date_columns(draw):
     elif kind == "seconds":
         values = {float(x * 977): n for x, n in rows.items()}
     elif kind == "fractions":
-        values = {x / 7: n for x, n in rows.items()}
+        values = {round(x / 7 * 1e6) / 1e6: n for x, n in rows.items()}
     elif kind == "leap days":
         moments = {datetime(1904 + x % 49 * 4, 2, 29) - timedelta(days=x % 2): n for x, n in rows.items()}
         values = {seconds(x): n for x, n in moments.items()}
@@ -54,3 +56,99 @@ def date_columns(draw):
 def seconds(moment):
     midnight = datetime(moment.year, moment.month, moment.day)
     return (midnight - datetime(1970, 1, 1)).total_seconds()
+
+
+# Axes of every kind, each with the values of its codes: floats, datetimes or text
+
+ODD_TEXTS = [
+    "*",
+    "{a}",
+    "a, b",
+    'say "a"',
+    "back\\slash",
+    " a",
+    "a ",
+    "é",
+    "=1+1",
+    "'=x",
+    "a",
+    "b",
+    "{",
+    "}",
+    "\n",
+    "1",
+]
+texts = st.one_of(st.sampled_from(ODD_TEXTS), st.text("abc,{} *", min_size=1, max_size=4))
+
+
+@st.composite
+def line_axes(draw, grids=("auto", "exact", "step")):
+    is_date = draw(st.booleans())
+    values, counts = draw(date_columns() if is_date else number_columns())
+    grid = draw(st.sampled_from(grids))
+    if grid == "step":
+        smallest = max(np.abs(values).max() / (DAY if is_date else 1) * 1e-12, 1e-9)
+        steps = [0.1, 0.25, 0.3, 0.5, 1.0, 1.5, 5.0, 7.0, 1000.0, 1e9]
+        grid = draw(st.sampled_from([step for step in steps if step > smallest] or [smallest]))
+    axis = build_line_axis("c", values, counts, draw(st.booleans()), is_date=is_date, grid=grid)
+    known = [datetime(1970, 1, 1) + timedelta(seconds=float(x)) for x in values] if is_date else values.tolist()
+    return axis.at(draw(st.integers(1, 20))), known
+
+
+@st.composite
+def rank_axes(draw):
+    ordinal = draw(st.booleans())
+    if draw(st.integers(0, 5)) == 0:
+        values = [f"v{i}" for i in range(draw(st.integers(45, 70)))]
+    else:
+        values = draw(st.lists(texts, unique=True, max_size=8))
+    if ordinal:
+        values = [value for value in values if value != "*"] or ["a"]
+    order = draw(st.permutations(values))
+    if ordinal:
+        order = [*order, *(f"unseen{i}" for i in range(draw(st.integers(0, 2))))]
+    has_null = draw(st.booleans()) or not values
+    return build_rank_axis("c", values, order, has_null, ordinal=ordinal), values
+
+
+@st.composite
+def tree_paths(draw):
+    """Leaves with labels up to a root: some repeat upward, as ARX pads them; siblings may be alone."""
+    leaves = draw(st.lists(texts.filter(lambda text: text.strip()), unique=True, min_size=1, max_size=12))
+    height = draw(st.integers(0, 3))
+    top = draw(st.sampled_from(["*", "all", "*"]))
+    rows = []
+    for leaf in leaves:
+        path, group = [leaf], draw(st.integers(0, 3))
+        for level in range(height):
+            repeats = draw(st.integers(0, 4)) == 0 and (level == 0 or path[-1] == leaf)
+            path.append(path[-1] if repeats else f"n{level}-{group >> level}")
+        rows.append([*path, top])
+    return rows
+
+
+@st.composite
+def tree_axes(draw):
+    kind = draw(st.sampled_from(["given", "given", "prefix"]))
+    if kind == "prefix":
+        values = draw(st.lists(st.text("012*", min_size=1, max_size=4), unique=True, min_size=1, max_size=12))
+        tree = build_prefix_tree(values)
+    else:
+        rows = draw(tree_paths())
+        tree = read_or_none(rows)
+        if tree is None:
+            rows = [[f"leaf {i}", *row[1:]] for i, row in enumerate(rows)]
+            tree = read_or_none(rows) or read_hierarchy({0: [row[0] for row in rows], 1: ["*"] * len(rows)})
+        values = draw(st.lists(st.sampled_from(tree.leaves), unique=True, min_size=1))
+    return build_tree_axis("c", values, tree, draw(st.booleans())), values
+
+
+def read_or_none(rows):
+    """A tree of these paths, unless a label would be ambiguous."""
+    try:
+        return read_hierarchy({level: list(labels) for level, labels in enumerate(zip(*rows, strict=True))})
+    except BadHierarchy:
+        return None
+
+
+axes = st.one_of(line_axes(), rank_axes(), tree_axes())

@@ -62,7 +62,7 @@ def test_nine_zip_codes_fall_into_their_three_towns():
 @given(columns)
 @unhurried
 def test_between_published_edges_lie_k_rows_or_none_for_every_k(column):
-    is_date, (values, counts) = column
+    _, (values, counts) = column
     grid = build(*column)
     for k in range(1, int(counts.sum()) + 1):
         rows = rows_between(grid.edges[grid.hides >= k], values, counts)

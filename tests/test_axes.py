@@ -1,0 +1,414 @@
+import csv
+from datetime import datetime
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kech._kernels import Widths
+from kech.axes import LineAxis, build_line_axis, build_rank_axis, build_tree_axis
+from kech.certificate import _width_reader, measure
+from kech.demo import NINE_ROWS
+from kech.errors import BadHierarchy, BadOption
+from kech.hierarchy import read_hierarchy, star_tree
+from oracles import label_width, means, set_members
+from strategies import DAY, axes, line_axes, seconds, unhurried
+
+
+def ranges(axis, most=40):
+    """All ranges of codes, or those with both ends among `most` codes spread over the axis."""
+    codes = np.unique(np.linspace(0, axis.size - 1, min(axis.size, most)).astype(np.int64))
+    lo, hi = np.meshgrid(codes, codes, indexing="ij")
+    return lo[lo <= hi], hi[lo <= hi]
+
+
+def occupied(axis, most=40):
+    """The same, where both ends hold values: only these are ever printed."""
+    held = np.unique([*axis.codes, *([axis.null] if axis.has_null else [])])
+    held = held[np.unique(np.linspace(0, len(held) - 1, min(len(held), most)).astype(int))]
+    lo, hi = np.meshgrid(held, held, indexing="ij")
+    return lo[lo <= hi].astype(np.int64), hi[lo <= hi].astype(np.int64)
+
+
+def printed(axis, lo, hi):
+    return axis.labels(*axis.close(lo, hi))
+
+
+def line(values, grid, *, is_date=False, has_null=False):
+    values, counts = np.unique(np.array(values, float), return_counts=True)
+    return build_line_axis("c", values, counts, has_null, is_date=is_date, grid=grid)
+
+
+def label_of(axis, lo, hi):
+    return printed(axis, np.array([lo]), np.array([hi]))[0]
+
+
+def width_of(axis, lo, hi):
+    return float(axis.widths(np.array([lo]), np.array([hi]))[0])
+
+
+# The paper's nine rows
+
+
+def test_the_ages_of_table_1b():
+    axis = line(NINE_ROWS["age"], "exact")
+
+    assert label_of(axis, 0, 2) == "[22, 25]"
+    assert label_of(axis, 3, 3) == "32"
+    assert width_of(axis, 0, 2) == 3 / 30
+    assert width_of(axis, 0, 8) == 1
+
+
+def test_the_zip_codes_of_table_1b():
+    axis = line(NINE_ROWS["zip"], "exact")
+
+    assert [label_of(axis, lo, lo) for lo in range(2)] == ["47602", "47605"]
+    assert label_of(axis, 1, 3) == "[47605, 47673]"
+
+
+# Laws
+
+
+@given(axes)
+@unhurried
+def test_kernels_know_the_same_widths(case):
+    axis, _ = case
+    kernel = Widths()
+    axis.add_to(kernel)
+    lo, hi = ranges(axis)
+
+    assert [kernel.width(0, a, b) for a, b in zip(lo.tolist(), hi.tolist(), strict=True)] == axis.widths(
+        lo, hi
+    ).tolist()
+
+
+@given(axes)
+@unhurried
+def test_the_certificate_reads_the_same_width_from_the_label(case):
+    axis, _ = case
+    lo, hi = occupied(axis)
+    labels = printed(axis, lo, hi)
+    public = axis.parameters(labels)
+    read = _width_reader(public)
+
+    for label, width in zip(labels, axis.widths(lo, hi), strict=True):
+        assert read(label) == pytest.approx(width, abs=1e-9), label
+        assert label_width(label, public) == pytest.approx(width, abs=1e-9), label
+
+
+@given(axes)
+@unhurried
+def test_the_written_file_has_the_average_width(tmp_path_factory, case):
+    axis, _ = case
+    lo, hi = occupied(axis, 12)
+    labels = printed(axis, lo, hi)
+    path = tmp_path_factory.getbasetemp() / "labels.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        guarded = ["'" + label if label and label.lstrip("'").startswith("=") else label for label in labels]
+        csv.writer(file).writerows([["c", "d"], *([label, "x"] for label in guarded)])
+
+    figures = measure(path, [axis.parameters(labels)])
+    assert figures["loss"] == pytest.approx(axis.widths(lo, hi).mean(), abs=1e-9)
+
+
+@given(axes)
+@unhurried
+def test_a_wider_range_is_never_narrower(case):
+    axis, _ = case
+    lo, hi = ranges(axis)
+    width = axis.widths(lo, hi)
+
+    assert (width >= 0).all()
+    assert (width <= 1).all()
+    for wider_lo, wider_hi in ((np.maximum(lo - 1, 0), hi), (lo, np.minimum(hi + 1, axis.size - 1))):
+        assert (axis.widths(wider_lo, wider_hi) >= width - 1e-12).all()
+
+
+@given(axes)
+@unhurried
+def test_closing_twice_is_closing_once_and_costs_nothing(case):
+    axis, _ = case
+    lo, hi = ranges(axis)
+    first, last = axis.close(lo, hi)
+
+    assert (first <= lo).all()
+    assert (last >= hi).all()
+    assert np.array_equal(axis.close(first, last), (first, last))
+    assert axis.widths(first, last).tolist() == axis.widths(lo, hi).tolist()
+
+
+@given(axes)
+@unhurried
+def test_equal_labels_are_equal_ranges(case):
+    axis, _ = case
+    lo, hi = occupied(axis)
+    closed = list(zip(*(x.tolist() for x in axis.close(lo, hi)), strict=True))
+    meaning = {}
+    for label, box in zip(printed(axis, lo, hi), closed, strict=True):
+        assert meaning.setdefault(label, box) == box, label
+    assert len(set(meaning.values())) == len(meaning)
+
+
+@given(axes)
+@unhurried
+def test_a_label_stands_for_every_value_of_its_range(case):
+    axis, values = case
+    paths = {path[0]: path for path in axis.tree.paths} if axis.kind == "tree" else None
+    lo, hi = occupied(axis, 12)
+    labels = printed(axis, lo, hi)
+    public = axis.parameters(labels)
+    coded = list(zip(values, axis.codes.tolist(), strict=True)) + ([(None, axis.null)] if axis.has_null else [])
+    for a, b, label in zip(lo, hi, labels, strict=True):
+        for value, code in coded:
+            if a <= code <= b:
+                assert means(label, value, public, paths), (label, value)
+
+
+@given(axes)
+@unhurried
+def test_null_alone_is_null_and_with_anything_else_all_is_lost(case):
+    axis, _ = case
+    if not axis.has_null:
+        return
+    assert label_of(axis, axis.null, axis.null) is None
+    assert width_of(axis, axis.null, axis.null) == 0
+    for code in range(axis.values):
+        assert width_of(axis, code, axis.null) == 1
+        assert label_of(axis, code, axis.null) == (axis.tree.paths[0][-1] if axis.kind == "tree" else "*")
+
+
+@given(axes)
+@unhurried
+def test_values_find_their_codes_again(case):
+    axis, values = case
+    given = np.array([seconds_of(x) for x in values]) if isinstance(axis, LineAxis) else values
+
+    assert axis.encode(given).tolist() == axis.codes.tolist()
+    nothing = np.array([np.nan]) if isinstance(axis, LineAxis) else [None]
+    assert axis.encode(nothing).tolist() == [axis.null]
+
+
+def seconds_of(value):
+    return (value - datetime(1970, 1, 1)).total_seconds() if isinstance(value, datetime) else value
+
+
+@given(line_axes(grids=("step",)))
+@unhurried
+def test_steps_are_multiples_and_hold_their_values(case):
+    axis, _ = case
+    assert (axis.low <= axis.high).all()
+    assert (np.diff(axis.low) > 0).all()
+    assert (axis.high[:-1] <= axis.low[1:]).all()
+
+
+# Grids by hand
+
+
+def test_a_step_prints_closed_intervals_of_whole_numbers():
+    axis = line([0, 4, 5, 9, 12], 5)
+
+    assert [label_of(axis, code, code) for code in range(3)] == ["[0, 4]", "[5, 9]", "[10, 14]"]
+    assert label_of(axis, 0, 1) == "[0, 9]"
+    assert width_of(axis, 0, 0) == 4 / 14
+
+
+def test_a_step_finer_than_the_unit_is_printed_in_full():
+    axis = line([0, 7], 0.5)
+
+    assert [label_of(axis, code, code) for code in range(2)] == ["[0, 0.5)", "[7, 7.5)"]
+
+
+def test_three_times_a_tenth_is_three_tenths():
+    axis = line([0.1, 0.2, 0.3, 0.7], 0.1)
+
+    assert [label_of(axis, code, code) for code in range(4)] == ["0.1", "0.2", "0.3", "0.7"]
+
+
+def test_a_step_of_dates_counts_days():
+    axis = line([seconds(datetime(2020, 2, day)) for day in (1, 28, 29)], 7, is_date=True)
+
+    assert label_of(axis, *axis.codes[[0, 0]]) == "[2020-01-30, 2020-02-05]"
+    assert label_of(axis, *axis.codes[[1, 2]]) == "[2020-02-27, 2020-03-04]"
+
+
+def test_half_days_show_the_time():
+    axis = line([0, 10 * DAY], 0.5, is_date=True)
+
+    assert label_of(axis, 0, 0) == "[1970-01-01 00:00:00, 1970-01-01 12:00:00)"
+
+
+def test_a_step_too_small_for_floats_is_refused():
+    with pytest.raises(BadOption, match="step is too small"):
+        line([1e20, 2e20], 1.0)
+
+
+def test_auto_prints_open_tails_and_exact_prints_values():
+    ages = [*range(20, 80)] * 3
+    auto, exact = line(ages, "auto").at(5), line(ages, "exact").at(5)
+
+    assert label_of(auto, 0, 0).startswith("<= ")
+    assert label_of(auto, auto.values - 1, auto.values - 1).startswith(">= ")
+    assert label_of(auto, 0, auto.values - 1) == "*"
+    assert label_of(exact, 0, 59) == "[20, 79]"
+    assert [label_of(exact, i, i) for i in (0, 59)] == ["20", "79"]
+
+
+def test_fractions_print_half_open_intervals():
+    axis = line(np.linspace(0, 1, 200) / 3, "auto").at(10)
+    label = label_of(axis, 1, 2)
+
+    assert label.endswith(")")
+    assert label_of(axis, 0, 0).startswith("< ")
+
+
+# Sets, orders and trees by hand
+
+
+def ranked(values, *, ordinal=False, has_null=False):
+    return build_rank_axis("c", values, values, has_null, ordinal=ordinal)
+
+
+def test_a_set_is_printed_in_alphabetic_order_not_in_the_order_of_rows():
+    assert label_of(ranked(["c", "b", "a", "d"]), 0, 1) == "{b, c}"
+
+
+def test_all_values_together_are_everything():
+    axis = ranked(["a", "b", "c"])
+
+    assert label_of(axis, 0, 2) == "*"
+    assert width_of(axis, 0, 2) == 1
+    assert width_of(axis, 0, 1) == 1 / 2
+
+
+def test_null_is_one_more_value_of_a_set():
+    axis = ranked(["a", "b", "c"], has_null=True)
+
+    assert width_of(axis, 0, 1) == 1 / 3
+    assert label_of(axis, 0, 2) == "*"
+
+
+@pytest.mark.parametrize(("members", "is_set"), [(50, True), (51, False)])
+def test_sets_of_more_than_fifty_values_say_nothing(members, is_set):
+    axis = ranked([f"v{i:03}" for i in range(120)])
+    label = label_of(axis, 10, 10 + members - 1)
+
+    assert (label != "*") == is_set
+    assert not is_set or len(set_members(label)) == members
+    assert width_of(axis, 10, 10 + members - 1) == ((members - 1) / 119 if is_set else 1)
+
+
+def test_odd_members_are_quoted():
+    odd = ["a, b", "{x}", 'q"', "\\", " pad ", "*", ""]
+    label = label_of(ranked([*odd, "z"]), 0, 6)
+
+    assert sorted(set_members(label)) == sorted(odd)
+
+
+def test_a_value_that_looks_like_everything_or_a_set_is_braced():
+    axis = ranked(["*", "{a, b}", "a", "b"])
+
+    assert [label_of(axis, i, i) for i in range(4)] == ["{*}", '{"{a, b}"}', "a", "b"]
+    assert label_of(axis, 2, 3) == "{a, b}"
+
+
+def test_an_order_is_printed_by_its_ends():
+    axis = ranked(["low", "middle", "high"], ordinal=True, has_null=True)
+
+    assert label_of(axis, 0, 1) == "low..middle"
+    assert width_of(axis, 0, 1) == 1 / 2
+    assert label_of(axis, 0, 2) == "low..high"
+    assert label_of(axis, 0, 3) == "*"
+
+
+@pytest.mark.parametrize("order", [["a", "a..b"], ["*", "a"], ["a", "b", "a"]])
+def test_an_order_that_could_be_misread_is_refused(order):
+    with pytest.raises(BadHierarchy, match="order of c"):
+        ranked(order, ordinal=True)
+
+
+OTHERS = [["Other", "Other", "*"], ["Misc", "Other", "*"], ["Clerk", "Office", "*"], ["Boss", "Office", "*"]]
+
+
+def tree(rows, values=None, *, has_null=False):
+    given = read_hierarchy({level: list(labels) for level, labels in enumerate(zip(*rows, strict=True))})
+    return build_tree_axis("c", values or [row[0] for row in rows], given, has_null)
+
+
+def test_a_leaf_that_bears_the_name_of_its_parent_is_as_wide():
+    axis = tree(OTHERS)
+
+    assert axis.close(np.array([0]), np.array([0])) == (0, 1)
+    assert label_of(axis, 0, 0) == label_of(axis, 0, 1) == "Other"
+    assert width_of(axis, 0, 0) == 1 / 3
+    assert label_of(axis, 2, 2) == "Clerk"
+
+
+def test_padding_up_to_the_root_is_the_root():
+    axis = tree([["x", "*", "*"], ["a", "A", "*"], ["b", "A", "*"]])
+
+    assert label_of(axis, 0, 1) == "*"
+    assert width_of(axis, *sorted(axis.codes[1:].tolist())) == 1 / 2
+
+
+def test_null_under_a_named_root_is_the_root():
+    axis = tree([["a", "all"], ["b", "all"]], has_null=True)
+
+    assert label_of(axis, 0, 2) == "all"
+    assert label_of(axis, 0, 1) == "all"
+    assert axis.close(np.array([0]), np.array([1])) == (0, 2)
+    assert axis.parameters(["all"])["labels"] == {"all": 3}
+
+
+def test_only_present_leaves_count():
+    axis = tree(OTHERS, ["Misc", "Clerk", "Boss"])
+
+    assert width_of(axis, *axis.codes[1:]) == 1 / 2
+    assert axis.parameters(["Office"])["leaves"] == 3
+
+
+@pytest.mark.parametrize("leaf", ["a", "*"])
+def test_a_single_leaf_loses_nothing(leaf):
+    axis = tree([[leaf, "*"]])
+
+    assert label_of(axis, 0, 0) == leaf
+    assert width_of(axis, 0, 0) == 0
+    assert _width_reader(axis.parameters([leaf]))(leaf) == 0
+
+
+@pytest.mark.parametrize("grid", ["auto", "exact", 5.0])
+@pytest.mark.parametrize("is_date", [False, True])
+def test_a_column_of_nothing_but_null(grid, is_date):
+    for axis in (line([], grid, is_date=is_date, has_null=True), tree_of_nothing(), ranked([], has_null=True)):
+        kernel = Widths()
+        axis.add_to(kernel)
+
+        assert axis.size == 1
+        assert label_of(axis, 0, 0) is None
+        assert width_of(axis, 0, 0) == kernel.width(0, 0, 0) == 0
+        assert _width_reader(axis.parameters([None]))(None) == 0
+
+
+def tree_of_nothing():
+    return build_tree_axis("c", [], star_tree(["a", "b"]), True)
+
+
+def test_new_values_have_no_code():
+    assert tree(OTHERS).encode(["Boss", "new", None]).tolist() == [3, -1, -1]
+    assert ranked(["a"], has_null=True).encode(["a", "b", None]).tolist() == [0, -1, 1]
+    assert line([1, 2, 9], "exact").encode(np.array([0.0, 1.5, 2, 10])).tolist() == [-1, -1, 1, -1]
+    assert line([0, 4, 12], 5).encode(np.array([-1.0, 3, 6, 14, 15])).tolist() == [-1, 0, -1, 1, -1]
+    auto = line([*range(100)], "auto")
+    assert auto.encode(np.array([-1e9, 1e9])).tolist() == [0, auto.values - 1]
+
+
+@given(st.lists(st.integers(-1000, 1000), min_size=1, max_size=30), st.integers(1, 50))
+@unhurried
+def test_widths_are_exact_fractions_of_whole_numbers(values, step):
+    axis = line(values, float(step))
+    lo, hi = ranges(axis)
+    start, stop = (int(x) for x in axis.domain)
+    for a, b, width in zip(lo, hi, axis.widths(lo, hi), strict=True):
+        exact = Fraction(int(axis.high[b]) - int(axis.low[a]), max(stop - start, 1))
+        assert width == float(exact)
