@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import cyclopts
+import msgspec
 from cyclopts import App, Parameter
 
 import kech
@@ -24,7 +25,7 @@ Flag = Annotated[bool, Parameter(negative="")]
 
 @Parameter(name="*")
 @dataclass
-class Reading:
+class Intake:
     """How the table is read, and the role of each column."""
 
     qi: Annotated[Names, Parameter(name=["--qi", "--quasi-identifiers"])] = field(default_factory=list)
@@ -80,7 +81,7 @@ TableFile = Annotated[Path, Parameter(help="CSV, Parquet, Arrow or Excel file.")
 
 
 @app.command
-def inspect(table: TableFile, /, *, reading: Reading | None = None, k: int = 5) -> None:
+def inspect(table: TableFile, /, *, intake: Intake | None = None, k: int = 5) -> None:
     """Show columns, guessed roles with reasons, distinctness, and k as it is.
 
     With --plan FILE a plan is written for review instead of read.
@@ -92,7 +93,7 @@ def inspect(table: TableFile, /, *, reading: Reading | None = None, k: int = 5) 
     k: int
         The k written into the plan.
     """
-    asked = reading or Reading()
+    asked = intake or Intake()
     target, asked.plan = asked.plan, None
     plan = asked.settle()
     with asked.open(table, plan) as opened:
@@ -107,10 +108,10 @@ def spectrum(
     table: TableFile,
     /,
     *,
-    reading: Reading | None = None,
+    intake: Intake | None = None,
     k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
     cut: Annotated[Names, Parameter()] = ["local"],  # noqa: B006
-    regime: Annotated[str, Parameter(name="--reading")] = "strict",
+    reading: str | None = None,
 ) -> None:
     """Show for every k what a release would cost: classes, loss, eps.
 
@@ -122,14 +123,15 @@ def spectrum(
         Which k; 2 to 100 otherwise. Ranges are welcome: --k 2-20,50.
     cut: list[str]
         Styles of release to compare: local, regime.
-    regime: str
-        Reading of the regime cut: strict or homological.
+    reading: str
+        Reading of the regime cut: strict (default) or homological.
     """
-    asked = reading or Reading()
+    asked = intake or Intake()
     plan = asked.settle()
     ks = parse_ks(k) if k else None
+    style = {"grid": plan.release.grid, "reading": reading or plan.release.reading}
     with asked.open(table, plan) as opened:
-        found = kech.compute_spectrum(opened, k=ks, cut=split(cut), grid=plan.release.grid, reading=regime)
+        found = kech.compute_spectrum(opened, k=ks, cut=split(cut), **style)
     screen.show(found.to_json(), asked.json, screen.spectrum)
 
 
@@ -138,7 +140,7 @@ def barcode(
     table: TableFile,
     /,
     *,
-    reading: Reading | None = None,
+    intake: Intake | None = None,
     metric: str = "box",
     max_dimension: int = 1,
     k: int = 2,
@@ -162,7 +164,7 @@ def barcode(
     plot: Path
         Draw the barcode: .svg, .png or .html.
     """
-    asked = reading or Reading()
+    asked = intake or Intake()
     plan = asked.settle()
     grid = asked.grid or "exact"
     with asked.open(table, plan) as opened:
@@ -179,10 +181,10 @@ def release(
     /,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    reading: Reading | None = None,
+    intake: Intake | None = None,
     k: int | None = None,
     cut: str | None = None,
-    regime: Annotated[str, Parameter(name="--reading")] = "strict",
+    reading: str | None = None,
     eps: float | None = None,
 ) -> None:
     """Write a k-anonymous table and its certificate.
@@ -197,17 +199,19 @@ def release(
         Every row hides among at least k.
     cut: str
         Style of release: local (lowest loss) or regime (one eps, classes are connected components).
-    regime: str
-        Reading of the regime cut: strict or homological.
+    reading: str
+        Reading of the regime cut: strict (default) or homological.
     eps: float
         Radius of the regime cut, in place of k.
     """
-    asked = reading or Reading()
+    asked = intake or Intake()
     plan = asked.settle()
-    goal = k if k is not None or eps is not None else plan.release.k
-    style = cut or plan.release.cut
+    goals = plan.release
+    goals.cut, goals.reading = cut or goals.cut, reading or goals.reading
+    if k is not None or eps is not None:
+        goals.k, goals.eps = k, eps
     with asked.open(table, plan) as opened:
-        made = kech.make_release(opened, k=goal, cut=style, grid=plan.release.grid, reading=regime, eps=eps)
+        made = kech.make_release(opened, **msgspec.structs.asdict(goals))
         certificate = made.write(output)
         found = {"file": str(output), "certificate": f"{output}.certificate.json", **certificate["claims"]}
         found |= {

@@ -50,6 +50,8 @@ class ReleaseSection(_Section):
     k: int | None = None
     cut: str = "local"
     grid: str | float = "auto"
+    reading: str = "strict"  # of the regime cut
+    eps: float | None = None  # of the regime cut, in place of k
 
 
 class Plan(_Section):

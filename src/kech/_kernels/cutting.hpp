@@ -41,27 +41,28 @@ class Cutter {
     }
 
   private:
-    static constexpr std::size_t batch = 8;
+    static constexpr std::int64_t batch = 8;
     static constexpr std::int64_t finest = 128;  // a run of k rows is looked at in 128 steps or more
 
-    // Neighbouring k share one scan of the order; ks ascend.
+    // The k of one batch (0..7, 8..15, ...) share pieces and one scan of the order; ks ascend.
     static std::vector<std::size_t> batches(const std::vector<std::int64_t>& ks) {
         std::vector<std::size_t> starts{0};
         for (std::size_t q = 1; q < ks.size(); ++q)
-            if (q - starts.back() == batch || ks[q] > 2 * ks[starts.back()]) starts.push_back(q);
+            if (ks[q] / batch != ks[q - 1] / batch) starts.push_back(q);
         starts.push_back(ks.size());
         return starts;
     }
 
+    // Pieces depend on the batch alone, so that a k is cut alike whether it is asked for alone or with others.
     void cut(const std::vector<std::int64_t>& ks, Share* shares) const {
-        std::int64_t largest = ks.back(), step = std::max<std::int64_t>(1, ks.front() / finest);
-        auto pieces = part_points(largest, step);
+        std::int64_t first = ks.front() / batch * batch, step = std::max<std::int64_t>(1, first / finest);
+        auto pieces = part_points(first + batch - 1, step);
         std::vector<Code> lo, hi;
         box_pieces(pieces, lo, hi);
         std::vector<std::vector<double>> cost(ks.size(), std::vector<double>(pieces.size() + 1, infinity));
         std::vector<std::vector<std::uint32_t>> length(ks.size(), std::vector<std::uint32_t>(pieces.size() + 1, 0));
         for (auto& c : cost) c[0] = 0;
-        sweep(pieces, lo, hi, ks, largest, cost, length);
+        sweep(pieces, lo, hi, ks, cost, length);
         for (std::size_t q = 0; q < ks.size(); ++q) shares[q] = share(pieces, length[q]);
     }
 
@@ -112,8 +113,9 @@ class Cutter {
 
     // A run that could be parted into two runs of k rows is never better than its parts: stop there.
     void sweep(const std::vector<Piece>& pieces, const std::vector<Code>& lo, const std::vector<Code>& hi,
-               const std::vector<std::int64_t>& ks, std::int64_t largest, std::vector<std::vector<double>>& cost,
+               const std::vector<std::int64_t>& ks, std::vector<std::vector<double>>& cost,
                std::vector<std::vector<std::uint32_t>>& length) const {
+        std::int64_t largest = ks.back();
         std::vector<std::int64_t> rows{0};
         std::vector<double> price{0};
         Box box(axes_);
