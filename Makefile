@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test test-fast lint bench clean compiler
+.PHONY: demo test lint bench clean compiler
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -19,9 +19,10 @@ lint: .venv/tested
 
 bench: .venv/tested
 	$(BIN)/python benchmarks/run.py
+	$(BIN)/python benchmarks/topology.py --cap 120
 
 clean:
-	rm -rf .venv build dist kech-demo
+	rm -rf .venv .venv-bench .venv-pycanon build dist kech-demo
 
 compiler:
 	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || { \

@@ -147,7 +147,7 @@ def describe_run(cap: float) -> dict[str, Any]:
             "commit": subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip(),
             **{name: version(name) for name in ("kech", "duckdb", "pyarrow", "numpy")},
         },
-        "peers": {name: pins[name] for name in ("anonypy", "pandas", "numpy")},
+        "peers": {name: pins[name] for name in ("anonypy", "hdbscan", "mlpack", "pandas", "numpy")},
         "settings": {"k": K, "middle_k": MIDDLE_K, "seed": SEED, "cap": cap, "short": SHORT, "repeats": REPEATS},
     }
 
