@@ -129,9 +129,10 @@ def spectrum(
     asked = intake or Intake()
     plan = asked.settle()
     ks = parse_ks(k) if k else None
-    style = {"grid": plan.release.grid, "reading": reading or plan.release.reading}
+    goals = plan.release
+    goals.reading = reading or goals.reading
     with asked.open(table, plan) as opened:
-        found = kech.compute_spectrum(opened, k=ks, cut=split(cut), **style)
+        found = kech.compute_spectrum(opened, k=ks, cut=split(cut), grid=goals.grid, reading=goals.reading)
     screen.show(found.to_json(), asked.json, screen.spectrum)
 
 
