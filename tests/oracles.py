@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from datetime import datetime
+from itertools import product
 
 # Labels: which values a printed label stands for
 
@@ -121,16 +122,38 @@ def smallest_class(rows):
 # Cuts of a line
 
 
-def cheapest_cut(units, k, price):
-    """Smallest total price of a cut of the line of units (point, rows) into runs of k rows or more.
+def all_cuts(units):
+    """Every way to cut a line of units into runs."""
+    for marks in product([False, True], repeat=len(units) - 1):
+        runs = [[units[0]]]
+        for unit, cut in zip(units[1:], marks, strict=True):
+            if cut:
+                runs.append([])
+            runs[-1].append(unit)
+        yield runs
 
-    price(points) is the width of a run; every row in it pays it.  All cuts are looked at, one end after another.
-    """
+
+def price_of(runs, width):
+    """What a cut costs: every row pays the width of the box around its run; a unit is (codes, rows)."""
+    return math.fsum(sum(rows for _, rows in run) * width([codes for codes, _ in run]) for run in runs)
+
+
+def cheapest_cut(units, k, width):
+    """Smallest price of a cut into runs of k rows or more; every run that could end at each place is looked at."""
     best = [0.0] + [math.inf] * len(units)
     for end in range(1, len(units) + 1):
         for start in range(end):
             run = units[start:end]
-            rows = sum(weight for _, weight in run)
-            if rows >= k:
-                best[end] = min(best[end], best[start] + rows * price([point for point, _ in run]))
+            if sum(rows for _, rows in run) >= k:
+                best[end] = min(best[end], best[start] + price_of([run], width))
     return best[-1]
+
+
+def box_width(matrices):
+    """The width of a run: for each axis a matrix of widths by lowest and highest code."""
+
+    def width(codes):
+        ends = ((min(axis), max(axis)) for axis in zip(*codes, strict=True))
+        return math.fsum(matrix[lo][hi] for matrix, (lo, hi) in zip(matrices, ends, strict=True))
+
+    return width

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from kech.axes import build_line_axis, build_rank_axis, build_tree_axis
 from kech.errors import BadHierarchy
 from kech.hierarchy import build_prefix_tree, read_hierarchy
+from kech.points import Points
 
 unhurried = settings(deadline=None)  # a shared machine may pause at any time
 
@@ -152,3 +153,19 @@ def read_or_none(rows):
 
 
 axes = st.one_of(line_axes(), rank_axes(), tree_axes())
+
+
+# Points: distinct code tuples on axes of every kind, with weights
+
+
+@st.composite
+def point_sets(draw, most_rows=40, heaviest=12):
+    drawn = draw(st.lists(axes, min_size=1, max_size=3))
+    made = tuple(axis for axis, _ in drawn)
+    tuples = st.tuples(*(st.integers(0, axis.size - 1) for axis in made))
+    codes = draw(st.lists(tuples, unique=True, min_size=1, max_size=12))
+    weights, left = [], most_rows
+    for _ in codes:
+        weights.append(draw(st.integers(1, max(1, min(heaviest, left)))))
+        left -= weights[-1]
+    return Points(made, (), np.array(codes, np.int32), np.array(weights, np.int64))
