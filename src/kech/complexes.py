@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kech._kernels import enclosing_radius, merge_points
+from kech._kernels import merge_points
 from kech.axes import LineAxis
 from kech.errors import BadOption
 from kech.points import Points
@@ -67,18 +67,20 @@ def build_filtration(points: Points, metric: str = "box", *, threads: int = 1) -
 
 
 def simplex_radius(points: Points, chosen: Ints, metric: str = "box") -> float:
-    """Smallest eps at which the chosen points form one simplex."""
-    codes = points.codes[chosen].astype(np.int64)
-    if metric == "ball":
-        return enclosing_radius(places(points)[chosen])
-    sides = [axis.widths(low, high) for axis, low, high in zip(points.axes, codes.min(0), codes.max(0), strict=True)]
-    return float(np.max(sides)) / 2
+    """Smallest eps at which the chosen points form one simplex.
+
+    The root of their own merge tree knows it, to the last bit as any other tree in which they are a node.
+    """
+    own = np.unique(chosen)
+    tree = merge_points(points.codes[own], points.weights[own], points.widths(), metric == "ball", 1)
+    return float(tree["simplex_from"][-1])
 
 
 def places(points: Points) -> Floats:
     """Points in the unit cube; for lines only."""
     lines = [axis for axis in points.axes if isinstance(axis, LineAxis)]
-    return np.stack([axis.ends[0][points.codes[:, j]] / axis.length for j, axis in enumerate(lines)], axis=1)
+    sides = [axis.ends[0][points.codes[:, j]] - axis.ends[0][0] for j, axis in enumerate(lines)]
+    return np.stack([side / axis.length for side, axis in zip(sides, lines, strict=True)], axis=1)
 
 
 def check_metric(points: Points, metric: str) -> None:

@@ -1,6 +1,8 @@
 // Minimum enclosing ball: the eps at which rows form one simplex in the ball metric.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -9,24 +11,24 @@
 namespace kech {
 
 // The farthest point from the centre joins the support until nobody is outside; supports hold at most axes + 1 points.
-// Each support is the exact ball of a few points, found by trying them all, so grids and cospherical points are no trouble.
+// The ball of a few points is found by trying the centres of all of their subsets, so grids, duplicates and cospherical
+// points are no trouble: the right centre is the one whose farthest point is nearest.
 class EnclosingBall {
   public:
     EnclosingBall(const double* points, std::size_t count, std::size_t axes)
-        : points_(points), count_(count), axes_(axes), centre_(points, points + axes), support_{points} {
-        while (true) {
+        : points_(points, points + count * axes), count_(count), axes_(axes), centre_(axes, 0.0), support_{points_.data()} {
+        for (std::size_t i = 0; i < count; ++i)  // rounding is relative to the ball then, not to where it lies
+            for (std::size_t j = 0; j < axes; ++j) points_[i * axes + j] -= points[j];
+        for (int stalled = 0; stalled < patience;) {
             const double* outside = farthest();
-            double reach = square_distance(centre_.data(), outside);
-            if (reach <= square_ * (1 + tolerance)) break;
-            std::vector<const double*> few = support_;
-            few.push_back(outside);
-            double before = square_;
-            solve(few);
-            if (square_ <= before) {  // only rounding is left
-                square_ = std::max(before, reach);
-                break;
-            }
+            double reach = square_distance(centre_.data(), outside), before = square_;
+            least_ = std::min(least_, reach);
+            if (reach <= square_ * (1 + tolerance)) return;
+            support_.push_back(outside);
+            solve(std::move(support_));
+            stalled = square_ > before ? 0 : stalled + 1;  // near the end it grows by less than a float can tell
         }
+        square_ = least_;
     }
 
     double radius() const { return std::sqrt(square_); }
@@ -34,12 +36,13 @@ class EnclosingBall {
     // Positions of the points on the sphere that hold the ball.
     std::vector<std::size_t> support() const {
         std::vector<std::size_t> at;
-        for (auto point : support_) at.push_back((point - points_) / axes_);
+        for (auto point : support_) at.push_back((point - points_.data()) / axes_);
         return at;
     }
 
   private:
-    static constexpr double tolerance = 1e-12;
+    static constexpr double tolerance = 1e-14, rounding = 2e-15, infinity = std::numeric_limits<double>::infinity();
+    static constexpr int patience = 20;
 
     double square_distance(const double* a, const double* b) const {
         double sum = 0;
@@ -48,37 +51,37 @@ class EnclosingBall {
     }
 
     const double* farthest() const {
-        const double* found = points_;
+        const double* found = points_.data();
         double reach = -1;
-        for (std::size_t i = 0; i < count_; ++i)
-            if (double d = square_distance(centre_.data(), points_ + i * axes_); d > reach) reach = d, found = points_ + i * axes_;
+        for (std::size_t i = 0; i < count_; ++i) {
+            const double* point = points_.data() + i * axes_;
+            if (double d = square_distance(centre_.data(), point); d > reach) reach = d, found = point;
+        }
         return found;
     }
 
-    // The smallest ball through some of the few (the newest always among them) that holds all of them.
-    void solve(const std::vector<const double*>& few) {
+    // Of the balls around the centres of all subsets that hold the newest point, the one that reaches least far.
+    void solve(std::vector<const double*> few) {
         std::size_t others = few.size() - 1;
-        double best = std::numeric_limits<double>::infinity();
-        for (std::size_t mask = 1; mask < std::size_t{1} << others; ++mask) {
-            std::vector<const double*> through{few.back()};
-            for (std::size_t i = 0; i < others; ++i)
-                if (mask >> i & 1) through.push_back(few[i]);
-            if (through.size() > axes_ + 1) continue;
-            std::vector<double> centre;
-            if (!circumscribe(through, centre)) continue;
-            double square = square_distance(centre.data(), through[0]);
-            if (square >= best || !holds(few, centre, square)) continue;
-            best = square;
-            centre_ = centre;
-            support_ = through;
-        }
-        if (best < std::numeric_limits<double>::infinity()) square_ = best;
+        square_ = infinity;
+        for (std::size_t size = 1; size <= std::min(others, axes_); ++size)
+            for (std::size_t mask = 1; mask < std::size_t{1} << others; ++mask)
+                if (std::popcount(mask) == static_cast<int>(size)) attempt(few, mask);
     }
 
-    bool holds(const std::vector<const double*>& few, const std::vector<double>& centre, double square) const {
-        for (auto point : few)
-            if (square_distance(centre.data(), point) > square * (1 + 1e-10)) return false;
-        return true;
+    // A larger support must be better by more than rounding.
+    void attempt(const std::vector<const double*>& few, std::size_t mask) {
+        std::vector<const double*> through{few.back()};
+        for (std::size_t i = 0; i + 1 < few.size(); ++i)
+            if (mask >> i & 1) through.push_back(few[i]);
+        std::vector<double> centre;
+        if (!circumscribe(through, centre)) return;
+        double reach = 0;
+        for (auto point : few) reach = std::max(reach, square_distance(centre.data(), point));
+        if (reach >= square_ * (1 - rounding)) return;
+        square_ = reach;
+        centre_ = std::move(centre);
+        support_ = std::move(through);
     }
 
     // Centre of the sphere through all of these, in their own plane: (u_i . u_j) lambda = |u_i|^2 / 2.
@@ -124,10 +127,10 @@ class EnclosingBall {
         return true;
     }
 
-    const double* points_;
+    std::vector<double> points_;  // the first one is the origin
     std::size_t count_, axes_;
     std::vector<double> centre_;
-    double square_ = 0;
+    double square_ = 0, least_ = infinity;
     std::vector<const double*> support_;
 };
 

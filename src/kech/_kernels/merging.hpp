@@ -118,34 +118,37 @@ class Merger {
 
     // Half the widest side bounds the enclosing ball from below: components that die before it need no ball.
     void enclose(unsigned threads) {
-        std::vector<double> place(points_ * axes_);
-        for (std::size_t i = 0; i < points_; ++i)
-            for (std::size_t j = 0; j < axes_; ++j) {
-                const Line& line = widths_.line(j);
-                place[i * axes_ + j] = line.left[codes_[tree_.order[i] * axes_ + j]] / line.length;
-            }
         std::atomic<std::size_t> next{points_};
         auto worker = [&] {
             for (std::size_t n; (n = next.fetch_add(1)) < tree_.parent.size();)
-                if (tree_.simplex[n] < infinity) {
-                    const double* from = place.data() + tree_.begin[n] * axes_;
-                    EnclosingBall ball(from, tree_.end[n] - tree_.begin[n], axes_);
-                    auto held = ball.support();
-                    tree_.simplex[n] = settle(n, held.size() == 2 ? half_distance(n, held) : ball.radius());
-                }
+                if (tree_.simplex[n] < infinity) tree_.simplex[n] = settle(n, ball_radius(n));
         };
         std::vector<std::jthread> pool;
         for (unsigned t = 1; t < threads; ++t) pool.emplace_back(worker);
         worker();
     }
 
+    // In the order of the points, so that the radius of a set never depends on the tree it was found in.
+    double ball_radius(std::size_t node) const {
+        std::vector<std::int64_t> inside(tree_.order.begin() + tree_.begin[node], tree_.order.begin() + tree_.end[node]);
+        std::sort(inside.begin(), inside.end());
+        std::vector<double> place;
+        for (auto i : inside)
+            for (std::size_t j = 0; j < axes_; ++j) {
+                const Line& line = widths_.line(j);
+                place.push_back((line.left[codes_[i * axes_ + j]] - line.left[codes_[inside[0] * axes_ + j]]) / line.length);
+            }
+        EnclosingBall ball(place.data(), inside.size(), axes_);
+        auto held = ball.support();
+        return held.size() == 2 ? half_distance(inside[held[0]], inside[held[1]]) : ball.radius();
+    }
+
     // As the spanning tree computes it, so that two points are a simplex from the moment they meet.
-    double half_distance(std::size_t node, const std::vector<std::size_t>& held) const {
-        const Code* a = codes_ + tree_.order[tree_.begin[node] + held[0]] * axes_;
-        const Code* b = codes_ + tree_.order[tree_.begin[node] + held[1]] * axes_;
+    double half_distance(std::int64_t a, std::int64_t b) const {
         double sum = 0;
         for (std::size_t j = 0; j < axes_; ++j) {
-            double side = widths_.width(j, std::min(a[j], b[j]), std::max(a[j], b[j]));
+            auto [lo, hi] = std::minmax(codes_[a * axes_ + j], codes_[b * axes_ + j]);
+            double side = widths_.width(j, lo, hi);
             sum += side * side;
         }
         return SquareSum::radius(sum);
