@@ -5,6 +5,7 @@ In: a filtration.  Out: bars with weights, and the regimes of eps in which the t
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import pairwise
 from os import PathLike
 from typing import Any
 
@@ -49,12 +50,13 @@ class WeightedBarcode:
     holes: Mapping[int, Floats] = field(default_factory=dict)
 
     def bars(self) -> list[Bar]:
-        """All bars of positive length, components first, ordered by birth."""
+        """All bars of positive length, components first, then by dimension, each ordered by birth."""
         tree = self.filtration
-        columns = (tree.birth, tree.death, tree.weight, tree.simplex_from)
         order = np.lexsort((tree.death, tree.birth))
-        components = [Bar(*row, 0) for row in zip(*(column[order].tolist() for column in columns), strict=True)]
-        holes = [Bar(b, d, None, None, n) for n, bars in self.holes.items() for b, d in bars.tolist() if b < d]
+        order = order[tree.birth[order] < tree.death[order]]
+        columns = [column[order].tolist() for column in (tree.birth, tree.death, tree.weight, tree.simplex_from)]
+        components = [Bar(b, d, w, full, 0) for b, d, w, full in zip(*columns, strict=True)]
+        holes = [Bar(b, d, None, None, n) for n, bars in self.holes.items() for b, d in sorted(bars.tolist()) if b < d]
         return components + holes
 
     @property
@@ -76,6 +78,8 @@ class WeightedBarcode:
         """
         if reading not in READINGS:
             raise BadOption("--reading", f"choose among {', '.join(READINGS)}.")
+        if k < 1:
+            raise BadOption("--k", "k is a number of rows, 1 or more.")
         if reading == "partition":
             return self._partition_regimes(k)
         if reading == "homological" and not self.is_complete:
@@ -90,9 +94,9 @@ class WeightedBarcode:
         for at, minimal in found.items():
             if minimal is None:
                 return None
-            starts[minimal[0]] = (at, len(minimal[1]))
-        stops = [*list(starts)[1:], float("inf")]
-        return [Regime(start, stop, *starts[start]) for start, stop in zip(starts, stops, strict=True)]
+            starts[max(minimal[0], *starts, 0.0)] = (at, len(minimal[1]))
+        ends = [*starts, float("inf")]
+        return [Regime(start, stop, *starts[start]) for start, stop in pairwise(ends)]
 
     def _steps(self, reading: str) -> list[Regime]:
         """One regime for each stretch between two events at which the reading holds."""
@@ -134,11 +138,7 @@ class WeightedBarcode:
     def sampled(self, radii: Sequence[float]) -> list[Bar]:
         """The bars as Algorithm 1 sees them: from the first radius at which one lives to the first at which not."""
         grid = np.append(check_radii(radii), np.inf)
-
-        def seen(x: float) -> float:
-            return float(grid[np.searchsorted(grid, x)])
-
-        snapped = [replace(bar, birth=seen(bar.birth), death=seen(bar.death)) for bar in self.bars()]
+        snapped = [snap(bar, grid) for bar in self.bars()]
         return [bar for bar in snapped if bar.birth < bar.death]
 
     def plot(self, path: str | PathLike[str] | None = None, *, k: Sequence[int] = (2,), ax: Any = None) -> Any:
@@ -183,6 +183,13 @@ def build_barcode(points: Points, metric: str, max_dimension: int, *, threads: i
 
     report("looking for holes")
     return WeightedBarcode(filtration, higher_bars(points, metric, max_dimension))
+
+
+def snap(bar: Bar, grid: Floats) -> Bar:
+    """The bar as seen from a grid of radii that ends in infinity."""
+    birth, death, full = grid[np.searchsorted(grid, (bar.birth, bar.death, bar.simplex_from or 0.0))].tolist()
+    settled = full if full < death else float("inf")
+    return replace(bar, birth=birth, death=death, simplex_from=None if bar.simplex_from is None else settled)
 
 
 def check_radii(radii: Sequence[float]) -> list[float]:

@@ -19,7 +19,7 @@ Class = tuple[int, ...]
 
 def minimal_complex(points: Points, k: int, metric: str = "box") -> tuple[float, list[Class]] | None:
     """eps* and one partition of the rows (numbers of their points) that reaches it; None for larger tables."""
-    if not k <= points.rows <= MOST_ROWS:
+    if not 1 <= k <= points.rows <= MOST_ROWS:
         return None
     rows = np.repeat(np.arange(len(points.weights)), points.weights)
     radius: dict[int, float] = {}
