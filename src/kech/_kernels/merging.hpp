@@ -145,13 +145,13 @@ class Merger {
 
     // As the spanning tree computes it, so that two points are a simplex from the moment they meet.
     double half_distance(std::int64_t a, std::int64_t b) const {
-        double sum = 0;
+        SquareSum fold(widths_);
+        double square = 0;
         for (std::size_t j = 0; j < axes_; ++j) {
-            auto [lo, hi] = std::minmax(codes_[a * axes_ + j], codes_[b * axes_ + j]);
-            double side = widths_.width(j, lo, hi);
-            sum += side * side;
+            double side = fold.position(j, codes_[a * axes_ + j]) - fold.position(j, codes_[b * axes_ + j]);
+            square = fold(square, side / fold.length(j));
         }
-        return SquareSum::radius(sum);
+        return fold.radius(square);
     }
 
     static constexpr double infinity = std::numeric_limits<double>::infinity();

@@ -35,18 +35,61 @@ class UnionFind {
     std::vector<std::int64_t> up_;
 };
 
+// The widest side of the box around two points.
+struct WidestSide {
+    const Widths& widths;
+
+    double position(std::size_t axis, Code code) const { return widths.line(axis).left[code]; }
+    double length(std::size_t axis) const { return widths.line(axis).length; }
+    double operator()(double total, double side) const { return std::max(total, side); }
+    double radius(double distance) const { return distance / 2; }
+};
+
+// Euclidean, on plain lines; compared as squares, told as radii.
+class SquareSum {
+  public:
+    SquareSum(const Widths& widths) : widths_(widths), cube_(common_length(widths)) {}
+
+    double position(std::size_t axis, Code code) const {
+        const Line& line = widths_.line(axis);
+        return cube_ ? (line.left[code] - line.left[0]) * (cube_ / line.length) : line.left[code];
+    }
+    double length(std::size_t axis) const { return cube_ ? 1 : widths_.line(axis).length; }
+    double operator()(double total, double side) const { return total + side * side; }
+    double radius(double distance) const { return std::sqrt(distance) / 2 / (cube_ ? cube_ : 1); }
+
+  private:
+    static constexpr double longest = 1 << 24;  // squares of it, and the sum of ten, are exact
+
+    // Side of a cube of whole units, in which equal distances are equal numbers; 0 where there is none.
+    static double common_length(const Widths& widths) {
+        std::int64_t common = 1;
+        for (std::size_t j = 0; j < widths.axes(); ++j) {
+            double length = widths.line(j).length;
+            if (length > longest || length != std::floor(length)) return 0;
+            common = std::lcm(common, static_cast<std::int64_t>(length));
+            if (common > longest) return 0;
+        }
+        return static_cast<double>(common);
+    }
+
+    const Widths& widths_;
+    double cube_;
+};
+
 // Points in an order of our own: plain lines as positions, every other axis as codes.
 class Space {
   public:
-    Space(const Code* codes, const std::vector<std::int64_t>& order, const Widths& widths) : widths_(widths) {
+    template <class Fold>
+    Space(const Code* codes, const std::vector<std::int64_t>& order, const Widths& widths, const Fold& fold) : widths_(widths) {
         std::size_t axes = widths.axes();
         for (std::size_t j = 0; j < axes; ++j) (widths.is_plain(j) ? lines_ : others_).push_back(j);
-        for (auto j : lines_) length_.push_back(widths.line(j).length);
+        for (auto j : lines_) length_.push_back(fold.length(j));
         position_.reserve(order.size() * lines_.size());
         code_.reserve(order.size() * others_.size());
         for (auto i : order) {
             const Code* point = codes + i * axes;
-            for (auto j : lines_) position_.push_back(widths.line(j).left[point[j]]);
+            for (auto j : lines_) position_.push_back(fold.position(j, point[j]));
             for (auto j : others_) code_.push_back(point[j]);
         }
     }
@@ -56,12 +99,10 @@ class Space {
     const double* position(std::size_t i) const { return position_.data() + i * lines_.size(); }
     const Code* code(std::size_t i) const { return code_.data() + i * others_.size(); }
 
-    double line_width(std::size_t l, double side) const { return side / length_[l]; }
-    double other_width(std::size_t o, Code lo, Code hi) const { return lo == hi ? 0 : widths_.width(others_[o], lo, hi); }
 
     // The sides between two boxes (or points), axis by axis; 0 where they overlap.
     template <class Fold>
-    double apart(const double* lo, const double* hi, const Code* low, const Code* high, std::size_t i, Fold fold) const {
+    double apart(const double* lo, const double* hi, const Code* low, const Code* high, std::size_t i, const Fold& fold) const {
         double total = 0;
         const double* x = position(i);
         for (std::size_t l = 0; l < lines_.size(); ++l) {
@@ -83,23 +124,11 @@ class Space {
     std::vector<Code> code_;
 };
 
-// The widest side of the box around two points.
-struct WidestSide {
-    double operator()(double total, double side) const { return std::max(total, side); }
-    static double radius(double distance) { return distance / 2; }
-};
-
-// Euclidean; compared as squares, told as radii.
-struct SquareSum {
-    double operator()(double total, double side) const { return total + side * side; }
-    static double radius(double distance) { return std::sqrt(distance) / 2; }
-};
-
 template <class Fold>
 class SpanningTree {
   public:
     SpanningTree(const Code* codes, std::size_t points, const Widths& widths, unsigned threads)
-        : order_(kd_sort(codes, points, widths)), space_(codes, order_, widths), threads_(threads) {
+        : order_(kd_sort(codes, points, widths)), fold_{widths}, space_(codes, order_, widths, fold_), threads_(threads) {
         if (points) build(0, points);
     }
 
@@ -120,7 +149,7 @@ class SpanningTree {
             }
             for (auto i : winner)
                 if (i >= 0 && sets.join(i, found_[i].to))
-                    edges.push_back({Fold::radius(found_[i].length), order_[i], order_[found_[i].to]});
+                    edges.push_back({fold_.radius(found_[i].length), order_[i], order_[found_[i].to]});
             for (std::size_t i = 0; i < points; ++i) component_[i] = sets.find(i);
         }
         return edges;
@@ -276,9 +305,9 @@ class SpanningTree {
 
     static constexpr double infinity = std::numeric_limits<double>::infinity();
     std::vector<std::int64_t> order_;
+    Fold fold_;
     Space space_;
     unsigned threads_;
-    Fold fold_;
     std::vector<Node> nodes_;
     std::vector<double> lo_, hi_;
     std::vector<Code> low_, high_;
