@@ -6,34 +6,38 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace kech {
 
 // The farthest point from the centre joins the support until nobody is outside; supports hold at most axes + 1 points.
 // The ball of a few points is found by trying the centres of all of their subsets, so grids, duplicates and cospherical
-// points are no trouble: the right centre is the one whose farthest point is nearest.
+// points are no trouble: the right centre is the one whose farthest points are the subset, and nearest.
 class EnclosingBall {
   public:
     EnclosingBall(const double* points, std::size_t count, std::size_t axes)
         : points_(points, points + count * axes), count_(count), axes_(axes), centre_(axes, 0.0), support_{points_.data()} {
         for (std::size_t i = 0; i < count; ++i)  // rounding is relative to the ball then, not to where it lies
             for (std::size_t j = 0; j < axes; ++j) points_[i * axes + j] -= points[j];
-        for (int stalled = 0; stalled < patience;) {
+        double most = 0, least = infinity;
+        for (int stalled = 0; stalled < patience;) {  // near the end the ball grows by less than a float can tell
             const double* outside = farthest();
-            double reach = square_distance(centre_.data(), outside), before = square_;
-            least_ = std::min(least_, reach);
+            double reach = square_distance(centre_.data(), outside);
             if (reach <= square_ * (1 + tolerance)) return;
+            least = std::min(least, reach);
             support_.push_back(outside);
-            solve(std::move(support_));
-            stalled = square_ > before ? 0 : stalled + 1;  // near the end it grows by less than a float can tell
+            solve(std::exchange(support_, {}));
+            stalled = square_ > most ? 0 : stalled + 1;
+            most = std::max(most, square_);
         }
-        square_ = least_;
+        square_ = least;
+        support_.clear();
     }
 
     double radius() const { return std::sqrt(square_); }
 
-    // Positions of the points on the sphere that hold the ball.
+    // Positions of the points on the sphere that hold the ball; none where rounding hides them.
     std::vector<std::size_t> support() const {
         std::vector<std::size_t> at;
         for (auto point : support_) at.push_back((point - points_.data()) / axes_);
@@ -60,25 +64,25 @@ class EnclosingBall {
         return found;
     }
 
-    // Of the balls around the centres of all subsets that hold the newest point, the one that reaches least far.
-    void solve(std::vector<const double*> few) {
+    void solve(const std::vector<const double*>& few) {
         std::size_t others = few.size() - 1;
-        square_ = infinity;
+        best_ = infinity;
         for (std::size_t size = 1; size <= std::min(others, axes_); ++size)
             for (std::size_t mask = 1; mask < std::size_t{1} << others; ++mask)
                 if (std::popcount(mask) == static_cast<int>(size)) attempt(few, mask);
     }
 
-    // A larger support must be better by more than rounding.
+    // Nobody of the few may be farther away than the subset.  A larger subset must be better by more than rounding.
     void attempt(const std::vector<const double*>& few, std::size_t mask) {
         std::vector<const double*> through{few.back()};
         for (std::size_t i = 0; i + 1 < few.size(); ++i)
             if (mask >> i & 1) through.push_back(few[i]);
         std::vector<double> centre;
         if (!circumscribe(through, centre)) return;
-        double reach = 0;
+        double own = square_distance(centre.data(), through[0]), reach = own;
         for (auto point : few) reach = std::max(reach, square_distance(centre.data(), point));
-        if (reach >= square_ * (1 - rounding)) return;
+        if (reach + (reach - own) >= best_ * (1 - rounding)) return;
+        best_ = reach + (reach - own);
         square_ = reach;
         centre_ = std::move(centre);
         support_ = std::move(through);
@@ -130,7 +134,7 @@ class EnclosingBall {
     std::vector<double> points_;  // the first one is the origin
     std::size_t count_, axes_;
     std::vector<double> centre_;
-    double square_ = 0, least_ = infinity;
+    double square_ = 0, best_ = infinity;
     std::vector<const double*> support_;
 };
 
