@@ -1,0 +1,332 @@
+"""Plots: what is drawn is what the barcode says, however many bars there are, and no cell is in any file."""
+
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+import kech
+from kech.barcode import WeightedBarcode
+from kech.demo import NINE_ROWS, nine_rows
+from kech.errors import BadOption, BadTarget, CannotWrite, MissingExtra
+from kech.plot import COLOURS, ENOUGH, FEW, FEW_LOOSE, coverage, draw_barcode, heights, save_barcode
+from strategies import unhurried
+
+Figure = pytest.importorskip("matplotlib.figure").Figure
+
+NINE_HOLES = {1: np.array([[0.1669, 0.1801], [0.1834, 0.1879], [0.5021, 0.5031], [0.6, 0.6]])}
+NONE = {1: np.empty((0, 2))}
+
+
+def barcode_of(table, holes=NONE, columns=("x", "y"), metric="box"):
+    with kech.read_table(table, quasi_identifiers=list(columns)) as opened:
+        found = kech.compute_barcode(opened, metric=metric, max_dimension=0)
+    return WeightedBarcode(found.filtration, holes)
+
+
+@pytest.fixture(scope="module")
+def nine():
+    return barcode_of(nine_rows(), NINE_HOLES, ("age", "zip"), "ball")
+
+
+@pytest.fixture(scope="module")
+def many():
+    """10,000 points, some of them heavy, with 3,000 holes."""
+    rng = np.random.default_rng(5)
+    births = rng.uniform(0.003, 0.013, 3000)
+    holes = {1: np.stack([births, births + rng.exponential(0.001, 3000)], axis=1)}
+    return barcode_of(pd.DataFrame(rng.random((10_000, 2)), columns=["x", "y"]), holes)
+
+
+def drawn(ax, name):
+    """Sides of the boxes drawn under a name: left, right, low, high."""
+    (collection,) = (one for one in ax.collections if one.get_gid() == name)
+    corners = np.array([path.vertices[:4] for path in collection.get_paths()])
+    sides = np.concatenate([corners.min(axis=1)[:, :1], corners.max(axis=1)[:, :1], corners[:, [0, 1], 1]], axis=1)
+    return sides, collection.get_facecolor()[:, :3]
+
+
+def words(figure):
+    return " ".join(text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text")))
+
+
+# -- the paper's nine rows -------------------------------------------------------------------------------
+
+
+def test_several_k_stand_side_by_side_and_one_stands_alone(nine):
+    panels = draw_barcode(nine, (2, 3, 4))
+
+    assert [panel.get_title("left").split(":")[0] for panel in panels] == ["k = 2", "k = 3", "k = 4"]
+    assert len({panel.figure for panel in panels}) == 1
+    assert draw_barcode(nine, (3,)).get_title("left") == "k = 3: first at eps = 0.2142"
+
+
+@pytest.mark.parametrize("reading", ["homological", "strict", "partition"])
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_shaded_spans_are_the_regimes(nine, k, reading):
+    ax = draw_barcode(nine, (k,), reading=reading)
+    right = ax.get_xlim()[1]
+    regimes = [regime for regime in nine.regimes(reading, k) if regime.start < right]
+    sides, _ = drawn(ax, "regimes")
+
+    assert regimes
+    assert sorted(sides[:, :2].tolist()) == [[regime.start, min(regime.stop, right)] for regime in regimes]
+    assert "1 class" in words(ax)
+
+
+def test_a_component_is_drawn_while_it_lives_in_the_colour_of_its_weight(nine):
+    """At every eps the boxes under a vertical line are the components there, none above another."""
+    tree = nine.filtration
+    ax = draw_barcode(nine, (3,))
+    sides, colours = drawn(ax, "components")
+    for eps in np.linspace(0, 0.75, 76):
+        under = (sides[:, 0] <= eps) & (eps < sides[:, 1])
+        few = (colours[under, None] == COLOURS[[FEW, FEW_LOOSE]]).all(axis=2).any(axis=1)
+
+        assert under.sum() == len(tree.alive(eps))
+        assert few.sum() == (tree.weight[tree.alive(eps)] < 3).sum()
+        assert np.isclose((sides[under, 3] - sides[under, 2]).sum(), 1)
+
+
+def test_a_full_simplex_is_dark_and_a_loose_component_light(nine):
+    sides, colours = drawn(draw_barcode(nine, (3,)), "components")
+    root = sides[:, 3] - sides[:, 2] > 0.99
+    light, dark = np.argsort(sides[root, 0])
+
+    assert root.sum() == 2
+    assert np.isclose(sides[root, 0][[light, dark]], [0.38094, 0.70711], atol=1e-5).all()
+    assert (colours[root][dark] == COLOURS[ENOUGH]).all()
+
+
+def test_holes_are_drawn_but_for_those_of_zero_length(nine):
+    ax = draw_barcode(nine, (3,))
+    sides, _ = drawn(ax, "holes")
+
+    assert np.allclose(sorted(sides[:, 0]), NINE_HOLES[1][:3, 0])
+    assert "H1: 3" in words(ax)
+
+
+def test_unknown_is_said_and_not_shaded(nine):
+    ax = draw_barcode(WeightedBarcode(nine.filtration), (3,))
+
+    assert ax.get_title("left") == "k = 3: unknown"
+    assert "holes\nunknown" in words(ax)
+    assert not [one for one in ax.collections if one.get_gid() == "regimes"]
+
+
+def test_your_own_axes_are_drawn_into(nine):
+    mine = Figure().subplots()
+
+    assert draw_barcode(nine, [4], ax=mine) is mine
+    assert len(mine.figure.axes) == 1
+    assert "PRIVATE" in words(mine)
+    assert len(drawn(mine, "holes")[0]) == 3
+
+
+def test_your_own_axes_say_what_is_drawn_together(many):
+    assert "smallest bars are drawn together" in draw_barcode(many, [5], ax=Figure().subplots()).get_xlabel()
+
+
+def test_a_hole_without_end_goes_to_the_margin(nine):
+    ax = draw_barcode(WeightedBarcode(nine.filtration, {1: np.array([[0.3, np.inf]])}))
+
+    assert drawn(ax, "holes")[0][0, :2].tolist() == [0.3, ax.get_xlim()[1]]
+
+
+def test_your_own_axes_take_one_k(nine):
+    with pytest.raises(BadOption, match="one k"):
+        draw_barcode(nine, (2, 3), ax=Figure().subplots())
+    with pytest.raises(BadOption, match="one k or more"):
+        draw_barcode(nine, ())
+
+
+# -- laws ------------------------------------------------------------------------------------------------
+
+quarters = st.integers(-2, 22).map(lambda x: x / 4)  # of cells, and beyond the edge
+
+
+@unhurried
+@given(arrays(float, st.tuples(st.integers(0, 6), st.just(4)), elements=quarters))
+def test_small_boxes_cover_cells_by_their_overlap(sides):
+    boxes = np.concatenate([np.sort(sides[:, :2]), np.sort(sides[:, 2:]), np.zeros((len(sides), 2))], axis=1)
+    found = coverage(boxes, (0, 5, 0, 3), (3, 5))
+
+    for (row, column), share in np.ndenumerate(found):
+        expected = [overlap(box[:2], column) * overlap(box[2:], row) for box in boxes[:, :4]]
+        assert np.isclose(share, sum(expected))
+
+
+def overlap(ends, cell):
+    return max(0.0, min(ends[1], cell + 1) - max(ends[0], cell))
+
+
+@unhurried
+@given(st.lists(st.integers(1, 10**6), min_size=1, max_size=30))
+def test_no_point_is_hidden_by_a_heavy_one(weights):
+    count = len(weights)
+    points = SimpleNamespace(weights=np.array(weights))
+    tree = SimpleNamespace(points=points, order=np.arange(count), begin=np.arange(count), end=np.arange(1, count + 1))
+    low, high = heights(tree)
+
+    assert (high - low).min() * 21 * count > 1
+    assert np.allclose(high[1:], low[:-1])
+
+
+# -- many bars -------------------------------------------------------------------------------------------
+
+
+def test_ten_thousand_bars_are_few_artists_and_the_figure_says_so(many):
+    ax = draw_barcode(many, (5,))
+    alone = len(drawn(ax, "components")[0])
+    (together,) = re.findall(r"The ([\d,]+) smallest bars are drawn together", words(ax.figure))
+    bars = len(many.filtration.birth) + 3000
+
+    assert alone <= 2000
+    assert bars - alone <= int(together.replace(",", "")) < bars
+    assert len(ax.figure.findobj()) < 1000
+    assert {image.get_gid() for image in ax.images} == {"components together", "holes together"}
+
+
+def test_the_image_of_small_bars_turns_from_few_to_enough(many):
+    (image,) = (one for one in draw_barcode(many, (5,)).images if one.get_gid() == "components together")
+    picture = image.get_array()
+
+    assert np.allclose(picture[:, 0, :3], COLOURS[FEW], atol=0.05)
+    assert np.allclose(picture[:, 0, 3], 1)
+
+
+def test_files_of_many_bars_are_small(many, tmp_path):
+    save_barcode(many, tmp_path / "b.svg", (5,))
+
+    assert (tmp_path / "b.svg").stat().st_size < 2e6
+
+
+# -- odd tables ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[1.0], [1.0, 1.0], [1.0, 1.0, 5.0, 5.0, 9.0], np.repeat([1.0, 2.0, 9.0], [1, 5000, 30])],
+    ids=["one row", "twins", "two pairs and one", "heavy"],
+)
+@pytest.mark.parametrize("k", [1, 2, 10**6])
+def test_odd_tables_are_drawn(values, k, tmp_path):
+    barcode = barcode_of(pd.DataFrame({"x": values}), {}, ["x"])
+    save_barcode(barcode, tmp_path / "b.png", (k,))
+    title = draw_barcode(barcode, (k,)).get_title("left")
+
+    assert ("nowhere" in title) == (k > len(values))
+
+
+def test_a_hole_beyond_dimension_one_has_its_own_count(nine):
+    barcode = WeightedBarcode(nine.filtration, NINE_HOLES | {2: np.array([[0.3, 0.5]])})
+
+    assert "H2: 1\nH1: 3" in words(draw_barcode(barcode))
+
+
+# -- files -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["b.svg", "b.png", "b.html", "B.SVG"])
+def test_a_file_is_written_whole_and_nothing_is_left_beside_it(nine, tmp_path, name):
+    target = tmp_path / name
+    target.write_text("old")
+    save_barcode(nine, target, (2, 3, 4))
+    start = {"svg": b"<?xml", "png": b"\x89PNG", "html": b"<!doctype html>"}[name.lower().split(".")[1]]
+
+    assert target.read_bytes().startswith(start)
+    assert b"PRIVATE" in target.read_bytes()
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_the_same_barcode_is_the_same_file(nine, tmp_path):
+    for name in ("a.svg", "b.svg"):
+        save_barcode(nine, tmp_path / name)
+
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_an_html_page_needs_nothing_else(nine, tmp_path):
+    save_barcode(nine, tmp_path / "b.html", (3,))
+    page = (tmp_path / "b.html").read_text("utf-8")
+
+    assert "<title>PRIVATE" in page
+    assert re.search(r"<text[^>]*>PRIVATE</text>", page)
+    assert "<script" not in page
+    assert not re.findall(r"(?:src|href)=\"(?!#|data:)", page)
+    assert not re.findall(r"url\((?!#)", page)
+
+
+@pytest.mark.parametrize("name", ["b.svg", "b.html"])
+def test_no_cell_is_in_a_file(tmp_path, name):
+    """Numbers that cannot be radii, weights or counts; and the names of columns are not drawn either."""
+    frame = pd.DataFrame(
+        {"canary_column": ["kanarie", "serin", "kanarie", "canari"], "x": [77.7031, 88.8042, 99.9053, 66.6064]}
+    )
+    save_barcode(barcode_of(frame, NONE, ["canary_column", "x"]), tmp_path / name, (2, 3))
+    text = (tmp_path / name).read_text("utf-8")
+
+    assert "PRIVATE" in text
+    assert not [word for word in ("canar", "serin", "kanarie", "77.7", "88.8", "99.9", "66.6") if word in shown(text)]
+
+
+def shown(text):
+    """Words of a picture, without the numbers that place its lines."""
+    return " ".join(re.findall(r"<text[^>]*>([^<]*)</text>", text)) + re.sub(r"\d+\.\d+", "", text)
+
+
+def test_no_cell_of_the_nine_rows_is_in_a_picture(nine, tmp_path):
+    save_barcode(nine, tmp_path / "b.svg", (2,))
+    text = shown((tmp_path / "b.svg").read_text("utf-8"))
+
+    assert not [zipcode for zipcode in NINE_ROWS["zip"] + NINE_ROWS["salary"] if str(zipcode) in text]
+
+
+@pytest.mark.parametrize("name", ["b.pdf", "b", "b.svg.gz"])
+def test_another_ending_is_refused_and_nothing_is_written(nine, tmp_path, name):
+    with pytest.raises(BadTarget, match=r"\.svg, \.png or \.html") as refusal:
+        save_barcode(nine, tmp_path / name)
+
+    assert refusal.value.exit_code == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_folder_that_is_not_there_is_named(nine, tmp_path):
+    with pytest.raises(CannotWrite, match="missing"):
+        save_barcode(nine, tmp_path / "missing" / "b.svg")
+
+
+def test_a_failure_keeps_the_old_file(nine, tmp_path, monkeypatch):
+    target = tmp_path / "b.svg"
+    target.write_text("old")
+    monkeypatch.setattr("kech.plot.svg_text", lambda _: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        save_barcode(nine, target)
+
+    assert target.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_matplotlib_is_asked_for_by_name(nine, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtra, match=r"kech\[plot\]"):
+        save_barcode(nine, tmp_path / "b.svg")
+
+
+def test_nothing_is_left_in_the_process(nine, tmp_path):
+    """Pyplot is never imported, and the settings of matplotlib are as they were."""
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    save_barcode(nine, tmp_path / "b.svg")
+
+    assert dict(matplotlib.rcParams) == before
+    code = "import sys, kech.plot as p; p.load_matplotlib(); sys.exit('matplotlib.pyplot' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
