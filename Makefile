@@ -9,7 +9,7 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 demo: .venv/installed
 	$(BIN)/kech demo
 
-test: .venv/tested lint
+test: .venv/tested .venv-pycanon/installed lint
 	$(BIN)/python -m pytest -q -n 2
 
 lint: .venv/tested
@@ -40,4 +40,10 @@ compiler:
 
 .venv/tested: .venv/installed requirements/test.txt
 	$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements/test.txt
+	touch $@
+
+# pyCANON pins its own numpy and pandas, so it judges from an environment of its own.
+.venv-pycanon/installed: requirements/pycanon.txt
+	$(PYTHON) -m venv .venv-pycanon
+	.venv-pycanon/bin/python -m pip install -q --disable-pip-version-check -r $<
 	touch $@

@@ -141,15 +141,24 @@ class WeightedBarcode:
         snapped = [snap(bar, grid) for bar in self.bars()]
         return [bar for bar in snapped if bar.birth < bar.death]
 
-    def plot(self, path: str | PathLike[str] | None = None, *, k: Sequence[int] = (2,), ax: Any = None) -> Any:
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        k: Sequence[int] = (2,),
+        reading: str = "homological",
+        ax: Any = None,
+    ) -> Any:
         """Draw the bars; the matplotlib axes, or a file (.svg, .png, .html) where a path is given."""
         from kech.plot import draw_barcode, save_barcode
 
-        return draw_barcode(self, k, ax=ax) if path is None else save_barcode(self, path, k)
+        if path is None:
+            return draw_barcode(self, k, reading=reading, ax=ax)
+        return save_barcode(self, path, k, reading=reading)
 
-    def to_json(self, k: int = 2, radii: Sequence[float] = ()) -> dict[str, Any]:
+    def to_json(self, k: int = 2, radii: Sequence[float] = (), readings: Sequence[str] | None = None) -> dict[str, Any]:
         """The object `kech barcode --json` prints; infinity is null."""
-        readings = {name: self.regimes(name, k) for name in READINGS}
+        regimes = {name: self.regimes(name, k) for name in readings or READINGS}
         bars = self.sampled(radii) if radii else self.bars()
         return {
             "private": True,
@@ -159,7 +168,7 @@ class WeightedBarcode:
             "zero_length_left_out": self.zero_length,
             "regimes": {
                 name: found if found is None else [finite(asdict(regime)) for regime in found]
-                for name, found in readings.items()
+                for name, found in regimes.items()
             },
             "radii": self.at(radii),
         }

@@ -144,7 +144,8 @@ def barcode(
     intake: Intake | None = None,
     metric: str = "box",
     max_dimension: int = 1,
-    k: int = 2,
+    k: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = ["2"],  # noqa: B006
+    reading: str | None = None,
     radii: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
     plot: Path | None = None,
 ) -> None:
@@ -158,22 +159,23 @@ def barcode(
         box (any columns; Cech = Rips) or ball (Euclidean; numbers and dates).
     max_dimension: int
         Holes up to this dimension; 0 for components alone, which is fast for millions of rows.
-    k: int
-        Show regimes for this k and larger ones; colour the plot by it.
+    k: list[str]
+        Show regimes for this k and larger ones; several k are drawn side by side: --k 2,3,4.
+    reading: str
+        Show this reading only: homological, strict or partition; the plot shades homological otherwise.
     radii: list[str]
         Look at these radii only, as Algorithm 1 of the paper does: --radii 0.05,0.10,0.15.
     plot: Path
         Draw the barcode: .svg, .png or .html.
     """
     asked = intake or Intake()
-    plan = asked.settle()
-    grid = asked.grid or "exact"
+    plan, ks = asked.settle(), parse_ks(k)
     with asked.open(table, plan) as opened:
-        found = kech.compute_barcode(opened, metric=metric, max_dimension=max_dimension, grid=grid)
-        if plot is not None:
-            found.plot(plot, k=[k])
-    drawn = {"plot": plot and str(plot)}
-    screen.show(found.to_json(k, parse_radii(radii)) | drawn, asked.json, screen.barcode)
+        found = kech.compute_barcode(opened, metric=metric, max_dimension=max_dimension, grid=asked.grid or "exact")
+    shown = found.to_json(min(ks), parse_radii(radii), [reading] if reading else None)
+    if plot is not None:
+        found.plot(plot, k=ks, reading=reading or "homological")
+    screen.show(shown | {"plot": plot and str(plot)}, asked.json, screen.barcode)
 
 
 @app.command
@@ -338,9 +340,12 @@ def parse_ks(texts: Sequence[str]) -> list[int]:
     """Numbers and ranges such as 2-20."""
     try:
         spans = [part.split("-") for part in split(texts)]
-        return [k for ends in spans for k in range(int(ends[0]), int(ends[-1]) + 1)]
+        found = [k for ends in spans for k in range(int(ends[0]), int(ends[-1]) + 1)]
     except ValueError:
-        raise BadOption("--k", "write numbers or ranges: --k 2-20,50,100.") from None
+        found = []
+    if not found:
+        raise BadOption("--k", "write numbers or ranges: --k 2-20,50,100.")
+    return found
 
 
 def parse_radii(texts: Sequence[str]) -> list[float]:

@@ -1,0 +1,5 @@
+"""`python -m kech` is `kech`."""
+
+from kech.cli import main
+
+main()
