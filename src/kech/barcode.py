@@ -4,7 +4,7 @@ In: a filtration.  Out: bars with weights, and the regimes of eps in which the t
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from os import PathLike
 from typing import Any
@@ -89,9 +89,9 @@ class WeightedBarcode:
     def _partition_regimes(self, k: int) -> list[Regime] | None:
         """From eps*(k) on, k holds; a larger k begins where its own eps* is."""
         points = self.filtration.points
-        found = {at: minimal_complex(points, at, self.filtration.metric) for at in range(k, points.rows + 1)}
         starts: dict[float, tuple[int, int]] = {}
-        for at, minimal in found.items():
+        for at in range(k, points.rows + 1):
+            minimal = minimal_complex(points, at, self.filtration.metric)
             if minimal is None:
                 return None
             starts[max(minimal[0], *starts, 0.0)] = (at, len(minimal[1]))
@@ -164,10 +164,10 @@ class WeightedBarcode:
             "private": True,
             "metric": self.filtration.metric,
             "rows": self.filtration.points.rows,
-            "bars": [finite(asdict(bar)) for bar in bars],
+            "bars": [finite(bar) for bar in bars],
             "zero_length_left_out": self.zero_length,
             "regimes": {
-                name: found if found is None else [finite(asdict(regime)) for regime in found]
+                name: found if found is None else [finite(regime) for regime in found]
                 for name, found in regimes.items()
             },
             "radii": self.at(radii),
@@ -235,6 +235,7 @@ def joined(steps: Sequence[Regime]) -> list[Regime]:
     return out
 
 
-def finite(values: dict[str, Any]) -> dict[str, Any]:
-    """Infinity is written as null."""
+def finite(record: Bar | Regime) -> dict[str, Any]:
+    """Fields and values; infinity is written as null."""
+    values = {name: getattr(record, name) for name in record.__slots__}
     return {name: None if value == float("inf") else value for name, value in values.items()}

@@ -76,13 +76,6 @@ def simplex_radius(points: Points, chosen: Ints, metric: str = "box") -> float:
     return float(tree["simplex_from"][-1])
 
 
-def places(points: Points) -> Floats:
-    """Points in the unit cube; for lines only."""
-    lines = [axis for axis in points.axes if isinstance(axis, LineAxis)]
-    sides = [axis.ends[0][points.codes[:, j]] - axis.ends[0][0] for j, axis in enumerate(lines)]
-    return np.stack([side / axis.length for side, axis in zip(sides, lines, strict=True)], axis=1)
-
-
 def check_metric(points: Points, metric: str) -> None:
     """Balls need numbers; boxes take anything."""
     if metric not in METRICS:
