@@ -19,6 +19,8 @@ from kech.plan import AxisSection, Plan, plan_from
 
 app = App(name="kech", help=kech.__doc__, version=kech.__version__, result_action="return_value")
 
+MOST_KS = 10_000
+
 Names = Annotated[list[str], Parameter(consume_multiple=True, negative="")]
 Flag = Annotated[bool, Parameter(negative="")]
 
@@ -339,13 +341,13 @@ def split(names: Sequence[str]) -> list[str]:
 def parse_ks(texts: Sequence[str]) -> list[int]:
     """Numbers and ranges such as 2-20."""
     try:
-        spans = [part.split("-") for part in split(texts)]
-        found = [k for ends in spans for k in range(int(ends[0]), int(ends[-1]) + 1)]
+        ends = [part.split("-") for part in split(texts)]
+        spans = [range(int(span[0]), int(span[-1]) + 1) for span in ends]
     except ValueError:
-        found = []
-    if not found:
-        raise BadOption("--k", "write numbers or ranges: --k 2-20,50,100.")
-    return found
+        spans = []
+    if not 0 < sum(map(len, spans)) <= MOST_KS:
+        raise BadOption("--k", f"write numbers or ranges: --k 2-20,50,100; at most {MOST_KS:,} of them.")
+    return [k for span in spans for k in span]
 
 
 def parse_radii(texts: Sequence[str]) -> list[float]:

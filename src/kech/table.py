@@ -19,6 +19,7 @@ from kech.frames import frame_batches, native_library, open_frame
 from kech.kinds import asked_kind, guessed_kind
 from kech.sources import Source, arrow_batches, excel_batches, open_source
 
+MOST_THREADS = 256
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "keep")
 
 
@@ -200,6 +201,6 @@ def check_memory(memory: str | None) -> str | None:
 
 def check_threads(threads: int | None) -> int:
     """At least one; all cores if nothing is said."""
-    if threads is not None and threads < 1:
-        raise BadOption("--threads", "give 1 or more.")
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise BadOption("--threads", f"give 1 to {MOST_THREADS}.")
     return threads or os.cpu_count() or 1
