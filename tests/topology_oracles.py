@@ -288,6 +288,26 @@ def boundary_rank(lower, upper):
     return len(basis)
 
 
+def persistent_holes(radii, most):
+    """Bars (birth, death) of positive length of H_1 .. H_most while subsets become simplices at their radii.
+
+    Each simplex either opens a hole or fills the youngest one it can: the textbook reduction, column by column.
+    """
+    order = sorted(radii, key=lambda subset: (radii[subset], len(subset)))
+    place = {subset: i for i, subset in enumerate(order)}
+    columns, bars = {}, {n: [] for n in range(1, most + 1)}
+    for subset in order:
+        chain = sum(1 << place[face] for face in combinations(subset, len(subset) - 1) if face)
+        while chain and chain.bit_length() in columns:
+            chain ^= columns[chain.bit_length()]
+        if chain:
+            columns[chain.bit_length()] = chain
+            opened = order[chain.bit_length() - 1]
+            if 1 < len(opened) <= most + 1 and radii[opened] < radii[subset]:
+                bars[len(opened) - 1].append((radii[opened], radii[subset]))
+    return {n: sorted(found) for n, found in bars.items()}
+
+
 # Partitions
 
 

@@ -1,0 +1,507 @@
+"""Bars and regimes are those of the complexes themselves, at every eps; what was not computed is unknown."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import kech
+from kech.barcode import READINGS, Bar, Regime, WeightedBarcode, build_barcode, compute_barcode, smallest_weights
+from kech.complexes import build_filtration
+from kech.demo import nine_rows
+from kech.errors import BadOption
+from topology_oracles import (
+    KINDS,
+    all_radii,
+    betti_numbers,
+    components,
+    coordinates,
+    distances,
+    gather,
+    line_points,
+    mixed_points,
+    partition_radii,
+    persistent_holes,
+    simplex_eps,
+    unit_cube,
+)
+
+INF = float("inf")
+METRICS = ("box", "ball")
+metrics = pytest.mark.parametrize("metric", METRICS)
+
+
+def small_sets(seed, count, metric, *, rows=7, axes=3):
+    """Points of every kind in turn; boxes also on mixed axes."""
+    rng = np.random.default_rng(seed)
+    kinds = list(KINDS)
+    for i in range(count):
+        shape = int(rng.integers(1, rows + 1)), int(rng.integers(1, axes + 1))
+        if metric == "box" and i % 2:
+            yield mixed_points(rng, *shape)
+        else:
+            yield line_points(coordinates(rng, kinds[i % len(kinds)], *shape))
+
+
+def complete_barcode(points, metric, radii=None):
+    """With the holes of the definition, so that regimes do not wait for a library."""
+    dimensions = len(points.axes) - 1
+    holes = persistent_holes(all_radii(points, metric) if radii is None else radii, dimensions)
+    return WeightedBarcode(
+        build_filtration(points, metric), {n: np.array(bars).reshape(-1, 2) for n, bars in holes.items()}
+    )
+
+
+def stops(*values):
+    """All values, and the middle of every two neighbours; those that rounding alone parts are one."""
+    ends = np.unique(np.concatenate([np.ravel(value) for value in values]))
+    ends = ends[np.isfinite(ends)]
+    apart = [(a, b) for a, b in pairwise([*ends, ends[-1] + 1]) if b - a > 1e-9]
+    return ends.tolist(), [(a + b) / 2 for a, b in apart]
+
+
+class Scene:
+    """The complex at one eps, by definition."""
+
+    def __init__(self, points, metric, radii, eps):
+        self.points, self.parts = points, components(distances(points, metric), eps)
+        self.weights = sorted(int(points.weights[list(part)].sum()) for part in self.parts)
+        self.betti = betti_numbers(radii, eps, max(len(points.axes) - 1, 0))
+        self.strict = all(simplex_eps(points, part, metric) <= eps for part in self.parts)
+
+
+# Laws of every eps
+
+
+@metrics
+def test_classes_are_nested_and_hold_all_rows(metric):
+    rng = np.random.default_rng(1)
+    for points in small_sets(1, 60, metric, rows=12):
+        tree = build_filtration(points, metric)
+        exact, middles = stops(tree.birth)
+        before = None
+        for eps in sorted([*exact, *middles, *rng.random(3)]):
+            labels, alive = tree.components(eps), tree.alive(eps)
+            assert tree.weight[alive].sum() == points.rows
+            assert len(alive) == len(set(labels.tolist()))
+            if before is not None:
+                assert len(set(zip(before.tolist(), labels.tolist(), strict=True))) == len(set(before.tolist()))
+            before = labels
+
+
+@metrics
+def test_the_number_of_classes_is_the_dimension_of_h_0(metric):
+    for points in small_sets(2, 40, metric, rows=6):
+        radii, barcode = all_radii(points, metric), WeightedBarcode(build_filtration(points, metric))
+        exact, middles = stops([0.0, *radii.values()])
+        for eps in [*middles, *(exact if metric == "box" else [])]:
+            (seen,) = barcode.at([eps])
+            assert seen["classes"] == betti_numbers(radii, eps, 0)[0]
+
+
+@metrics
+def test_duplicating_every_row_doubles_weights_and_changes_no_value(metric):
+    for points in small_sets(3, 40, metric):
+        once = build_filtration(points, metric)
+        twice = build_filtration(gather(points.axes, np.repeat(points.codes, 2 * points.weights, axis=0)), metric)
+        assert twice.weight.tolist() == (2 * once.weight).tolist()
+        for name in ("parent", "birth", "death", "simplex_from", "order"):
+            assert getattr(twice, name).tolist() == getattr(once, name).tolist()
+
+
+@metrics
+@pytest.mark.parametrize("factor", [2, 3, 0.5, 10, 7])
+def test_the_unit_of_a_column_does_not_matter(metric, factor):
+    rng = np.random.default_rng(4)
+    for _ in range(20):
+        rows = rng.integers(0, 40, (10, 2))
+        bars = [bar_values(values, metric) for values in (rows, rows * [factor, 1], rows * factor)]
+        if metric == "box":
+            assert bars[0] == bars[1] == bars[2]
+        else:
+            assert bars[1] == pytest.approx(bars[0], rel=1e-14)
+            assert bars[2] == pytest.approx(bars[0], rel=1e-14)
+
+
+def bar_values(values, metric):
+    bars = WeightedBarcode(build_filtration(line_points(values), metric)).bars()
+    return [number for bar in bars for number in (bar.birth, bar.death, bar.weight, bar.simplex_from)]
+
+
+@metrics
+@pytest.mark.parametrize("factor", [2, 3, 10])
+def test_in_the_unit_of_the_column_bars_grow_with_the_values(metric, factor):
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        values = np.append(rng.integers(0, 50, (9, 2)), [[0, 0], [50, 50]], axis=0)
+        short, long = (line_points(values), line_points(values * factor))
+        lengths = [points.axes[0].length for points in (short, long)]
+        one, many = (np.array(bar_values(v, metric)).reshape(-1, 4) for v in (values, values * factor))
+        assert lengths == [50, 50 * factor]
+        for column in (0, 1, 3):
+            assert many[:, column] * lengths[1] == pytest.approx(one[:, column] * lengths[0] * factor, rel=1e-14)
+
+
+# Regimes
+
+
+@pytest.mark.parametrize("seed", range(3))
+@metrics
+def test_regimes_hold_where_the_definition_holds_and_nowhere_else(metric, seed):
+    for points in small_sets(seed, 30, metric, rows=6):
+        radii = all_radii(points, metric)
+        barcode = complete_barcode(points, metric, radii)
+        exact, middles = stops([0.0, *radii.values()])
+        for eps in [*middles, *(exact if metric == "box" else [])]:
+            scene = Scene(points, metric, radii, eps)
+            smallest, classes = scene.weights[0], len(scene.parts)
+            expected = {"homological": not any(scene.betti[1:]), "strict": scene.strict}
+            for reading, holds in expected.items():
+                for k in range(1, points.rows + 2):
+                    found = [(r.k, r.classes) for r in barcode.regimes(reading, k) if r.start <= eps < r.stop]
+                    assert found == ([(smallest, classes)] if holds and smallest >= k else [])
+
+
+@metrics
+def test_partition_regimes_begin_at_the_eps_of_the_best_partition(metric):
+    for points in small_sets(7, 30, metric, rows=6):
+        barcode = WeightedBarcode(build_filtration(points, metric))
+        best = {k: partition_radii(points, k, metric)[0][0] for k in range(1, points.rows + 1)}
+        for k in range(1, points.rows + 2):
+            regimes = barcode.regimes("partition", k)
+            starts = sorted({round(eps, 9) for at, eps in best.items() if at >= k})
+            assert [round(r.start, 9) for r in regimes] == starts
+            for regime in regimes:
+                assert regime.k == max(at for at, eps in best.items() if eps <= regime.start + 1e-12)
+                assert regime.classes * regime.k <= points.rows
+
+
+@metrics
+def test_regimes_are_half_open_ascend_and_never_touch_with_equal_classes(metric):
+    for points in small_sets(8, 40, metric):
+        barcode = complete_barcode(points, metric)
+        for reading in READINGS:
+            regimes = barcode.regimes(reading, 1)
+            assert all(r.start < r.stop for r in regimes)
+            assert regimes[-1].stop == INF
+            for one, two in pairwise(regimes):
+                assert one.stop <= two.start
+                assert one.stop < two.start or one.classes > two.classes
+                assert one.k <= two.k
+            for k in range(1, points.rows + 2):
+                assert barcode.regimes(reading, k) == [r for r in regimes if r.k >= k]
+
+
+@metrics
+def test_strict_implies_homological_and_partition(metric):
+    rounding = 0.0 if metric == "box" else 1e-12
+    for points in small_sets(9, 40, metric, rows=6):
+        barcode = complete_barcode(points, metric)
+        for strict in barcode.regimes("strict", 1):
+            eps = strict.start + rounding
+            assert eps < strict.stop
+            for reading in ("homological", "partition"):
+                assert [r for r in barcode.regimes(reading, strict.k) if r.start <= eps < r.stop]
+
+
+def test_strict_implies_homological_with_computed_holes():
+    for metric in METRICS:
+        for points in small_sets(10, 60, metric, rows=12, axes=3):
+            barcode = computed(points, metric)
+            for strict in barcode.regimes("strict", 1):
+                eps = strict.start if metric == "box" else strict.start + 1e-10
+                if eps < strict.stop:
+                    assert [r for r in barcode.regimes("homological", strict.k) if r.start <= eps < r.stop]
+
+
+def computed(points, metric):
+    pytest.importorskip("kech.homology")
+    pytest.importorskip("ripser")
+    return build_barcode(points, metric, max(len(points.axes) - 1, 1), threads=1)
+
+
+def test_regimes_compare_stored_values_exactly():
+    """Two pairs meet at the same eps, one of them a rounding later: the stretch between is a regime of its own."""
+    points = line_points([[0.0], [0.1], [0.7], [0.7 + 0.1 + 2e-16], [1.0]])
+    tree = build_filtration(points)
+    births = np.unique(tree.birth)
+    edges = [edge for r in WeightedBarcode(tree).regimes("strict", 1) for edge in (r.start, r.stop)]
+
+    assert np.diff(births).min() < 1e-15
+    assert set(edges) <= {*births.tolist(), *tree.simplex_from.tolist(), INF}
+
+
+@metrics
+def test_smallest_weights_are_those_of_the_living(metric):
+    for points in small_sets(11, 60, metric, rows=14):
+        tree = build_filtration(points, metric)
+        exact, middles = stops(tree.birth)
+        events = np.array(sorted([*exact, *middles]))
+        assert smallest_weights(tree, events).tolist() == [min(tree.weight[tree.alive(eps)]) for eps in events]
+
+
+def test_an_unknown_reading_and_no_k_are_refused():
+    barcode = complete_barcode(line_points([[1, 2], [3, 4]]), "box")
+    with pytest.raises(BadOption, match="choose among homological, strict, partition"):
+        barcode.regimes("loose")
+    for reading in READINGS:
+        with pytest.raises(BadOption, match="--k: k is a number of rows, 1 or more"):
+            barcode.regimes(reading, 0)
+
+
+# What was not computed is unknown
+
+
+def test_homological_is_unknown_while_a_dimension_below_the_number_of_axes_is_missing():
+    square = line_points([[0, 0, 0], [0, 3, 0], [3, 0, 0], [3, 3, 1]])
+    tree = build_filtration(square, "ball")
+    none = np.empty((0, 2))
+    for holes in ({}, {1: none}, {2: none}, {1: none, 3: none}):
+        barcode = WeightedBarcode(tree, holes)
+        assert not barcode.is_complete
+        assert barcode.regimes("homological", 2) is None
+        assert barcode.at([0.6])[0]["homological"] is None
+        assert barcode.to_json(2)["regimes"]["homological"] is None
+        assert barcode.regimes("strict", 2)
+    assert WeightedBarcode(tree, {1: none, 2: none}).regimes("homological", 2)
+
+
+def test_one_hole_is_enough_to_say_no():
+    square = line_points([[0, 0, 0], [0, 3, 0], [3, 0, 0], [3, 3, 1]])
+    barcode = WeightedBarcode(build_filtration(square, "ball"), {1: np.array([[0.6, 0.7]])})
+
+    assert [at["homological"] for at in barcode.at([0.5, 0.6, 0.65, 0.7])] == [None, False, False, None]
+
+
+def test_on_one_axis_nothing_is_missing():
+    barcode = WeightedBarcode(build_filtration(line_points([[0], [1], [4], [5]])))
+
+    assert barcode.regimes("homological", 2) == [Regime(0.1, 0.3, 2, 2), Regime(0.3, INF, 4, 1)]
+
+
+def test_partition_is_unknown_above_twelve_rows_and_empty_above_the_table():
+    for rows, known in ((12, True), (13, False), (500, False)):
+        barcode = WeightedBarcode(build_filtration(line_points(np.arange(rows)[:, None])))
+        assert (barcode.regimes("partition", 2) is not None) == known
+        assert barcode.regimes("partition", rows + 1) == []
+
+
+# Algorithm 1
+
+
+@metrics
+@pytest.mark.parametrize("seed", range(2))
+def test_complexes_at_given_radii_are_those_built_there(metric, seed):
+    rng = np.random.default_rng(seed)
+    for points in small_sets(20 + seed, 25, metric, rows=8, axes=2 + seed):
+        radii = all_radii(points, metric)
+        _, middles = stops([0.0, *radii.values()])
+        grid = sorted({float(x) for x in rng.choice(middles, min(5, len(middles)), replace=False)})
+        barcode = complete_barcode(points, metric, radii)
+        for seen, eps in zip(barcode.at(grid[::-1]), grid, strict=True):
+            scene = Scene(points, metric, radii, eps)
+            assert seen == {
+                "eps": eps,
+                "classes": len(scene.parts),
+                "k": scene.weights[0],
+                "holes": dict(enumerate(scene.betti[1:], 1)),
+                "homological": not any(scene.betti[1:]),
+                "strict": scene.strict,
+            }
+
+
+@metrics
+@pytest.mark.parametrize("seed", range(2))
+def test_a_sampled_barcode_is_the_barcode_of_the_complexes_at_these_radii(metric, seed):
+    rng = np.random.default_rng(seed)
+    for points in small_sets(30 + seed, 25, metric, rows=8, axes=2 + seed):
+        radii = all_radii(points, metric)
+        _, middles = stops([0.0, *radii.values()])
+        grid = sorted({float(x) for x in rng.choice(middles, min(6, len(middles)), replace=False)})
+        found = complete_barcode(points, metric, radii).sampled(grid)
+
+        assert sorted(bar for bar in map(astuple, found) if bar[-1] == 0) == sampled_classes(points, metric, grid)
+        for n, bars in persistent_holes(seen_from(grid, radii), len(points.axes) - 1).items():
+            assert sorted((bar.birth, bar.death) for bar in found if bar.dimension == n) == bars
+
+
+def astuple(bar):
+    return bar.birth, bar.death, bar.weight, bar.simplex_from, bar.dimension
+
+
+def seen_from(grid, radii):
+    """Each simplex at the first radius at which its complex has it; inf where none has."""
+    return {subset: next((eps for eps in grid if radius <= eps), INF) for subset, radius in radii.items()}
+
+
+def sampled_classes(points, metric, grid):
+    """Components of the complexes at the radii: from the first one that has them to the first that has not."""
+    distance = distances(points, metric)
+    at = [components(distance, eps) for eps in grid]
+    bars = []
+    for part in set().union(*at):
+        lives = [eps for eps, parts in zip(grid, at, strict=True) if part in parts]
+        later = [eps for eps in grid if eps > lives[-1]]
+        full = [eps for eps in lives if simplex_eps(points, part, metric) <= eps]
+        weight = int(points.weights[list(part)].sum())
+        bars.append((lives[0], (later or [INF])[0], weight, (full or [INF])[0], 0))
+    return sorted(bars)
+
+
+def test_all_radii_at_once_are_the_exact_barcode():
+    for points in small_sets(40, 30, "box"):
+        barcode = complete_barcode(points, "box")
+        tree = barcode.filtration
+        ends = [tree.birth, tree.simplex_from, *(bars.ravel() for bars in barcode.holes.values())]
+        exact, _ = stops(*ends)
+        assert barcode.sampled(exact) == barcode.bars()
+
+
+def test_radii_are_sorted_once_and_checked():
+    barcode = complete_barcode(line_points([[0, 0], [1, 1]]), "box")
+
+    assert [at["eps"] for at in barcode.at([0.7, 0.1, 0.7])] == [0.1, 0.7]
+    assert barcode.at([]) == barcode.sampled([]) == []
+    for bad in (-0.1, INF, float("nan")):
+        for look in (barcode.at, barcode.sampled):
+            with pytest.raises(BadOption, match="--radii"):
+                look([0.1, bad])
+
+
+# Bars
+
+
+@metrics
+def test_bars_are_nodes_and_holes_of_positive_length(metric):
+    for points in small_sets(50, 40, metric):
+        barcode = complete_barcode(points, metric)
+        tree, bars = barcode.filtration, barcode.bars()
+        lived = tree.birth < tree.death
+        columns = (tree.birth, tree.death, tree.weight, tree.simplex_from)
+        expected = sorted(zip(*(column[lived].tolist() for column in columns), strict=True))
+
+        assert sorted(astuple(bar)[:4] for bar in bars if bar.dimension == 0) == expected
+        assert [(b.dimension, b.birth) for b in bars] == sorted((b.dimension, b.birth) for b in bars)
+        for n, holes in barcode.holes.items():
+            assert sorted([b.birth, b.death] for b in bars if b.dimension == n) == sorted(holes.tolist())
+        assert all(b.weight is None and b.simplex_from is None for b in bars if b.dimension)
+
+
+@metrics
+def test_computed_holes_are_those_of_the_definition(metric):
+    for points in small_sets(51, 60, metric):
+        found = computed(points, metric)
+        for n, bars in persistent_holes(all_radii(points, metric), len(points.axes) - 1).items():
+            lasting = [bar for bar in bars if bar[1] - bar[0] > 1e-9]
+            here = [(b.birth, b.death) for b in found.bars() if b.dimension == n and b.death - b.birth > 1e-9]
+            assert here == [pytest.approx(bar, rel=1e-12) for bar in lasting]
+            if metric == "box":
+                assert here == bars
+
+
+@metrics
+@pytest.mark.parametrize("kind", ["uniform", "grid", "cospherical"])
+def test_computed_bars_are_those_gudhi_finds(metric, kind):
+    gudhi = pytest.importorskip("gudhi")
+    rng = np.random.default_rng(52)
+    for axes in (2, 3):
+        points = line_points(coordinates(rng, kind, 40, axes))
+        where = np.array(unit_cube(points), float)
+        if metric == "ball":
+            tree = gudhi.AlphaComplex(points=where).create_simplex_tree(output_squared_values=False)
+        else:
+            rips = gudhi.RipsComplex(distance_matrix=distances(points, "box") / 2)
+            tree = rips.create_simplex_tree(max_dimension=axes)
+        tree.compute_persistence()
+        found = computed(points, metric)
+
+        assert lasting_ends(found.filtration) == pytest.approx(sorted(tree.persistence_intervals_in_dimension(0)[:, 1]))
+        for n in range(1, axes):
+            bars = [bar for bar in tree.persistence_intervals_in_dimension(n).tolist() if bar[1] - bar[0] > 1e-6]
+            here = [(b.birth, b.death) for b in found.bars() if b.dimension == n and b.death - b.birth > 1e-6]
+            assert here == [pytest.approx(tuple(bar), abs=1e-7) for bar in sorted(bars)]
+
+
+def lasting_ends(tree):
+    """Ends of the bars of H_0 by the elder rule: of n components that meet, one goes on."""
+    children = np.bincount(tree.parent[tree.parent >= 0], minlength=len(tree.parent))
+    return sorted([*np.repeat(tree.birth, np.maximum(children - 1, 0)).tolist(), INF])
+
+
+def test_holes_of_no_length_are_left_out_and_counted():
+    holes = {1: np.array([[0.3, 0.3], [0.1, 0.2], [0.4, 0.4]])}
+    barcode = WeightedBarcode(build_filtration(line_points([[0, 0], [1, 1]])), holes)
+
+    assert [b for b in barcode.bars() if b.dimension] == [Bar(0.1, 0.2, None, None, 1)]
+    assert barcode.zero_length == 2
+    assert barcode.to_json()["zero_length_left_out"] == 2
+
+
+# JSON, as people script against it
+
+
+def test_the_json_has_the_fields_of_the_manual():
+    points = line_points([[0, 0], [0, 1], [1, 0], [1, 1], [1, 1]])
+    found = complete_barcode(points, "ball").to_json(2, [0.5, 0.7, 0.75])
+    text = json.loads(json.dumps(found, allow_nan=False))
+
+    assert set(text) == {"private", "metric", "rows", "bars", "zero_length_left_out", "regimes", "radii"}
+    assert text["private"] is True
+    assert (text["metric"], text["rows"]) == ("ball", 5)
+    assert text["bars"] == [
+        {"birth": 0.5, "death": None, "weight": 5, "simplex_from": 0.75, "dimension": 0},
+        {"birth": 0.5, "death": 0.75, "weight": None, "simplex_from": None, "dimension": 1},
+    ]
+    assert text["regimes"]["strict"] == [{"start": 0.5**0.5, "stop": None, "k": 5, "classes": 1}]
+    assert set(text["regimes"]) == {"homological", "strict", "partition"}
+    assert [at["eps"] for at in text["radii"]] == [0.5, 0.7, 0.75]
+    assert text["radii"][0] == {
+        "eps": 0.5,
+        "classes": 1,
+        "k": 5,
+        "holes": {"1": 1},
+        "homological": False,
+        "strict": False,
+    }
+
+
+def test_without_radii_the_json_has_the_exact_bars():
+    found = complete_barcode(line_points([[0], [1], [4]]), "box").to_json()
+
+    assert found["radii"] == []
+    assert [(bar["birth"], bar["death"], bar["weight"]) for bar in found["bars"]] == [
+        (0.0, 0.125, 1),
+        (0.0, 0.125, 1),
+        (0.0, 0.375, 1),
+        (0.125, 0.375, 2),
+        (0.375, None, 3),
+    ]
+
+
+# From a table
+
+
+def test_a_table_gives_the_barcode_of_its_points():
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
+        flat = compute_barcode(table, metric="ball", max_dimension=0)
+        rounded = compute_barcode(table, max_dimension=0, grid=10.0)
+
+    assert len(flat.bars()) == 17
+    assert flat.holes == {}
+    assert len(rounded.bars()) != 17
+
+
+def test_rows_that_are_equal_are_together_from_the_start():
+    rows = pa.table({"a": [1, 1, 1, 5, 5], "b": ["x", "x", "y", "x", None]})
+    with kech.read_table(rows, quasi_identifiers=["a", "b"]) as table:
+        bars = compute_barcode(table, max_dimension=0).bars()
+
+    assert sorted(bar.weight for bar in bars) == [1, 1, 1, 2, 5]
+    assert {(bar.birth, bar.death) for bar in bars if bar.weight < 5} == {(0.0, 0.5)}
+
+
+def test_a_negative_dimension_is_refused():
+    with kech.read_table(nine_rows(), quasi_identifiers=["age"]) as table, pytest.raises(BadOption, match="0 or more"):
+        compute_barcode(table, max_dimension=-1)
