@@ -1,8 +1,10 @@
 """Strategies: columns and tables of every kind, drawn by hypothesis or, by the thousand, from a seed."""
 
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 import numpy as np
+import pyarrow as pa
 from hypothesis import settings
 from hypothesis import strategies as st
 
@@ -162,10 +164,148 @@ axes = st.one_of(line_axes(), rank_axes(), tree_axes())
 def point_sets(draw, most_rows=40, heaviest=12):
     drawn = draw(st.lists(axes, min_size=1, max_size=3))
     made = tuple(axis for axis, _ in drawn)
-    tuples = st.tuples(*(st.integers(0, axis.size - 1) for axis in made))
+    tuples = st.tuples(*(st.sampled_from(held_codes(axis)) for axis in made))
     codes = draw(st.lists(tuples, unique=True, min_size=1, max_size=12))
     weights, left = [], most_rows
     for _ in codes:
         weights.append(draw(st.integers(1, max(1, min(heaviest, left)))))
         left -= weights[-1]
     return Points(made, (), np.array(codes, np.int32), np.array(weights, np.int64))
+
+
+def held_codes(axis):
+    """Codes behind which there are values; the steps of a grid may be empty."""
+    return sorted({*axis.codes.tolist(), *([axis.null] if axis.has_null else [])})
+
+
+# Tables by the thousand, from a seed
+
+
+@dataclass(frozen=True)
+class Case:
+    """A table, the roles and axes of its columns, and a goal."""
+
+    table: pa.Table
+    quasi_identifiers: list[str]
+    axes: dict[str, object]
+    hierarchies: dict[str, dict[int, list[str]]]
+    k: int
+    grid: str | float
+    suffix: str
+
+    @property
+    def roles(self):
+        return {"quasi_identifiers": self.quasi_identifiers, "sensitive": ["s"], "axes": self.axes} | (
+            {"hierarchies": self.hierarchies} if self.hierarchies else {}
+        )
+
+
+def random_case(seed):
+    """2 to 60 rows, 1 to 4 quasi-identifiers of any kind, with NULLs and twins; `s` is sensitive, `x` is dropped."""
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(2, 61))
+    twins = rng.integers(0, rows, rows) if rng.random() < 0.3 else np.arange(rows)
+    names = [f"q{j}" for j in range(rng.choice([1, 2, 2, 3, 4]))]
+    columns, axes_asked, hierarchies = {"x": pa.array([f"name {i}" for i in range(rows)])}, {}, {}
+    for name in names:
+        draw = COLUMNS[rng.integers(len(COLUMNS))]
+        values, asked, hierarchy = draw(rng, rows)
+        missing = rng.random(rows) < rng.choice([0, 0, 0, 0.1, 0.5, 1.0], p=[0.3, 0.2, 0.2, 0.15, 0.1, 0.05])
+        filled = pa.array(values)  # its type, should all of it be missing
+        columns[name] = pa.array(values, filled.type, mask=missing).take(pa.array(twins))
+        axes_asked |= {name: asked} if asked else {}
+        hierarchies |= {name: hierarchy} if hierarchy else {}
+    columns["s"] = pa.array(SENSITIVE[rng.integers(len(SENSITIVE))](rng, rows))
+    k = int(rng.integers(1, rows + 1) if rng.random() < 0.3 else rng.integers(2, min(rows, 7) + 1))
+    grid = [*["auto"] * 6, "exact", "exact", 1.0, 2.5][rng.integers(10)]
+    suffix = ".csv" if rng.random() < 0.5 else ".parquet"
+    return Case(pa.table(columns), names, axes_asked, hierarchies, k, grid, suffix)
+
+
+def whole_numbers(rng, rows):
+    return rng.integers(-20, 20, rows) * int(rng.choice([1, 7, 1000])), None, None
+
+
+def decimal_numbers(rng, rows):
+    return np.round(rng.normal(0, 10.0 ** rng.integers(0, 4), rows), int(rng.integers(1, 4))), None, None
+
+
+def free_numbers(rng, rows):
+    return rng.normal(rng.choice([0.0, 5.0]), 1, rows) * 10.0 ** rng.integers(-6, 9), None, None
+
+
+def constant_numbers(rng, rows):
+    return np.full(rows, float(rng.choice([0, 5, 0.25, -3]))), None, None
+
+
+def days(rng, rows):
+    spread = int(rng.choice([10, 400, 40_000]))
+    return np.datetime64("2024-02-29") - rng.integers(0, spread, rows).astype("timedelta64[D]"), None, None
+
+
+def times(rng, rows):
+    spread = int(rng.choice([100, 10**5, 10**8]))
+    start = np.datetime64("2001-01-01T00:00:00", "us")
+    return start + rng.integers(0, spread, rows) * np.timedelta64(int(rng.choice([1, 10**3, 10**6])), "us"), None, None
+
+
+def few_texts(rng, rows):
+    return np.array(["red", "green", "blue", "dark blue"], object)[rng.integers(0, 4, rows)], None, None
+
+
+def odd_texts(rng, rows):
+    return np.array(ODD_TEXTS, object)[rng.integers(0, len(ODD_TEXTS), rows)], None, None
+
+
+def many_texts(rng, rows):
+    return np.array([f"t{i}" for i in rng.permutation(rows)], object), None, None
+
+
+def codes_of_places(rng, rows):
+    return np.array([f"{x:05}" for x in rng.integers(2100, 2400, rows)], object), None, None
+
+
+def yes_or_no(rng, rows):
+    return rng.random(rows) < 0.5, None, None
+
+
+def ordered_texts(rng, rows):
+    order = ["none", "low", "middle", "high", "very high"]
+    return np.array(order, object)[rng.integers(0, 5, rows)], order, None
+
+
+def numbers_as_texts(rng, rows):
+    return np.array([str(x) for x in rng.integers(0, 99, rows)], object), "categorical", None
+
+
+def leaves_of_a_tree(rng, rows):
+    jobs = ["clerk", "boss", "Other", "misc", "nurse", "doctor", "*"]
+    levels = {
+        0: jobs,
+        1: ["office", "office", "Other", "Other", "health", "health", "*"],
+        2: ["*"] * 7,
+    }
+    if rng.random() < 0.3:
+        levels = {0: jobs[:6], 1: levels[1][:6], 2: ["all"] * 6}
+    return np.array(levels[0], object)[rng.integers(0, len(levels[0]), rows)], None, levels
+
+
+def numbers_under_a_tree(rng, rows):
+    ages = [str(x) for x in range(20, 40)]
+    levels = {0: ages, 1: [f"{x[0]}0s" for x in ages], 2: ["*"] * 20}
+    return rng.integers(20, 40, rows), None, levels
+
+
+COLUMNS = [
+    whole_numbers, decimal_numbers, free_numbers, constant_numbers, days, times, few_texts, odd_texts, many_texts,
+    codes_of_places, yes_or_no, ordered_texts, numbers_as_texts, leaves_of_a_tree, numbers_under_a_tree,
+]  # fmt: skip
+
+SENSITIVE = [
+    lambda rng, rows: [f"patient {i}" for i in rng.permutation(rows)],
+    lambda rng, rows: rng.permutation(rows),
+    lambda rng, rows: np.array(["flu", "=SUM(A1)", "-", "+a", "@x", "a, b", None, 'say "a"'], object)[
+        rng.integers(0, 8, rows)
+    ],
+    lambda rng, rows: np.round(rng.normal(0, 1, rows), 2),
+]

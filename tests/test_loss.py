@@ -1,0 +1,76 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kech
+from kech.cuts.ordering import cut_ordering
+from kech.demo import nine_rows
+from kech.loss import class_widths, column_losses, largest_radius, mean_loss
+from kech.points import build_points
+from oracles import label_width, table_loss
+from strategies import point_sets, unhurried
+
+
+@st.composite
+def partitions(draw):
+    points = draw(point_sets())
+    k = draw(st.integers(1, points.rows))
+    return next(cut_ordering(points, [k], threads=1))
+
+
+def nine(k):
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
+        return next(cut_ordering(build_points(table, grid="exact"), [k], threads=1))
+
+
+def printed_rows(partition):
+    """Labels of every row, and the public axes."""
+    labels = [partition.labels(j) for j in range(len(partition.points.axes))]
+    rows = [cells for cells, size in zip(zip(*labels, strict=True), partition.sizes, strict=True) for _ in range(size)]
+    return rows, [axis.parameters(labels[j]) for j, axis in enumerate(partition.points.axes)]
+
+
+# The paper's nine rows
+
+
+def test_the_loss_of_table_1b():
+    """Ages 3, 14 and 15 of 30, ZIP codes 76, 4 and 68 of 307 wide."""
+    partition = nine(3)
+
+    assert column_losses(partition).tolist() == pytest.approx([(3 + 14 + 15) / 3 / 30, (76 + 4 + 68) / 3 / 307])
+    assert mean_loss(partition) == pytest.approx(column_losses(partition).mean())
+    assert largest_radius(partition) == 0.25  # eps* of MATH
+
+
+def test_the_table_itself_loses_nothing_and_one_class_loses_all():
+    assert mean_loss(nine(1)) == 0
+    assert mean_loss(nine(9)) == 1
+    assert largest_radius(nine(9)) == 0.5
+
+
+# Laws
+
+
+@given(partitions())
+@unhurried
+def test_loss_is_the_average_width_of_what_is_printed(partition):
+    assert mean_loss(partition) == pytest.approx(table_loss(*printed_rows(partition)), abs=1e-9)
+
+
+@given(partitions())
+@unhurried
+def test_the_loss_of_a_column_is_the_average_over_its_cells(partition):
+    rows, axes = printed_rows(partition)
+    for j, loss in enumerate(column_losses(partition)):
+        assert loss == pytest.approx(np.mean([label_width(row[j], axes[j]) for row in rows]), abs=1e-9)
+
+
+@given(partitions())
+@unhurried
+def test_no_loss_is_below_0_or_above_1_and_no_class_wider_than_2_eps(partition):
+    eps = largest_radius(partition)
+
+    assert 0 <= mean_loss(partition) <= 1
+    assert (class_widths(partition) <= 2 * eps).all()
+    assert (class_widths(partition) == 2 * eps).any()
