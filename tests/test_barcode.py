@@ -168,7 +168,8 @@ def test_regimes_hold_where_the_definition_holds_and_nowhere_else(metric, seed):
 def test_partition_regimes_begin_at_the_eps_of_the_best_partition(metric):
     for points in small_sets(7, 30, metric, rows=6):
         barcode = WeightedBarcode(build_filtration(points, metric))
-        best = {k: partition_radii(points, k, metric)[0][0] for k in range(1, points.rows + 1)}
+        radii = all_radii(points, metric)
+        best = {k: partition_radii(points, k, metric, radii)[0][0] for k in range(1, points.rows + 1)}
         for k in range(1, points.rows + 2):
             regimes = barcode.regimes("partition", k)
             starts = sorted({round(eps, 9) for at, eps in best.items() if at >= k})

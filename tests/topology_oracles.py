@@ -322,13 +322,13 @@ def set_partitions(count):
     return joined + [(*p, (new,)) for p in smaller]
 
 
-def partition_radii(points, k, metric):
+def partition_radii(points, k, metric, radii=None):
     """The eps of every partition of the rows into classes of k or more, smallest first, with the partition.
 
     Classes are tuples of points, a point once for each of its rows.
     """
     rows = [point for point, weight in enumerate(points.weights) for _ in range(weight)]
-    radii = all_radii(points, metric)
+    radii = radii or all_radii(points, metric)
     found = []
     for partition in set_partitions(len(rows)):
         if min(map(len, partition)) >= k:

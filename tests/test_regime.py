@@ -1,0 +1,248 @@
+"""The regime cut publishes the components at one eps, found by definition here."""
+
+import csv
+import json
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import kech
+from kech.cli import main
+from kech.complexes import build_filtration
+from kech.cuts.regime import cut_at, cut_regime
+from kech.demo import nine_rows, write_csv
+from kech.errors import BadOption, GoalNotMet, TooFewRows
+from kech.points import build_points
+from topology_oracles import (
+    KINDS,
+    all_radii,
+    betti_numbers,
+    components,
+    coordinates,
+    distances,
+    line_points,
+    mixed_points,
+    simplex_eps,
+)
+
+COLUMNS = ["age", "zip"]
+SIX_AND_THREE = {("[22, 47]", "[47602, 47678]"): 6, ("[38, 52]", "[47905, 47909]"): 3}
+
+
+def classes(partition):
+    """The points of each class."""
+    return {frozenset(partition.point[partition.group == g].tolist()) for g in range(partition.classes)}
+
+
+def first_eps(points, k, reading):
+    """The smallest eps at which all components have k rows and, by definition, the reading holds."""
+    radii, distance = all_radii(points, "box"), distances(points, "box")
+    for eps in sorted({0.0, *radii.values()}):
+        parts = components(distance, eps)
+        full = all(simplex_eps(points, part, "box") <= eps for part in parts)
+        holes = betti_numbers(radii, eps, max(len(points.axes) - 1, 1))[1:]
+        holds = full if reading == "strict" else not any(holes)
+        if holds and min(points.weights[list(part)].sum() for part in parts) >= k:
+            return eps
+    raise AssertionError("one simplex of all rows is always there")
+
+
+# The cut
+
+
+@pytest.mark.parametrize("reading", ["strict", "homological"])
+@pytest.mark.parametrize("seed", range(2))
+def test_classes_are_the_components_at_the_smallest_eps_that_holds(reading, seed):
+    if reading == "homological":
+        pytest.importorskip("kech.homology")
+        pytest.importorskip("ripser")
+    rng = np.random.default_rng(seed)
+    kinds = list(KINDS)
+    for i in range(40):
+        shape = int(rng.integers(2, 8)), int(rng.integers(1, 4))
+        points = line_points(coordinates(rng, kinds[i // 2 % 8], *shape)) if i % 2 else mixed_points(rng, *shape)
+        ks = range(1, points.rows + 1)
+        for k, partition in zip(ks, cut_regime(points, ks, threads=1, reading=reading), strict=True):
+            at_k = points.at(k)
+            parts = components(distances(at_k, "box"), first_eps(at_k, k, reading))
+            assert partition.k >= k
+            assert partition.sizes.sum() == points.rows
+            assert all(any(part <= group for group in classes(partition)) for part in parts)
+            if len({printed(at_k, part) for part in parts}) == len(parts):
+                assert classes(partition) == parts
+
+
+def printed(points, part):
+    """The closed box around some points."""
+    codes = points.codes[list(part)].astype(np.int64)
+    ends = zip(points.axes, codes.min(axis=0), codes.max(axis=0), strict=True)
+    return tuple(int(end) for axis, lo, hi in ends for end in axis.close(lo, hi))
+
+
+def test_components_at_an_eps_are_its_classes():
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        points = line_points(rng.integers(0, 30, (40, 1)))
+        eps = float(rng.random() / 10)
+        partition = cut_at(build_filtration(points), eps)
+        assert classes(partition) == components(distances(points, "box"), eps)
+
+
+def test_there_are_two_readings_of_the_cut():
+    points = line_points([[1], [2]])
+    with pytest.raises(BadOption, match="reads homological or strict"):
+        list(cut_regime(points, [2], threads=1, reading="partition"))
+
+
+# Releases
+
+
+@pytest.fixture
+def town():
+    """A table of every kind of column, with NULLs, twins and two crowds that no chain of people connects."""
+    rng = np.random.default_rng(5)
+    ages = np.append(rng.integers(20, 30, 60), rng.integers(60, 70, 60))
+    return pa.table(
+        {
+            "age": ages,
+            "city": pa.array(np.where(ages < 40, "north", "south")),
+            "seen": pa.array([None if age == 25 else f"2024-01-{age % 28 + 1:02}" for age in ages]),
+            "pay": rng.integers(1, 9, 120),
+        }
+    )
+
+
+@pytest.mark.parametrize("grid", ["exact", "auto"])
+@pytest.mark.parametrize("choice", [{"k": 5}, {"k": 7, "reading": "homological"}, {"eps": 0.3}, {"eps": 0.2, "k": 4}])
+def test_a_release_of_any_table_keeps_its_promise(town, tmp_path, grid, choice):
+    if "reading" in choice:
+        pytest.importorskip("kech.homology")
+        pytest.importorskip("ripser")
+    with kech.read_table(town, quasi_identifiers=["age", "city", "seen"], sensitive=["pay"]) as table:
+        release = kech.make_release(table, cut="regime", grid=grid, **choice)
+        claims = release.write(tmp_path / "out.csv")["claims"]
+        figures = kech.check_certificate(tmp_path / "out.csv")
+    rows = read_rows(tmp_path / "out.csv", ["age", "city", "seen"])
+
+    assert sum(rows.values()) == 120
+    assert min(rows.values()) == figures["k"] >= choice.get("k", 1)
+    assert (claims["k"], claims["classes"]) == (figures["k"], len(rows))
+    assert release.parameters["cut"] == "regime"
+
+
+def test_the_components_of_two_crowds_are_two_classes(town):
+    with kech.read_table(town, quasi_identifiers=["age", "city"]) as table:
+        release = kech.make_release(table, cut="regime", grid="exact", eps=0.2)
+
+    assert release.partition.sizes.tolist() == [60, 60]
+    assert release.parameters == {"k": 60, "cut": "regime", "grid": "exact", "eps": 0.2}
+
+
+def test_the_eps_of_a_release_is_a_radius_of_the_table():
+    with kech.read_table(nine_rows(), quasi_identifiers=COLUMNS) as table:
+        tree = build_filtration(build_points(table, grid="exact"))
+        for eps in np.unique(tree.birth):
+            for radius, change in ((eps, 0), (np.nextafter(eps, 0), -1)):
+                made = kech.make_release(table, cut="regime", grid="exact", eps=float(max(radius, 0)))
+                assert made.partition.k == tree.weight[tree.alive(max(radius, 0))].min()
+                assert change == 0 or eps == 0 or made.partition.classes > len(tree.alive(eps))
+
+
+def test_the_spectrum_of_the_regime_cut_shows_the_regimes():
+    with kech.read_table(nine_rows(), quasi_identifiers=COLUMNS) as table:
+        rows = kech.compute_spectrum(table, k=[2, 3, 4], cut="regime", grid="exact").rows()
+
+    assert [(row["k"], row["cut"], row["classes"], row["eps"]) for row in rows] == [
+        (k, "regime", 1, 0.5) for k in (2, 3, 4)
+    ]
+
+
+def test_refusals_of_the_library(town):
+    with kech.read_table(town, quasi_identifiers=["age", "city"]) as table:
+        for wrong, error in [
+            ({"cut": "local", "k": 5, "eps": 0.1}, BadOption),
+            ({"cut": "regime"}, BadOption),
+            ({"cut": "regime", "eps": -0.1}, BadOption),
+            ({"cut": "regime", "eps": float("nan")}, BadOption),
+            ({"cut": "regime", "k": 3, "reading": "partition"}, BadOption),
+            ({"cut": "regime", "k": 121}, TooFewRows),
+            ({"cut": "regime", "k": 61, "eps": 0.2}, GoalNotMet),
+        ]:
+            with pytest.raises(error):
+                kech.make_release(table, **wrong)
+
+
+# The command line
+
+
+@pytest.fixture
+def nine(tmp_path):
+    return str(write_csv(nine_rows(), tmp_path / "nine.csv"))
+
+
+def read_rows(path, columns=COLUMNS):
+    """Rows of each class of a written file."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return Counter(tuple(row[name] for name in columns) for row in csv.DictReader(file))
+
+
+def release(nine, out, *words):
+    main(["release", nine, "-o", str(out), "--qi", *COLUMNS, "--sensitive", "salary", "--grid", "exact", *words])
+
+
+def test_homological_release_of_the_nine_rows(nine, tmp_path, capsys):
+    pytest.importorskip("kech.homology")
+    pytest.importorskip("ripser")
+    out = tmp_path / "out.csv"
+    release(nine, out, "--cut", "regime", "--reading", "homological", "--k", "3", "--json")
+    found = json.loads(capsys.readouterr().out)
+
+    assert read_rows(out) == SIX_AND_THREE
+    assert (found["k"], found["rows"]) == (3, 9)
+    main(["verify", str(out), "--json"])
+    assert json.loads(capsys.readouterr().out)["holds"] is True
+
+
+@pytest.mark.parametrize("words", [["--k", "3"], ["--k", "3", "--reading", "strict"], ["--eps", "0.5"]])
+def test_strict_release_of_the_nine_rows_is_one_class(nine, tmp_path, words):
+    release(nine, tmp_path / "out.csv", "--cut", "regime", *words)
+
+    assert list(read_rows(tmp_path / "out.csv").values()) == [9]
+
+
+@pytest.mark.parametrize("words", [["--eps", "0.1834"], ["--eps", "0.3", "--k", "3"], ["--eps", "0.3696", "--k", "2"]])
+def test_release_of_the_nine_rows_at_an_eps(nine, tmp_path, words):
+    release(nine, tmp_path / "out.csv", "--cut", "regime", *words)
+    certificate = json.loads((tmp_path / "out.csv.certificate.json").read_text("utf-8"))
+
+    assert read_rows(tmp_path / "out.csv") == SIX_AND_THREE
+    assert certificate["claims"]["k"] == 3
+    assert certificate["parameters"]["eps"] == float(words[1])
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "says"),
+    [
+        (["--cut", "local", "--k", "3", "--eps", "0.3"], 2, "only --cut regime takes it"),
+        (["--eps", "0.3"], 2, "only --cut regime takes it"),
+        (["--cut", "regime"], 2, "--k"),
+        (["--cut", "regime", "--eps", "-1"], 2, "--eps"),
+        (["--cut", "regime", "--eps", "nan"], 2, "--eps"),
+        (["--cut", "regime", "--eps", "much"], 2, "much"),
+        (["--cut", "regime", "--k", "3", "--reading", "partition"], 2, "--reading"),
+        (["--cut", "regime", "--k", "3", "--reading", "loose"], 2, "--reading"),
+        (["--cut", "rigid", "--k", "3"], 2, "--cut"),
+        (["--cut", "regime", "--k", "0"], 2, "--k"),
+        (["--cut", "regime", "--k", "10"], 4, "the table has 9"),
+        (["--cut", "regime", "--k", "4", "--eps", "0.3"], 4, "smallest class would have 3 rows"),
+    ],
+)
+def test_refusals_say_why_and_write_nothing(nine, tmp_path, capsys, words, code, says):
+    with pytest.raises(SystemExit) as left:
+        release(nine, tmp_path / "out.csv", *words)
+
+    assert left.value.code == code
+    assert says in " ".join(capsys.readouterr().err.split())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["nine.csv"]
