@@ -11,12 +11,30 @@ from kech.errors import BadColumns, InputError
 from kech.sources import Source, check_columns
 
 
-def open_frame(frame: Any) -> Source:
+def hold_frame(frame: Any) -> Any:
+    """A dataframe of any library, or whatever hands out Arrow data, behind one interface."""
+    try:
+        return nw.from_native(frame)
+    except nw.exceptions.DuplicateError:
+        raise BadColumns("dataframe", "the names are not distinct. Rename them: df.columns = [...].") from None
+    except TypeError:
+        return hold_arrow(frame)
+
+
+def hold_arrow(stream: Any) -> Any:
+    """What no library of dataframes knows, but hands out Arrow data."""
+    try:
+        return nw.from_arrow(stream, backend="pyarrow")
+    except (TypeError, pa.ArrowException):
+        raise InputError(f"A table is a file or a dataframe, not {type(stream).__name__}.") from None
+
+
+def open_frame(held: Any) -> Source:
     """Column names of a dataframe."""
     try:
-        names = nw.from_native(frame).collect_schema().names()
-    except TypeError:
-        raise InputError(f"A table is a file or a dataframe, not {type(frame).__name__}.") from None
+        names = held.collect_schema().names()
+    except Exception as failure:  # of a lazy frame; what it says may quote cells
+        raise uncomputable(failure) from None
     if not all(isinstance(name, str) for name in names):
         raise BadColumns("dataframe", "every column needs a name that is text. Rename them: df.columns = [...].")
     source = Source(Path("dataframe"), "frame", tuple(names))
@@ -26,13 +44,21 @@ def open_frame(frame: Any) -> Source:
 
 def frame_batches(frame: Any) -> Any:
     """A dataframe as record batches; a column of mixed types is refused by name."""
-    held: Any = nw.from_native(frame)
-    collected = held.collect() if isinstance(held, nw.LazyFrame) else held
+    held = hold_frame(frame)
+    try:
+        collected: Any = held.collect() if isinstance(held, nw.LazyFrame) else held
+    except Exception as failure:
+        raise uncomputable(failure) from None
     try:
         return collected.to_arrow().to_reader()
     except (pa.ArrowException, TypeError, ValueError):
         name = next((name for name in collected.columns if not is_uniform(collected, name)), "?")
         raise BadColumns("dataframe", f"column {name!r} mixes types. Convert it to one: astype(str).") from None
+
+
+def uncomputable(failure: Exception) -> InputError:
+    """A lazy frame that fails when its rows are asked for."""
+    return InputError(f"The lazy frame cannot be computed ({type(failure).__name__}). Collect it yourself to see why.")
 
 
 def is_uniform(frame: Any, column: str) -> bool:
@@ -44,10 +70,11 @@ def is_uniform(frame: Any, column: str) -> bool:
     return True
 
 
-def native_library(frame: Any) -> ModuleType:
-    """The library a dataframe belongs to."""
-    library: ModuleType = nw.from_native(frame).implementation.to_native_namespace()
-    return library
+def native_library(held: Any) -> ModuleType | None:
+    """The library a dataframe belongs to, if it can hold rows in memory."""
+    kind = held.implementation
+    library: ModuleType = kind.to_native_namespace()
+    return library if kind.is_pandas_like() or kind.is_polars() or kind.is_pyarrow() else None
 
 
 def as_native(arrow: Any, library: ModuleType | None) -> Any:

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 
 from kech.engines import ColumnFacts, Engine
 from kech.engines.duckdb import DuckDBEngine
-from kech.errors import BadOption, ColumnInTwoRoles, NoSuchColumn
-from kech.frames import frame_batches, native_library, open_frame
+from kech.errors import BadOption, ColumnInTwoRoles, NoSuchColumn, UnreadableFile
+from kech.frames import frame_batches, hold_frame, native_library, open_frame
 from kech.kinds import asked_kind, guessed_kind
-from kech.sources import Source, arrow_batches, excel_batches, open_source
+from kech.sources import Source, find_fault, open_source, read_batches
 
 MOST_THREADS = 256
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "keep")
@@ -124,16 +124,18 @@ def read_table(
         for name, value in zip(ROLES, (quasi_identifiers, sensitive, identifiers, keep), strict=True)
     }
     if isinstance(source, str | PathLike):
-        opened, native = open_source(Path(source), delimiter=delimiter, encoding=encoding), None
+        given, native = None, None
+        opened = open_source(Path(source), delimiter=delimiter, encoding=encoding)
     else:
-        opened, native = open_frame(source), native_library(source)
+        given = hold_frame(source)
+        opened, native = open_frame(given), native_library(given)
     choices = {name: as_choice(name, choice) for name, choice in (axes or {}).items()}
     check_roles(opened.columns, roles, choices)
     workers = check_threads(threads)
     engine = DuckDBEngine(memory=check_memory(memory), threads=workers)
     table = Table(engine, opened, **roles, hierarchies=hierarchies, axes=choices, native=native, threads=workers)
     try:
-        load(engine, opened, [table.index(name) for name in table.loaded], as_names(null_values), source)
+        load(engine, opened, [table.index(name) for name in table.loaded], as_names(null_values), given)
     except BaseException:
         engine.close()
         raise
@@ -142,15 +144,17 @@ def read_table(
 
 def load(engine: DuckDBEngine, source: Source, wanted: Sequence[int], nulls: Sequence[str], given: Any) -> None:
     """Put the rows into the engine."""
-    if source.format == "csv":
-        dialect = {"delimiter": source.delimiter or ",", "encoding": source.encoding or "utf-8"}
-        engine.load_csv(source.path, len(source.columns), wanted, nulls, dialect)
+    if source.format == "frame":
+        engine.load_arrow(frame_batches(given), wanted, nulls, source.path)
     elif source.format == "parquet":
         engine.load_parquet(source.path, source.columns, wanted, nulls)
+    elif source.format == "csv" and source.plain:
+        try:
+            engine.load_csv(source.path, len(source.columns), wanted, nulls, source.delimiter or ",")
+        except UnreadableFile as refusal:
+            raise find_fault(source) or refusal from None
     else:
-        readers = {"arrow": arrow_batches, "excel": excel_batches}
-        batches = readers[source.format](source.path) if source.format in readers else frame_batches(given)
-        engine.load_arrow(batches, wanted, nulls, source.path)
+        engine.load_arrow(read_batches(source), wanted, nulls, source.path)
 
 
 # -- checks at the door --------------------------------------------------------------------------------
@@ -194,7 +198,7 @@ def check_roles(columns: Sequence[str], roles: Mapping[str, Sequence[str]], axes
 
 def check_memory(memory: str | None) -> str | None:
     """A size such as 2GB."""
-    if memory is not None and not re.fullmatch(r"\d+(\.\d+)?\s*([KMGT]i?B)", memory):
+    if memory is not None and not re.fullmatch(r"\d{1,6}(\.\d{1,3})?\s*[KMGT]i?B", memory, re.I):
         raise BadOption("--memory", "write a size such as 512MB or 2GB.")
     return memory
 

@@ -5,7 +5,7 @@ import re
 import secrets
 import shutil
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +15,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kech.engines import ColumnFacts, Mapping1D, Output
-from kech.errors import BadRow, KechError, OutOfMemory, ResourceError, UnreadableFile
+from kech.errors import BadColumns, KechError, OutOfMemory, ResourceError, UnreadableFile
 from kech.files import claim_folder
 
 NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
 NOT_FINITE = r"(?i)[+-]?(nan|inf|infinity)"
 ZERO_PADDED = r"[+-]?0[0-9].*"
 DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?"
-WHOLE = r"[+-]?[0-9]{1,18}"
-FORMULA = r"(?s)'*\s*[=+\-@\t\r].*"
+WHOLE = r"[+-]?[0-9]+"
+FORMULA = r"(?s)'*[\s\x0b\x1c-\x1f\x{85}\p{Z}]*[=+\-@\t\r].*"
+LONGEST_FLOAT = 24  # no double needs more characters to be written exactly
 
 NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BIGNUM)$")
 DATE_TYPES = re.compile(r"(DATE|TIMESTAMP.*)$")
-TEXT_TYPES = re.compile(r"(VARCHAR|ENUM.*|BOOLEAN|UUID)$")
+TEXT_TYPES = re.compile(r"(VARCHAR|ENUM.*|BOOLEAN|UUID|\"NULL\")$")
 
 
 def quote(name: str) -> str:
@@ -47,11 +48,11 @@ class DuckDBEngine:
         self.memory = memory
         self.folder, held = claim_folder()
         self.connection = duckdb.connect(":memory:")
-        self.types: list[str] = []
+        self.types: dict[int, str] = {}
         self._finalizer = weakref.finalize(self, _shut, self.connection, self.folder, held)
         self._counted: set[int] = set()
         self._grouped: Sequence[Mapping1D] = ()
-        settings = {"threads": threads, "memory_limit": memory and literal(memory)}
+        settings = {"enable_progress_bar": "false", "threads": threads, "memory_limit": memory and literal(memory)}
         for name, value in settings.items():
             if value is not None:
                 self._run(f"SET {name} = {value}", "starting")
@@ -62,37 +63,45 @@ class DuckDBEngine:
 
     # -- loading -----------------------------------------------------------------------------------
 
-    def load_csv(
-        self,
-        path: Path,
-        columns: int,
-        wanted: Sequence[int],
-        nulls: Sequence[str],
-        dialect: Mapping[str, str],
-    ) -> None:
-        """Read a CSV file in a pinned dialect, every cell as text."""
+    def load_csv(self, path: Path, columns: int, wanted: Sequence[int], nulls: Sequence[str], delimiter: str) -> None:
+        """Read a plain CSV file (UTF-8, all lines ending alike) in a pinned dialect, every cell as text."""
         names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(columns))
         options = (
             f"auto_detect = false, header = true, quote = '\"', escape = '\"', strict_mode = true, "
             f"null_padding = false, max_line_size = 33554432, columns = {{{names}}}, "
-            f"delim = {literal(dialect['delimiter'])}, encoding = {literal(dialect['encoding'])}"
+            f"delim = {literal(delimiter)}"
         )
         self._lock(path)
         source = f"read_csv({literal(str(self.folder / 'source'))}, {options})"
-        self._store(source, range(columns), wanted, nulls, path)
+        self._store(source, {i: f"c{i}" for i in wanted}, nulls, path)
 
     def load_parquet(self, path: Path, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
         """Read a Parquet file."""
         self._lock(path)
         source = f"read_parquet({literal(str(self.folder / 'source'))})"
-        self._store(source, names, wanted, nulls, path)
+        self._store(source, {i: names[i] for i in wanted}, nulls, path)
 
     def load_arrow(self, batches: Any, wanted: Sequence[int], nulls: Sequence[str], path: object) -> None:
-        """Read a stream of record batches."""
+        """Read a stream of record batches; what is wrong with them is refused in the words of whoever makes them."""
         self._lock(None)
-        self.connection.register("incoming", batches)
-        self._store("incoming", batches.schema.names, wanted, nulls, path)
+        fields = [batches.schema.field(i) for i in wanted]
+        for field in fields:
+            self._check_type(field, path)
+        schema = pa.schema([field.with_name(f"c{i}") for i, field in zip(wanted, fields, strict=True)])
+        refused: list[KechError] = []
+        self.connection.register("incoming", pa.RecordBatchReader.from_batches(schema, pick(batches, schema, refused)))
+        try:
+            self._store("incoming", {i: f"c{i}" for i in wanted}, nulls, path)
+        except KechError as refusal:
+            raise (refused or [refusal])[0] from None
         self.connection.unregister("incoming")
+
+    def _check_type(self, field: Any, path: object) -> None:
+        try:
+            self.connection.from_arrow(pa.schema([field]).empty_table())
+        except duckdb.Error:
+            reason = f"column {field.name!r} is of type {field.type}. Convert it to text, a number or a date."
+            raise BadColumns(path, reason) from None
 
     def _lock(self, path: Path | None) -> None:
         """From here on the connection reaches nothing but this file and its own encrypted spill."""
@@ -109,26 +118,22 @@ class DuckDBEngine:
             "autoload_known_extensions": "false",
             "allow_community_extensions": "false",
             "python_enable_replacements": "false",
-            "enable_progress_bar": "false",
+            "timezone": "'UTC'",  # moments with a zone read the same everywhere
             "allowed_paths": "[" + ", ".join(map(literal, allowed)) + "]",
             "enable_external_access": "false",
             "lock_configuration": "true",
         }
         for name, value in settings.items():
-            self._run(f"SET {name} = {value}", "locking the engine")
+            self._run(f"SET GLOBAL {name} = {value}", "locking the engine")  # for cursors too
 
-    def _store(
-        self, source: str, names: Sequence[object], wanted: Sequence[int], nulls: Sequence[str], path: object
-    ) -> None:
-        inside = [f"c{name}" if isinstance(name, int) else str(name) for name in names]
-        picked = ", ".join(f"{without(quote(inside[i]), nulls)} AS c{i}" for i in wanted)
+    def _store(self, source: str, names: Mapping[int, str], nulls: Sequence[str], path: object) -> None:
+        picked = ", ".join(f"{without(quote(name), nulls)} AS c{i}" for i, name in names.items())
         try:
             self._run(f"CREATE TABLE source AS SELECT {picked} FROM {source}", "reading the table")
-        except UnreadableSource as failure:
-            raise failure.about(path) from None
-        described = self._run("DESCRIBE source", "reading the table").fetchall()
-        kinds = {int(name[1:]): str(kind) for name, kind, *_ in described}
-        self.types = [kinds.get(i, "") for i in range(len(inside))]
+        except EngineFailed:
+            raise UnreadableFile(path, "it is damaged or not in the format its name says.") from None
+        described = self._run("DESCRIBE source", "reading the table")
+        self.types = {int(name[1:]): str(kind) for name, kind, *_ in described}
 
     # -- the four verbs ------------------------------------------------------------------------------
 
@@ -136,36 +141,36 @@ class DuckDBEngine:
         """Facts about one column, from its distinct values."""
         self._count(column)
         kind, numeric = self._type(column), self._reads(column, "number")
-        text = "CAST(value AS VARCHAR)"
-        finite = f"regexp_full_match(trim({text}), {literal(NUMBER)}) AND isfinite(TRY_CAST({numeric} AS DOUBLE))"
-        odd = f"regexp_full_match(trim({text}), {literal(NOT_FINITE)}) OR NOT isfinite(TRY_CAST({numeric} AS DOUBLE))"
-        padded = f"regexp_full_match(trim({text}), {literal(ZERO_PADDED)})"
+        text = "trim(CAST(value AS VARCHAR))"
+        finite = f"regexp_full_match({text}, {literal(NUMBER)}) AND isfinite(TRY_CAST({numeric} AS DOUBLE))"
+        odd = f"regexp_full_match({text}, {literal(NOT_FINITE)}) OR NOT isfinite(TRY_CAST({numeric} AS DOUBLE))"
+        padded = f"regexp_full_match({text}, {literal(ZERO_PADDED)})"
         date = f"TRY_CAST({self._reads(column, 'date')} AS DOUBLE) IS NOT NULL"
         if kind not in ("text", "number"):
             finite = odd = padded = "false"
         if kind not in ("text", "date"):
             date = "false"
-        row = self._run(
+        (row,) = self._run(
             f"""SELECT coalesce(sum(n), 0), coalesce(sum(n) FILTER (value IS NULL), 0), count(value),
                 coalesce(sum(n) FILTER ({finite}), 0),
                 min(first) FILTER (value IS NOT NULL AND NOT coalesce({finite}, false)),
                 min(first) FILTER ({odd}), coalesce(sum(n) FILTER ({padded}), 0),
                 coalesce(sum(n) FILTER ({date}), 0),
                 min(first) FILTER (value IS NOT NULL AND NOT {date}),
-                coalesce(max(length(trim({text}))), 0)
+                coalesce(max(length({text})) FILTER (regexp_full_match({text}, {literal(WHOLE)})), 0)
             FROM v{column}""",
             "describing columns",
-        ).fetchall()[0]
+        )
         return ColumnFacts(kind, *(None if x is None else int(x) for x in row))  # type: ignore[arg-type]
 
     def count_values(self, column: int, kind: str) -> tuple[Any, NDArray[np.int64]]:
         """Distinct values of a column read as `kind`, and their rows."""
         self._count(column)
-        found = self._run(
+        found = self._arrays(
             f"""SELECT {self._reads(column, kind)} AS x, CAST(sum(n) AS BIGINT) AS n FROM v{column}
             WHERE value IS NOT NULL GROUP BY x ORDER BY x""",
             "counting values",
-        ).fetchnumpy()
+        )
         values = found["x"].tolist() if kind == "text" else np.asarray(found["x"], np.float64)
         return values, np.asarray(found["n"], np.int64)
 
@@ -186,7 +191,7 @@ class DuckDBEngine:
             FROM (SELECT {columns}, count(*) AS n FROM coded GROUP BY {columns}) ORDER BY p""",
             "grouping rows",
         )
-        found = self._run(f"SELECT {columns}, n FROM points ORDER BY p", "grouping rows").fetchnumpy()
+        found = self._arrays(f"SELECT {columns}, n FROM points ORDER BY p", "grouping rows")
         codes_found = [np.asarray(found[f"q{j}"], np.int32) for j in range(len(mappings))]
         return np.ascontiguousarray(np.stack(codes_found, axis=1)), np.asarray(found["n"], np.int64)
 
@@ -274,80 +279,81 @@ class DuckDBEngine:
         )
 
     def _published(self, output: Output, position: int, for_csv: bool) -> str:
+        """Labels and text, defused for CSV; numbers and dates; anything else as text."""
         if output.source is None:
             return harmless(f"l{position}") if for_csv else f"l{position}"
-        cell, text = f"source.c{output.source}", self._type(output.source) == "text"
-        if text and for_csv:
-            return harmless(f"CAST({cell} AS VARCHAR)")
-        return self._typed(cell, output.source) if text and output.typed else cell
+        cell, kind = f"source.c{output.source}", self._type(output.source)
+        if kind == "other" or (kind == "text" and for_csv):
+            text = f"CAST({cell} AS VARCHAR)"
+            return harmless(text) if for_csv else text
+        return self._typed(cell, output.source) if kind == "text" and output.typed else cell
 
     def _typed(self, cell: str, column: int) -> str:
+        """Text that reads as numbers or dates throughout, and loses nothing by it, becomes what it reads as."""
         facts = self.describe(column)
+        text = "trim(CAST(value AS VARCHAR))"
+        ((whole, longest),) = self._run(
+            f"SELECT bool_and(regexp_full_match({text}, {literal(WHOLE)})), max(length({text})) FROM v{column}",
+            "publishing",
+        )
         present = facts.rows - facts.nulls
-        if present and facts.numbers == present and not facts.zero_padded and facts.longest <= 15:
-            whole = self._run(
-                f"SELECT bool_and(regexp_full_match(trim(CAST(value AS VARCHAR)), {literal(WHOLE)})) FROM v{column}",
-                "publishing",
-            ).fetchall()[0][0]
+        exact = not facts.zero_padded and facts.longest <= 15 and (longest or 0) <= LONGEST_FLOAT
+        if present and facts.numbers == present and exact:
             return f"CAST(trim({cell}) AS {'BIGINT' if whole else 'DOUBLE'})"
         if present and facts.dates == present:
-            return f"CAST(trim({cell}) AS {'DATE' if facts.longest == 10 else 'TIMESTAMP'})"
+            return f"CAST(trim({cell}) AS {'DATE' if longest == len('2020-12-31') else 'TIMESTAMP'})"
         return cell
 
     def _stream(self, query: str) -> Any:
         try:
-            return self.connection.cursor().sql(query).to_arrow_reader(100_000)
+            reader = self.connection.cursor().sql(query).to_arrow_reader(100_000)
         except duckdb.Error as failure:
             raise refusal(failure, "publishing", self.memory) from None
+        return pa.RecordBatchReader.from_batches(reader.schema, self._batches(reader))
 
-    def _run(self, sql: str, doing: str) -> duckdb.DuckDBPyConnection:
+    def _batches(self, reader: Any) -> Iterator[Any]:
+        """The batches of a query; a failure on the way does not quote the rows."""
         try:
-            return self.connection.execute(sql)
+            yield from reader
+        except (duckdb.Error, pa.ArrowException, OSError) as failure:
+            raise refusal(failure, "publishing", self.memory) from None
+
+    def _run(self, sql: str, doing: str) -> list[Any]:
+        try:
+            return self.connection.execute(sql).fetchall()
+        except duckdb.Error as failure:
+            raise refusal(failure, doing, self.memory) from None
+
+    def _arrays(self, sql: str, doing: str) -> dict[str, Any]:
+        try:
+            return self.connection.execute(sql).fetchnumpy()
         except duckdb.Error as failure:
             raise refusal(failure, doing, self.memory) from None
 
 
-class UnreadableSource(KechError):
-    """A file the engine could not read; becomes a refusal once the caller's name for it is known."""
-
-    def __init__(self, line: int | None, reason: str) -> None:
-        super().__init__(reason)
-        self.line, self.reason = line, reason
-
-    def about(self, path: object) -> KechError:
-        """The refusal, with the name of the file."""
-        return UnreadableFile(path, self.reason) if self.line is None else BadRow(path, self.line, self.reason)
-
-
-def refusal(failure: duckdb.Error, doing: str, memory: str | None) -> KechError:
-    """What DuckDB said, without the cells it quotes."""
+def refusal(failure: Exception, doing: str, memory: str | None) -> KechError:
+    """What DuckDB says, without the cells it quotes."""
     said = str(failure)
-    if isinstance(failure, duckdb.OutOfMemoryException):
+    if "No space left on device" in said:
+        return ResourceError(f"The disk is full while {doing}. Free some space, or set TMPDIR to a folder with more.")
+    if isinstance(failure, duckdb.OutOfMemoryException) or "Out of Memory" in said:
         return OutOfMemory(doing, memory or "of this machine")
-    line = re.search(r"CSV Error on Line: (\d+)", said)
-    if line:
-        return UnreadableSource(int(line[1]), csv_reason(said))
-    if "CSV" in said:
-        return UnreadableSource(
-            None, "its lines end in different ways or its quotes do not match; save it again as plain CSV."
-        )
-    if doing == "reading the table":
-        return UnreadableSource(None, "it is damaged or not in the format its name says.")
-    return ResourceError(f"The engine failed while {doing} ({type(failure).__name__}).")
+    return EngineFailed(f"The engine failed while {doing} ({type(failure).__name__}).")
 
 
-def csv_reason(said: str) -> str:
-    """Which of the known faults a line has."""
-    counts = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", said)
-    if counts:
-        return f"it has {counts[2]} fields where the header has {counts[1]}. Is the delimiter right (--delimiter)?"
-    if "quote" in said:
-        return "a quote is opened and never closed, or text follows a closing quote."
-    if "unicode" in said or "encoded" in said:
-        return "it is not UTF-8. Name its encoding: --encoding latin-1 or --encoding utf-16."
-    if "size" in said:
-        return "the line is longer than 32 MB."
-    return "it is not valid CSV."
+class EngineFailed(ResourceError):
+    """Neither memory nor disk was short."""
+
+
+def pick(batches: Any, schema: Any, refused: list[KechError]) -> Iterator[Any]:
+    """The wanted columns, under the names of the schema; DuckDB forgets what was raised, so it is kept here."""
+    wanted = [int(name[1:]) for name in schema.names]
+    try:
+        for batch in batches:
+            yield pa.record_batch([batch.column(i) for i in wanted], schema=schema)
+    except KechError as refusal:
+        refused.append(refusal)
+        raise
 
 
 def without(cell: str, nulls: Sequence[str]) -> str:

@@ -1,0 +1,69 @@
+"""Parquet, Arrow and Excel files: their column names, and the rows of those no engine reads by itself."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from kech.errors import MissingExtra, UnreadableFile
+from kech.sources.source import text_batches
+
+DAMAGED = "it is damaged or not in the format its name says."
+
+
+def read_names(path: Path, kind: str) -> tuple[str, ...]:
+    """Column names of a Parquet, Arrow or Excel file."""
+    try:
+        if kind == "parquet":
+            import pyarrow.parquet as pq
+
+            return tuple(pq.read_schema(path).names)
+        return tuple((arrow_batches(path) if kind == "arrow" else excel_batches(path)).schema.names)
+    except PermissionError:
+        raise
+    except (pa.ArrowException, OSError, ValueError):
+        raise UnreadableFile(path, DAMAGED) from None
+
+
+def arrow_batches(path: Path) -> Any:
+    """An Arrow IPC file or stream as record batches, each checked: a damaged one could crash its reader."""
+    mapped = pa.memory_map(str(path))
+    try:
+        reader = pa.ipc.open_file(mapped)
+        batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
+    except pa.ArrowInvalid:
+        mapped.seek(0)
+        reader = batches = pa.ipc.open_stream(mapped)
+    return pa.RecordBatchReader.from_batches(reader.schema, checked(path, batches))
+
+
+def checked(path: Path, batches: Iterable[Any]) -> Iterator[Any]:
+    """Record batches whose buffers hold what they should."""
+    try:
+        for batch in batches:
+            batch.validate(full=True)
+            yield batch
+    except (pa.ArrowException, OSError, ValueError):
+        raise UnreadableFile(path, DAMAGED) from None
+
+
+def excel_batches(path: Path) -> Any:
+    """The first sheet of a workbook, every cell as text."""
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook
+    except ImportError:
+        raise MissingExtra("Reading Excel files", "excel") from None
+    try:
+        rows = CalamineWorkbook.from_path(str(path)).get_sheet_by_index(0).to_python()
+    except (CalamineError, OSError):
+        raise UnreadableFile(path, DAMAGED) from None
+    if not rows:
+        raise UnreadableFile(path, "its first sheet is empty.")
+    header, *cells = ([cell_text(cell) for cell in row] for row in rows)
+    return text_batches(header, [cells] if cells else [])
+
+
+def cell_text(cell: Any) -> str:
+    """An Excel cell as CSV would hold it: whole numbers without a point."""
+    return str(int(cell) if isinstance(cell, float) and cell.is_integer() else cell)

@@ -1,0 +1,47 @@
+"""Source: a file or dataframe as it was found."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from kech.errors import BadColumns
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file with its column names and, for CSV, its dialect."""
+
+    path: Path
+    format: str
+    columns: tuple[str, ...]
+    delimiter: str | None = None
+    encoding: str | None = None
+    plain: bool = True  # CSV that every engine reads alike: UTF-8, and all lines end in the same way
+
+
+def check_columns(source: Source) -> None:
+    """There are columns, and every one has a name of its own, whatever the case."""
+    if not source.columns:
+        raise BadColumns(source.path, "there are none.")
+    if any(not name.strip() for name in source.columns):
+        position = next(i for i, name in enumerate(source.columns, 1) if not name.strip())
+        raise BadColumns(source.path, f"column {position} has no name. Does the file begin with a header line?")
+    seen = Counter(name.casefold() for name in source.columns)
+    twice = sorted({name for name in source.columns if seen[name.casefold()] > 1})
+    if twice:
+        raise BadColumns(source.path, f"the names {', '.join(map(repr, twice))} are not distinct. Rename them.")
+
+
+def text_batches(columns: Sequence[str], chunks: Iterable[Sequence[Sequence[str]]]) -> Any:
+    """Rows of text, some at a time, as record batches; an empty cell is NULL."""
+    schema = pa.schema([(name, pa.string()) for name in columns])
+
+    def as_batch(rows: Sequence[Sequence[str]]) -> Any:
+        cells = ([cell or None for cell in column] for column in zip(*rows, strict=True))
+        return pa.record_batch([pa.array(column, pa.string()) for column in cells], schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, map(as_batch, chunks))
