@@ -41,8 +41,8 @@ def guessed_kind(column: str, facts: ColumnFacts) -> str:
 
 
 def is_code(facts: ColumnFacts) -> bool:
-    """Text with leading zeros or very long numbers is a code, not a quantity."""
-    return facts.type == "text" and not facts.dates and (facts.zero_padded > 0 or facts.longest > MOST_DIGITS)
+    """Leading zeros or very long whole numbers make a code, not a quantity."""
+    return not facts.dates and (facts.zero_padded > 0 or facts.longest > MOST_DIGITS)
 
 
 def check_all(column: str, holds: bool, row: int | None, words: str) -> None:
