@@ -343,9 +343,10 @@ def parse_ks(texts: Sequence[str]) -> list[int]:
     try:
         ends = [part.split("-") for part in split(texts)]
         spans = [range(int(span[0]), int(span[-1]) + 1) for span in ends]
-    except ValueError:
-        spans = []
-    if not 0 < sum(map(len, spans)) <= MOST_KS:
+        count = sum(map(len, spans))
+    except (ValueError, OverflowError):
+        count = 0
+    if not 0 < count <= MOST_KS:
         raise BadOption("--k", f"write numbers or ranges: --k 2-20,50,100; at most {MOST_KS:,} of them.")
     return [k for span in spans for k in span]
 
