@@ -164,6 +164,7 @@ class WeightedBarcode:
             "private": True,
             "metric": self.filtration.metric,
             "rows": self.filtration.points.rows,
+            "max_dimension": max(self.holes, default=0),
             "bars": [finite(bar) for bar in bars],
             "zero_length_left_out": self.zero_length,
             "regimes": {

@@ -4,6 +4,7 @@ import csv
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -145,7 +146,7 @@ def barcode(
     *,
     intake: Intake | None = None,
     metric: str = "box",
-    max_dimension: int = 1,
+    max_dimension: int | None = None,
     k: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = ["2"],  # noqa: B006
     reading: str | None = None,
     radii: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
@@ -160,7 +161,8 @@ def barcode(
     metric: str
         box (any columns; Cech = Rips) or ball (Euclidean; numbers and dates).
     max_dimension: int
-        Holes up to this dimension; 0 for components alone, which is fast for millions of rows.
+        Holes up to this dimension: 1 otherwise, where the extra `topology` is installed; 0 for components alone,
+        which is fast for millions of rows.
     k: list[str]
         Show regimes for this k and larger ones; several k are drawn side by side: --k 2,3,4.
     reading: str
@@ -172,8 +174,9 @@ def barcode(
     """
     asked = intake or Intake()
     plan, ks = asked.settle(), parse_ks(k)
+    dimension = int(has_topology()) if max_dimension is None else max_dimension
     with asked.open(table, plan) as opened:
-        found = kech.compute_barcode(opened, metric=metric, max_dimension=max_dimension, grid=asked.grid or "exact")
+        found = kech.compute_barcode(opened, metric=metric, max_dimension=dimension, grid=asked.grid or "exact")
     shown = found.to_json(min(ks), parse_radii(radii), [reading] if reading else None)
     if plot is not None:
         found.plot(plot, k=ks, reading=reading or "homological")
@@ -349,6 +352,11 @@ def parse_ks(texts: Sequence[str]) -> list[int]:
     if not 0 < count <= MOST_KS:
         raise BadOption("--k", f"write numbers or ranges: --k 2-20,50,100; at most {MOST_KS:,} of them.")
     return [k for span in spans for k in span]
+
+
+def has_topology() -> bool:
+    """Whether the extra that looks for holes is installed."""
+    return all(find_spec(name) for name in ("ripser", "dionysus"))
 
 
 def parse_radii(texts: Sequence[str]) -> list[float]:

@@ -157,7 +157,10 @@ def barcode(found: dict[str, Any]) -> None:
     bars = [bar for bar in found["bars"] if bar["dimension"] == 0]
     holes = len(found["bars"]) - len(bars)
     out().print("[yellow]PRIVATE:[/] bars are real distances between people; do not publish them.")
-    out().print(f"{found['rows']:,} rows, metric {found['metric']}: {len(bars):,} components, {holes:,} holes")
+    looked = (
+        f"{holes:,} holes up to dimension {found['max_dimension']}" if found["max_dimension"] else "no search for holes"
+    )
+    out().print(f"{found['rows']:,} rows, metric {found['metric']}: {len(bars):,} components, {looked}")
     table = grid("from eps>", "to eps>", "rows>", "simplex from>", "")
     top = max((bar["death"] or 0.0 for bar in bars), default=0.0) or 1.0
     longest = sorted(bars, key=lambda bar: (bar["birth"] - (bar["death"] or 9.0), -bar["weight"]))[:MOST_BARS]
