@@ -75,6 +75,7 @@ def width_of(folder, axis, label, name="t.parquet"):
         (NUMERIC, "[90.5, 130)", 0.095),
         (NUMERIC, "[-5, 500]", 1),
         (NUMERIC, "[200, 300]", 0),
+        (NUMERIC, "[1e900, 2e900]", 0),
         (NUMERIC, ">= 80", 0.2),
         (NUMERIC, "> 80", 0.2),
         (NUMERIC, ">= 180", 0),
@@ -90,6 +91,7 @@ def width_of(folder, axis, label, name="t.parquet"):
         (DATE, "[1920-01-02, 1920-01-04)", 0.2),
         (DATE, "[1920-01-02 00:00:00, 1920-01-02 12:00:00)", 0.05),
         (DATE, "[1920-01-02 00:00:00.000000, 1920-01-02 06:00:00.5]", 0.025 + 0.5 / 864_000),
+        (DATE | {"domain": ["2020-01-01", "2020-01-01 00:00:00.000003"]}, "< 2020-01-01 00:00:00.000001", 1 / 3),
         (DATE, ">= 1920-01-10", 0.1),
         (DATE, "<= 1920-01-10", 0.9),
         (DATE, "[1919-01-01, 1920-01-02)", 0.1),
@@ -110,6 +112,7 @@ def width_of(folder, axis, label, name="t.parquet"):
         (SET, "{, a}", 0.25),
         (SET, "{a b, c d}", 0.25),
         (SET, "{a, b, c, d, e, f, g}", 1),
+        (SET | {"values": 2}, "{a, b}", 1),
         (SET | {"values": 1}, "{a}", 0),
         (ORDINAL, "mid", 0),
         (ORDINAL, "low..mid", 0.25),
@@ -120,6 +123,7 @@ def width_of(folder, axis, label, name="t.parquet"):
         (ORDINAL | {"order": ["only"]}, "only..only", 0),
         (STAR, "anything", 0),
         *((axis, "", 0) for axis in AXES),
+        *((axis, None, 0) for axis in AXES),
         *((axis, "*", 1) for axis in AXES),
     ],
 )
@@ -427,6 +431,20 @@ def test_format_comes_from_the_published_name(tmp_path):
     assert document["file"]["format"] == "parquet"
 
 
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+def test_format_that_is_given_outweighs_the_name(tmp_path, name):
+    release(tmp_path / name)
+    odd = (tmp_path / name).rename(tmp_path / ("out.csv" if name == "out.parquet" else "out.pq"))
+    given = {"format": name.split(".")[1]}
+
+    certify(odd, PEOPLE_AXES, sensitive=["disease"], kept=["note"], rows_in=10, k=3, **given)
+
+    figures = [check_certificate(odd), measure(odd, PEOPLE_AXES, **given), check_table(odd, ["age"], 3, **given)]
+    assert [found["k"] for found in figures] == [3, 3, 3]
+    with pytest.raises(UnreadableFile):
+        check_table(odd, ["age"], 3)
+
+
 def test_other_delimiter_and_byte_order_mark(tmp_path):
     path = tmp_path / "out.csv"
     path.write_text("c;d\n1,5;x\n1,5;x\n", encoding="utf-8-sig")
@@ -540,12 +558,16 @@ def test_edited_file(out, rows, claims):
 def test_extra_column_and_missing_columns(out):
     write(out, [*PEOPLE, "ssn"], [[*row, "1"] for row in ROWS])
     assert broken(out) == {"sha256", "columns"}
+    with pytest.raises(ClaimBroken, match="columns: the file also has 'ssn'"):
+        check_certificate(out)
 
     write(out, PEOPLE[:3], [row[:3] for row in ROWS])
     assert broken(out) == {"sha256", "columns"}
 
     write(out, PEOPLE[1:], [row[1:] for row in ROWS])
     assert broken(out) == {"sha256", "columns"}
+    with pytest.raises(ClaimBroken, match="columns: the file lacks 'age'"):
+        check_certificate(out)
 
 
 def test_order_of_rows_and_columns_is_no_claim(out):
@@ -582,6 +604,10 @@ CHANGES = {
     "suppressed": (lambda d: d["claims"].update(suppressed=4), {"suppressed", *LOSSES}),
     "suppressed and rows_in": (lambda d: d["claims"].update(suppressed=4, rows_in=14), LOSSES),
     "suppressed below zero": (lambda d: d["claims"].update(suppressed=-1, rows_in=9), {"suppressed"}),
+    "suppressed below zero, k too": (
+        lambda d: (d["claims"].update(suppressed=-1, rows_in=9), d["parameters"].update(k=-5)),
+        {"suppressed"},
+    ),
     "few suppressed shown": (lambda d: d["claims"].update(suppressed=2, rows_in=12), {"suppressed", *LOSSES}),
     "hidden suppressed of another k": (
         lambda d: d["claims"].update(suppressed="<4", rows_in=None),
@@ -595,6 +621,7 @@ CHANGES = {
     "loss, not a number": (lambda d: d["claims"].update(loss=float("nan")), {"loss"}),
     "loss of one column": (lambda d: d["claims"]["loss_per_column"].update(age=0.1), {"loss_per_column"}),
     "loss as text": (lambda d: d["claims"]["loss_per_column"].update(age="0.09"), {"loss_per_column"}),
+    "loss as an object": (lambda d: d["claims"]["loss_per_column"].update(age={}), {"loss_per_column"}),
     "loss of a column left out": (lambda d: d["claims"]["loss_per_column"].pop("age"), {"loss_per_column"}),
     "average": (lambda d: d["measured"].update(average_class=3.0), {"average_class"}),
     "l": (lambda d: d["measured"]["l"].update(disease=2), {"l"}),
@@ -739,6 +766,7 @@ def test_text_that_is_no_certificate(tmp_path, text):
         [DATE | {"domain": [0, 1]}],
         [TREE | {"labels": []}],
         [TREE | {"labels": {"x": "many"}}],
+        [TREE | {"labels": {"x": 10**400}}],
         [{"column": "c", "axis": "tree", "leaves": 3}],
         [SET | {"values": None}],
         [ORDINAL | {"order": 3}],
@@ -827,7 +855,7 @@ def test_text_beyond_ascii_is_fine(tmp_path):
 
 
 def test_blank_line_is_a_row_only_where_there_is_one_column(tmp_path):
-    (tmp_path / "t.csv").write_text("c\na\n\n\n")
+    (tmp_path / "t.csv").write_text('c\na\n\n""\n')
 
     figures = check_table(tmp_path / "t.csv", ["c"], 1)
 
@@ -980,7 +1008,11 @@ def test_cell_of_a_damaged_file_is_never_shown(tmp_path, content):
     assert CANARY not in everything_said(caught.value)
 
 
-@pytest.mark.parametrize("array", [pyarrow.array([CANARY.encode() + b"\xff"]), pyarrow.array([[CANARY]])])
+no_text = pyarrow.array([CANARY.encode() + b"\xff"])
+unchecked = pyarrow.Array.from_buffers(pyarrow.string(), 1, no_text.buffers())
+
+
+@pytest.mark.parametrize("array", [no_text, unchecked, pyarrow.array([[CANARY]])], ids=["bytes", "text", "list"])
 def test_parquet_cell_that_is_no_text_is_never_shown(tmp_path, array):
     parquet.write_table(pyarrow.table([array], names=["c"]), tmp_path / "t.parquet")
 
@@ -988,6 +1020,15 @@ def test_parquet_cell_that_is_no_text_is_never_shown(tmp_path, array):
         check_table(tmp_path / "t.parquet", ["c"], 1)
 
     assert CANARY not in everything_said(caught.value)
+
+
+def test_text_of_a_malformed_axis_is_never_shown(tmp_path):
+    path = write(tmp_path / "t.csv", ["c"], [["1"]])
+
+    for axis in (STAR | {"axis": CANARY}, NUMERIC | {"domain": [0, CANARY]}, SET | {"values": CANARY}):
+        with pytest.raises(BadOption) as caught:
+            measure(path, [axis])
+        assert CANARY not in everything_said(caught.value)
 
 
 @in_one_folder

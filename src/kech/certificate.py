@@ -353,8 +353,8 @@ def _width_reader(axis: Axis) -> Callable[[Cell], float | None]:
 
     def width(label: Cell) -> float | None:
         try:
-            return min(1.0, max(0.0, float(known[label] if label in known else read(label))))
-        except (ValueError, ArithmeticError):
+            return float(min(1, max(0, known[label] if label in known else read(label))))
+        except ValueError:
             return None
 
     return width

@@ -356,7 +356,7 @@ def parse_ks(texts: Sequence[str]) -> list[int]:
 
 def has_topology() -> bool:
     """Whether the extra that looks for holes is installed."""
-    return all(find_spec(name) for name in ("ripser", "dionysus"))
+    return all(find_spec(name) for name in ("ripser", "scipy"))
 
 
 def parse_radii(texts: Sequence[str]) -> list[float]:
