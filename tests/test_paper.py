@@ -1,6 +1,9 @@
 """The paper's nine rows, computed: every number of docs/paper.md, and where the paper contradicts itself."""
 
+import doctest
+import re
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -269,3 +272,46 @@ def test_a_sample_of_radii_shows_the_regimes(points, metric):
         "box": [(8, 1), (7, 1), (3, 1), (2, 3), (2, 3), (2, 3), (2, 3), (1, 9)],
     }[metric]
     assert not any(at["strict"] for at in seen if at["k"] > 1)
+
+
+# The page in the manual
+
+PAGE = Path(__file__).parents[1] / "docs" / "paper.md"
+
+
+def test_the_code_of_the_page_prints_what_the_page_says():
+    pytest.importorskip("kech.homology")
+    pytest.importorskip("scipy")
+    failed, tried = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
+
+    assert tried > 10
+    assert failed == 0
+
+
+def test_the_page_has_every_number():
+    numbers_of_page = set(re.findall(r"\d\.\d{4}", PAGE.read_text("utf-8")))
+    known = {f"{x:.4f}" for x in all_numbers() if x != INF}
+
+    assert known <= numbers_of_page
+    assert numbers_of_page <= known
+
+
+def all_numbers():
+    for metric, merges in MERGES.items():
+        yield from (x for _, start, full in merges for x in (start, full) if x is not None)
+        yield from RADII[metric].values()
+        yield from (x for bar in HOLES[metric] for x in bar)
+        regimes = [*HOMOLOGICAL[metric][2], *HOMOLOGICAL[metric][4], *STRICT[metric], *PARTITION[metric]]
+        yield from (x for start, stop, _, _ in regimes for x in (start, stop))
+        yield from (*BEST[metric].values(), NEXT_BEST[metric])
+
+
+def test_the_page_names_tests_that_exist():
+    text = PAGE.read_text("utf-8")
+    here = Path(__file__).parent
+    for name in re.findall(r"`(test_\w+\.py)", text):
+        assert (here / name).exists(), name
+    named = re.findall(r"`(test_\w+\.py)::(\w+)`", text)
+    assert len(named) > 20
+    for file, name in named:
+        assert f"def {name}(" in (here / file).read_text("utf-8"), name
