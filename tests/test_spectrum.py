@@ -1,0 +1,142 @@
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import kech
+from kech.demo import generate_town, nine_rows
+from kech.errors import BadOption, NoQuasiIdentifier, TooFewRows
+from kech.loss import largest_radius, mean_loss
+from strategies import random_case
+
+FIELDS = ["k", "cut", "eps", "eps_lower_bound", "classes", "loss", "suppressed", "average_class", "l", "t"]
+TOWN = {"quasi_identifiers": ["age", "sex", "zip", "moved_in", "schooling", "job"], "sensitive": ["diagnosis"]}
+
+
+@pytest.fixture(scope="module")
+def nine():
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"], sensitive=["salary"]) as table:
+        yield table
+
+
+@pytest.fixture(scope="module")
+def town():
+    with kech.read_table(generate_town(3000), **TOWN) as table:
+        yield table
+
+
+def check_against_releases(table, spectrum, grid, every=1):
+    """A release at k has the very figures of its row."""
+    for row in spectrum.rows()[::every]:
+        partition = kech.make_release(table, k=row["k"], grid=grid).partition
+        assert row["loss"] == mean_loss(partition)
+        assert row["eps"] == largest_radius(partition)
+        assert row["classes"] == partition.classes
+        assert row["average_class"] == table.rows / partition.classes
+        assert partition.k >= row["k"]
+
+
+# The paper's nine rows
+
+
+def test_the_nine_rows_at_every_k(nine):
+    rows = kech.compute_spectrum(nine, grid="exact").rows()
+
+    assert [row["k"] for row in rows] == list(range(2, 10))
+    assert [row["classes"] for row in rows] == [4, 3, 2, 1, 1, 1, 1, 1]
+    assert rows[1]["eps"] == 0.25
+    assert rows[1]["loss"] == pytest.approx(((3 + 14 + 15) / 30 + (76 + 4 + 68) / 307) / 6)
+    assert [row["loss"] for row in rows[3:]] == [1] * 5
+
+
+def test_the_json_of_the_nine_rows(nine):
+    made = kech.compute_spectrum(nine, grid="exact").to_json()
+
+    assert json.loads(json.dumps(made)) == made
+    assert list(made) == ["rows", "points", "quasi_identifiers", "spectrum"]
+    assert (made["rows"], made["points"], made["quasi_identifiers"]) == (9, 9, ["age", "zip"])
+    assert all(list(row) == FIELDS for row in made["spectrum"])
+    assert {row["cut"] for row in made["spectrum"]} == {"local"}
+
+
+# Laws
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_release_is_what_its_row_says_and_loss_never_falls_as_k_grows(seed):
+    case = random_case(seed)
+    with kech.read_table(case.table, **case.roles) as table:
+        spectrum = kech.compute_spectrum(table, grid=case.grid)
+        losses = [row["loss"] for row in spectrum.rows()]
+
+        assert [row["k"] for row in spectrum.rows()] == list(range(2, case.table.num_rows + 1))
+        assert all(0 <= loss <= 1 for loss in losses)
+        assert all(0 <= row["eps"] <= 0.5 for row in spectrum.rows())
+        # a cut for k + 1 is one for k, and the grid of k is as fine: only rounding may differ
+        assert all(np.diff(losses) >= -1e-12)
+        check_against_releases(table, spectrum, case.grid, every=1 + case.table.num_rows // 4)
+
+
+def test_a_town_from_2_to_100(town):
+    spectrum = kech.compute_spectrum(town)
+    rows = spectrum.rows()
+    losses = [row["loss"] for row in rows]
+
+    assert [row["k"] for row in rows] == list(range(2, 101))
+    assert all(np.diff(losses) >= -1e-12)
+    assert losses[0] < 0.2 < losses[-1]
+    assert all(np.diff([row["classes"] for row in rows]) <= 0.1 * rows[0]["classes"])
+    check_against_releases(town, spectrum, "auto", every=17)
+
+
+def test_large_k_are_released_as_their_rows_say(town):
+    spectrum = kech.compute_spectrum(town, k=[255, 256, 257, 263, 264, 300, 1000, 1501, 3000])
+    losses = [row["loss"] for row in spectrum.rows()]
+
+    check_against_releases(town, spectrum, "auto")
+    assert all(np.diff(losses) >= -1 / 128)  # above 256 the line is cut in steps
+
+
+def test_the_order_in_which_k_are_asked_does_not_matter(nine):
+    assert kech.compute_spectrum(nine, k=[5, 3, 3, 2]).rows() == kech.compute_spectrum(nine, k=[2, 3, 5]).rows()
+
+
+# The odd ones
+
+
+def test_k_of_one_and_of_all(nine):
+    first, last = kech.compute_spectrum(nine, k=[1, 9], grid="exact").rows()
+
+    assert (first["loss"], first["classes"], first["eps"]) == (0, 9, 0)
+    assert (last["loss"], last["classes"], last["eps"]) == (1, 1, 0.5)
+
+
+def test_twins_cost_nothing():
+    with kech.read_table(
+        pa.table({"a": [1, 1, 7, 7], "b": ["x", "x", "y", "y"]}), quasi_identifiers=["a", "b"]
+    ) as table:
+        rows = kech.compute_spectrum(table, grid="exact").rows()
+
+    assert [(row["k"], row["loss"], row["classes"]) for row in rows] == [(2, 0, 2), (3, 1, 1), (4, 1, 1)]
+
+
+def test_a_constant_column_costs_nothing():
+    with kech.read_table(pa.table({"a": [5] * 6, "b": ["x"] * 6}), quasi_identifiers=["a", "b"]) as table:
+        for grid in ("auto", "exact", 10):
+            rows = kech.compute_spectrum(table, grid=grid).rows()
+            assert [row["classes"] for row in rows] == [1] * 5
+            assert grid == 10 or [row["loss"] for row in rows] == [0] * 5
+
+
+def test_goals_nobody_can_keep(nine):
+    with pytest.raises(TooFewRows, match="k=10 needs 10 rows"):
+        kech.compute_spectrum(nine, k=[2, 10])
+    with pytest.raises(BadOption, match="--k"):
+        kech.compute_spectrum(nine, k=[0, 2])
+    with pytest.raises(BadOption, match="--cut"):
+        kech.compute_spectrum(nine, cut="none")
+    with kech.read_table(nine_rows().slice(0, 1), quasi_identifiers=["age"]) as table, pytest.raises(TooFewRows):
+        kech.compute_spectrum(table)
+    with kech.read_table(nine_rows()) as table, pytest.raises(NoQuasiIdentifier):
+        kech.compute_spectrum(table)
