@@ -13,7 +13,7 @@ namespace kech {
 
 // The farthest point from the centre joins the support until nobody is outside; supports hold at most axes + 1 points.
 // The ball of a few points is found by trying the centres of all of their subsets, so grids, duplicates and cospherical
-// points are no trouble: the right centre is the one whose farthest points are the subset, and nearest.
+// points are no trouble: the right centre is the one whose farthest point is nearest.
 class EnclosingBall {
   public:
     EnclosingBall(const double* points, std::size_t count, std::size_t axes)
@@ -64,25 +64,25 @@ class EnclosingBall {
         return found;
     }
 
+    // The newest point was outside the ball of the others, so it is on the sphere: only subsets that hold it count.
     void solve(const std::vector<const double*>& few) {
         std::size_t others = few.size() - 1;
-        best_ = infinity;
+        square_ = infinity;
         for (std::size_t size = 1; size <= std::min(others, axes_); ++size)
             for (std::size_t mask = 1; mask < std::size_t{1} << others; ++mask)
                 if (std::popcount(mask) == static_cast<int>(size)) attempt(few, mask);
     }
 
-    // Nobody of the few may be farther away than the subset.  A larger subset must be better by more than rounding.
+    // A larger subset must be better by more than rounding.
     void attempt(const std::vector<const double*>& few, std::size_t mask) {
         std::vector<const double*> through{few.back()};
         for (std::size_t i = 0; i + 1 < few.size(); ++i)
             if (mask >> i & 1) through.push_back(few[i]);
         std::vector<double> centre;
         if (!circumscribe(through, centre)) return;
-        double own = square_distance(centre.data(), through[0]), reach = own;
+        double reach = 0;
         for (auto point : few) reach = std::max(reach, square_distance(centre.data(), point));
-        if (reach + (reach - own) >= best_ * (1 - rounding)) return;
-        best_ = reach + (reach - own);
+        if (reach >= square_ * (1 - rounding)) return;
         square_ = reach;
         centre_ = std::move(centre);
         support_ = std::move(through);
@@ -134,7 +134,7 @@ class EnclosingBall {
     std::vector<double> points_;  // the first one is the origin
     std::size_t count_, axes_;
     std::vector<double> centre_;
-    double square_ = 0, best_ = infinity;
+    double square_ = 0;
     std::vector<const double*> support_;
 };
 
