@@ -127,11 +127,14 @@ class DuckDBEngine:
             self._run(f"SET GLOBAL {name} = {value}", "locking the engine")  # for cursors too
 
     def _store(self, source: str, names: Mapping[int, str], nulls: Sequence[str], path: object) -> None:
-        picked = ", ".join(f"{without(quote(name), nulls)} AS c{i}" for i, name in names.items())
+        picked = ", ".join(f"{quote(name)} AS c{i}" for i, name in names.items())
         try:
             self._run(f"CREATE TABLE source AS SELECT {picked} FROM {source}", "reading the table")
         except EngineFailed:
             raise UnreadableFile(path, "it is damaged or not in the format its name says.") from None
+        if nulls:  # only now: while it reads Parquet, DuckDB believes the file's statistics, which know no NaN
+            mended = ", ".join(f"{without(f'c{i}', nulls)} AS c{i}" for i in names)
+            self._run(f"CREATE OR REPLACE TABLE source AS SELECT {mended} FROM source", "reading the table")
         described = self._run("DESCRIBE source", "reading the table")
         self.types = {int(name[1:]): str(kind) for name, kind, *_ in described}
 
