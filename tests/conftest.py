@@ -1,0 +1,123 @@
+"""What every test stands on: a temporary folder of its own, and kech as a user runs it."""
+
+import csv
+import json
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from kech.cli import main
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_temporary_folder(tmp_path_factory):
+    """Runs side by side do not see each other's private folders."""
+    use_temporary_folder(tmp_path_factory.mktemp("temporary"))
+
+
+@pytest.fixture
+def temporary(tmp_path):
+    """The folder for temporary files, of this test alone; kech must leave it empty."""
+    before = Path(tempfile.gettempdir())
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    use_temporary_folder(folder)
+    yield folder
+    use_temporary_folder(before)
+    assert list(folder.iterdir()) == []
+
+
+def use_temporary_folder(folder):
+    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run of kech left on the screen."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self):
+        """The one object on standard output, or on standard error for a refusal."""
+        return json.loads(self.err if self.code else self.out)
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """Run kech with these words, in this process."""
+    monkeypatch.delenv("KECH_DEBUG", raising=False)
+
+    def run_kech(*words):
+        capsys.readouterr()
+        code = 0
+        try:
+            main([str(word) for word in words])
+        except SystemExit as stop:
+            code = stop.code
+        return Outcome(code, *capsys.readouterr())
+
+    return run_kech
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A folder for sources and targets."""
+    place = tmp_path / "folder"
+    place.mkdir()
+    return place
+
+
+@pytest.fixture
+def refuse(run, folder, temporary):
+    """Run kech, see it refuse with this code and these words, and leave every file as it was."""
+
+    def run_refused(*words, code, says):
+        before = contents(folder)
+        outcome = run(*words)
+        assert (outcome.code, outcome.out) == (code, ""), outcome
+        assert outcome.err.startswith("kech: ")
+        assert "Internal fault" not in outcome.err
+        assert says in outcome.err
+        assert contents(folder) == before
+        assert list(temporary.iterdir()) == []
+        return outcome.err
+
+    return run_refused
+
+
+def contents(folder):
+    """Every file below a folder, hidden ones too, with its bytes."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def release(run, folder, temporary):
+    """Run `kech release`, see it succeed and verify, and read what it wrote: column -> cells."""
+
+    def run_release(source, *words, k=2, target="released.csv"):
+        outcome = run("release", source, "-o", folder / target, "--k", k, *words)
+        assert outcome.code == 0, outcome.err
+        assert run("verify", folder / target).code == 0
+        assert list(temporary.iterdir()) == []
+        return read_cells(folder / target)
+
+    return run_release
+
+
+def read_cells(path):
+    """A released file as column -> cells, all text, NULL as nothing."""
+    if path.suffix == ".parquet":
+        table = pq.read_table(path)
+        return {name: [cell or "" for cell in column.cast("string").to_pylist()] for name, column in zip(
+            table.column_names, table.columns, strict=True)}  # fmt: skip
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file, strict=True)
+    rows = [row or [""] for row in rows]
+    return {name: [row[i] for row in rows] for i, name in enumerate(header)}
