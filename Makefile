@@ -28,8 +28,9 @@ compiler:
 	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || { \
 	  echo "kech needs a C++ compiler. Install one: apt-get install g++ (Debian, Ubuntu), dnf install gcc-c++ (Fedora), xcode-select --install (macOS)."; exit 1; }
 
-.venv/made:
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "kech needs Python 3.11 or newer."; exit 1; }
+.venv/made: | compiler
+	@echo "Setting up .venv; this takes a minute or two."
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "kech needs Python 3.11 or newer."; exit 1; }
 	$(PYTHON) -m venv .venv
 	touch $@
 

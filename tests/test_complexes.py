@@ -273,6 +273,21 @@ def test_balls_are_simplices_from_the_radius_of_their_smallest_ball_on(seed):
 
 
 @pytest.mark.parametrize("metric", METRICS)
+def test_a_set_has_one_radius_in_every_tree_to_the_last_bit(metric):
+    rng = np.random.default_rng(4)
+    checked = 0
+    for _ in range(8):
+        points = line_points(rng.normal(rng.integers(0, 40, (240, 1)), 0.1, (240, 3)))
+        tree = build_filtration(points, metric)
+        for node in np.flatnonzero((tree.end - tree.begin > 3) & np.isfinite(tree.simplex_from)):
+            part = np.array(sorted(members(tree, node)))
+            assert tree.simplex_from[node] == simplex_radius(points, part, metric)
+            checked += 1
+
+    assert checked > 100
+
+
+@pytest.mark.parametrize("metric", METRICS)
 def test_two_points_are_a_simplex_the_moment_they_meet(metric):
     for points in random_sets(3, 400, rows=6, axes=8):
         distance = distances(points, metric)

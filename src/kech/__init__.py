@@ -38,7 +38,9 @@ __all__ = [
 def __getattr__(name: str) -> object:
     """`Anonymizer` is imported when it is first used: it needs scikit-learn."""
     if name == "Anonymizer":
-        from kech.estimator import Anonymizer
-
+        try:
+            from kech.estimator import Anonymizer
+        except ModuleNotFoundError:
+            raise errors.MissingExtra("The scikit-learn estimator", "sklearn") from None
         return Anonymizer
     raise AttributeError(f"module 'kech' has no attribute {name!r}")

@@ -41,7 +41,7 @@ MICROSECOND = 1e-6  # the finest time that is written
 LONGEST_SET = 50  # a set of more values says no more than `*`
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Axis(ABC):
     """A column as a range of codes."""
 
@@ -109,7 +109,7 @@ class Axis(ABC):
         return np.asarray((hi == self.null) & (lo < hi))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LineAxis(Axis):
     """Numbers or dates: a code is a stretch [low, high] of the line, printed as an interval."""
 
@@ -117,9 +117,10 @@ class LineAxis(Axis):
     low: Floats  # -inf where the tail is open
     high: Floats  # inf where the tail is open
     hides: Ints  # for each inner boundary between codes, the largest k at which it is published
-    domain: tuple[float, float]
+    span: tuple[float, float] | None  # the ends to measure widths from; None: one step beyond the outermost edges
     unit: float
     inclusive: bool  # is `high` the last value, or the first one beyond
+    grid: str | float = "auto"
     k: int = 1
 
     @property
@@ -144,6 +145,23 @@ class LineAxis(Axis):
         last = np.searchsorted(group, group, side="right") - 1
         null = np.full(int(self.has_null), self.null)
         return np.concatenate([first, null]), np.concatenate([last, null])
+
+    @cached_property
+    def domain(self) -> tuple[float, float]:
+        """The ends to measure widths from, known from the published edges alone: an open tail is one step wide.
+
+        The step is the mean distance of the edges, rounded up to whole units, and never nothing.
+        """
+        if self.span is not None:
+            return self.span
+        edges = self.low[1:][self.hides >= self.k]
+        if not len(edges):
+            return 0.0, 0.0
+        mean = (edges[-1] - edges[0]) / max(len(edges) - 1, 1) or self.unit or 1.0
+        step = (np.floor(mean / self.unit) + 1) * self.unit if self.unit else mean
+        ends = np.array([edges[0] - step, last_before(edges[-1:] + step, self.unit)[0]])
+        low, high = np.clip(ends, *(CALENDAR_ENDS if self.is_date else (-LARGEST, LARGEST))).tolist()
+        return low, high
 
     @cached_property
     def ends(self) -> tuple[Floats, Floats]:
@@ -215,13 +233,13 @@ class LineAxis(Axis):
         widths.add_line(*self.ends, self.length, np.inf, self.null)
 
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
-        """The domain."""
+        """The domain, and how the edges were chosen."""
         del labels
         ends = [self.text(x) if self.is_date else x for x in self.domain]
-        return {"column": self.column, "axis": self.kind, "domain": ends}
+        return {"column": self.column, "axis": self.kind, "domain": ends, "grid": self.grid}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TextAxis(Axis):
     """Values that are text, in the order of their codes."""
 
@@ -242,7 +260,7 @@ class TextAxis(Axis):
         return np.array([known.get(value, -1) for value in values], dtype=np.int32)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RankAxis(TextAxis):
     """Values in an order; a range is printed by its ends (ordinal) or as the set of its values."""
 
@@ -302,7 +320,7 @@ class RankAxis(TextAxis):
         return {"column": self.column, "axis": self.kind, **known}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TreeAxis(TextAxis):
     """Values under a generalization tree; a range is printed as the label of its lowest common ancestor."""
 
@@ -384,7 +402,8 @@ def exact_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit:
     """Every distinct value is a code."""
     codes = np.arange(len(values), dtype=np.int32)
     low, high = np.clip(values[[0, -1]], -LARGEST, LARGEST).tolist()
-    return LineAxis(column, codes, has_null, is_date, values, values, always(len(values)), (low, high), unit, True)
+    always_shown = always(len(values))
+    return LineAxis(column, codes, has_null, is_date, values, values, always_shown, (low, high), unit, True, "exact")
 
 
 def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, grid: Grid) -> LineAxis:
@@ -400,7 +419,7 @@ def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, grid: 
         low,
         high,
         grid.hides,
-        grid.domain,
+        None,
         grid.unit,
         inclusive=grid.unit > 0,
     )
@@ -418,9 +437,9 @@ def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: 
     low, high = multiples(cells, step), last_before(multiples(cells + 1, step), unit)
     if is_date:
         low, high = (np.clip(x, CALENDAR_ENDS[0], CALENDAR_ENDS[1] + DAY - (unit or 1.0)) for x in (low, high))
-    domain = (float(low[0]), float(high[-1]))
+    span, shown = (float(low[0]), float(high[-1])), step / (DAY if is_date else 1)
     return LineAxis(
-        column, codes.astype(np.int32), has_null, is_date, low, high, always(len(low)), domain, unit, unit > 0
+        column, codes.astype(np.int32), has_null, is_date, low, high, always(len(low)), span, unit, unit > 0, shown
     )
 
 

@@ -42,7 +42,7 @@ class Regime:
     classes: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WeightedBarcode:
     """The bars of a filtration; `holes` has an entry for each dimension that was computed."""
 
@@ -58,11 +58,6 @@ class WeightedBarcode:
         components = [Bar(b, d, w, full, 0) for b, d, w, full in zip(*columns, strict=True)]
         holes = [Bar(b, d, None, None, n) for n, bars in self.holes.items() for b, d in sorted(bars.tolist()) if b < d]
         return components + holes
-
-    @property
-    def zero_length(self) -> int:
-        """Holes that are filled the moment they appear; they are left out."""
-        return sum(int((bars[:, 0] == bars[:, 1]).sum()) for bars in self.holes.values())
 
     @property
     def is_complete(self) -> bool:
@@ -166,7 +161,6 @@ class WeightedBarcode:
             "rows": self.filtration.points.rows,
             "max_dimension": max(self.holes, default=0),
             "bars": [finite(bar) for bar in bars],
-            "zero_length_left_out": self.zero_length,
             "regimes": {
                 name: found if found is None else [finite(regime) for regime in found]
                 for name, found in regimes.items()

@@ -221,7 +221,8 @@ def _read_certificate(path: Path) -> dict[str, Any]:
         document = json.loads(path.read_bytes())
         _check_document(document)
     except FileNotFoundError:
-        raise BadCertificate(path, "there is no such file.") from None
+        hint = "Name it (--certificate), or say what must hold: --qi COLUMN ... --k K."
+        raise BadCertificate(path, f"there is no such file. {hint}") from None
     except OSError as error:
         raise BadCertificate(path, f"it cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):

@@ -77,7 +77,9 @@ class Intake:
     def open(self, path: Path, plan: Plan) -> kech.Table:
         """The table, read as planned."""
         screen.doing("reading the table")
-        return plan.read_table(path, memory=self.memory, threads=self.threads)
+        typed = {"delimiter": self.delimiter, "encoding": self.encoding}
+        known = {name: value for name, value in typed.items() if value is not None}
+        return plan.read_table(path, memory=self.memory, threads=self.threads, **known)
 
 
 TableFile = Annotated[Path, Parameter(help="CSV, Parquet, Arrow or Excel file.")]
@@ -102,7 +104,9 @@ def inspect(table: TableFile, /, *, intake: Intake | None = None, k: int = 5) ->
     with asked.open(table, plan) as opened:
         found = kech.inspect_table(opened)
     if target is not None:
-        plan_from(found, k, plan).write(target)
+        plain = [column.column for column in found.columns if column.role == "plain"]
+        note = f"Not published unless you add them to keep: {', '.join(map(repr, plain))}" if plain else ""
+        plan_from(found, k, plan).write(target, note)
     screen.show(found.to_json() | {"plan": target and str(target)}, asked.json, screen.inspection)
 
 
@@ -113,7 +117,7 @@ def spectrum(
     *,
     intake: Intake | None = None,
     k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
-    cut: Annotated[Names, Parameter()] = ["local"],  # noqa: B006
+    cut: Names = [],  # noqa: B006
     reading: str | None = None,
 ) -> None:
     """Show for every k what a release would cost: classes, loss, eps.
@@ -132,10 +136,10 @@ def spectrum(
     asked = intake or Intake()
     plan = asked.settle()
     ks = parse_ks(k) if k else None
-    goals = plan.release
-    goals.reading = reading or goals.reading
+    goals, cuts = plan.release, split(cut) or [plan.release.cut]
+    goals.reading = check_reading(reading, cuts) or goals.reading
     with asked.open(table, plan) as opened:
-        found = kech.compute_spectrum(opened, k=ks, cut=split(cut), grid=goals.grid, reading=goals.reading)
+        found = kech.compute_spectrum(opened, k=ks, cut=cuts, grid=goals.grid, reading=goals.reading)
     screen.show(found.to_json(), asked.json, screen.spectrum)
 
 
@@ -215,18 +219,16 @@ def release(
     asked = intake or Intake()
     plan = asked.settle()
     goals = plan.release
-    goals.cut, goals.reading = cut or goals.cut, reading or goals.reading
+    goals.cut = cut or goals.cut
+    goals.reading = check_reading(reading, [goals.cut]) or goals.reading
     if k is not None or eps is not None:
         goals.k, goals.eps = k, eps
     with asked.open(table, plan) as opened:
         made = kech.make_release(opened, **msgspec.structs.asdict(goals))
         certificate = made.write(output)
         found = {"file": str(output), "certificate": f"{output}.certificate.json", **certificate["claims"]}
-        found |= {
-            "measured": certificate["measured"],
-            "dropped": list(opened.dropped),
-            "grid": plan.release.grid,
-        }
+        found |= {"measured": certificate["measured"], "dropped": list(opened.dropped)}
+        found["unhidden_edges"] = [axis["column"] for axis in made.axes if axis.get("grid", "auto") != "auto"]
     screen.show(found, asked.json, screen.released)
 
 
@@ -266,6 +268,10 @@ def verify(
     columns, goal = split(qi) or given.roles.quasi_identifiers, k or given.release.k
     if columns and goal is None:
         raise BadOption("--k", "say which k to check: --k 5.")
+    if certificate is not None and columns:
+        raise BadOption("--certificate", "check a certificate, or the columns and k you name, not both.")
+    if sensitive and not columns:
+        raise BadOption("--sensitive", "a certificate names its sensitive columns itself; use it with --qi and --k.")
     if k is not None and not columns:
         raise BadOption("--qi", "name the columns to check, or leave --k away to check the certificate.")
     screen.doing("checking the file")
@@ -323,10 +329,10 @@ def town_plan(path: Path) -> Plan:
 def run_demo(title: str, path: Path, plan: Plan, *, as_json: bool) -> dict[str, Any]:
     """Spectrum, release, certificate and verification of one table."""
     target = path.with_name(f"{path.stem}-released.csv")
-    k = plan.release.k or 5
+    goals = plan.release
     with plan.read_table(path) as table:
-        found = kech.compute_spectrum(table, grid=plan.release.grid)
-        certificate = kech.make_release(table, k=k, grid=plan.release.grid).write(target)
+        found = kech.compute_spectrum(table, cut=goals.cut, grid=goals.grid, reading=goals.reading)
+        certificate = kech.make_release(table, **msgspec.structs.asdict(goals)).write(target)
     figures = kech.check_certificate(target)
     if not as_json:
         screen.demo(title, path, target, found.to_json(), certificate, figures)
@@ -352,6 +358,13 @@ def parse_ks(texts: Sequence[str]) -> list[int]:
     if not 0 < count <= MOST_KS:
         raise BadOption("--k", f"write numbers or ranges: --k 2-20,50,100; at most {MOST_KS:,} of them.")
     return [k for span in spans for k in span]
+
+
+def check_reading(reading: str | None, cuts: Sequence[str]) -> str | None:
+    """Only the regime cut has readings."""
+    if reading is not None and "regime" not in cuts:
+        raise BadOption("--reading", "only --cut regime takes it.")
+    return reading
 
 
 def has_topology() -> bool:

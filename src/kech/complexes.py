@@ -26,7 +26,7 @@ METRICS = ("box", "ball")
 MOST_BALL_AXES = 10  # the smallest ball of a few points is found by trying all of their subsets
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Filtration:
     """The merge tree: node i < m is point i, later nodes are merges; equal radii are one merge.
 
@@ -69,7 +69,7 @@ def build_filtration(points: Points, metric: str = "box", *, threads: int = 1) -
 def simplex_radius(points: Points, chosen: Ints, metric: str = "box") -> float:
     """Smallest eps at which the chosen points form one simplex.
 
-    The root of their own merge tree knows it, to the last bit as any other tree in which they are a node.
+    The root of their own merge tree knows it, as does any tree in which they are a node, to the last bit.
     """
     own = np.unique(chosen)
     tree = merge_points(points.codes[own], points.weights[own], points.widths(), metric == "ball", 1)

@@ -45,10 +45,9 @@ class ResourceError(KechError):
 
 class NoSuchColumn(UsageError):
     def __init__(self, column: str, columns: Iterable[str]) -> None:
-        names = list(columns)
-        close = get_close_matches(column, names, n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"Columns: {', '.join(map(repr, names))}."
-        super().__init__(f"There is no column {column!r}. {hint}")
+        close = get_close_matches(column, list(columns), n=1)
+        look = "`kech inspect TABLE` lists the columns. Has the file a header line; is the delimiter right?"
+        super().__init__(f"There is no column {column!r}. {f'Did you mean {close[0]!r}?' if close else look}")
 
 
 class ColumnInTwoRoles(UsageError):

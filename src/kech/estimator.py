@@ -4,7 +4,7 @@
 as a pipeline needs it.  To publish a table use `make_release(...).write(...)`: it shuffles and certifies.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -14,12 +14,13 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kech.axes import Axis, Codes, LineAxis
+from kech.engines import Mapping1D
 from kech.errors import BadOption
 from kech.frames import frame_batches
 from kech.partition import Partition
 from kech.points import build_points
 from kech.spectrum import check_ks, partitions
-from kech.table import read_table
+from kech.table import Table, read_table
 
 SUPPRESSED = "*"
 
@@ -62,8 +63,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         """The rows with the labels of their classes; other columns as they are."""
         check_is_fitted(self)
         columns = self._columns(X, reset=False)
-        axes: tuple[Axis, ...] = self.partition_.points.axes
-        codes = np.stack([encode(axis, columns[axis.column]) for axis in axes], axis=1)
+        codes = encode(self.partition_.points.axes, columns)
         labels = labels_of(self.partition_, find_classes(self.partition_, codes))
         held = [labels.get(name, column.to_pylist()) for name, column in columns.items()]
         out = np.empty((len(codes), len(held)), dtype=object)
@@ -72,12 +72,14 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         return out
 
     def _columns(self, X: Any, *, reset: bool) -> dict[str, Any]:  # noqa: N803
-        """The columns of a dataframe or an array; a table to fit has at least k rows."""
+        """The columns of a dataframe, each as it is, or of an array; a table to fit has at least k rows."""
+        if hasattr(X, "columns"):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            table = frame_batches(X).read_all()
+            names = table.column_names[: self.n_features_in_]  # what may follow is the index of a pandas frame
+            return {name: table.column(name).combine_chunks() for name in names}
         rows = max(self.k, 1) if reset else 1
         checked = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=rows)
-        if hasattr(X, "columns"):
-            table = frame_batches(X).read_all()
-            return {name: table.column(name).combine_chunks() for name in table.column_names}
         return {f"x{j}": as_arrow(checked[:, j]) for j in range(checked.shape[1])}
 
     def __sklearn_tags__(self) -> Any:
@@ -99,21 +101,26 @@ def as_arrow(values: NDArray[Any]) -> pa.Array:
         raise BadOption("X", "a column mixes types; convert it to one.") from None
 
 
-def encode(axis: Axis, column: pa.Array) -> Codes:
-    """Codes of a column, as the axis reads it."""
-    if not isinstance(axis, LineAxis):
-        return axis.encode(column.cast(pa.string()).to_pylist())
-    if axis.is_date:
-        moments = column.cast(pa.timestamp("us")).cast(pa.int64())
-        return axis.encode(moments.to_numpy(zero_copy_only=False).astype(np.float64) / 1e6)
-    return axis.encode(column.cast(pa.float64()).to_numpy(zero_copy_only=False))
+def encode(axes: Sequence[Axis], columns: Mapping[str, Any]) -> Codes:
+    """Codes of every row, read by the same engine as the fitted table; -1 for values that have no place."""
+    names = [axis.column for axis in axes]
+    with read_table(pa.table({name: columns[name] for name in names}), quasi_identifiers=names) as table:
+        return table.engine.code_rows([mapping(axis, table) for axis in axes])
+
+
+def mapping(axis: Axis, table: Table) -> Mapping1D:
+    """The fitted codes of the values of a new table."""
+    kind = "text" if not isinstance(axis, LineAxis) else "date" if axis.is_date else "number"
+    values, _ = table.engine.count_values(table.index(axis.column), kind)
+    return Mapping1D(table.index(axis.column), kind, values, axis.encode(values), axis.null)
 
 
 def find_classes(partition: Partition, codes: Codes) -> NDArray[np.int64]:
-    """The class of each row: its own if it was fitted, else the first box that contains it, else -1."""
+    """The class of each row: its own if it was fitted, else the smallest whose box contains it, else -1."""
     known = dict(zip(map(bytes, partition.points.codes[partition.point]), partition.group.tolist(), strict=True))
     distinct, inverse = np.unique(codes, axis=0, return_inverse=True)
-    classes = [known.get(bytes(row), containing(partition, row)) for row in np.ascontiguousarray(distinct)]
+    rows = [(bytes(row), row) for row in np.ascontiguousarray(distinct)]
+    classes = [known[key] if key in known else containing(partition, row) for key, row in rows]
     return np.array(classes, dtype=np.int64)[inverse.ravel()]
 
 

@@ -9,7 +9,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kech.errors import CannotWrite
@@ -83,15 +83,15 @@ def write_text(target: Path, text: str) -> None:
 
 
 def clear_leftovers(folder: Path, pattern: str) -> None:
-    """Remove drafts and folders that no process holds."""
+    """Remove drafts and folders of this user that no process holds; what is not ours is left alone."""
     for path in folder.glob(pattern):
-        try:
-            handle = os.open(path, os.O_RDONLY)
-        except OSError:
-            continue
-        if lock(handle):
-            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
-        os.close(handle)
+        with suppress(OSError):
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+            try:
+                if os.fstat(handle).st_uid == os.geteuid() and lock(handle):
+                    shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+            finally:
+                os.close(handle)
 
 
 def lock(handle: int) -> bool:

@@ -50,7 +50,7 @@ def frame_batches(frame: Any) -> Any:
     except Exception as failure:
         raise uncomputable(failure) from None
     try:
-        return collected.to_arrow().to_reader()
+        return collected.to_arrow().select(collected.columns).to_reader()  # without the index of pandas
     except (pa.ArrowException, TypeError, ValueError):
         name = next((name for name in collected.columns if not is_uniform(collected, name)), "?")
         raise BadColumns("dataframe", f"column {name!r} mixes types. Convert it to one: astype(str).") from None

@@ -91,14 +91,13 @@ def guess_role(column: str, facts: ColumnFacts) -> tuple[str, str]:
 
 def describe(table: Table, column: str, facts: ColumnFacts, role: str, reason: str) -> ColumnReport:
     """One column; for a quasi-identifier also how it would be generalized, or why it cannot be."""
-    generalized, trouble = None, None
-    if role == "quasi-identifier" and facts.rows:
-        try:
+    kind, generalized, trouble = facts.type, None, None
+    try:
+        kind = table.kind(column)
+        if role == "quasi-identifier" and facts.rows:
             generalized = wording(build_axis(table, column, "auto")[0].parameters(()))
-        except KechError as refusal:
-            trouble = str(refusal)
-    kind = "date" if facts.dates and facts.dates == facts.rows - facts.nulls else facts.type
-    kind = "number" if facts.numbers and facts.numbers == facts.rows - facts.nulls and not facts.zero_padded else kind
+    except KechError as refusal:
+        trouble = str(refusal) if role == "quasi-identifier" else None
     return ColumnReport(column, kind, facts.distinct, facts.nulls, role, reason, generalized, trouble)
 
 

@@ -23,5 +23,5 @@ def mean_loss(partition: Partition) -> float:
 
 
 def largest_radius(partition: Partition) -> float:
-    """eps: half the widest side of any class, in the metric of MATH: no value is blurred by more than 2 eps."""
-    return float(class_widths(partition).max()) / 2
+    """eps: the radius of the cut, or half the widest side of any class; an open tail counts as one step."""
+    return float(class_widths(partition).max()) / 2 if partition.eps is None else partition.eps

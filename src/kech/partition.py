@@ -12,7 +12,7 @@ from kech.grid import Ints
 from kech.points import Points
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Partition:
     """Shares (point, class, rows) and the box of each class; classes with equal labels are one."""
 
@@ -22,6 +22,7 @@ class Partition:
     rows: Ints
     lo: Ints  # classes x axes
     hi: Ints
+    eps: float | None = None  # the one radius of all classes, where a cut has one
 
     @property
     def classes(self) -> int:

@@ -13,6 +13,8 @@ from kech.files import write_text
 from kech.inspection import Inspection
 from kech.table import AxisChoice, Table, read_table
 
+TEXT_FILES = (".csv", ".tsv", ".txt")  # only they have a delimiter and an encoding
+
 
 class _Section(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     """A part of a plan; unknown words are refused."""
@@ -68,15 +70,17 @@ class Plan(_Section):
         axes = {name: AxisChoice(a.kind, tuple(a.order), a.grid, a.hierarchy) for name, a in self.axes.items()}
         roles = {name: getattr(self.roles, name) for name in self.roles.__struct_fields__}
         reading = {name: getattr(self.table, name) for name in self.table.__struct_fields__}
-        return read_table(path, **roles, **reading, axes=axes, hierarchies=self.hierarchies, **options)
+        if Path(path).suffix.lower() not in TEXT_FILES:
+            del reading["delimiter"], reading["encoding"]
+        return read_table(path, **roles, **(reading | options), axes=axes, hierarchies=self.hierarchies)
 
-    def write(self, path: str | PathLike[str]) -> None:
-        """Write the plan as TOML; paths in it then count from its own folder."""
+    def write(self, path: str | PathLike[str], note: str = "") -> None:
+        """Write the plan as TOML, below a note; paths in it then count from its own folder."""
         folder, plan = Path(path).absolute().parent, msgspec.to_builtins(self)
         for section, name in ((plan, "hierarchies"), *((axis, "hierarchy") for axis in plan.get("axes", {}).values())):
             if section.get(name):
                 section[name] = os.path.relpath(section[name], folder)
-        write_text(Path(path), tomli_w.dumps(without_none(plan)))
+        write_text(Path(path), (f"# {note}\n\n" if note else "") + tomli_w.dumps(without_none(plan)))
 
 
 def read_plan(path: str | PathLike[str]) -> Plan:
@@ -107,7 +111,7 @@ def plan_from(inspection: Inspection, k: int, given: Plan) -> Plan:
         if (name := c.column) in found["quasi_identifiers"]
     }
     table = TableSection(inspection.delimiter, inspection.encoding, given.table.null_values)
-    release = ReleaseSection(k, given.release.cut, given.release.grid)
+    release = ReleaseSection(k, given.release.cut, given.release.grid, given.release.reading)
     return Plan(table, RolesSection(**found, keep=given.roles.keep), axes | given.axes, given.hierarchies, release)
 
 

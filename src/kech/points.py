@@ -18,7 +18,7 @@ from kech.hierarchy import build_prefix_tree, find_hierarchies, looks_like_codes
 from kech.table import AxisChoice, Table
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Points:
     """m distinct points: codes (m x d) and weights in rows."""
 

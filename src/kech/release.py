@@ -29,7 +29,7 @@ FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 TOLERANCE = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Release:
     """A partition of a table, ready to be published; `parameters` are public."""
 
@@ -37,6 +37,10 @@ class Release:
     partition: Partition
     parameters: dict[str, Any]
     version: str
+
+    def __repr__(self) -> str:
+        rows, classes = self.partition.points.rows, self.partition.classes
+        return f"Release(k={self.partition.k}, {rows:,} rows in {classes:,} classes)"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -76,7 +80,7 @@ class Release:
         Both are written aside, checked from their bytes alone, and put in place last.
         """
         target = check_target(Path(path), self.table)
-        beside = target.with_name(target.name + ".certificate.json")
+        beside = certificate_path(target)
         with clear_refusals(target), written_aside(target) as draft, written_aside(beside) as certificate_draft:
             report("writing")
             write_batches(self.batches(for_csv=FORMATS[target.suffix.lower()] == "csv"), draft, target)
@@ -87,7 +91,7 @@ class Release:
         return certificate
 
     def certify(self, draft: Path, target: Path) -> dict[str, Any]:
-        """The certificate of the written draft; its loss must be the loss the partition promised."""
+        """The certificate of the written draft; it must hold what the partition promised."""
         certificate = make_certificate(
             draft,
             published_name=target.name,
@@ -99,8 +103,13 @@ class Release:
             kech_version=self.version,
             format=FORMATS[target.suffix.lower()],
         )
-        if abs(certificate["claims"]["loss"] - mean_loss(self.partition)) > TOLERANCE:
-            raise ClaimBroken(target, ["the loss of the written file is not the loss of the partition"])
+        claims, promised = certificate["claims"], self.partition
+        broken = [] if claims["rows"] == promised.points.rows else ["rows: some were lost on the way"]
+        broken += [] if claims["k"] >= promised.k else ["k: the written classes are smaller than the partition's"]
+        if abs(claims["loss"] - mean_loss(promised)) > TOLERANCE:
+            broken.append("loss: the written file loses more or less than the partition")
+        if broken:
+            raise ClaimBroken(target, broken)
         return certificate
 
 
@@ -137,8 +146,11 @@ def regime_at(points: Points, k: int | None, cut: str, eps: float, threads: int)
         raise BadOption("--eps", "only --cut regime takes it.")
     if not 0 <= eps < float("inf"):
         raise BadOption("--eps", "give a radius of 0 or more.")
-    found = cut_at(build_filtration(points.at(k or 2), threads=threads), eps)
-    return build_partition(points.at(found.k), found.point, found.group, found.rows)
+    found, grid_k = cut_at(build_filtration(points.at(k or 2), threads=threads), eps), 0
+    while grid_k < found.k:
+        grid_k = found.k
+        found = build_partition(points.at(grid_k), found.point, found.group, found.rows)
+    return found
 
 
 def check_target(target: Path, table: Table) -> Path:
@@ -150,8 +162,15 @@ def check_target(target: Path, table: Table) -> Path:
     if target.exists() and table.source.path.exists() and target.samefile(table.source.path):
         raise BadTarget(target, "it is the source table itself. Choose another name.")
     if not target.parent.is_dir():
-        raise BadTarget(target, "its folder does not exist.")
+        raise BadTarget(target, "its folder does not exist; create it first.")
+    if certificate_path(target).is_dir():
+        raise BadTarget(target, "a folder stands where its certificate would go.")
     return target
+
+
+def certificate_path(target: Path) -> Path:
+    """Where the certificate of a file lies."""
+    return target.with_name(target.name + ".certificate.json")
 
 
 def write_batches(batches: Any, draft: Path, target: Path) -> None:

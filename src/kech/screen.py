@@ -157,10 +157,9 @@ def barcode(found: dict[str, Any]) -> None:
     bars = [bar for bar in found["bars"] if bar["dimension"] == 0]
     holes = len(found["bars"]) - len(bars)
     out().print("[yellow]PRIVATE:[/] bars are real distances between people; do not publish them.")
-    looked = (
-        f"{holes:,} holes up to dimension {found['max_dimension']}" if found["max_dimension"] else "no search for holes"
-    )
-    out().print(f"{found['rows']:,} rows, metric {found['metric']}: {len(bars):,} components, {looked}")
+    looked = f"{holes:,} holes up to dimension {found['max_dimension']}"
+    looked = looked if found["max_dimension"] else "holes not looked for (--max-dimension 1, extra `topology`)"
+    out().print(f"{found['rows']:,} rows, metric {found['metric']}: {len(bars):,} bars of components, {looked}")
     table = grid("from eps>", "to eps>", "rows>", "simplex from>", "")
     top = max((bar["death"] or 0.0 for bar in bars), default=0.0) or 1.0
     longest = sorted(bars, key=lambda bar: (bar["birth"] - (bar["death"] or 9.0), -bar["weight"]))[:MOST_BARS]
@@ -173,8 +172,6 @@ def barcode(found: dict[str, Any]) -> None:
     out().print(table)
     if len(bars) > len(longest):
         out().print(f"The {len(longest)} longest of {len(bars):,} bars are shown; --json shows all.")
-    if found["zero_length_left_out"]:
-        out().print(f"{found['zero_length_left_out']:,} holes of zero length are left out.")
     for reading, regimes in found["regimes"].items():
         out().print(f"{reading}: {regime_text(regimes)}")
     for at in found["radii"]:
@@ -201,11 +198,12 @@ def released(found: dict[str, Any]) -> None:
     """What was written, in plain words."""
     out().print(escape(f"Wrote {found['file']} and {found['certificate']}"))
     claims(found)
+    homogeneous(found["measured"]["l"])
     if found["dropped"]:
         out().print(escape(f"Not published: {', '.join(found['dropped'])}"))
-    if found["grid"] == "exact":
+    if found["unhidden_edges"]:
         out().print(
-            "[yellow]Warning:[/] --grid exact prints edges as they are in the data; an edge can point at one person."
+            escape(f"Warning: edges of {', '.join(found['unhidden_edges'])} need not hide among k rows (--grid).")
         )
 
 
@@ -215,6 +213,15 @@ def claims(found: dict[str, Any]) -> None:
         f"Every row hides among at least {found['k']}: {found['rows']:,} rows in {found['classes']:,} classes, "
         f"loss {found['loss']:.4f}, suppressed {found.get('suppressed', 0)}."
     )
+    if found["classes"] == 1:
+        out().print("All rows are one class: the quasi-identifiers tell nothing any more.")
+
+
+def homogeneous(diversity: dict[str, int]) -> None:
+    """k alone does not hide a value that a whole class shares."""
+    for column, values in diversity.items():
+        if values == 1:
+            out().print(escape(f"In some class all rows share one {column} (l = 1): who knows the class learns it."))
 
 
 def verified(found: dict[str, Any]) -> None:
@@ -231,6 +238,7 @@ def verified(found: dict[str, Any]) -> None:
         for column, value in (found.get(letter) or {}).items():
             table.add_row(escape(f"{letter} of {column}"), f"{value:.4f}" if isinstance(value, float) else str(value))
     out().print(table)
+    homogeneous(found.get("l") or {})
 
 
 def demo(

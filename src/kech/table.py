@@ -39,7 +39,7 @@ class AxisChoice:
     hierarchy: Any = None  # comes before the hierarchies of the table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Table:
     """Rows in an engine, and what each column is for."""
 
@@ -88,6 +88,9 @@ class Table:
         """How a quasi-identifier is read: number, date or text; a doubtful column is refused with the row."""
         wish = self.axes.get(column, AxisChoice()).kind
         return asked_kind(column, self.facts(column), wish) if wish else guessed_kind(column, self.facts(column))
+
+    def __repr__(self) -> str:
+        return f"Table({self.rows:,} rows, {len(self.columns)} columns)"
 
     def close(self) -> None:
         """Forget the rows."""

@@ -128,17 +128,18 @@ class Merger {
         worker();
     }
 
-    // In the order of the points, so that the radius of a set never depends on the tree it was found in.
+    // Places are taken from the first point, where they are most precise.
     double ball_radius(std::size_t node) const {
-        std::vector<std::int64_t> inside(tree_.order.begin() + tree_.begin[node], tree_.order.begin() + tree_.end[node]);
-        std::sort(inside.begin(), inside.end());
-        std::vector<double> place;
-        for (auto i : inside)
+        const std::int64_t* inside = tree_.order.data() + tree_.begin[node];
+        std::size_t count = tree_.end[node] - tree_.begin[node];
+        std::vector<double> place(count * axes_);
+        for (std::size_t i = 0; i < count; ++i)
             for (std::size_t j = 0; j < axes_; ++j) {
                 const Line& line = widths_.line(j);
-                place.push_back((line.left[codes_[i * axes_ + j]] - line.left[codes_[inside[0] * axes_ + j]]) / line.length);
+                double start = line.left[codes_[inside[0] * axes_ + j]];
+                place[i * axes_ + j] = (line.left[codes_[inside[i] * axes_ + j]] - start) / line.length;
             }
-        EnclosingBall ball(place.data(), inside.size(), axes_);
+        EnclosingBall ball(place.data(), count, axes_);
         auto held = ball.support();
         return held.size() == 2 ? half_distance(inside[held[0]], inside[held[1]]) : ball.radius();
     }

@@ -1,6 +1,7 @@
 """Regime cut: one eps for the whole table; classes are the connected components."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,4 +32,5 @@ def cut_at(filtration: Filtration, eps: float) -> Partition:
     """The components at eps, as a partition."""
     component = filtration.components(eps)
     order = np.argsort(component, kind="stable")
-    return build_partition(filtration.points, order, component[order], filtration.points.weights[order])
+    found = build_partition(filtration.points, order, component[order], filtration.points.weights[order])
+    return replace(found, eps=eps)

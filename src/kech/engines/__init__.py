@@ -28,7 +28,7 @@ class ColumnFacts:
     longest: int  # digits or characters of the longest value
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Mapping1D:
     """A column, how its values are read, and the code of each distinct value."""
 
@@ -39,7 +39,7 @@ class Mapping1D:
     null: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Output:
     """A column of the release: labels of a quasi-identifier, or a source column as it is."""
 
@@ -60,6 +60,9 @@ class Engine(Protocol):
 
     def group(self, mappings: Sequence[Mapping1D]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Distinct code tuples, in their own order, and their rows."""
+
+    def code_rows(self, mappings: Sequence[Mapping1D]) -> NDArray[np.int32]:
+        """Codes of every row, in the order of the table."""
 
     def publish(
         self,

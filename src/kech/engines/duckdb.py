@@ -31,6 +31,11 @@ DATE_TYPES = re.compile(r"(DATE|TIMESTAMP.*)$")
 TEXT_TYPES = re.compile(r"(VARCHAR|ENUM.*|BOOLEAN|UUID|\"NULL\")$")
 
 
+def stacked(found: Mapping[str, Any], axes: int) -> NDArray[np.int32]:
+    """Code columns as one matrix."""
+    return np.ascontiguousarray(np.stack([np.asarray(found[f"q{j}"], np.int32) for j in range(axes)], axis=1))
+
+
 def quote(name: str) -> str:
     """An identifier, whatever its characters."""
     return '"' + name.replace('"', '""') + '"'
@@ -179,24 +184,19 @@ class DuckDBEngine:
 
     def group(self, mappings: Sequence[Mapping1D]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Code every row, then one GROUP BY."""
-        for mapping in mappings:
-            self._load(mapping)
-        self._grouped = mappings
-        codes = ", ".join(f"coalesce(m{m.column}.code, {m.null})::INTEGER AS q{j}" for j, m in enumerate(mappings))
-        joins = " ".join(f"LEFT JOIN m{m.column} ON c{m.column} = m{m.column}.value" for m in mappings)
-        self._run(
-            f"CREATE OR REPLACE TABLE coded AS SELECT source.rowid AS r, {codes} FROM source {joins}",
-            "coding rows",
-        )
-        columns = ", ".join(f"q{j}" for j in range(len(mappings)))
+        columns = self._code(mappings)
         self._run(
             f"""CREATE OR REPLACE TABLE points AS SELECT row_number() OVER (ORDER BY {columns}) - 1 AS p, *
             FROM (SELECT {columns}, count(*) AS n FROM coded GROUP BY {columns}) ORDER BY p""",
             "grouping rows",
         )
         found = self._arrays(f"SELECT {columns}, n FROM points ORDER BY p", "grouping rows")
-        codes_found = [np.asarray(found[f"q{j}"], np.int32) for j in range(len(mappings))]
-        return np.ascontiguousarray(np.stack(codes_found, axis=1)), np.asarray(found["n"], np.int64)
+        return stacked(found, len(mappings)), np.asarray(found["n"], np.int64)
+
+    def code_rows(self, mappings: Sequence[Mapping1D]) -> NDArray[np.int32]:
+        """Codes of every row, in the order of the table."""
+        columns = self._code(mappings)
+        return stacked(self._arrays(f"SELECT {columns} FROM coded ORDER BY r", "coding rows"), len(mappings))
 
     def publish(
         self,
@@ -208,17 +208,16 @@ class DuckDBEngine:
     ) -> Any:
         """Each row gets the labels of its class.
 
-        Rows of a point that several classes share are dealt out in the secret order in which the whole
-        table is then written.
+        Rows of a point that several classes share are dealt out in one secret order, and the whole table is
+        written in another: the place of a row in the file says nothing about how it was dealt.
         """
         if self._grouped is not mappings:
             self.group(mappings)
         self._load_shares(shares, outputs)
-        key = secrets.token_hex(32)
-        order = f"('0x' || sha256({literal(key)} || r)[:16])::UBIGINT"
+        deal, order = secret_order(), secret_order()
         keys = [f"q{j}" for j in range(len(mappings))]
         same = " AND ".join(f"coded.{q} = points.{q}" for q in keys)
-        dealt = f"""SELECT r, {order} AS h, p, split, row_number() OVER (PARTITION BY p ORDER BY {order}, r) AS i
+        dealt = f"""SELECT r, {order} AS h, p, split, row_number() OVER (PARTITION BY p ORDER BY {deal}, r) AS i
             FROM coded JOIN points ON {same} JOIN parts USING (p) WHERE split"""
         whole = f"""SELECT r, {order} AS h, p, split, 1 AS i
             FROM coded JOIN points ON {same} JOIN parts USING (p) WHERE NOT split"""
@@ -229,6 +228,19 @@ class DuckDBEngine:
         return self._stream(query)
 
     # -- inside --------------------------------------------------------------------------------------
+
+    def _code(self, mappings: Sequence[Mapping1D]) -> str:
+        """A table of coded rows; the names of its code columns."""
+        for mapping in mappings:
+            self._load(mapping)
+        self._grouped = mappings
+        codes = ", ".join(f"coalesce(m{m.column}.code, {m.null})::INTEGER AS q{j}" for j, m in enumerate(mappings))
+        joins = " ".join(f"LEFT JOIN m{m.column} ON c{m.column} = m{m.column}.value" for m in mappings)
+        self._run(
+            f"CREATE OR REPLACE TABLE coded AS SELECT source.rowid AS r, {codes} FROM source {joins}",
+            "coding rows",
+        )
+        return ", ".join(f"q{j}" for j in range(len(mappings)))
 
     def _type(self, column: int) -> str:
         types = {"number": NUMBER_TYPES, "date": DATE_TYPES, "text": TEXT_TYPES}
@@ -357,6 +369,11 @@ def pick(batches: Any, schema: Any, refused: list[KechError]) -> Iterator[Any]:
     except KechError as refusal:
         refused.append(refusal)
         raise
+
+
+def secret_order() -> str:
+    """A number for each row r that nobody can know: the key is forgotten with the query."""
+    return f"('0x' || sha256({literal(secrets.token_hex(32))} || r)[:16])::UBIGINT"
 
 
 def without(cell: str, nulls: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ Ints: TypeAlias = NDArray[np.int64]
 ROOT = "*"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GeneralizationTree:
     """Leaves in depth-first order, each with its path (value, level-1 label, ..., root label).
 

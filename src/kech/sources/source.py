@@ -31,9 +31,10 @@ def check_columns(source: Source) -> None:
         position = next(i for i, name in enumerate(source.columns, 1) if not name.strip())
         raise BadColumns(source.path, f"column {position} has no name. Does the file begin with a header line?")
     seen = Counter(name.casefold() for name in source.columns)
-    twice = sorted({name for name in source.columns if seen[name.casefold()] > 1})
+    twice = [str(i) for i, name in enumerate(source.columns, 1) if seen[name.casefold()] > 1]
     if twice:
-        raise BadColumns(source.path, f"the names {', '.join(map(repr, twice))} are not distinct. Rename them.")
+        reason = f"the names of columns {', '.join(twice)} are not distinct, whatever the case. Rename them."
+        raise BadColumns(source.path, reason)
 
 
 def text_batches(columns: Sequence[str], chunks: Iterable[Sequence[Sequence[str]]]) -> Any:

@@ -1,0 +1,379 @@
+"""Homology: the holes of the anonymity complex, from the eps at which each opens to the eps at which it is filled.
+
+In: points and a metric.  Out: for each dimension 1, 2, ... the births and deaths of its holes, in radii.
+
+A ring of rows that no simplices fill is a hole of dimension 1, a hollow shell one of dimension 2, and so on.
+
+    box:   pairs decide, so the bars are those of the Rips complex of half the distances; ripser finds them
+    ball:  the Delaunay complex, each simplex at the radius of its smallest ball, has the bars of the whole
+           complex (Bauer & Edelsbrunner, The Morse theory of Cech and Delaunay complexes)
+"""
+
+import os
+from collections.abc import Iterator
+from heapq import heapify, heappop, heappush
+from math import comb, isqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech.axes import LineAxis, TreeAxis
+from kech.errors import BadOption, MissingExtra, ResourceError
+from kech.points import Points
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bars = dict[int, Floats]
+
+ROUNDING = 1e-11  # of the unit cube: shorter bars of balls come from floats, not from the data
+FLOAT32_COUNTS = 2**24  # ripser computes in float32, where larger whole numbers collide
+ADVICE = "Use fewer rows or columns, or leave holes out: --max-dimension 0."
+CROWDED = "next to the few farthest rows, the others are too close together for balls; use --metric box."
+MOST_AXES = 8  # of balls: 60 points in 8 dimensions have 70,000 Delaunay cells, ten times more with each doubling
+
+
+def higher_bars(points: Points, metric: str, max_dimension: int, *, memory: int | None = None) -> Bars:
+    """Births and deaths of the holes of dimension 1 .. max_dimension: arrays n x 2, by birth, then death.
+
+    All deaths are finite: a large eps makes one simplex of all rows.  Holes that are filled the moment they
+    open depend on how the complex is stored, and are left out.  Work that may need more than `memory` bytes,
+    by default half of the machine's, is refused before it begins.
+    """
+    check_metric(points, metric)
+    top = min(max_dimension, highest_dimension(points, metric))
+    limit = half_the_memory() if memory is None else memory
+    find_bars = box_bars if metric == "box" else ball_bars
+    found = find_bars(points, top, limit) if top > 0 else {}
+    return {n: found.get(n, np.empty((0, 2))) for n in range(1, max_dimension + 1)}
+
+
+def highest_dimension(points: Points, metric: str) -> int:
+    """No hole has a higher dimension, at any eps.
+
+    Boxes and balls in R^d leave no hole of dimension d.  For boxes, trees do not count, nor do axes with two
+    values: there a scale only parts the rows, and within a part the axis has one place.
+    """
+    used = [len(np.unique(codes)) for codes in points.codes.T]
+    if metric == "ball":
+        return sum(values > 1 for values in used) - 1
+    lines = (not isinstance(axis, TreeAxis) for axis in points.axes)
+    return sum(line and values > 2 for line, values in zip(lines, used, strict=True)) - 1
+
+
+def check_metric(points: Points, metric: str) -> None:
+    """Balls need places; boxes only widths."""
+    if metric not in ("box", "ball"):
+        raise BadOption("--metric", "choose box or ball.")
+    for axis in points.axes:
+        exact = isinstance(axis, LineAxis) and not axis.has_null and np.array_equal(*axis.ends)
+        if metric == "ball" and not exact:
+            reason = f"column {axis.column!r} is not numeric, has NULLs or is on a grid; use --metric box."
+            raise BadOption("--metric", f"ball takes exact numbers and dates only: {reason}")
+
+
+# Boxes
+
+
+def box_bars(points: Points, top: int, limit: int) -> Bars:
+    """Bars of the Rips complex, in whole ranks of the distances, so that no rounding can tear ties apart."""
+    try:
+        from ripser import ripser  # type: ignore[import-untyped]
+    except ImportError:
+        raise MissingExtra("Homology above dimension 0", "topology") from None
+    count = len(points.codes)
+    check_memory(80 * count**2, limit, count)
+    lengths, ranks = rank_distances(points)
+    near = int((ranks <= ranks.max(axis=0).min()).sum() - count) // 2
+    check_memory(80 * count**2 + rips_bytes(count, near, top), limit, count)
+    if len(lengths) > FLOAT32_COUNTS:
+        raise ResourceError(f"{count:,} points have too many distances for holes. {ADVICE}")
+    found = ripser(ranks, maxdim=top, distance_matrix=True)["dgms"]
+    return {n: in_order(lengths[found[n].astype(np.int64)] / 2) for n in range(1, top + 1)}
+
+
+def rank_distances(points: Points) -> tuple[Floats, NDArray[np.float32]]:
+    """All distances in ascending order, from 0, and the matrix of their ranks: d(x, y) = max_j width_j({x_j, y_j}).
+
+    The points are shuffled: in the order of a table, ripser takes up to ten times longer.
+    """
+    shuffled = np.random.default_rng(0).permutation(points.codes)
+    first, second = np.triu_indices(len(shuffled), 1)
+    distances = np.zeros(len(first))
+    for axis, codes in zip(points.axes, shuffled.T, strict=True):
+        lo, hi = np.minimum(codes[first], codes[second]), np.maximum(codes[first], codes[second])
+        np.maximum(distances, np.where(lo < hi, axis.widths(lo, hi), 0.0), out=distances)
+    lengths, inverse = np.unique(np.append(distances, 0.0), return_inverse=True)
+    ranks = np.zeros((len(shuffled), len(shuffled)), np.float32)
+    ranks[first, second] = ranks[second, first] = inverse[:-1]
+    return lengths, ranks
+
+
+def rips_bytes(count: int, near: int, top: int) -> int:
+    """What ripser may need: bytes for each simplex of the highest dimension it reduces, measured.
+
+    From the eps at which some row reaches all others, nothing is open; so many pairs are `near`.  They make
+    the most simplices when they are all pairs of a few rows (Kruskal and Katona).
+    """
+    few = (isqrt(8 * near + 1) + 3) // 2
+    return (100 + count) * comb(few, top + 1)
+
+
+# Balls
+
+
+class Space(NamedTuple):
+    """Distinct points in the unit cube; differences are taken in whole units, so equal sides are equal numbers."""
+
+    units: Floats
+    lengths: Floats
+
+    @property
+    def places(self) -> Floats:
+        """Coordinates in the unit cube."""
+        return np.asarray((self.units - self.units.min(axis=0)) / self.lengths)
+
+    def sides(self, start: Ints, stop: Ints) -> Floats:
+        """Vectors from points to points."""
+        return np.asarray((self.units[stop] - self.units[start]) / self.lengths)
+
+
+class Faces(NamedTuple):
+    """All simplices of one dimension: their points ascending, and their facets; facet i lacks point i."""
+
+    points: Ints
+    facets: Ints
+
+
+def ball_bars(points: Points, top: int, limit: int) -> Bars:
+    """Bars of the Delaunay complex with the radii of smallest balls."""
+    space = build_space(points)
+    hull = onto_hull(space.places)
+    if hull.shape[1] < 2:
+        return {}
+    if hull.shape[1] > MOST_AXES:
+        raise ResourceError(f"Holes among balls need {MOST_AXES} columns or fewer. {ADVICE}")
+    faces = skeleton(delaunay_cells(hull, limit))
+    check_delaunay(space, faces[-1])
+    bars = reduce_boundaries(faces, smallest_balls(space, faces))
+    return {n: in_order(found) for n, found in bars if n <= top}
+
+
+def build_space(points: Points) -> Space:
+    """The points where their axes say they are."""
+    lines = [axis for axis in points.axes if isinstance(axis, LineAxis)]
+    units = np.stack([axis.ends[0][codes] for axis, codes in zip(lines, points.codes.T, strict=True)], axis=1)
+    space = Space(units, np.array([axis.length for axis in lines]))
+    return space._replace(units=units[np.unique(space.places, axis=0, return_index=True)[1]])
+
+
+def onto_hull(places: Floats) -> Floats:
+    """The same points in coordinates of the plane they span, where that is not the whole space."""
+    centred = places - places.mean(axis=0)
+    _, spread, directions = np.linalg.svd(centred, full_matrices=False)
+    axes = int((spread > ROUNDING * spread[0]).sum())
+    return places if axes == places.shape[1] else centred @ directions[:axes].T
+
+
+def delaunay_cells(hull: Floats, limit: int) -> NDArray[np.int32]:
+    """The cells of the Delaunay complex: points whose sphere holds no other point.
+
+    Their number may grow with the points, with their square or faster.  Samples of 32, 64, ... points are tried
+    first: growth only slackens, so each tells what the next may need.
+    """
+    count, axes = hull.shape
+    order = np.random.default_rng(0).permutation(count)
+    growth, cells = float(axes), 0
+    for halvings in range(count.bit_length() - 6, 0, -1):
+        sample = onto_hull(hull[order[: count >> halvings]])
+        found = len(triangulate(sample)) if sample.shape[1] > 1 else len(sample)
+        growth = max(2.0, found / cells) if cells else growth
+        cells = found
+        check_memory(cells_bytes(cells * growth, axes), limit, count)
+    simplices = triangulate(hull)
+    check_memory(cells_bytes(len(simplices), axes), limit, count)
+    return simplices
+
+
+def triangulate(places: Floats) -> NDArray[np.int32]:
+    """Qhull; where it sees no room between points, neither will the check of its cells."""
+    try:
+        from scipy.spatial import Delaunay, QhullError  # type: ignore[import-untyped]
+    except ImportError:
+        raise MissingExtra("Homology above dimension 0", "topology") from None
+    try:
+        return np.asarray(Delaunay(places).simplices)
+    except QhullError:
+        raise BadOption("--metric", CROWDED) from None
+
+
+def cells_bytes(cells: float, axes: int) -> int:
+    """What the Delaunay complex and its reduction may need, measured for 2 to 8 axes."""
+    return int(cells * 500 * 1.6**axes)
+
+
+def skeleton(cells: NDArray[np.int32]) -> list[Faces]:
+    """The faces of the cells, of dimension 1, 2, ... up to the cells themselves."""
+    faces, found = unique_rows(np.sort(cells.astype(np.int64), axis=1))[0], []
+    for dimension in range(cells.shape[1] - 1, 0, -1):
+        facets, places = unique_rows(np.concatenate([np.delete(faces, i, axis=1) for i in range(dimension + 1)]))
+        found.append(Faces(faces, places.reshape(dimension + 1, -1).T))
+        faces = facets
+    return found[::-1]
+
+
+def unique_rows(rows: Ints) -> tuple[Ints, Ints]:
+    """Distinct rows in order, and where each row is among them."""
+    order = np.lexsort(rows.T[::-1])
+    ordered = rows[order]
+    fresh = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
+    places = np.empty(len(rows), np.int64)
+    places[order] = np.cumsum(fresh) - 1
+    return ordered[fresh], places
+
+
+def check_delaunay(space: Space, cells: Faces) -> None:
+    """Every point is in a cell, and no cell's sphere holds the point beyond a facet: then the cells are Delaunay.
+
+    Qhull computes on a paraboloid, where points closer together than a millionth of the cube become flat.
+    """
+    offsets, doubts = circumcentres(space, cells.points)
+    radii = np.linalg.norm(offsets, axis=1)
+    facets = cells.facets.ravel()
+    order = np.argsort(facets, kind="stable")
+    shared = np.flatnonzero(facets[order[1:]] == facets[order[:-1]])
+    torn = len(np.unique(cells.points)) < len(space.units)
+    for inner, outer in ((order[shared], order[shared + 1]), (order[shared + 1], order[shared])):
+        cell, beyond = inner // cells.points.shape[1], cells.points.ravel()[outer]
+        away = np.linalg.norm(space.sides(cells.points[cell, 0], beyond) - offsets[cell], axis=1)
+        torn = torn or bool((radii[cell] - away > ROUNDING + doubts[cell]).any())
+    if torn:
+        raise BadOption("--metric", CROWDED)
+
+
+def smallest_balls(space: Space, skeleton: list[Faces]) -> list[Floats]:
+    """Radius of the smallest ball around each simplex, for dimension 0, 1, 2, ...; never below those of its faces."""
+    centres, radii = space.places, np.zeros(len(space.units))
+    found = [radii]
+    for faces in skeleton:
+        centres, radii = enclose(space, faces, centres, radii)
+        found.append(radii)
+    return found
+
+
+def enclose(space: Space, faces: Faces, centres: Floats, radii: Floats) -> tuple[Floats, Floats]:
+    """Smallest balls of simplices from those of their facets.
+
+    Where the ball of a facet holds the point opposite, it is the ball of the simplex, to the last bit.  Elsewhere
+    all points are on the sphere, and the facet's ball, grown to the point, bounds its radius from above.
+    """
+    beyond = np.linalg.norm(space.places[faces.points] - centres[faces.facets], axis=2) - radii[faces.facets]
+    best = beyond.argmin(axis=1)[:, None]
+    facet = np.take_along_axis(faces.facets, best, axis=1)[:, 0]
+    excess = np.take_along_axis(beyond, best, axis=1)[:, 0]
+    least = radii[faces.facets].max(axis=1)
+    centres, most = centres[facet], radii[facet] + np.maximum(excess, 0)
+    wide = np.flatnonzero(excess > ROUNDING / 10)
+    offsets, doubts = circumcentres(space, faces.points[wide])
+    wide, offsets = wide[np.isfinite(doubts)], offsets[np.isfinite(doubts)]
+    centres[wide] = space.places[faces.points[wide, 0]] + offsets
+    least[wide] = np.clip(np.linalg.norm(offsets, axis=1), least[wide], most[wide])
+    return centres, least
+
+
+def circumcentres(space: Space, simplices: Ints) -> tuple[Floats, Floats]:
+    """From the first point to the centre c of the sphere through all, in their plane: u_i . c = |u_i|^2 / 2.
+
+    Also by how much rounding may have moved c; infinite where the simplex is flat and has no such centre.
+    """
+    sides = space.sides(simplices[:, :1], simplices[:, 1:])
+    directions, triangle = np.linalg.qr(sides.transpose(0, 2, 1))
+    heights = np.abs(np.einsum("kii->ki", triangle))
+    with np.errstate(divide="ignore"):
+        stretch = heights.max(axis=1) / heights.min(axis=1)
+    flat = stretch > 1e13
+    triangle[flat] = np.eye(triangle.shape[1])
+    halves = (sides**2).sum(axis=2, keepdims=True) / 2
+    offsets = (directions @ np.linalg.solve(triangle.transpose(0, 2, 1), halves))[:, :, 0]
+    return offsets, np.where(flat, np.inf, 1e-15 * stretch * np.linalg.norm(offsets, axis=1))
+
+
+# Reduction
+
+
+def reduce_boundaries(skeleton: list[Faces], radii: list[Floats]) -> Iterator[tuple[int, Floats]]:
+    """Dimension and bars of the holes that each dimension of simplices fills, from the cells down.
+
+    Simplices enter by radius.  The simplices that open the holes of one dimension have a boundary that is
+    already filled: they are cleared, and the dimension below need not look at them.
+    """
+    order = [np.argsort(values, kind="stable") for values in radii]
+    cleared: set[int] = set()
+    for n in range(len(skeleton) - 1, 0, -1):
+        rank = np.empty_like(order[n])
+        rank[order[n]] = np.arange(len(rank))
+        pairs = pair_up(rank[skeleton[n].facets[order[n + 1]]], cleared)
+        births, deaths = radii[n][order[n][pairs[:, 0]]], radii[n + 1][order[n + 1][pairs[:, 1]]]
+        lasting = deaths - births > ROUNDING
+        yield n, np.stack([births[lasting], deaths[lasting]], axis=1)
+        cleared = set(pairs[:, 0].tolist())
+
+
+def pair_up(boundaries: Ints, cleared: set[int]) -> Ints:
+    """Which face opens and which simplex fills each hole: the reduction of a boundary matrix over Z/2.
+
+    To each boundary, earlier ones are added until its youngest face is no other's; that face opened the hole.
+    """
+    youngest_first = (-np.sort(-boundaries, axis=1)).tolist()
+    owned: dict[int, list[int] | set[int]] = {}
+    pairs = []
+    for simplex, boundary in enumerate(youngest_first):
+        if simplex in cleared:
+            continue
+        chain = boundary if boundary[0] not in owned else add_owned(boundary, owned)
+        if chain:
+            youngest = max(chain)
+            owned[youngest] = chain
+            pairs.append((youngest, simplex))
+    return np.array(pairs, np.int64).reshape(-1, 2)
+
+
+def add_owned(boundary: list[int], owned: dict[int, list[int] | set[int]]) -> set[int]:
+    """The sum of a boundary and of those that own its youngest face, until nobody does."""
+    chain, queue = set(boundary), [-face for face in boundary]
+    heapify(queue)
+    while queue:
+        youngest = -heappop(queue)
+        if youngest not in chain:
+            continue
+        if youngest not in owned:
+            break
+        for face in owned[youngest]:
+            if face in chain:
+                chain.remove(face)
+            else:
+                chain.add(face)
+                heappush(queue, -face)
+    return chain
+
+
+# Memory and order
+
+
+def check_memory(need: int, limit: int, count: int) -> None:
+    """Refuse before the machine does."""
+    if need > limit:
+        sizes = f"{need / 1e9:,.1f} GB of memory or more, and {limit / 1e9:,.1f} GB are allowed"
+        raise ResourceError(f"Holes among {count:,} points may need {sizes}. {ADVICE}")
+
+
+def half_the_memory() -> int:
+    """Bytes; where the system does not tell, a modest machine is assumed."""
+    if not hasattr(os, "sysconf"):
+        return 2**32
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+def in_order(bars: Floats) -> Floats:
+    """By birth, then by death."""
+    return bars[np.lexsort((bars[:, 1], bars[:, 0]))]
