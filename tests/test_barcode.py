@@ -431,6 +431,14 @@ def lasting_ends(tree):
     return sorted([*np.repeat(tree.birth, np.maximum(children - 1, 0)).tolist(), INF])
 
 
+def test_rows_too_close_for_a_square_to_tell_are_one_from_the_start():
+    points = line_points([[0.0], [1e-200], [1.0]])
+    ball, box = (WeightedBarcode(build_filtration(points, metric)).bars() for metric in ("ball", "box"))
+
+    assert [astuple(bar)[:3] for bar in ball] == [(0.0, 0.5, 1), (0.0, 0.5, 2), (0.5, INF, 3)]
+    assert [astuple(bar)[:3] for bar in box][:2] == [(0.0, 5e-201, 1), (0.0, 5e-201, 1)]
+
+
 def test_holes_of_no_length_are_left_out():
     holes = {1: np.array([[0.3, 0.3], [0.1, 0.2], [0.4, 0.4]])}
     barcode = WeightedBarcode(build_filtration(line_points([[0, 0], [1, 1]])), holes)
