@@ -70,8 +70,8 @@ def write(path, content):
         pytest.param(b"age,job\n1,2\n3,\xe2\x82", 3, "line 3: it is not UTF-8.", id="cut inside a character"),
         pytest.param(GOOD.encode("utf-16"), 3, "it looks like UTF-16. Say so: --encoding utf-16.", id="UTF-16"),
         pytest.param(GOOD.encode("utf-16-le"), 3, "--encoding utf-16.", id="UTF-16 without a mark"),
-        pytest.param("age,age\n1,2\n", 3, "the names 'age' are not distinct. Rename them.", id="two names alike"),
-        pytest.param("age,AGE\n1,2\n", 3, "the names 'AGE', 'age' are not distinct.", id="two names alike but case"),
+        pytest.param("age,age\n1,2\n", 3, "the names of columns 1, 2 are not distinct", id="two names alike"),
+        pytest.param("age,AGE\n1,2\n", 3, "the names of columns 1, 2 are not distinct", id="two names alike but case"),
         pytest.param("age,\n1,2\n", 3, "column 2 has no name.", id="column without a name"),
         pytest.param("\n\nage,job\n1,2\n", 3, "column 1 has no name. Does the file begin with", id="blank start"),
         pytest.param("age,job\n1," + "x" * (33 << 20), 3, "line 2: it is longer than 32 MB.", id="endless line"),
@@ -238,7 +238,7 @@ def test_an_unknown_column_is_refused_with_a_close_name(refuse, people, target):
     rest = ("-o", target, "--k", 2)
     refuse("release", people, *rest, "--qi", "agee", code=2, says="There is no column 'agee'. Did you mean 'age'?")
     refuse("release", people, *rest, "--qi", "Age", code=2, says="Did you mean 'age'?")
-    refuse("release", people, *rest, "--qi", "zzz", code=2, says="Columns: 'age', 'job'.")
+    refuse("release", people, *rest, "--qi", "zzz", code=2, says="`kech inspect TABLE` lists the columns.")
     refuse("release", people, *rest, *QI, "--axis", "jobb=categorical", code=2, says="Did you mean 'job'?")
     refuse("spectrum", people, "--qi", "agee", code=2, says="Did you mean 'age'?")
 
@@ -498,8 +498,8 @@ def test_a_target_that_is_the_source_is_refused(refuse, people, folder):
 def test_a_target_that_cannot_be_is_refused(refuse, people, folder):
     command = ("release", people, "--k", 2, *QI, "-o")
     refuse(*command, folder, code=2, says="it is a folder; name a file.")
-    refuse(*command, folder / "none" / "t.csv", code=2, says="its folder does not exist.")
-    refuse(*command, people / "t.csv", code=2, says="its folder does not exist.")
+    refuse(*command, folder / "none" / "t.csv", code=2, says="its folder does not exist; create it first.")
+    refuse(*command, people / "t.csv", code=2, says="its folder does not exist; create it first.")
     refuse(*command, folder / "t.xlsx", code=2, says="kech writes .csv, .parquet, .pq.")
     refuse(*command, "/proc/t.csv", code=5, says="Cannot write '/proc/t.csv': no such file or directory.")
 

@@ -458,7 +458,7 @@ def test_a_seeded_leak_into_a_file_is_seen(run, watch, people, folder, monkeypat
 
 
 class Leaking:
-    def write(self, path):
+    def write(self, path, note):
         path.write_text("CANARY_name_0001")
 
 

@@ -71,9 +71,9 @@ def test_between_published_edges_lie_k_rows_or_none_for_every_k(column):
 
 @given(columns)
 @unhurried
-def test_no_edge_lies_outside_the_domain(column):
+def test_no_edge_lies_outside_the_span(column):
     grid = build(*column)
-    low, high = grid.domain
+    low, high = grid.span
 
     assert low < high
     assert all(low <= edge <= high + grid.unit * 1.0001 for edge in grid.edges)
@@ -81,10 +81,10 @@ def test_no_edge_lies_outside_the_domain(column):
 
 @given(columns)
 @unhurried
-def test_the_domain_covers_the_bulk_and_all_beyond_is_an_open_tail(column):
+def test_the_span_covers_the_bulk_and_all_beyond_is_an_open_tail(column):
     is_date, (values, counts) = column
     grid = build(*column)
-    low, high = grid.domain
+    low, high = grid.span
     start, stop = bulk(values, counts)
     slack = max(abs(low), abs(high), high - low) * 1e-8
 
@@ -154,7 +154,7 @@ def test_a_constant_column_is_published_as_it_is(value):
     column = counted([value] * 6)
     grid = build_number_grid(*column)
 
-    assert grid.domain[0] < grid.domain[1]
+    assert grid.span[0] < grid.span[1]
     assert rows_between(grid.edges[grid.hides >= 6], *column).count(6) == 1
     if grid.unit:
         axis = build_line_axis("c", *column, False, is_date=False, grid="auto").at(6)
@@ -172,7 +172,7 @@ def test_an_outlier_stays_in_the_open_tail():
     column = counted([*range(30, 60)] * 4 + [10**9])
     grid = build_number_grid(*column)
 
-    assert grid.domain[1] < 100
+    assert grid.span[1] < 100
     assert grid.edges[-1] < 100
 
 
@@ -180,7 +180,7 @@ def test_an_outlier_stays_in_the_open_tail():
 def test_the_ends_of_the_floats(values):
     grid = build_number_grid(*counted(values))
 
-    assert np.isfinite([*grid.edges, *grid.domain]).all()
+    assert np.isfinite([*grid.edges, *grid.span]).all()
     assert all(n == 0 or n >= 9 for n in rows_between(grid.edges[grid.hides >= 9], *counted(values)))
 
 

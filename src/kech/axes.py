@@ -156,9 +156,10 @@ class LineAxis(Axis):
             return self.span
         edges = self.low[1:][self.hides >= self.k]
         if not len(edges):
-            return 0.0, 0.0
+            return 0.0, self.unit or 1.0  # nothing but `*` is printed
         mean = (edges[-1] - edges[0]) / max(len(edges) - 1, 1) or self.unit or 1.0
-        step = (np.floor(mean / self.unit) + 1) * self.unit if self.unit else mean
+        visible = np.abs(edges).max() * 1e-6  # smaller steps would drown in the rounding of the ends
+        step = (np.floor(mean / self.unit) + 1) * self.unit if self.unit else max(mean, visible)
         ends = np.array([edges[0] - step, last_before(edges[-1:] + step, self.unit)[0]])
         low, high = np.clip(ends, *(CALENDAR_ENDS if self.is_date else (-LARGEST, LARGEST))).tolist()
         return low, high

@@ -37,7 +37,7 @@ class Grid:
 
     edges: Floats
     hides: Ints
-    domain: tuple[float, float]  # the ends used to measure widths; beyond them tails are open
+    span: tuple[float, float]  # edges lie in it; all beyond is an open tail
     unit: float  # values are multiples of it; 0 where they are not
 
 
@@ -79,7 +79,7 @@ def build_grid(values: Floats, counts: Ints, span: tuple[float, float], unit: fl
 def outward(span: tuple[float, float], unit: float, rulers: Sequence[Ruler]) -> tuple[float, float]:
     """The span, rounded outward to the coarsest marks that cut it into about five steps or more.
 
-    The last mark lies beyond the span, since steps are half open, and the two are never one: `*` has a width.
+    The last mark lies beyond the span, since steps are half open.
     """
     length = span[1] - span[0]
     ruler = next((ruler for ruler in rulers if ruler.size * FEWEST_STEPS <= length), rulers[-1])

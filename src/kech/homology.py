@@ -12,7 +12,7 @@ A ring of rows that no simplices fill is a hole of dimension 1, a hollow shell o
 import os
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
-from math import comb, isqrt
+from math import comb, isqrt, lcm
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +27,9 @@ Ints = NDArray[np.int64]
 Bars = dict[int, Floats]
 
 ROUNDING = 1e-11  # of the unit cube: shorter bars of balls come from floats, not from the data
+FLAT = 1e13  # times longer than high
 FLOAT32_COUNTS = 2**24  # ripser computes in float32, where larger whole numbers collide
+LONGEST = 2.0**24  # of a cube of whole units: its squares are exact
 ADVICE = "Use fewer rows or columns, or leave holes out: --max-dimension 0."
 CROWDED = "next to the few farthest rows, the others are too close together for balls; use --metric box."
 MOST_AXES = 8  # of balls: 60 points in 8 dimensions have 70,000 Delaunay cells, ten times more with each doubling
@@ -123,18 +125,19 @@ def rips_bytes(count: int, near: int, top: int) -> int:
 
 
 class Space(NamedTuple):
-    """Distinct points in the unit cube; differences are taken in whole units, so equal sides are equal numbers."""
+    """Distinct points, measured as the kernels measure them: in whole units of one cube where there is such a cube."""
 
     units: Floats
-    lengths: Floats
+    lengths: Floats  # of the axes, in units
+    side: float  # of the cube, in lengths
 
     @property
     def places(self) -> Floats:
         """Coordinates in the unit cube."""
-        return np.asarray((self.units - self.units.min(axis=0)) / self.lengths)
+        return np.asarray((self.units - self.units.min(axis=0)) / self.lengths / self.side)
 
     def sides(self, start: Ints, stop: Ints) -> Floats:
-        """Vectors from points to points."""
+        """Vectors from points to points, in lengths."""
         return np.asarray((self.units[stop] - self.units[start]) / self.lengths)
 
 
@@ -160,11 +163,22 @@ def ball_bars(points: Points, top: int, limit: int) -> Bars:
 
 
 def build_space(points: Points) -> Space:
-    """The points where their axes say they are."""
+    """The points where their axes say they are; one point where floats cannot tell two apart."""
     lines = [axis for axis in points.axes if isinstance(axis, LineAxis)]
-    units = np.stack([axis.ends[0][codes] for axis, codes in zip(lines, points.codes.T, strict=True)], axis=1)
-    space = Space(units, np.array([axis.length for axis in lines]))
-    return space._replace(units=units[np.unique(space.places, axis=0, return_index=True)[1]])
+    lengths = np.array([axis.length for axis in lines])
+    starts = [axis.ends[0] - axis.ends[0][0] for axis in lines]
+    units = np.stack([start[codes] for start, codes in zip(starts, points.codes.T, strict=True)], axis=1)
+    cube = common_length(lengths)
+    space = Space(units * (cube / lengths), np.ones(len(lines)), cube) if cube else Space(units, lengths, 1.0)
+    return space._replace(units=space.units[np.unique(space.places, axis=0, return_index=True)[1]])
+
+
+def common_length(lengths: Floats) -> float:
+    """Side of the smallest cube in which all axes have whole units, or 0, by the rule of the kernels."""
+    if (lengths > LONGEST).any() or (lengths != np.floor(lengths)).any():
+        return 0.0
+    common = lcm(*lengths.astype(int).tolist())
+    return float(common) if common <= LONGEST else 0.0
 
 
 def onto_hull(places: Floats) -> Floats:
@@ -237,15 +251,14 @@ def check_delaunay(space: Space, cells: Faces) -> None:
 
     Qhull computes on a paraboloid, where points closer together than a millionth of the cube become flat.
     """
-    offsets, doubts = circumcentres(space, cells.points)
-    radii = np.linalg.norm(offsets, axis=1)
+    offsets, radii, doubts = circumspheres(space, cells.points)
     facets = cells.facets.ravel()
     order = np.argsort(facets, kind="stable")
     shared = np.flatnonzero(facets[order[1:]] == facets[order[:-1]])
     torn = len(np.unique(cells.points)) < len(space.units)
     for inner, outer in ((order[shared], order[shared + 1]), (order[shared + 1], order[shared])):
         cell, beyond = inner // cells.points.shape[1], cells.points.ravel()[outer]
-        away = np.linalg.norm(space.sides(cells.points[cell, 0], beyond) - offsets[cell], axis=1)
+        away = np.linalg.norm(space.sides(cells.points[cell, 0], beyond) / space.side - offsets[cell], axis=1)
         torn = torn or bool((radii[cell] - away > ROUNDING + doubts[cell]).any())
     if torn:
         raise BadOption("--metric", CROWDED)
@@ -258,7 +271,20 @@ def smallest_balls(space: Space, skeleton: list[Faces]) -> list[Floats]:
     for faces in skeleton:
         centres, radii = enclose(space, faces, centres, radii)
         found.append(radii)
-    return found
+    return level(found)
+
+
+def level(radii: list[Floats]) -> list[Floats]:
+    """Radii that only rounding tells apart become one: the largest of a pair among them, else the smallest.
+
+    On a grid, what opens and what fills at the same eps must do so at the same number.  Pairs stay as they are.
+    """
+    pairs, values = np.unique(radii[1]), np.unique(np.concatenate(radii))
+    starts = np.flatnonzero(np.diff(values, prepend=-1) > ROUNDING / 10)
+    lows, highs = values[starts], values[np.append(starts[1:], len(values)) - 1]
+    pair = pairs[np.searchsorted(pairs, highs, side="right") - 1]
+    levels = np.where((lows <= pair) & (pair <= highs), pair, lows)
+    return [*radii[:2], *(levels[np.searchsorted(lows, higher, side="right") - 1] for higher in radii[2:])]
 
 
 def enclose(space: Space, faces: Faces, centres: Floats, radii: Floats) -> tuple[Floats, Floats]:
@@ -274,28 +300,37 @@ def enclose(space: Space, faces: Faces, centres: Floats, radii: Floats) -> tuple
     least = radii[faces.facets].max(axis=1)
     centres, most = centres[facet], radii[facet] + np.maximum(excess, 0)
     wide = np.flatnonzero(excess > ROUNDING / 10)
-    offsets, doubts = circumcentres(space, faces.points[wide])
-    wide, offsets = wide[np.isfinite(doubts)], offsets[np.isfinite(doubts)]
+    offsets, spheres, doubts = circumspheres(space, faces.points[wide])
+    round_ = np.isfinite(doubts)
+    wide, offsets, spheres = wide[round_], offsets[round_], spheres[round_]
     centres[wide] = space.places[faces.points[wide, 0]] + offsets
-    least[wide] = np.clip(np.linalg.norm(offsets, axis=1), least[wide], most[wide])
+    least[wide] = np.clip(spheres, least[wide], most[wide])
     return centres, least
 
 
-def circumcentres(space: Space, simplices: Ints) -> tuple[Floats, Floats]:
+def circumspheres(space: Space, simplices: Ints) -> tuple[Floats, Floats, Floats]:
     """From the first point to the centre c of the sphere through all, in their plane: u_i . c = |u_i|^2 / 2.
 
-    Also by how much rounding may have moved c; infinite where the simplex is flat and has no such centre.
+    Also its radius, and by how much rounding may have moved c: infinite where the simplex is flat and has no c.
     """
     sides = space.sides(simplices[:, :1], simplices[:, 1:])
+    if sides.shape[1] == 1:
+        offsets, stretch = sides[:, 0] / 2, np.zeros(len(sides))
+    else:
+        offsets, stretch = solve_centres(sides)
+    radii = np.linalg.norm(offsets, axis=1) / space.side
+    return offsets / space.side, radii, np.where(stretch > FLAT, np.inf, 1e-15 * stretch * radii)
+
+
+def solve_centres(sides: Floats) -> tuple[Floats, Floats]:
+    """The solutions c, by QR, and how much longer than high each simplex is; where it is flat, c means nothing."""
     directions, triangle = np.linalg.qr(sides.transpose(0, 2, 1))
     heights = np.abs(np.einsum("kii->ki", triangle))
     with np.errstate(divide="ignore"):
         stretch = heights.max(axis=1) / heights.min(axis=1)
-    flat = stretch > 1e13
-    triangle[flat] = np.eye(triangle.shape[1])
+    triangle[stretch > FLAT] = np.eye(triangle.shape[1])
     halves = (sides**2).sum(axis=2, keepdims=True) / 2
-    offsets = (directions @ np.linalg.solve(triangle.transpose(0, 2, 1), halves))[:, :, 0]
-    return offsets, np.where(flat, np.inf, 1e-15 * stretch * np.linalg.norm(offsets, axis=1))
+    return (directions @ np.linalg.solve(triangle.transpose(0, 2, 1), halves))[:, :, 0], stretch
 
 
 # Reduction
