@@ -56,7 +56,6 @@ def first_eps(points, k, reading):
 @pytest.mark.parametrize("seed", range(2))
 def test_classes_are_the_components_at_the_smallest_eps_that_holds(reading, seed):
     if reading == "homological":
-        pytest.importorskip("kech.homology")
         pytest.importorskip("ripser")
     rng = np.random.default_rng(seed)
     kinds = list(KINDS)
@@ -118,7 +117,6 @@ def town():
 @pytest.mark.parametrize("choice", [{"k": 5}, {"k": 7, "reading": "homological"}, {"eps": 0.3}, {"eps": 0.2, "k": 4}])
 def test_a_release_of_any_table_keeps_its_promise(town, tmp_path, grid, choice):
     if "reading" in choice:
-        pytest.importorskip("kech.homology")
         pytest.importorskip("ripser")
     with kech.read_table(town, quasi_identifiers=["age", "city", "seen"], sensitive=["pay"]) as table:
         release = kech.make_release(table, cut="regime", grid=grid, **choice)
@@ -193,7 +191,6 @@ def release(nine, out, *words):
 
 
 def test_homological_release_of_the_nine_rows(nine, tmp_path, capsys):
-    pytest.importorskip("kech.homology")
     pytest.importorskip("ripser")
     out = tmp_path / "out.csv"
     release(nine, out, "--cut", "regime", "--reading", "homological", "--k", "3", "--json")

@@ -1,0 +1,124 @@
+"""Faults that were found once, each by name."""
+
+import os
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import kech
+from kech.engines.duckdb import DuckDBEngine
+
+CROWD = {"age": [30] * 400 + [24, 26, 28, 33, 35, 37]}
+
+
+def test_the_place_of_a_row_in_the_file_does_not_tell_how_it_was_dealt():
+    places = []
+    with kech.read_table(
+        pa.table(CROWD | {"mark": ["crowd"] * 400 + ["few"] * 6}), quasi_identifiers=["age"], keep=["mark"]
+    ) as table:
+        release = kech.make_release(table, k=5, grid="exact")
+        for _ in range(25):
+            frame = release.batches(for_csv=False).read_all().to_pandas()
+            ours = (frame["age"] == "[24, 30]") & (frame["mark"] == "crowd")
+            assert ours.any()
+            places += (np.flatnonzero(ours) / len(frame)).tolist()
+    assert max(places) > 0.6
+    assert min(places) < 0.4
+
+
+def test_rows_lost_on_the_way_are_never_certified(tmp_path, monkeypatch):
+    publish = DuckDBEngine.publish
+
+    def lose_two(self, *arguments, **options):
+        return publish(self, *arguments, **options).read_all().slice(2).to_reader()
+
+    monkeypatch.setattr(DuckDBEngine, "publish", lose_two)
+    with kech.read_table(pa.table({"age": list(range(20)) * 6}), quasi_identifiers=["age"]) as table:
+        with pytest.raises(kech.errors.ClaimBroken, match="rows: some were lost"):
+            kech.make_release(table, k=3).write(tmp_path / "out.csv")
+    assert not list(tmp_path.iterdir())
+
+
+def test_open_tails_cost_something_and_domains_show_no_person(tmp_path):
+    with kech.read_table(pa.table({"a": [i % 7 for i in range(50)]}), quasi_identifiers=["a"]) as table:
+        release = kech.make_release(table, k=9)
+        labels = {label for label in release.labels["a"] if label[0] in "<>"}
+        assert release.write(tmp_path / "out.csv")["claims"]["loss"] > 0 or not labels
+    lonely = [1, 2, 40, 43, 44, 45, 47, 90, 99]
+    with kech.read_table(pa.table({"a": lonely}), quasi_identifiers=["a"]) as table:
+        (axis,) = kech.make_release(table, k=5).axes
+    assert not set(axis["domain"]) & set(lonely) - {1}
+
+
+def test_nothing_shows_a_cell_by_its_repr():
+    cells = [f"CANARY{i % 9}" for i in range(90)]
+    with kech.read_table(pa.table({"job": cells}), quasi_identifiers=["job"]) as table:
+        release = kech.make_release(table, k=3)
+        shown = [table, release, release.partition, release.partition.points, *release.partition.points.axes]
+        shown += [*release.partition.points.mappings, kech.compute_barcode(table, max_dimension=0)]
+        assert not [thing for thing in shown if "CANARY" in repr(thing)]
+    assert repr(release) == "Release(k=10, 90 rows in 9 classes)"
+
+
+def test_the_index_of_pandas_is_no_column():
+    frame = pd.DataFrame({"zip": ["a", "b"] * 20, "age": range(40)})[lambda f: f["age"] > 9]
+    made = kech.Anonymizer(k=3, quasi_identifiers=["zip"]).set_output(transform="pandas").fit_transform(frame)
+    assert list(made.columns) == ["zip", "age"]
+    assert made.shape == (30, 2)
+
+
+def test_fitted_rows_keep_their_class_whatever_the_type_of_the_column():
+    tree = {"low": ["0.5"], "mid": ["1.0", "1.5"], "high": ["2.5"]}
+    frame = pd.DataFrame({"a": [0.5] * 3 + [1.0] + [1.5] * 2 + [2.5] * 3})
+    made = kech.Anonymizer(k=3, hierarchies={"a": tree}).fit(frame)
+    labels, counts = np.unique(made.transform(frame).astype(str), return_counts=True)
+    assert dict(zip(labels, counts, strict=True)) == {"0.5": 3, "mid": 3, "2.5": 3}
+
+
+def test_values_an_axis_cannot_read_are_suppressed_and_not_quoted():
+    made = kech.Anonymizer(k=2).fit(pd.DataFrame({"a": [1.0, 1.0, 2.0, 2.0]}))
+    assert made.transform(pd.DataFrame({"a": ["CANARY77"]})).tolist() == [["*"]]
+
+
+def test_a_pipe_in_the_temporary_folder_holds_nobody_up(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    os.mkfifo(tmp_path / "kech-folder-x")
+    with kech.read_table(pa.table({"a": [1, 1]}), quasi_identifiers=["a"]) as table:
+        assert table.rows == 2
+
+
+def test_a_folder_in_place_of_the_certificate_is_seen_before_anything_is_written(tmp_path):
+    (tmp_path / "out.csv.certificate.json").mkdir()
+    with kech.read_table(pa.table({"a": [1, 1]}), quasi_identifiers=["a"]) as table:
+        with pytest.raises(kech.errors.BadTarget):
+            kech.make_release(table, k=2).write(tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_plan_from_csv_serves_parquet_too(tmp_path):
+    frame = pa.table({"age": list(range(10)) * 4})
+    pq.write_table(frame, tmp_path / "t.parquet")
+    plan = kech.Plan()
+    plan.table.delimiter, plan.table.encoding = ",", "utf-8"
+    plan.roles.quasi_identifiers = ["age"]
+    with plan.read_table(tmp_path / "t.parquet") as table:
+        assert table.rows == 40
+
+
+def test_an_axis_with_exact_edges_is_named_in_the_certificate():
+    choice = {"a": kech.AxisChoice(grid="exact")}
+    with kech.read_table(pa.table({"a": list(range(40))}), quasi_identifiers=["a"], axes=choice) as table:
+        (axis,) = kech.make_release(table, k=5).axes
+    assert axis["grid"] == "exact"
+
+
+def test_the_spectrum_of_the_regime_cut_tells_the_radius_of_the_cut():
+    rng = np.random.default_rng(4)
+    frame = pa.table({"a": rng.integers(0, 50, 40), "b": rng.integers(0, 50, 40)})
+    with kech.read_table(frame, quasi_identifiers=["a", "b"]) as table:
+        (row,) = kech.compute_spectrum(table, k=[3], cut="regime", grid="exact").rows()
+        (regime, *_) = kech.compute_barcode(table, max_dimension=0).regimes("strict", 3)
+    assert row["eps"] == regime.start
