@@ -153,6 +153,8 @@ def csv_rows(source: Source) -> Iterator[list[str]]:
         try:
             for row in reader:
                 cells = row or [""] * (width == 1)  # where there is one column, a blank line is a NULL
+                if len(cells) == width + 1 and not cells[-1]:
+                    cells.pop()  # a delimiter at the end of the line, which engines forgive
                 if cells and len(cells) != width:
                     fields = "1 field" if len(cells) == 1 else f"{len(cells)} fields"
                     raise BadRow(
