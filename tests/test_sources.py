@@ -1,0 +1,348 @@
+"""Sources: what a file is.  Python's own csv module is the oracle of every CSV file."""
+
+import csv
+import io
+import os
+import re
+import subprocess
+import sys
+from datetime import date, datetime, time
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+import kech
+from kech.errors import BadColumns, BadOption, BadRow, KechError, MissingExtra, UnreadableFile
+from kech.sources import open_source, text
+from kech.sources.text import LineEnds, check_utf8, sniff_delimiter
+
+in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+
+
+def rows_of(source, **named):
+    """Every row of a table as the engine holds it."""
+    with kech.read_table(source, **named) as table:
+        return list(table.columns), table.engine.connection.execute("FROM source ORDER BY rowid").fetchall()
+
+
+def write(path, content):
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+# -- the delimiter ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sample", "delimiter"),
+    [
+        ("a,b\n1,2\n", ","),
+        ("a;b\n1;2\n", ";"),
+        ("a\tb\n1\t2\n", "\t"),
+        ("a|b\n1|2\n", "|"),
+        ("a;b\n1,5;2,5\n3,5;4,5\n", ";"),
+        ("a,b\n1;5,2;5\n", ","),
+        ('"a;b;c",d\n"1;2",3\n', ","),
+        ('a,b\n"x;y\nz;w",2\n', ","),
+        ("a;b\r1;2\r", ";"),
+        ("a,b;c\n1,2;3\n4,5;6\n", ","),
+        ("a b\n1 2\n", ","),
+        ("a\n1\n", ","),
+        ("a;b", ";"),
+        ("\n\n", ","),
+        ("a,b\n1,2\n3,4,5\n", ","),
+        ('a;"b', ";"),
+    ],
+)
+def test_the_delimiter_is_found(sample, delimiter):
+    assert sniff_delimiter(sample) == delimiter
+
+
+def test_the_delimiter_is_found_where_the_sample_ends_inside_a_row(tmp_path):
+    row = ";".join(["x,y" * 700] * 3) + "\n"
+    source = open_source(write(tmp_path / "t.csv", "a;b;c\n" + row * 20))
+    assert (source.delimiter, source.columns) == (";", ("a", "b", "c"))
+
+
+def test_a_named_delimiter_is_taken(tmp_path):
+    path = write(tmp_path / "t.csv", "a,b~c\n1,2~3\n")
+    assert rows_of(path, delimiter="~") == (["a,b", "c"], [("1,2", "3")])
+
+
+# -- rows: what Python's csv module reads, or a refusal ----------------------------------------------------
+
+CELLS = st.sampled_from(
+    ["", "a", "1", '"q"', '""', '"x,y"', '"x""y"', 'a"b', "' '", " a", '" a "', "é", "#", "\\", "\\N", "NULL"]
+)
+ODD_CELLS = st.sampled_from(['"x\ny"', '"x\r\ny"', '"\r"', '"', '"a"b', "\r", "\ufeff", "x" * 99])
+ENDS = st.sampled_from(["\n", "\r\n", "\r"])
+
+
+@st.composite
+def csv_texts(draw):
+    """Text that is nearly CSV: mostly as wide as its header, mostly well quoted, its lines ending in any way."""
+    width = draw(st.integers(1, 3))
+    end = st.just(draw(ENDS)) if draw(st.booleans()) else ENDS
+    cell = st.one_of(CELLS, CELLS, CELLS, ODD_CELLS)
+    header = [draw(st.sampled_from([f"c{i}", f'"c{i}"', f'"c\n{i}"', f'"c\r\n{i}"'])) for i in range(width)]
+    lines = [",".join(header)]
+    for _ in range(draw(st.integers(0, 6))):
+        fields = draw(st.sampled_from([width] * 12 + [0, width + 1, max(width - 1, 0)]))
+        lines.append(",".join(draw(cell) for _ in range(fields)))
+    written = "".join(line + draw(end) for line in lines)
+    return written if draw(st.booleans()) else written.rstrip("\r\n")
+
+
+def read_by_python(content):
+    """Header and rows, None for nothing; or None where the text is no CSV."""
+    try:
+        header, *rows = csv.reader(io.StringIO(content, newline=""), strict=True)
+    except csv.Error:
+        return None
+    width = len(header)
+    rows = [row or [""] * (width == 1) for row in rows]
+    rows = [row[:-1] if len(row) == width + 1 and row[-1] == "" else row for row in rows if row]  # 1,2, is forgiven
+    if any(len(row) != width for row in rows):
+        return None
+    return header, [tuple(cell or None for cell in row) for row in rows]
+
+
+@settings(in_one_folder, max_examples=150)
+@given(csv_texts())
+@example('"a\nb",c\r\n1,2\r\n')  # DuckDB alone would read no row
+@example("a,b\r\n1,2\n3,4\r\n")
+@example("a\n\r\n1\n")
+@example("a,b\n1,2")
+def test_a_csv_file_is_read_as_python_reads_it_or_refused(tmp_path, content):
+    expected = read_by_python(content)
+    try:
+        found = rows_of(write(tmp_path / "t.csv", content), delimiter=",")
+    except KechError:
+        found = None
+    assert found == expected
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_rows_keep_their_order_in_a_large_file(tmp_path, end):
+    rows = [[str(i), "x" * (i % 50) + (end if i % 7 == 0 else ""), '"' * (i % 3)] for i in range(120_000)]
+    with (tmp_path / "t.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator=end).writerows([["a", "b", "c"], *rows])
+    _, found = rows_of(tmp_path / "t.csv")
+    assert found == [tuple(cell or None for cell in row) for row in rows]
+
+
+@pytest.mark.parametrize("encoding", [None, "latin-1"])
+def test_the_line_of_a_fault_is_exact(tmp_path, encoding):
+    good = 'a,b\n"1\n\n1",2\n\n3,4\n' + '"x\ny",5\n' * 5_000
+    write(tmp_path / "t.csv", good + "\n\n6,7,8\n" + "9,10\n" * 99)
+    with pytest.raises(BadRow, match=rf"line {good.count(chr(10)) + 3}: it has 3 fields, the header 2\."):
+        kech.read_table(tmp_path / "t.csv", encoding=encoding)
+
+
+# -- encodings -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "latin-1", "cp1252"]
+)
+def test_every_encoding_gives_the_same_rows(tmp_path, encoding):
+    (tmp_path / "t.csv").write_bytes('größe,b\nä,ö\n"ü\r\n",ß\n'.encode(encoding))
+    assert rows_of(tmp_path / "t.csv", encoding=encoding) == (["größe", "b"], [("ä", "ö"), ("ü\r\n", "ß")])
+
+
+def test_all_bytes_of_latin_1_are_read(tmp_path):
+    letters = [chr(i) for i in range(1, 256) if chr(i) not in '\r\n",']
+    (tmp_path / "t.csv").write_text("a,b\n" + "".join(f"{x},1\n" for x in letters), "latin-1", newline="")
+    assert rows_of(tmp_path / "t.csv", encoding="latin-1")[1] == [(x, "1") for x in letters]
+
+
+def test_the_encoding_is_kept_for_the_plan(tmp_path):
+    write(tmp_path / "t.csv", "a\n1\n")
+    assert [open_source(tmp_path / "t.csv", encoding=e).encoding for e in (None, "UTF8", "l1", "cp1252")] == [
+        "utf-8", "utf-8", "latin-1", "cp1252"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["", "klingon", "base64", "rot13", "a\0b", "undefined"])
+def test_what_is_no_encoding_is_refused(tmp_path, name):
+    with pytest.raises(BadOption, match="there is no encoding"):
+        open_source(write(tmp_path / "t.csv", "a\n1\n"), encoding=name)
+
+
+@pytest.mark.parametrize("chunk", [1, 2, 3, 7, 1 << 24])
+def test_bytes_are_checked_across_chunks(tmp_path, monkeypatch, chunk):
+    monkeypatch.setattr(text, "CHUNK", chunk)
+    path = tmp_path / "t.csv"
+    assert check_utf8(write(path, "a,ä\r\n€,漢\r\n")) is True
+    assert check_utf8(write(path, "a,ä\r\n€,漢\n")) is False
+    for content, line in [
+        (b"a\r\nb\r\nc\xff", 3),
+        (b"a\rb\r\0", 3),
+        (b"a\n\n\xe2\x82", 3),
+        (b"\xe2\x82\xac\n\xe2\x82x", 2),
+        (b"\0", 1),
+    ]:
+        with pytest.raises(BadRow, match=f"line {line}: "):
+            check_utf8(write(path, content))
+
+
+@given(st.lists(st.sampled_from([b"\r", b"\n", b"\r\n", b"x"])), st.integers(1, 5))
+def test_line_ends_are_counted_as_a_reader_counts_them(parts, size):
+    content = b"".join(parts)
+    ends, last = LineEnds(), b""
+    for start in range(0, len(content), size):
+        ends.count(last, content[start : start + size])
+        last = content[start : start + size][-1:]
+    found = re.findall(rb"\r\n|\r|\n", content)
+    assert ends.lines == len(found)
+    assert ends.alike == (len(set(found)) <= 1)
+
+
+# -- columns ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("header", "says"),
+    [
+        ("a,a", "not distinct"),
+        ("a,A", "not distinct"),
+        ("straße,STRASSE", "not distinct"),
+        ("a,,b", "column 2 has no name"),
+        ("a,b, ", "column 3 has no name"),
+        ("", "column 1 has no name"),
+    ],
+)
+def test_columns_need_names_of_their_own(tmp_path, header, says):
+    with pytest.raises(BadColumns, match=says):
+        open_source(write(tmp_path / "t.csv", header + "\n1,2,3\n"))
+
+
+def test_equal_looking_names_stay_apart(tmp_path):
+    path = write(tmp_path / "t.csv", "\u00e9,e\u0301\n1,2\n")
+    assert open_source(path).columns == ("\u00e9", "e\u0301")
+
+
+# -- Excel -----------------------------------------------------------------------------------------------
+
+
+def write_book(path, rows, *more):
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    for i, other in enumerate(more):
+        book.create_sheet(f"other {i}").append(other)
+    book.save(path)
+    return path
+
+
+def test_excel_cells_read_like_csv(tmp_path):
+    row = [1, 2.5, "02138", True, date(2020, 1, 2), datetime(2020, 1, 2, 3, 4, 5), time(3, 4), None, 1e15, -0.0]
+    header = [f"c{i}" for i in range(len(row))]
+    expected = (
+        "1",
+        "2.5",
+        "02138",
+        "True",
+        "2020-01-02",
+        "2020-01-02 03:04:05",
+        "03:04:00",
+        None,
+        "1000000000000000",
+        "0",
+    )
+    assert rows_of(write_book(tmp_path / "t.xlsx", [header, row], ["second sheet"])) == (header, [expected])
+
+
+def test_excel_header_of_numbers_and_tables_that_start_anywhere(tmp_path):
+    assert rows_of(write_book(tmp_path / "t.xlsx", [[2020, 2021.5], [1, 2]]))[0] == ["2020", "2021.5"]
+    moved = [[None, None, None], [None, "a", "b"], [None, 1, 2]]
+    assert rows_of(write_book(tmp_path / "t.xlsx", moved)) == (["a", "b"], [("1", "2")])
+    assert rows_of(write_book(tmp_path / "t.xlsx", [["a", "b"]])) == (["a", "b"], [])
+
+
+def test_excel_without_header_or_cells_is_refused(tmp_path):
+    with pytest.raises(UnreadableFile, match="its first sheet is empty"):
+        open_source(write_book(tmp_path / "t.xlsx", []))
+    with pytest.raises(BadColumns, match="column 3 has no name"):
+        open_source(write_book(tmp_path / "t.xlsx", [["a", "b"], [1, 2, 3]]))
+
+
+def test_excel_dates_and_numbers_are_axes(tmp_path):
+    rows = [["age", "born"], *([20 + i % 3, date(2000, 1, 1 + i % 3)] for i in range(12))]
+    with kech.read_table(write_book(tmp_path / "t.xlsx", rows), quasi_identifiers=["age", "born"]) as table:
+        assert [table.kind("age"), table.kind("born")] == ["number", "date"]
+
+
+def test_excel_needs_its_extra(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "python_calamine", None)
+    with pytest.raises(MissingExtra, match=re.escape("pip install 'kech[excel]'")):
+        open_source(write_book(tmp_path / "t.xlsx", [["a"], [1]]))
+
+
+# -- Arrow -----------------------------------------------------------------------------------------------
+
+ARROW = pa.table({"a": [1, 2, None], "b": pa.array(["x", "y", "x"]).dictionary_encode(), "c": [0.5, 1.5, 2.5]})
+
+
+def write_arrow(path, table, *, stream=False, compression=None, rows=2):
+    options = pa.ipc.IpcWriteOptions(compression=compression)
+    with (pa.ipc.new_stream if stream else pa.ipc.new_file)(path, table.schema, options=options) as file:
+        file.write_table(table, max_chunksize=rows)
+    return path
+
+
+@pytest.mark.parametrize("name", ["t.arrow", "t.feather", "t.ipc", "t.ARROW"])
+@pytest.mark.parametrize("stream", [False, True], ids=["file", "stream"])
+@pytest.mark.parametrize("compression", [None, "lz4", "zstd"])
+def test_arrow_files_and_streams_are_read(tmp_path, name, stream, compression):
+    path = write_arrow(tmp_path / name, ARROW, stream=stream, compression=compression)
+    assert rows_of(path) == (["a", "b", "c"], [(1, "x", 0.5), (2, "y", 1.5), (None, "x", 2.5)])
+
+
+@pytest.mark.parametrize("stream", [False, True], ids=["file", "stream"])
+def test_an_arrow_file_without_rows_is_read(tmp_path, stream):
+    assert rows_of(write_arrow(tmp_path / "t.arrow", ARROW.slice(0, 0), stream=stream)) == (["a", "b", "c"], [])
+
+
+DAMAGE = """
+import random, sys
+from pathlib import Path
+import kech
+
+path, rng = Path(sys.argv[1]), random.Random(int(sys.argv[2]))
+whole, refused = path.read_bytes(), 0
+for _ in range(60):
+    content = bytearray(whole)
+    for _ in range(rng.choice([1, 4, 30])):
+        content[rng.randrange(len(content))] = rng.randrange(256)
+    path.write_bytes(content)
+    try:
+        with kech.read_table(path, quasi_identifiers=["a", "b"]) as table:
+            kech.compute_spectrum(table, k=[2])
+    except kech.errors.InputError:
+        refused += 1
+    except kech.errors.UsageError:
+        pass  # the damage hit a name
+print(refused)
+"""
+
+
+@pytest.mark.parametrize("kind", ["arrow", "stream", "parquet", "xlsx"])
+def test_a_damaged_file_never_takes_kech_down(tmp_path, kind):
+    """In a process of its own: before batches were checked, a damaged Arrow file crashed it."""
+    table = pa.table({"a": list(range(300)), "b": [f"v{i % 7}" for i in range(300)]})
+    path = tmp_path / f"t.{'arrow' if kind == 'stream' else kind}"
+    if kind == "parquet":
+        pq.write_table(table, path)
+    elif kind == "xlsx":
+        write_book(path, [["a", "b"], *zip(*table.to_pydict().values(), strict=True)])
+    else:
+        write_arrow(path, table, stream=kind == "stream", rows=100)
+    done = subprocess.run(
+        [sys.executable, "-c", DAMAGE, path, "1"], capture_output=True, text=True, env=os.environ, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) > 10
