@@ -1,0 +1,504 @@
+"""The DuckDB engine: locked, quoting, exact in its row numbers, larger than memory, and silent about cells."""
+
+import gc
+import math
+from collections import Counter
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+import kech
+from kech.engines import Mapping1D, Output
+from kech.engines.duckdb import DuckDBEngine, harmless, literal, quote, refusal, without
+from kech.errors import BadColumns, KechError, OutOfMemory, ResourceError, UnreadableFile
+
+pytestmark = pytest.mark.usefixtures("temporary")
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.fixture
+def engine():
+    """An engine of two columns and six rows, NULL among them."""
+    made = DuckDBEngine()
+    cells = pa.table({"a": ["x", "y", "x", None, "y", None], "b": [1.0, 2.0, 1.0, 2.0, None, None]})
+    made.load_arrow(cells.to_reader(), [0, 1], (), "t")
+    yield made
+    made.close()
+
+
+def load(columns, nulls=()):
+    made = DuckDBEngine()
+    table = pa.table(columns)
+    made.load_arrow(table.to_reader(), range(table.num_columns), nulls, "t")
+    return made
+
+
+def texts(*cells):
+    return {"a": pa.array(cells, pa.string())}
+
+
+# -- quoting ---------------------------------------------------------------------------------------------
+
+PAYLOADS = {
+    quote: ['x" FROM source; DROP TABLE source; --', 'x", 1 FROM source; DROP TABLE source; --'],
+    literal: ["x' FROM source; DROP TABLE source; --", "'; DROP TABLE source; --"],
+}
+
+
+def naive(text, quoting):
+    return f'"{text}"' if quoting is quote else f"'{text}'"
+
+
+@pytest.mark.parametrize(("quoting", "payload"), [(q, p) for q, payloads in PAYLOADS.items() for p in payloads])
+def test_a_payload_fires_where_text_is_pasted_and_not_where_it_is_quoted(quoting, payload):
+    def run(quoted):
+        connection = duckdb.connect()
+        connection.execute(f"CREATE TABLE source AS SELECT 1 AS {quote('x')}, 2 AS {quote(payload)}")
+        connection.execute(f"SELECT {quoted} FROM source").fetchall()
+        return connection.execute("SELECT count(*) FROM duckdb_tables()").fetchone() == (1,)
+
+    assert not run(naive(payload, quoting))
+    assert run(quoting(payload))
+
+
+@unhurried
+@given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1))
+@example('"')
+@example("'")
+@example("\\'")
+@example('a""b')
+@example("$$")
+@example("\r\n")
+def test_any_text_is_one_constant_and_one_name(text):
+    connection = duckdb.connect()
+    assert connection.execute(f"SELECT {literal(text)}").fetchone() == (text,)
+    assert connection.execute(f"SELECT 1 AS {quote(text)}").description[0][0] == text
+
+
+# -- the lock --------------------------------------------------------------------------------------------
+
+FORBIDDEN = {
+    "read a file": "SELECT * FROM read_csv('{other}')",
+    "read a file by its name": "SELECT * FROM '{other}'",
+    "read text": "SELECT * FROM read_text('{other}')",
+    "read bytes": "SELECT * FROM read_blob('{other}')",
+    "look at a file": "SELECT * FROM sniff_csv('{other}')",
+    "list a folder": "SELECT * FROM glob('{folder}/*')",
+    "write a file": "COPY source TO '{folder}/stolen.csv'",
+    "write Parquet": "COPY source TO '{folder}/stolen.parquet' (FORMAT parquet)",
+    "write all": "EXPORT DATABASE '{folder}/stolen'",
+    "open a database": "ATTACH '{folder}/stolen.db'",
+    "set": "SET threads = 1",
+    "set for all": "SET GLOBAL threads = 1",
+    "set for the session": "SET SESSION python_enable_replacements = true",
+    "set the folder for spills": "SET temp_directory = '{folder}'",
+    "set a pragma": "PRAGMA memory_limit = '9GB'",
+    "reset": "RESET temp_file_encryption",
+    "unlock": "SET lock_configuration = false",
+    "install": "INSTALL httpfs",
+    "load": "LOAD httpfs",
+    "load a file": "LOAD '{folder}/evil.duckdb_extension'",
+    "reach the net": "SELECT * FROM read_csv('https://example.org/t.csv')",
+    "read a variable of Python": "SELECT * FROM frame_of_the_caller",
+}
+
+
+@pytest.fixture
+def reach(folder):
+    """Everything a statement could reach."""
+    (folder / "other.csv").write_text("a\n1\n")
+    (folder / "source.csv").write_text("a\n1\n")
+    return {"other": folder / "other.csv", "folder": folder}
+
+
+@pytest.mark.parametrize("way", FORBIDDEN)
+def test_an_open_engine_would_allow_what_a_locked_one_refuses(reach, folder, way):
+    """First see that the statement does something where nothing is locked, as far as that needs no network."""
+    statement = FORBIDDEN[way].format(**reach)
+    frame_of_the_caller = pa.table({"a": [1]})
+    needs_network = ("install", "load", "reach the net", "load a file")
+    if way not in needs_network:
+        opened = duckdb.connect()
+        opened.execute("CREATE TABLE source AS SELECT 1 AS a")
+        opened.execute(statement)
+        opened.close()
+    before = {path: path.stat().st_size for path in folder.rglob("*")}
+    with kech.read_table(folder / "source.csv") as table:
+        for connection in (table.engine.connection, table.engine.connection.cursor()):
+            with pytest.raises(duckdb.Error) as caught:
+                connection.execute(statement).fetchall()
+            assert isinstance(
+                caught.value, duckdb.PermissionException | duckdb.InvalidInputException | duckdb.CatalogException
+            )
+    assert {path: path.stat().st_size for path in folder.rglob("*")} == before
+    assert frame_of_the_caller.num_rows == 1
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "frame"])
+def test_every_way_in_ends_locked(tmp_path, kind):
+    table = pa.table({"a": [1, 2]})
+    (tmp_path / "t.csv").write_text("a\n1\n2\n")
+    pq.write_table(table, tmp_path / "t.parquet")
+    with kech.read_table(table if kind == "frame" else tmp_path / f"t.{kind}") as opened:
+        for connection in (opened.engine.connection, opened.engine.connection.cursor()):
+            names = (
+                "lock_configuration",
+                "enable_external_access",
+                "python_enable_replacements",
+                "temp_file_encryption",
+                "timezone",
+            )
+            settings = connection.execute(
+                "SELECT " + ", ".join(f"current_setting('{name}')" for name in names)
+            ).fetchone()
+            assert settings == (True, False, False, True, "UTC")
+
+
+# -- folders and failures --------------------------------------------------------------------------------
+
+
+def test_the_private_folder_goes_with_the_engine(temporary):
+    engine = DuckDBEngine()
+    assert engine.folder.parent == temporary
+    assert engine.folder.stat().st_mode & 0o777 == 0o700
+    engine.close()
+    engine.close()
+    assert not engine.folder.exists()
+    forgotten = DuckDBEngine().folder
+    gc.collect()
+    assert not forgotten.exists()
+
+
+def test_a_file_that_cannot_be_loaded_leaves_no_folder(tmp_path, temporary):
+    (tmp_path / "t.parquet").write_bytes(b"PAR1 nothing PAR1")
+    with pytest.raises(UnreadableFile):
+        DuckDBEngine().load_parquet(tmp_path / "t.parquet", ["a"], [0], ())
+    with pytest.raises(UnreadableFile):
+        kech.read_table(tmp_path / "t.parquet")
+    gc.collect()
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("failure", "kind", "says"),
+    [
+        (
+            duckdb.OutOfMemoryException("CANARY"),
+            OutOfMemory,
+            "Out of memory while counting (limit 1GB). Raise --memory",
+        ),
+        (pa.ArrowInvalid("Out of Memory Error: CANARY"), OutOfMemory, "Out of memory while counting (limit 1GB)."),
+        (duckdb.IOException("CANARY: No space left on device"), ResourceError, "The disk is full while counting."),
+        (
+            duckdb.ConversionException("CANARY"),
+            ResourceError,
+            "The engine failed while counting (ConversionException).",
+        ),
+    ],
+)
+def test_what_duckdb_says_is_not_repeated(failure, kind, says):
+    refused = refusal(failure, "counting", "1GB")
+    assert isinstance(refused, kind)
+    assert str(refused).startswith(says)
+    assert "CANARY" not in str(refused)
+
+
+def test_a_failure_while_rows_stream_is_a_refusal(engine):
+    def failing():
+        yield pa.record_batch({"a": [1]})
+        raise pa.ArrowInvalid("CANARY")
+
+    batches = engine._batches(failing())
+    assert next(batches).num_rows == 1
+    with pytest.raises(ResourceError, match="while publishing") as caught:
+        next(batches)
+    assert "CANARY" not in str(caught.value)
+    assert caught.value.__suppress_context__
+
+
+def test_a_refusal_of_the_reader_passes_through_the_engine():
+    def failing():
+        yield pa.record_batch({"a": ["x"]})
+        raise UnreadableFile("t", "it is what the reader says.")
+
+    schema = pa.schema([("a", pa.string())])
+    engine = DuckDBEngine()
+    with pytest.raises(UnreadableFile, match="it is what the reader says"):
+        engine.load_arrow(pa.RecordBatchReader.from_batches(schema, failing()), [0], (), "t")
+    engine.close()
+
+
+def test_a_type_duckdb_does_not_know_is_refused_by_name_unless_it_is_not_wanted():
+    halves = pa.table({"a": [1, 2], "half": pa.array(np.array([1, 2], np.float16))})
+    engine = DuckDBEngine()
+    with pytest.raises(BadColumns, match="column 'half' is of type halffloat"):
+        engine.load_arrow(halves.to_reader(), [0, 1], (), "t")
+    engine.close()
+    engine = DuckDBEngine()
+    engine.load_arrow(halves.to_reader(), [0], (), "t")
+    assert engine.describe(0).rows == 2
+    engine.close()
+
+
+# -- describing ------------------------------------------------------------------------------------------
+
+
+def facts(cells, nulls=()):
+    engine = load({"a": cells}, nulls)
+    found = engine.describe(0)
+    engine.close()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers", "first_other"),
+    [
+        (["1", "-2.5", "+3", ".5", "5.", "1e3", " 7 "], 7, None),
+        (["1", "2", "x", "x"], 2, 3),
+        (["1_000", "0x10", "1,5", "١", "", "--1", "1e", "e5"], 0, 1),
+        (["nan", "inf", "1"], 1, 1),
+        ([None, "1", None, "y"], 1, 4),
+    ],
+)
+def test_numbers_are_what_is_written_like_one(cells, numbers, first_other):
+    found = facts(pa.array(cells, pa.string()))
+    assert (found.numbers, found.first_other) == (numbers, first_other)
+
+
+@pytest.mark.parametrize(
+    ("cells", "row"),
+    [
+        (["1", "NaN", "2"], 2),
+        (["1", "-Infinity"], 2),
+        (["1", "+INF"], 2),
+        (["1", "1e999"], 2),
+        (["1", "information", "nano"], None),
+    ],
+)
+def test_what_is_not_finite_is_found_by_its_row(cells, row):
+    assert facts(pa.array(cells)).not_finite == row
+
+
+@pytest.mark.parametrize(
+    ("cells", "dates", "row"),
+    [
+        (["2020-01-31", "2020-12-31"], 2, None),
+        (["2020-01-31 12:30", "2020-01-31T12:30:59.123456"], 2, None),
+        (["2020-01-31", "2020-02-31", "31.1.2020"], 1, 2),
+        (["20200131", "2020", "12"], 0, 1),
+    ],
+)
+def test_dates_are_iso_dates_that_exist(cells, dates, row):
+    found = facts(pa.array(cells))
+    assert (found.dates, found.first_not_date) == (dates, row)
+
+
+def test_codes_show_by_leading_zeros_and_length():
+    assert facts(pa.array(["02138", "10001", "0", "0.5", "-007"])).zero_padded == 2
+    assert facts(pa.array(["1234567890123456", "12"])).longest == 16
+    assert facts(pa.array([2**60, 1])).longest == 19
+    assert facts(pa.array(["0.30000000000000004", "a long word, no number"])).longest == 0
+    assert facts(pa.array([0.1 + 0.2, 1e300])).longest == 0
+
+
+def test_row_numbers_are_exact_in_a_large_table(tmp_path):
+    rows = 300_000
+    cells = ["12"] * rows
+    cells[199_999], cells[250_000] = "oops", "oops"
+    (tmp_path / "t.csv").write_text("a,b\n" + "".join(f'{cell},"{i}\n"\n' for i, cell in enumerate(cells)))
+    with kech.read_table(tmp_path / "t.csv", quasi_identifiers=["a"], keep=["b"]) as table:
+        assert table.facts("a").first_other == 200_000
+        in_order = table.engine.connection.execute(
+            "SELECT bool_and(rowid = CAST(trim(c1, chr(10)) AS BIGINT)) FROM source"
+        )
+        assert in_order.fetchone() == (True,)
+
+
+def test_minus_zero_is_zero():
+    for cells in (pa.array([0.0, -0.0, 1.0]), pa.array(["0.0", "-0.0", "1"]), pa.array(["0", "-0", "1"])):
+        engine = load({"a": cells})
+        values, counts = engine.count_values(0, "number")
+        assert values.tolist() == [0.0, 1.0]
+        assert math.copysign(1, values[0]) == 1
+        assert counts.tolist() == [2, 1]
+        codes, weights = engine.group([Mapping1D(0, "number", values, np.arange(2, dtype=np.int32), 2)])
+        assert (codes.tolist(), weights.tolist()) == ([[0], [1]], [2, 1])
+        engine.close()
+
+
+def test_equal_looking_texts_stay_apart():
+    engine = load(texts("\u00e9", "e\u0301", "\u00e9", "E\u0301", "é "))
+    values, counts = engine.count_values(0, "text")
+    assert dict(zip(values, counts.tolist(), strict=True)) == {"\u00e9": 2, "e\u0301": 1, "E\u0301": 1, "é ": 1}
+    engine.close()
+
+
+# -- grouping and publishing -----------------------------------------------------------------------------
+
+
+def code_of(engine, columns):
+    mappings = []
+    for column, kind in columns.items():
+        values, _ = engine.count_values(column, kind)
+        mappings.append(Mapping1D(column, kind, values, np.arange(len(values), dtype=np.int32), len(values)))
+    return mappings
+
+
+def test_rows_with_null_are_grouped_not_lost(engine):
+    codes, weights = engine.group(code_of(engine, {0: "text", 1: "number"}))
+    assert codes.tolist() == [[0, 0], [1, 1], [1, 2], [2, 1], [2, 2]]
+    assert weights.tolist() == [2, 1, 1, 1, 1]
+
+
+def test_rows_with_null_are_published_not_lost(engine):
+    mappings = code_of(engine, {0: "text", 1: "number"})
+    codes, weights = engine.group(mappings)
+    one = np.ones(len(codes), np.int64)
+    shares = {"p": np.arange(len(codes)), "class": np.arange(len(codes)), "first": one, "last": weights}
+    outputs = [Output("label", None, [str(code) for code in codes.tolist()]), Output("b", 1)]
+    found = engine.publish(mappings, shares, outputs, for_csv=False).read_all().to_pylist()
+    expected = {("[0, 0]", 1.0): 2, ("[1, 1]", 2.0): 1, ("[1, 2]", None): 1, ("[2, 1]", 2.0): 1, ("[2, 2]", None): 1}
+    assert Counter((row["label"], row["b"]) for row in found) == expected
+
+
+def test_rows_of_one_point_are_dealt_out_each_once():
+    engine = load({"a": ["x"] * 10, "b": list(range(10))})
+    mappings = code_of(engine, {0: "text"})
+    engine.group(mappings)
+    shares = {
+        "p": np.array([0, 0, 0]),
+        "class": np.array([0, 1, 2]),
+        "first": np.array([1, 4, 9]),
+        "last": np.array([3, 8, 10]),
+    }
+    outputs = [Output("label", None, ["low", "middle", "high"]), Output("b", 1)]
+    dealt = [engine.publish(mappings, shares, outputs, for_csv=False).read_all().to_pydict() for _ in range(3)]
+    for found in dealt:
+        assert Counter(found["label"]) == {"low": 3, "middle": 5, "high": 2}
+        assert sorted(found["b"]) == list(range(10))
+    assert len({tuple(found["b"]) for found in dealt}) == 3  # an order nobody can know: 1 in 10! to fail
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"),
+    [
+        (["1", "-2", "+3"], pa.int64()),
+        (["1", "2.5", "1e3"], pa.float64()),
+        (["0.30000000000000004", "1"], pa.float64()),
+        (["2020-01-31", "1999-12-31"], pa.date32()),
+        (["2020-01-31 01:02:03", "1999-12-31"], pa.timestamp("us")),
+        (["02138", "10001"], pa.string()),
+        (["1234567890123456", "1"], pa.string()),
+        (["0.1000000000000000055511151231257827", "1"], pa.string()),
+        (["1", "x"], pa.string()),
+        ([None, None], pa.string()),
+    ],
+)
+def test_published_text_becomes_what_it_is_where_nothing_is_lost(cells, kind):
+    engine = load({"q": ["x"] * len(cells), "a": pa.array(cells, pa.string())})
+    mappings = code_of(engine, {0: "text"})
+    _, weights = engine.group(mappings)
+    shares = {"p": np.array([0]), "class": np.array([0]), "first": np.array([1]), "last": weights}
+    outputs = [Output("q", None, ["*"]), Output("a", 1, typed=True)]
+    found = engine.publish(mappings, shares, outputs, for_csv=False).read_all()["a"]
+    assert found.type == kind
+    if kind == pa.float64():
+        assert sorted(found.to_pylist()) == sorted(map(float, cells))
+    assert engine.publish(mappings, shares, outputs, for_csv=True).read_all()["a"].type == pa.string()
+    engine.close()
+
+
+FORMULAS = [
+    "=1+1",
+    "+cmd|x",
+    "-cmd",
+    "@SUM(A1)",
+    "\tx",
+    "\rx",
+    " =x",
+    "\u00a0=x",
+    "\u2003@x",
+    "\x0b=x",
+    "\x85=x",
+    "'=x",
+    "''  =x",
+    "\n=x",
+    "-1+2",
+]
+HARMLESS = ["-1", "+1.5", "-1e5", "-.5", "x=1", "'x", "", "a@b", "[-1, 2]", "<= -5", "{=a, b}", "*", "1-2"]
+
+
+def test_formulas_are_defused_and_numbers_are_not():
+    connection = duckdb.connect()
+
+    def defused(cell):
+        return connection.execute(f"SELECT {harmless('x')} FROM (SELECT {literal(cell)} AS x)").fetchone()[0]
+
+    assert [defused(cell) for cell in FORMULAS] == ["'" + cell for cell in FORMULAS]
+    assert [defused(cell) for cell in HARMLESS] == HARMLESS
+    assert connection.execute(f"SELECT {harmless('x')} FROM (SELECT NULL::VARCHAR AS x)").fetchone() == (None,)
+
+
+def test_texts_that_mean_missing():
+    cells = pa.array(["NA", "na", "?", "N'A", "NAN", None, "x"])
+    engine = load({"a": cells}, ["NA", "?", "n'a"])
+    assert engine.connection.execute("SELECT c0 FROM source ORDER BY rowid").fetchall() == [
+        (None,), (None,), (None,), (None,), ("NAN",), (None,), ("x",)]  # fmt: skip
+    engine.close()
+    assert without("x", ()) == "x"
+
+
+@pytest.mark.parametrize(
+    "cells", [[30.0, math.nan], [30.0, 30.0, math.nan], [math.nan], [1.0, 2.0, math.inf, math.nan, None]]
+)
+def test_nan_of_parquet_can_mean_missing(tmp_path, cells):
+    """DuckDB believes the statistics of a Parquet file, which leave NaN out."""
+    pq.write_table(pa.table({"a": pa.array(cells, pa.float64())}), tmp_path / "t.parquet")
+    with kech.read_table(tmp_path / "t.parquet", null_values=["NaN", "inf"]) as table:
+        found = [cell for (cell,) in table.engine.connection.execute("FROM source ORDER BY rowid").fetchall()]
+    assert found == [cell if cell is not None and math.isfinite(cell) else None for cell in cells]
+
+
+# -- larger than memory ----------------------------------------------------------------------------------
+
+
+def test_a_table_larger_than_the_memory_is_published_whole(tmp_path):
+    rows, long = 240_000, "x" * 200
+    source = duckdb.connect()
+    source.execute(
+        f"""COPY (SELECT range % 50 AS age, range AS id, '{long}' || sha256(range::VARCHAR) AS note FROM range({rows}))
+        TO '{tmp_path / "t.parquet"}' (FORMAT parquet, ROW_GROUP_SIZE 20000)"""
+    )
+    source.close()
+    with kech.read_table(
+        tmp_path / "t.parquet", quasi_identifiers=["age"], keep=["id", "note"], memory="60MB", threads=1
+    ) as table:
+        batches = kech.make_release(table, k=5).batches(for_csv=False)
+        ids, notes, largest = np.zeros(rows, np.int64), 0, 0
+        for batch in batches:
+            ids[batch.column("id").to_numpy()] += 1
+            notes += batch.column("note").nbytes
+            largest = max(largest, spilled(table.engine.folder))
+    assert (ids == 1).all()
+    assert notes > 60_000_000
+    assert largest > 10_000_000
+
+
+def spilled(folder):
+    return sum(path.stat().st_size for path in (folder / "spill").glob("*"))
+
+
+def test_memory_that_is_too_small_is_refused():
+    table = pa.table({"a": [f"{i:0100}" for i in range(50_000)]})
+    with pytest.raises(OutOfMemory, match=r"\(limit 1MB\)"), kech.read_table(table, memory="1MB") as opened:
+        opened.facts("a")
+
+
+def test_errors_of_the_engine_are_of_one_tree():
+    assert issubclass(type(refusal(duckdb.Error("x"), "x", None)), KechError)
