@@ -305,6 +305,16 @@ def test_no_refused_question_leaks(run, watch, people, folder, monkeypatch, word
     assert watch.leaks == {}
 
 
+@pytest.mark.parametrize("how", [(), ("--json",)], ids=["plain", "json"])
+def test_no_file_without_a_header_leaks_its_first_row(run, watch, people, folder, how):
+    spoil(people, lambda content: content.partition(b"\n")[2])
+    run("release", people, "-o", folder / "released.csv", *ROLES, "--k", 5, *how, code=2)
+    run("verify", people, *ROLES[:2], "--k", 5, *how, code=2)
+    spoil(people, lambda content: content.replace(b"_note_", b"_NAME_", 1).replace(b"_name_", b"_name_", 1))
+    run("release", people, "-o", folder / "released.csv", *ROLES, "--k", 5, *how, code=3)
+    assert watch.leaks == {}
+
+
 @pytest.mark.parametrize("name", ["people.parquet", "people.arrow", "people.feather"])
 def test_no_damaged_file_leaks(run, watch, folder, name):
     path, table = folder / name, pa.table(canaries())
@@ -458,7 +468,7 @@ def test_a_seeded_leak_into_a_file_is_seen(run, watch, people, folder, monkeypat
 
 
 class Leaking:
-    def write(self, path, note):
+    def write(self, path, *_):
         path.write_text("CANARY_name_0001")
 
 
