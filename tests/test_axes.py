@@ -226,6 +226,30 @@ def test_three_times_a_tenth_is_three_tenths():
     assert [label_of(axis, code, code) for code in range(4)] == ["0.1", "0.2", "0.3", "0.7"]
 
 
+def test_a_value_just_below_an_edge_stays_below_it():
+    edge, below = 0.9, float(np.nextafter(0.9, 0))
+    axis = line([below, edge], 0.3)
+
+    assert np.floor(below / 0.3) == 3  # division alone would put it above
+    assert [label_of(axis, code, code) for code in range(2)] == ["[0.6, 0.9)", "[0.9, 1.2)"]
+    assert axis.codes.tolist() == [0, 1]
+
+
+def test_close_decimals_far_from_zero_are_as_wide_as_they_are_written():
+    axis = line([1000000000.123456789, 1000000000.2, 1000000000.3], "exact")
+    read = _width_reader(axis.parameters([]))
+
+    for lo, hi in ((0, 1), (1, 2), (0, 2)):
+        assert width_of(axis, lo, hi) == pytest.approx(read(label_of(axis, lo, hi)), abs=1e-12)
+
+
+def test_a_single_value_is_as_narrow_in_the_kernels():
+    for axis in (ranked(["a"]), ranked(["a"], has_null=True), ranked(["a"], ordinal=True)):
+        kernel = Widths()
+        axis.add_to(kernel)
+        assert kernel.width(0, 0, 0) == width_of(axis, 0, 0) == 0
+
+
 def test_a_step_of_dates_counts_days():
     axis = line([seconds(datetime(2020, 2, day)) for day in (1, 28, 29)], 7, is_date=True)
 

@@ -395,7 +395,7 @@ def test_balls_need_numbers():
     for axis in (null, step, text):
         with pytest.raises(BadOption, match=rf"--metric: .*column '{axis.column}'"):
             higher_bars(Points((line, axis), (), codes, np.ones(2, np.int64)), "ball", 1)
-    with pytest.raises(BadOption, match="box or ball"):
+    with pytest.raises(BadOption, match="among box, ball"):
         higher_bars(nine_rows(), "cube", 1)
 
 

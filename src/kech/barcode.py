@@ -13,6 +13,7 @@ import numpy as np
 
 from kech.complexes import Filtration, Floats, Ints, build_filtration
 from kech.errors import BadOption
+from kech.homology import higher_bars, highest_dimension
 from kech.minimal import minimal_complex
 from kech.points import Points, build_points
 from kech.progress import report
@@ -61,8 +62,9 @@ class WeightedBarcode:
 
     @property
     def is_complete(self) -> bool:
-        """Whether every dimension that can have holes was computed: below the number of axes."""
-        return all(n in self.holes for n in range(1, len(self.filtration.points.axes)))
+        """Whether every dimension that can have holes was computed."""
+        points, metric = self.filtration.points, self.filtration.metric
+        return all(n in self.holes for n in range(1, highest_dimension(points, metric) + 1))
 
     def regimes(self, reading: str = "homological", k: int = 2) -> list[Regime] | None:
         """Where the table is k-anonymous under a reading; None where that is not known.
@@ -179,12 +181,10 @@ def compute_barcode(
 
 
 def build_barcode(points: Points, metric: str, max_dimension: int, *, threads: int) -> WeightedBarcode:
-    """Barcode of points; homology above dimension 0 is loaded only where it is asked for."""
+    """Barcode of points, with holes up to a dimension."""
     filtration = build_filtration(points, metric, threads=threads)
     if not max_dimension:
         return WeightedBarcode(filtration)
-    from kech.homology import higher_bars
-
     report("looking for holes")
     return WeightedBarcode(filtration, higher_bars(points, metric, max_dimension))
 

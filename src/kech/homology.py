@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.axes import LineAxis, TreeAxis
+from kech.complexes import check_metric
 from kech.errors import BadOption, MissingExtra, ResourceError
 from kech.points import Points
 
@@ -63,24 +64,13 @@ def highest_dimension(points: Points, metric: str) -> int:
     return sum(line and values > 2 for line, values in zip(lines, used, strict=True)) - 1
 
 
-def check_metric(points: Points, metric: str) -> None:
-    """Balls need places; boxes only widths."""
-    if metric not in ("box", "ball"):
-        raise BadOption("--metric", "choose box or ball.")
-    for axis in points.axes:
-        exact = isinstance(axis, LineAxis) and not axis.has_null and np.array_equal(*axis.ends)
-        if metric == "ball" and not exact:
-            reason = f"column {axis.column!r} is not numeric, has NULLs or is on a grid; use --metric box."
-            raise BadOption("--metric", f"ball takes exact numbers and dates only: {reason}")
-
-
 # Boxes
 
 
 def box_bars(points: Points, top: int, limit: int) -> Bars:
     """Bars of the Rips complex, in whole ranks of the distances, so that no rounding can tear ties apart."""
     try:
-        from ripser import ripser  # type: ignore[import-untyped]
+        from ripser import ripser
     except ImportError:
         raise MissingExtra("Homology above dimension 0", "topology") from None
     count = len(points.codes)
@@ -212,7 +202,7 @@ def delaunay_cells(hull: Floats, limit: int) -> NDArray[np.int32]:
 def triangulate(places: Floats) -> NDArray[np.int32]:
     """Qhull; where it sees no room between points, neither will the check of its cells."""
     try:
-        from scipy.spatial import Delaunay, QhullError  # type: ignore[import-untyped]
+        from scipy.spatial import Delaunay, QhullError
     except ImportError:
         raise MissingExtra("Homology above dimension 0", "topology") from None
     try:

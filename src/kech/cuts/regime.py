@@ -8,6 +8,7 @@ import numpy as np
 from kech.barcode import build_barcode
 from kech.complexes import Filtration
 from kech.errors import BadOption, GoalNotMet
+from kech.homology import highest_dimension
 from kech.partition import Partition, build_partition
 from kech.points import Points
 
@@ -19,9 +20,10 @@ def cut_regime(
     del part
     if reading not in ("homological", "strict"):
         raise BadOption("--reading", "the regime cut reads homological or strict.")
-    dimension = len(points.axes) - 1 if reading == "homological" else 0
     for k in ks:
-        barcode = build_barcode(points.at(k), "box", dimension, threads=threads)
+        at = points.at(k)
+        dimension = max(highest_dimension(at, "box"), 0) if reading == "homological" else 0
+        barcode = build_barcode(at, "box", dimension, threads=threads)
         regimes = barcode.regimes(reading, k)
         if not regimes:
             raise GoalNotMet(f"No eps makes the table {k}-anonymous under the {reading} reading. Try --cut local.")
