@@ -297,8 +297,9 @@ def test_complexes_at_given_radii_are_those_built_there(metric, seed):
     rng = np.random.default_rng(seed)
     for points in small_sets(20 + seed, 25, metric, rows=8, axes=2 + seed):
         radii = all_radii(points, metric)
-        _, middles = stops([0.0, *radii.values()])
-        grid = sorted({float(x) for x in rng.choice(middles, min(5, len(middles)), replace=False)})
+        exact, middles = stops([0.0, *radii.values()])
+        choice = [*middles, *(exact if metric == "box" else [])]
+        grid = sorted({float(x) for x in rng.choice(choice, min(5, len(choice)), replace=False)})
         barcode = complete_barcode(points, metric, radii)
         for seen, eps in zip(barcode.at(grid[::-1]), grid, strict=True):
             scene = Scene(points, metric, radii, eps)
@@ -318,8 +319,9 @@ def test_a_sampled_barcode_is_the_barcode_of_the_complexes_at_these_radii(metric
     rng = np.random.default_rng(seed)
     for points in small_sets(30 + seed, 25, metric, rows=8, axes=2 + seed):
         radii = all_radii(points, metric)
-        _, middles = stops([0.0, *radii.values()])
-        grid = sorted({float(x) for x in rng.choice(middles, min(6, len(middles)), replace=False)})
+        exact, middles = stops([0.0, *radii.values()])
+        choice = [*middles, *(exact if metric == "box" else [])]
+        grid = sorted({float(x) for x in rng.choice(choice, min(6, len(choice)), replace=False)})
         found = complete_barcode(points, metric, radii).sampled(grid)
 
         assert sorted(bar for bar in map(astuple, found) if bar[-1] == 0) == sampled_classes(points, metric, grid)
@@ -438,11 +440,13 @@ def test_rows_too_close_for_a_square_to_tell_are_one_from_the_start():
     assert [astuple(bar)[:3] for bar in box][:2] == [(0.0, 5e-201, 1), (0.0, 5e-201, 1)]
 
 
-def test_holes_of_no_length_are_left_out():
-    holes = {1: np.array([[0.3, 0.3], [0.1, 0.2], [0.4, 0.4]])}
+def test_holes_of_no_length_are_left_out_and_part_no_regime():
+    holes = {1: np.array([[0.3, 0.3], [0.1, 0.2], [0.4, 0.4], [0.7, 0.7]])}
     barcode = WeightedBarcode(build_filtration(line_points([[0, 0], [1, 1]])), holes)
+    regimes = [(r.start, r.stop) for r in barcode.regimes("homological", 1)]
 
     assert [b for b in barcode.bars() if b.dimension] == [Bar(0.1, 0.2, None, None, 1)]
+    assert regimes == [(0.0, 0.1), (0.2, 0.5), (0.5, INF)]
 
 
 # JSON, as people script against it

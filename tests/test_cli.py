@@ -385,38 +385,32 @@ def test_no_progress_is_shown_to_pipes_nor_to_people_who_need_not_wait(people):
         assert out.startswith("400 rows, 9 columns")
 
 
-@pytest.mark.xfail(strict=True, reason="screen.watching lets rich redirect standard output to the terminal")
 def test_json_goes_to_standard_output_while_progress_is_shown(people):
     out, shown = watch(0.05, "inspect", people, "--json")
     assert "reading the table" in shown
     assert json.loads(out)["rows"] == 400
 
 
-# -- faults known and not yet mended ------------------------------------------------------------------------
+# -- odd words ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.xfail(strict=True, reason="cli: a fraction is cut off silently where a whole number is meant")
 @pytest.mark.parametrize("words", [("--k", "2.7"), ("--k", "5", "--threads", "1.5")])
 def test_a_fraction_is_no_number_of_rows_or_threads(refuse, people, target, words):
     refuse("release", people, "-o", target, "--qi", "age", *words, code=2, says=words[-2])
 
 
-@pytest.mark.xfail(strict=True, reason="points: --grid is looked at only for numbers and dates")
 def test_a_bad_grid_is_refused_also_where_it_is_not_needed(refuse, people, target):
     refuse("release", people, "-o", target, "--qi", "job", "--k", 5, "--grid", "wide", code=2, says="--grid")
 
 
-@pytest.mark.xfail(strict=True, reason="cli.split: csv.Error of a line end outside quotes is not caught")
 def test_a_line_end_in_a_name_is_no_fault_of_kech(refuse, people, target):
     refuse("release", people, "-o", target, "--qi", "a\nb", "--k", 5, code=2, says="--qi")
 
 
-@pytest.mark.xfail(strict=True, reason="release.check_target asks the disk before failures of the disk are caught")
 def test_a_target_with_too_long_a_name_is_refused(refuse, people, folder):
     command = ("release", people, "-o", folder / ("x" * 300 + ".csv"), "--qi", "age", "--k", 5)
     refuse(*command, code=5, says="file name too long")
 
 
-@pytest.mark.xfail(strict=True, reason="cli.demo makes its folder outside of clear_refusals")
 def test_a_demo_into_a_file_is_refused(refuse, people):
     refuse("demo", "-o", people, code=5, says="Cannot write")

@@ -16,11 +16,20 @@ import kech
 from kech import screen
 from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadOption, KechError, UsageError
+from kech.files import clear_refusals
 from kech.plan import AxisSection, Plan, plan_from
 
 app = App(name="kech", help=kech.__doc__, version=kech.__version__, result_action="return_value")
 
 MOST_KS = 10_000
+
+
+def whole(_: Any, tokens: Sequence[cyclopts.Token]) -> int:
+    """A whole number; a fraction is refused, not cut off."""
+    return int(tokens[0].value)
+
+
+Whole = Annotated[int, Parameter(converter=whole)]
 
 Names = Annotated[list[str], Parameter(consume_multiple=True, negative="")]
 Flag = Annotated[bool, Parameter(negative="")]
@@ -53,7 +62,7 @@ class Intake:
     """Encoding of a CSV file: utf-8 (default), utf-16 or latin-1."""
     memory: str | None = None
     """Memory the engine may use, such as 2GB; larger tables go to encrypted files."""
-    threads: int | None = None
+    threads: Annotated[int | None, Parameter(converter=whole)] = None
     """Threads of the engine and the kernels; all cores otherwise."""
     plan: Path | None = None
     """A plan (kech.toml); options on the command line come before it."""
@@ -86,7 +95,7 @@ TableFile = Annotated[Path, Parameter(help="CSV, Parquet, Arrow or Excel file.")
 
 
 @app.command
-def inspect(table: TableFile, /, *, intake: Intake | None = None, k: int = 5) -> None:
+def inspect(table: TableFile, /, *, intake: Intake | None = None, k: Whole = 5) -> None:
     """Show columns, guessed roles with reasons, distinctness, and k as it is.
 
     With --plan FILE a plan is written for review instead of read.
@@ -150,7 +159,7 @@ def barcode(
     *,
     intake: Intake | None = None,
     metric: str = "box",
-    max_dimension: int | None = None,
+    max_dimension: Annotated[int | None, Parameter(converter=whole)] = None,
     k: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = ["2"],  # noqa: B006
     reading: str | None = None,
     radii: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
@@ -194,7 +203,7 @@ def release(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     intake: Intake | None = None,
-    k: int | None = None,
+    k: Annotated[int | None, Parameter(converter=whole)] = None,
     cut: str | None = None,
     reading: str | None = None,
     eps: float | None = None,
@@ -240,7 +249,7 @@ def verify(
     certificate: Path | None = None,
     qi: Annotated[Names, Parameter(name=["--qi", "--quasi-identifiers"])] = [],  # noqa: B006
     sensitive: Names = [],  # noqa: B006
-    k: int | None = None,
+    k: Annotated[int | None, Parameter(converter=whole)] = None,
     plan: Path | None = None,
     json: Flag = False,
 ) -> None:
@@ -302,7 +311,8 @@ def demo(
     json: bool
         Print one JSON object.
     """
-    output.mkdir(parents=True, exist_ok=True)
+    with clear_refusals(output):
+        output.mkdir(parents=True, exist_ok=True)
     nine = Plan()
     nine.roles.quasi_identifiers, nine.roles.sensitive = ["age", "zip"], ["salary"]
     nine.release.k, nine.release.grid = 3, "exact"
@@ -344,7 +354,11 @@ def run_demo(title: str, path: Path, plan: Plan, *, as_json: bool) -> dict[str, 
 
 def split(names: Sequence[str]) -> list[str]:
     """Names given apart or with commas between; a name with a comma is written in double quotes."""
-    return [name for text in names for name in next(csv.reader([text], skipinitialspace=True), []) if name]
+    try:
+        return [name for text in names for name in next(csv.reader([text], skipinitialspace=True), []) if name]
+    except csv.Error:
+        reason = "a name with a line end or a quote is written in double quotes, each quote in it twice."
+        raise BadOption("--qi and other lists", reason) from None
 
 
 def parse_ks(texts: Sequence[str]) -> list[int]:

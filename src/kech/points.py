@@ -48,6 +48,7 @@ def build_points(table: Table, *, grid: str | float = "auto") -> Points:
     """Code every quasi-identifier, then one GROUP BY in the engine."""
     if not table.quasi_identifiers:
         raise NoQuasiIdentifier
+    check_grid(grid)
     coded = [build_axis(table, column, grid) for column in table.quasi_identifiers]
     axes, mappings = zip(*coded, strict=True)
     return Points(axes, mappings, *table.engine.group(mappings))

@@ -79,7 +79,8 @@ class Release:
 
         Both are written aside, checked from their bytes alone, and put in place last.
         """
-        target = check_target(Path(path), self.table)
+        with clear_refusals(Path(path)):
+            target = check_target(Path(path), self.table)
         beside = certificate_path(target)
         with clear_refusals(target), written_aside(target) as draft, written_aside(beside) as certificate_draft:
             report("writing")

@@ -78,7 +78,7 @@ def watching() -> Iterator[None]:
         return
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    bar = Progress(*columns, console=console, transient=True)
+    bar = Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)
     task = bar.add_task("starting", total=None)
 
     def hear(what: str, share: float | None) -> None:
