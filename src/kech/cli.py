@@ -26,7 +26,10 @@ MOST_KS = 10_000
 
 def whole(_: Any, tokens: Sequence[cyclopts.Token]) -> int:
     """A whole number; a fraction is refused, not cut off."""
-    return int(tokens[0].value)
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise ValueError("write a whole number.") from None
 
 
 Whole = Annotated[int, Parameter(converter=whole)]
