@@ -378,6 +378,21 @@ def test_rows_with_null_are_published_not_lost(engine):
     assert Counter((row["label"], row["b"]) for row in found) == expected
 
 
+def test_rows_are_coded_in_their_order_and_grouped_again_before_they_are_published(engine):
+    mappings = code_of(engine, {0: "text"})
+    _, weights = engine.group(mappings)
+    assert engine.code_rows(code_of(engine, {1: "number"})).tolist() == [[0], [1], [0], [1], [2], [2]]
+    assert engine.code_rows(mappings).tolist() == [[0], [1], [0], [2], [1], [2]]
+    each = np.arange(3)
+    shares = {"p": each, "class": each, "first": np.ones(3, np.int64), "last": weights}
+    engine.group(code_of(engine, {0: "text", 1: "number"}))
+    engine.code_rows(mappings)
+    outputs = [Output("label", None, ["x", "y", None]), Output("cell", 0)]
+    found = engine.publish(mappings, shares, outputs, for_csv=False).read_all().to_pylist()
+    assert [row["label"] for row in found] == [row["cell"] for row in found]
+    assert len(found) == 6
+
+
 def test_rows_of_one_point_are_dealt_out_each_once():
     engine = load({"a": ["x"] * 10, "b": list(range(10))})
     mappings = code_of(engine, {0: "text"})

@@ -190,6 +190,7 @@ class DuckDBEngine:
             FROM (SELECT {columns}, count(*) AS n FROM coded GROUP BY {columns}) ORDER BY p""",
             "grouping rows",
         )
+        self._grouped = mappings
         found = self._arrays(f"SELECT {columns}, n FROM points ORDER BY p", "grouping rows")
         return stacked(found, len(mappings)), np.asarray(found["n"], np.int64)
 
@@ -233,7 +234,7 @@ class DuckDBEngine:
         """A table of coded rows; the names of its code columns."""
         for mapping in mappings:
             self._load(mapping)
-        self._grouped = mappings
+        self._grouped = ()  # the points of before are not of these codes
         codes = ", ".join(f"coalesce(m{m.column}.code, {m.null})::INTEGER AS q{j}" for j, m in enumerate(mappings))
         joins = " ".join(f"LEFT JOIN m{m.column} ON c{m.column} = m{m.column}.value" for m in mappings)
         self._run(
