@@ -148,6 +148,18 @@ def test_the_eps_of_a_release_is_a_radius_of_the_table():
                 assert change == 0 or eps == 0 or made.partition.classes > len(tree.alive(eps))
 
 
+def test_on_a_grid_components_are_those_for_two_rows_and_edges_hide_as_many_as_the_classes_hold():
+    rng = np.random.default_rng(6)
+    for eps in (0.01, 0.02, 0.05, 0.1):
+        rows = pa.table({"a": rng.integers(0, 1000, 150), "b": rng.integers(0, 50, 150)})
+        with kech.read_table(rows, quasi_identifiers=["a", "b"]) as table:
+            points = build_points(table, grid="auto").at(2)
+            partition = kech.make_release(table, cut="regime", eps=eps).partition
+        parts = components(distances(points, "box"), eps)
+        assert all(any(part <= group for group in classes(partition)) for part in parts)
+        assert {axis.k for axis in partition.points.axes} == {partition.k}
+
+
 def test_the_spectrum_of_the_regime_cut_shows_the_regimes():
     with kech.read_table(nine_rows(), quasi_identifiers=COLUMNS) as table:
         rows = kech.compute_spectrum(table, k=[2, 3, 4], cut="regime", grid="exact").rows()
