@@ -12,9 +12,9 @@ from run import HERE, ROOT, describe_run, parse_arguments, peers_python
 
 RESULTS, PAGE = HERE / "results" / "topology.json", ROOT / "docs" / "performance_topology.md"
 PEERS = {"box": ("hdbscan",), "ball": ("mlpack", "hdbscan")}
-SMALL = [(kind, rows, axes) for kind in ("uniform", "clustered") for rows in (10_000, 100_000) for axes in (2, 3, 5, 8)]
-LARGE = [("uniform", 1_000_000, 3), ("clustered", 1_000_000, 3)]
-WHOLE = [("integers", rows, axes) for rows in (100_000, 1_000_000) for axes in (2, 3)]
+KINDS, AXES = ("uniform", "clustered", "integers"), (2, 3, 5, 8)
+SMALL = [(kind, rows, axes) for kind in KINDS for rows in (10_000, 100_000) for axes in AXES]
+LARGE = [(kind, 1_000_000, axes) for kind in KINDS for axes in (2, 3)]
 
 
 def main() -> None:
@@ -24,7 +24,7 @@ def main() -> None:
     if asked.quick:
         results, page = RESULTS.with_name("quick-topology.json.tmp"), RESULTS.with_name("quick-topology.md.tmp")
     if not asked.page:
-        cases = SMALL[:3] if asked.quick else SMALL + LARGE + WHOLE
+        cases = SMALL[:3] if asked.quick else SMALL + LARGE
         homes = {"kech": sys.executable, "mlpack": peers_python(), "hdbscan": peers_python()}
         found = describe_run(asked.cap) | {
             "measured": [line for case in cases for line in run_case(case, homes, asked.cap)]

@@ -449,6 +449,24 @@ def test_holes_of_no_length_are_left_out_and_part_no_regime():
     assert regimes == [(0.0, 0.1), (0.2, 0.5), (0.5, INF)]
 
 
+@pytest.mark.parametrize(("metric", "instant"), [("box", 1), ("ball", 0)])
+def test_bars_of_zero_length_are_counted_or_shown(metric, instant):
+    """Three boxes that meet in pairs meet; three balls need not."""
+    pytest.importorskip("ripser")
+    frame = pa.table({"a": [0, 0, 0, 1, 1, 2], "b": [0, 0, 0, 1, 1, 0]})
+    with kech.read_table(frame, quasi_identifiers=["a", "b"]) as table:
+        some, every = (
+            kech.compute_barcode(table, metric=metric, zero_length=asked, grid="exact") for asked in (False, True)
+        )
+    short = [bar for bar in every.bars() if bar.birth == bar.death]
+
+    assert some.left_out == {n: sum(bar.dimension == n for bar in short) for n in (0, 1)} == {0: 3, 1: instant}
+    assert every.left_out == {0: 0, 1: 0}
+    assert [bar for bar in every.bars() if bar.birth < bar.death] == some.bars()
+    assert every.regimes("homological", 1) == some.regimes("homological", 1)
+    assert [bar.weight for bar in short if bar.dimension == 0] == [1, 1, 1]
+
+
 # JSON, as people script against it
 
 

@@ -130,6 +130,16 @@ def test_release_and_verify_as_json(ask, people, target):
     assert ask("verify", target, "--qi", "age", "sex", "--k", 5)["loss"] is None
 
 
+def test_barcode_says_how_many_bars_of_zero_length_are_left_out(ask, people):
+    pytest.importorskip("ripser")
+    some, every = (ask("barcode", people, "--qi", "age", *asked) for asked in ((), ("--zero-length",)))
+    short = [bar for bar in every["bars"] if bar["birth"] == bar["death"]]
+
+    assert sum(some["left_out"].values()) == len(short) > 0
+    assert set(every["left_out"].values()) == {0}
+    assert len(every["bars"]) == len(some["bars"]) + len(short)
+
+
 def test_barcode_as_json(ask, people):
     found = ask("barcode", people, "--qi", "age", "--max-dimension", 0)
     assert found["private"] is True

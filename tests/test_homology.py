@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kech import demo, homology, read_table
+from kech import demo, read_table
 from kech.axes import build_line_axis, build_rank_axis
 from kech.complexes import build_filtration, simplex_radius
 from kech.errors import BadOption, MissingExtra, ResourceError
-from kech.homology import higher_bars, highest_dimension
+from kech.homology import balls, boxes, find_holes, highest_dimension, limits
 from kech.points import Points, build_points
 from strategies import point_sets, unhurried
 
@@ -39,11 +39,16 @@ def unit_cube(places):
     return (rows - rows.min(axis=0)) / np.where(span > 0, span, 1)
 
 
+def higher_bars(points, metric, top, **options):
+    """The bars alone."""
+    return find_holes(points, metric, top, **options).bars
+
+
 # The oracle: every subset of the points is a simplex at its radius; one boundary matrix, reduced column by column
 
 
 def cech_bars(count, radius, top):
-    """Bars of positive length of the complex of all subsets; radius(subset) is its eps."""
+    """Bars of the complex of all subsets, those of zero length too; radius(subset) is its eps."""
     subsets = [subset for size in range(1, top + 3) for subset in combinations(range(count), size)]
     eps = {subset: radius(subset) for subset in subsets}
     order = sorted(subsets, key=lambda subset: (eps[subset], len(subset)))
@@ -154,6 +159,48 @@ def test_boxes_of_every_kind_of_axis_have_no_holes_above_the_highest_dimension(p
 
     assert all(same_bars(found[n], expected[n], shortest=0, off=0) for n in (1, 2))
     assert all(len(found[n]) == 0 for n in (1, 2) if n > highest_dimension(points, "box"))
+
+
+@needs_ripser
+@settings(unhurried, max_examples=200)
+@given(point_sets())
+def test_bars_of_zero_length_of_boxes_are_counted_and_shown_when_asked_for(points):
+    expected = cech_bars(len(points.codes), box_radius(points), 2)
+    short = {n: int((bars[:, 0] == bars[:, 1]).sum()) for n, bars in expected.items()}
+
+    assert find_holes(points, "box", 2).left_out == short
+    found = find_holes(points, "box", 2, zero_length=True)
+    assert found.left_out == {1: 0, 2: 0}
+    assert all(found.bars[n].tolist() == sorted(expected[n].tolist()) for n in (1, 2))
+
+
+@settings(unhurried, max_examples=200)
+@given(clouds())
+def test_bars_of_zero_length_of_balls_are_counted_and_shown_when_asked_for(places):
+    points = points_at(places)
+    some, every = (find_holes(points, "ball", 2, zero_length=asked) for asked in (False, True))
+
+    assert every.left_out == {1: 0, 2: 0}
+    for n in (1, 2):
+        short = every.bars[n][:, 0] == every.bars[n][:, 1]
+        assert some.left_out[n] == short.sum()
+        assert some.bars[n].tolist() == every.bars[n][~short].tolist()
+
+
+def test_bars_of_zero_length_of_a_square_and_one_more():
+    square, more = points_at([[0, 0], [0, 1], [1, 0], [1, 1]]), points_at([[0, 0], [0, 1], [1, 0], [1, 1], [2, 0]])
+
+    assert find_holes(square, "ball", 1).left_out == {1: 1}
+    assert find_holes(more, "ball", 1).left_out == {1: 2}
+
+
+@needs_ripser
+def test_refuses_to_list_more_bars_of_zero_length_than_fit():
+    points = points_at(many_points("uniform", 3, 200, seed=8))
+
+    with pytest.raises(ResourceError, match="200 points"):
+        higher_bars(points, "box", 2, memory=10_000_000, zero_length=True)
+    assert len(higher_bars(points, "box", 2, memory=10**9)[1])
 
 
 # Many points
@@ -326,7 +373,7 @@ def test_bars_are_ordered_and_end_before_all_rows_are_one_simplex(metric, kind):
 
 @boxes_too
 def test_refuses_what_does_not_fit_into_memory(metric, monkeypatch):
-    monkeypatch.setattr(homology, "rank_distances" if metric == "box" else "skeleton", None)
+    monkeypatch.setattr(*((boxes, "rank_distances") if metric == "box" else (balls, "skeleton")), None)
     points = points_at(many_points("uniform", 3, 300, seed=3))
 
     with pytest.raises(ResourceError, match=r"Holes among 300 points may need .* GB .* --max-dimension 0") as refusal:
@@ -349,8 +396,8 @@ def test_refuses_quadratic_delaunay_complexes_from_samples(monkeypatch):
     zeros, ones = np.zeros(2000), np.ones(2000)
     lines = np.concatenate([np.stack([steps, zeros, zeros], axis=1), np.stack([zeros, steps, ones], axis=1)])
     tried = []
-    triangulate = homology.triangulate
-    monkeypatch.setattr(homology, "triangulate", lambda places: tried.append(len(places)) or triangulate(places))
+    triangulate = balls.triangulate
+    monkeypatch.setattr(balls, "triangulate", lambda places: tried.append(len(places)) or triangulate(places))
 
     with pytest.raises(ResourceError, match="4,000 points"):
         higher_bars(points_at(lines), "ball", 1, memory=10**8)
@@ -359,7 +406,7 @@ def test_refuses_quadratic_delaunay_complexes_from_samples(monkeypatch):
 
 @needs_ripser
 def test_refuses_more_distances_than_ripser_can_tell_apart(monkeypatch):
-    monkeypatch.setattr(homology, "FLOAT32_COUNTS", 20)
+    monkeypatch.setattr(boxes, "FLOAT32_COUNTS", 20)
 
     with pytest.raises(ResourceError, match="too many distances"):
         higher_bars(nine_rows(), "box", 1)
@@ -409,6 +456,6 @@ def test_names_the_missing_extra(metric, package, monkeypatch):
 
 
 def test_allows_half_of_the_memory(monkeypatch):
-    assert 2**28 < homology.half_the_memory() < 2**50
+    assert 2**28 < limits.half_the_memory() < 2**50
     monkeypatch.delattr(os, "sysconf")
-    assert homology.half_the_memory() == 2**32
+    assert limits.half_the_memory() == 2**32

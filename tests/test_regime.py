@@ -143,21 +143,32 @@ def test_the_eps_of_a_release_is_a_radius_of_the_table():
         tree = build_filtration(build_points(table, grid="exact"))
         for eps in np.unique(tree.birth):
             for radius, change in ((eps, 0), (np.nextafter(eps, 0), -1)):
-                made = kech.make_release(table, cut="regime", grid="exact", eps=float(max(radius, 0)))
+                made = kech.make_release(table, k=1, cut="regime", grid="exact", eps=float(max(radius, 0)))
                 assert made.partition.k == tree.weight[tree.alive(max(radius, 0))].min()
                 assert change == 0 or eps == 0 or made.partition.classes > len(tree.alive(eps))
 
 
-def test_on_a_grid_components_are_those_for_two_rows_and_edges_hide_as_many_as_the_classes_hold():
-    rng = np.random.default_rng(6)
-    for eps in (0.01, 0.02, 0.05, 0.1):
-        rows = pa.table({"a": rng.integers(0, 1000, 150), "b": rng.integers(0, 50, 150)})
-        with kech.read_table(rows, quasi_identifiers=["a", "b"]) as table:
-            points = build_points(table, grid="auto").at(2)
-            partition = kech.make_release(table, cut="regime", eps=eps).partition
-        parts = components(distances(points, "box"), eps)
-        assert all(any(part <= group for group in classes(partition)) for part in parts)
-        assert {axis.k for axis in partition.points.axes} == {partition.k}
+def test_an_eps_that_hides_nobody_is_refused_unless_asked_for(tmp_path):
+    with kech.read_table(nine_rows(), quasi_identifiers=COLUMNS) as table:
+        with pytest.raises(GoalNotMet, match="smallest class would have 1 row"):
+            kech.make_release(table, cut="regime", grid="exact", eps=0.0)
+        assert kech.make_release(table, k=1, cut="regime", grid="exact", eps=0.0).partition.k == 1
+
+
+@pytest.mark.parametrize(
+    ("seed", "rows", "eps"), [(1, 32, 0.2), (13, 54, 0.1), (14, 15, 0.2), (3, 150, 0.1), (4, 90, 0.2)]
+)
+def test_on_a_grid_components_are_those_for_two_rows_and_edges_hide_as_many_as_the_classes_hold(seed, rows, eps):
+    """The first three need a second, coarser grid: on the first one classes with equal labels join."""
+    rng = np.random.default_rng(seed)
+    rng.integers(8, 60)
+    frame = pa.table({"a": rng.integers(0, 60, rows), "b": rng.integers(0, 3, rows)})
+    with kech.read_table(frame, quasi_identifiers=["a", "b"]) as table:
+        points = build_points(table, grid="auto").at(2)
+        partition = kech.make_release(table, cut="regime", eps=eps).partition
+    parts = components(distances(points, "box"), eps)
+    assert all(any(part <= group for group in classes(partition)) for part in parts)
+    assert {axis.k for axis in partition.points.axes} == {partition.k}
 
 
 def test_the_spectrum_of_the_regime_cut_shows_the_regimes():

@@ -13,7 +13,7 @@ import numpy as np
 
 from kech.complexes import Filtration, Floats, Ints, build_filtration
 from kech.errors import BadOption
-from kech.homology import higher_bars, highest_dimension
+from kech.homology import find_holes, highest_dimension
 from kech.minimal import minimal_complex
 from kech.points import Points, build_points
 from kech.progress import report
@@ -45,20 +45,41 @@ class Regime:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WeightedBarcode:
-    """The bars of a filtration; `holes` has an entry for each dimension that was computed."""
+    """The bars of a filtration; `holes` has an entry for each dimension that was computed.
+
+    Bars of zero length, of twins and of holes filled the moment they open, are shown only where asked for;
+    `instants` counts the holes among them that were not even listed.
+    """
 
     filtration: Filtration
     holes: Mapping[int, Floats] = field(default_factory=dict)
+    instants: Mapping[int, int] = field(default_factory=dict)
+    zero_length: bool = False
 
     def bars(self) -> list[Bar]:
-        """All bars of positive length, components first, then by dimension, each ordered by birth."""
+        """All bars that are shown, components first, then by dimension, each ordered by birth."""
         tree = self.filtration
         order = np.lexsort((tree.death, tree.birth))
-        order = order[tree.birth[order] < tree.death[order]]
         columns = [column[order].tolist() for column in (tree.birth, tree.death, tree.weight, tree.simplex_from)]
+        twins = [Bar(0.0, 0.0, 1, 0.0, 0)] * (self.twins if self.zero_length else 0)
         components = [Bar(b, d, w, full, 0) for b, d, w, full in zip(*columns, strict=True)]
-        holes = [Bar(b, d, None, None, n) for n, bars in self.holes.items() for b, d in sorted(bars.tolist()) if b < d]
-        return components + holes
+        holes = [Bar(b, d, None, None, n) for n, bars in self.holes.items() for b, d in sorted(bars.tolist())]
+        return [bar for bar in twins + components + holes if self.zero_length or bar.birth < bar.death]
+
+    @property
+    def left_out(self) -> dict[int, int]:
+        """By dimension, how many bars of zero length are not shown."""
+        if self.zero_length:
+            return dict.fromkeys((0, *self.holes), 0)
+        tree = self.filtration
+        instant = {n: int((bars[:, 0] == bars[:, 1]).sum()) for n, bars in self.holes.items()}
+        holes = {n: count + self.instants.get(n, 0) for n, count in instant.items()}
+        return {0: self.twins + int((tree.birth == tree.death).sum()), **holes}
+
+    @property
+    def twins(self) -> int:
+        """Rows that equal an earlier one; each joins it at eps 0."""
+        return self.filtration.points.rows - len(self.filtration.points.codes)
 
     @property
     def is_complete(self) -> bool:
@@ -163,6 +184,7 @@ class WeightedBarcode:
             "rows": self.filtration.points.rows,
             "max_dimension": max(self.holes, default=0),
             "bars": [finite(bar) for bar in bars],
+            "left_out": self.left_out,
             "regimes": {
                 name: found if found is None else [finite(regime) for regime in found]
                 for name, found in regimes.items()
@@ -172,21 +194,30 @@ class WeightedBarcode:
 
 
 def compute_barcode(
-    table: Table, *, metric: str = "box", max_dimension: int = 1, grid: str | float = "exact"
+    table: Table,
+    *,
+    metric: str = "box",
+    max_dimension: int = 1,
+    grid: str | float = "exact",
+    zero_length: bool = False,
 ) -> WeightedBarcode:
-    """Components with their weights, and holes up to `max_dimension`."""
+    """Components with their weights, and holes up to `max_dimension`; bars of zero length where asked for."""
     if max_dimension < 0:
         raise BadOption("--max-dimension", "0 or more.")
-    return build_barcode(build_points(table, grid=grid), metric, max_dimension, threads=table.threads)
+    points = build_points(table, grid=grid)
+    return build_barcode(points, metric, max_dimension, threads=table.threads, zero_length=zero_length)
 
 
-def build_barcode(points: Points, metric: str, max_dimension: int, *, threads: int) -> WeightedBarcode:
+def build_barcode(
+    points: Points, metric: str, max_dimension: int, *, threads: int, zero_length: bool = False
+) -> WeightedBarcode:
     """Barcode of points, with holes up to a dimension."""
     filtration = build_filtration(points, metric, threads=threads)
     if not max_dimension:
-        return WeightedBarcode(filtration)
+        return WeightedBarcode(filtration, zero_length=zero_length)
     report("looking for holes")
-    return WeightedBarcode(filtration, higher_bars(points, metric, max_dimension))
+    holes = find_holes(points, metric, max_dimension, zero_length=zero_length)
+    return WeightedBarcode(filtration, holes.bars, holes.left_out, zero_length)
 
 
 def snap(bar: Bar, grid: Floats) -> Bar:

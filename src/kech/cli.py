@@ -166,6 +166,7 @@ def barcode(
     k: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = ["2"],  # noqa: B006
     reading: str | None = None,
     radii: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
+    zero_length: Flag = False,
     plot: Path | None = None,
 ) -> None:
     """Show which rows are together while eps grows, and where the table is k-anonymous. PRIVATE: not for publication.
@@ -185,6 +186,8 @@ def barcode(
         Show this reading only: homological, strict or partition; the plot shades homological otherwise.
     radii: list[str]
         Look at these radii only, as Algorithm 1 of the paper does: --radii 0.05,0.10,0.15.
+    zero_length: bool
+        Show bars of zero length too: twin rows, and holes that are filled the moment they open.
     plot: Path
         Draw the barcode: .svg, .png or .html.
     """
@@ -192,7 +195,13 @@ def barcode(
     plan, ks = asked.settle(), parse_ks(k)
     dimension = int(has_topology()) if max_dimension is None else max_dimension
     with asked.open(table, plan) as opened:
-        found = kech.compute_barcode(opened, metric=metric, max_dimension=dimension, grid=asked.grid or "exact")
+        found = kech.compute_barcode(
+            opened,
+            metric=metric,
+            max_dimension=dimension,
+            grid=asked.grid or "exact",
+            zero_length=zero_length,
+        )
     shown = found.to_json(min(ks), parse_radii(radii), [reading] if reading else None)
     if plot is not None:
         found.plot(plot, k=ks, reading=reading or "homological")

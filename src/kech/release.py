@@ -135,8 +135,9 @@ def make_release(
     else:
         ks = check_ks([k], points.rows)
         (partition,) = partitions(points, ks, cut, threads=table.threads, reading=reading)
-    if partition.k < (k or 1):
-        raise GoalNotMet(f"k={k} was asked; the smallest class would have {partition.k} rows.")
+    if partition.k < (k or 2):
+        asked = f"k={k} was asked" if k else "A release hides every row among two or more"
+        raise GoalNotMet(f"{asked}; the smallest class would have {partition.k} rows.")
     chosen = {} if cut != "regime" else {"reading": reading} if eps is None else {"eps": eps}
     return Release(table, partition, {"k": k or partition.k, "cut": cut, "grid": grid, **chosen}, version("kech"))
 

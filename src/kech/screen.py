@@ -172,6 +172,8 @@ def barcode(found: dict[str, Any]) -> None:
     out().print(table)
     if len(bars) > len(longest):
         out().print(f"The {len(longest)} longest of {len(bars):,} bars are shown; --json shows all.")
+    if left_out := sum(found["left_out"].values()):
+        out().print(f"{left_out:,} bars of zero length are left out; --zero-length shows them.")
     for reading, regimes in found["regimes"].items():
         out().print(f"{reading}: {regime_text(regimes)}")
     for at in found["radii"]:

@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 import numpy as np
 
-from kech.barcode import build_barcode
+from kech.barcode import WeightedBarcode, build_barcode
 from kech.complexes import Filtration
+from kech.cuts.ordering import published_cells
 from kech.errors import BadOption, GoalNotMet
 from kech.homology import highest_dimension
 from kech.partition import Partition, build_partition
 from kech.points import Points
+from kech.progress import report
 
 
 def cut_regime(
@@ -20,14 +23,26 @@ def cut_regime(
     del part
     if reading not in ("homological", "strict"):
         raise BadOption("--reading", "the regime cut reads homological or strict.")
-    for k in ks:
-        at = points.at(k)
-        dimension = max(highest_dimension(at, "box"), 0) if reading == "homological" else 0
-        barcode = build_barcode(at, "box", dimension, threads=threads)
-        regimes = barcode.regimes(reading, k)
-        if not regimes:
-            raise GoalNotMet(f"No eps makes the table {k}-anonymous under the {reading} reading. Try --cut local.")
-        yield cut_at(barcode.filtration, regimes[0].start)
+    for _, same in groupby(ks, key=lambda k: published_cells(points, k)):
+        batch = list(same)
+        barcode = read_barcode(points.at(batch[0]), reading, threads)
+        for k in batch:
+            yield cut_at(barcode.filtration, first_regime(barcode, reading, k))
+            report("cutting", (ks.index(k) + 1) / len(ks))
+
+
+def read_barcode(points: Points, reading: str, threads: int) -> WeightedBarcode:
+    """The barcode as far as a reading needs it."""
+    dimension = max(highest_dimension(points, "box"), 0) if reading == "homological" else 0
+    return build_barcode(points, "box", dimension, threads=threads)
+
+
+def first_regime(barcode: WeightedBarcode, reading: str, k: int) -> float:
+    """The smallest eps at which k holds."""
+    regimes = barcode.regimes(reading, k)
+    if not regimes:
+        raise GoalNotMet(f"No eps makes the table {k}-anonymous under the {reading} reading. Try --cut local.")
+    return regimes[0].start
 
 
 def cut_at(filtration: Filtration, eps: float) -> Partition:

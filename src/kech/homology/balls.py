@@ -1,117 +1,23 @@
-"""Homology: the holes of the anonymity complex, from the eps at which each opens to the eps at which it is filled.
-
-In: points and a metric.  Out: for each dimension 1, 2, ... the births and deaths of its holes, in radii.
-
-A ring of rows that no simplices fill is a hole of dimension 1, a hollow shell one of dimension 2, and so on.
-
-    box:   pairs decide, so the bars are those of the Rips complex of half the distances; ripser finds them
-    ball:  the Delaunay complex, each simplex at the radius of its smallest ball, has the bars of the whole
-           complex (Bauer & Edelsbrunner, The Morse theory of Cech and Delaunay complexes)
+"""Holes among balls: the Delaunay complex, each simplex at the radius of its smallest ball, has the bars of the
+whole complex (Bauer & Edelsbrunner, The Morse theory of Cech and Delaunay complexes).
 """
 
-import os
-from collections.abc import Iterator
-from heapq import heapify, heappop, heappush
-from math import comb, isqrt, lcm
+from math import lcm
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.axes import LineAxis, TreeAxis
-from kech.complexes import check_metric
+from kech.axes import LineAxis
 from kech.errors import BadOption, MissingExtra, ResourceError
+from kech.homology.limits import ADVICE, check_memory
+from kech.homology.reduction import ROUNDING, Faces, Floats, Holes, Ints, reduce_boundaries, sort_out
 from kech.points import Points
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bars = dict[int, Floats]
-
-ROUNDING = 1e-11  # of the unit cube: shorter bars of balls come from floats, not from the data
 FLAT = 1e13  # times longer than high
-FLOAT32_COUNTS = 2**24  # ripser computes in float32, where larger whole numbers collide
 LONGEST = 2.0**24  # of a cube of whole units: its squares are exact
-ADVICE = "Use fewer rows or columns, or leave holes out: --max-dimension 0."
 CROWDED = "next to the few farthest rows, the others are too close together for balls; use --metric box."
 MOST_AXES = 8  # of balls: 60 points in 8 dimensions have 70,000 Delaunay cells, ten times more with each doubling
-
-
-def higher_bars(points: Points, metric: str, max_dimension: int, *, memory: int | None = None) -> Bars:
-    """Births and deaths of the holes of dimension 1 .. max_dimension: arrays n x 2, by birth, then death.
-
-    All deaths are finite: a large eps makes one simplex of all rows.  Holes that are filled the moment they
-    open depend on how the complex is stored, and are left out.  Work that may need more than `memory` bytes,
-    by default half of the machine's, is refused before it begins.
-    """
-    check_metric(points, metric)
-    top = min(max_dimension, highest_dimension(points, metric))
-    limit = half_the_memory() if memory is None else memory
-    find_bars = box_bars if metric == "box" else ball_bars
-    found = find_bars(points, top, limit) if top > 0 else {}
-    return {n: found.get(n, np.empty((0, 2))) for n in range(1, max_dimension + 1)}
-
-
-def highest_dimension(points: Points, metric: str) -> int:
-    """No hole has a higher dimension, at any eps.
-
-    Boxes and balls in R^d leave no hole of dimension d.  For boxes, trees do not count, nor do axes with two
-    values: there a scale only parts the rows, and within a part the axis has one place.
-    """
-    used = [len(np.unique(codes)) for codes in points.codes.T]
-    if metric == "ball":
-        return sum(values > 1 for values in used) - 1
-    lines = (not isinstance(axis, TreeAxis) for axis in points.axes)
-    return sum(line and values > 2 for line, values in zip(lines, used, strict=True)) - 1
-
-
-# Boxes
-
-
-def box_bars(points: Points, top: int, limit: int) -> Bars:
-    """Bars of the Rips complex, in whole ranks of the distances, so that no rounding can tear ties apart."""
-    try:
-        from ripser import ripser
-    except ImportError:
-        raise MissingExtra("Homology above dimension 0", "topology") from None
-    count = len(points.codes)
-    check_memory(80 * count**2, limit, count)
-    lengths, ranks = rank_distances(points)
-    near = int((ranks <= ranks.max(axis=0).min()).sum() - count) // 2
-    check_memory(80 * count**2 + rips_bytes(count, near, top), limit, count)
-    if len(lengths) > FLOAT32_COUNTS:
-        raise ResourceError(f"{count:,} points have too many distances for holes. {ADVICE}")
-    found = ripser(ranks, maxdim=top, distance_matrix=True)["dgms"]
-    return {n: in_order(lengths[found[n].astype(np.int64)] / 2) for n in range(1, top + 1)}
-
-
-def rank_distances(points: Points) -> tuple[Floats, NDArray[np.float32]]:
-    """All distances in ascending order, from 0, and the matrix of their ranks: d(x, y) = max_j width_j({x_j, y_j}).
-
-    The points are shuffled: in the order of a table, ripser takes up to ten times longer.
-    """
-    shuffled = np.random.default_rng(0).permutation(points.codes)
-    first, second = np.triu_indices(len(shuffled), 1)
-    distances = np.zeros(len(first))
-    for axis, codes in zip(points.axes, shuffled.T, strict=True):
-        lo, hi = np.minimum(codes[first], codes[second]), np.maximum(codes[first], codes[second])
-        np.maximum(distances, np.where(lo < hi, axis.widths(lo, hi), 0.0), out=distances)
-    lengths, inverse = np.unique(np.append(distances, 0.0), return_inverse=True)
-    ranks = np.zeros((len(shuffled), len(shuffled)), np.float32)
-    ranks[first, second] = ranks[second, first] = inverse[:-1]
-    return lengths, ranks
-
-
-def rips_bytes(count: int, near: int, top: int) -> int:
-    """What ripser may need: bytes for each simplex of the highest dimension it reduces, measured.
-
-    From the eps at which some row reaches all others, nothing is open; so many pairs are `near`.  They make
-    the most simplices when they are all pairs of a few rows (Kruskal and Katona).
-    """
-    few = (isqrt(8 * near + 1) + 3) // 2
-    return (100 + count) * comb(few, top + 1)
-
-
-# Balls
 
 
 class Space(NamedTuple):
@@ -131,25 +37,18 @@ class Space(NamedTuple):
         return np.asarray((self.units[stop] - self.units[start]) / self.lengths)
 
 
-class Faces(NamedTuple):
-    """All simplices of one dimension: their points ascending, and their facets; facet i lacks point i."""
-
-    points: Ints
-    facets: Ints
-
-
-def ball_bars(points: Points, top: int, limit: int) -> Bars:
+def ball_bars(points: Points, top: int, limit: int, *, zero_length: bool) -> Holes:
     """Bars of the Delaunay complex with the radii of smallest balls."""
     space = build_space(points)
     hull = onto_hull(space.places)
     if hull.shape[1] < 2:
-        return {}
+        return Holes({}, {})
     if hull.shape[1] > MOST_AXES:
         raise ResourceError(f"Holes among balls need {MOST_AXES} columns or fewer. {ADVICE}")
     faces = skeleton(delaunay_cells(hull, limit))
     check_delaunay(space, faces[-1])
     bars = reduce_boundaries(faces, smallest_balls(space, faces))
-    return {n: in_order(found) for n, found in bars if n <= top}
+    return sort_out({n: found for n, found in bars if n <= top}, zero_length=zero_length)
 
 
 def build_space(points: Points) -> Space:
@@ -321,84 +220,3 @@ def solve_centres(sides: Floats) -> tuple[Floats, Floats]:
     triangle[stretch > FLAT] = np.eye(triangle.shape[1])
     halves = (sides**2).sum(axis=2, keepdims=True) / 2
     return (directions @ np.linalg.solve(triangle.transpose(0, 2, 1), halves))[:, :, 0], stretch
-
-
-# Reduction
-
-
-def reduce_boundaries(skeleton: list[Faces], radii: list[Floats]) -> Iterator[tuple[int, Floats]]:
-    """Dimension and bars of the holes that each dimension of simplices fills, from the cells down.
-
-    Simplices enter by radius.  The simplices that open the holes of one dimension have a boundary that is
-    already filled: they are cleared, and the dimension below need not look at them.
-    """
-    order = [np.argsort(values, kind="stable") for values in radii]
-    cleared: set[int] = set()
-    for n in range(len(skeleton) - 1, 0, -1):
-        rank = np.empty_like(order[n])
-        rank[order[n]] = np.arange(len(rank))
-        pairs = pair_up(rank[skeleton[n].facets[order[n + 1]]], cleared)
-        births, deaths = radii[n][order[n][pairs[:, 0]]], radii[n + 1][order[n + 1][pairs[:, 1]]]
-        lasting = deaths - births > ROUNDING
-        yield n, np.stack([births[lasting], deaths[lasting]], axis=1)
-        cleared = set(pairs[:, 0].tolist())
-
-
-def pair_up(boundaries: Ints, cleared: set[int]) -> Ints:
-    """Which face opens and which simplex fills each hole: the reduction of a boundary matrix over Z/2.
-
-    To each boundary, earlier ones are added until its youngest face is no other's; that face opened the hole.
-    """
-    youngest_first = (-np.sort(-boundaries, axis=1)).tolist()
-    owned: dict[int, list[int] | set[int]] = {}
-    pairs = []
-    for simplex, boundary in enumerate(youngest_first):
-        if simplex in cleared:
-            continue
-        chain = boundary if boundary[0] not in owned else add_owned(boundary, owned)
-        if chain:
-            youngest = max(chain)
-            owned[youngest] = chain
-            pairs.append((youngest, simplex))
-    return np.array(pairs, np.int64).reshape(-1, 2)
-
-
-def add_owned(boundary: list[int], owned: dict[int, list[int] | set[int]]) -> set[int]:
-    """The sum of a boundary and of those that own its youngest face, until nobody does."""
-    chain, queue = set(boundary), [-face for face in boundary]
-    heapify(queue)
-    while queue:
-        youngest = -heappop(queue)
-        if youngest not in chain:
-            continue
-        if youngest not in owned:
-            break
-        for face in owned[youngest]:
-            if face in chain:
-                chain.remove(face)
-            else:
-                chain.add(face)
-                heappush(queue, -face)
-    return chain
-
-
-# Memory and order
-
-
-def check_memory(need: int, limit: int, count: int) -> None:
-    """Refuse before the machine does."""
-    if need > limit:
-        sizes = f"{need / 1e9:,.1f} GB of memory or more, and {limit / 1e9:,.1f} GB are allowed"
-        raise ResourceError(f"Holes among {count:,} points may need {sizes}. {ADVICE}")
-
-
-def half_the_memory() -> int:
-    """Bytes; where the system does not tell, a modest machine is assumed."""
-    if not hasattr(os, "sysconf"):
-        return 2**32
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-
-
-def in_order(bars: Floats) -> Floats:
-    """By birth, then by death."""
-    return bars[np.lexsort((bars[:, 1], bars[:, 0]))]
