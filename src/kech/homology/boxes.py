@@ -1,4 +1,4 @@
-"""Holes among boxes: pairs decide, so the bars are those of the Rips complex of half the distances; ripser finds them."""
+"""Holes among boxes: pairs decide, so the bars are those of the Rips complex of half the distances, by ripser."""
 
 from itertools import chain, combinations
 from math import comb, isqrt
@@ -75,7 +75,8 @@ def instant_bars(ranks: Ints, bars: list[Ints]) -> list[Ints]:
 def simplex_ranks(ranks: Ints, n: int) -> Ints:
     """The rank of the longest side of every n-simplex."""
     corners = np.fromiter(chain.from_iterable(combinations(range(len(ranks)), n + 1)), np.int64).reshape(-1, n + 1)
-    return np.max([ranks[corners[:, i], corners[:, j]] for i, j in combinations(range(n + 1), 2)], axis=0)
+    sides = [ranks[corners[:, i], corners[:, j]] for i, j in combinations(range(n + 1), 2)]
+    return np.asarray(np.max(sides, axis=0))
 
 
 def rank_distances(points: Points) -> tuple[Floats, NDArray[np.float32]]:
