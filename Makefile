@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test lint bench clean compiler
+.PHONY: demo test lint bench pictures clean compiler
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -13,13 +13,16 @@ test: .venv/tested .venv-pycanon/installed lint
 	$(BIN)/python -m pytest -q -n 2
 
 lint: .venv/tested
-	$(BIN)/ruff format --check -q src tests benchmarks
-	$(BIN)/ruff check -q src tests benchmarks
+	$(BIN)/ruff format --check -q src tests benchmarks docs
+	$(BIN)/ruff check -q src tests benchmarks docs
 	$(BIN)/mypy
 
 bench: .venv/tested
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/topology.py --cap 120
+
+pictures: .venv/tested
+	$(BIN)/python docs/pictures/draw.py
 
 clean:
 	rm -rf .venv .venv-bench .venv-pycanon build dist kech-demo

@@ -1,6 +1,7 @@
 """The manual tells the truth: every command, option, error and public name is in it."""
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -74,3 +75,22 @@ def test_the_plan_of_the_manual_is_a_plan(tmp_path):
     plan = kech.read_plan(tmp_path / "kech.toml")
     assert plan.release.k == 5
     assert plan.axes["schooling"].order == ["primary", "secondary", "bachelor"]
+
+
+def test_pictures_are_drawn_by_the_code_of_today(tmp_path, monkeypatch):
+    pytest.importorskip("ripser")
+    pytest.importorskip("matplotlib")
+    pictures = ROOT / "docs" / "pictures"
+    script = runpy.run_path(str(pictures / "draw.py"))
+    monkeypatch.setitem(script["main"].__globals__, "HERE", tmp_path)
+    script["main"]()
+
+    assert {path.name for path in tmp_path.iterdir()} == {path.name for path in pictures.glob("*.svg")}
+    for path in tmp_path.iterdir():
+        assert words_of(path) == words_of(pictures / path.name)
+
+
+def words_of(picture):
+    """What stands in a picture, and how many shapes it has."""
+    text = picture.read_text("utf-8")
+    return re.findall(r"<(?:text|title)[^>]*>([^<]*)<", text), text.count("<path")

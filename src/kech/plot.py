@@ -25,6 +25,8 @@ Boxes = NDArray[np.float64]  # a row each: left, right, low, high, shade, number
 TITLE = "Weighted barcode: which rows are together while eps grows"
 INK, GREY, PAPER = "#222222", "#666666", "#ffffff"
 FEW, FEW_LOOSE, ENOUGH, ENOUGH_LOOSE, HOLE, REGIME = range(6)  # a loose component is not yet a full simplex
+LOOSE, STRIPES = (FEW_LOOSE, ENOUGH_LOOSE), "////"
+HATCHED = 4  # pixels; smaller boxes have no room for stripes
 ORANGES, BLUES, DARKS = [[230, 115, 20], [250, 210, 175]], [[125, 160, 195], [208, 221, 233]], [[70] * 3, [35, 60, 90]]
 COLOURS = np.array([*ORANGES, *BLUES, *DARKS]) / 255
 HOLES_FROM = 1.08  # components lie on [0, 1] of the vertical axis, holes above, regimes below
@@ -210,7 +212,15 @@ def draw_boxes(ax: Any, boxes: Boxes, place: tuple[float, float], name: str) -> 
     drawn = load_matplotlib().collections.PolyCollection(corners, facecolors=COLOURS[shown[:, 4].astype(int)])
     drawn.set(edgecolors=PAPER, linewidths=np.minimum(0.8, 0.06 * edge), gid=name, zorder=2)
     ax.add_collection(drawn, autolim=False)
+    hatch(ax, corners[np.isin(shown[:, 4], LOOSE) & (edge >= HATCHED)], f"{name} hatched")
     return len(np.setdiff1d(rest[:, 5], shown[:, 5]))
+
+
+def hatch(ax: Any, corners: Floats, name: str) -> None:
+    """Stripes over boxes that have room for them."""
+    stripes = load_matplotlib().collections.PolyCollection(corners, facecolors="none", edgecolors=PAPER, hatch=STRIPES)
+    stripes.set(linewidths=0, gid=name, zorder=2.2)
+    ax.add_collection(stripes, autolim=False)
 
 
 def draw_image(ax: Any, boxes: Boxes, place: tuple[float, float], name: str) -> None:
@@ -341,7 +351,10 @@ def say_together(bars: int) -> str:
 def add_legend(figure: Any, metric: str, edge: float) -> None:
     """Colours in words."""
     matplotlib = load_matplotlib()
-    patches = [matplotlib.patches.Patch(color=colour) for colour in COLOURS]
+    patches = [
+        matplotlib.patches.Patch(facecolor=colour, edgecolor=PAPER, hatch=STRIPES if shade in LOOSE else None, lw=0)
+        for shade, colour in enumerate(COLOURS)
+    ]
     names = {
         "fewer than k rows": patches[FEW],
         "k rows or more": patches[ENOUGH],
