@@ -6,6 +6,7 @@
 #include "cutting.hpp"
 #include "merging.hpp"
 #include "ordering.hpp"
+#include "reaching.hpp"
 
 namespace nb = nanobind;
 using namespace kech;
@@ -72,6 +73,18 @@ static nb::dict merge_points(const Codes& codes, const In<std::int64_t>& weights
     return out;
 }
 
+static nb::tuple reach_rows(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
+                            const std::vector<std::int64_t>& ks, bool add, unsigned threads) {
+    Reach found;
+    {
+        nb::gil_scoped_release release;
+        auto points = codes.shape(0);
+        found = add ? Reacher<SideSum>(codes.data(), weights.data(), points, widths).run(ks, threads)
+                    : Reacher<WidestSide>(codes.data(), weights.data(), points, widths).run(ks, threads);
+    }
+    return nb::make_tuple(hand_over(std::move(found.total)), hand_over(std::move(found.largest)));
+}
+
 static double enclosing_radius(const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& places) {
     return EnclosingBall(places.data(), places.shape(0), places.shape(1)).radius();
 }
@@ -87,5 +100,6 @@ NB_MODULE(_kernels, m) {
     m.def("order_points", &order_points);
     m.def("cut_order", &cut_order);
     m.def("merge_points", &merge_points);
+    m.def("reach_rows", &reach_rows);
     m.def("enclosing_radius", &enclosing_radius);
 }

@@ -1,0 +1,29 @@
+"""Bounds: below what no partition into classes of k rows can go.
+
+Whatever class holds a row holds k - 1 others, so it is at least as wide as the box around the row and the
+k-th nearest one, itself counted.  Over all rows this gives
+
+    eps*(k)  >= max over rows of  max_j width_j / 2         the loneliest row decides
+    loss(k)  >= mean over rows of  mean_j width_j           every row pays at least this
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kech._kernels import reach_rows
+from kech.points import Points
+
+
+class Bound(NamedTuple):
+    """What every partition at one k costs, at least."""
+
+    eps: float
+    loss: float
+
+
+def lower_bounds(points: Points, ks: Sequence[int], *, threads: int = 1) -> list[Bound]:
+    """A bound for each k, ascending, on the axes as they are."""
+    reach = [reach_rows(points.codes, points.weights, points.widths(), list(ks), add, threads) for add in (False, True)]
+    (_, sides), (sums, _) = reach
+    cells = points.rows * len(points.axes)
+    return [Bound(float(side) / 2, float(total) / cells) for side, total in zip(sides, sums, strict=True)]

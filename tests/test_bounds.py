@@ -1,0 +1,80 @@
+"""Bounds: against every pair of rows, and below every partition."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kech
+from kech.bounds import Bound, lower_bounds
+from kech.demo import nine_rows
+from kech.loss import largest_radius, mean_loss
+from kech.minimal import minimal_complex
+from kech.points import build_points
+from kech.spectrum import partitions
+from strategies import point_sets, unhurried
+
+
+def pairwise(points):
+    """Width of the box around each two points on each axis: m x m x d."""
+    found = []
+    for axis, codes in zip(points.axes, points.codes.T.astype(np.int64), strict=True):
+        lo, hi = np.minimum.outer(codes, codes), np.maximum.outer(codes, codes)
+        found.append(axis.widths(lo.ravel(), hi.ravel()).reshape(lo.shape))
+    return np.stack(found, axis=2)
+
+
+def expected(points, k):
+    """The k-th nearest row of each row, one by one."""
+    widths, weights = pairwise(points), points.weights
+    sides, sums = [], []
+    for own in widths:
+        sides.append(np.sort(np.repeat(own.max(axis=1), weights))[k - 1])
+        sums.append(np.sort(np.repeat(own.sum(axis=1), weights))[k - 1])
+    return max(sides) / 2, np.average(sums, weights=weights) / len(points.axes)
+
+
+@settings(unhurried, max_examples=150)
+@given(point_sets(), st.data())
+def test_bounds_are_those_of_all_pairs(points, data):
+    ks = sorted(data.draw(st.sets(st.integers(1, points.rows), min_size=1, max_size=5)))
+    found = lower_bounds(points, ks, threads=data.draw(st.sampled_from([1, 2])))
+
+    assert found == [pytest.approx(expected(points, k), abs=1e-12) for k in ks]
+
+
+@settings(unhurried, max_examples=100)
+@given(point_sets(), st.data())
+def test_no_partition_is_below_its_bound(points, data):
+    k = data.draw(st.integers(1, points.rows))
+    (bound,) = lower_bounds(points.at(k), [k])
+    (partition,) = partitions(points, [k], "local", threads=1)
+
+    assert bound.eps <= largest_radius(partition) + 1e-12
+    assert bound.loss <= mean_loss(partition) + 1e-12
+
+
+def test_the_nine_rows():
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
+        points = build_points(table, grid="exact")
+    (bound,) = lower_bounds(points, [3])
+
+    assert bound.eps <= minimal_complex(points, 3)[0]
+    assert bound == pytest.approx(expected(points, 3))
+
+
+def test_the_bound_of_one_row_is_nothing():
+    with kech.read_table(nine_rows().slice(0, 1), quasi_identifiers=["age", "zip"]) as table:
+        assert lower_bounds(build_points(table, grid="exact"), [1]) == [Bound(0.0, 0.0)]
+
+
+def test_many_points_in_blocks_give_the_same_on_any_number_of_threads():
+    rng = np.random.default_rng(3)
+    frame = {"a": rng.integers(0, 400, 3000), "b": rng.normal(size=3000).round(2), "c": rng.integers(0, 5, 3000)}
+    with kech.read_table(pa.table(frame), quasi_identifiers=list(frame)) as table:
+        points = build_points(table, grid="exact")
+    one, two = (lower_bounds(points, [2, 7, 40], threads=threads) for threads in (1, 2))
+
+    assert one == two
+    assert one == [pytest.approx(expected(points, k), abs=1e-12) for k in (2, 7, 40)]
