@@ -412,6 +412,21 @@ def test_rows_of_one_point_are_dealt_out_each_once():
     engine.close()
 
 
+def test_rows_in_no_share_are_not_published():
+    engine = load({"a": ["x"] * 10 + ["y"] * 4 + ["z"] * 3, "b": list(range(17))})
+    mappings = code_of(engine, {0: "text"})
+    engine.group(mappings)
+    shares = {"p": np.array([0, 2]), "class": np.array([0, 1]), "first": np.array([1, 1]), "last": np.array([7, 3])}
+    outputs = [Output("label", None, ["some", "all"]), Output("b", 1)]
+    dealt = [engine.publish(mappings, shares, outputs, for_csv=False).read_all().to_pydict() for _ in range(4)]
+    for found in dealt:
+        assert Counter(found["label"]) == {"some": 7, "all": 3}
+        assert len(set(found["b"])) == 10
+        assert {14, 15, 16} <= set(found["b"]) <= {*range(10), 14, 15, 16}
+    assert len({frozenset(found["b"]) for found in dealt}) > 1  # who is left out is dealt, too: 1 in 120^3 to fail
+    engine.close()
+
+
 @pytest.mark.parametrize(
     ("cells", "kind"),
     [

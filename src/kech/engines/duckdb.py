@@ -209,8 +209,9 @@ class DuckDBEngine:
     ) -> Any:
         """Each row gets the labels of its class.
 
-        Rows of a point that several classes share are dealt out in one secret order, and the whole table is
-        written in another: the place of a row in the file says nothing about how it was dealt.
+        Rows of a point that several classes share, or of which some are suppressed, are dealt out in one secret
+        order, and the whole table is written in another: the place of a row in the file says nothing about how
+        it was dealt.  Rows in no share are not published.
         """
         if self._grouped is not mappings:
             self.group(mappings)
@@ -290,7 +291,8 @@ class DuckDBEngine:
             self._run(f"CREATE OR REPLACE TABLE {name} AS SELECT * FROM mapping", "loading labels")
             self.connection.unregister("mapping")
         self._run(
-            "CREATE OR REPLACE TABLE parts AS SELECT p, count(*) > 1 AS split FROM shares GROUP BY p",
+            """CREATE OR REPLACE TABLE parts AS SELECT p, count(*) > 1 OR max(last) < any_value(n) AS split
+            FROM shares JOIN points USING (p) GROUP BY p""",
             "loading labels",
         )
 
