@@ -345,7 +345,7 @@ def test_no_failure_to_write_leaks(run, watch, people, folder, how):
 
 
 @pytest.mark.parametrize("how", [(), ("--json",)], ids=["plain", "json"])
-@pytest.mark.parametrize("place", ["kech.table.open_source", "kech.release.write_batches", "kech.cli.split"])
+@pytest.mark.parametrize("place", ["kech.table.open_source", "kech.release.write_batches", "kech.cli.tables.split"])
 def test_no_fault_of_kech_itself_leaks(run, watch, people, folder, monkeypatch, place, how):
     def fail(*_, **__):
         cell = "CANARY_job_0001"

@@ -130,6 +130,33 @@ def test_release_and_verify_as_json(ask, people, target):
     assert ask("verify", target, "--qi", "age", "sex", "--k", 5)["loss"] is None
 
 
+def test_lattice_as_json(ask, people):
+    found = ask("lattice", people, "--qi", "age", "sex", "zip", "--k", "2,5", "--suppress", 0.01)
+
+    assert set(found) == {"nodes", "heights", "search", "peak_bytes", "best", "minimal"}
+    assert [node["k"] for node in found["best"]] == [2, 5]
+    assert set(found["minimal"]) == {"2", "5"}
+    assert all(node["suppressed"] <= 4 and node["proven"] for node in found["best"])
+    assert [node["k"] for node in ask("lattice", people, "--qi", "sex", "--search", "chain", "--k", 3)["best"]] == [3]
+
+
+def test_lattice_on_the_screen(run, people):
+    said = run("lattice", people, "--qi", "age", "sex", "--k", "2,400").out
+    assert "levels of age 0-" in said
+    assert "minimal for k = 400:" in said
+    assert run("lattice", people, "--qi", "age", "--k", 401).code == 4
+
+
+def test_hierarchy_as_json_and_on_the_screen(ask, run, people, folder):
+    found = ask("hierarchy", people, "zip", "-o", folder / "zip.csv")
+    assert (found["kind"], found["file"]) == ("prefixes", str(folder / "zip.csv"))
+    assert ask("hierarchy", people, "zip", "--from", folder / "zip.csv")["kind"] == "given"
+    said = run("hierarchy", people, "age", "--kind", "intervals").out
+    assert "PRIVATE" in said
+    assert "below)" in said
+    assert run("hierarchy", people, "nobody").code == 2
+
+
 def test_barcode_says_how_many_bars_of_zero_length_are_left_out(ask, people):
     pytest.importorskip("ripser")
     some, every = (ask("barcode", people, "--qi", "age", *asked) for asked in ((), ("--zero-length",)))
@@ -150,7 +177,7 @@ def test_barcode_as_json(ask, people):
 
 
 def test_demo_as_json(ask, folder, monkeypatch):
-    monkeypatch.setattr(cli, "generate_town", lambda: generate_town(300))
+    monkeypatch.setattr(cli.tables, "generate_town", lambda: generate_town(300))
     found = ask("demo", "-o", folder / "demo")
     nine, town = found["demo"]
     assert set(nine) == {"table", "release", "spectrum", "verified"}

@@ -10,6 +10,7 @@ from kech.inspection import inspect_table
 from kech.lattice import GeneralizationLattice, compute_lattice
 from kech.plan import Plan, read_plan
 from kech.release import Release, make_release
+from kech.review import HierarchyReview, review_hierarchy
 from kech.spectrum import Spectrum, compute_spectrum
 from kech.table import AxisChoice, Table, read_table
 
@@ -19,6 +20,7 @@ __all__ = [
     "AxisChoice",
     "GeneralizationLattice",
     "GeneralizationTree",
+    "HierarchyReview",
     "Plan",
     "Release",
     "Spectrum",
@@ -35,6 +37,7 @@ __all__ = [
     "read_hierarchy",
     "read_plan",
     "read_table",
+    "review_hierarchy",
 ]
 
 

@@ -73,7 +73,7 @@ class NoSuchNode(UsageError):
         super().__init__(f"The lattice has no node {','.join(map(str, levels))!r}: {reason}")
 
 
-class TooManyNodes(UsageError):
+class TooManyNodes(ResourceError):
     def __init__(self, nodes: int, most: int) -> None:
         super().__init__(
             f"The lattice has {nodes:,} nodes, too many to look at each ({most:,} at most). "

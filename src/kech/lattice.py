@@ -201,8 +201,7 @@ class GeneralizationLattice:
 
     def curve(self, suppress: float = 0.0, ks: Sequence[int] | None = None) -> list[LatticeNode]:
         """The trade-off: the best node for every k, or for the k named."""
-        chosen = range(2, min(LARGEST_K, self.points.rows) + 1) if ks is None else ks
-        return [self.best(k, suppress) for k in chosen]
+        return [self.best(k, suppress) for k in (self._usual_ks if ks is None else ks)]
 
     def chain(self, k: int, suppress: float = 0.0, *, chains: int = 2) -> LatticeNode:
         """The first node that reaches k along the lowest chains of the lattice, as the paper approximates."""
@@ -222,10 +221,13 @@ class GeneralizationLattice:
             self.rank(low, high)
         return path_bars([self.classes(levels) for levels in path], self.points.weights)
 
-    def to_json(self, ks: Sequence[int], suppress: float = 0.0, *, search: str = "lattice") -> dict[str, Any]:
-        """The object `kech lattice --json` prints."""
+    def to_json(
+        self, ks: Sequence[int] | None = None, suppress: float = 0.0, *, search: str = "lattice"
+    ) -> dict[str, Any]:
+        """The object `kech lattice --json` prints, for the k named or for 2 to 100."""
         if search not in ("lattice", "chain"):
             raise BadOption("--search", "choose lattice or chain.")
+        ks = self._usual_ks if ks is None else ks
         found = [self.best(k, suppress) if search == "lattice" else self.chain(k, suppress) for k in ks]
         listed = search == "lattice" and all(self._is_enumerable(k, self.limit(suppress)) for k in ks)
         return {
@@ -253,6 +255,10 @@ class GeneralizationLattice:
             )
             found.append(np.array([shares @ level.widths[level.cells] for level in axis]))
         return found
+
+    @property
+    def _usual_ks(self) -> range:
+        return range(2, min(LARGEST_K, self.points.rows) + 1)
 
     def _roll(self, bound: int) -> NodeTable:
         if self.nodes > MOST_NODES:

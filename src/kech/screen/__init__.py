@@ -13,19 +13,13 @@ from typing import Any
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
 from kech.errors import KechError, ResourceError
 from kech.progress import listen, report
+from kech.screen.terminal import grid, out
 
 LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
-MOST_BARS = 20  # on the screen
 PATIENCE = 1.0  # seconds before a progress bar appears
-
-
-def out() -> Console:
-    """Standard output as it is now."""
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
 def show(found: dict[str, Any], as_json: bool, draw: Callable[[dict[str, Any]], None]) -> None:
@@ -152,50 +146,6 @@ def spectrum(found: dict[str, Any]) -> None:
         out().print(f"{len(rows)} values of k were computed; --json or --k shows any of them.")
 
 
-def barcode(found: dict[str, Any]) -> None:
-    """The longest-lived components, the number of holes, and the regimes of each reading."""
-    bars = [bar for bar in found["bars"] if bar["dimension"] == 0]
-    holes = len(found["bars"]) - len(bars)
-    out().print("[yellow]PRIVATE:[/] bars are real distances between people; do not publish them.")
-    looked = f"{holes:,} holes up to dimension {found['max_dimension']}"
-    looked = looked if found["max_dimension"] else "holes not looked for (--max-dimension 1, extra `topology`)"
-    out().print(f"{found['rows']:,} rows, metric {found['metric']}: {len(bars):,} bars of components, {looked}")
-    table = grid("from eps>", "to eps>", "rows>", "simplex from>", "")
-    top = max((bar["death"] or 0.0 for bar in bars), default=0.0) or 1.0
-    longest = sorted(bars, key=lambda bar: (bar["birth"] - (bar["death"] or 9.0), -bar["weight"]))[:MOST_BARS]
-    for bar in sorted(longest, key=lambda bar: (bar["birth"], bar["death"] or 9.0)):
-        start, stop = (round(30 * min(x / top, 1)) for x in (bar["birth"], bar["death"] or top))
-        ends = [eps_text(bar[name]) for name in ("birth", "death")]
-        table.add_row(
-            *ends, f"{bar['weight']:,}", eps_text(bar["simplex_from"]), " " * start + "━" * max(stop - start, 1)
-        )
-    out().print(table)
-    if len(bars) > len(longest):
-        out().print(f"The {len(longest)} longest of {len(bars):,} bars are shown; --json shows all.")
-    if left_out := sum(found["left_out"].values()):
-        out().print(f"{left_out:,} bars of zero length are left out; --zero-length shows them.")
-    for reading, regimes in found["regimes"].items():
-        out().print(f"{reading}: {regime_text(regimes)}")
-    for at in found["radii"]:
-        holds = ", ".join(f"{name} {at[name]}" for name in ("homological", "strict")).replace("None", "unknown")
-        out().print(f"eps {at['eps']:g}: {at['classes']:,} classes, smallest {at['k']:,}, {holds}")
-    if found["plot"]:
-        out().print(escape(f"Drawn to {found['plot']}"))
-
-
-def regime_text(regimes: list[dict[str, Any]] | None) -> str:
-    """Regimes in a line."""
-    if regimes is None:
-        return "unknown (not computed)"
-    parts = [f"[{eps_text(r['start'])}, {eps_text(r['stop'])}) k={r['k']:,} in {r['classes']:,}" for r in regimes]
-    return "; ".join(parts[:6]) + ("; ..." if len(parts) > 6 else "") or "nowhere"
-
-
-def eps_text(eps: float | None) -> str:
-    """A radius; infinity as a word."""
-    return "inf" if eps is None else f"{eps:.4f}"
-
-
 def released(found: dict[str, Any]) -> None:
     """What was written, in plain words."""
     out().print(escape(f"Wrote {found['file']} and {found['certificate']}"))
@@ -261,12 +211,3 @@ def demo(
             out().print("  " + escape(text.rstrip("\n")), style="dim")
     out().print(f"Verified from the file alone: k = {figures['k']}, loss = {figures['loss']:.4f}.")
     out().print(escape(f"table        {path}\nrelease      {target}\ncertificate  {target}.certificate.json\n"))
-
-
-def grid(*headings: str) -> Table:
-    """A plain table; a heading that ends in > is aligned right, one that ends in ~ may wrap."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in headings:
-        table.add_column(heading.rstrip(">~"), no_wrap=not heading.endswith("~"), overflow="fold")
-        table.columns[-1].justify = "right" if heading.endswith(">") else "left"
-    return table

@@ -1,0 +1,33 @@
+"""The command line: a command parses, makes one library call, shows."""
+
+import sys
+from collections.abc import Sequence
+
+import cyclopts
+
+import kech
+from kech import screen
+from kech.cli import shapes, tables
+from kech.cli.intake import app
+from kech.errors import KechError, UsageError
+
+__all__ = ["app", "main", "shapes", "tables"]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a command; a refusal becomes a message and an exit code, here and nowhere else."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    as_json = "--json" in words
+    with screen.watching():
+        try:
+            app(words, exit_on_error=False, print_error=False)
+        except cyclopts.CycloptsError as misuse:
+            sys.exit(screen.refuse(UsageError(f"{misuse} See kech --help."), as_json))
+        except KechError as refusal:
+            sys.exit(screen.refuse(refusal, as_json))
+        except MemoryError:
+            sys.exit(screen.refuse(kech.errors.OutOfMemory("working", "of this machine"), as_json))
+        except KeyboardInterrupt:
+            sys.exit(130)
+        except Exception as fault:  # a traceback would show cells
+            sys.exit(screen.refuse(screen.internal(fault), as_json))

@@ -1,0 +1,127 @@
+"""Intake: options that every command shares, and words turned into values."""
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import cyclopts
+from cyclopts import App, Parameter
+
+import kech
+from kech import screen
+from kech.errors import BadOption
+from kech.plan import AxisSection, Plan
+
+app = App(name="kech", help=kech.__doc__, version=kech.__version__, result_action="return_value")
+
+MOST_KS = 10_000
+
+
+def whole(_: Any, tokens: Sequence[cyclopts.Token]) -> int:
+    """A whole number; a fraction is refused, not cut off."""
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise ValueError("write a whole number.") from None
+
+
+Whole = Annotated[int, Parameter(converter=whole)]
+
+Names = Annotated[list[str], Parameter(consume_multiple=True, negative="")]
+Flag = Annotated[bool, Parameter(negative="")]
+
+
+@Parameter(name="*")
+@dataclass
+class Intake:
+    """How the table is read, and the role of each column."""
+
+    qi: Annotated[Names, Parameter(name=["--qi", "--quasi-identifiers"])] = field(default_factory=list)
+    """Columns that could point at a person: --qi age zip, or --qi age,zip."""
+    sensitive: Names = field(default_factory=list)
+    """Columns to protect; published as they are."""
+    identifiers: Names = field(default_factory=list)
+    """Columns that name a person; never published."""
+    keep: Names = field(default_factory=list)
+    """Other columns to publish as they are."""
+    hierarchies: Path | None = None
+    """Folder of generalization hierarchies: age.csv or anything_age.csv belongs to column age."""
+    axis: Names = field(default_factory=list)
+    """Kind of an axis: age=numeric, born=date, zip=categorical, city=star, or an order, low to high: size=S<M<L."""
+    grid: str | None = None
+    """Edges of intervals: auto (round, each hiding k rows), exact (as in the data), or a step such as 5."""
+    null_values: Names = field(default_factory=list)
+    """Texts that mean a missing value, besides the empty cell: --null-values NA ?"""
+    delimiter: str | None = None
+    """Field separator of a CSV file; found by itself otherwise."""
+    encoding: str | None = None
+    """Encoding of a CSV file: utf-8 (default), utf-16 or latin-1."""
+    memory: str | None = None
+    """Memory the engine may use, such as 2GB; larger tables go to encrypted files."""
+    threads: Annotated[int | None, Parameter(converter=whole)] = None
+    """Threads of the engine and the kernels; all cores otherwise."""
+    plan: Path | None = None
+    """A plan (kech.toml); options on the command line come before it."""
+    json: Flag = False
+    """Print one JSON object."""
+
+    def settle(self) -> Plan:
+        """The plan, overruled by what was typed."""
+        plan = kech.read_plan(self.plan) if self.plan else Plan()
+        for role in ("sensitive", "identifiers", "keep"):
+            setattr(plan.roles, role, split(getattr(self, role)) or getattr(plan.roles, role))
+        plan.roles.quasi_identifiers = split(self.qi) or plan.roles.quasi_identifiers
+        plan.table.delimiter = self.delimiter or plan.table.delimiter
+        plan.table.encoding = self.encoding or plan.table.encoding
+        plan.table.null_values = split(self.null_values) or plan.table.null_values
+        plan.hierarchies = str(self.hierarchies) if self.hierarchies else plan.hierarchies
+        plan.release.grid = self.grid or plan.release.grid
+        plan.axes |= dict(axis_section(text, plan) for text in self.axis)
+        return plan
+
+    def open(self, path: Path, plan: Plan) -> kech.Table:
+        """The table, read as planned."""
+        screen.doing("reading the table")
+        typed = {"delimiter": self.delimiter, "encoding": self.encoding}
+        known = {name: value for name, value in typed.items() if value is not None}
+        return plan.read_table(path, memory=self.memory, threads=self.threads, **known)
+
+
+TableFile = Annotated[Path, Parameter(help="CSV, Parquet, Arrow or Excel file.")]
+
+
+# -- words into values -----------------------------------------------------------------------------------
+
+
+def split(names: Sequence[str]) -> list[str]:
+    """Names given apart or with commas between; a name with a comma is written in double quotes."""
+    try:
+        return [name for text in names for name in next(csv.reader([text], skipinitialspace=True), []) if name]
+    except csv.Error:
+        reason = "a name with a line end or a quote is written in double quotes, each quote in it twice."
+        raise BadOption("--qi and other lists", reason) from None
+
+
+def parse_ks(texts: Sequence[str]) -> list[int]:
+    """Numbers and ranges such as 2-20."""
+    try:
+        ends = [part.split("-") for part in split(texts)]
+        spans = [range(int(span[0]), int(span[-1]) + 1) for span in ends]
+        count = sum(map(len, spans))
+    except (ValueError, OverflowError):
+        count = 0
+    if not 0 < count <= MOST_KS:
+        raise BadOption("--k", f"write numbers or ranges: --k 2-20,50,100; at most {MOST_KS:,} of them.")
+    return [k for span in spans for k in span]
+
+
+def axis_section(text: str, plan: Plan) -> tuple[str, AxisSection]:
+    """`column=kind`, or `column=low<middle<high`."""
+    column, equals, wish = text.rpartition("=")
+    if not equals or not column:
+        raise BadOption("--axis", "write COLUMN=KIND, for example zip=categorical.")
+    held = plan.axes.get(column, AxisSection())
+    order = wish.split("<") if "<" in wish else []
+    return column, AxisSection("ordinal" if order else wish, order, held.grid, held.hierarchy)

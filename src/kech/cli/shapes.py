@@ -1,0 +1,149 @@
+"""Commands that look at the shape of a table: barcode, lattice, hierarchy."""
+
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+import kech
+from kech import screen
+from kech.cli.intake import Flag, Intake, TableFile, app, parse_ks, split, whole
+from kech.errors import BadOption
+from kech.screen import shapes as drawings
+
+
+@app.command
+def barcode(
+    table: TableFile,
+    /,
+    *,
+    intake: Intake | None = None,
+    metric: str = "box",
+    max_dimension: Annotated[int | None, Parameter(converter=whole)] = None,
+    k: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = ["2"],  # noqa: B006
+    reading: str | None = None,
+    radii: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
+    zero_length: Flag = False,
+    plot: Path | None = None,
+) -> None:
+    """Show which rows are together while eps grows, and where the table is k-anonymous. PRIVATE: not for publication.
+
+    Example: kech barcode people.csv --qi age zip --metric ball --plot barcode.svg
+
+    Parameters
+    ----------
+    metric: str
+        box (any columns; Cech = Rips) or ball (Euclidean; numbers and dates).
+    max_dimension: int
+        Holes up to this dimension: 1 otherwise, where the extra `topology` is installed; 0 for components alone,
+        which is fast for millions of rows.
+    k: list[str]
+        Show regimes for this k and larger ones; several k are drawn side by side: --k 2,3,4.
+    reading: str
+        Show this reading only: homological, strict or partition; the plot shades homological otherwise.
+    radii: list[str]
+        Look at these radii only, as Algorithm 1 of the paper does: --radii 0.05,0.10,0.15.
+    zero_length: bool
+        Show bars of zero length too: twin rows, and holes that are filled the moment they open.
+    plot: Path
+        Draw the barcode: .svg, .png or .html.
+    """
+    asked = intake or Intake()
+    plan, ks = asked.settle(), parse_ks(k)
+    dimension = int(has_topology()) if max_dimension is None else max_dimension
+    with asked.open(table, plan) as opened:
+        found = kech.compute_barcode(
+            opened,
+            metric=metric,
+            max_dimension=dimension,
+            grid=asked.grid or "exact",
+            zero_length=zero_length,
+        )
+    shown = found.to_json(min(ks), parse_radii(radii), [reading] if reading else None)
+    if plot is not None:
+        found.plot(plot, k=ks, reading=reading or "homological")
+    screen.show(shown | {"plot": plot and str(plot)}, asked.json, drawings.barcode)
+
+
+def has_topology() -> bool:
+    """Whether the extra that looks for holes is installed."""
+    return all(find_spec(name) for name in ("ripser", "scipy"))
+
+
+def parse_radii(texts: Sequence[str]) -> list[float]:
+    """Numbers with commas between."""
+    try:
+        return [float(part) for part in split(texts)]
+    except ValueError:
+        raise BadOption("--radii", "write numbers: --radii 0.05,0.10,0.15.") from None
+
+
+@app.command
+def lattice(
+    table: TableFile,
+    /,
+    *,
+    intake: Intake | None = None,
+    k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
+    suppress: float = 0.0,
+    search: str = "lattice",
+) -> None:
+    """Show for every k the best and the minimal nodes of the lattice: one level for all rows of a column.
+
+    Example: kech lattice people.csv --qi age zip sex --hierarchies trees --k 2,5,10 --suppress 0.02
+
+    Parameters
+    ----------
+    k: list[str]
+        Which k; 2 to 100 otherwise. Ranges are welcome: --k 2-20,50.
+    suppress: float
+        Share of the rows that may be left out: 0.02 is two in a hundred.
+    search: str
+        lattice (all nodes, or the best found in a lattice too large for that) or chain (the paper's approximation).
+    """
+    asked = intake or Intake()
+    plan, ks = asked.settle(), parse_ks(k) if k else None
+    with asked.open(table, plan) as opened:
+        shown = kech.compute_lattice(opened, grid=plan.release.grid).to_json(ks, suppress, search=search)
+    screen.show(shown, asked.json, drawings.lattice)
+
+
+@app.command
+def hierarchy(
+    table: TableFile,
+    column: str,
+    /,
+    *,
+    intake: Intake | None = None,
+    kind: str | None = None,
+    source: Annotated[Path | None, Parameter(name="--from")] = None,
+    pad: Flag = False,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+) -> None:
+    """Build or check the hierarchy of one column, show it as a tree with counts, and write it. PRIVATE.
+
+    Example: kech hierarchy people.csv zip -o trees/zip.csv
+    Example: kech hierarchy people.csv country --from countries.csv
+
+    Parameters
+    ----------
+    column: str
+        The column.
+    kind: str
+        intervals, dates, prefixes, ordered (neighbours by 2, 4, 8, ...) or star; otherwise what suits the column.
+    source: Path
+        Check this hierarchy (.csv, .toml or .json) in place of building one.
+    pad: bool
+        Let the values of that hierarchy differ in depth: the label below the root repeats.
+    output: Path
+        Write the hierarchy as .csv: a value, then its labels upward.
+    """
+    asked = intake or Intake()
+    plan = asked.settle()
+    with asked.open(table, plan) as opened:
+        found = kech.review_hierarchy(opened, column, kind=kind, source=source, pad=pad)
+    if output is not None:
+        found.write(output)
+    screen.show(found.to_json() | {"file": output and str(output)}, asked.json, drawings.hierarchy)

@@ -1,0 +1,234 @@
+"""Commands that make and check tables: inspect, spectrum, release, verify, demo."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from cyclopts import Parameter
+
+import kech
+from kech import screen
+from kech.cli.intake import Flag, Intake, Names, TableFile, Whole, app, parse_ks, split, whole
+from kech.demo import generate_town, nine_rows, write_csv
+from kech.errors import BadOption
+from kech.files import clear_refusals
+from kech.plan import AxisSection, Plan, plan_from
+
+
+@app.command
+def inspect(table: TableFile, /, *, intake: Intake | None = None, k: Whole = 5) -> None:
+    """Show columns, guessed roles with reasons, distinctness, and k as it is.
+
+    With --plan FILE a plan is written for review instead of read.
+
+    Example: kech inspect people.csv --plan kech.toml
+
+    Parameters
+    ----------
+    k: int
+        The k written into the plan.
+    """
+    asked = intake or Intake()
+    target, asked.plan = asked.plan, None
+    plan = asked.settle()
+    with asked.open(table, plan) as opened:
+        found = kech.inspect_table(opened)
+    if target is not None:
+        plain = [column.column for column in found.columns if column.role == "plain"]
+        note = f"Not published unless you add them to keep: {', '.join(map(repr, plain))}" if plain else ""
+        plan_from(found, k, plan).write(target, note)
+    screen.show(found.to_json() | {"plan": target and str(target)}, asked.json, screen.inspection)
+
+
+@app.command
+def spectrum(
+    table: TableFile,
+    /,
+    *,
+    intake: Intake | None = None,
+    k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
+    cut: Names = [],  # noqa: B006
+    reading: str | None = None,
+) -> None:
+    """Show for every k what a release would cost: classes, loss, eps.
+
+    Example: kech spectrum people.csv --qi age zip sex --k 2,5,10
+
+    Parameters
+    ----------
+    k: list[str]
+        Which k; 2 to 100 otherwise. Ranges are welcome: --k 2-20,50.
+    cut: list[str]
+        Styles of release to compare: local, regime.
+    reading: str
+        Reading of the regime cut: strict (default) or homological.
+    """
+    asked = intake or Intake()
+    plan = asked.settle()
+    ks = parse_ks(k) if k else None
+    goals, cuts = plan.release, split(cut) or [plan.release.cut]
+    goals.reading = check_reading(reading, cuts) or goals.reading
+    with asked.open(table, plan) as opened:
+        found = kech.compute_spectrum(opened, k=ks, cut=cuts, grid=goals.grid, reading=goals.reading)
+    screen.show(found.to_json(), asked.json, screen.spectrum)
+
+
+@app.command
+def release(
+    table: TableFile,
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    intake: Intake | None = None,
+    k: Annotated[int | None, Parameter(converter=whole)] = None,
+    cut: str | None = None,
+    reading: str | None = None,
+    eps: float | None = None,
+) -> None:
+    """Write a k-anonymous table and its certificate.
+
+    Example: kech release people.csv -o safe.csv --qi age zip sex --sensitive diagnosis --k 5
+
+    Parameters
+    ----------
+    output: Path
+        The file to write: .csv or .parquet; its certificate is written beside it.
+    k: int
+        Every row hides among at least k.
+    cut: str
+        Style of release: local (lowest loss) or regime (one eps, classes are connected components).
+    reading: str
+        Reading of the regime cut: strict (default) or homological.
+    eps: float
+        Radius of the regime cut, in place of k.
+    """
+    asked = intake or Intake()
+    plan = asked.settle()
+    goals = plan.release
+    goals.cut = cut or goals.cut
+    goals.reading = check_reading(reading, [goals.cut]) or goals.reading
+    if k is not None or eps is not None:
+        goals.k, goals.eps = k, eps
+    with asked.open(table, plan) as opened:
+        made = kech.make_release(opened, **msgspec.structs.asdict(goals))
+        certificate = made.write(output)
+        found = {"file": str(output), "certificate": f"{output}.certificate.json", **certificate["claims"]}
+        found |= {"measured": certificate["measured"], "dropped": list(opened.dropped)}
+        found["unhidden_edges"] = [axis["column"] for axis in made.axes if axis.get("grid", "auto") != "auto"]
+    screen.show(found, asked.json, screen.released)
+
+
+@app.command
+def verify(
+    table: Annotated[Path, Parameter(help="A released file.")],
+    /,
+    *,
+    certificate: Path | None = None,
+    qi: Annotated[Names, Parameter(name=["--qi", "--quasi-identifiers"])] = [],  # noqa: B006
+    sensitive: Names = [],  # noqa: B006
+    k: Annotated[int | None, Parameter(converter=whole)] = None,
+    plan: Path | None = None,
+    json: Flag = False,
+) -> None:
+    """Check a released file against its certificate, or against a k of your own.
+
+    Example: kech verify safe.csv
+    Example: kech verify any.csv --qi age zip --k 5
+
+    Parameters
+    ----------
+    certificate: Path
+        The certificate, if it is not beside the file.
+    qi: list[str]
+        Check these columns instead of a certificate.
+    sensitive: list[str]
+        Also state l and t of these columns.
+    k: int
+        The k to check.
+    plan: Path
+        Take columns and k from a plan.
+    json: bool
+        Print one JSON object.
+    """
+    given = kech.read_plan(plan) if plan else Plan()
+    columns, goal = split(qi) or given.roles.quasi_identifiers, k or given.release.k
+    if columns and goal is None:
+        raise BadOption("--k", "say which k to check: --k 5.")
+    if certificate is not None and columns:
+        raise BadOption("--certificate", "check a certificate, or the columns and k you name, not both.")
+    if sensitive and not columns:
+        raise BadOption("--sensitive", "a certificate names its sensitive columns itself; use it with --qi and --k.")
+    if k is not None and not columns:
+        raise BadOption("--qi", "name the columns to check, or leave --k away to check the certificate.")
+    screen.doing("checking the file")
+    if columns and goal is not None:
+        figures = kech.check_table(table, columns, goal, split(sensitive) or given.roles.sensitive)
+    else:
+        figures = kech.check_certificate(table, certificate)
+    screen.show({"file": str(table), "holds": True, **figures}, json, screen.verified)
+
+
+@app.command
+def demo(
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("kech-demo"),
+    plan: Path | None = None,
+    json: Flag = False,
+) -> None:
+    """Do the whole job on the paper's nine rows and on a made-up town of 20,000 people.
+
+    Example: kech demo
+
+    Parameters
+    ----------
+    output: Path
+        Folder for the tables, releases and certificates.
+    plan: Path
+        A plan for the town; without it a plan is written there.
+    json: bool
+        Print one JSON object.
+    """
+    with clear_refusals(output):
+        output.mkdir(parents=True, exist_ok=True)
+    nine = Plan()
+    nine.roles.quasi_identifiers, nine.roles.sensitive = ["age", "zip"], ["salary"]
+    nine.release.k, nine.release.grid = 3, "exact"
+    town = kech.read_plan(plan) if plan else town_plan(output / "town.toml")
+    found = [
+        run_demo("the paper's nine rows", write_csv(nine_rows(), output / "nine.csv"), nine, as_json=json),
+        run_demo("a town of 20,000 people", write_csv(generate_town(), output / "town.csv"), town, as_json=json),
+    ]
+    if json:
+        screen.show({"demo": found}, True, screen.nothing)
+
+
+def town_plan(path: Path) -> Plan:
+    """The plan of the made-up town, written for the user to read."""
+    plan = Plan()
+    plan.roles.identifiers, plan.roles.sensitive = ["person"], ["diagnosis"]
+    plan.roles.quasi_identifiers = ["age", "sex", "zip", "moved_in", "schooling", "job"]
+    plan.axes["schooling"] = AxisSection("ordinal", ["primary", "secondary", "bachelor", "master", "doctorate"])
+    plan.release.k = 5
+    plan.write(path)
+    return plan
+
+
+def run_demo(title: str, path: Path, plan: Plan, *, as_json: bool) -> dict[str, Any]:
+    """Spectrum, release, certificate and verification of one table."""
+    target = path.with_name(f"{path.stem}-released.csv")
+    goals = plan.release
+    with plan.read_table(path) as table:
+        found = kech.compute_spectrum(table, cut=goals.cut, grid=goals.grid, reading=goals.reading)
+        certificate = kech.make_release(table, **msgspec.structs.asdict(goals)).write(target)
+    figures = kech.check_certificate(target)
+    if not as_json:
+        screen.demo(title, path, target, found.to_json(), certificate, figures)
+    return {"table": str(path), "release": str(target), "spectrum": found.rows(), "verified": figures}
+
+
+def check_reading(reading: str | None, cuts: Sequence[str]) -> str | None:
+    """Only the regime cut has readings."""
+    if reading is not None and "regime" not in cuts:
+        raise BadOption("--reading", "only --cut regime takes it.")
+    return reading

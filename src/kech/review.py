@@ -1,0 +1,134 @@
+"""Review: the hierarchy of one column, built or given, with the rows under every node, to look at before it is used.
+
+In: a table and one of its columns.  Out: a tree with counts, and the CSV file that holds it.
+"""
+
+import csv
+import io
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from kech.axes import Axis, LineAxis, TreeAxis
+from kech.engines import Mapping1D
+from kech.errors import BadHierarchy, BadOption, BadTarget, NoSuchColumn
+from kech.files import write_text
+from kech.grid import Ints
+from kech.hierarchy import GeneralizationTree, build_prefix_tree, read_hierarchy
+from kech.levels import build_levels
+from kech.points import build_axis
+from kech.table import AxisChoice, Table, read_table
+
+KINDS = ("intervals", "dates", "prefixes", "ordered", "star")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HierarchyReview:
+    """A tree and the rows of each of its leaves; PRIVATE, as the values are those of the table."""
+
+    column: str
+    kind: str
+    tree: GeneralizationTree
+    rows: Ints
+    unused: int  # leaves of a given hierarchy that the column does not have
+
+    def nodes(self, level: int | None = None, first: int = 0, last: int | None = None) -> list[dict[str, Any]]:
+        """The nodes of a level under one node, each with its rows and, above the leaves, its children."""
+        level = self.tree.height - 1 if level is None else level
+        last = len(self.rows) - 1 if last is None else last
+        codes, paths = self.tree.level_codes(level), self.tree.paths
+        found = []
+        for node in range(int(codes[first]), int(codes[last]) + 1):
+            start, stop = (int(np.searchsorted(codes, node, side)) for side in ("left", "right"))
+            children = self.nodes(level - 1, start, stop - 1) if level else []
+            found.append({"label": paths[start][level], "rows": int(self.rows[start:stop].sum()), "children": children})
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """The object `kech hierarchy --json` prints."""
+        sizes = [len(self.tree.level_labels(level)) for level in range(self.tree.height)]
+        figures = {"rows": int(self.rows.sum()), "leaves": len(self.rows), "unused": self.unused, "levels": sizes}
+        return {"private": True, "column": self.column, "kind": self.kind, **figures, "tree": self.nodes()}
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """As the field writes hierarchies: no header, a value, then its labels upward."""
+        target = Path(path)
+        if target.suffix.lower() != ".csv":
+            raise BadTarget(target, "a hierarchy is written as .csv.")
+        text = io.StringIO()
+        csv.writer(text, delimiter=";", lineterminator="\n").writerows(self.tree.paths)
+        write_text(target, text.getvalue())
+
+
+def review_hierarchy(
+    table: Table, column: str, *, kind: str | None = None, source: Any = None, pad: bool = False
+) -> HierarchyReview:
+    """The hierarchy kech would build for a column, one of another kind, or the one given, checked against the column.
+
+    Kinds: intervals (numbers), dates, prefixes (codes), ordered (neighbours merged by 2, 4, 8, ... in the order that
+    the table's axis names, or that of the values), star.  With `pad` the values of a source may differ in depth.
+    """
+    if column not in table.columns:
+        raise NoSuchColumn(column, table.columns)
+    if kind is not None and (kind not in KINDS or source is not None):
+        raise BadOption("--kind", f"choose among {', '.join(KINDS)}, or give a hierarchy, not both.")
+    texts, counts = table.engine.count_values(table.index(column), "text")
+    if not len(texts):
+        raise BadHierarchy(f"column {column}", None, "it has no values, so there is nothing to generalize.")
+    rows = dict(zip(texts, counts.tolist(), strict=True))
+    if source is not None:
+        whole = read_hierarchy(source, pad=pad, column=column)
+        tree, name = whole.restrict(texts), "given"
+        unused = len(whole.leaves) - len(tree.leaves)
+    else:
+        name, tree = build_tree(table, column, kind, texts)
+        unused = 0
+    return HierarchyReview(column, name, tree, np.array([rows[leaf] for leaf in tree.leaves], np.int64), unused)
+
+
+def build_tree(table: Table, column: str, kind: str | None, texts: list[str]) -> tuple[str, GeneralizationTree]:
+    """A kind and its tree; without a kind, what the axis of the column would do."""
+    if kind == "prefixes":
+        return kind, build_prefix_tree(texts)
+    choice = table.axes.get(column, AxisChoice())
+    wish = {"intervals": "numeric", "dates": "date", "ordered": "ordinal", "star": "star"}.get(kind or "", choice.kind)
+    order = choice.order or (tuple(sorted(texts)) if kind == "ordered" else ())
+    asked = replace(table, axes={**table.axes, column: replace(choice, kind=wish, order=order)})
+    axis, _ = build_axis(asked, column, "auto", steps=True)
+    return kind or kind_of(axis), tree_of(axis, texts)
+
+
+def kind_of(axis: Axis) -> str:
+    """The kind of hierarchy that an axis stands for."""
+    if isinstance(axis, TreeAxis):
+        return axis.tree.source if axis.tree.source in KINDS else "given"
+    return {"numeric": "intervals", "date": "dates", "ordinal": "ordered"}.get(axis.kind, "star")
+
+
+def tree_of(axis: Axis, texts: list[str]) -> GeneralizationTree:
+    """The labels of an axis, level by level, above the values as they are written."""
+    codes = codes_of(axis, texts)
+    order = np.argsort(codes, kind="stable")
+    texts, codes = [texts[i] for i in order], codes[order]
+    levels = build_levels(axis)
+    labels = [[axis.label(int(level.lo[cell]), int(level.hi[cell])) for cell in level.cells[codes]] for level in levels]
+    paths = zip(texts, *labels[labels_start(labels[0], texts) :], strict=True)
+    return read_hierarchy({i: list(column) for i, column in enumerate(zip(*paths, strict=True))}, column=axis.column)
+
+
+def labels_start(lowest: list[str | None], texts: list[str]) -> int:
+    """The lowest level says nothing new where it prints the values as they are."""
+    return int(lowest == texts)
+
+
+def codes_of(axis: Axis, texts: list[str]) -> Ints:
+    """The code of each text, read by the engine as the column was."""
+    with read_table(pa.table({axis.column: pa.array(texts)}), quasi_identifiers=[axis.column]) as table:
+        kind = "text" if not isinstance(axis, LineAxis) else "date" if axis.is_date else "number"
+        values, _ = table.engine.count_values(0, kind)
+        mapping = Mapping1D(0, kind, values, axis.encode(values), axis.null)
+        return table.engine.code_rows([mapping])[:, 0].astype(np.int64)

@@ -1,0 +1,120 @@
+"""How barcodes, lattices and hierarchies look on a terminal."""
+
+from itertools import accumulate
+from typing import Any
+
+from rich.markup import escape
+from rich.tree import Tree
+
+from kech.screen.terminal import grid, out
+
+MOST_BARS = 20  # on the screen
+MOST_CHILDREN = 8
+MOST_LINES = 40
+MOST_NODES = 6
+
+
+def barcode(found: dict[str, Any]) -> None:
+    """The longest-lived components, the number of holes, and the regimes of each reading."""
+    bars = [bar for bar in found["bars"] if bar["dimension"] == 0]
+    holes = len(found["bars"]) - len(bars)
+    out().print("[yellow]PRIVATE:[/] bars are real distances between people; do not publish them.")
+    looked = f"{holes:,} holes up to dimension {found['max_dimension']}"
+    looked = looked if found["max_dimension"] else "holes not looked for (--max-dimension 1, extra `topology`)"
+    out().print(f"{found['rows']:,} rows, metric {found['metric']}: {len(bars):,} bars of components, {looked}")
+    table = grid("from eps>", "to eps>", "rows>", "simplex from>", "")
+    top = max((bar["death"] or 0.0 for bar in bars), default=0.0) or 1.0
+    longest = sorted(bars, key=lambda bar: (bar["birth"] - (bar["death"] or 9.0), -bar["weight"]))[:MOST_BARS]
+    for bar in sorted(longest, key=lambda bar: (bar["birth"], bar["death"] or 9.0)):
+        start, stop = (round(30 * min(x / top, 1)) for x in (bar["birth"], bar["death"] or top))
+        ends = [eps_text(bar[name]) for name in ("birth", "death")]
+        table.add_row(
+            *ends, f"{bar['weight']:,}", eps_text(bar["simplex_from"]), " " * start + "━" * max(stop - start, 1)
+        )
+    out().print(table)
+    if len(bars) > len(longest):
+        out().print(f"The {len(longest)} longest of {len(bars):,} bars are shown; --json shows all.")
+    if left_out := sum(found["left_out"].values()):
+        out().print(f"{left_out:,} bars of zero length are left out; --zero-length shows them.")
+    for reading, regimes in found["regimes"].items():
+        out().print(f"{reading}: {regime_text(regimes)}")
+    for at in found["radii"]:
+        holds = ", ".join(f"{name} {at[name]}" for name in ("homological", "strict")).replace("None", "unknown")
+        out().print(f"eps {at['eps']:g}: {at['classes']:,} classes, smallest {at['k']:,}, {holds}")
+    if found["plot"]:
+        out().print(escape(f"Drawn to {found['plot']}"))
+
+
+def regime_text(regimes: list[dict[str, Any]] | None) -> str:
+    """Regimes in a line."""
+    if regimes is None:
+        return "unknown (not computed)"
+    parts = [f"[{eps_text(r['start'])}, {eps_text(r['stop'])}) k={r['k']:,} in {r['classes']:,}" for r in regimes]
+    return "; ".join(parts[:6]) + ("; ..." if len(parts) > 6 else "") or "nowhere"
+
+
+def eps_text(eps: float | None) -> str:
+    """A radius; infinity as a word."""
+    return "inf" if eps is None else f"{eps:.4f}"
+
+
+def lattice(found: dict[str, Any]) -> None:
+    """The best node for each k, and the minimal ones."""
+    heights = ", ".join(f"{column} 0-{height - 1}" for column, height in found["heights"].items())
+    out().print(escape(f"{found['nodes']:,} nodes; levels of {heights}"))
+    table = grid("k>", "levels", "classes>", "suppressed>", "loss>", "")
+    for node in found["best"]:
+        levels = ",".join(map(str, node["levels"].values()))
+        figures = (f"{node['classes']:,}", f"{node['suppressed']:,}", f"{node['loss']:.4f}")
+        table.add_row(str(node["k"]), levels, *figures, sureness(node))
+    out().print(table)
+    for k, nodes in (found["minimal"] or {}).items():
+        shown = "  ".join(",".join(map(str, levels)) for levels in nodes[:MOST_NODES])
+        more = f"  and {len(nodes) - MOST_NODES} more" if len(nodes) > MOST_NODES else ""
+        out().print(f"minimal for k = {k}: {shown}{more}")
+
+
+def sureness(node: dict[str, Any]) -> str:
+    """What is known when not every node was seen."""
+    if node["proven"]:
+        return ""
+    return f"best found; no node loses less than {node['bound']:.4f}" if node["bound"] else "first on the chains"
+
+
+def hierarchy(found: dict[str, Any]) -> None:
+    """A tree with counts, its largest branches."""
+    out().print("[yellow]PRIVATE:[/] the values of the column and how many rows have each.")
+    sizes = ", ".join(f"{size:,}" for size in found["levels"])
+    counts = f"{found['leaves']:,} values in {found['rows']:,} rows; labels at each level: {sizes}"
+    out().print(escape(f"{found['column']} ({found['kind']}): {counts}"))
+    depth = shown_depth(found["levels"])
+    for root in found["tree"]:
+        out().print(branch(root, depth))
+    if found["unused"]:
+        out().print(f"{found['unused']:,} values of the hierarchy do not occur in the column.")
+    if found["file"]:
+        out().print(escape(f"Written to {found['file']}: review it, then use it with --hierarchies."))
+
+
+def shown_depth(levels: list[int]) -> int:
+    """How many levels from the root have room on a screen: two, or more while they are short."""
+    lines = accumulate(
+        min(size, MOST_CHILDREN * above) for size, above in zip(levels[-2::-1], levels[:0:-1], strict=True)
+    )
+    return max(1, sum(line <= MOST_LINES for line in lines))
+
+
+def branch(node: dict[str, Any], depth: int) -> Tree:
+    """A node and the children with most rows, in their order; an only child of the same name is skipped."""
+    children = node["children"]
+    while len(children) == 1 and children[0]["label"] == node["label"]:
+        children = children[0]["children"]
+    below = f"  ({len(children):,} below)" if children and not depth else ""
+    tree = Tree(escape(f"{node['label']}  {node['rows']:,}{below}"))
+    shown = sorted(children, key=lambda child: -child["rows"])[: MOST_CHILDREN if depth else 0]
+    for child in children:
+        if child in shown:
+            tree.add(branch(child, depth - 1))
+    if depth and len(children) > len(shown):
+        tree.add(f"... and {len(children) - len(shown):,} more")
+    return tree
