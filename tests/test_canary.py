@@ -197,7 +197,7 @@ def test_the_demo_shows_released_rows_only(run, watch, folder, monkeypatch, how)
             "diagnosis": columns["disease"],
         }
     )
-    monkeypatch.setattr(cli, "generate_town", lambda: town)
+    monkeypatch.setattr(cli.tables, "generate_town", lambda: town)
     monkeypatch.chdir(folder)
     run("demo", *how)
     del watch.seen["written file"]  # the made-up town itself
@@ -345,7 +345,7 @@ def test_no_failure_to_write_leaks(run, watch, people, folder, how):
 
 
 @pytest.mark.parametrize("how", [(), ("--json",)], ids=["plain", "json"])
-@pytest.mark.parametrize("place", ["kech.table.open_source", "kech.release.write_batches", "kech.cli.tables.split"])
+@pytest.mark.parametrize("place", ["kech.table.open_source", "kech.release.write_batches", "kech.cli.intake.split"])
 def test_no_fault_of_kech_itself_leaks(run, watch, people, folder, monkeypatch, place, how):
     def fail(*_, **__):
         cell = "CANARY_job_0001"
@@ -462,7 +462,7 @@ def test_a_seeded_leak_is_seen(run, watch, people, monkeypatch, leak):
 
 
 def test_a_seeded_leak_into_a_file_is_seen(run, watch, people, folder, monkeypatch):
-    monkeypatch.setattr(cli, "plan_from", lambda *_: Leaking())
+    monkeypatch.setattr(cli.tables, "plan_from", lambda *_: Leaking())
     run("inspect", people, "--plan", folder / "kech.toml")
     assert watch.leaks == {"written file": {"name"}}
 
