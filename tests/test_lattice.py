@@ -24,7 +24,7 @@ from oracles import label_width
 from strategies import point_sets, random_case, unhurried
 from test_levels import COUNTRIES
 
-DATA = Path("/work/shared/data")
+DATA = Path(__file__).parents[2] / "shared" / "data"
 ADULT = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation"]
 KS = (1, 2, 3, 5, 8, 13, 41)
 fewer = settings(unhurried, max_examples=40)
