@@ -72,6 +72,7 @@ def build_step_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
     rulers = step_rulers(low, high, unit, is_date)
     low, high = outward((low, high), unit, rulers)
     edges = rulers[-1].marks(low, high)
+    edges = edges[edges > ends[0]]
     return Grid(edges, np.full(len(edges), ALWAYS), (low, high), unit)
 
 

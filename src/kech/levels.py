@@ -71,13 +71,24 @@ def rank_cells(axis: RankAxis) -> Iterable[Ints]:
 
 
 def line_cells(axis: LineAxis) -> Iterable[Ints]:
-    """The stretches as coded, then those between the marks of coarser and coarser rulers."""
-    found = [np.arange(axis.values)]
+    """The stretches as they are, then those between the marks of coarser and coarser rulers.
+
+    Marks beyond the outermost starts are no edges, so an open tail stays as open.  A step that joins no two values
+    of the column is left out.
+    """
+    first, (low, high) = axis.cells[0][: axis.values], ends(axis)
+    found = [counted(first)]
     for ruler in reversed(line_rulers(axis)):
-        cells = counted(np.searchsorted(ruler.marks(*ends(axis)), axis.low, side="right"))
-        if 0 < cells[-1] < found[-1][-1]:
+        marks = ruler.marks(low, high)
+        cells = counted(np.searchsorted(marks[marks >= low], axis.low[first], side="right"))
+        if 1 < occupied(axis, cells) < occupied(axis, found[-1]):
             found.append(cells)
     return found
+
+
+def occupied(axis: Axis, cells: Ints) -> int:
+    """Cells that hold a value of the column."""
+    return len(np.unique(cells[axis.codes]))
 
 
 def line_rulers(axis: LineAxis) -> list[Ruler]:

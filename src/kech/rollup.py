@@ -92,5 +92,5 @@ def kept_bytes(points: Points, levels: Sequence[Sequence[Level]]) -> float:
         cells = np.multiply.outer(cells, [float(level.size) for level in axis]).ravel()
         layer = np.add.outer(layer, np.arange(len(axis))).ravel()
     bits = sum((axis[0].size - 1).bit_length() for axis in levels)
-    held = np.bincount(layer, np.minimum(cells, len(points.weights))) * 8 * (2 + bits // 32)
+    held = np.bincount(layer, np.minimum(cells, len(points.weights))) * 8 * (3 + bits // 33)
     return float((held + np.append(held[1:], 0)).max())

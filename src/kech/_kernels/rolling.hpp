@@ -30,56 +30,76 @@ struct AxisLevels {
     std::uint64_t of(const std::uint64_t* key) const { return key[word] >> shift & mask; }
 };
 
-// Classes of one node: a packed key and a number of rows each, in the order in which points show them.
+// Classes of one node, in the order in which points show them.
 struct Classes {
-    std::vector<std::uint64_t> keys;  // `words` for each class
+    std::vector<std::uint64_t> keys;  // `words` for each class: its cells, packed
     std::vector<std::int64_t> rows;
+    std::vector<double> spared;  // what suppressing one of its rows adds to the widths of the row's cells
 
     std::size_t size() const { return rows.size(); }
-    std::int64_t bytes() const { return static_cast<std::int64_t>((keys.size() + rows.size()) * 8); }
+    std::int64_t bytes() const { return static_cast<std::int64_t>((keys.size() + rows.size() + spared.size()) * 8); }
 };
 
-// Finds keys by open addressing; the slots are kept from one node to the next.
-class KeyIndex {
+// Where the classes of a node are put together; kept from one node to the next.
+template <std::size_t Words>  // of a key; 0 where only `words` knows
+class Gatherer {
   public:
-    explicit KeyIndex(std::size_t words) : words_(words) {}
+    explicit Gatherer(std::size_t words) : words_(words) {}
 
-    void reset(std::size_t most) {
+    void start(std::size_t most) {
         std::size_t size = std::bit_ceil(std::max<std::size_t>(2 * most, 16));
-        if (slots_.size() < size) slots_.resize(size);
+        if (slots_.size() < size) {
+            slots_.resize(size);
+            classes_.keys.resize(size * words());
+            classes_.rows.resize(size);
+            classes_.spared.resize(size);
+        }
         std::fill_n(slots_.begin(), size, empty);
         shift_ = 64 - std::countr_zero(size);
         mask_ = size - 1;
+        count_ = 0;
     }
 
-    // The number of this key among `keys`, to which it is added if it is new.
-    std::size_t find(const std::uint64_t* key, std::vector<std::uint64_t>& keys) {
+    // Rows of the class with this key; gives back the number of the class.
+    std::size_t add(const std::uint64_t* key, std::int64_t rows, double spared) {
         for (std::size_t at = mix(key) >> shift_;; at = (at + 1) & mask_) {
-            auto& slot = slots_[at];
+            auto slot = slots_[at];
             if (slot == empty) {
-                slot = static_cast<std::uint32_t>(keys.size() / words_);
-                keys.insert(keys.end(), key, key + words_);
+                slots_[at] = static_cast<std::uint32_t>(count_);
+                std::copy_n(key, words(), classes_.keys.data() + count_ * words());
+                classes_.rows[count_] = rows;
+                classes_.spared[count_] = spared;
+                return count_++;
+            }
+            if (std::equal(key, key + words(), classes_.keys.data() + slot * words())) {
+                classes_.rows[slot] += rows;
                 return slot;
             }
-            if (std::equal(key, key + words_, keys.begin() + static_cast<std::ptrdiff_t>(slot * words_))) return slot;
         }
+    }
+
+    Classes finish() const {
+        auto first = [](const auto& all, std::size_t count) {
+            return std::vector(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
+        };
+        return {first(classes_.keys, count_ * words()), first(classes_.rows, count_), first(classes_.spared, count_)};
     }
 
   private:
     static constexpr std::uint32_t empty = ~std::uint32_t{0};
 
+    std::size_t words() const { return Words ? Words : words_; }
+
     std::uint64_t mix(const std::uint64_t* key) const {
-        std::uint64_t hash = 0;
-        for (std::size_t w = 0; w < words_; ++w) {
-            hash = (hash ^ key[w]) * 0x9E3779B97F4A7C15u;
-            hash ^= hash >> 32;
-        }
-        return hash * 0x9E3779B97F4A7C15u;
+        std::uint64_t hash = key[0] * 0x9E3779B97F4A7C15u;
+        for (std::size_t w = 1; w < words(); ++w) hash = (hash ^ hash >> 32 ^ key[w]) * 0x9E3779B97F4A7C15u;
+        return hash;
     }
 
-    std::size_t words_, mask_ = 0;
+    std::size_t words_, count_ = 0, mask_ = 0;
     int shift_ = 0;
     std::vector<std::uint32_t> slots_;
+    Classes classes_;
 };
 
 class Lattice {
@@ -108,50 +128,25 @@ class Lattice {
 
     // Every node whose first levels are `fixed`; the level of the last axis runs fastest.
     NodeFigures roll(const Node& fixed, std::size_t bound, unsigned threads) const {
-        Node node(fixed);
-        node.resize(axes_, 0);
-        auto strides = strides_from(fixed.size());
-        NodeFigures figures(strides.back(), bound);
-        auto layers = layers_from(fixed.size(), figures.classes.size(), strides);
-        std::vector<Classes> kept(figures.classes.size());
-        std::vector<KeyIndex> finders(threads, KeyIndex(words_));
-        kept[0] = group(node, finders[0]);
-        measure(kept[0], node, 0, bound, figures);
-        std::int64_t below = figures.peak_bytes = kept[0].bytes();
-        for (std::size_t t = 1; t < layers.size(); ++t) {
-            share_out(layers[t].size(), threads, [&](std::size_t i, unsigned worker) {
-                roll_node(layers[t][i], fixed, strides, bound, kept, finders[worker], figures);
-            });
-            std::int64_t here = 0;
-            for (auto n : layers[t]) here += kept[n].bytes();
-            figures.peak_bytes = std::max(figures.peak_bytes, below + here);
-            for (auto n : layers[t - 1]) kept[n] = {};
-            below = here;
-        }
-        return figures;
+        return words_ == 1 ? roll<1>(fixed, bound, threads) : roll<0>(fixed, bound, threads);
     }
 
     // Some nodes, each straight from the points.
     NodeFigures look(const int* levels, std::size_t nodes, std::size_t bound, unsigned threads) const {
         NodeFigures figures(nodes, bound);
-        std::vector<KeyIndex> finders(threads, KeyIndex(words_));
+        std::vector<Gatherer<0>> gatherers(threads, Gatherer<0>(words_));
         share_out(nodes, threads, [&](std::size_t n, unsigned worker) {
             Node node(levels + n * axes_, levels + (n + 1) * axes_);
-            measure(group(node, finders[worker]), node, n, bound, figures);
+            measure(group(node, gatherers[worker]), n, bound, figures);
         });
         return figures;
     }
 
     // The class of each point at a node, numbered in the order in which points show them.
     std::vector<std::int64_t> classes(const Node& node) const {
-        KeyIndex finder(words_);
-        finder.reset(points_);
-        std::vector<std::int64_t> found(points_);
-        std::vector<std::uint64_t> keys, key(words_);
-        for (std::size_t p = 0; p < points_; ++p) {
-            pack(p, node, key.data());
-            found[p] = static_cast<std::int64_t>(finder.find(key.data(), keys));
-        }
+        std::vector<std::int64_t> found;
+        Gatherer<0> gatherer(words_);
+        group(node, gatherer, &found);
         return found;
     }
 
@@ -177,20 +172,49 @@ class Lattice {
         }
     }
 
-    Classes group(const Node& node, KeyIndex& finder) const {
-        Classes made;
-        finder.reset(points_);
+    template <std::size_t Words>
+    Classes group(const Node& node, Gatherer<Words>& gatherer, std::vector<std::int64_t>* numbers = nullptr) const {
+        gatherer.start(points_);
         std::vector<std::uint64_t> key(words_);
         for (std::size_t p = 0; p < points_; ++p) {
             pack(p, node, key.data());
-            add(made, finder.find(key.data(), made.keys), weights_[p]);
+            auto number = gatherer.add(key.data(), weights_[p], spared(key.data(), node));
+            if (numbers) numbers->push_back(static_cast<std::int64_t>(number));
         }
-        return made;
+        return gatherer.finish();
     }
 
-    static void add(Classes& made, std::size_t at, std::int64_t rows) {
-        if (at == made.rows.size()) made.rows.push_back(0);
-        made.rows[at] += rows;
+    double spared(const std::uint64_t* key, const Node& node) const {
+        auto left = static_cast<double>(axes_);
+        for (std::size_t j = 0; j < axes_; ++j) left -= levels_[j].width[node[j]][levels_[j].of(key)];
+        return left;
+    }
+
+    template <std::size_t Words>
+    NodeFigures roll(const Node& fixed, std::size_t bound, unsigned threads) const {
+        Node node(fixed);
+        node.resize(axes_, 0);
+        auto strides = strides_from(fixed.size());
+        NodeFigures figures(strides.back(), bound);
+        auto layers = layers_from(fixed.size(), strides);
+        std::vector<Classes> kept(strides.back());
+        std::vector<Gatherer<Words>> gatherers(threads, Gatherer<Words>(words_));
+        kept[0] = group(node, gatherers[0]);
+        measure(kept[0], 0, bound, figures);
+        std::int64_t below = figures.peak_bytes = kept[0].bytes();
+        for (std::size_t t = 1; t < layers.size(); ++t) {
+            share_out(layers[t].size(), threads, [&](std::size_t i, unsigned worker) {
+                auto n = layers[t][i];
+                kept[n] = roll_up(n, fixed.size(), strides, kept, gatherers[worker]);
+                measure(kept[n], n, bound, figures);
+            });
+            std::int64_t here = 0;
+            for (auto n : layers[t]) here += kept[n].bytes();
+            figures.peak_bytes = std::max(figures.peak_bytes, below + here);
+            for (auto n : layers[t - 1]) kept[n] = {};
+            below = here;
+        }
+        return figures;
     }
 
     std::vector<std::size_t> strides_from(std::size_t first) const {
@@ -205,10 +229,9 @@ class Lattice {
     }
 
     // Nodes by the sum of their levels.
-    std::vector<std::vector<std::size_t>> layers_from(std::size_t first, std::size_t nodes,
-                                                      const std::vector<std::size_t>& strides) const {
+    std::vector<std::vector<std::size_t>> layers_from(std::size_t first, const std::vector<std::size_t>& strides) const {
         std::vector<std::vector<std::size_t>> layers;
-        for (std::size_t n = 0; n < nodes; ++n) {
+        for (std::size_t n = 0; n < strides.back(); ++n) {
             std::size_t sum = 0;
             for (std::size_t j = first; j < axes_; ++j) sum += static_cast<std::size_t>(level_of(n, j, strides));
             if (layers.size() <= sum) layers.resize(sum + 1);
@@ -217,55 +240,49 @@ class Lattice {
         return layers;
     }
 
-    void roll_node(std::size_t n, const Node& fixed, const std::vector<std::size_t>& strides, std::size_t bound,
-                   std::vector<Classes>& kept, KeyIndex& finder, NodeFigures& figures) const {
-        Node node(fixed);
+    // From the smallest node just below.
+    template <std::size_t Words>
+    Classes roll_up(std::size_t n, std::size_t first, const std::vector<std::size_t>& strides,
+                    const std::vector<Classes>& kept, Gatherer<Words>& gatherer) const {
         std::size_t from = n, along = 0;
-        for (std::size_t j = fixed.size(); j < axes_; ++j) {
-            node.push_back(level_of(n, j, strides));
+        for (std::size_t j = first; j < axes_; ++j) {
+            if (level_of(n, j, strides) == 0) continue;
             std::size_t below = n - strides[axes_ - 1 - j];
-            if (node[j] > 0 && (from == n || kept[below].size() < kept[from].size())) from = below, along = j;
+            if (from == n || kept[below].size() < kept[from].size()) from = below, along = j;
         }
-        kept[n] = words_ == 1 ? roll_up<1>(kept[from], along, node[along] - 1, finder)
-                              : roll_up<0>(kept[from], along, node[along] - 1, finder);
-        measure(kept[n], node, n, bound, figures);
+        return climb(kept[from], levels_[along], level_of(n, along, strides) - 1, gatherer);
     }
 
     template <std::size_t Words>
-    Classes roll_up(const Classes& below, std::size_t along, int level, KeyIndex& finder) const {
+    Classes climb(const Classes& below, const AxisLevels& axis, int level, Gatherer<Words>& gatherer) const {
         const std::size_t words = Words ? Words : words_;
-        const auto& axis = levels_[along];
-        const auto& up = axis.up[level];
-        Classes made;
-        finder.reset(below.size());
+        const auto &up = axis.up[level];
+        std::vector<double> change(up.size());
+        for (std::size_t c = 0; c < up.size(); ++c) change[c] = axis.width[level][c] - axis.width[level + 1][up[c]];
+        gatherer.start(below.size());
         std::vector<std::uint64_t> key(words);
         for (std::size_t i = 0; i < below.size(); ++i) {
-            std::copy_n(below.keys.begin() + static_cast<std::ptrdiff_t>(i * words), words, key.begin());
+            std::copy_n(below.keys.data() + i * words, words, key.data());
             auto cell = axis.of(key.data());
             key[axis.word] ^= (cell ^ static_cast<std::uint64_t>(up[cell])) << axis.shift;
-            add(made, finder.find(key.data(), made.keys), below.rows[i]);
+            gatherer.add(key.data(), below.rows[i], below.spared[i] + change[cell]);
         }
-        made.keys.shrink_to_fit();
-        made.rows.shrink_to_fit();
-        return made;
+        return gatherer.finish();
     }
 
-    void measure(const Classes& made, const Node& node, std::size_t n, std::size_t bound, NodeFigures& figures) const {
-        figures.classes[n] = static_cast<std::int64_t>(made.size());
-        figures.smallest[n] = made.size() ? *std::min_element(made.rows.begin(), made.rows.end()) : 0;
+    static void measure(const Classes& made, std::size_t n, std::size_t bound, NodeFigures& figures) {
+        std::int64_t smallest = made.size() ? made.rows[0] : 0;
+        auto* counts = figures.counts.data() + n * bound;
+        auto* costs = figures.costs.data() + n * bound;
         for (std::size_t i = 0; i < made.size(); ++i) {
-            auto rows = static_cast<std::size_t>(made.rows[i]);
-            if (rows > bound) continue;
-            ++figures.counts[n * bound + rows - 1];
-            figures.costs[n * bound + rows - 1] += static_cast<double>(rows) * spared(made.keys.data() + i * words_, node);
+            auto rows = made.rows[i];
+            smallest = std::min(smallest, rows);
+            if (rows > static_cast<std::int64_t>(bound)) continue;
+            ++counts[rows - 1];
+            costs[rows - 1] += static_cast<double>(rows) * made.spared[i];
         }
-    }
-
-    // What suppressing one row of a class adds to the widths of its cells.
-    double spared(const std::uint64_t* key, const Node& node) const {
-        auto left = static_cast<double>(axes_);
-        for (std::size_t j = 0; j < axes_; ++j) left -= levels_[j].width[node[j]][levels_[j].of(key)];
-        return left;
+        figures.classes[n] = static_cast<std::int64_t>(made.size());
+        figures.smallest[n] = smallest;
     }
 
     template <class Job>
