@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import kech
 from kech.bounds import Bound, lower_bounds
+from kech.cuts import Wishes
 from kech.demo import nine_rows
 from kech.loss import largest_radius, mean_loss
 from kech.minimal import minimal_complex
@@ -49,7 +50,7 @@ def test_bounds_are_those_of_all_pairs(points, data):
 def test_no_partition_is_below_its_bound(points, data):
     k = data.draw(st.integers(1, points.rows))
     (bound,) = lower_bounds(points.at(k), [k])
-    (partition,) = partitions(points, [k], "local", threads=1)
+    (partition,) = partitions(points, [k], "local", Wishes())
 
     assert bound.eps <= largest_radius(partition) + 1e-12
     assert bound.loss <= mean_loss(partition) + 1e-12

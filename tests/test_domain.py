@@ -1,3 +1,6 @@
+from collections import Counter
+
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -5,9 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
+from kech.cuts import Wishes
 from kech.cuts.domain import cut_domain
+from kech.errors import BadOption
 from kech.lattice import build_lattice
-from kech.loss import column_losses, mean_loss
+from kech.loss import column_losses, mean_loss, published_loss
 from kech.partition import build_partition
 from kech.points import build_points
 from oracles import label_width
@@ -23,7 +28,7 @@ fewer = settings(unhurried, max_examples=40)
 @fewer
 def test_the_cut_is_the_best_node_of_the_lattice(points, k, suppress):
     k = min(k, points.rows)
-    (partition,) = cut_domain(points, [k], threads=1, suppress=suppress)
+    (partition,) = cut_domain(points, [k], Wishes(1, suppress=suppress))
     best = build_lattice(points).best(k, suppress)
 
     assert partition.k >= k
@@ -37,7 +42,7 @@ def test_every_row_of_a_column_is_at_the_same_level(seed):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:
         points = build_points(table, grid=case.grid, steps=True)
-    (partition,) = cut_domain(points, [case.k], threads=2)
+    (partition,) = cut_domain(points, [case.k], Wishes(2))
     levels = build_lattice(points).levels
     for j in range(len(points.axes)):
         boxes = set(zip(partition.lo[:, j].tolist(), partition.hi[:, j].tolist(), strict=True))
@@ -73,7 +78,7 @@ def ages():
 
 def test_ages_are_printed_in_equal_steps():
     with kech.read_table(ages(), quasi_identifiers=["age", "sex"]) as table:
-        (partition,) = cut_domain(build_points(table, steps=True), [50], threads=1)
+        (partition,) = cut_domain(build_points(table, steps=True), [50], Wishes(1))
     closed = {label for label in partition.labels(0) if label.startswith("[")}
     widths = {int(high) - int(low) for low, high in (label[1:-1].split(", ") for label in closed)}
 
@@ -102,3 +107,65 @@ def test_without_suppression_a_partition_covers_the_table():
     whole = build_partition(points, np.arange(len(points.weights)), np.zeros(len(points.weights), int), points.weights)
 
     assert whole.suppressed == 0
+
+
+# Rows that are left out
+
+
+@pytest.fixture
+def lonely(tmp_path):
+    """Two crowds, seven rows far from both, and three people whose like nobody is."""
+    rows = [("a", 20)] * 40 + [("b", 60)] * 40 + [("c", 21)] * 7 + [("d", 95)] * 3
+    path = tmp_path / "rows.csv"
+    path.write_text("group,age,note\n" + "".join(f"{g},{age},n{i}\n" for i, (g, age) in enumerate(rows)), "utf-8")
+    return path
+
+
+def read_rows(path, columns):
+    """Rows of each class of a written file, counted by SQL."""
+    names = ", ".join(f'"{column}"' for column in columns)
+    found = duckdb.sql(f"SELECT {names}, count(*) FROM '{path}' GROUP BY ALL").fetchall()
+    return Counter({row[:-1]: row[-1] for row in found})
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet"])
+@pytest.mark.parametrize(("k", "suppress", "left_out"), [(5, 0.05, "<5"), (8, 0.12, 10), (8, 0.0, 0)])
+def test_rows_in_are_rows_out_and_suppressed(lonely, tmp_path, name, k, suppress, left_out):
+    with kech.read_table(lonely, quasi_identifiers=["group", "age"], keep=["note"]) as table:
+        release = kech.make_release(table, k=k, cut="domain", suppress=suppress)
+        claims = release.write(tmp_path / name)["claims"]
+    figures = kech.check_certificate(tmp_path / name)
+    rows = read_rows(tmp_path / name, ["group", "age"])
+
+    assert sum(rows.values()) == claims["rows"] == figures["rows"] == 90 - release.partition.suppressed
+    assert min(rows.values()) == figures["k"] >= k
+    assert claims["suppressed"] == left_out
+    assert claims["rows_in"] == (None if left_out == "<5" else 90)
+    notes = read_rows(tmp_path / name, ["note"])
+    assert len(notes) == claims["rows"]
+    assert max(notes.values()) == 1
+
+
+def test_a_hidden_number_of_suppressed_rows_does_not_show_in_the_loss(lonely, tmp_path):
+    with kech.read_table(lonely, quasi_identifiers=["group", "age"]) as table:
+        release = kech.make_release(table, k=5, cut="domain", suppress=0.05)
+        claims = release.write(tmp_path / "out.csv")["claims"]
+
+    assert release.partition.suppressed == 3
+    assert claims["loss"] == pytest.approx(published_loss(release.partition), abs=1e-12)
+    assert claims["loss"] < mean_loss(release.partition)
+
+
+@pytest.mark.parametrize(("cut", "choice"), [("local", {"k": 5}), ("regime", {"k": 5}), ("regime", {"eps": 0.2})])
+def test_other_cuts_refuse_to_leave_rows_out(lonely, cut, choice):
+    with kech.read_table(lonely, quasi_identifiers=["group", "age"]) as table:
+        with pytest.raises(BadOption, match="--suppress"):
+            kech.make_release(table, cut=cut, suppress=0.1, **choice)
+
+
+def test_the_spectrum_shows_what_is_left_out(lonely):
+    with kech.read_table(lonely, quasi_identifiers=["group", "age"]) as table:
+        rows = kech.compute_spectrum(table, k=[2, 5, 8], cut="domain", suppress=0.12).rows()
+
+    assert [row["suppressed"] for row in rows] == [0, 3, 10]
+    assert [row["average_class"] * row["classes"] for row in rows] == pytest.approx([90, 87, 80])

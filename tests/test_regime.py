@@ -11,6 +11,7 @@ import pytest
 import kech
 from kech.cli import main
 from kech.complexes import build_filtration
+from kech.cuts import Wishes
 from kech.cuts.regime import cut_at, cut_regime
 from kech.demo import nine_rows, write_csv
 from kech.errors import BadOption, GoalNotMet, TooFewRows
@@ -63,7 +64,7 @@ def test_classes_are_the_components_at_the_smallest_eps_that_holds(reading, seed
         shape = int(rng.integers(2, 8)), int(rng.integers(1, 4))
         points = line_points(coordinates(rng, kinds[i // 2 % 8], *shape)) if i % 2 else mixed_points(rng, *shape)
         ks = range(1, points.rows + 1)
-        for k, partition in zip(ks, cut_regime(points, ks, threads=1, reading=reading), strict=True):
+        for k, partition in zip(ks, cut_regime(points, ks, Wishes(reading=reading)), strict=True):
             at_k = points.at(k)
             parts = components(distances(at_k, "box"), first_eps(at_k, k, reading))
             assert partition.k >= k
@@ -92,7 +93,7 @@ def test_components_at_an_eps_are_its_classes():
 def test_there_are_two_readings_of_the_cut():
     points = line_points([[1], [2]])
     with pytest.raises(BadOption, match="reads homological or strict"):
-        list(cut_regime(points, [2], threads=1, reading="partition"))
+        list(cut_regime(points, [2], Wishes(reading="partition")))
 
 
 # Releases

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 import kech
+from kech.cuts import Wishes
 from kech.cuts.local import cut_local
 from kech.demo import generate_town, nine_rows
 from kech.errors import BadOption, NoQuasiIdentifier, TooFewRows
@@ -85,7 +86,7 @@ def test_no_partition_of_a_larger_k_is_cheaper_on_the_grid_of_k(seed):
     with kech.read_table(case.table, **case.roles) as table:
         points = build_points(table, grid=case.grid)
     ks = range(1, points.rows + 1)
-    made = list(cut_local(points, ks, threads=1))
+    made = list(cut_local(points, ks, Wishes()))
     for k, mine, next_one in zip(ks[:-1], made[:-1], made[1:], strict=True):
         theirs = build_partition(points.at(k), next_one.point, next_one.group, next_one.rows)
         assert mean_loss(mine) <= mean_loss(theirs) + 1e-12, k

@@ -14,12 +14,12 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kech.axes import Axis, Codes, LineAxis
+from kech.cuts import Wishes
 from kech.engines import Mapping1D
 from kech.errors import BadOption
 from kech.frames import frame_batches
 from kech.partition import Partition
-from kech.points import build_points
-from kech.spectrum import check_ks, partitions
+from kech.spectrum import check_ks, coded_points, partitions
 from kech.table import Table, read_table
 
 SUPPRESSED = "*"
@@ -52,9 +52,9 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         columns = self._columns(X, reset=True)
         chosen = tuple(columns) if self.quasi_identifiers is None else tuple(self.quasi_identifiers)
         with read_table(pa.table(columns), quasi_identifiers=chosen, hierarchies=self.hierarchies) as table:
-            points = build_points(table, grid=self.grid, steps=self.cut == "domain")
+            points = coded_points(table, self.cut, self.grid)
         (goal,) = check_ks([self.k], points.rows)
-        (self.partition_,) = partitions(points, [goal], self.cut, threads=table.threads, part=False)
+        (self.partition_,) = partitions(points, [goal], self.cut, Wishes(table.threads, part=False))
         self.quasi_identifiers_ = chosen
         self.k_ = self.partition_.k
         return self

@@ -22,6 +22,13 @@ def mean_loss(partition: Partition) -> float:
     return float(column_losses(partition).mean())
 
 
+def published_loss(partition: Partition) -> float:
+    """The average width of the cells that are printed: all that may be said where so few rows are suppressed that
+    their number is hidden.
+    """
+    return float((partition.sizes @ class_widths(partition) / partition.rows.sum()).mean())
+
+
 def largest_radius(partition: Partition) -> float:
     """eps: the radius of the cut, or half the widest side of any class; an open tail counts as one step."""
     return float(class_widths(partition).max()) / 2 if partition.eps is None else partition.eps

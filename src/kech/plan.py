@@ -54,6 +54,7 @@ class ReleaseSection(_Section):
     grid: str | float = "auto"
     reading: str = "strict"  # of the regime cut
     eps: float | None = None  # of the regime cut, in place of k
+    suppress: float = 0.0  # share of the rows that may be left out
 
 
 class Plan(_Section):

@@ -13,16 +13,17 @@ from typing import Any
 
 from kech.certificate import make_certificate
 from kech.complexes import build_filtration
+from kech.cuts import Wishes
 from kech.cuts.regime import cut_at
 from kech.engines import Output
 from kech.errors import BadOption, BadTarget, ClaimBroken, GoalNotMet
 from kech.files import clear_refusals, put_in_place, written_aside
 from kech.frames import as_native
-from kech.loss import mean_loss
+from kech.loss import mean_loss, published_loss
 from kech.partition import Partition, build_partition
-from kech.points import Points, build_points
+from kech.points import Points
 from kech.progress import report
-from kech.spectrum import check_ks, partitions
+from kech.spectrum import check_ks, coded_points, partitions
 from kech.table import Table
 
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
@@ -39,7 +40,7 @@ class Release:
     version: str
 
     def __repr__(self) -> str:
-        rows, classes = self.partition.points.rows, self.partition.classes
+        rows, classes = int(self.partition.rows.sum()), self.partition.classes
         return f"Release(k={self.partition.k}, {rows:,} rows in {classes:,} classes)"
 
     @property
@@ -105,9 +106,10 @@ class Release:
             format=FORMATS[target.suffix.lower()],
         )
         claims, promised = certificate["claims"], self.partition
-        broken = [] if claims["rows"] == promised.points.rows else ["rows: some were lost on the way"]
+        broken = [] if claims["rows"] == int(promised.rows.sum()) else ["rows: some were lost on the way"]
         broken += [] if claims["k"] >= promised.k else ["k: the written classes are smaller than the partition's"]
-        if abs(claims["loss"] - mean_loss(promised)) > TOLERANCE:
+        expected = mean_loss(promised) if claims["rows_in"] is not None else published_loss(promised)
+        if abs(claims["loss"] - expected) > TOLERANCE:
             broken.append("loss: the written file loses more or less than the partition")
         if broken:
             raise ClaimBroken(target, broken)
@@ -122,33 +124,39 @@ def make_release(
     grid: str | float = "auto",
     reading: str = "strict",
     eps: float | None = None,
+    suppress: float = 0.0,
 ) -> Release:
     """Part the rows into classes of at least k rows by the named cut.
 
     The regime cut takes a reading, or an eps in place of k: then k is what the components at eps give.
+    The domain cut may leave rows out, a share of `suppress` at most.
     """
-    points = build_points(table, grid=grid)
+    points = coded_points(table, cut, grid)
+    wishes = Wishes(table.threads, reading=reading, suppress=suppress)
     if eps is not None:
-        partition = regime_at(points, k, cut, eps, table.threads)
+        partition = regime_at(points, k, cut, eps, wishes)
     elif k is None:
         raise BadOption("--k", "say among how many rows every row must hide: --k 5.")
     else:
-        ks = check_ks([k], points.rows)
-        (partition,) = partitions(points, ks, cut, threads=table.threads, reading=reading)
+        (partition,) = partitions(points, check_ks([k], points.rows), cut, wishes)
     if partition.k < (k or 2):
-        asked = f"k={k} was asked" if k else "A release hides every row among two or more"
-        raise GoalNotMet(f"{asked}; the smallest class would have {partition.k} rows.")
-    chosen = {} if cut != "regime" else {"reading": reading} if eps is None else {"eps": eps}
-    return Release(table, partition, {"k": k or partition.k, "cut": cut, "grid": grid, **chosen}, version("kech"))
+        goal = f"k={k} was asked" if k else "A release hides every row among two or more"
+        raise GoalNotMet(f"{goal}; the smallest class would have {partition.k} rows.")
+    asked: dict[str, Any] = {"k": k or partition.k, "cut": cut, "grid": grid}
+    asked |= {} if cut != "regime" else {"reading": reading} if eps is None else {"eps": eps}
+    asked |= {"suppress": suppress} if suppress else {}
+    return Release(table, partition, asked, version("kech"))
 
 
-def regime_at(points: Points, k: int | None, cut: str, eps: float, threads: int) -> Partition:
+def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishes) -> Partition:
     """The components at eps, on the grid of the k they reach."""
     if cut != "regime":
         raise BadOption("--eps", "only --cut regime takes it.")
+    if wishes.suppress:
+        raise BadOption("--suppress", "only --cut domain leaves rows out.")
     if not 0 <= eps < float("inf"):
         raise BadOption("--eps", "give a radius of 0 or more.")
-    found, grid_k = cut_at(build_filtration(points.at(k or 2), threads=threads), eps), 0
+    found, grid_k = cut_at(build_filtration(points.at(k or 2), threads=wishes.threads), eps), 0
     while grid_k < found.k:
         grid_k = found.k
         found = build_partition(points.at(grid_k), found.point, found.group, found.rows)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from kech.cuts import Wishes
 from kech.cuts.domain import cut_domain
 from kech.cuts.local import cut_local
 from kech.cuts.regime import cut_regime
@@ -15,8 +16,9 @@ from kech.table import Table
 
 LARGEST_K = 100  # of a spectrum for which no k is named
 
-Cut = Callable[..., Iterator[Partition]]
+Cut = Callable[[Points, Sequence[int], Wishes], Iterator[Partition]]
 CUTS: dict[str, Cut] = {"local": cut_local, "regime": cut_regime, "domain": cut_domain}
+EVEN = ("domain",)  # cuts that need grids of equal steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,26 +67,28 @@ def compute_spectrum(
     cut: str | Sequence[str] = "local",
     grid: str | float = "auto",
     reading: str = "strict",
+    suppress: float = 0.0,
 ) -> Spectrum:
     """Fill k = 2 .. 100, or the k named, for each cut; the reading is for the regime cut."""
     cuts = (cut,) if isinstance(cut, str) else tuple(cut)
-    coded = {steps: build_points(table, grid=grid, steps=steps) for steps in {name == "domain" for name in cuts}}
-    points = coded[cuts[0] == "domain"]
-    ks = check_ks(k, points.rows)
-    found = {
-        name: partitions(coded[name == "domain"], ks, name, threads=table.threads, reading=reading) for name in cuts
-    }
+    ks = check_ks(k, table.rows)
+    wishes = Wishes(table.threads, reading=reading, suppress=suppress)
+    coded = {name in EVEN: coded_points(table, name, grid) for name in cuts}
+    found = {name: partitions(coded[name in EVEN], ks, name, wishes) for name in cuts}
     lines = [line(name, at, made) for name, cuts in found.items() for at, made in zip(ks, cuts, strict=True)]
-    return Spectrum(points.rows, len(points.weights), table.quasi_identifiers, tuple(lines))
+    return Spectrum(table.rows, len(coded[cuts[0] in EVEN].weights), table.quasi_identifiers, tuple(lines))
 
 
-def partitions(
-    points: Points, ks: Sequence[int], cut: str, *, threads: int, part: bool = True, reading: str = "strict"
-) -> Iterator[Partition]:
-    """One partition for each k, by the named cut; with `part`, equal rows may go to several classes."""
+def coded_points(table: Table, cut: str, grid: str | float) -> Points:
+    """The points a cut works on: the domain cut needs equal steps."""
+    return build_points(table, grid=grid, steps=cut in EVEN)
+
+
+def partitions(points: Points, ks: Sequence[int], cut: str, wishes: Wishes) -> Iterator[Partition]:
+    """One partition for each k, by the named cut."""
     if cut not in CUTS:
         raise BadOption("--cut", f"choose among {', '.join(CUTS)}.")
-    return CUTS[cut](points, ks, threads=threads, part=part, reading=reading)
+    return CUTS[cut](points, ks, wishes)
 
 
 def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:
@@ -101,7 +105,7 @@ def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:
 
 def line(cut: str, k: int, partition: Partition) -> SpectrumRow:
     """The figures of one partition."""
-    average = partition.points.rows / partition.classes
+    average = float(partition.sizes.mean())
     return SpectrumRow(
         k,
         cut,
@@ -109,7 +113,7 @@ def line(cut: str, k: int, partition: Partition) -> SpectrumRow:
         None,
         partition.classes,
         mean_loss(partition),
-        0,
+        partition.suppressed,
         average,
         None,
         None,

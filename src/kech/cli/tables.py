@@ -50,6 +50,7 @@ def spectrum(
     k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
     cut: Names = [],  # noqa: B006
     reading: str | None = None,
+    suppress: float | None = None,
 ) -> None:
     """Show for every k what a release would cost: classes, loss, eps.
 
@@ -60,17 +61,22 @@ def spectrum(
     k: list[str]
         Which k; 2 to 100 otherwise. Ranges are welcome: --k 2-20,50.
     cut: list[str]
-        Styles of release to compare: local, regime.
+        Styles of release to compare: local, domain, regime.
     reading: str
         Reading of the regime cut: strict (default) or homological.
+    suppress: float
+        Share of the rows that may be left out: 0.02 is two in a hundred.
     """
     asked = intake or Intake()
     plan = asked.settle()
     ks = parse_ks(k) if k else None
     goals, cuts = plan.release, split(cut) or [plan.release.cut]
     goals.reading = check_reading(reading, cuts) or goals.reading
+    goals.suppress = goals.suppress if suppress is None else suppress
     with asked.open(table, plan) as opened:
-        found = kech.compute_spectrum(opened, k=ks, cut=cuts, grid=goals.grid, reading=goals.reading)
+        found = kech.compute_spectrum(
+            opened, k=ks, cut=cuts, grid=goals.grid, reading=goals.reading, suppress=goals.suppress
+        )
     screen.show(found.to_json(), asked.json, screen.spectrum)
 
 
@@ -85,6 +91,7 @@ def release(
     cut: str | None = None,
     reading: str | None = None,
     eps: float | None = None,
+    suppress: float | None = None,
 ) -> None:
     """Write a k-anonymous table and its certificate.
 
@@ -97,17 +104,21 @@ def release(
     k: int
         Every row hides among at least k.
     cut: str
-        Style of release: local (lowest loss) or regime (one eps, classes are connected components).
+        Style of release: local (lowest loss), domain (one level for all rows of a column) or regime (one eps, classes
+        are connected components).
     reading: str
         Reading of the regime cut: strict (default) or homological.
     eps: float
         Radius of the regime cut, in place of k.
+    suppress: float
+        Share of the rows that may be left out: 0.02 is two in a hundred.
     """
     asked = intake or Intake()
     plan = asked.settle()
     goals = plan.release
     goals.cut = cut or goals.cut
     goals.reading = check_reading(reading, [goals.cut]) or goals.reading
+    goals.suppress = goals.suppress if suppress is None else suppress
     if k is not None or eps is not None:
         goals.k, goals.eps = k, eps
     with asked.open(table, plan) as opened:

@@ -1,1 +1,13 @@
 """Cuts: ways to part the points into classes of at least k rows, one file each."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """How a cut is to be made; each cut heeds what concerns it and refuses what it cannot do."""
+
+    threads: int = 1
+    part: bool = True  # the rows of one point may go to several classes
+    reading: str = "strict"  # of the complex, for the regime cut
+    suppress: float = 0.0  # share of the rows that may be left out

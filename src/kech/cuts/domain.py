@@ -2,27 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 
+from kech.cuts import Wishes
 from kech.lattice import build_lattice
 from kech.partition import Partition
 from kech.points import Points
 from kech.progress import report
 
 
-def cut_domain(
-    points: Points,
-    ks: Sequence[int],
-    *,
-    threads: int,
-    part: bool = True,
-    reading: str = "strict",
-    suppress: float = 0.0,
-) -> Iterator[Partition]:
+def cut_domain(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Partition]:
     """For each k the classes of the best node; at a node the readings agree and equal rows are never parted.
 
-    `suppress` is the share of the rows that may be left out, those in classes of fewer than k.
+    Rows in classes of fewer than k are left out, as many as wished at most.
     """
-    del part, reading
-    lattice = build_lattice(points, threads=threads)
+    lattice = build_lattice(points, threads=wishes.threads)
     for done, k in enumerate(ks):
         report("choosing levels", done / len(ks))
-        yield lattice.partition(lattice.best(k, suppress).levels, k, suppress)
+        yield lattice.partition(lattice.best(k, wishes.suppress).levels, k, wishes.suppress)

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
+from kech.cuts import Wishes
 from kech.cuts.ordering import cut_ordering
+from kech.errors import BadOption
 from kech.partition import Partition
 from kech.points import Points
 
 
-def cut_local(
-    points: Points, ks: Sequence[int], *, threads: int, part: bool = True, reading: str = "strict"
-) -> Iterator[Partition]:
-    """A partition for each k, ascending; classes need no reading."""
-    del reading
-    return cut_ordering(points, ks, threads=threads, part=part)
+def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Partition]:
+    """A partition for each k, ascending."""
+    if wishes.suppress:
+        raise BadOption("--suppress", "only --cut domain leaves rows out.")
+    return cut_ordering(points, ks, threads=wishes.threads, part=wishes.part)

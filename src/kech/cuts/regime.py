@@ -8,6 +8,7 @@ import numpy as np
 
 from kech.barcode import WeightedBarcode, build_barcode
 from kech.complexes import Filtration
+from kech.cuts import Wishes
 from kech.cuts.ordering import published_cells
 from kech.errors import BadOption, GoalNotMet
 from kech.homology import highest_dimension
@@ -16,16 +17,16 @@ from kech.points import Points
 from kech.progress import report
 
 
-def cut_regime(
-    points: Points, ks: Sequence[int], *, threads: int, part: bool = True, reading: str = "strict"
-) -> Iterator[Partition]:
+def cut_regime(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Partition]:
     """For each k the components at the smallest eps whose regime holds; equal rows are never parted."""
-    del part
+    reading = wishes.reading
     if reading not in ("homological", "strict"):
         raise BadOption("--reading", "the regime cut reads homological or strict.")
+    if wishes.suppress:
+        raise BadOption("--suppress", "only --cut domain leaves rows out.")
     for _, same in groupby(ks, key=lambda k: published_cells(points, k)):
         batch = list(same)
-        barcode = read_barcode(points.at(batch[0]), reading, threads)
+        barcode = read_barcode(points.at(batch[0]), reading, wishes.threads)
         for k in batch:
             yield cut_at(barcode.filtration, first_regime(barcode, reading, k))
             report("cutting", (ks.index(k) + 1) / len(ks))

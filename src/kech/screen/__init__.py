@@ -131,13 +131,15 @@ def spectrum(found: dict[str, Any]) -> None:
     shown = [row for row in rows if row["k"] in LANDMARKS] if len(rows) > len(LANDMARKS) else rows
     names = ", ".join(found["quasi_identifiers"])
     out().print(escape(f"{found['rows']:,} rows, {found['points']:,} distinct on {names}"))
-    table = grid("k>", "cut", "classes>", "average>", "eps>", "loss>", "")
+    left_out = any(row["suppressed"] for row in rows)
+    table = grid("k>", "cut", "classes>", "average>", "eps>", *(["suppressed>"] if left_out else []), "loss>", "")
     for row in shown:
         bar = "█" * round(row["loss"] * 30) or "▏"
         figures = (
             f"{row['classes']:,}",
             f"{row['average_class']:.1f}",
             f"{row['eps']:.4f}",
+            *([f"{row['suppressed']:,}"] if left_out else []),
             f"{row['loss']:.4f}",
         )
         table.add_row(str(row["k"]), row["cut"], *figures, bar)
