@@ -15,7 +15,7 @@ from kech import lattice as room
 from kech.axes import build_rank_axis, build_tree_axis
 from kech.errors import BadOption, GoalNotMet, NoSuchNode, TooFewRows, TooManyNodes
 from kech.hierarchy import read_hierarchy
-from kech.lattice import GeneralizationLattice, LatticeNode, build_lattice, compute_lattice
+from kech.lattice import GeneralizationLattice, build_lattice, compute_lattice
 from kech.loss import mean_loss
 from kech.points import Points, build_points
 from kech.progress import listen
@@ -245,6 +245,19 @@ def test_searching_finds_what_enumerating_finds(points, k, suppress):
 
     assert found.proven
     assert found.loss == pytest.approx(lattice.best(k, suppress).loss, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bounds_from_single_columns_lead_to_the_same_node(seed, monkeypatch):
+    case = random_case(seed)
+    with kech.read_table(case.table, **case.roles) as table:
+        lattice = compute_lattice(table, grid=case.grid)
+    limit = lattice.limit(0.1)
+    together = lattice._searched(case.k, limit, 10**6)
+    monkeypatch.setattr(room, "GROUP_NODES", 1)
+
+    assert len(lattice._groups(case.k, limit)) == len(lattice.columns)
+    assert lattice._searched(case.k, limit, 10**6).loss == pytest.approx(together.loss, abs=1e-12)
 
 
 @given(point_sets(), st.integers(1, 45), st.integers(1, 30))
@@ -532,8 +545,10 @@ def test_refusals(paper):
 
 def test_nodes_beyond_the_most_are_searched(paper, monkeypatch):
     monkeypatch.setattr(room, "MOST_NODES", 4)
+    monkeypatch.setattr(room, "GROUP_NODES", 4)
     large = GeneralizationLattice(paper.points, paper.levels)
 
-    assert large.best(3) == LatticeNode(**{name: getattr(paper.best(3), name) for name in LatticeNode.__slots__})
+    assert large.best(3) == paper.best(3)
+    assert large.best(3).proven
     with pytest.raises(TooManyNodes, match="8 nodes"):
         large.minimal_nodes(3)

@@ -8,7 +8,7 @@ its classes, and it has no holes.  Going up, classes merge, so k never falls, an
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from math import prod
@@ -22,6 +22,7 @@ from kech.errors import BadOption, GoalNotMet, NoSuchNode, TooFewRows, TooManyNo
 from kech.grid import Ints
 from kech.levels import Level, build_levels
 from kech.partition import Partition, box_partition
+from kech.paths import PathBar, path_bars
 from kech.points import Points, build_points
 from kech.rollup import NodeTable, build_kernel, roll_all
 from kech.rulers import Floats
@@ -32,6 +33,7 @@ MOST_NODES = 1_000_000  # beyond it nodes are searched, not enumerated
 MEMORY = 1 << 30  # bytes, half for the figures of all nodes, half for the classes kept while rolling up
 FIGURE_BYTES = 12  # of one class size at one node
 BOUND = 128  # class sizes counted at every node; for a larger k with suppression they are counted again
+GROUP_NODES, GROUP_WORK = 4096, 10**8  # nodes, and nodes times points, of columns looked at together for a bound
 LOOKS = 20_000  # nodes a search may look at
 LARGEST_K = 100  # of a curve for which no k is named
 
@@ -51,18 +53,6 @@ class LatticeNode:
     def proven(self) -> bool:
         """Whether no node is better."""
         return self.loss - self.bound <= ROUNDING
-
-
-@dataclass(frozen=True, slots=True)
-class PathBar:
-    """A class along a monotone path, alive from position `birth` to `death`, both included.
-
-    When classes merge the heaviest lives on; `weights` are its rows at each position.
-    """
-
-    birth: int
-    death: int
-    weights: tuple[int, ...]
 
 
 @dataclass(eq=False, repr=False)
@@ -290,10 +280,30 @@ class GeneralizationLattice:
 
     def _searched(self, k: int, limit: int, looks: int) -> LatticeNode:
         losses = [axis.tolist() for axis in self._axis_losses]
-        found = search_best(lambda node: self._sight(node, k), losses, limit, looks)
+        found = search_best(lambda node: self._sight(node, k), losses, self._groups(k, limit), limit, looks)
         if found is None:
             raise TooFewRows(self.points.rows, k)
         return self._node(k, found.levels, found.bound)
+
+    def _groups(self, k: int, limit: int) -> list[Floats]:
+        """Neighbouring columns, as many as can be enumerated with all others at the top: loss, or inf if k fails."""
+        fitting = self.memory // 2 // FIGURE_BYTES // self._bound(k)
+        most = min(GROUP_NODES, GROUP_WORK // len(self.points.weights), fitting)
+        found, start = [], 0
+        while start < len(self.heights):
+            stop = start + 1
+            while stop < len(self.heights) and prod(self.heights[start : stop + 1]) <= most:
+                stop += 1
+            part = self._part(start, stop)
+            losses = part.losses * (stop - start) / len(self.heights)
+            found.append(np.where(part._fits(k, limit), losses, np.inf).reshape(part.heights))
+            start = stop
+        return found
+
+    def _part(self, start: int, stop: int) -> "GeneralizationLattice":
+        codes = np.ascontiguousarray(self.points.codes[:, start:stop])
+        points = replace(self.points, axes=self.points.axes[start:stop], mappings=(), codes=codes)
+        return GeneralizationLattice(points, self.levels[start:stop], self.threads, self.memory)
 
     def _look(self, levels: Sequence[int], bound: int) -> dict[str, Any]:
         return self._kernel.look(np.array([self.check(levels)], np.int32), bound, 1)
@@ -322,22 +332,6 @@ class GeneralizationLattice:
         levels = dict(zip(self.columns, node.levels, strict=True))
         figures = {"loss": node.loss, "classes": node.classes, "suppressed": node.suppressed}
         return {"k": node.k, "levels": levels, **figures, "proven": node.proven, "bound": node.bound}
-
-
-def path_bars(classes: Sequence[Ints], weights: Ints) -> list[PathBar]:
-    """Bars of partitions that only merge: at each merge the heaviest class lives on, and of equals the first."""
-    rows = [np.bincount(group, weights=weights).astype(np.int64) for group in classes]
-    trails = [[int(held)] for held in rows[0]]
-    bar = np.arange(len(rows[0]))  # of each class that is alive
-    for before, after, held, next_held in zip(classes, classes[1:], rows, rows[1:], strict=False):
-        above = np.zeros(len(held), np.int64)
-        above[before] = after
-        order = np.lexsort((np.arange(len(held)), -held, above))
-        heirs = order[np.searchsorted(above[order], np.arange(len(next_held)))]
-        bar = bar[heirs]
-        for number, size in zip(bar.tolist(), next_held.tolist(), strict=True):
-            trails[number].append(size)
-    return [PathBar(0, len(trail) - 1, tuple(trail)) for trail in trails]
 
 
 def compute_lattice(table: Table, *, grid: str | float = "auto", memory: int = MEMORY) -> GeneralizationLattice:

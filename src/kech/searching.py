@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from kech.progress import report
+from kech.rulers import Floats
 
 Levels: TypeAlias = tuple[int, ...]
 ROUNDING = 1e-12  # losses that differ by less are equal
@@ -37,36 +38,56 @@ class Found:
 Look: TypeAlias = Callable[[Levels], Sight]
 
 
-def search_best(look: Look, losses: Sequence[Sequence[float]], limit: int, budget: int) -> Found | None:
-    """Best first: levels are chosen axis by axis, the choice that may lose least is carried on.
+def search_best(
+    look: Look, losses: Sequence[Sequence[float]], groups: Sequence[Floats], limit: int, budget: int
+) -> Found | None:
+    """Best first: levels are chosen axis by axis, and the choice that may lose least is carried on.
 
-    `losses[j][l]` is what level l of axis j adds to the loss.  A choice of some levels is dropped when the node with
-    all other axes at the top suppresses more than `limit` rows, or when it must lose more than the best node seen.
-    After `budget` looks the search ends with what it has.
+    `losses[j][l]` is what level l of axis j adds to the loss; `groups` are explained at `Floor`.  A choice of some
+    levels is dropped when the node with all other axes at the top suppresses more than `limit` rows, or when it must
+    lose more than the best node seen.  After `budget` looks the search ends with what it has.
     """
-    seen = _Memory(look)
+    seen, floor = _Memory(look), Floor(groups)
     top = tuple(len(axis) - 1 for axis in losses)
     if seen(top).suppressed > limit:
         return None
     best = descend(seen, losses, limit)
-    lowest = [sum(axis[0] for axis in losses[j:]) for j in range(len(losses) + 1)]
-    queue: list[tuple[float, int, Levels]] = [(lowest[0], 0, ())]
+    queue: list[tuple[float, int, Levels]] = [(floor(()), 0, ())]
     while queue and queue[0][0] < seen(best).loss - ROUNDING:
         if seen.looks >= budget:
             return Found(best, queue[0][0], seen.looks)
-        bound, _, chosen = heapq.heappop(queue)
+        _, _, chosen = heapq.heappop(queue)
         report("searching the lattice", seen.looks / budget)
-        spent = bound - lowest[len(chosen)]
-        for level, loss in enumerate(losses[len(chosen)]):
+        for level in range(len(losses[len(chosen)])):
             longer = (*chosen, level)
-            sight = seen(longer + top[len(longer) :])
-            if sight.suppressed > limit:
+            bound = floor(longer)
+            if bound >= seen(best).loss or seen(longer + top[len(longer) :]).suppressed > limit:
                 continue
             if len(longer) < len(top):
-                heapq.heappush(queue, (spent + loss + lowest[len(longer)], -len(longer), longer))
-            elif sight.loss < seen(best).loss:
+                heapq.heappush(queue, (bound, -len(longer), longer))
+            elif seen(longer).loss < seen(best).loss:
                 best = longer
     return Found(best, seen(best).loss, seen.looks)
+
+
+class Floor:
+    """The least loss of any node that begins with some levels.
+
+    Columns are looked at in groups, each as if the others were at the top: `groups[g]` holds, for every choice of its
+    levels, what they add to the loss, and infinity where even so too many rows are suppressed.  Losses add up, so
+    the sum of what each group must lose is a lower bound.
+    """
+
+    def __init__(self, groups: Sequence[Floats]) -> None:
+        self._least = [[group.min(axis=tuple(range(n, group.ndim))) for n in range(group.ndim + 1)] for group in groups]
+
+    def __call__(self, chosen: Levels) -> float:
+        """A bound for all nodes that begin with the chosen levels; infinity where none can do."""
+        total = 0.0
+        for least in self._least:
+            mine, chosen = chosen[: len(least) - 1], chosen[len(least) - 1 :]
+            total += float(least[len(mine)][mine])
+        return total
 
 
 def descend(look: Look, losses: Sequence[Sequence[float]], limit: int) -> Levels:
