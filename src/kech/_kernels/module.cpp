@@ -6,6 +6,7 @@
 #include "cutting.hpp"
 #include "merging.hpp"
 #include "ordering.hpp"
+#include "zigzag.hpp"
 
 namespace nb = nanobind;
 using namespace kech;
@@ -72,6 +73,26 @@ static nb::dict merge_points(const Codes& codes, const In<std::int64_t>& weights
     return out;
 }
 
+static nb::dict walk_path(const std::vector<In<std::int64_t>>& path, const In<std::int64_t>& weights, bool unions,
+                          unsigned threads) {
+    std::vector<const std::int64_t*> nodes;
+    for (auto& classes : path) nodes.push_back(classes.data());
+    Zigzag found;
+    {
+        nb::gil_scoped_release release;
+        found = PathWalk(nodes, weights.data(), weights.size(), unions).run(threads);
+    }
+    nb::dict out;
+    out["birth"] = hand_over(std::move(found.birth));
+    out["death"] = hand_over(std::move(found.death));
+    out["begin"] = hand_over(std::move(found.begin));
+    out["rows"] = hand_over(std::move(found.rows));
+    out["classes"] = hand_over(std::move(found.classes));
+    out["smallest"] = hand_over(std::move(found.smallest));
+    out["holes"] = hand_over(std::move(found.holes));
+    return out;
+}
+
 static double enclosing_radius(const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& places) {
     return EnclosingBall(places.data(), places.shape(0), places.shape(1)).radius();
 }
@@ -87,5 +108,6 @@ NB_MODULE(_kernels, m) {
     m.def("order_points", &order_points);
     m.def("cut_order", &cut_order);
     m.def("merge_points", &merge_points);
+    m.def("walk_path", &walk_path);
     m.def("enclosing_radius", &enclosing_radius);
 }
