@@ -11,6 +11,7 @@ from kech.plan import Plan, read_plan
 from kech.release import Release, make_release
 from kech.spectrum import Spectrum, compute_spectrum
 from kech.table import AxisChoice, Table, read_table
+from kech.zigzag import ZigzagBarcode, compute_zigzag
 
 __version__ = _version("kech")
 __all__ = [
@@ -22,10 +23,12 @@ __all__ = [
     "Spectrum",
     "Table",
     "WeightedBarcode",
+    "ZigzagBarcode",
     "check_certificate",
     "check_table",
     "compute_barcode",
     "compute_spectrum",
+    "compute_zigzag",
     "errors",
     "inspect_table",
     "make_release",
