@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 import kech
 from kech._kernels import walk_path
-from kech.errors import BadOption, ResourceError
+from kech.errors import BadOption, BadTarget, ResourceError
 from kech.paths import MOST_STEPS, parse_path, resolve_path
-from kech.zigzag import PathRegime, ZigzagBar, zigzag_of
+from kech.plot import COLOURS, FEW
+from kech.zigzag import PathRegime, ZigzagBar, ZigzagBarcode, zigzag_of
 from strategies import unhurried
 from topology_oracles import betti_numbers
 from zigzag_oracles import (
@@ -52,17 +53,21 @@ class TinyLattice:
 
     @property
     def largest_k(self):
-        return self.smallest(tuple(height - 1 for height in self.heights))
+        return sum(self.weights)
 
     def classes(self, levels):
         rows = list(zip(*(axis[level] for axis, level in zip(self.labels, levels, strict=True)), strict=True))
         return np.array([sorted(set(rows)).index(row) for row in rows], np.int64)
 
-    def smallest(self, levels):
+    def k_of(self, levels):
         return int(np.bincount(self.classes(levels), self.weights).min())
 
+    def loss_of(self, levels):
+        """Higher is worse, and the last axis matters most."""
+        return sum(level * 10**axis for axis, level in enumerate(levels))
+
     def minimal_nodes(self, k):
-        reached = [node for node in product(*map(range, self.heights)) if self.smallest(node) >= k]
+        reached = [node for node in product(*map(range, self.heights)) if self.k_of(node) >= k]
         below = [
             {n for n in reached if n != node and all(a <= b for a, b in zip(n, node, strict=True))} for node in reached
         ]
@@ -395,15 +400,15 @@ def test_named_paths_of_three_axes():
     assert resolve_path(lattice, "diagonal") == ((0, 0, 0), (1, 0, 0), (1, 0, 1), (1, 0, 2))
 
 
-def test_the_minimal_path_reaches_every_k(paper):
+def test_the_minimal_path_reaches_every_k_at_the_lowest_loss(paper):
     path = resolve_path(paper, "minimal")
-    reached = [paper.smallest(node) for node in path]
+    reached = [paper.k_of(node) for node in path]
 
-    assert path[0] == (0, 0)
-    assert reached == sorted(set(reached))
-    assert reached[-1] == paper.largest_k == 18
+    assert path == ((0, 0), (1, 0), (1, 1), (1, 2), (1, 3))
+    assert reached == [1, 2, 4, 8, 18]
     for k in range(1, 19):
-        assert next(node for node, r in zip(path, reached, strict=True) if r >= k) in paper.minimal_nodes(k)
+        node = next(node for node, r in zip(path, reached, strict=True) if r >= k)
+        assert paper.loss_of(node) == min(map(paper.loss_of, paper.minimal_nodes(k)))
 
 
 def test_paths_are_parsed():
@@ -481,3 +486,117 @@ def test_a_table_goes_through_its_lattice():
     assert counted(barcode)[1, 3.5, 3.5] == 7
     assert barcode.classes[::2].tolist() == [16, 8, 4, 2, 8, 4, 2, 1]
     assert other.classes.tolist() == [2, 16, 8]
+
+
+# Pictures
+
+
+@pytest.fixture(scope="module")
+def many():
+    """More than 10,000 bars along 25 nodes of a grid."""
+    rng = np.random.default_rng(5)
+    values = np.unique(rng.integers(0, 500, (6000, 2)), axis=0)
+    labels = tuple(tuple(tuple((axis // step).tolist()) for step in (1, 4, 20, 100, 500)) for axis in values.T)
+    path = list(product(range(5), range(5)))
+    partitions = [canonical(np.array(labels[0][i]) * 1000 + np.array(labels[1][j])) for i, j in path]
+    return ZigzagBarcode(tuple(path), ("x", "y"), "union", **walk(partitions))
+
+
+def boxes(ax, name):
+    """Left, right, low, high of what is drawn under a name, and the colours."""
+    (drawn,) = (one for one in ax.collections if one.get_gid() == name)
+    corners = np.array([outline.vertices[:4] for outline in drawn.get_paths()])
+    sides = np.concatenate([corners.min(axis=1), corners.max(axis=1)], axis=1)[:, [0, 2, 1, 3]]
+    return sides, drawn.get_facecolor()[:, :3]
+
+
+def words(figure):
+    return " ".join(text.get_text() for text in figure.findobj(lambda artist: hasattr(artist, "get_text")))
+
+
+@through_both
+@pytest.mark.parametrize("k", [1, 3, 4, 19])
+def test_under_every_position_are_its_classes_in_their_colour(paper, through, k):
+    barcode = zigzag_of(paper, "columns", through)
+    sides, colours = boxes(barcode.plot(k=k), "classes")
+    for position, classes in zip(barcode.positions, barcode.classes, strict=True):
+        under = (sides[:, 0] < position) & (position < sides[:, 1])
+        alive = [bar for bar in barcode.bars() if bar.dimension == 0 and bar.birth <= position <= bar.death]
+        few = [bar for bar in alive if bar.rows[int(2 * (position - bar.birth))] < k]
+
+        assert under.sum() == classes
+        assert (colours[under] == COLOURS[FEW]).all(axis=1).sum() == len(few)
+
+
+def test_bars_lie_by_birth_then_death(paper):
+    barcode = zigzag_of(paper, "columns")
+    sides, _ = boxes(barcode.plot(k=1), "classes")
+    downward = sides[np.argsort(-sides[:, 3])]
+
+    assert downward[:, :2].tolist() == [
+        [bar.birth - 0.25, bar.death + 0.25] for bar in barcode.bars() if not bar.dimension
+    ]
+
+
+@pytest.mark.parametrize("k", [2, 4, 18])
+def test_shaded_spans_are_the_regimes_and_marks_the_holes(paper, k):
+    barcode = zigzag_of(paper, "rows")
+    ax = barcode.plot(k=k)
+    sides, _ = boxes(ax, "regimes")
+    holes, _ = boxes(ax, "holes")
+
+    assert sorted(sides[:, :2].tolist()) == [[r.start - 0.25, r.stop + 0.25] for r in barcode.regimes(k)]
+    assert holes[:, :2].tolist() == [[3.25, 3.75]]
+    assert "H1: 7" in words(ax)
+
+
+@through_both
+def test_levels_stand_below_their_positions(paper, through):
+    figure = zigzag_of(paper, "rows", through).plot(k=4).figure
+    below = figure.axes[1].xaxis
+    between = {"union": "∪", "intersection": "∩"}[through]
+
+    assert [label.get_text() for label in below.get_majorticklabels()][:5] == ["0,0", "0,1", "0,2", "0,3", "1,0"]
+    assert below.get_majorticklocs().tolist() == list(range(8))
+    assert [label.get_text() for label in below.get_minorticklabels()] == [between] * 7
+    assert below.get_minorticklocs().tolist() == [at + 0.5 for at in range(7)]
+    assert "gender, country" in words(figure)
+    assert "PRIVATE" in words(figure)
+
+
+def test_bars_too_small_to_see_are_drawn_together_and_counted(many, tmp_path):
+    ax = many.plot(k=5)
+    many.plot(tmp_path / "z.svg", k=5)
+
+    assert len(many.birth) > 10_000
+    assert "smallest bars are drawn together" in words(ax.figure)
+    assert [image.get_gid() for image in ax.images] == ["classes together"]
+    assert (tmp_path / "z.svg").stat().st_size < 2e6
+
+
+def test_your_own_axes_are_drawn_into(paper, many):
+    from matplotlib.figure import Figure
+
+    mine = Figure().subplots()
+
+    assert zigzag_of(paper, "rows").plot(k=4, ax=mine) is mine
+    assert "PRIVATE" in words(mine)
+    assert "drawn together" in many.plot(k=4, ax=Figure().subplots()).get_xlabel()
+
+
+@pytest.mark.parametrize("name", ["z.svg", "z.png", "z.html"])
+def test_a_picture_is_written_whole_marked_and_without_cells(paper, tmp_path, name):
+    for path in ("rows", "0,0"):
+        zigzag_of(paper, path).plot(tmp_path / name, k=2)
+        content = (tmp_path / name).read_bytes()
+
+        assert b"PRIVATE" in content
+        assert not [cell for cell in (*COUNTRIES, *REGIONS, "Female") if cell.encode() in content]
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+def test_a_picture_of_no_k_or_of_another_kind_is_refused(paper, tmp_path):
+    with pytest.raises(BadOption, match="--k"):
+        zigzag_of(paper, "rows").plot(k=0)
+    with pytest.raises(BadTarget, match=r"\.svg"):
+        zigzag_of(paper, "rows").plot(tmp_path / "z.pdf")

@@ -5,7 +5,7 @@ In: a lattice and a path.  Out: its nodes, each inside the lattice.
     rows      every node, the last axis fastest:    C00 C01 C02 C03 C10 C11 C12 C13, the paper's first sequence
     columns   every node, the first axis fastest:   C00 C10 C01 C11 C02 C12 C03 C13, the paper's second sequence
     diagonal  from bottom to top, one level up at each step, the axes in turn: C00 C10 C11 C12 C13
-    minimal   a minimal node for each k, from k = 1 up to the largest k any node reaches
+    minimal   for each k that minimal node which loses least, from k = 1 up to the largest k any node reaches
 """
 
 from collections.abc import Callable, Sequence
@@ -47,6 +47,12 @@ class Lattice(Protocol):
 
     def minimal_nodes(self, k: int) -> list[Node]:
         """Nodes that reach k while no node below them does."""
+
+    def k_of(self, levels: Node) -> int:
+        """Rows of the smallest class at a node."""
+
+    def loss_of(self, levels: Node) -> float:
+        """Loss of a node."""
 
 
 def resolve_path(lattice: Lattice, path: str | Sequence[Sequence[int]]) -> tuple[Node, ...]:
@@ -125,11 +131,11 @@ def diagonal_path(lattice: Lattice) -> list[Node]:
 
 
 def minimal_path(lattice: Lattice) -> list[Node]:
-    """A minimal node for each k as k grows; a node stays for every k it reaches, for it stays minimal."""
-    weights, path, k = lattice.points.weights, list[Node](), 1
+    """The minimal node that loses least, as k grows; it stays for every k it reaches, for it stays minimal."""
+    path, k = list[Node](), 1
     while k <= lattice.largest_k:
-        path.append(lattice.minimal_nodes(k)[0])
-        k = int(np.bincount(lattice.classes(path[-1]), weights).min()) + 1
+        path.append(min(lattice.minimal_nodes(k), key=lambda node: (lattice.loss_of(node), node)))
+        k = lattice.k_of(path[-1]) + 1
     return path
 
 

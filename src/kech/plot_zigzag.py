@@ -62,13 +62,16 @@ def build_figure(zigzag: Any, k: int) -> Any:
     """Holes, bars and regimes; below them the number of classes and the path."""
     width = float(np.clip(1.5 + 0.6 * len(zigzag.path), 10, 20))
     figure = load_matplotlib().figure.Figure(figsize=(width, 7.2), dpi=100, facecolor=PAPER)
-    sides = {"left": 0.95 / width, "right": 1 - 0.3 / width, "top": 0.85, "bottom": 0.25}
+    names = node_names(zigzag)
+    wide = (width - 1.25) * figure.dpi / (len(names) - HALF * 2)
+    below = 0 if is_roomy(names, wide) else 0.007 * max(map(len, names))
+    sides = {"left": 0.95 / width, "right": 1 - 0.3 / width, "top": 0.85, "bottom": 0.2 + below}
     upper, lower = figure.add_gridspec(2, 1, height_ratios=(5, 1), hspace=0.05, **sides)
     panel = figure.add_subplot(upper)
-    below = figure.add_subplot(lower, sharex=panel)
+    counts = figure.add_subplot(lower, sharex=panel)
     together = draw_panel(panel, zigzag, k)
-    draw_counts(below, zigzag, k)
-    name_positions(below, zigzag)
+    draw_counts(counts, zigzag, k)
+    name_positions(counts, zigzag)
     panel.tick_params(which="both", bottom=False, labelbottom=False)
     add_words(figure, zigzag, together)
     return panel
@@ -191,20 +194,30 @@ def label_rows(ax: Any, zigzag: Any) -> None:
 
 def name_positions(ax: Any, zigzag: Any) -> None:
     """Levels below the nodes and a sign between them, upright where they are crowded, some left out where too many."""
-    names = [",".join(map(str, node)) for node in zigzag.path]
+    names = node_names(zigzag)
     wide = pixels(ax)[0]
-    flat = wide / 2 > 4 + 6.5 * max(map(len, names))
+    flat = is_roomy(names, wide)
     every = 1 if flat else int(np.ceil(14 / wide))
     nodes = np.arange(0, len(names), every)
     ax.set_xticks(nodes, [names[node] for node in nodes], rotation=0 if flat else 90, fontsize=9)
     between = np.arange(len(names) - 1) + 0.5 if wide > 28 else np.empty(0)
-    ax.set_xticks(between, [SIGNS[zigzag.through]] * len(between), minor=True, fontsize=9, color=GREY)
+    ax.set_xticks(between, [SIGNS[zigzag.through]] * len(between), minor=True, rotation=0, fontsize=9, color=GREY)
     ax.tick_params(axis="x", which="minor", length=0)
     ax.set_xlabel(
         f"levels of {shorten(', '.join(zigzag.columns))}; between them the {zigzag.through}",
         fontsize=9,
         parse_math=False,
     )
+
+
+def node_names(zigzag: Any) -> list[str]:
+    """Levels with commas between."""
+    return [",".join(map(str, node)) for node in zigzag.path]
+
+
+def is_roomy(names: list[str], wide: float) -> bool:
+    """Whether names fit side by side when a step is so many pixels wide."""
+    return wide / 2 > 4 + 6.5 * max(map(len, names))
 
 
 def shorten(text: str, most: int = 90) -> str:
@@ -215,7 +228,8 @@ def shorten(text: str, most: int = 90) -> str:
 def add_words(figure: Any, zigzag: Any, together: int) -> None:
     """Title, mark, colours, and what cannot be seen in the picture itself."""
     rows = int(zigzag.rows[owners(zigzag)[1] == 0].sum())
-    about = f"{rows:,} row{'s' * (rows > 1)}; {len(zigzag.path):,} nodes; {len(zigzag.birth):,} bars of classes"
+    counts = {"row": rows, "node": len(zigzag.path), "bar": len(zigzag.birth), "hole": int(zigzag.holes.sum())}
+    about = ", ".join(f"{count:,} {name}{'s' * (count != 1)}" for name, count in counts.items())
     edge = 0.2 / figure.get_figwidth()
     small = {"fontsize": 9, "color": GREY, "va": "top"}
     large = {"fontsize": 12, "weight": "bold", "va": "top"}
@@ -230,7 +244,12 @@ def add_words(figure: Any, zigzag: Any, together: int) -> None:
 
 def add_legend(figure: Any, edge: float) -> None:
     """Colours in words."""
-    names = {"fewer than k rows": FEW, "k rows or more": ENOUGH, "holes of a union": HOLE, "every class has k": REGIME}
+    names = {
+        "fewer than k rows": FEW,
+        "k rows or more": ENOUGH,
+        "holes of a union": HOLE,
+        "every class has k rows or more": REGIME,
+    }
     patches = [load_matplotlib().patches.Patch(color=COLOURS[shade]) for shade in names.values()]
     place = {"loc": "lower left", "bbox_to_anchor": (edge, 0.078), "borderaxespad": 0, "borderpad": 0}
     figure.legend(patches, names, ncols=len(names), frameon=False, fontsize=9, columnspacing=1.5, **place)

@@ -158,7 +158,7 @@ def compute_zigzag(
     from kech.lattice import build_lattice
 
     check_through(through)
-    lattice = build_lattice(build_points(table, grid=grid))
+    lattice = build_lattice(build_points(table, grid=grid), threads=table.threads)
     return zigzag_of(lattice, path, through, threads=table.threads)
 
 

@@ -52,12 +52,12 @@ inline Labels heaviest_first(const Rows& rows) {
     return order;
 }
 
-// A partition of the points, as it comes in.
-struct Classes {
+// A node of the path: the class of each point.
+struct PathNode {
     const std::int64_t* of;
     std::size_t points, count;
 
-    Classes(const std::int64_t* labels, std::size_t size)
+    PathNode(const std::int64_t* labels, std::size_t size)
         : of(labels), points(size), count(size ? *std::max_element(labels, labels + size) + 1 : 0) {}
 
     Rows rows(const std::int64_t* weights) const {
@@ -75,31 +75,51 @@ struct Between {
     std::int64_t holes = 0;  // dim H_1
 };
 
-// Points go class by class of the left neighbour; the last part seen of a right class tells whether a part is new.
-inline Between meet(const Classes& a, const Classes& b, const std::int64_t* weights) {
+// Points go class by class of the left neighbour; a part is new when its right class was last seen before this class.
+inline Between meet(const PathNode& a, const PathNode& b, const std::int64_t* weights) {
+    struct Item {
+        Label other;
+        std::int64_t rows;
+    };
+    std::vector<std::size_t> place(a.count + 1, 0);
+    for (std::size_t i = 0; i < a.points; ++i) ++place[a.of[i] + 1];
+    std::partial_sum(place.begin(), place.end(), place.begin());
+    std::vector<Item> items(a.points);
+    for (std::size_t i = 0; i < a.points; ++i) items[place[a.of[i]]++] = {static_cast<Label>(b.of[i]), weights[i]};
     Between parts;
-    Labels last(b.count, nobody);
-    for (auto i : in_order(count_up(a.points), a.count, [&](Label i) { return static_cast<std::size_t>(a.of[i]); })) {
-        auto own = static_cast<Label>(a.of[i]), other = static_cast<Label>(b.of[i]);
-        auto& part = last[other];
-        if (part == nobody || parts.left[part] != own) {
-            part = static_cast<Label>(parts.left.size());
-            parts.left.push_back(own);
-            parts.right.push_back(other);
-            parts.rows.push_back(0);
+    std::vector<std::size_t> seen(b.count, 0);  // parts there were when the right class last had a part, that one too
+    for (std::size_t own = 0, i = 0; own < a.count; ++own) {
+        auto before = parts.rows.size();
+        for (; i < place[own]; ++i) {
+            auto& part = seen[items[i].other];
+            if (part <= before) {
+                parts.left.push_back(static_cast<Label>(own));
+                parts.right.push_back(items[i].other);
+                parts.rows.push_back(0);
+                part = parts.rows.size();
+            }
+            parts.rows[part - 1] += items[i].rows;
         }
-        parts.rows[part] += weights[i];
     }
     return parts;
 }
 
-// Disjoint sets, linked by size, with halved paths.
+// Disjoint sets, linked by size, with halved paths; what is known of an item lies beside its link.
+struct Linked {
+    Label up, size = 1;
+};
+
+template <class Item>
 class Sets {
   public:
-    explicit Sets(std::size_t size) : up_(count_up(size)), size_(size, 1) {}
+    explicit Sets(std::size_t size) : items_(size) {
+        for (Label i = 0; i < size; ++i) items_[i].up = i;
+    }
+
+    Item& operator[](Label i) { return items_[i]; }
 
     Label find(Label i) {
-        while (up_[i] != i) i = up_[i] = up_[up_[i]];
+        while (items_[i].up != i) i = items_[i].up = items_[items_[i].up].up;
         return i;
     }
 
@@ -107,19 +127,19 @@ class Sets {
     Label unite(Label a, Label b) {
         a = find(a), b = find(b);
         if (a == b) return a;
-        if (size_[a] < size_[b]) std::swap(a, b);
-        up_[b] = a;
-        size_[a] += size_[b];
+        if (items_[a].size < items_[b].size) std::swap(a, b);
+        items_[b].up = a;
+        items_[a].size += items_[b].size;
         return a;
     }
 
   private:
-    Labels up_, size_;
+    std::vector<Item> items_;
 };
 
 // The parts of the meet are the edges between the classes of both neighbours: dim H_1 = #meet - #a - #b + #join.
 inline Between join(const Between& parts, std::size_t left, std::size_t right) {
-    Sets sets(left + right);
+    Sets<Linked> sets(left + right);
     for (std::size_t i = 0; i < parts.rows.size(); ++i)
         sets.unite(parts.left[i], static_cast<Label>(left) + parts.right[i]);
     Between whole{Labels(left), Labels(right), {}, 0};
@@ -144,7 +164,7 @@ class MergeForest {
     explicit MergeForest(Rows rows) { add(std::move(rows), {}); }
 
     // Classes part, or stay.
-    void refine(Labels parent, Rows rows) { add(std::move(rows), std::move(parent)); }
+    void refine(const Labels& parent, Rows rows) { add(std::move(rows), parent); }
 
     // Classes merge, or stay: the heaviest of each new class lives on.
     void coarsen(const Labels& into, Rows rows) {
@@ -156,7 +176,7 @@ class MergeForest {
             else
                 glue(c, heir);
         }
-        add(std::move(rows), std::move(living));
+        add(std::move(rows), living);
     }
 
     // What lives to the end is parted into bars as if all classes merged after it.
@@ -168,30 +188,36 @@ class MergeForest {
     }
 
   private:
-    // One position.  A set of glued classes has one heir, the only one whose bar is not known yet.
-    struct Level {
-        Rows rows;
-        Labels parent, heir, bar;
-        Sets sets;
+    // A set of glued classes has one heir, the only one whose bar is not known yet.
+    struct Class : Linked {
+        Label parent = nobody, heir = nobody, bar = nobody;
     };
 
-    void add(Rows rows, Labels parent) {
-        auto size = rows.size();
-        levels_.push_back({std::move(rows), std::move(parent), count_up(size), Labels(size, nobody), Sets(size)});
+    // One position.
+    struct Level {
+        Rows rows;
+        Sets<Class> classes;
+    };
+
+    void add(Rows rows, const Labels& parent) {
+        Sets<Class> classes(rows.size());
+        for (Label c = 0; c < rows.size(); ++c) classes[c].heir = c;
+        for (Label c = 0; c < parent.size(); ++c) classes[c].parent = parent[c];
+        levels_.push_back({std::move(rows), std::move(classes)});
     }
 
     // The lighter class dies and takes the heirs of its own path; the heavier one keeps those of the other.
     void glue(Label dying, Label living) {
         auto bar = static_cast<Label>(birth_.size());
         std::size_t at = levels_.size();
-        while (at > 0) {
-            Level& level = levels_[at - 1];
-            auto x = level.sets.find(dying), y = level.sets.find(living);
+        for (; at > 0; --at) {
+            auto& classes = levels_[at - 1].classes;
+            auto x = classes.find(dying), y = classes.find(living);
             if (x == y) break;
-            auto heir = level.heir[y];
-            level.bar[level.heir[x]] = bar;
-            level.heir[level.sets.unite(x, y)] = heir;
-            if (--at > 0) dying = level.parent[x], living = level.parent[y];
+            auto heir = classes[y].heir;
+            dying = classes[x].parent, living = classes[y].parent;
+            classes[classes[x].heir].bar = bar;
+            classes[classes.unite(x, y)].heir = heir;
         }
         close(at);
     }
@@ -199,10 +225,10 @@ class MergeForest {
     void keep(Label living) {
         auto bar = static_cast<Label>(birth_.size());
         for (std::size_t at = levels_.size(); at > 0; --at) {
-            Level& level = levels_[at - 1];
-            auto root = level.sets.find(living);
-            level.bar[level.heir[root]] = bar;
-            if (at > 1) living = level.parent[root];
+            auto& classes = levels_[at - 1].classes;
+            auto& root = classes[classes.find(living)];
+            classes[root.heir].bar = bar;
+            living = root.parent;
         }
         close(0);
     }
@@ -228,7 +254,7 @@ class MergeForest {
         out.rows.resize(out.begin.back());
         for (std::size_t at = 0; at < levels_.size(); ++at) {
             Level level = std::move(levels_[at]);
-            for (std::size_t c = 0; c < level.rows.size(); ++c) out.rows[start[level.bar[c]] + at] = level.rows[c];
+            for (Label c = 0; c < level.rows.size(); ++c) out.rows[start[level.classes[c].bar] + at] = level.rows[c];
             out.classes.push_back(static_cast<std::int64_t>(level.rows.size()));
             out.smallest.push_back(level.rows.empty() ? 0 : *std::min_element(level.rows.begin(), level.rows.end()));
         }
@@ -269,9 +295,11 @@ class PathWalk {
     std::vector<Step> look_ahead(std::size_t first, std::size_t count) const {
         std::vector<Step> steps(count);
         auto look = [&](std::size_t i) {
-            const Classes &a = nodes_[first + i], &b = nodes_[first + i + 1];
+            const PathNode &a = nodes_[first + i], &b = nodes_[first + i + 1];
             auto parts = meet(a, b, weights_);
-            steps[i] = {unions_ ? join(parts, a.count, b.count) : std::move(parts), b.rows(weights_)};
+            Rows next(b.count, 0);
+            for (std::size_t part = 0; part < parts.rows.size(); ++part) next[parts.right[part]] += parts.rows[part];
+            steps[i] = {unions_ ? join(parts, a.count, b.count) : std::move(parts), std::move(next)};
         };
         std::vector<std::jthread> pool;
         for (std::size_t i = 1; i < count; ++i) pool.emplace_back(look, i);
@@ -283,14 +311,14 @@ class PathWalk {
     void advance(MergeForest& forest, Between between, Rows next) const {
         if (unions_) {
             forest.coarsen(between.left, std::move(between.rows));
-            forest.refine(std::move(between.right), std::move(next));
+            forest.refine(between.right, std::move(next));
         } else {
-            forest.refine(std::move(between.left), std::move(between.rows));
+            forest.refine(between.left, std::move(between.rows));
             forest.coarsen(between.right, std::move(next));
         }
     }
 
-    std::vector<Classes> nodes_;
+    std::vector<PathNode> nodes_;
     const std::int64_t* weights_;
     bool unions_;
 };
