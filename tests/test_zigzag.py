@@ -7,6 +7,7 @@ from itertools import product
 from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -470,9 +471,6 @@ def test_bars_are_plain_values(paper):
 
 
 def test_a_table_goes_through_its_lattice():
-    pytest.importorskip("kech.lattice")
-    import pyarrow as pa
-
     frame = pa.table({"gender": ["f", "m"] * 8, "country": [c for c in COUNTRIES for _ in range(2)]})
     hierarchies = {
         "gender": {0: ["f", "m"], 1: ["*", "*"]},
@@ -486,6 +484,26 @@ def test_a_table_goes_through_its_lattice():
     assert counted(barcode)[1, 3.5, 3.5] == 7
     assert barcode.classes[::2].tolist() == [16, 8, 4, 2, 8, 4, 2, 1]
     assert other.classes.tolist() == [2, 16, 8]
+
+
+@pytest.mark.parametrize("path", ["diagonal", "minimal"])
+def test_a_lattice_and_a_zigzag_agree_on_a_path_that_goes_up(path):
+    rng = np.random.default_rng(8)
+    numbers = rng.integers(0, 60, (2, 300))
+    frame = pa.table({"x": numbers[0], "y": numbers[1], "z": np.array(list("abcd"))[rng.integers(0, 4, 300)]})
+    with kech.read_table(frame, quasi_identifiers=["x", "y", "z"]) as table:
+        lattice = kech.compute_lattice(table)
+        barcode = kech.compute_zigzag(table, path)
+    k = [lattice.k_of(node) for node in barcode.path]
+
+    assert k == sorted(k) == barcode.smallest[::2].tolist()
+    assert k[-1] == 300
+    assert [lattice.classes_of(node) for node in barcode.path] == barcode.classes[::2].tolist()
+    if path == "diagonal":
+        bars = sorted((bar.birth, bar.death, bar.weights) for bar in lattice.path_barcode(barcode.path))
+        assert bars == sorted((bar.birth, bar.death, bar.rows[::2]) for bar in barcode.bars())
+    else:
+        assert all(node in lattice.minimal_nodes(reached) for node, reached in zip(barcode.path, k, strict=True))
 
 
 # Pictures

@@ -7,6 +7,7 @@ from kech.barcode import WeightedBarcode, compute_barcode
 from kech.certificate import check_certificate, check_table
 from kech.hierarchy import GeneralizationTree, read_hierarchy
 from kech.inspection import inspect_table
+from kech.lattice import GeneralizationLattice, compute_lattice
 from kech.plan import Plan, read_plan
 from kech.release import Release, make_release
 from kech.spectrum import Spectrum, compute_spectrum
@@ -17,6 +18,7 @@ __version__ = _version("kech")
 __all__ = [
     "Anonymizer",
     "AxisChoice",
+    "GeneralizationLattice",
     "GeneralizationTree",
     "Plan",
     "Release",
@@ -27,6 +29,7 @@ __all__ = [
     "check_certificate",
     "check_table",
     "compute_barcode",
+    "compute_lattice",
     "compute_spectrum",
     "compute_zigzag",
     "errors",

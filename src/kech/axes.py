@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from kech._kernels import Widths
 from kech.errors import BadHierarchy, BadOption
-from kech.grid import LARGEST, Grid, Ints, build_date_grid, build_number_grid
+from kech.grid import ALWAYS, LARGEST, Grid, Ints, build_date_grid, build_number_grid, build_step_grid
 from kech.hierarchy import GeneralizationTree
 from kech.rulers import (
     CALENDAR_ENDS,
@@ -382,12 +382,14 @@ def member(text: str) -> str:
 def build_line_axis(
     column: str, values: Floats, counts: Ints, has_null: bool, *, is_date: bool, grid: str | float
 ) -> Axis:
-    """Numbers, or dates in seconds, ascending; `grid` is auto, exact or a step."""
+    """Numbers, or dates in seconds, ascending; `grid` is auto, steps (equal ones, for levels), exact or a step."""
     if not len(values):
         return build_rank_axis(column, (), (), has_null, ordinal=False)
     unit = (date_unit if is_date else number_unit)(values)
     if grid == "exact":
         return exact_axis(column, values, has_null, is_date, unit)
+    if grid == "steps":
+        return grid_axis(column, values, has_null, is_date, build_step_grid(values, counts, is_date))
     if grid == "auto":
         return grid_axis(
             column,
@@ -452,7 +454,7 @@ def multiples(counts: Floats, step: float) -> Floats:
 
 def always(codes: int) -> Ints:
     """Boundaries published for every k."""
-    return np.full(max(codes - 1, 0), np.iinfo(np.int64).max)
+    return np.full(max(codes - 1, 0), ALWAYS)
 
 
 def build_rank_axis(

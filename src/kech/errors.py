@@ -2,7 +2,7 @@
 
 KechError
 ├── UsageError (exit 2)        the question is wrong: NoSuchColumn, ColumnInTwoRoles, NoQuasiIdentifier,
-│                              BadOption, BadTarget, BadPlan, MissingExtra
+│                              BadOption, NoSuchNode, TooManyNodes, BadTarget, BadPlan, MissingExtra
 ├── InputError (exit 3)        the data is wrong: NoSuchFile, UnreadableFile, BadColumns, BadRow, BadValue,
 │                              BadHierarchy, BadCertificate
 ├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken
@@ -66,6 +66,19 @@ class NoQuasiIdentifier(UsageError):
 class BadOption(UsageError):
     def __init__(self, option: str, reason: str) -> None:
         super().__init__(f"{option}: {reason}")
+
+
+class NoSuchNode(UsageError):
+    def __init__(self, levels: Iterable[int], reason: str) -> None:
+        super().__init__(f"The lattice has no node {','.join(map(str, levels))!r}: {reason}")
+
+
+class TooManyNodes(UsageError):
+    def __init__(self, nodes: int, most: int) -> None:
+        super().__init__(
+            f"The lattice has {nodes:,} nodes, too many to look at each ({most:,} at most). "
+            "Ask for the best node of one k, or name fewer columns or hierarchies with fewer levels."
+        )
 
 
 class BadTarget(UsageError):

@@ -52,7 +52,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         columns = self._columns(X, reset=True)
         chosen = tuple(columns) if self.quasi_identifiers is None else tuple(self.quasi_identifiers)
         with read_table(pa.table(columns), quasi_identifiers=chosen, hierarchies=self.hierarchies) as table:
-            points = build_points(table, grid=self.grid)
+            points = build_points(table, grid=self.grid, steps=self.cut == "domain")
         (goal,) = check_ks([self.k], points.rows)
         (self.partition_,) = partitions(points, [goal], self.cut, threads=table.threads, part=False)
         self.quasi_identifiers_ = chosen

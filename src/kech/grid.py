@@ -20,13 +20,17 @@ from kech.rulers import (
     Ruler,
     date_rulers,
     date_unit,
+    dividing_date_rulers,
+    dividing_number_rulers,
     last_before,
     number_rulers,
     number_unit,
+    unit_ruler,
 )
 
 Ints = NDArray[np.int64]
 
+ALWAYS = np.iinfo(np.int64).max  # as `hides`: an edge published for every k
 LARGEST = 1e307  # beyond it the length of an axis would be no float
 FEWEST_STEPS = 5  # the domain is rounded outward to a step of at most about a fifth of its length
 
@@ -54,6 +58,30 @@ def build_date_grid(values: Floats, counts: Ints) -> Grid:
     unit = date_unit(values)
     low, high = np.clip(bulk(values, counts), CALENDAR_ENDS[0], CALENDAR_ENDS[1] - 2 * DAY).tolist()
     return build_grid(values, counts, (low, high), unit, date_rulers(max(high - low, unit, 1.0), unit))
+
+
+def build_step_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
+    """Grid of equal steps, for levels that hide their edges by themselves: tails beyond the bulk of the rows are open.
+
+    Such a grid is published one level for the whole column, and every cell that is printed holds a class of
+    k rows or more.  So equal edges hide among k rows by construction, and serve every k.
+    """
+    unit = (date_unit if is_date else number_unit)(values)
+    ends = (CALENDAR_ENDS[0], CALENDAR_ENDS[1] - 2 * DAY) if is_date else (-LARGEST, LARGEST)
+    low, high = np.clip(bulk(values, counts), *ends).tolist()
+    rulers = step_rulers(low, high, unit, is_date)
+    low, high = outward((low, high), unit, rulers)
+    edges = rulers[-1].marks(low, high)
+    edges = edges[edges > ends[0]]
+    return Grid(edges, np.full(len(edges), ALWAYS), (low, high), unit)
+
+
+def step_rulers(low: float, high: float, unit: float, is_date: bool) -> list[Ruler]:
+    """Steps that divide one another, coarse to fine, from the length of a stretch down to the unit."""
+    if is_date:
+        return dividing_date_rulers(max(high - low, unit, 1.0), unit)
+    span = max(high - low, unit, abs(low) * 1e-9, 1e-290)
+    return dividing_number_rulers(span, unit_ruler(span, unit))
 
 
 def bulk(values: Floats, counts: Ints) -> tuple[float, float]:

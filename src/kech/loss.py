@@ -13,8 +13,8 @@ def class_widths(partition: Partition) -> Floats:
 
 
 def column_losses(partition: Partition) -> Floats:
-    """Average width of the printed cells of each column."""
-    return partition.sizes @ class_widths(partition) / partition.points.rows
+    """Average width of the printed cells of each column; a suppressed row counts as all lost."""
+    return (partition.sizes @ class_widths(partition) + partition.suppressed) / partition.points.rows
 
 
 def mean_loss(partition: Partition) -> float:

@@ -14,7 +14,10 @@ from kech.points import Points
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Partition:
-    """Shares (point, class, rows) and the box of each class; classes with equal labels are one."""
+    """Shares (point, class, rows) and the box of each class; classes with equal labels are one.
+
+    Rows that are in no share are suppressed.
+    """
 
     points: Points
     point: Ints
@@ -35,8 +38,13 @@ class Partition:
         return np.bincount(self.group, weights=self.rows, minlength=self.classes).astype(np.int64)
 
     @property
+    def suppressed(self) -> int:
+        """Rows that are not published."""
+        return self.points.rows - int(self.rows.sum())
+
+    @property
     def k(self) -> int:
-        """Rows of the smallest class."""
+        """Rows of the smallest published class."""
         return int(self.sizes.min())
 
     def labels(self, axis: int) -> list[str | None]:
@@ -60,6 +68,11 @@ def build_partition(points: Points, point: Ints, group: Ints, rows: Ints) -> Par
     lo, hi = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
     for j, axis in enumerate(points.axes):
         lo[:, j], hi[:, j] = axis.close(lo[:, j], hi[:, j])
+    return box_partition(points, point, group, rows, lo, hi)
+
+
+def box_partition(points: Points, point: Ints, group: Ints, rows: Ints, lo: Ints, hi: Ints) -> Partition:
+    """Groups with closed boxes of their own; those that are printed alike are joined."""
     boxes, joined = np.unique(np.hstack([lo, hi]), axis=0, return_inverse=True)
     point, group, rows = add_up(point, joined.ravel()[group], rows)
     axes = len(points.axes)

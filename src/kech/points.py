@@ -44,17 +44,17 @@ class Points:
         return widths
 
 
-def build_points(table: Table, *, grid: str | float = "auto") -> Points:
-    """Code every quasi-identifier, then one GROUP BY in the engine."""
+def build_points(table: Table, *, grid: str | float = "auto", steps: bool = False) -> Points:
+    """Code every quasi-identifier, then one GROUP BY in the engine; with `steps`, auto grids have equal steps."""
     if not table.quasi_identifiers:
         raise NoQuasiIdentifier
     check_grid(grid)
-    coded = [build_axis(table, column, grid) for column in table.quasi_identifiers]
+    coded = [build_axis(table, column, grid, steps=steps) for column in table.quasi_identifiers]
     axes, mappings = zip(*coded, strict=True)
     return Points(axes, mappings, *table.engine.group(mappings))
 
 
-def build_axis(table: Table, column: str, grid: str | float) -> tuple[Axis, Mapping1D]:
+def build_axis(table: Table, column: str, grid: str | float, *, steps: bool = False) -> tuple[Axis, Mapping1D]:
     """The axis of one column, and the mapping of its values to codes."""
     choice = table.axes.get(column, AxisChoice())
     hierarchy = choice.hierarchy if choice.hierarchy is not None else table_hierarchy(table, column)
@@ -65,6 +65,7 @@ def build_axis(table: Table, column: str, grid: str | float) -> tuple[Axis, Mapp
         axis = text_axis(column, values, counts, has_null, choice, hierarchy)
     else:
         step = check_grid(choice.grid if choice.grid is not None else grid)
+        step = "steps" if steps and step == "auto" else step
         axis = build_line_axis(column, values, counts, has_null, is_date=kind == "date", grid=step)
     return axis, Mapping1D(table.index(column), kind, values, axis.codes, max(axis.null, 0))
 

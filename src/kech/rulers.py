@@ -7,6 +7,7 @@ Dates are seconds since 1970, so one grid serves both.
 import math
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Protocol
 
 import numpy as np
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 MOST_MARKS = 5000  # no axis is looked at more finely than in 5000 steps
+MOST_RULERS = 7  # of an axis whose steps divide one another
+MOST_DAYS = 50_000  # steps of such an axis of dates
 DAY = 86400.0
 EPOCH = datetime(1970, 1, 1)
 CALENDAR_ENDS = (-62135596800.0, 253402214400.0)  # 0001-01-01 and 9999-12-31: beyond, no date is written
@@ -102,6 +105,37 @@ def date_rulers(span: float, unit: float) -> list[Ruler]:
     """Calendar steps, from the length of the span down to the unit."""
     fitting = [r for r in CALENDAR if span / MOST_MARKS <= r.size and unit <= r.size <= span * 2]
     return list(fitting or [DateRuler(DAY, "D", 1) if unit == DAY else DateRuler(1, "s", 1)])
+
+
+def dividing_number_rulers(span: float, base: NumberRuler) -> list[Ruler]:
+    """Round multiples of a step, coarse to fine, each dividing the one before: 50, 10, 5, 1.
+
+    The coarsest is no longer than the span; of more than seven the finest are left out.
+    """
+    steps = max(int(span / base.size + 1e-9), 1)
+    power = 10 ** (len(str(steps)) - 1)
+    factors = [next(digit * power for digit in (5, 2, 1) if digit * power <= steps)]
+    while factors[-1] > 1 and len(factors) < MOST_RULERS:
+        factors.append(factors[-1] // (5 if str(factors[-1])[0] == "5" else 2))
+    return [NumberRuler(base.mantissa * factor, base.exponent) for factor in factors]
+
+
+def dividing_date_rulers(span: float, unit: float) -> list[Ruler]:
+    """Hundred years, ten years, years, months, days, hours, minutes and seconds, as far as they fit; coarse to fine."""
+    nested = [r for r in CALENDAR if r.every == 1 or (r.period == "Y" and r.every in (10, 100))]
+    fitting = [r for r in nested if span / MOST_DAYS <= r.size and unit <= r.size <= span]
+    return list(fitting[:MOST_RULERS] or date_rulers(span, unit)[-1:])
+
+
+def base_ruler(step: float) -> NumberRuler:
+    """Multiples of any step, as a decimal."""
+    _, digits, exponent = Decimal(repr(step)).normalize().as_tuple()
+    return NumberRuler(int("".join(map(str, digits))), int(exponent))
+
+
+def unit_ruler(span: float, unit: float) -> NumberRuler:
+    """The unit of a column, or a thousandth of the span for numbers that have none."""
+    return base_ruler(unit) if unit else NumberRuler(1, math.floor(math.log10(span)) - 3)
 
 
 def number_unit(values: Floats) -> float:

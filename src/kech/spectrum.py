@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from kech.cuts.domain import cut_domain
 from kech.cuts.local import cut_local
 from kech.cuts.regime import cut_regime
 from kech.errors import BadOption, TooFewRows
@@ -15,7 +16,7 @@ from kech.table import Table
 LARGEST_K = 100  # of a spectrum for which no k is named
 
 Cut = Callable[..., Iterator[Partition]]
-CUTS: dict[str, Cut] = {"local": cut_local, "regime": cut_regime}
+CUTS: dict[str, Cut] = {"local": cut_local, "regime": cut_regime, "domain": cut_domain}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +68,12 @@ def compute_spectrum(
 ) -> Spectrum:
     """Fill k = 2 .. 100, or the k named, for each cut; the reading is for the regime cut."""
     cuts = (cut,) if isinstance(cut, str) else tuple(cut)
-    points = build_points(table, grid=grid)
+    coded = {steps: build_points(table, grid=grid, steps=steps) for steps in {name == "domain" for name in cuts}}
+    points = coded[cuts[0] == "domain"]
     ks = check_ks(k, points.rows)
-    found = {name: partitions(points, ks, name, threads=table.threads, reading=reading) for name in cuts}
+    found = {
+        name: partitions(coded[name == "domain"], ks, name, threads=table.threads, reading=reading) for name in cuts
+    }
     lines = [line(name, at, made) for name, cuts in found.items() for at, made in zip(ks, cuts, strict=True)]
     return Spectrum(points.rows, len(points.weights), table.quasi_identifiers, tuple(lines))
 

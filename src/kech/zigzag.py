@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from kech._kernels import walk_path
 from kech.errors import BadOption, ResourceError
 from kech.homology import half_the_memory
+from kech.lattice import compute_lattice
 from kech.paths import Lattice, Node, resolve_path
-from kech.points import build_points
 from kech.progress import report
 from kech.table import Table
 
@@ -155,11 +155,8 @@ def compute_zigzag(
     table: Table, path: str | Sequence[Sequence[int]], *, through: str = "union", grid: str | float = "auto"
 ) -> ZigzagBarcode:
     """Bars along a path of the table's lattice: node by node, or rows, columns, diagonal, minimal."""
-    from kech.lattice import build_lattice
-
     check_through(through)
-    lattice = build_lattice(build_points(table, grid=grid), threads=table.threads)
-    return zigzag_of(lattice, path, through, threads=table.threads)
+    return zigzag_of(compute_lattice(table, grid=grid), path, through, threads=table.threads)
 
 
 def zigzag_of(

@@ -6,6 +6,7 @@
 #include "cutting.hpp"
 #include "merging.hpp"
 #include "ordering.hpp"
+#include "rolling.hpp"
 #include "zigzag.hpp"
 
 namespace nb = nanobind;
@@ -14,6 +15,7 @@ using namespace kech;
 template <class T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Codes = nb::ndarray<const Code, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
@@ -93,8 +95,45 @@ static nb::dict walk_path(const std::vector<In<std::int64_t>>& path, const In<st
     return out;
 }
 
-static double enclosing_radius(const nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>& places) {
+static double enclosing_radius(const Table& places) {
     return EnclosingBall(places.data(), places.shape(0), places.shape(1)).radius();
+}
+
+static nb::dict hand_over(NodeFigures&& figures) {
+    nb::dict out;
+    out["classes"] = hand_over(std::move(figures.classes));
+    out["smallest"] = hand_over(std::move(figures.smallest));
+    out["counts"] = hand_over(std::move(figures.counts));
+    out["costs"] = hand_over(std::move(figures.costs));
+    out["peak_bytes"] = figures.peak_bytes;
+    return out;
+}
+
+static nb::dict roll_lattice(const Lattice& lattice, const Lattice::Node& fixed, std::size_t bound, unsigned threads) {
+    NodeFigures figures(0, 0);
+    {
+        nb::gil_scoped_release release;
+        figures = lattice.roll(fixed, bound, threads);
+    }
+    return hand_over(std::move(figures));
+}
+
+static nb::dict look_at_nodes(const Lattice& lattice, const Codes& levels, std::size_t bound, unsigned threads) {
+    NodeFigures figures(0, 0);
+    {
+        nb::gil_scoped_release release;
+        figures = lattice.look(levels.data(), levels.shape(0), bound, threads);
+    }
+    return hand_over(std::move(figures));
+}
+
+static Out<std::int64_t> classes_at(const Lattice& lattice, const Lattice::Node& node) {
+    std::vector<std::int64_t> found;
+    {
+        nb::gil_scoped_release release;
+        found = lattice.classes(node);
+    }
+    return hand_over(std::move(found));
 }
 
 NB_MODULE(_kernels, m) {
@@ -105,6 +144,16 @@ NB_MODULE(_kernels, m) {
         .def("add_tree", [](Widths& w, const In<double>& single,
                             const In<double>& gaps) { w.add_tree(copy(single), gaps.data()); })
         .def("width", &Widths::width);
+    nb::class_<Lattice>(m, "Lattice")
+        .def("__init__", [](Lattice* made, const Codes& codes, const In<std::int64_t>& weights) {
+            new (made) Lattice(codes.data(), weights.data(), codes.shape(0), codes.shape(1));
+        })
+        .def("add_axis", [](Lattice& lattice, const Codes& cells, const Table& widths) {
+            lattice.add_axis(cells.data(), widths.data(), cells.shape(0), cells.shape(1));
+        })
+        .def("roll", &roll_lattice)
+        .def("look", &look_at_nodes)
+        .def("classes", &classes_at);
     m.def("order_points", &order_points);
     m.def("cut_order", &cut_order);
     m.def("merge_points", &merge_points);

@@ -1,0 +1,306 @@
+// Generalization lattice: the classes of every node, each rolled up from the smallest node just below it.
+#pragma once
+
+#include <atomic>
+#include <thread>
+
+#include "widths.hpp"
+
+namespace kech {
+
+// What is known of some nodes; for classes of s = 1 .. bound rows, how many there are and what their suppression adds.
+struct NodeFigures {
+    std::vector<std::int64_t> classes, smallest;
+    std::vector<std::int32_t> counts;  // nodes x bound: classes of s rows
+    std::vector<double> costs;         // nodes x bound: rows of such classes, each times (axes - sum of its widths)
+    std::int64_t peak_bytes = 0;       // of the classes kept at one time
+
+    NodeFigures(std::size_t nodes, std::size_t bound)
+        : classes(nodes), smallest(nodes), counts(nodes * bound), costs(nodes * bound) {}
+};
+
+// The cells of an axis at each level: `up` leads from a cell to the one above it, `cell` from a code.
+struct AxisLevels {
+    std::vector<std::vector<Code>> cell, up;
+    std::vector<std::vector<double>> width;  // of each cell
+    std::size_t word;                        // where the cell stands in a packed key
+    unsigned shift;
+    std::uint64_t mask;
+
+    std::uint64_t of(const std::uint64_t* key) const { return key[word] >> shift & mask; }
+};
+
+// Classes of one node, in the order in which points show them.
+struct Classes {
+    std::vector<std::uint64_t> keys;  // `words` for each class: its cells, packed
+    std::vector<std::int64_t> rows;
+    std::vector<double> spared;  // what suppressing one of its rows adds to the widths of the row's cells
+
+    std::size_t size() const { return rows.size(); }
+    std::int64_t bytes() const { return static_cast<std::int64_t>((keys.size() + rows.size() + spared.size()) * 8); }
+};
+
+// Where the classes of a node are put together; kept from one node to the next.
+template <std::size_t Words>  // of a key; 0 where only `words` knows
+class Gatherer {
+  public:
+    explicit Gatherer(std::size_t words) : words_(words) {}
+
+    void start(std::size_t most) {
+        std::size_t size = std::bit_ceil(std::max<std::size_t>(2 * most, 16));
+        if (slots_.size() < size) {
+            slots_.resize(size);
+            classes_.keys.resize(size * words());
+            classes_.rows.resize(size);
+            classes_.spared.resize(size);
+        }
+        std::fill_n(slots_.begin(), size, empty);
+        shift_ = 64 - std::countr_zero(size);
+        mask_ = size - 1;
+        count_ = 0;
+    }
+
+    // Rows of the class with this key; gives back the number of the class.
+    std::size_t add(const std::uint64_t* key, std::int64_t rows, double spared) {
+        for (std::size_t at = mix(key) >> shift_;; at = (at + 1) & mask_) {
+            auto slot = slots_[at];
+            if (slot == empty) {
+                slots_[at] = static_cast<std::uint32_t>(count_);
+                std::copy_n(key, words(), classes_.keys.data() + count_ * words());
+                classes_.rows[count_] = rows;
+                classes_.spared[count_] = spared;
+                return count_++;
+            }
+            if (std::equal(key, key + words(), classes_.keys.data() + slot * words())) {
+                classes_.rows[slot] += rows;
+                return slot;
+            }
+        }
+    }
+
+    Classes finish() const {
+        auto first = [](const auto& all, std::size_t count) {
+            return std::vector(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
+        };
+        return {first(classes_.keys, count_ * words()), first(classes_.rows, count_), first(classes_.spared, count_)};
+    }
+
+  private:
+    static constexpr std::uint32_t empty = ~std::uint32_t{0};
+
+    std::size_t words() const { return Words ? Words : words_; }
+
+    std::uint64_t mix(const std::uint64_t* key) const {
+        std::uint64_t hash = key[0] * 0x9E3779B97F4A7C15u;
+        for (std::size_t w = 1; w < words(); ++w) hash = (hash ^ hash >> 32 ^ key[w]) * 0x9E3779B97F4A7C15u;
+        return hash;
+    }
+
+    std::size_t words_, count_ = 0, mask_ = 0;
+    int shift_ = 0;
+    std::vector<std::uint32_t> slots_;
+    Classes classes_;
+};
+
+class Lattice {
+  public:
+    using Node = std::vector<int>;  // a level for each axis
+
+    Lattice(const Code* codes, const std::int64_t* weights, std::size_t points, std::size_t axes)
+        : codes_(codes, codes + points * axes), weights_(weights, weights + points), points_(points), axes_(axes) {}
+
+    // cells and widths: levels x codes; cells are counted from 0, and each lies in one cell of the next level.
+    void add_axis(const Code* cells, const double* widths, std::size_t levels, std::size_t codes) {
+        AxisLevels axis;
+        for (std::size_t l = 0; l < levels; ++l) {
+            axis.cell.emplace_back(cells + l * codes, cells + (l + 1) * codes);
+            auto count = static_cast<std::size_t>(axis.cell[l].back()) + 1;
+            axis.width.emplace_back(count);
+            axis.up.emplace_back(count);
+            for (std::size_t c = 0; c < codes; ++c) {
+                axis.width[l][axis.cell[l][c]] = widths[l * codes + c];
+                if (l + 1 < levels) axis.up[l][axis.cell[l][c]] = cells[(l + 1) * codes + c];
+            }
+        }
+        place(axis, static_cast<unsigned>(std::bit_width(axis.width[0].size() - 1)));
+        levels_.push_back(std::move(axis));
+    }
+
+    // Every node whose first levels are `fixed`; the level of the last axis runs fastest.
+    NodeFigures roll(const Node& fixed, std::size_t bound, unsigned threads) const {
+        return words_ == 1 ? roll<1>(fixed, bound, threads) : roll<0>(fixed, bound, threads);
+    }
+
+    // Some nodes, each straight from the points.
+    NodeFigures look(const int* levels, std::size_t nodes, std::size_t bound, unsigned threads) const {
+        NodeFigures figures(nodes, bound);
+        std::vector<Gatherer<0>> gatherers(threads, Gatherer<0>(words_));
+        share_out(nodes, threads, [&](std::size_t n, unsigned worker) {
+            Node node(levels + n * axes_, levels + (n + 1) * axes_);
+            measure(group(node, gatherers[worker]), n, bound, figures);
+        });
+        return figures;
+    }
+
+    // The class of each point at a node, numbered in the order in which points show them.
+    std::vector<std::int64_t> classes(const Node& node) const {
+        std::vector<std::int64_t> found;
+        Gatherer<0> gatherer(words_);
+        group(node, gatherer, &found);
+        return found;
+    }
+
+  private:
+    // A cell never stands astride two words.
+    void place(AxisLevels& axis, unsigned bits) {
+        if (used_ + bits > 64) {
+            ++words_;
+            used_ = 0;
+        }
+        axis.word = words_ - 1;
+        axis.shift = bits ? used_ : 0;
+        axis.mask = bits ? ~std::uint64_t{0} >> (64 - bits) : 0;
+        used_ += bits;
+    }
+
+    void pack(std::size_t point, const Node& node, std::uint64_t* key) const {
+        std::fill_n(key, words_, 0);
+        for (std::size_t j = 0; j < axes_; ++j) {
+            const auto& axis = levels_[j];
+            auto cell = axis.cell[node[j]][codes_[point * axes_ + j]];
+            key[axis.word] |= static_cast<std::uint64_t>(cell) << axis.shift;
+        }
+    }
+
+    template <std::size_t Words>
+    Classes group(const Node& node, Gatherer<Words>& gatherer, std::vector<std::int64_t>* numbers = nullptr) const {
+        gatherer.start(points_);
+        std::vector<std::uint64_t> key(words_);
+        for (std::size_t p = 0; p < points_; ++p) {
+            pack(p, node, key.data());
+            auto number = gatherer.add(key.data(), weights_[p], spared(key.data(), node));
+            if (numbers) numbers->push_back(static_cast<std::int64_t>(number));
+        }
+        return gatherer.finish();
+    }
+
+    double spared(const std::uint64_t* key, const Node& node) const {
+        auto left = static_cast<double>(axes_);
+        for (std::size_t j = 0; j < axes_; ++j) left -= levels_[j].width[node[j]][levels_[j].of(key)];
+        return left;
+    }
+
+    template <std::size_t Words>
+    NodeFigures roll(const Node& fixed, std::size_t bound, unsigned threads) const {
+        Node node(fixed);
+        node.resize(axes_, 0);
+        auto strides = strides_from(fixed.size());
+        NodeFigures figures(strides.back(), bound);
+        auto layers = layers_from(fixed.size(), strides);
+        std::vector<Classes> kept(strides.back());
+        std::vector<Gatherer<Words>> gatherers(threads, Gatherer<Words>(words_));
+        kept[0] = group(node, gatherers[0]);
+        measure(kept[0], 0, bound, figures);
+        std::int64_t below = figures.peak_bytes = kept[0].bytes();
+        for (std::size_t t = 1; t < layers.size(); ++t) {
+            share_out(layers[t].size(), threads, [&](std::size_t i, unsigned worker) {
+                auto n = layers[t][i];
+                kept[n] = roll_up(n, fixed.size(), strides, kept, gatherers[worker]);
+                measure(kept[n], n, bound, figures);
+            });
+            std::int64_t here = 0;
+            for (auto n : layers[t]) here += kept[n].bytes();
+            figures.peak_bytes = std::max(figures.peak_bytes, below + here);
+            for (auto n : layers[t - 1]) kept[n] = {};
+            below = here;
+        }
+        return figures;
+    }
+
+    std::vector<std::size_t> strides_from(std::size_t first) const {
+        std::vector<std::size_t> strides(axes_ - first + 1, 1);  // of the last axis first; the last stride is all nodes
+        for (std::size_t i = 0; i + 1 < strides.size(); ++i)
+            strides[i + 1] = strides[i] * levels_[axes_ - 1 - i].width.size();
+        return strides;
+    }
+
+    int level_of(std::size_t node, std::size_t axis, const std::vector<std::size_t>& strides) const {
+        return static_cast<int>(node / strides[axes_ - 1 - axis] % levels_[axis].width.size());
+    }
+
+    // Nodes by the sum of their levels.
+    std::vector<std::vector<std::size_t>> layers_from(std::size_t first, const std::vector<std::size_t>& strides) const {
+        std::vector<std::vector<std::size_t>> layers;
+        for (std::size_t n = 0; n < strides.back(); ++n) {
+            std::size_t sum = 0;
+            for (std::size_t j = first; j < axes_; ++j) sum += static_cast<std::size_t>(level_of(n, j, strides));
+            if (layers.size() <= sum) layers.resize(sum + 1);
+            layers[sum].push_back(n);
+        }
+        return layers;
+    }
+
+    // From the smallest node just below.
+    template <std::size_t Words>
+    Classes roll_up(std::size_t n, std::size_t first, const std::vector<std::size_t>& strides,
+                    const std::vector<Classes>& kept, Gatherer<Words>& gatherer) const {
+        std::size_t from = n, along = 0;
+        for (std::size_t j = first; j < axes_; ++j) {
+            if (level_of(n, j, strides) == 0) continue;
+            std::size_t below = n - strides[axes_ - 1 - j];
+            if (from == n || kept[below].size() < kept[from].size()) from = below, along = j;
+        }
+        return climb(kept[from], levels_[along], level_of(n, along, strides) - 1, gatherer);
+    }
+
+    template <std::size_t Words>
+    Classes climb(const Classes& below, const AxisLevels& axis, int level, Gatherer<Words>& gatherer) const {
+        const std::size_t words = Words ? Words : words_;
+        const auto &up = axis.up[level];
+        std::vector<double> change(up.size());
+        for (std::size_t c = 0; c < up.size(); ++c) change[c] = axis.width[level][c] - axis.width[level + 1][up[c]];
+        gatherer.start(below.size());
+        std::vector<std::uint64_t> key(words);
+        for (std::size_t i = 0; i < below.size(); ++i) {
+            std::copy_n(below.keys.data() + i * words, words, key.data());
+            auto cell = axis.of(key.data());
+            key[axis.word] ^= (cell ^ static_cast<std::uint64_t>(up[cell])) << axis.shift;
+            gatherer.add(key.data(), below.rows[i], below.spared[i] + change[cell]);
+        }
+        return gatherer.finish();
+    }
+
+    static void measure(const Classes& made, std::size_t n, std::size_t bound, NodeFigures& figures) {
+        std::int64_t smallest = made.size() ? made.rows[0] : 0;
+        auto* counts = figures.counts.data() + n * bound;
+        auto* costs = figures.costs.data() + n * bound;
+        for (std::size_t i = 0; i < made.size(); ++i) {
+            auto rows = made.rows[i];
+            smallest = std::min(smallest, rows);
+            if (rows > static_cast<std::int64_t>(bound)) continue;
+            ++counts[rows - 1];
+            costs[rows - 1] += static_cast<double>(rows) * made.spared[i];
+        }
+        figures.classes[n] = static_cast<std::int64_t>(made.size());
+        figures.smallest[n] = smallest;
+    }
+
+    template <class Job>
+    static void share_out(std::size_t jobs, unsigned threads, const Job& job) {
+        std::atomic<std::size_t> next{0};
+        auto worker = [&](unsigned id) {
+            for (std::size_t i; (i = next.fetch_add(1)) < jobs;) job(i, id);
+        };
+        std::vector<std::jthread> pool;
+        for (unsigned t = 1; t < std::min<std::size_t>(threads, jobs); ++t) pool.emplace_back(worker, t);
+        worker(0);
+    }
+
+    std::vector<Code> codes_;
+    std::vector<std::int64_t> weights_;
+    std::size_t points_, axes_, words_ = 1;
+    unsigned used_ = 0;
+    std::vector<AxisLevels> levels_;
+};
+
+}  // namespace kech

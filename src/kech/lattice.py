@@ -1,0 +1,345 @@
+"""Generalization lattice: a node is a level for each column; rows that are then printed alike are one class.
+
+In: points.  Out: for every node its classes, its k and its loss; hence, for every k and every limit of suppressed rows,
+the minimal nodes, the best one, and what each k costs.
+
+Equality is an equivalence relation, so the complex of a node is a disjoint union of full simplices: its components are
+its classes, and it has no holes.  Going up, classes merge, so k never falls, and suppressed rows never become more.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech._kernels import Lattice
+from kech.errors import BadOption, GoalNotMet, NoSuchNode, TooFewRows, TooManyNodes
+from kech.grid import Ints
+from kech.levels import Level, build_levels
+from kech.partition import Partition, box_partition
+from kech.points import Points, build_points
+from kech.rollup import NodeTable, build_kernel, roll_all
+from kech.rulers import Floats
+from kech.searching import ROUNDING, Levels, Sight, search_best, search_chains
+from kech.table import Table
+
+MOST_NODES = 1_000_000  # beyond it nodes are searched, not enumerated
+MEMORY = 1 << 30  # bytes, half for the figures of all nodes, half for the classes kept while rolling up
+FIGURE_BYTES = 12  # of one class size at one node
+BOUND = 128  # class sizes counted at every node; for a larger k with suppression they are counted again
+LOOKS = 20_000  # nodes a search may look at
+LARGEST_K = 100  # of a curve for which no k is named
+
+
+@dataclass(frozen=True, slots=True)
+class LatticeNode:
+    """A node as it would be released for k; no node loses less than `bound`."""
+
+    k: int
+    levels: Levels
+    loss: float
+    classes: int  # of k rows or more
+    suppressed: int  # rows in smaller ones
+    bound: float
+
+    @property
+    def proven(self) -> bool:
+        """Whether no node is better."""
+        return self.loss - self.bound <= ROUNDING
+
+
+@dataclass(frozen=True, slots=True)
+class PathBar:
+    """A class along a monotone path, alive from position `birth` to `death`, both included.
+
+    When classes merge the heaviest lives on; `weights` are its rows at each position.
+    """
+
+    birth: int
+    death: int
+    weights: tuple[int, ...]
+
+
+@dataclass(eq=False, repr=False)
+class GeneralizationLattice:
+    """All nodes over the levels of the columns; `memory` bounds what is kept, in bytes."""
+
+    points: Points
+    levels: tuple[tuple[Level, ...], ...]
+    threads: int = 1
+    memory: int = MEMORY
+    _wide: NodeTable | None = None  # class sizes counted further than in `table`
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Quasi-identifiers, in the order of the levels of a node."""
+        return tuple(axis.column for axis in self.points.axes)
+
+    @property
+    def heights(self) -> tuple[int, ...]:
+        """Number of levels of each column."""
+        return tuple(map(len, self.levels))
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes."""
+        return prod(self.heights)
+
+    @property
+    def top(self) -> Levels:
+        """The node at which all is lost."""
+        return tuple(height - 1 for height in self.heights)
+
+    @property
+    def largest_k(self) -> int:
+        """The largest k that a node reaches: at the top all rows are one class."""
+        return self.points.rows
+
+    # -- one node --------------------------------------------------------------------------------------
+
+    def classes(self, levels: Sequence[int]) -> Ints:
+        """The class of each point, numbered in the order in which the points show them."""
+        return self._kernel.classes(list(self.check(levels)))
+
+    def classes_of(self, levels: Sequence[int]) -> int:
+        """Number of classes: dim H_0."""
+        return int(self._look(levels, 1)["classes"][0])
+
+    def k_of(self, levels: Sequence[int]) -> int:
+        """Rows of the smallest class."""
+        return int(self._look(levels, 1)["smallest"][0])
+
+    def suppressed_of(self, levels: Sequence[int], k: int) -> int:
+        """Rows in classes of fewer than k."""
+        return self._sight(levels, k).suppressed
+
+    def loss_of(self, levels: Sequence[int], k: int = 1) -> float:
+        """Average width of all cells; rows in classes of fewer than k are suppressed and count 1."""
+        return self._sight(levels, k).loss
+
+    def rank(self, low: Sequence[int], high: Sequence[int]) -> int:
+        """Rank invariant: the rank of H_0(low) -> H_0(high).  The map is onto, so it is the classes of `high`."""
+        if any(a > b for a, b in zip(self.check(low), self.check(high), strict=True)):
+            raise BadOption("rank", f"{tuple(low)} is not below {tuple(high)}; there is no map between them.")
+        return self.classes_of(high)
+
+    def partition(self, levels: Sequence[int], k: int | None = None, suppress: float = 0.0) -> Partition:
+        """The classes of a node, each with the cells of the levels as its box; those of fewer than k are left out."""
+        group = self.classes(levels)
+        sizes = np.bincount(group, weights=self.points.weights).astype(np.int64)
+        kept = sizes >= (k or 1)
+        if sizes[~kept].sum() > self.limit(suppress):
+            raise GoalNotMet(f"Node {tuple(levels)}: {sizes[~kept].sum()} rows are in classes of fewer than {k}.")
+        point = np.flatnonzero(kept[group])
+        point = point[np.argsort(group[point], kind="stable")]
+        _, first, number = np.unique(group[point], return_index=True, return_inverse=True)
+        codes = self.points.codes[point[first]]
+        at = [axis[level] for axis, level in zip(self.levels, levels, strict=True)]
+        lo, hi = (
+            np.stack([getattr(level, end)[level.cells[codes[:, j]]] for j, level in enumerate(at)], axis=1)
+            for end in ("lo", "hi")
+        )
+        return box_partition(self.points, point, number, self.points.weights[point], lo, hi)
+
+    def check(self, levels: Sequence[int]) -> Levels:
+        """A node of this lattice."""
+        if len(levels) != len(self.heights):
+            raise NoSuchNode(levels, f"it needs {len(self.heights)} levels: {', '.join(self.columns)}.")
+        for column, level, height in zip(self.columns, levels, self.heights, strict=True):
+            if not 0 <= level < height:
+                raise NoSuchNode(levels, f"column {column!r} has the levels 0 to {height - 1}.")
+        return tuple(map(int, levels))
+
+    def limit(self, suppress: float) -> int:
+        """Rows that may be suppressed, from their share."""
+        if not 0 <= suppress < 1:
+            raise BadOption("--suppress", "give a share of the rows, 0 or more and less than 1.")
+        return int(suppress * self.points.rows + 1e-9)
+
+    # -- all nodes -------------------------------------------------------------------------------------
+
+    @cached_property
+    def table(self) -> NodeTable:
+        """Figures of all nodes."""
+        fitting = self.memory // 2 // FIGURE_BYTES // self.nodes
+        return self._roll(max(1, min(BOUND, self.points.rows, fitting)))
+
+    @property
+    def losses(self) -> Floats:
+        """The loss of every node when nothing is suppressed."""
+        total = np.zeros(1)
+        for axis in self._axis_losses:
+            total = np.add.outer(total, axis).ravel()
+        return total
+
+    def minimal_nodes(self, k: int, suppress: float = 0.0) -> list[Levels]:
+        """Nodes that reach k within the limit while no node below them does."""
+        fits = self._fits(k, self.limit(suppress))
+        minimal, stride = fits.copy(), self.nodes
+        for height in self.heights:
+            stride //= height
+            lower, here = fits.reshape(-1, height, stride)[:, :-1], minimal.reshape(-1, height, stride)[:, 1:]
+            here &= ~lower
+        return [self._levels_at(node) for node in np.flatnonzero(minimal).tolist()]
+
+    def best(self, k: int, suppress: float = 0.0, *, looks: int = LOOKS) -> LatticeNode:
+        """The node of least loss that reaches k; in a lattice too large to enumerate, the best that `looks` find."""
+        limit = self.limit(suppress)
+        if not self._is_enumerable(k, limit):
+            return self._searched(k, limit, looks)
+        fits = self._fits(k, limit)
+        if not fits.any():
+            raise TooFewRows(self.points.rows, k)
+        losses = np.where(fits, self.losses + (self._counted(k).cost(k) if limit else 0.0), np.inf)
+        levels = self._levels_at(int(np.argmin(np.round(losses, 12))))
+        return self._node(k, levels, self.loss_of(levels, k))
+
+    def curve(self, suppress: float = 0.0, ks: Sequence[int] | None = None) -> list[LatticeNode]:
+        """The trade-off: the best node for every k, or for the k named."""
+        chosen = range(2, min(LARGEST_K, self.points.rows) + 1) if ks is None else ks
+        return [self.best(k, suppress) for k in chosen]
+
+    def chain(self, k: int, suppress: float = 0.0, *, chains: int = 2) -> LatticeNode:
+        """The first node that reaches k along the lowest chains of the lattice, as the paper approximates."""
+        found = search_chains(lambda node: self._sight(node, k), self.heights, self.limit(suppress), chains)
+        if found is None:
+            raise GoalNotMet(
+                f"k={k} was not reached on {chains} chains of the lattice. That is no proof that no node reaches it: "
+                "search the whole lattice."
+            )
+        return self._node(k, found, 0.0)
+
+    def path_barcode(self, path: Sequence[Sequence[int]]) -> list[PathBar]:
+        """Bars of a path that only goes up; every class is there from the start, since all maps are onto."""
+        if not path:
+            raise BadOption("--path", "it is empty; name at least one node.")
+        for low, high in pairwise(path):
+            self.rank(low, high)
+        return path_bars([self.classes(levels) for levels in path], self.points.weights)
+
+    def to_json(self, ks: Sequence[int], suppress: float = 0.0, *, search: str = "lattice") -> dict[str, Any]:
+        """The object `kech lattice --json` prints."""
+        if search not in ("lattice", "chain"):
+            raise BadOption("--search", "choose lattice or chain.")
+        found = [self.best(k, suppress) if search == "lattice" else self.chain(k, suppress) for k in ks]
+        listed = search == "lattice" and all(self._is_enumerable(k, self.limit(suppress)) for k in ks)
+        return {
+            "nodes": self.nodes,
+            "heights": dict(zip(self.columns, self.heights, strict=True)),
+            "search": search,
+            "peak_bytes": self.table.peak_bytes if listed else None,
+            "best": [self._as_json(node) for node in found],
+            "minimal": {str(k): [list(x) for x in self.minimal_nodes(k, suppress)] for k in ks} if listed else None,
+        }
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def _kernel(self) -> Lattice:
+        return build_kernel(self.points, self.levels)
+
+    @cached_property
+    def _axis_losses(self) -> list[Floats]:
+        """What each level of each column adds to the loss."""
+        points, found = self.points, []
+        for j, axis in enumerate(self.levels):
+            shares = (
+                np.bincount(points.codes[:, j], points.weights, len(axis[0].cells)) / points.rows / len(self.levels)
+            )
+            found.append(np.array([shares @ level.widths[level.cells] for level in axis]))
+        return found
+
+    def _roll(self, bound: int) -> NodeTable:
+        if self.nodes > MOST_NODES:
+            raise TooManyNodes(self.nodes, MOST_NODES)
+        return roll_all(self._kernel, self.points, self.levels, bound, memory=self.memory // 2, threads=self.threads)
+
+    def _bound(self, k: int) -> int:
+        """The largest class size that matters for k."""
+        return max(1, min(k - 1, self.points.rows))
+
+    def _is_enumerable(self, k: int, limit: int) -> bool:
+        fitting = self.memory // 2 // FIGURE_BYTES
+        return self.nodes <= MOST_NODES and (limit == 0 or self.nodes * self._bound(k) <= fitting)
+
+    def _counted(self, k: int) -> NodeTable:
+        """Figures of all nodes, with class sizes counted far enough for k."""
+        table = self.table if self._wide is None else self._wide
+        if table.bound < self._bound(k):
+            table = self._wide = self._roll(self._bound(k))
+        return table
+
+    def _fits(self, k: int, limit: int) -> NDArray[np.bool_]:
+        """Nodes that reach k within the limit."""
+        if limit == 0:
+            return np.asarray(self.table.smallest >= k)
+        if not self._is_enumerable(k, limit):
+            raise TooManyNodes(self.nodes, self.memory // 2 // FIGURE_BYTES // self._bound(k))
+        return np.asarray(self._counted(k).suppressed(k) <= limit)
+
+    def _searched(self, k: int, limit: int, looks: int) -> LatticeNode:
+        losses = [axis.tolist() for axis in self._axis_losses]
+        found = search_best(lambda node: self._sight(node, k), losses, limit, looks)
+        if found is None:
+            raise TooFewRows(self.points.rows, k)
+        return self._node(k, found.levels, found.bound)
+
+    def _look(self, levels: Sequence[int], bound: int) -> dict[str, Any]:
+        return self._kernel.look(np.array([self.check(levels)], np.int32), bound, 1)
+
+    def _sight(self, levels: Sequence[int], k: int) -> Sight:
+        bound = self._bound(k)
+        seen = self._look(levels, bound)
+        sizes = np.arange(1, bound + 1) if k > 1 else np.zeros(1, np.int64)
+        base = sum(float(axis[level]) for axis, level in zip(self._axis_losses, levels, strict=True))
+        cost = seen["costs"].sum() / (self.points.rows * len(self.levels)) if k > 1 else 0.0
+        return Sight(int(seen["counts"] @ sizes), float(base + cost))
+
+    def _node(self, k: int, levels: Levels, bound: float) -> LatticeNode:
+        sight = self._sight(levels, k)
+        sizes = np.bincount(self.classes(levels), weights=self.points.weights)
+        return LatticeNode(k, levels, sight.loss, int((sizes >= k).sum()), sight.suppressed, bound)
+
+    def _levels_at(self, node: int) -> Levels:
+        found = []
+        for height in reversed(self.heights):
+            node, level = divmod(node, height)
+            found.append(level)
+        return tuple(reversed(found))
+
+    def _as_json(self, node: LatticeNode) -> dict[str, Any]:
+        levels = dict(zip(self.columns, node.levels, strict=True))
+        figures = {"loss": node.loss, "classes": node.classes, "suppressed": node.suppressed}
+        return {"k": node.k, "levels": levels, **figures, "proven": node.proven, "bound": node.bound}
+
+
+def path_bars(classes: Sequence[Ints], weights: Ints) -> list[PathBar]:
+    """Bars of partitions that only merge: at each merge the heaviest class lives on, and of equals the first."""
+    rows = [np.bincount(group, weights=weights).astype(np.int64) for group in classes]
+    trails = [[int(held)] for held in rows[0]]
+    bar = np.arange(len(rows[0]))  # of each class that is alive
+    for before, after, held, next_held in zip(classes, classes[1:], rows, rows[1:], strict=False):
+        above = np.zeros(len(held), np.int64)
+        above[before] = after
+        order = np.lexsort((np.arange(len(held)), -held, above))
+        heirs = order[np.searchsorted(above[order], np.arange(len(next_held)))]
+        bar = bar[heirs]
+        for number, size in zip(bar.tolist(), next_held.tolist(), strict=True):
+            trails[number].append(size)
+    return [PathBar(0, len(trail) - 1, tuple(trail)) for trail in trails]
+
+
+def compute_lattice(table: Table, *, grid: str | float = "auto", memory: int = MEMORY) -> GeneralizationLattice:
+    """The lattice of a table; numbers and dates without a hierarchy get levels of round steps."""
+    return build_lattice(build_points(table, grid=grid, steps=True), threads=table.threads, memory=memory)
+
+
+def build_lattice(points: Points, *, threads: int = 1, memory: int = MEMORY) -> GeneralizationLattice:
+    """The lattice over the levels of the axes."""
+    levels = tuple(build_levels(axis) for axis in points.axes)
+    return GeneralizationLattice(points, levels, threads, memory)

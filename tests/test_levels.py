@@ -1,0 +1,244 @@
+from datetime import datetime
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kech
+from kech.axes import LineAxis, build_line_axis, build_rank_axis, build_tree_axis
+from kech.hierarchy import read_hierarchy
+from kech.levels import build_levels
+from kech.points import build_points
+from oracles import label_width
+from strategies import axes, line_axes, seconds, unhurried
+
+stepped = line_axes(grids=("steps",))
+
+
+def printed(axis, level):
+    """The label of every cell."""
+    return axis.labels(level.lo, level.hi)
+
+
+def labels_of(axis):
+    return [printed(axis, level) for level in build_levels(axis)]
+
+
+def numbers(values, grid="steps", null=False):
+    distinct, counts = np.unique(np.array(values, float), return_counts=True)
+    return build_line_axis("c", distinct, counts, null, is_date=False, grid=grid)
+
+
+# The paper's two trees
+
+COUNTRIES = {
+    0: ["Portugal", "Spain", "Hungary", "Poland", "USA", "Canada", "Brazil"],
+    1: ["West Europe"] * 2 + ["East Europe"] * 2 + ["North America"] * 2 + ["South America"],
+    2: ["Europe"] * 4 + ["America"] * 3,
+    3: ["*"] * 7,
+}
+
+
+def test_the_levels_of_the_papers_countries():
+    axis = build_tree_axis("country", COUNTRIES[0], read_hierarchy(COUNTRIES), False)
+
+    assert labels_of(axis) == [
+        ["Portugal", "Spain", "Hungary", "Poland", "USA", "Canada", "Brazil"],
+        ["West Europe", "East Europe", "North America", "Brazil"],  # the lowest node above what is there
+        ["Europe", "America"],
+        ["*"],
+    ]
+    assert build_levels(axis)[2].widths.tolist() == pytest.approx([3 / 6, 2 / 6])
+
+
+# Laws
+
+
+@given(st.one_of(axes, stepped))
+@unhurried
+def test_from_the_codes_up_to_one_cell_every_level_lies_in_the_next(drawn):
+    axis, _ = drawn
+    levels = build_levels(axis)
+
+    assert levels[-1].size == 1
+    for level in levels:
+        assert level.cells.tolist() == sorted(level.cells.tolist())
+        assert set(level.cells.tolist()) == set(range(level.size))
+        assert len(level.cells) == axis.size
+    for below, above in pairwise(levels):
+        assert len(set(zip(below.cells.tolist(), above.cells.tolist(), strict=True))) == below.size
+
+
+@given(st.one_of(axes, stepped))
+@unhurried
+def test_a_cell_is_as_wide_as_its_label(drawn):
+    axis, _ = drawn
+    for level in build_levels(axis):
+        labels = printed(axis, level)
+        public = axis.parameters(labels)
+        assert level.widths.tolist() == pytest.approx([label_width(label, public) for label in labels], abs=1e-9)
+        assert np.array_equal(axis.close(level.lo, level.hi), (level.lo, level.hi))
+        assert len(set(labels)) == level.size
+
+
+@given(st.one_of(axes, stepped))
+@unhurried
+def test_null_is_a_cell_of_its_own_below_the_top(drawn):
+    axis, _ = drawn
+    for level in build_levels(axis)[:-1]:
+        if axis.has_null:
+            assert (level.cells == level.cells[axis.null]).sum() == 1
+            assert printed(axis, level)[level.cells[axis.null]] is None
+
+
+@given(st.one_of(axes, stepped))
+@unhurried
+def test_going_up_no_code_gets_narrower(drawn):
+    axis, _ = drawn
+    levels = build_levels(axis)
+    for below, above in pairwise(levels):
+        assert (below.widths[below.cells] <= above.widths[above.cells] + 1e-9).all()
+
+
+@given(stepped)
+@unhurried
+def test_steps_are_equal_and_hide_by_themselves(drawn):
+    """All edges of a level lie at one distance, or on the calendar, so they tell nothing of single rows."""
+    axis, _ = drawn
+    assert (axis.hides == np.iinfo(np.int64).max).all()
+    for level in build_levels(axis)[:-1]:
+        first = np.unique(level.lo)
+        edges = axis.low[first[first < axis.values]]
+        gaps = np.diff(edges[np.isfinite(edges)])
+        if len(gaps) and axis.is_date:
+            assert gaps.max() <= gaps.min() * 1.15  # 28 days in February, 31 in March
+        elif len(gaps):
+            assert gaps.max() == pytest.approx(gaps.min(), rel=1e-3)
+
+
+@given(stepped)
+@unhurried
+def test_there_are_at_most_eight_levels_of_steps(drawn):
+    axis, _ = drawn
+    assert len(build_levels(axis)) <= 8
+    assert axis.size <= 120_000
+
+
+# What the steps look like
+
+
+def test_ages_have_steps_of_1_5_10_and_50():
+    axis = numbers([*range(17, 91)] * 30)
+    starts = [[x for x in axis.low[np.unique(level.lo)] if np.isfinite(x)] for level in build_levels(axis)]
+
+    assert [np.diff(x)[0] if len(x) > 1 else None for x in starts] == [1, 5, 10, 50, None]
+    assert labels_of(axis)[3] == ["<= 49", "[50, 99]", ">= 100"]
+
+
+def test_a_few_very_rich_people_do_not_stretch_the_steps():
+    axis = numbers([*range(1000, 3000), *range(10**6, 10**6 + 5)])
+
+    assert ">= 3000" in labels_of(axis)[0]
+    assert max(axis.low) == 3000
+
+
+def test_days_months_years_and_tens_of_years():
+    days = np.arange(seconds(datetime(1980, 3, 1)), seconds(datetime(2019, 8, 1)), 86400.0)
+    axis = build_line_axis("c", days, np.ones(len(days), np.int64), False, is_date=True, grid="steps")
+    labels = labels_of(axis)
+
+    assert "1984-02-29" in labels[0]
+    assert "[1984-02-01, 1984-02-29]" in labels[1]
+    assert "[1984-01-01, 1984-12-31]" in labels[2]
+    assert "[1990-01-01, 1999-12-31]" in labels[3]
+    assert labels[4] == ["*"]
+
+
+def test_with_a_step_of_ones_own_levels_are_multiples_of_it():
+    axis = numbers(range(70), grid=7.0)
+
+    assert labels_of(axis)[0][:2] == ["[0, 6]", "[7, 13]"]
+    assert labels_of(axis)[1:] == [["[0, 34]", "[35, 69]"], ["[0, 69]"]]
+
+
+def test_exact_values_are_level_0():
+    axis = numbers([1, 2, 11, 30], grid="exact")
+
+    assert labels_of(axis)[0] == ["1", "2", "11", "30"]
+    assert labels_of(axis)[-1] == ["[1, 30]"]
+
+
+def test_neighbours_in_an_order_merge_by_twos():
+    axis = build_rank_axis("c", list("abcde"), list("abcde"), True, ordinal=True)
+
+    assert labels_of(axis) == [
+        ["a", "b", "c", "d", "e", None],
+        ["a..b", "c..d", "e", None],
+        ["a..d", "e", None],
+        ["*"],
+    ]
+
+
+def test_a_set_has_its_values_and_everything():
+    assert labels_of(build_rank_axis("c", list("abc"), list("abc"), False, ordinal=False)) == [["a", "b", "c"], ["*"]]
+
+
+def test_a_label_that_repeats_upward_is_as_wide_as_its_highest_node():
+    levels = {0: ["clerk", "boss", "Other", "misc"], 1: ["office", "office", "Other", "Other"], 2: ["*"] * 4}
+    axis = build_tree_axis("job", levels[0], read_hierarchy(levels), False)
+    level = build_levels(axis)[0]
+    other = printed(axis, level).index("Other")
+
+    assert level.widths[other] == pytest.approx(1 / 3)
+    assert level.widths.sum() == pytest.approx(1 / 3)
+
+
+# The odd ones
+
+
+def test_a_constant_column_keeps_its_value():
+    axis = numbers([5, 5, 5])
+
+    assert "5" in labels_of(axis)[0]
+    assert len(build_levels(axis)) == 2
+
+
+def test_one_leaf_and_no_null_is_one_level():
+    axis = build_tree_axis("c", ["a"], read_hierarchy({0: ["a", "b"], 1: ["*", "*"]}), False)
+
+    assert [level.size for level in build_levels(axis)] == [1]
+
+
+def test_a_hierarchy_with_one_level_is_leaves_and_everything():
+    tree = read_hierarchy({0: ["a", "b", "c"]})
+    axis = build_tree_axis("c", ["a", "b", "c"], tree, True)
+
+    assert [level.size for level in build_levels(axis)] == [4, 1]
+
+
+def test_nothing_but_null():
+    (level,) = build_levels(build_rank_axis("c", (), (), True, ordinal=False))
+
+    assert level.cells.tolist() == [0]
+    assert level.widths.tolist() == [0]
+
+
+def test_a_tree_of_100_000_leaves():
+    leaves = [f"{x:05}" for x in range(100_000)]
+    paths = {0: leaves, 1: [x[:3] + "__" for x in leaves], 2: [x[:1] + "____" for x in leaves], 3: ["*"] * len(leaves)}
+    axis = build_tree_axis("c", leaves, read_hierarchy(paths), True)
+
+    assert [level.size for level in build_levels(axis)] == [100_001, 1001, 11, 1]
+
+
+def test_an_adaptive_grid_and_one_of_steps_are_chosen_by_whoever_builds_the_points():
+    ages = pa.table({"age": [*range(20, 80)] * 5, "pay": [100.0 * x for x in range(300)]})
+    with kech.read_table(ages, quasi_identifiers=["age", "pay"], axes={"pay": kech.AxisChoice(grid=50)}) as table:
+        adaptive, equal = build_points(table), build_points(table, steps=True)
+
+    assert all(isinstance(axis, LineAxis) for axis in equal.axes)
+    assert (equal.axes[0].hides > adaptive.axes[0].hides.max()).all()
+    assert [points.axes[1].grid for points in (adaptive, equal)] == [50, 50]
