@@ -306,7 +306,7 @@ def test_a_folder_that_is_not_there_is_named(nine, tmp_path):
 def test_a_failure_keeps_the_old_file(nine, tmp_path, monkeypatch):
     target = tmp_path / "b.svg"
     target.write_text("old")
-    monkeypatch.setattr("kech.plot.svg_text", lambda _: 1 / 0)
+    monkeypatch.setattr("kech.plot.svg_text", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         save_barcode(nine, target)
 

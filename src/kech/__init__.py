@@ -13,6 +13,7 @@ from kech.release import Release, make_release
 from kech.review import HierarchyReview, review_hierarchy
 from kech.spectrum import Spectrum, compute_spectrum
 from kech.table import AxisChoice, Table, read_table
+from kech.zigzag import ZigzagBarcode, compute_zigzag
 
 __version__ = _version("kech")
 __all__ = [
@@ -26,11 +27,13 @@ __all__ = [
     "Spectrum",
     "Table",
     "WeightedBarcode",
+    "ZigzagBarcode",
     "check_certificate",
     "check_table",
     "compute_barcode",
     "compute_lattice",
     "compute_spectrum",
+    "compute_zigzag",
     "errors",
     "inspect_table",
     "make_release",

@@ -17,12 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kech._kernels import Lattice
+from kech._kernels import Lattice, walk_path
 from kech.errors import BadOption, GoalNotMet, NoSuchNode, TooFewRows, TooManyNodes
 from kech.grid import Ints
 from kech.levels import Level, build_levels
 from kech.partition import Partition, box_partition
-from kech.paths import PathBar, path_bars
 from kech.points import Points, build_points
 from kech.rollup import NodeTable, build_kernel, roll_all
 from kech.rulers import Floats
@@ -53,6 +52,18 @@ class LatticeNode:
     def proven(self) -> bool:
         """Whether no node is better."""
         return self.loss - self.bound <= ROUNDING
+
+
+@dataclass(frozen=True, slots=True)
+class PathBar:
+    """A class along a monotone path, alive from position `birth` to `death`, both included.
+
+    When classes merge the heaviest lives on; `weights` are its rows at each position.
+    """
+
+    birth: int
+    death: int
+    weights: tuple[int, ...]
 
 
 @dataclass(eq=False, repr=False)
@@ -209,7 +220,9 @@ class GeneralizationLattice:
             raise BadOption("--path", "it is empty; name at least one node.")
         for low, high in pairwise(path):
             self.rank(low, high)
-        return path_bars([self.classes(levels) for levels in path], self.points.weights)
+        walk = walk_path([self.classes(levels) for levels in path], self.points.weights, True, self.threads)
+        trails = np.split(walk["rows"], walk["begin"][1:-1])
+        return [PathBar(0, len(trail) // 2, tuple(trail[::2].tolist())) for trail in trails]
 
     def to_json(
         self, ks: Sequence[int] | None = None, suppress: float = 0.0, *, search: str = "lattice"

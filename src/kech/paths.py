@@ -1,39 +1,147 @@
-"""Paths: the barcode of a path that only goes up a lattice.
+"""Paths: sequences of lattice nodes, written out or by name.
 
-In: the classes of the points at each position.  Out: bars with weights.
+In: a lattice and a path.  Out: its nodes, each inside the lattice.
+
+    rows      every node, the last axis fastest:    C00 C01 C02 C03 C10 C11 C12 C13, the paper's first sequence
+    columns   every node, the first axis fastest:   C00 C10 C01 C11 C02 C12 C03 C13, the paper's second sequence
+    diagonal  from bottom to top, one level up at each step, the axes in turn: C00 C10 C11 C12 C13
+    minimal   for each k that minimal node which loses least, from k = 1 up to the largest k any node reaches
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from itertools import product
+from math import prod
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kech.grid import Ints
+from kech.errors import BadOption
+
+Node = tuple[int, ...]
+
+MOST_STEPS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class PathBar:
-    """A class along a monotone path, alive from position `birth` to `death`, both included.
+class Lattice(Protocol):
+    """What a path needs to know of a lattice."""
 
-    When classes merge the heaviest lives on; `weights` are its rows at each position.
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The axes."""
+
+    @property
+    def heights(self) -> tuple[int, ...]:
+        """Levels of each axis; level 0 is the finest."""
+
+    @property
+    def points(self) -> Any:
+        """Weighted points."""
+
+    @property
+    def largest_k(self) -> int:
+        """The k of the top."""
+
+    def classes(self, levels: Node) -> NDArray[np.int64]:
+        """The class of each point at a node."""
+
+    def minimal_nodes(self, k: int) -> list[Node]:
+        """Nodes that reach k while no node below them does."""
+
+    def k_of(self, levels: Node) -> int:
+        """Rows of the smallest class at a node."""
+
+    def loss_of(self, levels: Node) -> float:
+        """Loss of a node."""
+
+
+def resolve_path(lattice: Lattice, path: str | Sequence[Sequence[int]]) -> tuple[Node, ...]:
+    """The nodes of a path, whichever way it is given."""
+    chosen = parse_path(path) if isinstance(path, str) else [tuple(node) for node in path]
+    nodes = NAMED[chosen](lattice) if isinstance(chosen, str) else chosen
+    check_length(len(nodes))
+    for number, node in enumerate(nodes, 1):
+        check_node(number, node, lattice)
+    return tuple(tuple(map(int, node)) for node in nodes)
+
+
+def parse_path(text: str) -> str | list[Node]:
+    """A name, or nodes as they are written on a command line.
+
+    >>> parse_path("0,0 0,1 1,0")
+    [(0, 0), (0, 1), (1, 0)]
+    >>> parse_path("diagonal")
+    'diagonal'
     """
+    if text.strip() in NAMED:
+        return text.strip()
+    return [parse_node(number, word) for number, word in enumerate(text.split(), 1)]
 
-    birth: int
-    death: int
-    weights: tuple[int, ...]
+
+def parse_node(number: int, word: str) -> Node:
+    """Levels with commas between."""
+    levels = word.split(",")
+    if not all(level.isascii() and level.isdigit() and len(level) < 10 for level in levels):
+        names = ", ".join(NAMED)
+        raise BadOption("--path", f"step {number}, {word!r}, is no node. Write levels as in '0,0 0,1 1,0', or {names}.")
+    return tuple(int(level) for level in levels)
 
 
-def path_bars(classes: Sequence[Ints], weights: Ints) -> list[PathBar]:
-    """Bars of partitions that only merge: at each merge the heaviest class lives on, and of equals the first."""
-    rows = [np.bincount(group, weights=weights).astype(np.int64) for group in classes]
-    trails = [[int(held)] for held in rows[0]]
-    bar = np.arange(len(rows[0]))  # of each class that is alive
-    for before, after, held, next_held in zip(classes, classes[1:], rows, rows[1:], strict=False):
-        above = np.zeros(len(held), np.int64)
-        above[before] = after
-        order = np.lexsort((np.arange(len(held)), -held, above))
-        heirs = order[np.searchsorted(above[order], np.arange(len(next_held)))]
-        bar = bar[heirs]
-        for number, size in zip(bar.tolist(), next_held.tolist(), strict=True):
-            trails[number].append(size)
-    return [PathBar(0, len(trail) - 1, tuple(trail)) for trail in trails]
+def check_length(steps: int) -> None:
+    """A path has a node, and no more than can be drawn or told."""
+    if not steps:
+        raise BadOption("--path", f"is empty. Name a node or more, as in '0,0 0,1 1,0', or {', '.join(NAMED)}.")
+    if steps > MOST_STEPS:
+        reason = f"{steps:,} steps are too many, {MOST_STEPS:,} are allowed. Name fewer nodes, or diagonal or minimal."
+        raise BadOption("--path", reason)
+
+
+def check_node(number: int, node: Node, lattice: Lattice) -> None:
+    """A node has a level for each axis, and the axis has that level."""
+    written = ",".join(map(str, node))
+    if len(node) != len(lattice.heights):
+        wanted = f"give {len(lattice.heights)}, for {', '.join(lattice.columns)}"
+        raise BadOption("--path", f"step {number}, {written!r}, has {len(node)} levels; {wanted}.")
+    for column, level, height in zip(lattice.columns, node, lattice.heights, strict=True):
+        if isinstance(level, bool) or not isinstance(level, int | np.integer) or not 0 <= level < height:
+            raise BadOption("--path", f"step {number}, {written!r}: column {column!r} has levels 0 to {height - 1}.")
+
+
+def rows_path(lattice: Lattice) -> list[Node]:
+    """Every node, the last axis fastest."""
+    check_length(prod(lattice.heights))
+    return list(product(*map(range, lattice.heights)))
+
+
+def columns_path(lattice: Lattice) -> list[Node]:
+    """Every node, the first axis fastest."""
+    check_length(prod(lattice.heights))
+    return [node[::-1] for node in product(*map(range, lattice.heights[::-1]))]
+
+
+def diagonal_path(lattice: Lattice) -> list[Node]:
+    """From bottom to top, the axes in turn; an axis at its top is passed over."""
+    heights = lattice.heights
+    rounds = range(1, max(heights, default=1))
+    raised = [axis for level in rounds for axis, height in enumerate(heights) if level < height]
+    path = [[0] * len(heights)]
+    for axis in raised:
+        path.append([level + (at == axis) for at, level in enumerate(path[-1])])
+    return [tuple(node) for node in path]
+
+
+def minimal_path(lattice: Lattice) -> list[Node]:
+    """The minimal node that loses least, as k grows; it stays for every k it reaches, for it stays minimal."""
+    path, k = list[Node](), 1
+    while k <= lattice.largest_k:
+        path.append(min(lattice.minimal_nodes(k), key=lambda node: (lattice.loss_of(node), node)))
+        k = lattice.k_of(path[-1]) + 1
+    return path
+
+
+NAMED: dict[str, Callable[[Lattice], list[Node]]] = {
+    "rows": rows_path,
+    "columns": columns_path,
+    "diagonal": diagonal_path,
+    "minimal": minimal_path,
+}

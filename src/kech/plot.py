@@ -6,7 +6,7 @@ A component is a box: as long as it lives, as thick as its rows.  What merges li
 line at eps meets exactly the classes at eps.  Only radii, weights and counts are drawn, never a cell.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from io import StringIO
 from os import PathLike
 from pathlib import Path
@@ -68,26 +68,31 @@ def save_barcode(
     barcode: Any, path: str | PathLike[str], k: Sequence[int] = (2,), *, reading: str = "homological"
 ) -> None:
     """Draw into a file, whole or not at all."""
+    save_figure(lambda: build_figure(barcode, k, reading)[0].figure, path, TITLE)
+
+
+def save_figure(build: Callable[[], Any], path: str | PathLike[str], title: str) -> None:
+    """Build a figure and put it in place, whole or not at all."""
     target = Path(path)
     ending = target.suffix.lower()
     if ending not in (".svg", ".png", ".html"):
         raise BadTarget(target, "a plot ends in .svg, .png or .html.")
     with SAVING, load_matplotlib().rc_context(SETTINGS):
-        figure = build_figure(barcode, k, reading)[0].figure
+        figure = build()
         with clear_refusals(target), written_aside(target) as draft:
             if ending == ".png":
-                figure.savefig(draft, format="png", dpi=200, metadata={"Title": f"PRIVATE. {TITLE}"})
+                figure.savefig(draft, format="png", dpi=200, metadata={"Title": f"PRIVATE. {title}"})
             else:
-                svg = svg_text(figure)
-                page = PAGE.format(title=TITLE, svg=svg[svg.index("<svg") :])
+                svg = svg_text(figure, title)
+                page = PAGE.format(title=title, svg=svg[svg.index("<svg") :])
                 draft.write_text(svg if ending == ".svg" else page, "utf-8")
             put_in_place({draft: target})
 
 
-def svg_text(figure: Any) -> str:
-    """The figure as SVG, the same text for the same barcode."""
+def svg_text(figure: Any, title: str) -> str:
+    """The figure as SVG, the same text for the same picture."""
     text = StringIO()
-    figure.savefig(text, format="svg", metadata={"Title": f"PRIVATE. {TITLE}", "Date": None})
+    figure.savefig(text, format="svg", metadata={"Title": f"PRIVATE. {title}", "Date": None})
     return text.getvalue()
 
 

@@ -8,6 +8,7 @@
 #include "ordering.hpp"
 #include "reaching.hpp"
 #include "rolling.hpp"
+#include "zigzag.hpp"
 
 namespace nb = nanobind;
 using namespace kech;
@@ -87,6 +88,26 @@ static nb::tuple reach_rows(const Codes& codes, const In<std::int64_t>& weights,
     return nb::make_tuple(hand_over(std::move(found.total)), hand_over(std::move(found.largest)));
 }
 
+static nb::dict walk_path(const std::vector<In<std::int64_t>>& path, const In<std::int64_t>& weights, bool unions,
+                          unsigned threads) {
+    std::vector<const std::int64_t*> nodes;
+    for (auto& classes : path) nodes.push_back(classes.data());
+    Zigzag found;
+    {
+        nb::gil_scoped_release release;
+        found = PathWalk(nodes, weights.data(), weights.size(), unions).run(threads);
+    }
+    nb::dict out;
+    out["birth"] = hand_over(std::move(found.birth));
+    out["death"] = hand_over(std::move(found.death));
+    out["begin"] = hand_over(std::move(found.begin));
+    out["rows"] = hand_over(std::move(found.rows));
+    out["classes"] = hand_over(std::move(found.classes));
+    out["smallest"] = hand_over(std::move(found.smallest));
+    out["holes"] = hand_over(std::move(found.holes));
+    return out;
+}
+
 static double enclosing_radius(const Table& places) {
     return EnclosingBall(places.data(), places.shape(0), places.shape(1)).radius();
 }
@@ -150,5 +171,6 @@ NB_MODULE(_kernels, m) {
     m.def("cut_order", &cut_order);
     m.def("merge_points", &merge_points);
     m.def("reach_rows", &reach_rows);
+    m.def("walk_path", &walk_path);
     m.def("enclosing_radius", &enclosing_radius);
 }
