@@ -147,6 +147,19 @@ def test_lattice_on_the_screen(run, people):
     assert run("lattice", people, "--qi", "age", "--k", 401).code == 4
 
 
+def test_zigzag_as_json_and_on_the_screen(ask, run, people, folder):
+    found = ask("zigzag", people, "--qi", "sex", "schooling", "--path", "0,0", "0,1", "1,0", "--k", 400)
+    assert {"private", "path", "columns", "through", "bars", "summary", "positions", "regimes", "plot"} == set(found)
+    assert found["path"] == [[0, 0], [0, 1], [1, 0]]
+    assert [at["position"] for at in found["positions"]] == [0, 0.5, 1, 1.5, 2]
+    assert [regime["k"] for regime in found["regimes"]] == [400]
+    assert ask("zigzag", people, "--qi", "sex", "schooling")["path"][-1] == [1, 1]
+    said = run("zigzag", people, "--qi", "sex", "schooling", "--path", "0,0 1,0 0,1", "--through", "intersection").out
+    assert "PRIVATE" in said
+    assert "intersection" in said
+    assert run("zigzag", people, "--qi", "sex", "--path", "7").code == 2
+
+
 def test_hierarchy_as_json_and_on_the_screen(ask, run, people, folder):
     found = ask("hierarchy", people, "zip", "-o", folder / "zip.csv")
     assert (found["kind"], found["file"]) == ("prefixes", str(folder / "zip.csv"))

@@ -32,7 +32,17 @@ def errors():
 
 
 def test_there_are_commands():
-    assert set(COMMANDS) == {"inspect", "spectrum", "barcode", "lattice", "hierarchy", "release", "verify", "demo"}
+    assert set(COMMANDS) == {
+        "inspect",
+        "spectrum",
+        "barcode",
+        "lattice",
+        "zigzag",
+        "hierarchy",
+        "release",
+        "verify",
+        "demo",
+    }
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from kech._kernels import walk_path
 from kech.errors import BadOption, ResourceError
-from kech.homology import half_the_memory
+from kech.homology.limits import half_the_memory
 from kech.lattice import compute_lattice
 from kech.paths import Lattice, Node, resolve_path
 from kech.progress import report

@@ -1,4 +1,4 @@
-"""Commands that look at the shape of a table: barcode, lattice, hierarchy."""
+"""Commands that look at the shape of a table: barcode, lattice, zigzag, hierarchy."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 import kech
 from kech import screen
-from kech.cli.intake import Flag, Intake, TableFile, app, parse_ks, split, whole
+from kech.cli.intake import Flag, Intake, Names, TableFile, Whole, app, parse_ks, split, whole
 from kech.errors import BadOption
 from kech.screen import shapes as drawings
 
@@ -108,6 +108,42 @@ def lattice(
     with asked.open(table, plan) as opened:
         shown = kech.compute_lattice(opened, grid=plan.release.grid).to_json(ks, suppress, search=search)
     screen.show(shown, asked.json, drawings.lattice)
+
+
+@app.command
+def zigzag(
+    table: TableFile,
+    /,
+    *,
+    intake: Intake | None = None,
+    path: Names = [],  # noqa: B006
+    through: str = "union",
+    k: Whole = 2,
+    plot: Path | None = None,
+) -> None:
+    """Show how classes merge and split along a path of lattice nodes. PRIVATE: not for publication.
+
+    Example: kech zigzag people.csv --qi country sex --path "0,0 0,1 1,0 1,1" --k 5 --plot zigzag.svg
+
+    Parameters
+    ----------
+    path: list[str]
+        Nodes, each a level for every column, in the order of the columns: --path "0,0 0,1 1,0"; or rows, columns,
+        diagonal (otherwise), minimal (the best minimal node as k grows).
+    through: str
+        Neighbours meet in their union or in their intersection.
+    k: int
+        Mark where every class has k rows or more.
+    plot: Path
+        Draw the barcode: .svg, .png or .html.
+    """
+    asked = intake or Intake()
+    plan = asked.settle()
+    with asked.open(table, plan) as opened:
+        found = kech.compute_zigzag(opened, " ".join(path) or "diagonal", through=through, grid=plan.release.grid)
+    if plot is not None:
+        found.plot(plot, k=k)
+    screen.show(found.to_json(k) | {"plot": plot and str(plot)}, asked.json, drawings.zigzag)
 
 
 @app.command

@@ -12,6 +12,7 @@ MOST_BARS = 20  # on the screen
 MOST_CHILDREN = 8
 MOST_LINES = 40
 MOST_NODES = 6
+MOST_STEPS = 20
 
 
 def barcode(found: dict[str, Any]) -> None:
@@ -79,6 +80,30 @@ def sureness(node: dict[str, Any]) -> str:
     if node["proven"]:
         return ""
     return f"best found; no node loses less than {node['bound']:.4f}" if node["bound"] else "first on the chains"
+
+
+def zigzag(found: dict[str, Any]) -> None:
+    """Classes along the path, equal bars in one line, and where every class has k rows."""
+    out().print("[yellow]PRIVATE:[/] bars tell how many rows are alike; do not publish them.")
+    out().print(escape(f"Levels of {', '.join(found['columns'])}; neighbours meet in their {found['through']}."))
+    table = grid("position>", "levels", "classes>", "smallest>", "holes>")
+    for at in found["positions"][: 2 * MOST_STEPS]:
+        node = int(at["position"])
+        levels = ",".join(map(str, found["path"][node])) if at["position"] == node else found["through"]
+        table.add_row(f"{at['position']:g}", levels, f"{at['classes']:,}", f"{at['k']:,}", str(at["holes"] or ""))
+    out().print(table)
+    bars = grid("dimension>", "from>", "to>", "bars>", "fewest rows>")
+    for line in found["summary"][:MOST_BARS]:
+        ends = (f"{line['birth']:g}", f"{line['death']:g}")
+        fewest = f"{line['weight']:,}" if line["weight"] else ""
+        bars.add_row(str(line["dimension"]), *ends, f"{line['count']:,}", fewest)
+    out().print(bars)
+    if len(found["summary"]) > MOST_BARS or len(found["path"]) > MOST_STEPS:
+        out().print("There are more; --json shows all.")
+    parts = [f"{r['start']:g} to {r['stop']:g} (k={r['k']:,})" for r in found["regimes"]]
+    out().print(f"every class has k rows or more: {'; '.join(parts) or 'nowhere'}")
+    if found["plot"]:
+        out().print(escape(f"Drawn to {found['plot']}"))
 
 
 def hierarchy(found: dict[str, Any]) -> None:
