@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from kech.axes import build_line_axis
 from kech.demo import NINE_ROWS
 from kech.grid import build_date_grid, build_number_grid, bulk
+from kech.rulers import CALENDAR_ENDS
 from oracles import lies_in, read_date
 from strategies import DAY, date_columns, number_columns, seconds, unhurried
 
@@ -202,3 +203,10 @@ def test_bulk_leaves_out_as_many_rows_at_each_end():
     assert bulk(*counted(range(10_000))) == (50, 9949)
     assert bulk(*counted(range(8))) == (2, 5)
     assert bulk(*counted([3])) == (3, 3)
+
+
+def test_no_edge_stands_at_the_first_day_of_the_calendar():
+    first = CALENDAR_ENDS[0]
+    grid = build_date_grid(np.array([first, first + DAY]), np.array([2, 2]))
+
+    assert grid.edges.tolist() == [first + DAY]

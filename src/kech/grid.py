@@ -8,7 +8,7 @@ So the edges of a larger k are among those of a smaller one: grids are nested.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,9 @@ def build_date_grid(values: Floats, counts: Ints) -> Grid:
     """Grid of calendar dates; `values` are seconds since 1970 and ascend."""
     unit = date_unit(values)
     low, high = np.clip(bulk(values, counts), CALENDAR_ENDS[0], CALENDAR_ENDS[1] - 2 * DAY).tolist()
-    return build_grid(values, counts, (low, high), unit, date_rulers(max(high - low, unit, 1.0), unit))
+    grid = build_grid(values, counts, (low, high), unit, date_rulers(max(high - low, unit, 1.0), unit))
+    written = grid.edges > CALENDAR_ENDS[0]  # before the first day of the calendar there is nothing to write
+    return replace(grid, edges=grid.edges[written], hides=grid.hides[written])
 
 
 def build_step_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
