@@ -38,10 +38,10 @@ def printed_rows(lattice, node):
     columns = []
     for j, (axis, level) in enumerate(zip(lattice.points.axes, node, strict=True)):
         at = lattice.levels[j][level]
-        labels = axis.labels(at.lo, at.hi)
+        cells = at.cells[lattice.points.codes[:, j]]
+        labels = axis.labels(at.lo[cells], at.hi[cells])
         public = axis.parameters(labels)
-        cells = [labels[at.cells[code]] for code in lattice.points.codes[:, j].tolist()]
-        columns.append([(label, label_width(label, public)) for label in cells])
+        columns.append([(label, label_width(label, public)) for label in labels])
     tuples = list(zip(*columns, strict=True))
     return [row for row, weight in zip(tuples, lattice.points.weights.tolist(), strict=True) for _ in range(weight)]
 
@@ -506,7 +506,6 @@ def test_forty_columns_are_searched_with_a_bound_and_a_report():
     assert ("searching the lattice", pytest.approx(1, abs=0.9)) in said
     with pytest.raises(TooManyNodes, match="1,099,511,627,776"):
         lattice.minimal_nodes(5)
-    assert lattice.to_json([5])["minimal"] is None
 
 
 def test_a_large_tree_in_a_lattice():
@@ -541,6 +540,14 @@ def test_refusals(paper):
         paper.partition((0, 1), 2, suppress=0.1)
     with pytest.raises(TooFewRows):
         paper.best(14)
+    for ask in (paper.best, paper.minimal_nodes, paper.chain):
+        with pytest.raises(BadOption, match="--k"):
+            ask(0)
+
+
+def test_a_table_without_rows_is_refused():
+    with pytest.raises(TooFewRows, match="has 0"):
+        build_lattice(points_of({"a": pa.array([], pa.string()), "b": pa.array([], pa.int64())}))
 
 
 def test_nodes_beyond_the_most_are_searched(paper, monkeypatch):
@@ -550,5 +557,6 @@ def test_nodes_beyond_the_most_are_searched(paper, monkeypatch):
 
     assert large.best(3) == paper.best(3)
     assert large.best(3).proven
+    assert large.to_json([3])["minimal"] is None
     with pytest.raises(TooManyNodes, match="8 nodes"):
         large.minimal_nodes(3)

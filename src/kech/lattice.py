@@ -180,7 +180,7 @@ class GeneralizationLattice:
 
     def minimal_nodes(self, k: int, suppress: float = 0.0) -> list[Levels]:
         """Nodes that reach k within the limit while no node below them does."""
-        fits = self._fits(k, self.limit(suppress))
+        fits = self._fits(k, self._goal(k, suppress))
         minimal, stride = fits.copy(), self.nodes
         for height in self.heights:
             stride //= height
@@ -190,7 +190,7 @@ class GeneralizationLattice:
 
     def best(self, k: int, suppress: float = 0.0, *, looks: int = LOOKS) -> LatticeNode:
         """The node of least loss that reaches k; in a lattice too large to enumerate, the best that `looks` find."""
-        limit = self.limit(suppress)
+        limit = self._goal(k, suppress)
         if not self._is_enumerable(k, limit):
             return self._searched(k, limit, looks)
         fits = self._fits(k, limit)
@@ -206,7 +206,7 @@ class GeneralizationLattice:
 
     def chain(self, k: int, suppress: float = 0.0, *, chains: int = 2) -> LatticeNode:
         """The first node that reaches k along the lowest chains of the lattice, as the paper approximates."""
-        found = search_chains(lambda node: self._sight(node, k), self.heights, self.limit(suppress), chains)
+        found = search_chains(lambda node: self._sight(node, k), self.heights, self._goal(k, suppress), chains)
         if found is None:
             raise GoalNotMet(
                 f"k={k} was not reached on {chains} chains of the lattice. That is no proof that no node reaches it: "
@@ -267,6 +267,12 @@ class GeneralizationLattice:
         if self.nodes > MOST_NODES:
             raise TooManyNodes(self.nodes, MOST_NODES)
         return roll_all(self._kernel, self.points, self.levels, bound, memory=self.memory // 2, threads=self.threads)
+
+    def _goal(self, k: int, suppress: float) -> int:
+        """Rows that may be suppressed to reach k."""
+        if k < 1:
+            raise BadOption("--k", "k is a number of rows, 1 or more.")
+        return self.limit(suppress)
 
     def _bound(self, k: int) -> int:
         """The largest class size that matters for k."""
@@ -353,6 +359,8 @@ def compute_lattice(table: Table, *, grid: str | float = "auto", memory: int = M
 
 
 def build_lattice(points: Points, *, threads: int = 1, memory: int = MEMORY) -> GeneralizationLattice:
-    """The lattice over the levels of the axes."""
+    """The lattice over the levels of the axes; a table without rows has none."""
+    if not len(points.weights):
+        raise TooFewRows(0, 1)
     levels = tuple(build_levels(axis) for axis in points.axes)
     return GeneralizationLattice(points, levels, threads, memory)
