@@ -373,6 +373,10 @@ def test_constant_and_distinct_partitions(through):
     assert Counter(ends(walk([constant, distinct, constant], through=through))) == {(0, 0, 4): 1, (0, first, last): 49}
 
 
+def test_no_nodes_are_no_positions():
+    assert not any(len(values) for values in walk_path([], np.ones(3, np.int64), True, 1).values())
+
+
 def test_no_points_are_no_bars():
     found = walk([[], []], [])
 

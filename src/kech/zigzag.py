@@ -47,6 +47,11 @@ class ZigzagBar:
     weight: int | None  # fewest rows it carries
     rows: tuple[int, ...]  # rows it carries at each position of its life; none for a hole
 
+    def to_json(self) -> dict[str, Any]:
+        """Fields and values."""
+        ends = {"dimension": self.dimension, "birth": self.birth, "death": self.death}
+        return {**ends, "weight": self.weight, "rows": list(self.rows)}
+
 
 @dataclass(frozen=True, slots=True)
 class PathRegime:
@@ -139,7 +144,7 @@ class ZigzagBarcode:
             "path": [list(node) for node in self.path],
             "columns": list(self.columns),
             "through": self.through,
-            "bars": [{**asdict(bar), "rows": list(bar.rows)} for bar in self.bars()],
+            "bars": [bar.to_json() for bar in self.bars()],
             "summary": self.summary(),
             "positions": [
                 {"position": at, "classes": classes, "k": smallest, "holes": holes}

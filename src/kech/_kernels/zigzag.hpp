@@ -265,7 +265,7 @@ class MergeForest {
     Rows birth_, death_;
 };
 
-// The zig-zag of one node or more.
+// The zig-zag of a path.
 class PathWalk {
   public:
     PathWalk(const std::vector<const std::int64_t*>& path, const std::int64_t* weights, std::size_t points, bool unions)
@@ -275,6 +275,8 @@ class PathWalk {
 
     // As many steps at once as there are threads, so that little is held beside the forest.
     Zigzag run(unsigned threads) {
+        if (nodes_.empty()) return {};
+        threads = std::max(threads, 1u);
         MergeForest forest(nodes_[0].rows(weights_));
         Rows holes{0};
         for (std::size_t first = 0; first + 1 < nodes_.size(); first += threads) {
