@@ -8,6 +8,7 @@ import pytest
 
 import kech
 from kech.cli import app
+from kech.demo import generate_town
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = [name for name in app if not name.startswith("-")]
@@ -104,3 +105,22 @@ def words_of(picture):
     """What stands in a picture, and how many shapes it has."""
     text = picture.read_text("utf-8")
     return re.findall(r"<(?:text|title)[^>]*>([^<]*)<", text), text.count("<path")
+
+
+def test_the_figures_of_mixed_data_are_computed_again():
+    columns = ["age", "moved_in", "sex"]
+    with kech.read_table(generate_town(400), quasi_identifiers=columns) as table:
+        lattice = kech.compute_lattice(table)
+        regimes = kech.compute_barcode(table, max_dimension=0).regimes("strict", 5)
+        (local,) = kech.compute_spectrum(table, k=[5]).rows()
+    lines = []
+    for k, suppress in ((5, 0.0), (10, 0.0), (5, 0.05)):
+        node = lattice.best(k, suppress)
+        goal = f"{k}, up to 5 % left out" if suppress else str(k)
+        levels = ",".join(map(str, node.levels))
+        lines.append(f"| {goal} | {levels} | {node.classes} | {node.suppressed} | {node.loss:.4f} |")
+
+    assert all(line in page("mixed.md") for line in lines)
+    assert f"\n{lattice.nodes} nodes; the best ones" in page("mixed.md")
+    assert [(regime.start, regime.classes) for regime in regimes] == [(0.5, 1)]
+    assert f"loss {local['loss']:.2f} at k = 5" in page("mixed.md")

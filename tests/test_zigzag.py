@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kech
+from kech import demo
 from kech._kernels import walk_path
 from kech.errors import BadOption, BadTarget, ResourceError
 from kech.paths import MOST_STEPS, parse_path, resolve_path
@@ -474,19 +475,17 @@ def test_bars_are_plain_values(paper):
     assert barcode.bars() == [ZigzagBar(0, 0.0, 0.0, 8, (8,)), ZigzagBar(0, 0.0, 1.0, 10, (10, 18, 18))]
 
 
-def test_a_table_goes_through_its_lattice():
-    frame = pa.table({"gender": ["f", "m"] * 8, "country": [c for c in COUNTRIES for _ in range(2)]})
-    hierarchies = {
-        "gender": {0: ["f", "m"], 1: ["*", "*"]},
-        "country": {0: list(COUNTRIES), 1: list(REGIONS), 2: list(CONTINENTS), 3: ["*"] * 8},
-    }
-    roles = {"quasi_identifiers": ["gender", "country"], "hierarchies": hierarchies}
-    with kech.read_table(frame, **roles) as table:
-        barcode = kech.compute_zigzag(table, "rows")
+def test_the_travellers_go_through_both_sequences():
+    trees = {"gender": demo.GENDERS, "country": demo.COUNTRIES}
+    with kech.read_table(demo.travellers(), quasi_identifiers=["gender", "country"], hierarchies=trees) as table:
+        first, second = (kech.compute_zigzag(table, path) for path in ("rows", "columns"))
         other = kech.compute_zigzag(table, "0,3 1,0", through="intersection")
 
-    assert counted(barcode)[1, 3.5, 3.5] == 7
-    assert barcode.classes[::2].tolist() == [16, 8, 4, 2, 8, 4, 2, 1]
+    assert counted(first)[1, 3.5, 3.5] == 7
+    assert first.classes[::2].tolist() == [16, 8, 4, 2, 8, 4, 2, 1]
+    assert first.smallest[::2].tolist() == [1, 2, 4, 8, 2, 4, 8, 18]
+    assert [(regime.start, regime.stop) for regime in first.regimes(4)] == [(1.5, 3.5), (4.5, 7)]
+    assert [(regime.start, regime.stop) for regime in second.regimes(4)] == [(1.5, 1.5), (2.5, 7)]
     assert other.classes.tolist() == [2, 16, 8]
 
 

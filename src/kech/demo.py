@@ -1,4 +1,4 @@
-"""Demo: the paper's nine rows and a made-up town, so that anybody can try kech without data of their own."""
+"""Demo: the paper's nine rows, travellers for its trees and a made-up town, so that anybody can try kech without data of their own."""
 
 from pathlib import Path
 
@@ -23,9 +23,23 @@ DIAGNOSES = {
 }  # fmt: skip
 
 
+COUNTRIES = {
+    "Europe": {"West Europe": ["Portugal", "Spain"], "East Europe": ["Hungary", "Poland"]},
+    "America": {"North America": ["USA", "Canada"], "South America": ["Brazil", "Chile"]},
+}
+GENDERS = {"Person": ["Female", "Male"]}
+
+
 def nine_rows() -> pa.Table:
     """Table 1(a) of the paper."""
     return pa.table(NINE_ROWS)
+
+
+def travellers() -> pa.Table:
+    """People for the trees of section 5 of the paper: a woman and a man of each country, two more women of Spain."""
+    countries = [country for regions in COUNTRIES.values() for region in regions.values() for country in region]
+    rows = [(gender, country) for gender in ("Female", "Male") for country in countries] + [("Female", "Spain")] * 2
+    return pa.table({"gender": [gender for gender, _ in rows], "country": [country for _, country in rows]})
 
 
 def generate_town(people: int = 20_000, seed: int = 7) -> pa.Table:
