@@ -18,6 +18,7 @@ from kech._kernels import walk_path
 from kech.errors import BadOption, BadTarget, ResourceError
 from kech.paths import MOST_STEPS, parse_path, resolve_path
 from kech.plot import COLOURS, FEW
+from kech.plot_zigzag import heights
 from kech.zigzag import PathRegime, ZigzagBar, ZigzagBarcode, zigzag_of
 from strategies import unhurried
 from topology_oracles import betti_numbers
@@ -593,6 +594,16 @@ def test_bars_too_small_to_see_are_drawn_together_and_counted(many, tmp_path):
     assert "smallest bars are drawn together" in words(ax.figure)
     assert [image.get_gid() for image in ax.images] == ["classes together"]
     assert (tmp_path / "z.svg").stat().st_size < 2e6
+
+
+def test_the_one_long_bar_is_seen_among_thousands(many):
+    low, high = heights(many)
+    (longest,) = np.flatnonzero((many.birth == 0) & (many.death == many.death.max()))
+
+    assert (high[longest] - low[longest]) * 400 > 1  # pixel, in a panel of 400
+    assert low[-1] == pytest.approx(0)
+    assert (np.diff(high) < 0).all()
+    assert "drawn thinner" in words(many.plot(k=5).figure)
 
 
 def test_your_own_axes_are_drawn_into(paper, many):

@@ -37,6 +37,7 @@ Ints = NDArray[np.int64]
 
 TITLE = "Zig-zag barcode: how classes split and merge along a path"
 SIGNS = {"union": "∪", "intersection": "∩"}
+MANY = 200  # bars; when there are more, those that live alike are drawn thinner
 HALF = 0.25  # a position reaches so far to either side
 
 
@@ -124,8 +125,16 @@ def stretches(zigzag: Any, value: Ints) -> tuple[Ints, Ints]:
 
 
 def heights(zigzag: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Lower and upper edge of each bar, the first at the top; w rows are 1 + log2(w) thick."""
+    """Lower and upper edge of each bar, the first at the top; w rows are 1 + log2(w) thick.
+
+    Where bars are many, those that begin and end together share the cube root of that: thousands of short bars would
+    hide the few long ones.
+    """
     thickness = 1 + np.log2(zigzag.weights)
+    if len(thickness) > MANY:
+        first = np.flatnonzero(np.diff(zigzag.birth, prepend=-1) | np.diff(zigzag.death, prepend=-1))
+        alike = np.add.reduceat(thickness, first)
+        thickness /= np.repeat(alike ** (2 / 3), np.diff(first, append=len(thickness)))
     edges = 1 - np.append(0, np.cumsum(thickness)) / thickness.sum()
     return edges[1:], edges[:-1]
 
@@ -238,6 +247,7 @@ def add_words(figure: Any, zigzag: Any, together: int) -> None:
     figure.text(1 - edge, 0.98, "PRIVATE", color=COLOURS[FEW], ha="right", **large)
     figure.text(1 - edge, 0.94, "drawn from the rows, not for publication", ha="right", **small)
     note = "A bar is a class of rows, the thicker the more rows; numbers in bars count the rows from there on."
+    note += " Bars that live alike are drawn thinner." * (len(zigzag.birth) > MANY)
     figure.text(edge, 0.065, note + say_together(together), linespacing=1.4, **small)
     add_legend(figure, edge)
 
