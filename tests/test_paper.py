@@ -11,7 +11,7 @@ import pytest
 import kech
 from kech.barcode import WeightedBarcode
 from kech.complexes import build_filtration, simplex_radius
-from kech.demo import NINE_ROWS, nine_rows
+from kech.demo import COUNTRIES, GENDERS, NINE_ROWS, nine_rows, travellers
 from kech.minimal import minimal_complex
 from kech.points import build_points
 from topology_oracles import all_radii, betti_numbers, components, distances, partition_radii
@@ -295,7 +295,16 @@ def test_the_page_has_every_number():
     assert numbers_of_page <= known
 
 
+def lattice_losses():
+    """Of the eight nodes of section 5."""
+    trees = {"gender": GENDERS, "country": COUNTRIES}
+    with kech.read_table(travellers(), quasi_identifiers=["gender", "country"], hierarchies=trees) as table:
+        lattice = kech.compute_lattice(table)
+    return [lattice.loss_of((gender, country)) for gender in range(2) for country in range(4)]
+
+
 def all_numbers():
+    yield from lattice_losses()
     for metric, merges in MERGES.items():
         yield from (x for _, start, full in merges for x in (start, full) if x is not None)
         yield from RADII[metric].values()

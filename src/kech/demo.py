@@ -1,4 +1,4 @@
-"""Demo: the paper's nine rows, travellers for its trees and a made-up town, so that anybody can try kech without data of their own."""
+"""Demo: the paper's nine rows, travellers for its trees, a made-up town: to try kech without data of your own."""
 
 from pathlib import Path
 
