@@ -20,6 +20,9 @@ lint: .venv/tested
 bench: .venv/tested
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/topology.py --cap 120
+	$(BIN)/python benchmarks/lattice.py
+	$(BIN)/python benchmarks/zigzag.py
+	$(BIN)/python benchmarks/shapes.py
 
 pictures: .venv/tested
 	$(BIN)/python docs/pictures/draw.py
