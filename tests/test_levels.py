@@ -171,6 +171,20 @@ def test_with_a_step_of_ones_own_levels_are_multiples_of_it():
     assert labels_of(axis)[1:] == [["[0, 34]", "[35, 69]"], ["[0, 69]"]]
 
 
+def test_a_step_of_many_digits_still_nests():
+    """Found by hypothesis: multiples of such a step are rounded, each level's in its own way."""
+    values = [
+        -3.1393935387322803e294,
+        -3.1082917714617414e294,
+        2.199e291,
+        3.1415926535897934e292,
+        6.283185307179587e292,
+    ]
+    levels = build_levels(numbers(values, grid=3.1393935387322804e282))
+    for below, above in pairwise(levels):
+        assert (below.widths[below.cells] <= above.widths[above.cells]).all()
+
+
 def test_exact_values_are_level_0():
     axis = numbers([1, 2, 11, 30], grid="exact")
 

@@ -76,11 +76,12 @@ def line_cells(axis: LineAxis) -> Iterable[Ints]:
     Marks beyond the outermost starts are no edges, so an open tail stays as open.  A step that joins no two values
     of the column is left out.
     """
-    first, (low, high) = axis.cells[0][: axis.values], ends(axis)
-    found = [counted(first)]
+    low, high = ends(axis)
+    found = [counted(axis.cells[0][: axis.values])]
     for ruler in reversed(line_rulers(axis)):
         marks = ruler.marks(low, high)
-        cells = counted(np.searchsorted(marks[marks >= low], axis.low[first], side="right"))
+        starts = axis.low[np.searchsorted(found[-1], found[-1])]  # of the cells below
+        cells = counted(np.searchsorted(marks[marks >= low], starts, side="right"))
         if 1 < occupied(axis, cells) < occupied(axis, found[-1]):
             found.append(cells)
     return found
