@@ -51,6 +51,7 @@ def spectrum(
     cut: Names = [],  # noqa: B006
     reading: str | None = None,
     suppress: float | None = None,
+    plot: Path | None = None,
 ) -> None:
     """Show for every k what a release would cost: classes, loss, eps.
 
@@ -66,6 +67,8 @@ def spectrum(
         Reading of the regime cut: strict (default) or homological.
     suppress: float
         Share of the rows that may be left out: 0.02 is two in a hundred.
+    plot: Path
+        Draw loss, classes and eps against k: .svg, .png or .html.
     """
     asked = intake or Intake()
     plan = asked.settle()
@@ -77,7 +80,9 @@ def spectrum(
         found = kech.compute_spectrum(
             opened, k=ks, cut=cuts, grid=goals.grid, reading=goals.reading, suppress=goals.suppress
         )
-    screen.show(found.to_json(), asked.json, screen.spectrum)
+    if plot is not None:
+        found.plot(plot)
+    screen.show(found.to_json() | {"plot": plot and str(plot)}, asked.json, screen.spectrum)
 
 
 @app.command

@@ -144,6 +144,8 @@ def spectrum(found: dict[str, Any]) -> None:
         )
         table.add_row(str(row["k"]), row["cut"], *figures, bar)
     out().print(table)
+    if found.get("plot"):
+        out().print(escape(f"Drawn to {found['plot']} (PRIVATE)"))
     if len(shown) < len(rows):
         out().print(f"{len(rows)} values of k were computed; --json or --k shows any of them.")
 
