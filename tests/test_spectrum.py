@@ -14,7 +14,10 @@ from kech.partition import build_partition
 from kech.points import build_points
 from strategies import random_case
 
-FIELDS = ["k", "cut", "eps", "eps_lower_bound", "classes", "loss", "suppressed", "average_class", "l", "t"]
+FIELDS = [
+    "k", "cut", "eps", "eps_lower_bound", "classes", "loss", "loss_lower_bound", "suppressed", "average_class", "c_avg",
+    "discernibility", "loss_per_column", "l", "t",
+]  # fmt: skip
 TOWN = {"quasi_identifiers": ["age", "sex", "zip", "moved_in", "schooling", "job"], "sensitive": ["diagnosis"]}
 
 
@@ -38,6 +41,9 @@ def check_against_releases(table, spectrum, grid, every=1):
         assert row["eps"] == largest_radius(partition)
         assert row["classes"] == partition.classes
         assert row["average_class"] == table.rows / partition.classes
+        assert row["c_avg"] == row["average_class"] / row["k"]
+        assert row["discernibility"] == sum(size**2 for size in partition.sizes.tolist())
+        assert sum(row["loss_per_column"].values()) / len(table.quasi_identifiers) == pytest.approx(row["loss"])
         assert partition.k >= row["k"]
 
 
