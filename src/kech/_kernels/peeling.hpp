@@ -148,6 +148,8 @@ class Peeler {
     }
 
   private:
+    static constexpr std::size_t most_visits = 200'000'000;  // of a point at a node
+
     struct Slot {
         std::uint64_t key = 0;
         std::int64_t rows = 0;
@@ -161,10 +163,20 @@ class Peeler {
         std::iota(left.begin(), left.end(), 0u);
         std::vector<Slot> slots(std::bit_ceil(2 * points_ + 1));
         std::int64_t rows = std::accumulate(weights_, weights_ + points_, std::int64_t{0}), groups = 0;
-        for (std::size_t node = 0; node < nodes_.size() && rows >= k; ++node)
+        std::size_t visits = most_visits;
+        for (std::size_t node = 0; node < nodes_.size() && rows >= k; node += stride(node, left.size(), visits)) {
             if (count(node, left, place, slots, k)) rows -= take(left, place, slots, k, group, groups);
+            visits -= std::min(visits, left.size());
+        }
         attach(left, group, groups);
         return share(group, groups);
+    }
+
+    // Nodes are left out when there is too much to do, but never the last one.
+    std::size_t stride(std::size_t node, std::size_t left, std::size_t visits) const {
+        std::size_t ahead = nodes_.size() - 1 - node;
+        if (ahead == 0) return 1;
+        return std::clamp<std::size_t>(left * ahead / (visits + 1), 1, ahead);
     }
 
     // Rows left in each cell of the node; whether any cell has k.
