@@ -3,20 +3,33 @@
 
 #include <span>
 
+#include "knob.hpp"
 #include "parting.hpp"
 
 namespace kech {
 
-enum class Recipe { peel, part, grow, exact };
-constexpr std::size_t recipes = 4;
+enum class Recipe { peel, part, grow, exact, borrow };
+constexpr std::size_t recipes = 5;
+
+constexpr std::uint32_t nobody = ~0u;
+
+// A class that has more rows than it needs, and may take others in.
+struct Donor {
+    std::size_t place;  // in its block
+    std::int64_t rows;
+    const Code *lo, *hi;
+    Class taken, given;
+};
 
 // The rows of some classes, freed; each with the width it is published with now.
 struct Region {
     Class held;
     std::vector<double> paid;        // width of the class each came from
     std::vector<std::uint32_t> from;  // which class it was
-    std::vector<Code> lo, hi;        // boxes of those classes
     std::int64_t rows = 0;
+    // Rows that may be borrowed stand behind the freed ones.
+    std::vector<std::uint32_t> donor;  // whose they are, or nobody's
+    std::vector<Donor> donors;
 };
 
 class Recreator {
@@ -29,12 +42,13 @@ class Recreator {
     }
 
     // The price of the new classes, left in `fresh`; never, when it would be more than `bound`.
-    double run(Recipe recipe, const Region& region, double bound, Chance& chance) {
+    double run(Recipe recipe, Region& region, double bound, Chance& chance) {
         used_ = 0;
         switch (recipe) {
             case Recipe::peel: return peel(region, bound, chance);
             case Recipe::part: return part(region, bound, chance);
             case Recipe::grow: return grow(region, bound, chance);
+            case Recipe::borrow: return borrow(region, bound, chance);
             default: return exact(region, bound);
         }
     }
@@ -47,8 +61,8 @@ class Recreator {
     std::uint64_t work = 0;
 
   private:
-    static constexpr std::size_t most_units = 10, most_nodes = 1024, buckets = 2048, trials = 30;
-    static constexpr double restless = 0.4;
+    static constexpr std::size_t most_units = 10, buckets = 2048, trials = 30;
+    static constexpr double restless = 0.4; const std::size_t most_nodes=knob("MN",1024);
 
     // New classes
 
@@ -62,7 +76,7 @@ class Recreator {
 
     void put(std::size_t at, const Held& held) {
         const Code* point = ground_.at(held.point);
-        if (fresh_[at].empty()) hulls_[at].start(point);
+        if (rows_[at] == 0) hulls_[at].start(point);
         else hulls_[at].cover(point);
         fresh_[at].push_back(held);
         rows_[at] += held.rows;
@@ -75,8 +89,9 @@ class Recreator {
     }
 
     // What is left, fewer than k rows, goes where it widens least.
-    double attach(const Class& left, double bound) {
-        if (used_ == 0) return never;
+    double attach(const Class& left, double bound) { return used_ ? attach_open(left, bound) : never; }
+
+    double attach_open(const Class& left, double bound) {
         double total = price();
         for (const Held& held : left) {
             std::size_t best = 0;
@@ -112,7 +127,7 @@ class Recreator {
         std::iota(left_.begin(), left_.end(), 0u);
         std::int64_t rows = region.rows;
         double paid = 0;
-        if (chance.share() < 0.5) force(region, chance, rows, paid);
+        if (chance.share() < knob("PF",.5)) force(region, chance, rows, paid);
         order_nodes();
         std::vector<std::size_t> at(axes_.size());
         for (std::size_t q = 0; q < nodes_.size() && rows >= ground_.k; ++q) {
@@ -329,6 +344,124 @@ class Recreator {
         return level;
     }
 
+    // Peeling where few rows of a cell are enough, because others lend theirs
+
+    double borrow(Region& region, double bound, Chance& chance) {
+        std::size_t n = region.held.size();
+        open_axes(region, chance);
+        mask_ = std::bit_ceil(2 * n + 1) - 1;
+        if (slots_.size() <= mask_) slots_.resize(mask_ + 1);
+        left_.resize(n);
+        std::iota(left_.begin(), left_.end(), 0u);
+        std::int64_t rows = 0, fewest = static_cast<std::int64_t>(std::ceil(ground_.k * (0.2 + 0.8 * chance.share())));
+        for (std::size_t i = 0; i < n; ++i) rows += region.donor[i] == nobody ? region.held[i].rows : 0;
+        double paid = 0;
+        order_nodes();
+        std::vector<std::size_t> at(axes_.size());
+        for (std::size_t q = 0; q < nodes_.size() && rows >= fewest; ++q) {
+            std::size_t rest = nodes_[q];
+            double mean = fixed_;
+            for (std::size_t j = 0; j < axes_.size(); ++j) {
+                at[j] = rest % axes_[j].levels.size();
+                rest /= axes_[j].levels.size();
+                mean += axes_[j].mean[at[j]];
+            }
+            if (q % 8 == 0 && paid + 0.8 * mean * rows > bound) return never;
+            if (count(region, at, n)) open_cells(region, at, n, fewest, rows, paid);
+        }
+        return settle(region, bound, paid);
+    }
+
+    void open_cells(Region& region, const std::vector<std::size_t>& at, std::size_t n, std::int64_t fewest,
+                    std::int64_t& rows, double& paid) {
+        std::size_t cells = 0;
+        for (std::size_t i = 0; i < left_.size(); ++i) {
+            Slot& slot = slots_[place_[i]];
+            if (slot.rows < ground_.k) continue;
+            if (slot.group < 0) {
+                slot.group = static_cast<std::int64_t>(cells++);
+                if (members_.size() < cells) members_.emplace_back();
+                members_[slot.group].clear();
+            }
+            members_[slot.group].push_back(left_[i]);
+        }
+        gone_.assign(n, 0);
+        bool any = false;
+        for (std::size_t c = 0; c < cells; ++c) any |= open_cell(region, members_[c], at, n, fewest, rows, paid);
+        if (any) std::erase_if(left_, [&](std::uint32_t t) { return gone_[t]; });
+    }
+
+    // All freed rows of a cell, and of others just as many as are missing; those who pay most already come first.
+    bool open_cell(Region& region, std::vector<std::uint32_t>& members, const std::vector<std::size_t>& at,
+                   std::size_t n, std::int64_t fewest, std::int64_t& rows, double& paid) {
+        std::int64_t own = 0;
+        double gain = 0, width = fixed_;
+        for (std::size_t j = 0; j < axes_.size(); ++j) width += axes_[j].width[at[j] * n + members[0]];
+        for (auto t : members) {
+            if (region.donor[t] != nobody) continue;
+            own += region.held[t].rows;
+            gain += region.held[t].rows * (region.paid[t] - width);
+        }
+        if (own < fewest) return false;
+        lent_.clear();
+        std::int64_t missing = ground_.k - own;
+        if (missing > 0) {
+            std::stable_sort(members.begin(), members.end(),
+                             [&](auto a, auto b) { return region.paid[a] > region.paid[b]; });
+            for (auto t : members) {
+                if (region.donor[t] == nobody || missing <= 0) continue;
+                Donor& donor = region.donors[region.donor[t]];
+                std::int64_t some = region.held[t].rows;
+                if (ground_.part) some = std::min({some, missing, donor.rows - ground_.k});
+                if (some <= 0 || donor.rows - some < ground_.k) continue;
+                donor.rows -= some;
+                missing -= some;
+                gain += some * (region.paid[t] - width);
+                lent_.push_back({t, some});
+            }
+            if (missing > 0 || gain <= 0) {
+                for (auto [t, some] : lent_) region.donors[region.donor[t]].rows += some;
+                return false;
+            }
+        }
+        std::size_t group = open();
+        for (auto t : members) {
+            if (region.donor[t] != nobody) continue;
+            put(group, region.held[t]);
+            rows -= region.held[t].rows;
+            gone_[t] = 1;
+        }
+        for (auto [t, some] : lent_) {
+            Held held{region.held[t].point, some};
+            put(group, held);
+            region.donors[region.donor[t]].taken.push_back(held);
+            paid -= some * region.paid[t];
+            if ((region.held[t].rows -= some) == 0) gone_[t] = 1;
+        }
+        paid += rows_[group] * hulls_[group].width();
+        return true;
+    }
+
+    // Freed rows without a class join a new one or a donor.
+    double settle(Region& region, double bound, double paid) {
+        std::size_t fresh = used_;
+        double lent = price() - paid;
+        for (Donor& donor : region.donors) {
+            std::size_t at = open();
+            hulls_[at].start(donor.lo, donor.hi);
+            rows_[at] = donor.rows;
+        }
+        double before = 0;
+        for (std::size_t c = fresh; c < used_; ++c) before += rows_[c] * hulls_[c].width();
+        Class rest;
+        for (auto t : left_)
+            if (region.donor[t] == nobody) rest.push_back(region.held[t]);
+        double total = rest.empty() ? price() : attach_open(rest, bound + before + lent);
+        for (std::size_t d = 0; d < region.donors.size(); ++d) region.donors[d].given = fresh_[fresh + d];
+        used_ = fresh;
+        return total - before - lent;
+    }
+
     // Parting in two, and again
 
     double part(const Region& region, double bound, Chance& chance) {
@@ -474,6 +607,9 @@ class Recreator {
     std::size_t mask_ = 0;
     std::vector<Slot> slots_;
     std::uint64_t stamp_ = 0;
+    std::vector<std::vector<std::uint32_t>> members_;
+    std::vector<std::pair<std::uint32_t, std::int64_t>> lent_;
+    std::vector<char> gone_;
     std::vector<std::uint32_t> left_, place_, nodes_;
     std::vector<std::uint64_t> sums_;
     std::vector<double> keys_, cost_, best_;

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <thread>
 
+#include "knob.hpp"
 #include "recreating.hpp"
 
 namespace kech {
@@ -221,10 +222,12 @@ class Mover {
             if (block_.width(other) > block_.width(seed)) seed = other;
         }
         std::vector<double> weight(ground_.axes);
-        for (double& w : weight) w = chance_.factor(0.4);
+        for (double& w : weight) w = chance_.factor(knob("WS",.4));
         Recipe recipe = choose_recipe();
-        std::size_t count = recipe == Recipe::exact ? 1 + chance_.below(3) : 2 + chance_.below(5);
-        nearest(seed, count, weight);
+        std::size_t count = recipe == Recipe::exact ? 1 + chance_.below(3) : knob("MLO",2) + chance_.below(knob("MHI",5));
+        if (recipe == Recipe::borrow) count = chance_.below(knob("BC",4));
+        nearest(seed, recipe == Recipe::borrow ? count + donors : count, weight);
+        if (recipe == Recipe::borrow) call_donors(std::min(near_.size(), count + 1));
         std::uint64_t before = work();
         double saved = recreate(recipe);
         done_.saved[static_cast<std::size_t>(recipe)] += saved;
@@ -236,7 +239,7 @@ class Mover {
         std::array<double, recipes> rate{};
         double sum = 0;
         for (std::size_t r = 0; r < recipes; ++r) sum += rate[r] = record_.saved[r] / (record_.work[r] + 1.0);
-        double at = chance_.share(), even = 0.1;
+        double at = chance_.share(), even = knob("EV",.03);
         for (std::size_t r = 0; r < recipes; ++r) {
             at -= even + (1 - even * recipes) * (sum > 0 ? rate[r] / sum : 1.0 / recipes);
             if (at < 0) return static_cast<Recipe>(r);
@@ -244,15 +247,63 @@ class Mover {
         return Recipe::peel;
     }
 
+    // The nearest classes are freed; those behind them may lend.
+    void call_donors(std::size_t freed) {
+        lenders_.clear();
+        for (std::size_t i = freed; i < near_.size(); ++i)
+            if (block_.rows(near_[i]) > ground_.k) lenders_.push_back(near_[i]);
+        near_.resize(freed);
+    }
+
+    // Rows of lenders that lie within what is freed.
+    void borrow_rows(Region& region) {
+        Hull hull(ground_);
+        hull.start(region.held);
+        region.donor.assign(region.held.size(), nobody);
+        std::size_t most = 2 * region.held.size() + 50;
+        for (std::size_t c : lenders_) {
+            bool any = false;
+            for (const Held& held : block_[c]) {
+                if (hull.with(ground_.at(held.point)) > hull.width()) continue;
+                if (!any) region.donors.push_back({c, block_.rows(c), block_.lo(c), block_.hi(c), {}, {}});
+                any = true;
+                region.held.push_back(held);
+                region.paid.push_back(block_.width(c));
+                region.donor.push_back(static_cast<std::uint32_t>(region.donors.size() - 1));
+                region.rows += held.rows;
+            }
+            if (region.held.size() > most) break;
+        }
+        work_ += region.held.size();
+    }
+
+    void settle_donors(const Region& region) {
+        for (const Donor& donor : region.donors) {
+            if (donor.taken.empty() && donor.given.empty()) continue;
+            Class held = block_[donor.place];
+            for (const Held& taken : donor.taken) {
+                auto at = std::find_if(held.begin(), held.end(), [&](const Held& h) { return h.point == taken.point; });
+                at->rows -= taken.rows;
+                if (at->rows == 0) held.erase(at);
+            }
+            held.insert(held.end(), donor.given.begin(), donor.given.end());
+            if (ground_.part) join_equal(held);
+            block_.set(donor.place, std::move(held));
+        }
+    }
+
     double recreate(Recipe recipe) {
         Region region;
         double price = free_rows(region, recipe == Recipe::exact);
-        if (near_.size() < 2 || price <= least) return 0;
+        if (near_.size() < (recipe == Recipe::borrow ? 1 : 2) || price <= least) return 0;
+        if (recipe == Recipe::borrow) borrow_rows(region);
         double allowed = price * (1 + 4 * heat_) - least;
         double fresh = recreator_.run(recipe, region, allowed, chance_);
         if (fresh > price - least - heat_ * price * std::log(chance_.share() + 1e-12)) return 0;
         if (std::abs(fresh - price) < least) return 0;
-        replace(recreator_.take());
+        auto classes = recreator_.take();
+        if (recipe == Recipe::borrow) settle_donors(region);
+        replace(std::move(classes));
         return price - fresh;
     }
 
@@ -288,6 +339,7 @@ class Mover {
     }
 
     static constexpr std::size_t most_held = 4096;
+    const std::size_t donors = knob("DON",40);
     static constexpr std::int64_t most_small = 9;
 
     const Ground& ground_;
@@ -299,7 +351,7 @@ class Mover {
     Parter parter_;
     Recreator recreator_;
     std::vector<double> even_, far_;
-    std::vector<std::size_t> near_;
+    std::vector<std::size_t> near_, lenders_;
     std::uint64_t work_ = 0;
 };
 
@@ -351,7 +403,7 @@ class Search {
     }
 
   private:
-    static constexpr std::size_t block_size = 400, batch = 16, neighbours = 8;
+    static constexpr std::size_t batch = 16; const std::size_t block_size = knob("BS",400), neighbours = knob("NB",8);
 
     struct Improved {
         std::vector<Class> classes;
@@ -406,7 +458,7 @@ class Search {
         Block block(ground_, std::move(mine));
         double before = block.price();
         Mover mover(ground_, block, Chance(scramble(scramble(seed_) + rounds_) + b), heat, record_);
-        if (ruin) mover.ruin(2 * block.size());
+        if (ruin) mover.ruin(knob("IT",2) * block.size());
         else if (rounds_ == 0) mover.dissolve(neighbours);
         mover.split_large();
         mover.pair_up(neighbours);
