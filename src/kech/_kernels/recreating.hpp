@@ -3,7 +3,6 @@
 
 #include <span>
 
-#include "knob.hpp"
 #include "parting.hpp"
 
 namespace kech {
@@ -61,8 +60,8 @@ class Recreator {
     std::uint64_t work = 0;
 
   private:
-    static constexpr std::size_t most_units = 10, buckets = 2048, trials = 30;
-    static constexpr double restless = 0.4; const std::size_t most_nodes=knob("MN",1024);
+    static constexpr std::size_t most_units = 10, most_nodes = 1024, buckets = 2048, trials = 30;
+    static constexpr double restless = 0.4;
 
     // New classes
 
@@ -127,7 +126,7 @@ class Recreator {
         std::iota(left_.begin(), left_.end(), 0u);
         std::int64_t rows = region.rows;
         double paid = 0;
-        if (chance.share() < knob("PF",.5)) force(region, chance, rows, paid);
+        if (chance.share() < 0.5) force(region, chance, rows, paid);
         order_nodes();
         std::vector<std::size_t> at(axes_.size());
         for (std::size_t q = 0; q < nodes_.size() && rows >= ground_.k; ++q) {

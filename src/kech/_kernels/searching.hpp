@@ -5,7 +5,6 @@
 #include <atomic>
 #include <thread>
 
-#include "knob.hpp"
 #include "recreating.hpp"
 
 namespace kech {
@@ -222,10 +221,10 @@ class Mover {
             if (block_.width(other) > block_.width(seed)) seed = other;
         }
         std::vector<double> weight(ground_.axes);
-        for (double& w : weight) w = chance_.factor(knob("WS",.4));
+        for (double& w : weight) w = chance_.factor(0.4);
         Recipe recipe = choose_recipe();
-        std::size_t count = recipe == Recipe::exact ? 1 + chance_.below(3) : knob("MLO",2) + chance_.below(knob("MHI",5));
-        if (recipe == Recipe::borrow) count = chance_.below(knob("BC",4));
+        std::size_t count = recipe == Recipe::exact ? 1 + chance_.below(3) : 2 + chance_.below(6);
+        if (recipe == Recipe::borrow) count = chance_.below(5);
         nearest(seed, recipe == Recipe::borrow ? count + donors : count, weight);
         if (recipe == Recipe::borrow) call_donors(std::min(near_.size(), count + 1));
         std::uint64_t before = work();
@@ -239,7 +238,7 @@ class Mover {
         std::array<double, recipes> rate{};
         double sum = 0;
         for (std::size_t r = 0; r < recipes; ++r) sum += rate[r] = record_.saved[r] / (record_.work[r] + 1.0);
-        double at = chance_.share(), even = knob("EV",.03);
+        double at = chance_.share(), even = 0.03;
         for (std::size_t r = 0; r < recipes; ++r) {
             at -= even + (1 - even * recipes) * (sum > 0 ? rate[r] / sum : 1.0 / recipes);
             if (at < 0) return static_cast<Recipe>(r);
@@ -339,7 +338,7 @@ class Mover {
     }
 
     static constexpr std::size_t most_held = 4096;
-    const std::size_t donors = knob("DON",40);
+    static constexpr std::size_t donors = 40;  // classes that are asked to lend
     static constexpr std::int64_t most_small = 9;
 
     const Ground& ground_;
@@ -376,7 +375,7 @@ class Search {
             for (std::size_t b; (b = open.fetch_add(1)) < end;) made[b - next_] = improve(b, heat, ruin);
         };
         std::vector<std::jthread> pool;
-        for (unsigned t = 1; t < threads; ++t) pool.emplace_back(worker);
+        for (unsigned t = 1; t < std::min<std::size_t>(threads, made.size()); ++t) pool.emplace_back(worker);
         worker();
         pool.clear();
         for (auto& block : made) put_back(block, blocks_[next_++]);
@@ -403,7 +402,7 @@ class Search {
     }
 
   private:
-    static constexpr std::size_t batch = 16; const std::size_t block_size = knob("BS",400), neighbours = knob("NB",8);
+    static constexpr std::size_t batch = 16, neighbours = 8, overhead = 100;
 
     struct Improved {
         std::vector<Class> classes;
@@ -411,6 +410,9 @@ class Search {
         std::uint64_t work = 0;
         double saved = 0;
     };
+
+    // At most so many classes in a block: enough to find neighbours, few enough for several threads.
+    std::size_t block_size() const { return std::clamp<std::size_t>(classes_.size() / 3, 100, 400); }
 
     // Neighbouring classes in blocks: parted along random axes at random places.
     void begin_round() {
@@ -423,7 +425,7 @@ class Search {
         while (!open.empty()) {
             auto [begin, end] = open.back();
             open.pop_back();
-            if (end - begin <= block_size) {
+            if (end - begin <= block_size()) {
                 blocks_.emplace_back(order.begin() + begin, order.begin() + end);
                 continue;
             }
@@ -458,7 +460,7 @@ class Search {
         Block block(ground_, std::move(mine));
         double before = block.price();
         Mover mover(ground_, block, Chance(scramble(scramble(seed_) + rounds_) + b), heat, record_);
-        if (ruin) mover.ruin(knob("IT",2) * block.size());
+        if (ruin) mover.ruin(2 * block.size());
         else if (rounds_ == 0) mover.dissolve(neighbours);
         mover.split_large();
         mover.pair_up(neighbours);
@@ -474,7 +476,7 @@ class Search {
             else classes_.push_back(std::move(made.classes[i]));
         }
         now_ -= made.saved;
-        work_ += made.work;
+        work_ += made.work + overhead;
         fresh_record_.add(made.record);
     }
 

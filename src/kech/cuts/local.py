@@ -24,8 +24,12 @@ PAIR_ROUNDS = 2  # before classes are freed
 HEAT = 0.003  # how much dearer, as a share, classes made anew may be at first
 COOL = 0.85  # share of the search after which nothing may become dearer
 
-# Width look-ups of the search: for each row, and at most so many more for a large table.
-EFFORTS = {"quick": (130, 4e6, 20), "normal": (1300, 34e6, 200), "best": (50_000, 1.35e9, 4000)}
+# Width look-ups of the search: at least, for each row, and of a large table at most these and for each row these.
+EFFORTS = {
+    "quick": (1e4, 130, 4e6, 20),
+    "normal": (1e5, 1300, 34e6, 200),
+    "best": (1e6, 50_000, 1.35e9, 4000),
+}
 
 
 def cut_local(
@@ -96,8 +100,8 @@ def search(start: Partition, k: int, *, threads: int, part: bool, effort: str | 
 def progress_of(found: Search, rows: int, effort: str | float) -> Callable[[], float]:
     """The share of the effort that is spent: of the work, or of the time."""
     if isinstance(effort, str):
-        each, most, more = EFFORTS[effort]
-        work = min(each * rows, most + more * rows)
+        fewest, each, most, more = EFFORTS[effort]
+        work = max(fewest, min(each * rows, most + more * rows))
         return lambda: found.work / work
     begin = monotonic()
     return lambda: (monotonic() - begin) / effort if effort else 1.0
