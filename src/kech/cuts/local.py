@@ -39,11 +39,15 @@ def cut_local(
     threads: int,
     part: bool = True,
     reading: str = "strict",
-    effort: str | float = "normal",
+    effort: str | float | None = None,
     seed: int = 0,
 ) -> Iterator[Partition]:
-    """A partition for each k, ascending; `effort` is quick, normal, best, or seconds for each k."""
+    """A partition for each k, ascending; `effort` is quick, normal, best, or seconds for each k.
+
+    Without it, a few k are searched normally and many quickly.
+    """
     del reading
+    effort = effort if effort is not None else "normal" if len(ks) <= FEW else "quick"
     check_effort(effort)
     found = list(cut_ordering(points, ks, threads=threads, part=part))
     studied = studied_ks(ks, effort)

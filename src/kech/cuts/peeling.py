@@ -22,9 +22,7 @@ Shares = tuple[Ints, Ints, Ints]
 def peel(points: Points, ks: Sequence[int], *, threads: int, seed: int) -> list[Shares]:
     """Shares (point, class, rows) for each k; all on the axes of `points`."""
     tables = level_tables(points)
-    return peel_points(
-        points.codes, points.weights, points.widths(), tables, list(ks), MOST_NODES, seed, threads
-    )
+    return peel_points(points.codes, points.weights, points.widths(), tables, list(ks), MOST_NODES, seed, threads)
 
 
 def level_tables(points: Points) -> list[Codes]:
