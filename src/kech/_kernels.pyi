@@ -18,6 +18,38 @@ class Lattice:
     def look(self, levels: NDArray[np.int32], bound: int, threads: int) -> dict[str, Any]: ...
     def classes(self, node: list[int]) -> NDArray[np.int64]: ...
 
+class Search:
+    def __init__(
+        self,
+        codes: NDArray[np.int32],
+        widths: Widths,
+        levels: list[NDArray[np.int32]],
+        k: int,
+        part: bool,
+        point: NDArray[np.int64],
+        group: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        seed: int,
+    ) -> None: ...
+    def step(self, heat: float, ruin: bool, threads: int) -> None: ...
+    def shares(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+    @property
+    def price(self) -> float: ...
+    @property
+    def work(self) -> int: ...
+    @property
+    def rounds(self) -> int: ...
+
+def peel_points(
+    codes: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    widths: Widths,
+    levels: list[NDArray[np.int32]],
+    ks: list[int],
+    most_nodes: int,
+    seed: int,
+    threads: int,
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]: ...
 def order_points(
     codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, threads: int
 ) -> NDArray[np.int64]: ...

@@ -125,14 +125,17 @@ def make_release(
     reading: str = "strict",
     eps: float | None = None,
     suppress: float = 0.0,
+    effort: str | float | None = None,
+    seed: int = 0,
 ) -> Release:
     """Part the rows into classes of at least k rows by the named cut.
 
     The regime cut takes a reading, or an eps in place of k: then k is what the components at eps give.
-    The domain cut may leave rows out, a share of `suppress` at most.
+    The domain cut may leave rows out, a share of `suppress` at most.  The search of the local cut takes an effort
+    (quick, normal, best, or seconds) and a seed.
     """
     points = coded_points(table, cut, grid)
-    wishes = Wishes(table.threads, reading=reading, suppress=suppress)
+    wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed)
     if eps is not None:
         partition = regime_at(points, k, cut, eps, wishes)
     elif k is None:

@@ -85,11 +85,13 @@ def compute_spectrum(
     grid: str | float = "auto",
     reading: str = "strict",
     suppress: float = 0.0,
+    effort: str | float | None = None,
+    seed: int = 0,
 ) -> Spectrum:
-    """Fill k = 2 .. 100, or the k named, for each cut; the reading is for the regime cut."""
+    """Fill k = 2 .. 100, or the k named, for each cut; the reading is for the regime cut, effort for the search."""
     cuts = (cut,) if isinstance(cut, str) else tuple(cut)
     ks = check_ks(k, table.rows)
-    wishes = Wishes(table.threads, reading=reading, suppress=suppress)
+    wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed)
     coded = {name in EVEN: coded_points(table, name, grid) for name in cuts}
     lines = [line for name in cuts for line in fill(coded[name in EVEN], ks, name, wishes)]
     return Spectrum(table.rows, len(coded[cuts[0] in EVEN].weights), table.quasi_identifiers, tuple(lines))

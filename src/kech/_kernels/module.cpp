@@ -1,13 +1,16 @@
 // The door of the kernels: arrays in, arrays out, no checks, GIL released.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include "cutting.hpp"
 #include "merging.hpp"
 #include "ordering.hpp"
+#include "peeling.hpp"
 #include "reaching.hpp"
 #include "rolling.hpp"
+#include "searching.hpp"
 #include "zigzag.hpp"
 
 namespace nb = nanobind;
@@ -38,6 +41,16 @@ static Out<std::int64_t> order_points(const Codes& codes, const In<std::int64_t>
     return hand_over(std::move(order));
 }
 
+static nb::tuple hand_over(Share&& s) {
+    return nb::make_tuple(hand_over(std::move(s.point)), hand_over(std::move(s.group)), hand_over(std::move(s.rows)));
+}
+
+static nb::list hand_over(std::vector<Share>&& shares) {
+    nb::list out;
+    for (auto& s : shares) out.append(hand_over(std::move(s)));
+    return out;
+}
+
 static nb::list cut_order(const Codes& codes, const In<std::int64_t>& weights, const In<std::int64_t>& order,
                           const Widths& widths, const std::vector<std::int64_t>& ks, bool part, unsigned threads) {
     std::vector<Share> shares;
@@ -46,11 +59,38 @@ static nb::list cut_order(const Codes& codes, const In<std::int64_t>& weights, c
         Cutter cutter(codes.data(), weights.data(), order.data(), codes.shape(0), widths, part);
         shares = cutter.run(ks, threads);
     }
-    nb::list out;
-    for (auto& s : shares)
-        out.append(nb::make_tuple(hand_over(std::move(s.point)), hand_over(std::move(s.group)),
-                                  hand_over(std::move(s.rows))));
-    return out;
+    return hand_over(std::move(shares));
+}
+
+static Levels read_levels(const std::vector<Codes>& tables, const Widths& widths) {
+    Levels levels;
+    for (const auto& t : tables) levels.add(t.data(), t.shape(0), t.shape(1), widths);
+    return levels;
+}
+
+static nb::list peel_points(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
+                            const std::vector<Codes>& tables, const std::vector<std::int64_t>& ks, std::size_t most_nodes,
+                            std::uint64_t seed, unsigned threads) {
+    std::vector<Share> shares;
+    {
+        nb::gil_scoped_release release;
+        auto levels = read_levels(tables, widths);
+        auto points = codes.shape(0);
+        Nodes nodes(codes.data(), weights.data(), points, levels, most_nodes, seed);
+        shares = Peeler(codes.data(), weights.data(), points, widths, levels, nodes).run(ks, threads);
+    }
+    return hand_over(std::move(shares));
+}
+
+static void begin_search(Search* place, const Codes& codes, const Widths& widths, const std::vector<Codes>& tables,
+                         std::int64_t k, bool part, const In<std::int64_t>& point, const In<std::int64_t>& group,
+                         const In<std::int64_t>& rows, std::uint64_t seed) {
+    Share start{{point.data(), point.data() + point.size()},
+                {group.data(), group.data() + group.size()},
+                {rows.data(), rows.data() + rows.size()}};
+    std::vector<Code> copied(codes.data(), codes.data() + codes.size());
+    nb::gil_scoped_release release;
+    new (place) Search({std::move(copied), widths.axes(), widths, read_levels(tables, widths), k, part}, start, seed);
 }
 
 static nb::dict merge_points(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths, bool ball,
@@ -167,6 +207,15 @@ NB_MODULE(_kernels, m) {
         .def("roll", &roll_lattice)
         .def("look", &look_at_nodes)
         .def("classes", &classes_at);
+    nb::class_<Search>(m, "Search")
+        .def("__init__", &begin_search)
+        .def("step", &Search::step, nb::call_guard<nb::gil_scoped_release>())
+        .def("shares", [](const Search& search) { return hand_over(search.best()); })
+        .def_prop_ro("price", &Search::price)
+        .def_prop_ro("work", &Search::work)
+        .def_prop_ro("record", [](const Search& s) { return std::make_pair(std::vector<double>(s.record().saved.begin(), s.record().saved.end()), std::vector<double>(s.record().work.begin(), s.record().work.end())); })
+        .def_prop_ro("rounds", &Search::rounds);
+    m.def("peel_points", &peel_points);
     m.def("order_points", &order_points);
     m.def("cut_order", &cut_order);
     m.def("merge_points", &merge_points);

@@ -13,7 +13,7 @@ from kech.cli.intake import Flag, Intake, Names, TableFile, Whole, app, parse_ks
 from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadOption
 from kech.files import clear_refusals
-from kech.plan import AxisSection, Plan, plan_from
+from kech.plan import AxisSection, Plan, ReleaseSection, plan_from
 
 
 @app.command
@@ -51,6 +51,8 @@ def spectrum(
     cut: Names = [],  # noqa: B006
     reading: str | None = None,
     suppress: float | None = None,
+    effort: str | None = None,
+    seed: Annotated[int | None, Parameter(converter=whole)] = None,
     plot: Path | None = None,
 ) -> None:
     """Show for every k what a release would cost: classes, loss, eps.
@@ -67,6 +69,10 @@ def spectrum(
         Reading of the regime cut: strict (default) or homological.
     suppress: float
         Share of the rows that may be left out: 0.02 is two in a hundred.
+    effort: str
+        How long to search for a lower loss: quick, normal, best, or seconds for each k; Ctrl-C keeps the best so far.
+    seed: int
+        Equal seeds give equal partitions, unless effort is in seconds; the order of the rows is always secret.
     plot: Path
         Draw loss, classes and eps against k: .svg, .png or .html.
     """
@@ -75,10 +81,17 @@ def spectrum(
     ks = parse_ks(k) if k else None
     goals, cuts = plan.release, split(cut) or [plan.release.cut]
     goals.reading = check_reading(reading, cuts) or goals.reading
-    goals.suppress = goals.suppress if suppress is None else suppress
+    overrule(goals, suppress=suppress, effort=as_effort(effort), seed=seed)
     with asked.open(table, plan) as opened:
         found = kech.compute_spectrum(
-            opened, k=ks, cut=cuts, grid=goals.grid, reading=goals.reading, suppress=goals.suppress
+            opened,
+            k=ks,
+            cut=cuts,
+            grid=goals.grid,
+            reading=goals.reading,
+            suppress=goals.suppress,
+            effort=goals.effort,
+            seed=goals.seed,
         )
     if plot is not None:
         found.plot(plot)
@@ -97,6 +110,8 @@ def release(
     reading: str | None = None,
     eps: float | None = None,
     suppress: float | None = None,
+    effort: str | None = None,
+    seed: Annotated[int | None, Parameter(converter=whole)] = None,
 ) -> None:
     """Write a k-anonymous table and its certificate.
 
@@ -117,13 +132,17 @@ def release(
         Radius of the regime cut, in place of k.
     suppress: float
         Share of the rows that may be left out: 0.02 is two in a hundred.
+    effort: str
+        How long to search for a lower loss: quick, normal, best, or seconds for each k; Ctrl-C keeps the best so far.
+    seed: int
+        Equal seeds give equal partitions, unless effort is in seconds; the order of the rows is always secret.
     """
     asked = intake or Intake()
     plan = asked.settle()
     goals = plan.release
     goals.cut = cut or goals.cut
     goals.reading = check_reading(reading, [goals.cut]) or goals.reading
-    goals.suppress = goals.suppress if suppress is None else suppress
+    overrule(goals, suppress=suppress, effort=as_effort(effort), seed=seed)
     if k is not None or eps is not None:
         goals.k, goals.eps = k, eps
     with asked.open(table, plan) as opened:
@@ -248,3 +267,18 @@ def check_reading(reading: str | None, cuts: Sequence[str]) -> str | None:
     if reading is not None and "regime" not in cuts:
         raise BadOption("--reading", "only --cut regime takes it.")
     return reading
+
+
+def overrule(goals: ReleaseSection, **typed: Any) -> None:
+    """What was typed comes before the plan."""
+    for name, value in typed.items():
+        if value is not None:
+            setattr(goals, name, value)
+
+
+def as_effort(text: str | None) -> str | float | None:
+    """A word, or seconds."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
