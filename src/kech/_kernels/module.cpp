@@ -4,6 +4,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include "crowding.hpp"
 #include "cutting.hpp"
 #include "merging.hpp"
 #include "ordering.hpp"
@@ -148,6 +149,12 @@ static nb::dict walk_path(const std::vector<In<std::int64_t>>& path, const In<st
     return out;
 }
 
+static double bound_side(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths, std::int64_t k,
+                         unsigned threads) {
+    nb::gil_scoped_release release;
+    return Loneliest(codes.data(), weights.data(), codes.shape(0), widths).run(k, threads);
+}
+
 static double enclosing_radius(const Table& places) {
     return EnclosingBall(places.data(), places.shape(0), places.shape(1)).radius();
 }
@@ -196,7 +203,8 @@ NB_MODULE(_kernels, m) {
                             Code null) { w.add_line(copy(left), copy(right), length, cap, null); })
         .def("add_tree", [](Widths& w, const In<double>& single,
                             const In<double>& gaps) { w.add_tree(copy(single), gaps.data()); })
-        .def("width", &Widths::width);
+        .def("width", &Widths::width)
+        .def("limited", &Widths::limited);
     nb::class_<Lattice>(m, "Lattice")
         .def("__init__", [](Lattice* made, const Codes& codes, const In<std::int64_t>& weights) {
             new (made) Lattice(codes.data(), weights.data(), codes.shape(0), codes.shape(1));
@@ -221,5 +229,6 @@ NB_MODULE(_kernels, m) {
     m.def("merge_points", &merge_points);
     m.def("reach_rows", &reach_rows);
     m.def("walk_path", &walk_path);
+    m.def("bound_side", &bound_side);
     m.def("enclosing_radius", &enclosing_radius);
 }

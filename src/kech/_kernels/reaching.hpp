@@ -47,6 +47,25 @@ class Reacher {
         return all;
     }
 
+    // For each point, how far it must reach for k rows.
+    std::vector<double> each(std::int64_t k, unsigned threads) const {
+        std::size_t points = tree_.order().size();
+        std::vector<double> far(points);
+        std::atomic<std::size_t> next{0};
+        auto worker = [&] {
+            for (std::size_t at; (at = next.fetch_add(block)) < points;)
+                for (std::size_t i = at; i < std::min(points, at + block); ++i) {
+                    double widest = 0;
+                    for (const auto& [width, _] : nearest(i, k)) widest = std::max(widest, width);
+                    far[tree_.order()[i]] = widest;
+                }
+        };
+        std::vector<std::jthread> pool;
+        for (unsigned t = 1; t < threads; ++t) pool.emplace_back(worker);
+        worker();
+        return far;
+    }
+
   private:
     static constexpr std::size_t block = 512;
     using Found = std::pair<double, std::int64_t>;  // how wide the box is, rows

@@ -37,7 +37,7 @@ def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Par
     """A partition for each k, ascending; without a wish for effort, a few k are searched normally and many quickly."""
     if wishes.suppress:
         raise BadOption("--suppress", "only --cut domain leaves rows out.")
-    effort = wishes.effort if wishes.effort is not None else "normal" if len(ks) <= FEW else "quick"
+    effort = wishes.effort if wishes.effort is not None else usual_effort(ks)
     check_effort(effort)
     found = list(cut_ordering(points, ks, threads=wishes.threads, part=wishes.part))
     studied = studied_ks(ks, effort)
@@ -46,6 +46,11 @@ def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Par
         start = min(peeled, found[at], key=mean_loss)
         found[at] = search(start, k, effort, wishes)
     return iter(serve_smaller(points, ks, found))
+
+
+def usual_effort(ks: Sequence[int]) -> str:
+    """A few k are searched normally, many quickly."""
+    return "normal" if len(ks) <= FEW else "quick"
 
 
 def check_effort(effort: str | float) -> None:
@@ -74,10 +79,14 @@ def peel_each(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[tup
             yield k, build_partition(points.at(k), *shares)
 
 
-def search(start: Partition, k: int, effort: str | float, wishes: Wishes) -> Partition:
-    """The cheapest partition found from one start; stopped by Ctrl-C, the cheapest so far."""
+def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, limit: float = float("inf")) -> Partition:
+    """The cheapest partition found from one start; stopped by Ctrl-C, the cheapest so far.  Sides beyond the
+    limit are dear.
+    """
     points, shares = start.points, (start.point, start.group, start.rows)
-    found = Search(points.codes, points.widths(), level_tables(points), k, wishes.part, *shares, wishes.seed)
+    found = Search(
+        points.codes, points.widths().limited(limit), level_tables(points), k, wishes.part, *shares, wishes.seed
+    )
     share = progress_of(found, points.rows, effort)
     try:
         while (done := share()) < 1 and found.price > 0:
