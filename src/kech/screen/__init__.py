@@ -177,6 +177,8 @@ def claims(found: dict[str, Any]) -> None:
         f"Every row hides among at least {found['k']}: {found['rows']:,} rows in {found['classes']:,} classes, "
         f"loss {found['loss']:.4f}, suppressed {found.get('suppressed', 0)}."
     )
+    if isinstance(found.get("suppressed"), str):
+        out().print("So few rows are left out that their number is hidden; the loss is that of the published rows.")
     if found["classes"] == 1:
         out().print("All rows are one class: the quasi-identifiers tell nothing any more.")
 
