@@ -148,7 +148,7 @@ class Peeler {
     }
 
   private:
-    static constexpr std::size_t most_visits = 50'000'000;  // of a point at a node; more for many points
+    static constexpr std::size_t most_visits = 100'000'000;  // of a point at a node; more for many points
 
     struct Slot {
         std::uint64_t key = 0;
@@ -176,7 +176,7 @@ class Peeler {
     std::size_t stride(std::size_t node, std::size_t left, std::size_t visits) const {
         std::size_t ahead = nodes_.size() - 1 - node;
         if (ahead == 0) return 1;
-        return std::clamp<std::size_t>(left * ahead / (visits + 1), 1, ahead);
+        return std::clamp<std::size_t>(left * ahead / (4 * visits + 1), 1, ahead);  // fewer will be left soon
     }
 
     // Rows left in each cell of the node; whether any cell has k.

@@ -27,8 +27,8 @@ COOL = 0.85  # share of the search after which nothing may become dearer
 # Width look-ups of the search: at least, for each row, and of a large table at most these and for each row these.
 EFFORTS = {
     "quick": (1e4, 130, 4e6, 20),
-    "normal": (1e5, 1300, 34e6, 200),
-    "best": (1e6, 50_000, 1.35e9, 4000),
+    "normal": (1e5, 1500, 40e6, 200),
+    "best": (1e6, 65_000, 1.9e9, 4000),
 }
 
 
@@ -114,9 +114,7 @@ def progress_of(found: Search, rows: int, effort: str | float) -> Callable[[], f
 def serve_smaller(points: Points, ks: Sequence[int], found: Sequence[Partition]) -> list[Partition]:
     """From the largest k down: what serves a larger k is taken where it is cheaper."""
     best: list[Partition] = []
-    for k, own in sorted(zip(ks, found, strict=True), key=lambda pair: -pair[0]):
-        if best:
-            offered = build_partition(points.at(k), best[-1].point, best[-1].group, best[-1].rows)
-            own = min(own, offered, key=mean_loss)
-        best.append(own)
+    for k, own in zip(reversed(ks), reversed(found), strict=True):
+        offered = [build_partition(points.at(k), larger.point, larger.group, larger.rows) for larger in best[-1:]]
+        best.append(min([own, *offered], key=mean_loss))
     return best[::-1]
