@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test lint bench clean compiler
+.PHONY: demo test lint bench sanitize clean compiler
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -20,6 +20,19 @@ lint: .venv/tested
 bench: .venv/tested
 	$(BIN)/python benchmarks/run.py
 	$(BIN)/python benchmarks/topology.py --cap 120
+
+# The kernels with address and undefined-behaviour checks, in a folder of their own, under the tests of the kernels.
+SANITIZED := build/sanitized
+sanitize: .venv/tested
+	mkdir -p $(SANITIZED)
+	cp -r src/kech $(SANITIZED)/
+	rm -f $(SANITIZED)/kech/_kernels*.so
+	cmake -S . -B $(SANITIZED)/build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DPython_EXECUTABLE=$(abspath $(BIN)/python) \
+	  -DCMAKE_CXX_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g"
+	cmake --build $(SANITIZED)/build
+	cp $(SANITIZED)/build/_kernels*.so $(SANITIZED)/kech/
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	  PYTHONPATH=$(SANITIZED) $(BIN)/python -m pytest -q -n 0 tests/test_local.py tests/test_ordering.py
 
 clean:
 	rm -rf .venv .venv-bench .venv-pycanon build dist kech-demo

@@ -43,6 +43,9 @@ def peel_points(
     seed: int,
     threads: int,
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]: ...
+def bound_prices(
+    codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, ks: list[int], threads: int
+) -> list[float]: ...
 def order_points(
     codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, threads: int
 ) -> NDArray[np.int64]: ...

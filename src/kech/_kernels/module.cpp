@@ -1,9 +1,9 @@
 // The door of the kernels: arrays in, arrays out, no checks, GIL released.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include "bounding.hpp"
 #include "cutting.hpp"
 #include "merging.hpp"
 #include "ordering.hpp"
@@ -78,6 +78,12 @@ static nb::list peel_points(const Codes& codes, const In<std::int64_t>& weights,
     return hand_over(std::move(shares));
 }
 
+static std::vector<double> bound_prices(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
+                                        const std::vector<std::int64_t>& ks, unsigned threads) {
+    nb::gil_scoped_release release;
+    return Bounder(codes.data(), weights.data(), codes.shape(0), widths, ks).run(threads);
+}
+
 static void begin_search(Search* place, const Codes& codes, const Widths& widths, const std::vector<Codes>& tables,
                          std::int64_t k, bool part, const In<std::int64_t>& point, const In<std::int64_t>& group,
                          const In<std::int64_t>& rows, std::uint64_t seed) {
@@ -130,9 +136,9 @@ NB_MODULE(_kernels, m) {
         .def("shares", [](const Search& search) { return hand_over(search.best()); })
         .def_prop_ro("price", &Search::price)
         .def_prop_ro("work", &Search::work)
-        .def_prop_ro("record", [](const Search& s) { return std::make_pair(std::vector<double>(s.record().saved.begin(), s.record().saved.end()), std::vector<double>(s.record().work.begin(), s.record().work.end())); })
         .def_prop_ro("rounds", &Search::rounds);
     m.def("peel_points", &peel_points);
+    m.def("bound_prices", &bound_prices);
     m.def("order_points", &order_points);
     m.def("cut_order", &cut_order);
     m.def("merge_points", &merge_points);

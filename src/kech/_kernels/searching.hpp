@@ -390,7 +390,6 @@ class Search {
     double price() const { return std::min(cheapest_, now_); }
     std::uint64_t work() const { return work_; }
     std::size_t rounds() const { return rounds_; }
-    const Record& record() const { return record_; }
 
     Share best() const {
         Share out;

@@ -19,7 +19,7 @@ from kech.points import Points
 from kech.progress import report
 
 FEW = 8  # so many k are all studied, however little effort is asked for
-APART = 1.25  # beyond, and in haste, only k this factor apart
+APART = 1.3  # beyond, and in haste, only k this factor apart
 PAIR_ROUNDS = 2  # before classes are freed
 HEAT = 0.003  # how much dearer, as a share, classes made anew may be at first
 COOL = 0.85  # share of the search after which nothing may become dearer
@@ -70,7 +70,7 @@ def studied_ks(ks: Sequence[int], effort: str | float) -> list[int]:
         return list(ks)
     chosen: list[int] = []
     for k in ks:
-        if not chosen or k >= chosen[-1] * APART or k == ks[-1] or k <= FEW:
+        if not chosen or k >= chosen[-1] * APART or k == ks[-1] or k <= 5:
             chosen.append(k)
     return chosen
 
