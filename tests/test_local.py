@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kech._kernels import Search, peel_points
 from kech.cuts.bounding import loss_lower_bounds
-from kech.cuts.local import EFFORTS, cut_local, search, serve_smaller, studied_ks
+from kech.cuts.local import EFFORTS, cut_local, grow, search, serve_smaller, studied_ks
 from kech.cuts.ordering import cut_ordering
 from kech.cuts.peeling import level_tables, levels_of, peel
 from kech.demo import generate_town, nine_rows
@@ -231,6 +231,14 @@ def test_ctrl_c_ends_the_search_with_the_cheapest_so_far(monkeypatch):
 def test_an_effort_nobody_knows(effort):
     with pytest.raises(BadOption, match="quick, normal, best"):
         list(cut_local(town_points(50), [2], threads=1, effort=effort))
+
+
+@given(point_sets(most_rows=120, heaviest=30), st.booleans(), st.data())
+@unhurried
+def test_grown_classes_are_a_partition(points, part, data):
+    k = data.draw(st.integers(1, points.rows))
+
+    check(grow(points.at(k), k, threads=2, part=part, seed=0), points.at(k), k, part)
 
 
 # Peeling

@@ -84,6 +84,18 @@ static std::vector<double> bound_prices(const Codes& codes, const In<std::int64_
     return Bounder(codes.data(), weights.data(), codes.shape(0), widths, ks).run(threads);
 }
 
+static nb::tuple grow_points(const Codes& codes, const In<std::int64_t>& weights, const In<std::int64_t>& order,
+                             const Widths& widths, std::int64_t k, bool part, std::size_t stretch, std::uint64_t seed,
+                             unsigned threads) {
+    Share share;
+    {
+        nb::gil_scoped_release release;
+        Ground ground{{codes.data(), codes.data() + codes.size()}, widths.axes(), widths, {}, k, part};
+        share = grow_classes(ground, weights.data(), order.data(), codes.shape(0), stretch, seed, threads);
+    }
+    return hand_over(std::move(share));
+}
+
 static void begin_search(Search* place, const Codes& codes, const Widths& widths, const std::vector<Codes>& tables,
                          std::int64_t k, bool part, const In<std::int64_t>& point, const In<std::int64_t>& group,
                          const In<std::int64_t>& rows, std::uint64_t seed) {
@@ -138,6 +150,7 @@ NB_MODULE(_kernels, m) {
         .def_prop_ro("work", &Search::work)
         .def_prop_ro("rounds", &Search::rounds);
     m.def("peel_points", &peel_points);
+    m.def("grow_points", &grow_points);
     m.def("bound_prices", &bound_prices);
     m.def("order_points", &order_points);
     m.def("cut_order", &cut_order);

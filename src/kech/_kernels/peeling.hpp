@@ -148,7 +148,7 @@ class Peeler {
     }
 
   private:
-    static constexpr std::size_t most_visits = 100'000'000;  // of a point at a node; more for many points
+    static constexpr std::size_t most_visits = 800'000'000;  // look-ups of a point on an axis at a node; more for many points
 
     struct Slot {
         std::uint64_t key = 0;
@@ -163,7 +163,7 @@ class Peeler {
         std::iota(left.begin(), left.end(), 0u);
         std::vector<Slot> slots(std::bit_ceil(2 * points_ + 1));
         std::int64_t rows = std::accumulate(weights_, weights_ + points_, std::int64_t{0}), groups = 0;
-        std::size_t visits = most_visits + 100 * points_;
+        std::size_t visits = (most_visits + 800 * points_) / axes_;
         for (std::size_t node = 0; node < nodes_.size() && rows >= k; node += stride(node, left.size(), visits)) {
             if (count(node, left, place, slots, k)) rows -= take(left, place, slots, k, group, groups);
             visits -= std::min(visits, left.size());

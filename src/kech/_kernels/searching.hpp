@@ -359,6 +359,47 @@ class Mover {
     std::uint64_t work_ = 0;
 };
 
+// A start: along an order of the points, stretch by stretch, classes grown from outlying rows.
+inline Share grow_classes(const Ground& ground, const std::int64_t* weights, const std::int64_t* order,
+                          std::size_t points, std::size_t stretch, std::uint64_t seed, unsigned threads) {
+    std::vector<Region> regions(1);
+    std::int64_t left = std::accumulate(weights, weights + points, std::int64_t{0});
+    for (std::size_t i = 0; i < points; ++i) {
+        if (regions.back().held.size() >= stretch && regions.back().rows >= ground.k && left >= ground.k)
+            regions.emplace_back();
+        regions.back().held.push_back({order[i], weights[order[i]]});
+        regions.back().rows += weights[order[i]];
+        left -= weights[order[i]];
+    }
+    std::vector<std::vector<Class>> made(regions.size());
+    std::atomic<std::size_t> next{0};
+    auto worker = [&] {
+        Recreator recreator(ground);
+        for (std::size_t r; (r = next.fetch_add(1)) < regions.size();) {
+            Chance chance(scramble(seed) + r);
+            recreator.run(Recipe::grow, regions[r], never, chance);
+            made[r] = recreator.take();
+        }
+    };
+    std::vector<std::jthread> pool;
+    for (unsigned t = 1; t < threads; ++t) pool.emplace_back(worker);
+    worker();
+    pool.clear();
+    Share out;
+    std::int64_t group = 0;
+    for (auto& classes : made)
+        for (auto& held : classes) {
+            join_equal(held);
+            for (const Held& h : held) {
+                out.point.push_back(h.point);
+                out.group.push_back(group);
+                out.rows.push_back(h.rows);
+            }
+            ++group;
+        }
+    return out;
+}
+
 class Search {
   public:
     Search(Ground ground, const Share& start, std::uint64_t seed) : ground_(std::move(ground)), seed_(seed) {

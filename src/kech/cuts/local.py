@@ -1,15 +1,17 @@
 """Local cut: lowest information loss, each class with its own box.
 
-Starts: order and cut for every k, peeled lattice cells for some.  The cheapest start is searched: neighbouring
-classes exchange rows, or are freed and made anew.  At last a partition of a larger k serves a smaller one where
-it costs less, so that the loss never falls as k grows.
+Starts: order and cut for every k; for some, peeled lattice cells and classes grown from outlying rows.  The
+cheapest start is searched: neighbouring classes exchange rows, or are freed and made anew.  At last a partition of
+a larger k serves a smaller one where it costs less, so that the loss never falls as k grows.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from time import monotonic
 
-from kech._kernels import Search
+import numpy as np
+
+from kech._kernels import Search, grow_points, order_points
 from kech.cuts.ordering import cut_ordering, published_cells
 from kech.cuts.peeling import level_tables, peel
 from kech.errors import BadOption
@@ -24,11 +26,14 @@ PAIR_ROUNDS = 2  # before classes are freed
 HEAT = 0.003  # how much dearer, as a share, classes made anew may be at first
 COOL = 0.85  # share of the search after which nothing may become dearer
 
+PAIRS = 1e7  # of points that are compared while classes grow, and how long a stretch may be
+STRETCHES = (200, 4000)
+
 # Width look-ups of the search: at least, for each row, and of a large table at most these and for each row these.
 EFFORTS = {
-    "quick": (1e4, 130, 4e6, 20),
-    "normal": (1e5, 1500, 40e6, 200),
-    "best": (1e6, 65_000, 1.9e9, 4000),
+    "quick": (1e4, 400, 3.5e6, 20),
+    "normal": (1e5, 6000, 40e6, 200),
+    "best": (1e6, 200_000, 1.9e9, 4000),
 }
 
 
@@ -53,7 +58,10 @@ def cut_local(
     studied = studied_ks(ks, effort)
     for k, peeled in peel_each(points, studied, threads=threads, seed=seed):
         at = ks.index(k)
-        start = min(peeled, found[at], key=mean_loss)
+        starts = [found[at], peeled]
+        if effort != "quick":
+            starts.append(grow(points.at(k), k, threads=threads, part=part, seed=seed))
+        start = min(starts, key=mean_loss)
         found[at] = search(start, k, threads=threads, part=part, effort=effort, seed=seed)
     return iter(serve_smaller(points, ks, found))
 
@@ -82,6 +90,15 @@ def peel_each(points: Points, ks: Sequence[int], *, threads: int, seed: int) -> 
         at = points.at(batch[0])
         for k, shares in zip(batch, peel(at, batch, threads=threads, seed=seed), strict=True):
             yield k, build_partition(points.at(k), *shares)
+
+
+def grow(points: Points, k: int, *, threads: int, part: bool, seed: int) -> Partition:
+    """Classes grown from outlying rows, each time by the row that widens least; in stretches of the kd order."""
+    widths = points.widths()
+    order = order_points(points.codes, points.weights, widths, threads)
+    stretch = int(np.clip(PAIRS / len(points.weights), *STRETCHES))
+    shares = grow_points(points.codes, points.weights, order, widths, k, part, stretch, seed, threads)
+    return build_partition(points, *shares)
 
 
 def search(start: Partition, k: int, *, threads: int, part: bool, effort: str | float, seed: int) -> Partition:
