@@ -27,12 +27,12 @@ sanitize: .venv/tested
 	mkdir -p $(SANITIZED)
 	cp -r src/kech $(SANITIZED)/
 	rm -f $(SANITIZED)/kech/_kernels*.so
-	cmake -S . -B $(SANITIZED)/build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DPython_EXECUTABLE=$(abspath $(BIN)/python) \
+	$(BIN)/cmake -S . -B $(SANITIZED)/build -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DCMAKE_BUILD_TYPE=Debug -DPython_EXECUTABLE=$(abspath $(BIN)/python) \
 	  -DCMAKE_CXX_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g"
-	cmake --build $(SANITIZED)/build
+	$(BIN)/cmake --build $(SANITIZED)/build
 	cp $(SANITIZED)/build/_kernels*.so $(SANITIZED)/kech/
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
-	  PYTHONPATH=$(SANITIZED) $(BIN)/python -m pytest -q -n 0 tests/test_local.py tests/test_ordering.py
+	  $(BIN)/python tests/sanitized.py $(SANITIZED) tests/test_local.py tests/test_ordering.py
 
 clean:
 	rm -rf .venv .venv-bench .venv-pycanon build dist kech-demo
