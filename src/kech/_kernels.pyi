@@ -51,6 +51,17 @@ def peel_points(
     seed: int,
     threads: int,
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]: ...
+def grow_points(
+    codes: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    order: NDArray[np.int64],
+    widths: Widths,
+    k: int,
+    part: bool,
+    stretch: int,
+    seed: int,
+    threads: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def order_points(
     codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, threads: int
 ) -> NDArray[np.int64]: ...

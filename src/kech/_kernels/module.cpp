@@ -1,7 +1,6 @@
 // The door of the kernels: arrays in, arrays out, no checks, GIL released.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include "crowding.hpp"
@@ -81,6 +80,18 @@ static nb::list peel_points(const Codes& codes, const In<std::int64_t>& weights,
         shares = Peeler(codes.data(), weights.data(), points, widths, levels, nodes).run(ks, threads);
     }
     return hand_over(std::move(shares));
+}
+
+static nb::tuple grow_points(const Codes& codes, const In<std::int64_t>& weights, const In<std::int64_t>& order,
+                             const Widths& widths, std::int64_t k, bool part, std::size_t stretch, std::uint64_t seed,
+                             unsigned threads) {
+    Share share;
+    {
+        nb::gil_scoped_release release;
+        Ground ground{{codes.data(), codes.data() + codes.size()}, widths.axes(), widths, {}, k, part};
+        share = grow_classes(ground, weights.data(), order.data(), codes.shape(0), stretch, seed, threads);
+    }
+    return hand_over(std::move(share));
 }
 
 static void begin_search(Search* place, const Codes& codes, const Widths& widths, const std::vector<Codes>& tables,
@@ -221,9 +232,9 @@ NB_MODULE(_kernels, m) {
         .def("shares", [](const Search& search) { return hand_over(search.best()); })
         .def_prop_ro("price", &Search::price)
         .def_prop_ro("work", &Search::work)
-        .def_prop_ro("record", [](const Search& s) { return std::make_pair(std::vector<double>(s.record().saved.begin(), s.record().saved.end()), std::vector<double>(s.record().work.begin(), s.record().work.end())); })
         .def_prop_ro("rounds", &Search::rounds);
     m.def("peel_points", &peel_points);
+    m.def("grow_points", &grow_points);
     m.def("order_points", &order_points);
     m.def("cut_order", &cut_order);
     m.def("merge_points", &merge_points);
