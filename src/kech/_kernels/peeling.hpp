@@ -3,10 +3,10 @@
 
 #include <atomic>
 #include <numeric>
-#include <thread>
 
 #include "chance.hpp"
 #include "cutting.hpp"
+#include "threads.hpp"
 #include "widths.hpp"
 
 namespace kech {
@@ -140,10 +140,7 @@ class Peeler {
         auto worker = [&] {
             for (std::size_t q; (q = next.fetch_add(1)) < ks.size();) shares[q] = peel(ks[q]);
         };
-        std::vector<std::jthread> pool;
-        for (unsigned t = 1; t < threads; ++t) pool.emplace_back(worker);
-        worker();
-        pool.clear();
+        together(threads, [&](std::size_t) { worker(); });
         return shares;
     }
 

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <atomic>
-#include <thread>
 
 #include "kdtree.hpp"
+#include "threads.hpp"
 
 namespace kech {
 
@@ -34,10 +34,7 @@ class Reacher {
                 for (std::size_t i = b * block; i < std::min(points, (b + 1) * block); ++i) add(i, ks, parts[b]);
             }
         };
-        std::vector<std::jthread> pool;
-        for (unsigned t = 1; t < threads; ++t) pool.emplace_back(worker);
-        worker();
-        pool.clear();
+        together(threads, [&](std::size_t) { worker(); });
         Reach all{std::vector<double>(ks.size(), 0.0), std::vector<double>(ks.size(), 0.0)};
         for (const auto& part : parts)
             for (std::size_t q = 0; q < ks.size(); ++q) {
@@ -60,9 +57,7 @@ class Reacher {
                     far[tree_.order()[i]] = widest;
                 }
         };
-        std::vector<std::jthread> pool;
-        for (unsigned t = 1; t < threads; ++t) pool.emplace_back(worker);
-        worker();
+        together(threads, [&](std::size_t) { worker(); });
         return far;
     }
 

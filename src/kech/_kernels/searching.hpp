@@ -3,9 +3,9 @@
 
 #include <array>
 #include <atomic>
-#include <thread>
 
 #include "recreating.hpp"
+#include "threads.hpp"
 
 namespace kech {
 
@@ -381,10 +381,7 @@ inline Share grow_classes(const Ground& ground, const std::int64_t* weights, con
             made[r] = recreator.take();
         }
     };
-    std::vector<std::jthread> pool;
-    for (unsigned t = 1; t < threads; ++t) pool.emplace_back(worker);
-    worker();
-    pool.clear();
+    together(threads, [&](std::size_t) { worker(); });
     Share out;
     std::int64_t group = 0;
     for (auto& classes : made)
@@ -420,10 +417,7 @@ class Search {
         auto worker = [&] {
             for (std::size_t b; (b = open.fetch_add(1)) < end;) made[b - next_] = improve(b, heat, ruin);
         };
-        std::vector<std::jthread> pool;
-        for (unsigned t = 1; t < std::min<std::size_t>(threads, made.size()); ++t) pool.emplace_back(worker);
-        worker();
-        pool.clear();
+        together(std::min<std::size_t>(threads, made.size()), [&](std::size_t) { worker(); });
         for (auto& block : made) put_back(block, blocks_[next_++]);
         if (next_ == blocks_.size()) end_round();
     }
