@@ -130,7 +130,10 @@ class GeneralizationLattice:
         return self.classes_of(high)
 
     def partition(self, levels: Sequence[int], k: int | None = None, suppress: float = 0.0) -> Partition:
-        """The classes of a node, each with the cells of the levels as its box; those of fewer than k are left out."""
+        """The classes of a node, each with the cells of the levels as its box; those of fewer than k are left out.
+
+        Its points lie on the axes of the levels, measured by the rows that are published: the others show in nothing.
+        """
         group = self.classes(levels)
         sizes = np.bincount(group, weights=self.points.weights).astype(np.int64)
         kept = sizes >= (k or 1)
@@ -139,13 +142,12 @@ class GeneralizationLattice:
         point = np.flatnonzero(kept[group])
         point = point[np.argsort(group[point], kind="stable")]
         _, first, number = np.unique(group[point], return_index=True, return_inverse=True)
-        codes = self.points.codes[point[first]]
         at = [axis[level] for axis, level in zip(self.levels, levels, strict=True)]
         lo, hi = (
-            np.stack([getattr(level, end)[level.cells[codes[:, j]]] for j, level in enumerate(at)], axis=1)
+            np.stack([getattr(x, end)[x.cells[self.points.codes[point[first], j]]] for j, x in enumerate(at)], axis=1)
             for end in ("lo", "hi")
         )
-        return box_partition(self.points, point, number, self.points.weights[point], lo, hi)
+        return box_partition(self._published(at, point), point, number, self.points.weights[point], lo, hi)
 
     def check(self, levels: Sequence[int]) -> Levels:
         """A node of this lattice."""
@@ -160,7 +162,7 @@ class GeneralizationLattice:
         """Rows that may be suppressed, from their share."""
         if not 0 <= suppress < 1:
             raise BadOption("--suppress", "give a share of the rows, 0 or more and less than 1.")
-        return int(suppress * self.points.rows + 1e-9)
+        return min(int(suppress * self.points.rows + 1e-9), self.points.rows - 1)
 
     # -- all nodes -------------------------------------------------------------------------------------
 
@@ -243,6 +245,13 @@ class GeneralizationLattice:
         }
 
     # -- inside ----------------------------------------------------------------------------------------
+
+    def _published(self, at: Sequence[Level], point: Ints) -> Points:
+        """The points on the axes of some levels, measured by those that are published."""
+        codes = self.points.codes
+        axes = tuple(level.measure(np.unique(codes[point, j]).astype(np.int64)) for j, level in enumerate(at))
+        places = np.stack([level.places[codes[:, j]] for j, level in enumerate(at)], axis=1)
+        return replace(self.points, axes=axes, codes=places.astype(np.int32))
 
     @cached_property
     def _kernel(self) -> Lattice:
@@ -362,5 +371,6 @@ def build_lattice(points: Points, *, threads: int = 1, memory: int = MEMORY) -> 
     """The lattice over the levels of the axes; a table without rows has none."""
     if not len(points.weights):
         raise TooFewRows(0, 1)
-    levels = tuple(build_levels(axis) for axis in points.axes)
+    held = [np.unique(codes).astype(np.int64) for codes in points.codes.T]
+    levels = tuple(build_levels(axis, codes) for axis, codes in zip(points.axes, held, strict=True))
     return GeneralizationLattice(points, levels, threads, memory)
