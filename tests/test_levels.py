@@ -1,5 +1,5 @@
 from datetime import datetime
-from itertools import pairwise
+from itertools import combinations_with_replacement, pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -8,12 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kech
+from kech._kernels import Widths
 from kech.axes import LineAxis, build_line_axis, build_rank_axis, build_tree_axis
 from kech.hierarchy import read_hierarchy
 from kech.levels import build_levels
 from kech.points import build_points
 from oracles import label_width
-from strategies import axes, held_codes, line_axes, seconds, unhurried
+from strategies import axes, held_codes, line_axes, seconds, tree_axes, unhurried
 
 stepped = line_axes(grids=("steps",))
 
@@ -89,6 +90,30 @@ def test_a_cell_is_as_wide_as_its_label(drawn):
         assert widths == pytest.approx([label_width(label, public) for label in labels], abs=1e-9)
         assert np.array_equal(level.axis.close(level.lo, level.hi), (level.lo, level.hi))
         assert len(set(labels)) == len(labels)
+
+
+@given(tree_axes())
+@unhurried
+def test_kernels_know_the_widths_of_nodes(drawn):
+    for level in build_levels(drawn[0]):
+        kernel, codes = Widths(), range(level.axis.size)
+        level.axis.add_to(kernel)
+        for lo, hi in combinations_with_replacement(codes, 2):
+            assert kernel.width(0, lo, hi) == level.axis.widths(np.array([lo]), np.array([hi]))[0]
+
+
+@given(tree_axes(), st.data())
+@unhurried
+def test_leaves_that_are_not_held_are_not_counted(drawn, data):
+    """The axis of a level over some leaves says what that of a tree of these leaves alone says."""
+    axis, values = drawn
+    kept = data.draw(st.lists(st.sampled_from(values), unique=True, min_size=1))
+    alone = build_tree_axis("c", kept, axis.tree, False)
+    codes = np.sort(axis.encode(kept)).astype(np.int64)
+    for level, other in zip(build_levels(axis), build_levels(alone), strict=False):
+        labels, measured = set(other.labels()), level.measure(codes)
+        assert measured.parameters(labels) == other.axis.parameters(labels)
+        assert labels <= set(level.labels())
 
 
 @given(st.one_of(axes, stepped))
