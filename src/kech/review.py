@@ -132,8 +132,7 @@ def tree_of(axis: Axis, texts: list[str]) -> GeneralizationTree:
     codes = codes_of(axis, texts)
     order = np.argsort(codes, kind="stable")
     texts, codes = [texts[i] for i in order], codes[order]
-    levels = build_levels(axis)
-    labels = [[axis.label(int(level.lo[cell]), int(level.hi[cell])) for cell in level.cells[codes]] for level in levels]
+    labels = [np.array(level.labels(), object)[level.cells[codes]].tolist() for level in build_levels(axis)]
     paths = zip(texts, *labels[labels_start(labels[0], texts) :], strict=True)
     return read_hierarchy({i: list(column) for i, column in enumerate(zip(*paths, strict=True))}, column=axis.column)
 

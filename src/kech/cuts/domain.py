@@ -15,6 +15,6 @@ def cut_domain(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Pa
     Rows in classes of fewer than k are left out, as many as wished at most.
     """
     lattice = build_lattice(points, threads=wishes.threads)
-    for done, k in enumerate(ks):
-        report("choosing levels", done / len(ks))
-        yield lattice.partition(lattice.best(k, wishes.suppress).levels, k, wishes.suppress)
+    report("choosing levels")
+    for node in lattice.curve(wishes.suppress, ks):
+        yield lattice.partition(node.levels, node.k, wishes.suppress)
