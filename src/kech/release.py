@@ -14,13 +14,15 @@ from typing import Any
 from kech.certificate import make_certificate
 from kech.complexes import build_filtration
 from kech.cuts import Wishes
+from kech.cuts.meeting import check_goals
 from kech.cuts.regime import cut_at
 from kech.engines import Output
 from kech.errors import BadOption, BadTarget, ClaimBroken, GoalNotMet
 from kech.files import clear_refusals, put_in_place, written_aside
 from kech.frames import as_native
 from kech.loss import mean_loss, published_loss
-from kech.partition import Partition, build_partition
+from kech.models import set_goals
+from kech.partition import Partition, build_partition, deal
 from kech.points import Points
 from kech.progress import report
 from kech.spectrum import check_ks, coded_points, partitions
@@ -125,14 +127,22 @@ def make_release(
     reading: str = "strict",
     eps: float | None = None,
     suppress: float = 0.0,
+    l: float | None = None,  # noqa: E741
+    l_kind: str = "distinct",
+    c: float | None = None,
+    t: float | None = None,
+    t_kind: str = "equal",
+    alpha: float | None = None,
 ) -> Release:
     """Part the rows into classes of at least k rows by the named cut.
 
     The regime cut takes a reading, or an eps in place of k: then k is what the components at eps give.
-    The domain cut may leave rows out, a share of `suppress` at most.
+    The domain cut may leave rows out, a share of `suppress` at most.  In every class every sensitive column keeps
+    l (distinct, entropy, or recursive with c), t (equal or ordered distance) and alpha, where they are asked for.
     """
+    goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
     points = coded_points(table, cut, grid)
-    wishes = Wishes(table.threads, reading=reading, suppress=suppress)
+    wishes = Wishes(table.threads, reading=reading, suppress=suppress, goals=goals)
     if eps is not None:
         partition = regime_at(points, k, cut, eps, wishes)
     elif k is None:
@@ -145,6 +155,7 @@ def make_release(
     asked: dict[str, Any] = {"k": k or partition.k, "cut": cut, "grid": grid}
     asked |= {} if cut != "regime" else {"reading": reading} if eps is None else {"eps": eps}
     asked |= {"suppress": suppress} if suppress else {}
+    asked |= goals.asked() if goals else {}
     return Release(table, partition, asked, version("kech"))
 
 
@@ -160,6 +171,9 @@ def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishe
     while grid_k < found.k:
         grid_k = found.k
         found = build_partition(points.at(grid_k), found.point, found.group, found.rows)
+    found = deal(found)
+    if wishes.goals:
+        check_goals(found, wishes.goals, "and the components at this eps reach")
     return found
 
 

@@ -7,10 +7,12 @@ from typing import Any
 from kech.cuts import Wishes
 from kech.cuts.domain import cut_domain
 from kech.cuts.local import cut_local
+from kech.cuts.meeting import cut_for_goals
 from kech.cuts.regime import cut_regime
 from kech.errors import BadOption, TooFewRows
 from kech.loss import largest_radius, mean_loss
-from kech.partition import Partition
+from kech.models import distances, distinct_values, set_goals
+from kech.partition import Partition, deal, tally_secrets
 from kech.points import Points, build_points
 from kech.table import Table
 
@@ -19,6 +21,7 @@ LARGEST_K = 100  # of a spectrum for which no k is named
 Cut = Callable[[Points, Sequence[int], Wishes], Iterator[Partition]]
 CUTS: dict[str, Cut] = {"local": cut_local, "regime": cut_regime, "domain": cut_domain}
 EVEN = ("domain",)  # cuts that need grids of equal steps
+FREE = ("local",)  # cuts whose classes may be merged and parted until goals hold; the others choose by themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,27 +71,39 @@ def compute_spectrum(
     grid: str | float = "auto",
     reading: str = "strict",
     suppress: float = 0.0,
+    l: float | None = None,  # noqa: E741
+    l_kind: str = "distinct",
+    c: float | None = None,
+    t: float | None = None,
+    t_kind: str = "equal",
+    alpha: float | None = None,
 ) -> Spectrum:
-    """Fill k = 2 .. 100, or the k named, for each cut; the reading is for the regime cut."""
+    """Fill k = 2 .. 100, or the k named, for each cut; the reading is for the regime cut.
+
+    l, t and alpha are goals for every class and sensitive column, as in a release; the rows show what is reached.
+    """
     cuts = (cut,) if isinstance(cut, str) else tuple(cut)
     ks = check_ks(k, table.rows)
-    wishes = Wishes(table.threads, reading=reading, suppress=suppress)
+    goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
+    wishes = Wishes(table.threads, reading=reading, suppress=suppress, goals=goals)
     coded = {name in EVEN: coded_points(table, name, grid) for name in cuts}
     found = {name: partitions(coded[name in EVEN], ks, name, wishes) for name in cuts}
-    lines = [line(name, at, made) for name, cuts in found.items() for at, made in zip(ks, cuts, strict=True)]
+    lines = [line(name, at, made, t_kind) for name, cuts in found.items() for at, made in zip(ks, cuts, strict=True)]
     return Spectrum(table.rows, len(coded[cuts[0] in EVEN].weights), table.quasi_identifiers, tuple(lines))
 
 
 def coded_points(table: Table, cut: str, grid: str | float) -> Points:
     """The points a cut works on: the domain cut needs equal steps."""
-    return build_points(table, grid=grid, steps=cut in EVEN)
+    return build_points(table, grid=grid, steps=cut in EVEN, with_secrets=True)
 
 
 def partitions(points: Points, ks: Sequence[int], cut: str, wishes: Wishes) -> Iterator[Partition]:
-    """One partition for each k, by the named cut."""
+    """One partition for each k, by the named cut; sensitive values are dealt to the classes."""
     if cut not in CUTS:
         raise BadOption("--cut", f"choose among {', '.join(CUTS)}.")
-    return CUTS[cut](points, ks, wishes)
+    if wishes.goals is not None and cut in FREE:
+        return cut_for_goals(CUTS[cut], points, ks, wishes)
+    return map(deal, CUTS[cut](points, ks, wishes))
 
 
 def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:
@@ -103,9 +118,9 @@ def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:
     return chosen
 
 
-def line(cut: str, k: int, partition: Partition) -> SpectrumRow:
+def line(cut: str, k: int, partition: Partition, t_kind: str) -> SpectrumRow:
     """The figures of one partition."""
-    average = float(partition.sizes.mean())
+    tallies = tally_secrets(partition)
     return SpectrumRow(
         k,
         cut,
@@ -114,7 +129,7 @@ def line(cut: str, k: int, partition: Partition) -> SpectrumRow:
         partition.classes,
         mean_loss(partition),
         partition.suppressed,
-        average,
-        None,
-        None,
+        float(partition.sizes.mean()),
+        min((int(distinct_values(tally).min()) for tally in tallies), default=None),
+        max((float(distances(tally, t_kind).max()) for tally in tallies), default=None),
     )

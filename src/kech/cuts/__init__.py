@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from kech.models import Goals
+
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
@@ -11,3 +13,4 @@ class Wishes:
     part: bool = True  # the rows of one point may go to several classes
     reading: str = "strict"  # of the complex, for the regime cut
     suppress: float = 0.0  # share of the rows that may be left out
+    goals: Goals | None = None  # for the sensitive columns, beside k

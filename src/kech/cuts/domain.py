@@ -3,10 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from kech.cuts import Wishes
-from kech.lattice import build_lattice
-from kech.partition import Partition
+from kech.cuts.meeting import check_reachable
+from kech.lattice import GeneralizationLattice, build_lattice
+from kech.models import hold
+from kech.partition import Partition, deal, tally_secrets
 from kech.points import Points
 from kech.progress import report
+from kech.searching import Levels
 
 
 def cut_domain(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Partition]:
@@ -17,4 +20,18 @@ def cut_domain(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Pa
     lattice = build_lattice(points, threads=wishes.threads)
     for done, k in enumerate(ks):
         report("choosing levels", done / len(ks))
-        yield lattice.partition(lattice.best(k, wishes.suppress).levels, k, wishes.suppress)
+        yield best_partition(lattice, k, wishes)
+
+
+def best_partition(lattice: GeneralizationLattice, k: int, wishes: Wishes) -> Partition:
+    """The classes of the node of least loss that reaches k and the goals."""
+    goals = wishes.goals
+    if goals is None:
+        return lattice.partition(lattice.best(k, wishes.suppress).levels, k, wishes.suppress)
+
+    def holds(levels: Levels) -> bool:
+        return hold(goals, tally_secrets(deal(lattice.partition(levels, k, wishes.suppress))))
+
+    if not wishes.suppress:  # what all rows together do not reach, fewer of them may
+        check_reachable(lattice.points, goals)
+    return lattice.partition(lattice.best(k, wishes.suppress, holds=holds).levels, k, wishes.suppress)
