@@ -205,7 +205,7 @@ class GeneralizationLattice:
         if not fits.any():
             raise TooFewRows(self.points.rows, k)
         losses = np.where(fits, self.losses + (self._counted(k).cost(k) if limit else 0.0), np.inf)
-        levels = self._first(np.round(losses, 12), holds, upward=limit == 0)
+        levels = self._first(np.asarray(np.round(losses, 12), np.float64), holds, upward=limit == 0)
         return self._node(k, levels, self.loss_of(levels, k))
 
     def curve(self, suppress: float = 0.0, ks: Sequence[int] | None = None) -> list[LatticeNode]:
@@ -330,7 +330,7 @@ class GeneralizationLattice:
             way.append((*way[-1][:j], way[-1][j] + 1, *way[-1][j + 1 :]))
         return way[bisect_left(way, True, lo=1, key=holds) - 1]
 
-    def _searched(self, k: int, limit: int, looks: int, holds: Callable[[Levels], bool] | None) -> LatticeNode:
+    def _searched(self, k: int, limit: int, looks: int, holds: Callable[[Levels], bool] | None = None) -> LatticeNode:
         def look(node: Levels) -> Sight:
             seen = self._sight(node, k)
             broken = holds is not None and seen.suppressed <= limit and not holds(node)

@@ -8,8 +8,8 @@ With C = A + B its shares p_C lie between p_A and p_B, p_C = x p_A + (1 - x) p_B
 - distinct values only become more;
 - entropy is concave, so it is at least the smaller one;
 - t, alpha, beta and delta are convex or quasi-convex in p, so each is at most the larger one;
-- the sum of the h most frequent counts is subadditive: so r_1(C) <= r_1(A) + r_1(B), and what is left from the l-th count
-  on is at least the sum of what A and B have left: if r_1 < c (r_l + r_(l+1) + ...) in both, it holds in C.
+- the sum of the h largest counts is subadditive: so r_1(C) <= r_1(A) + r_1(B), and what C has from the l-th count on is
+  at least what A and B have together: if r_1 < c (r_l + r_(l+1) + ...) in both, it holds in C.
 
 Hence goals that hold go on holding while classes merge, and one class of all rows reaches the best of every figure.
 """
@@ -78,18 +78,19 @@ def set_goals(
         return None
     if not sensitive:
         raise BadOption("--l, --t, --alpha", "they protect sensitive columns; name one: --sensitive COLUMN.")
-    return Goals(l, l_kind, c, t, t_kind, alpha)
+    whole = int(l) if l is not None and l == int(l) else l
+    return Goals(whole, l_kind, c, t, t_kind, alpha)
 
 
 def check_l(l: float | None, l_kind: str, c: float | None) -> None:  # noqa: E741
     """l counts values (entropy allows fractions); c goes with the recursive kind."""
     if l_kind not in L_KINDS:
         raise BadOption("--l-kind", f"choose among {', '.join(L_KINDS)}.")
-    if l is not None and not (1 <= l and isfinite(l)):
+    if l is not None and not (l >= 1 and isfinite(l)):
         raise BadOption("--l", "it is a number of values, 1 or more.")
     if l is not None and l_kind != "entropy" and l != int(l):
         raise BadOption("--l", f"{l_kind} l-diversity counts values: give a whole number.")
-    if c is not None and not (0 < c and isfinite(c)):
+    if c is not None and not (c > 0 and isfinite(c)):
         raise BadOption("--c", "it is a factor greater than 0.")
     if (l is not None and l_kind == "recursive") != (c is not None):
         raise BadOption("--c", "recursive l-diversity takes both, and it alone: --l 3 --l-kind recursive --c 2.")
@@ -118,7 +119,7 @@ class Tally:
     @cached_property
     def shares(self) -> Floats:
         """p: the share of each entry in its class."""
-        return self.rows / self.sizes[self.group]
+        return np.asarray(self.rows / self.sizes[self.group])
 
     @cached_property
     def sizes(self) -> Ints:
@@ -128,7 +129,7 @@ class Tally:
     @cached_property
     def overall(self) -> Floats:
         """q: the share of each value in the table."""
-        return np.bincount(self.value, weights=self.rows) / self.rows.sum()
+        return np.asarray(np.bincount(self.value, weights=self.rows) / self.rows.sum())
 
     def each(self, figure: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
         """A figure of each class, from the values of its entries."""
@@ -150,7 +151,7 @@ def distinct_values(tally: Tally) -> Ints:
 
 def entropy_values(tally: Tally) -> Floats:
     """Entropy l-diversity: exp(- sum_v p(v) log p(v)), as many equally frequent values as tell as little."""
-    return np.exp(-tally.each(np.add, tally.shares * np.log(tally.shares)))
+    return np.asarray(np.exp(-tally.each(np.add, tally.shares * np.log(tally.shares))))
 
 
 def recursive_factors(tally: Tally, l: int) -> Floats:  # noqa: E741
@@ -161,7 +162,9 @@ def recursive_factors(tally: Tally, l: int) -> Floats:  # noqa: E741
     by_rows = tally.rows[np.lexsort((-tally.rows, tally.group))]
     place = np.arange(len(by_rows)) - tally.first[tally.group]
     tail = tally.each(np.add, np.where(place >= l - 1, by_rows, 0))
-    return np.divide(by_rows[tally.first], tail, out=np.full(len(tail), inf), where=tail > 0)
+    factors = np.full(len(tail), inf)
+    np.divide(by_rows[tally.first], tail, out=factors, where=tail > 0)
+    return factors
 
 
 def largest_shares(tally: Tally) -> Floats:
@@ -191,7 +194,7 @@ def ordered_distances(tally: Tally) -> Floats:
     up_to -= np.r_[0.0, up_to[last[:-1]]][tally.group]
     before = area_between(overall, sums, np.zeros(len(last)), np.zeros(len(last), np.int64), tally.value[tally.first])
     after = tally.each(np.add, area_between(overall, sums, up_to, np.minimum(tally.value, stop), stop))
-    return (before + after) / steps
+    return np.asarray((before + after) / steps)
 
 
 def area_between(overall: Floats, sums: Floats, level: Floats, start: Ints, stop: Ints) -> Floats:

@@ -55,6 +55,12 @@ class ReleaseSection(_Section):
     reading: str = "strict"  # of the regime cut
     eps: float | None = None  # of the regime cut, in place of k
     suppress: float = 0.0  # share of the rows that may be left out
+    l: float | None = None  # noqa: E741 - goals for the sensitive columns
+    l_kind: str = "distinct"
+    c: float | None = None
+    t: float | None = None
+    t_kind: str = "equal"
+    alpha: float | None = None
 
 
 class Plan(_Section):
@@ -112,7 +118,7 @@ def plan_from(inspection: Inspection, k: int, given: Plan) -> Plan:
         if (name := c.column) in found["quasi_identifiers"]
     }
     table = TableSection(inspection.delimiter, inspection.encoding, given.table.null_values)
-    release = ReleaseSection(k, given.release.cut, given.release.grid, given.release.reading)
+    release = msgspec.structs.replace(given.release, k=k, eps=None)
     return Plan(table, RolesSection(**found, keep=given.roles.keep), axes | given.axes, given.hierarchies, release)
 
 

@@ -103,17 +103,14 @@ def code_secret(table: Table, column: str) -> tuple[Secret, Mapping1D]:
     kind = "ordinal" if choice.kind == "ordinal" else table.secret_kind(column)
     read = "text" if kind == "ordinal" else kind
     values, _ = table.engine.count_values(table.index(column), read)
-    if kind == "ordinal":
-        ranks = ranks_in(column, values, choice.order)
-    else:
-        ranks = np.arange(len(values))
-    codes = np.array([rank + 1 for rank in ranks], np.int32)
+    ranks = ranks_in(column, values, choice.order) if kind == "ordinal" else range(len(values))
+    codes = np.array(ranks, np.int32) + np.int32(1)
     if read == "text":
         codes[[i for i, value in enumerate(values) if value == ""]] = 0
     return Secret(column, kind, choice.order), Mapping1D(table.index(column), read, values, codes, 0)
 
 
-def ranks_in(column: str, values: Sequence[str], order: Sequence[str]) -> list[int]:
+def ranks_in(column: str, values: Sequence[str], order: Sequence[str]) -> Sequence[int]:
     """The place of each value in the order somebody gave; empty text has none."""
     rank = {text: i for i, text in enumerate(order)}
     unknown = len(set(values) - {*order, ""})

@@ -23,7 +23,7 @@ from kech.frames import as_native
 from kech.loss import mean_loss, published_loss
 from kech.models import set_goals
 from kech.partition import Partition, build_partition, deal
-from kech.points import Points
+from kech.points import Grains, Points
 from kech.progress import report
 from kech.spectrum import check_ks, coded_points, partitions
 from kech.table import Table
@@ -60,6 +60,13 @@ class Release:
     def axes(self) -> list[dict[str, Any]]:
         """What a reader must know to measure the labels."""
         return [axis.parameters(self.labels[axis.column]) for axis in self.partition.points.axes]
+
+    @property
+    def values(self) -> dict[str, dict[str, Any]]:
+        """How a reader must read the sensitive columns to compare their values."""
+        secrets = self.partition.points.sensitive if isinstance(self.partition.points, Grains) else ()
+        orders = {secret.column: {"order": list(secret.order)} if secret.order else {} for secret in secrets}
+        return {secret.column: {"kind": secret.kind, **orders[secret.column]} for secret in secrets}
 
     @cached_property
     def frame(self) -> Any:
@@ -105,6 +112,7 @@ class Release:
             rows_in=self.table.rows,
             parameters=self.parameters,
             kech_version=self.version,
+            values=self.values,
             format=FORMATS[target.suffix.lower()],
         )
         claims, promised = certificate["claims"], self.partition

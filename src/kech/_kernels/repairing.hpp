@@ -239,14 +239,31 @@ class Repair {
         }
     }
 
+    // kd order of the middles of the boxes; it knows distinct points only.
     std::vector<std::int64_t> line_up() const {
         std::vector<Code> middle;
-        std::vector<std::int64_t> rows;
-        for (auto& one : classes_) {
+        for (auto& one : classes_)
             for (std::size_t j = 0; j < axes_; ++j) middle.push_back(one.box.lo[j] + (one.box.hi[j] - one.box.lo[j]) / 2);
-            rows.push_back(one.rows);
+        auto at = [&](std::int64_t i) { return middle.begin() + i * static_cast<std::int64_t>(axes_); };
+        auto end = static_cast<std::int64_t>(axes_);
+        std::vector<std::int64_t> sorted(classes_.size()), first, rows, order;
+        std::iota(sorted.begin(), sorted.end(), std::int64_t{0});
+        std::stable_sort(sorted.begin(), sorted.end(), [&](auto a, auto b) {
+            return std::lexicographical_compare(at(a), at(a) + end, at(b), at(b) + end);
+        });
+        std::vector<Code> distinct;
+        for (std::size_t i = 0; i < sorted.size(); ++i) {
+            if (i == 0 || !std::equal(at(sorted[i]), at(sorted[i]) + end, at(sorted[i - 1]))) {
+                first.push_back(static_cast<std::int64_t>(i));
+                rows.push_back(0);
+                distinct.insert(distinct.end(), at(sorted[i]), at(sorted[i]) + end);
+            }
+            rows.back() += classes_[sorted[i]].rows;
         }
-        return KdOrder(middle.data(), rows.data(), rows.size(), widths_).run(1);
+        first.push_back(static_cast<std::int64_t>(sorted.size()));
+        for (auto d : KdOrder(distinct.data(), rows.data(), rows.size(), widths_).run(1))
+            order.insert(order.end(), sorted.begin() + first[d], sorted.begin() + first[d + 1]);
+        return order;
     }
 
     double lack(const Class& one) const { return judge_->lack(one.counts, one.rows); }

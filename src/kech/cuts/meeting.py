@@ -33,7 +33,7 @@ def cut_for_goals(
     goals = wishes.goals or Goals()
     check_reachable(points, goals)
     starts = start_sizes(ks, goals, points.rows)
-    made = {}
+    made: dict[int, Partition] = {}
     for k, found in zip(starts, cut(points, starts, replace(wishes, goals=None)), strict=True):
         report("meeting goals", len(made) / len(starts))
         made[k] = meet_goals(found, k, goals)
@@ -68,14 +68,16 @@ def repair(dealt: Partition, k: int, goals: Goals, *, apart: bool) -> Partition:
     assert isinstance(points, Grains)
     aims = aims_of(goals, points)
     shares = (dealt.point, dealt.group, dealt.rows)
-    return build_partition(points, *repair_classes(points.codes, points.secrets, points.widths(), k, aims, *shares, apart))
+    return build_partition(
+        points, *repair_classes(points.codes, points.secrets, points.widths(), k, aims, *shares, apart)
+    )
 
 
 def aims_of(goals: Goals, points: Grains) -> Aims:
     """The goals as the kernel knows them."""
     ordered = [goals.t_kind == "ordered" and secret.ordered for secret in points.sensitive]
-    most = (inf if goal is None else goal for goal in (goals.t, goals.alpha))
-    return Aims(L_KINDS.index(goals.l_kind), goals.l or 0.0, goals.c or 0.0, *most, ordered)
+    t, alpha = (inf if goal is None else goal for goal in (goals.t, goals.alpha))
+    return Aims(L_KINDS.index(goals.l_kind), goals.l or 0.0, goals.c or 0.0, t, alpha, ordered)
 
 
 def one_class(partition: Partition) -> Partition:
