@@ -2,12 +2,12 @@
 
 In: class, value and rows of each share of one sensitive column.  Out: a figure for each class, or whether a goal holds.
 
-Every figure here is worst in the parts: when two classes merge, the merged one is no worse than the worse of the two.
+When two classes merge, the merged one is no worse than the worse of the two, in every figure that can be a goal.
 With C = A + B its shares p_C lie between p_A and p_B, p_C = x p_A + (1 - x) p_B, and
 
 - distinct values only become more;
 - entropy is concave, so it is at least the smaller one;
-- t, alpha, beta and delta are convex or quasi-convex in p, so each is at most the larger one;
+- t, alpha and beta are convex in p, so each is at most the larger one;
 - the sum of the h largest counts is subadditive: so r_1(C) <= r_1(A) + r_1(B), and what C has from the l-th count on is
   at least what A and B have together: if r_1 < c (r_l + r_(l+1) + ...) in both, it holds in C.
 
@@ -223,7 +223,10 @@ def bounded_gains(tally: Tally) -> Floats:
 
 
 def log_ratios(tally: Tally) -> Floats:
-    """delta-disclosure: the largest |log(p(v) / q(v))| over the values that occur in a class."""
+    """delta-disclosure: the largest |log(p(v) / q(v))| over the values that occur in a class.
+
+    A value that is absent from a class does not count, though it tells something too: so this may rise in a merger.
+    """
     return tally.each(np.maximum, np.abs(np.log(tally.shares / tally.overall[tally.value])))
 
 
