@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from functools import partial
 from itertools import islice
-from math import exp, fsum, isfinite, log
+from math import exp, fsum, log
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
@@ -292,19 +292,19 @@ def _check_document(document: Any) -> None:
 def _check_goals(goals: Any) -> None:
     _require("claims.goals", isinstance(goals, dict) and set(goals) <= set(_GOALS))
     for name in {"l", "c", "t", "alpha"} & goals.keys():
-        _require(f"claims.goals.{name}", type(goals[name]) in (int, float) and isfinite(goals[name]))
+        _require(f"claims.goals.{name}", type(goals[name]) in (int, float) and 0 <= goals[name] < 1e15)
     kinds = ("distinct", "entropy", "recursive") if "c" in goals else ("distinct", "entropy")
     _require("claims.goals.l_kind", goals.get("l_kind", "distinct") in kinds)
-    _require("claims.goals.l", goals.get("l_kind") != "recursive" or type(goals.get("l")) is int)
+    _require("claims.goals.l", goals.get("l_kind") != "recursive" or (type(goals.get("l")) is int and goals["l"] > 0))
     _require("claims.goals.t_kind", goals.get("t_kind", "equal") in ("equal", "ordered"))
 
 
 def _check_values(values: Any) -> None:
     _require("values", isinstance(values, dict) and all(isinstance(read, dict) for read in values.values()))
-    for column, read in values.items():
+    for read in values.values():
         order = read.get("order", [])
-        _require(f"values.{column}", isinstance(order, list) and all(isinstance(value, str) for value in order))
-        _require(f"values.{column}", read.get("kind") in (*_VALUES, "ordinal"))
+        _require("values", isinstance(order, list) and all(isinstance(value, str) for value in order))
+        _require("values", read.get("kind") in (*_VALUES, "ordinal"))
 
 
 def _look_up(document: Any, place: str) -> Any:
