@@ -163,7 +163,7 @@ def best_loss(points, k, goal):
 
 def test_small_tables_are_near_the_best_of_all_partitions():
     excess = []
-    for seed in range(25):
+    for seed in range(16):
         rng = np.random.default_rng(seed)
         cells = {"a": rng.integers(0, 9, 7), "b": rng.integers(0, 5, 7), "s": rng.integers(0, 3, 7).astype(str)}
         goal = [Goals(l=2), Goals(t=0.4), Goals(alpha=0.5), Goals(l=1.8, l_kind="entropy")][seed % 4]
@@ -174,8 +174,8 @@ def test_small_tables_are_near_the_best_of_all_partitions():
             best = best_loss(points.at(2), 2, goal)
             assert mean_loss(made) >= best - 1e-12
             excess.append(mean_loss(made) - best)
-    assert len(excess) > 15
-    assert np.mean(excess) < 0.08
+    assert len(excess) > 9
+    assert np.mean(excess) < 0.05
 
 
 def test_classes_with_equal_middles_can_be_lined_up():
@@ -226,7 +226,7 @@ def test_the_domain_cut_is_the_best_of_all_nodes_that_keep_the_goals(points, k, 
 def test_the_search_of_a_large_lattice_keeps_goals_too():
     with kech.read_table(generate_town(400), quasi_identifiers=TOWN, sensitive=["diagnosis"]) as table:
         lattice = build_lattice(build_points(table, steps=True, with_secrets=True))
-    goal = Goals(l=3, t=0.2)
+    goal = Goals(l=4, t=0.05)
 
     def holds(levels):
         return hold(goal, tally_secrets(deal(lattice.partition(levels, 5))))
@@ -321,7 +321,7 @@ def test_the_written_town_keeps_the_goals(tmp_path, cut, suffix, wish):
         assert checked[name]["diagnosis"] == pytest.approx(figures[name])
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(48))
 def test_random_tables_keep_goals_in_what_is_written(seed, tmp_path):
     """Sensitive values of every kind: texts with NULL, formulas, numbers, all different."""
     case = random_case(seed)

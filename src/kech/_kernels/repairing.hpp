@@ -1,4 +1,5 @@
-// Goals beyond k: merge classes that break one with a neighbour that costs least, then part again what is too large.
+// Goals beyond k: a class that breaks one trades rows with its neighbours or is merged with one, whichever costs less;
+// then what has become too large is parted again.
 #pragma once
 
 #include <cmath>
@@ -174,6 +175,10 @@ class Repair {
     static constexpr std::size_t few = 256;    // so many classes are all looked at
     static constexpr std::size_t marks = 64;   // cuts tried on an axis
     static constexpr std::size_t trials = 48;  // cuts judged for a class
+    static constexpr std::size_t trades = 4;   // rows a class may trade
+    static constexpr std::size_t traders = 12; // neighbours it may trade with
+    static constexpr std::size_t crowd = 48;   // classes of more members do not trade
+    static constexpr std::size_t none = static_cast<std::size_t>(-1);
     static constexpr double rounding = 1e-12;
 
     void measure(Class& one) const {
@@ -233,9 +238,11 @@ class Repair {
         while (!bad.empty() && alive_ > 1) {
             auto [rows, at] = bad.top();
             bad.pop();
-            if (classes_[at].rows != rows) continue;  // it was merged since
-            absorb(at, partner(at));
-            if (lack(classes_[at]) > 0) bad.push({classes_[at].rows, at});
+            if (classes_[at].rows != rows || lack(classes_[at]) == 0) continue;  // it was merged or mended since
+            auto near = neighbours(at);
+            std::int64_t other = partner(at, near);
+            for (auto touched : trade(at, near, other))
+                if (lack(classes_[touched]) > 0) bad.push({classes_[touched].rows, touched});
         }
     }
 
@@ -280,9 +287,10 @@ class Repair {
         return static_cast<double>(a.rows + b.rows) * widths_.sum(box.lo.data(), box.hi.data()) - a.cost - b.cost;
     }
 
-    // The cheapest neighbour with which all goals hold; else the cheapest with which less is lacking; else the cheapest.
-    std::int64_t partner(std::int64_t at) const {
-        std::vector<std::pair<double, std::int64_t>> near;
+    using Near = std::vector<std::pair<double, std::int64_t>>;  // price of merging, class; the cheapest first
+
+    Near neighbours(std::int64_t at) const {
+        Near near;
         std::size_t look = alive_ <= few ? alive_ : reach;
         std::int64_t back = before_[at], on = after_[at];
         for (std::size_t i = 0; i < look && near.size() + 1 < alive_; ++i) {
@@ -293,6 +301,11 @@ class Repair {
             back = before_[back];
         }
         std::sort(near.begin(), near.end());
+        return near;
+    }
+
+    // The cheapest neighbour with which all goals hold; else the cheapest with which less is lacking; else the cheapest.
+    std::int64_t partner(std::int64_t at, const Near& near) const {
         double own = lack(classes_[at]);
         std::int64_t better = -1;
         for (auto& [cost, other] : near) {
@@ -301,6 +314,118 @@ class Repair {
             if (better < 0 && left < own - rounding) better = other;
         }
         return better < 0 ? near[0].second : better;
+    }
+
+    // -- trading -------------------------------------------------------------------------------------------
+
+    // A class takes one row of another, and gives one of its own in return unless the other can spare it.
+    struct Trade {
+        double score = std::numeric_limits<double>::infinity(), cost = 0;
+        std::int64_t other = -1;
+        std::size_t take = 0, give = none;  // members
+    };
+
+    // A few trades that mend the class for less than merging it would cost, or else the merger; the classes it touched.
+    std::vector<std::int64_t> trade(std::int64_t at, const Near& near, std::int64_t other) {
+        double most = price(classes_[at], classes_[other]), cost = 0;
+        std::vector<std::pair<std::int64_t, Class>> old{{at, classes_[at]}};
+        for (std::size_t i = 0; i < trades && lack(classes_[at]) > 0; ++i) {
+            Trade best = find_trade(at, near);
+            if (best.other < 0 || (cost += best.cost) >= most) break;
+            old.push_back({best.other, classes_[best.other]});
+            exchange(classes_[at], classes_[best.other], best);
+        }
+        std::vector<std::int64_t> touched;
+        if (lack(classes_[at]) == 0 && cost < most) {
+            for (auto& entry : old) touched.push_back(entry.first);
+            return touched;
+        }
+        for (auto entry = old.rbegin(); entry != old.rend(); ++entry) classes_[entry->first] = std::move(entry->second);
+        absorb(at, other);
+        return {at};
+    }
+
+    Trade find_trade(std::int64_t at, const Near& near) const {
+        const Class& one = classes_[at];
+        Trade best;
+        if (one.members.size() > crowd) return best;
+        double own = lack(one);
+        auto without_one = boxes_without(one);
+        for (std::size_t i = 0; i < near.size() && i < traders; ++i) {
+            const Class& other = classes_[near[i].second];
+            if (other.members.size() > crowd) continue;
+            double theirs = lack(other);
+            auto without_other = boxes_without(other);
+            for (std::size_t take = 0; take < other.members.size(); ++take)
+                for (std::size_t give = other.rows > k_ ? none : 0; give == none || give < one.members.size(); ++give) {
+                    double cost = price(one, other, take, give, without_one, without_other);
+                    if (std::max(cost, 0.0) / own >= best.score || same_secrets(one, other, take, give)) continue;
+                    auto x = other.members[take].point, y = give == none ? -1 : one.members[give].point;
+                    std::int64_t more = give == none;
+                    double left = judge_->lack(changed(one.counts, y, x), one.rows + more);
+                    double score = std::max(cost, 0.0) / (own - left);
+                    if (left >= own - rounding || score >= best.score) continue;
+                    if (judge_->lack(changed(other.counts, x, y), other.rows - more) > theirs) continue;
+                    best = {score, cost, near[i].second, take, give};
+                }
+        }
+        return best;
+    }
+
+    // The box of a class without one row of each member.
+    std::vector<Box> boxes_without(const Class& one) const {
+        std::vector<Box> boxes(one.members.size(), one.box);
+        for (std::size_t i = 0; i < boxes.size(); ++i) {
+            if (one.members[i].rows > 1) continue;
+            boxes[i].clear();
+            for (std::size_t j = 0; j < boxes.size(); ++j)
+                if (j != i) boxes[i].cover(codes_ + one.members[j].point * axes_);
+        }
+        return boxes;
+    }
+
+    double price(const Class& one, const Class& other, std::size_t take, std::size_t give, const std::vector<Box>& without_one,
+                 const std::vector<Box>& without_other) const {
+        Box mine = give == none ? one.box : without_one[give], theirs = without_other[take];
+        mine.cover(codes_ + other.members[take].point * axes_);
+        if (give != none) theirs.cover(codes_ + one.members[give].point * axes_);
+        std::int64_t more = give == none;
+        return static_cast<double>(one.rows + more) * widths_.sum(mine.lo.data(), mine.hi.data()) +
+               static_cast<double>(other.rows - more) * widths_.sum(theirs.lo.data(), theirs.hi.data()) - one.cost - other.cost;
+    }
+
+    bool same_secrets(const Class& one, const Class& other, std::size_t take, std::size_t give) const {
+        if (give == none) return false;
+        const Code *x = secrets_ + other.members[take].point * columns_, *y = secrets_ + one.members[give].point * columns_;
+        return std::equal(x, x + columns_, y);
+    }
+
+    // Counts with one row of a point less and one of another more; -1 is no point.
+    std::vector<Counts> changed(std::vector<Counts> counts, std::int64_t less, std::int64_t more) const {
+        for (std::size_t s = 0; s < columns_; ++s) {
+            if (more >= 0) counts[s] = sum(counts[s], {{secrets_[more * columns_ + s], 1}});
+            if (less >= 0) counts[s] = sum(counts[s], {{secrets_[less * columns_ + s], -1}});
+            std::erase_if(counts[s], [](auto& entry) { return entry.second == 0; });
+        }
+        return counts;
+    }
+
+    void exchange(Class& one, Class& other, const Trade& trade) const {
+        std::int64_t x = other.members[trade.take].point, y = trade.give == none ? -1 : one.members[trade.give].point;
+        pass(other, one, x);
+        if (y >= 0) pass(one, other, y);
+        measure(one);
+        measure(other);
+        one.merged = other.merged = true;
+    }
+
+    static void pass(Class& from, Class& to, std::int64_t point) {
+        auto is_it = [&](const Member& member) { return member.point == point; };
+        auto found = std::find_if(from.members.begin(), from.members.end(), is_it);
+        if (--found->rows == 0) from.members.erase(found);
+        found = std::find_if(to.members.begin(), to.members.end(), is_it);
+        if (found != to.members.end()) ++found->rows;
+        else to.members.push_back({point, 1});
     }
 
     void absorb(std::int64_t at, std::int64_t other) {
