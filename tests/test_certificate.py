@@ -2,6 +2,7 @@ import ast
 import csv
 import hashlib
 import json
+import math
 import sys
 import traceback
 import tracemalloc
@@ -39,6 +40,7 @@ SET = {"column": "c", "axis": "set", "values": 5}
 ORDINAL = {"column": "c", "axis": "ordinal", "order": ["low", "mid", "a..b", "b", "high"]}
 STAR = {"column": "c", "axis": "star"}
 AXES = (NUMERIC, DATE, TREE, SET, ORDINAL, STAR)
+MODELS = ["l", "t", "entropy_l", "recursive_c", "t_ordered", "alpha", "beta", "enhanced_beta", "delta"]
 
 
 def write(path, columns, rows):
@@ -223,7 +225,31 @@ def brute_figures(rows):
         "loss_per_column": dict(zip(["number", "set", "range"], columns, strict=True)),
         "l": {name: min((len({s[j] for s in g}) for g in groups.values()), default=0) for j, name in enumerate("st")},
         "t": {name: brute_t(groups, j) for j, name in enumerate("st")},
+        **brute_models(groups),
     }
+
+
+def brute_models(groups):
+    """What else a class tells about `s` and `t`, neither of which has an order."""
+    found = {name: {} for name in ("entropy_l", "recursive_c", "t_ordered", "alpha", "beta", "enhanced_beta", "delta")}
+    for j, name in enumerate("st"):
+        everybody = [secret[j] for group in groups.values() for secret in group]
+        parts = [[secret[j] for secret in group] for group in groups.values()]
+        p = [{value: share(value, part) for value in set(part)} for part in parts]
+        q = {value: share(value, everybody) for value in set(everybody)}
+        depth = max(min((len(part) for part in p), default=1), 1)
+        tails = [sorted(Counter(part).values(), reverse=True) for part in parts]
+        gains = [(x / q[value] - 1, -math.log(q[value])) for part in p for value, x in part.items()]
+        entropies = [-sum(x * math.log(x) for x in part.values()) for part in p]
+        found["entropy_l"][name] = math.exp(min(entropies)) if p else 0
+        found["recursive_c"][name] = float(max((Fraction(x[0], sum(x[depth - 1 :])) for x in tails), default=0))
+        found["t_ordered"][name] = None
+        found["alpha"][name] = float(max((max(part.values()) for part in p), default=0))
+        found["beta"][name] = float(max((gain for gain, _ in gains), default=0))
+        likely = all(gain <= most + 1e-9 for gain, most in gains)
+        found["enhanced_beta"][name] = found["beta"][name] if likely else None
+        found["delta"][name] = max((abs(math.log(gain + 1)) for gain, _ in gains), default=0.0)
+    return found
 
 
 def brute_t(groups, j):
@@ -240,10 +266,9 @@ def share(value, values):
 
 
 def close(figures):
-    return {
-        name: pytest.approx(value, abs=1e-12) if isinstance(value, (float, dict)) else value
-        for name, value in figures.items()
-    }
+    if isinstance(figures, dict):
+        return {name: close(value) for name, value in figures.items()}
+    return pytest.approx(figures, abs=1e-12) if isinstance(figures, float) else figures
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
@@ -256,7 +281,7 @@ def test_figures_are_those_of_the_definitions(tmp_path, name, rows):
     figures = measure(path, TABLE_AXES, ["s", "t"])
 
     assert figures == close(brute_figures(rows))
-    assert list(figures) == ["k", "classes", "rows", "average_class", "loss", "loss_per_column", "l", "t"]
+    assert list(figures) == ["k", "classes", "rows", "average_class", "loss", "loss_per_column", *MODELS]
 
 
 @in_one_folder
@@ -308,7 +333,9 @@ def test_empty_table_has_no_class_and_no_k(tmp_path, name):
     figures = measure(path, [STAR], ["s"])
 
     nothing = dict.fromkeys(["k", "classes", "rows", "average_class", "loss"], 0)
-    assert figures == nothing | {"loss_per_column": {"c": 0}, "l": {"s": 0}, "t": {"s": 0}}
+    assert figures == nothing | {"loss_per_column": {"c": 0}} | {name: {"s": 0} for name in MODELS} | {
+        "t_ordered": {"s": None}
+    }
     with pytest.raises(ClaimBroken, match="k: asked 1, found 0"):
         check_table(path, ["c"], 1)
 
@@ -327,7 +354,7 @@ PEOPLE_AXES = [
 ]
 
 
-def certify(path, axes, *, sensitive=(), kept=(), rows_in, k, **options):
+def certify(path, axes, *, sensitive=(), kept=(), rows_in, k, goals=None, **options):
     document = make_certificate(
         path,
         published_name=path.name,
@@ -335,7 +362,7 @@ def certify(path, axes, *, sensitive=(), kept=(), rows_in, k, **options):
         sensitive=sensitive,
         kept=kept,
         rows_in=rows_in,
-        parameters={"k": k, "cut": "local"},
+        parameters={"k": k, "cut": "local", **(goals or {})},
         kech_version="0.1.0",
         **options,
     )
@@ -391,12 +418,21 @@ def test_certificate_of_ten_people(tmp_path, name):
             "suppressed": 0,
             "loss": pytest.approx((loss["age"] + loss["zip"]) / 2),
             "loss_per_column": pytest.approx(loss),
+            "goals": {},
         },
         "measured": {
             "average_class": pytest.approx(10 / 3),
             "l": {"disease": 1},
             "t": {"disease": pytest.approx(0.4)},  # the class of three flus; six of ten have flu
+            "entropy_l": {"disease": 1},
+            "recursive_c": {"disease": 1},
+            "t_ordered": {"disease": None},
+            "alpha": {"disease": 1},
+            "beta": {"disease": pytest.approx(1.5)},  # two of ten have a cold, in the last class two of four
+            "enhanced_beta": {"disease": None},  # six of ten have flu: a gain of 2/3 is more than -log 0.6
+            "delta": {"disease": pytest.approx(math.log(2.5))},
         },
+        "values": {"disease": {"kind": "text"}},
         "quasi_identifiers": PEOPLE_AXES,
         "sensitive": ["disease"],
         "kept": ["note"],
@@ -546,7 +582,7 @@ relabelled = [["[20, 31)", *row[1:]] for row in ROWS[:3]] + ROWS[3:]
 def test_edited_file(out, rows, claims):
     write(out, PEOPLE, rows)
 
-    assert broken(out) == {"sha256", *claims}
+    assert broken(out) - set(MODELS[2:]) == {"sha256", *claims}
 
     reseal(out)
     if claims:
@@ -635,7 +671,15 @@ CHANGES = {
         lambda d: d["kept"].append(d["quasi_identifiers"].pop()["column"]),
         LOSSES,
     ),
-    "sensitive called kept": (lambda d: d["kept"].append(d["sensitive"].pop()), {"l", "t"}),
+    "sensitive called kept": (lambda d: d["kept"].append(d["sensitive"].pop()), set(MODELS)),
+    "alpha": (lambda d: d["measured"]["alpha"].update(disease=0.5), {"alpha"}),
+    "entropy": (lambda d: d["measured"]["entropy_l"].update(disease=1.5), {"entropy_l"}),
+    "a goal the parameters do not know": (lambda d: d["claims"]["goals"].update(alpha=1.0), {"goals"}),
+    "a goal of the parameters left out": (lambda d: d["parameters"].update(t=0.5), {"goals"}),
+    "a goal that does not hold": (
+        lambda d: (d["claims"]["goals"].update(alpha=0.9), d["parameters"].update(alpha=0.9)),
+        {"alpha of 'disease'"},
+    ),
     "kept left out": (lambda d: d["kept"].clear(), {"columns"}),
     "kept column that is not there": (lambda d: d["kept"].append("ghost"), {"columns"}),
 }
@@ -648,6 +692,92 @@ def test_changed_certificate(out, fault):
     edit_certificate(out, change)
 
     assert broken(out) == claims
+
+
+# Goals beyond k
+
+DISEASE = {"sensitive": ["disease"], "kept": ["note"], "rows_in": 10, "k": 3}
+
+
+@pytest.mark.parametrize(
+    ("goals", "says"),
+    [
+        ({"l": 2, "l_kind": "distinct"}, "l of 'disease': asked 2, found 1"),
+        ({"l": 1.5, "l_kind": "entropy"}, "l of 'disease': asked 1.5, found 1"),
+        ({"l": 2, "l_kind": "recursive", "c": 9.0}, "c of 'disease': asked 9.0 for l = 2, found None"),
+        ({"l": 1, "l_kind": "recursive", "c": 1.0}, "c of 'disease': asked 1.0 for l = 1, found 1.0"),
+        ({"t": 0.39, "t_kind": "equal"}, "t of 'disease': asked 0.39, found 0.4"),
+        ({"t": 0.3, "t_kind": "ordered"}, "t of 'disease': asked 0.3, found 0.4"),
+        ({"alpha": 0.99}, "alpha of 'disease': asked 0.99, found 1"),
+    ],
+)
+def test_a_file_below_its_own_goals_gets_no_certificate(tmp_path, goals, says):
+    path = write(tmp_path / "out.csv", PEOPLE, ROWS)
+
+    with pytest.raises(ClaimBroken) as caught:
+        certify(path, PEOPLE_AXES, **DISEASE, goals=goals)
+
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "goals",
+    [
+        {"l": 1, "l_kind": "distinct", "t": 0.4, "t_kind": "equal", "alpha": 1.0},
+        {"l": 1.0, "l_kind": "entropy"},
+        {"l": 1, "l_kind": "recursive", "c": 1.1},
+    ],
+)
+def test_goals_that_hold_are_claimed_and_checked(tmp_path, goals):
+    path = write(tmp_path / "out.csv", PEOPLE, ROWS)
+    assert certify(path, PEOPLE_AXES, **DISEASE, goals=goals)["claims"]["goals"] == goals
+    assert check_certificate(path)["l"] == {"disease": 1}
+
+
+def test_a_certificate_of_before_goals_still_holds(out):
+    def forget(document):
+        del document["claims"]["goals"], document["values"]
+        for name in MODELS[2:]:
+            del document["measured"][name]
+
+    edit_certificate(out, forget)
+
+    assert check_certificate(out)["alpha"] == {"disease": 1}
+
+
+@pytest.mark.parametrize(
+    "goals",
+    [
+        *([], {"x": 1}, {"l": "2"}, {"l": True}, {"t": float("nan")}, {"alpha": float("inf")}, {"l": 10**400}),
+        *({"l": 2, "l_kind": "other"}, {"l": 2, "l_kind": "recursive"}, {"l": 0, "l_kind": "recursive", "c": 1}),
+        *({"l": 1.5, "l_kind": "recursive", "c": 1}, {"t": 0.5, "t_kind": []}, {"c": 1, "l_kind": "recursive"}),
+    ],
+    ids=str,
+)
+def test_malformed_goals(out, goals):
+    edit_certificate(out, lambda document: document["claims"].update(goals=goals))
+
+    with pytest.raises(BadCertificate, match=r"claims\.goals"):
+        check_certificate(out)
+
+
+@pytest.mark.parametrize("values", [[], {"disease": 1}, {"disease": {}}, {"disease": {"kind": []}},
+                                    {"disease": {"kind": "ordinal", "order": [1]}}], ids=str)  # fmt: skip
+def test_malformed_values(out, values):
+    edit_certificate(out, lambda document: document.update(values=values))
+
+    with pytest.raises(BadCertificate, match="values"):
+        check_certificate(out)
+
+
+def test_distance_along_a_line(tmp_path):
+    """The salaries of the paper on t-closeness; missing ones lie below all others."""
+    rows = [["*" if i < 3 else "a", str(x)] for i, x in enumerate([3, 4, 5, 6, 7, 8, 9, 10, 11])]
+    figures = check_table(write(tmp_path / "t.csv", ["c", "s"], rows), ["c"], 3, sensitive=["s"])
+    assert figures["t_ordered"]["s"] == pytest.approx(0.375)
+    rows = [["*", ""], ["*", "1"], ["a", "2.50"], ["a", "2.5"]]
+    figures = check_table(write(tmp_path / "u.csv", ["c", "s"], rows), ["c"], 2, sensitive=["s"])
+    assert (figures["l"]["s"], figures["t_ordered"]["s"]) == (1, pytest.approx((0.25 + 0.5) / 2))
 
 
 def test_hidden_suppression_holds(out):

@@ -12,6 +12,9 @@ class Widths:
     def width(self, axis: int, lo: int, hi: int) -> float: ...
     def limited(self, limit: float) -> Widths: ...
 
+class Aims:
+    def __init__(self, kind: int, l: float, c: float, t: float, alpha: float, ordered: list[bool]) -> None: ...
+
 class Lattice:
     def __init__(self, codes: NDArray[np.int32], weights: NDArray[np.int64]) -> None: ...
     def add_axis(self, cells: NDArray[np.int32], widths: NDArray[np.float64]) -> None: ...
@@ -80,6 +83,17 @@ def merge_points(
 def reach_rows(
     codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, ks: list[int], add: bool, threads: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def repair_classes(
+    codes: NDArray[np.int32],
+    secrets: NDArray[np.int32],
+    widths: Widths,
+    k: int,
+    aims: Aims,
+    point: NDArray[np.int64],
+    group: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    apart: bool,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def walk_path(
     path: list[NDArray[np.int64]], weights: NDArray[np.int64], unions: bool, threads: int
 ) -> dict[str, NDArray[np.int64]]: ...

@@ -8,15 +8,16 @@ import csv
 import hashlib
 import json
 import re
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from fractions import Fraction
 from functools import partial
 from itertools import islice
-from math import fsum
+from math import exp, fsum, log
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
@@ -41,6 +42,7 @@ Figures = dict[str, Any]
 Cell = str | None
 Counts = Counter[tuple[Cell, ...]]
 Batch = list[list[Cell]]  # one list a column
+Value = tuple[int, Any]  # of a sensitive column, as it is compared; what is missing comes first
 
 NOT_PROMISED = (
     "When the rows of a class agree on a sensitive value, anybody who knows a person's class learns it.",
@@ -60,7 +62,7 @@ def measure(
 ) -> Figures:
     """Figures of a published file, recomputed from the file and the public axes alone."""
     table = _open_table(Path(path), format or _guess_format(path), delimiter)
-    figures, broken = _measure(table, quasi_identifiers, sensitive)
+    figures, broken = _measure(table, quasi_identifiers, sensitive, None, {})
     if broken:
         raise ClaimBroken(path, broken)
     return figures
@@ -76,13 +78,19 @@ def make_certificate(
     rows_in: int,
     parameters: Mapping[str, Any],
     kech_version: str,
+    values: Mapping[str, Mapping[str, Any]] | None = None,
     format: str | None = None,
     delimiter: str = ",",
 ) -> dict[str, Any]:
-    """Measure a written file and claim what was measured; a file below its own k gets no certificate."""
+    """Measure a written file and claim what was measured; a file below its own k, l, t or alpha gets no certificate.
+
+    `values` says how each sensitive column is read: its kind (number, date, ordinal or text), for an ordinal its order.
+    """
     format = format or _guess_format(published_name)
     table = _open_table(Path(path), format, delimiter)
-    figures, broken = _measure(table, axes, sensitive)
+    read_as = {name: dict((values or {}).get(name, {"kind": "text"})) for name in sensitive}
+    goals = {name: parameters[name] for name in _GOALS if name in parameters}
+    figures, broken = _measure(table, axes, sensitive, read_as, goals)
     suppression = _shown_suppression(rows_in, figures["rows"], parameters.get("k", figures["k"]))
     figures = _with_suppressed(figures, suppression["suppressed"])
     dialect = {"delimiter": delimiter} if format == "csv" else {}
@@ -91,10 +99,11 @@ def make_certificate(
         "certificate": 1,
         "kech": kech_version,
         "file": {"name": published_name, "format": format, "sha256": _digest(Path(path)), **dialect},
-        "claims": {name: figures[name] for name in claimed} | suppression,
-        "measured": {name: figures[name] for name in ("average_class", "l", "t")},
+        "claims": {name: figures[name] for name in claimed} | suppression | {"goals": goals},
+        "measured": {name: figures[name] for name in ("average_class", *_MODELS)},
         "quasi_identifiers": [dict(axis) for axis in axes],
         "sensitive": list(sensitive),
+        "values": read_as,
         "kept": list(kept),
         "parameters": dict(parameters),
         "not_promised": list(NOT_PROMISED),
@@ -113,7 +122,13 @@ def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> Figu
     broken = [] if file["sha256"] == digest else ["sha256: this is not the file that was certified"]
     broken += _broken_columns(document, table.columns)
     try:
-        figures, unreadable = _measure(table, document["quasi_identifiers"], document["sensitive"])
+        figures, unreadable = _measure(
+            table,
+            document["quasi_identifiers"],
+            document["sensitive"],
+            document.get("values", {}),
+            document["claims"].get("goals", {}),
+        )
     except NoSuchColumn:
         raise ClaimBroken(path, broken) from None
     figures = _with_suppressed(figures, document["claims"]["suppressed"])
@@ -135,7 +150,8 @@ def check_table(
     if k < 1:
         raise BadOption("k", "it is a number of rows, 1 or more.")
     table = _open_table(Path(path), format or _guess_format(path), delimiter)
-    figures = _class_figures(*_count(table, quasi_identifiers, sensitive))
+    classes, within = _count(table, quasi_identifiers, sensitive)
+    figures = _class_figures(classes) | _model_figures(table, within, None, {})
     if figures["k"] < k:
         raise ClaimBroken(path, [f"k: asked {k}, found {figures['k']}"])
     return figures
@@ -187,9 +203,35 @@ def _broken_claims(certificate: Mapping[str, Any], figures: Figures) -> list[str
         broken.append(f"k: asked {asked}, claimed {claims['k']}, found {figures['k']}")
     if not _rows_add_up(claims, asked):
         broken.append("suppressed: it does not fit rows_in, rows and k")
+    asked_goals = {name: goal for name, goal in certificate["parameters"].items() if name in _GOALS}
+    if claims.get("goals", {}) != asked_goals:
+        broken.append("goals: not those of the parameters")
+    broken += _broken_goals(claims.get("goals", {}), figures)
     claimed = claims | certificate["measured"]
-    names = ("rows", "classes", "loss", "loss_per_column", "average_class", "l", "t")
+    names = ("rows", "classes", "loss", "loss_per_column", "average_class", *(x for x in _MODELS if x in claimed))
     return broken + [f"{name}: not as claimed" for name in names if not _same(claimed[name], figures[name])]
+
+
+def _broken_goals(goals: Mapping[str, Any], figures: Figures) -> list[str]:
+    """Every goal that was asked, for every sensitive column, against what was found."""
+    broken = []
+    for column in figures["l"]:
+        found = {name: figures[name].get(column) for name in _MODELS}
+        kind = {"distinct": "l", "entropy": "entropy_l"}.get(goals.get("l_kind", "distinct"))
+        if "l" in goals and kind and found[kind] < goals["l"] - 1e-9:
+            broken.append(f"l of {column!r}: asked {goals['l']}, found {found[kind]:.4g}")
+        if "l" in goals and not kind and not _below(found["recursive_c"], goals["c"]):
+            broken.append(f"c of {column!r}: asked {goals['c']} for l = {goals['l']}, found {found['recursive_c']}")
+        t = found["t"] if goals.get("t_kind") != "ordered" or found["t_ordered"] is None else found["t_ordered"]
+        if "t" in goals and t > goals["t"] + 1e-9:
+            broken.append(f"t of {column!r}: asked {goals['t']}, found {t:.4g}")
+        if "alpha" in goals and found["alpha"] > goals["alpha"] + 1e-9:
+            broken.append(f"alpha of {column!r}: asked {goals['alpha']}, found {found['alpha']:.4g}")
+    return broken
+
+
+def _below(found: float | None, most: float) -> bool:
+    return found is not None and found < most
 
 
 def _rows_add_up(claims: Mapping[str, Any], k: int) -> bool:
@@ -245,8 +287,28 @@ def _check_document(document: Any) -> None:
     for place in ("sensitive", "kept"):
         _require(place, all(isinstance(name, str) for name in document[place]))
     _require("parameters.k", type(document["parameters"].get("k", 1)) is int)
+    _check_goals(document["claims"].get("goals", {}))
+    _check_values(document.get("values", {}))
     _check_dialect(document["file"]["format"], document["file"].get("delimiter", ","))
     _width_readers(document["quasi_identifiers"])
+
+
+def _check_goals(goals: Any) -> None:
+    _require("claims.goals", isinstance(goals, dict) and set(goals) <= set(_GOALS))
+    for name in {"l", "c", "t", "alpha"} & goals.keys():
+        _require(f"claims.goals.{name}", type(goals[name]) in (int, float) and 0 <= goals[name] < 1e15)
+    kinds = ("distinct", "entropy", "recursive") if "c" in goals else ("distinct", "entropy")
+    _require("claims.goals.l_kind", goals.get("l_kind", "distinct") in kinds)
+    _require("claims.goals.l", goals.get("l_kind") != "recursive" or (type(goals.get("l")) is int and goals["l"] > 0))
+    _require("claims.goals.t_kind", goals.get("t_kind", "equal") in ("equal", "ordered"))
+
+
+def _check_values(values: Any) -> None:
+    _require("values", isinstance(values, dict) and all(isinstance(read, dict) for read in values.values()))
+    for read in values.values():
+        order = read.get("order", [])
+        _require("values", isinstance(order, list) and all(isinstance(value, str) for value in order))
+        _require("values", read.get("kind") in (*_VALUES, "ordinal"))
 
 
 def _look_up(document: Any, place: str) -> Any:
@@ -263,7 +325,13 @@ def _require(place: str, holds: bool) -> None:
 # Counting: one pass over the file, memory for the classes only
 
 
-def _measure(table: "_Table", axes: Sequence[Axis], sensitive: Sequence[str]) -> tuple[Figures, list[str]]:
+def _measure(
+    table: "_Table",
+    axes: Sequence[Axis],
+    sensitive: Sequence[str],
+    read_as: Mapping[str, Mapping[str, Any]] | None,
+    goals: Mapping[str, Any],
+) -> tuple[Figures, list[str]]:
     """Figures, and a complaint for every column with labels that its axis cannot read (width 1)."""
     readers = _width_readers(axes)
     classes, within = _count(table, list(readers), sensitive)
@@ -275,7 +343,8 @@ def _measure(table: "_Table", axes: Sequence[Axis], sensitive: Sequence[str]) ->
         if unreadable := sum(rows for width, rows in labels if width is None):
             broken.append(f"{column!r}: {unreadable} rows hold a label that its axis cannot read")
     loss = fsum(losses.values()) / len(losses)
-    return _class_figures(classes, within) | {"loss": loss, "loss_per_column": losses}, broken
+    models = _model_figures(table, within, read_as, goals)
+    return _class_figures(classes) | {"loss": loss, "loss_per_column": losses} | models, broken
 
 
 def _count(
@@ -296,7 +365,7 @@ def _count(
     return classes, within
 
 
-def _class_figures(classes: Counts, within: Mapping[str, Counts]) -> Figures:
+def _class_figures(classes: Counts) -> Figures:
     return {
         "k": min(classes.values(), default=0),
         "classes": len(classes),
@@ -304,8 +373,6 @@ def _class_figures(classes: Counts, within: Mapping[str, Counts]) -> Figures:
         "average_class": classes.total() / max(len(classes), 1),
         "loss": None,
         "loss_per_column": {},
-        "l": {name: _diversity(counts) for name, counts in within.items()},
-        "t": {name: _distance(counts, classes) for name, counts in within.items()},
     }
 
 
@@ -316,23 +383,147 @@ def _marginal(counts: Counts, position: int) -> Counter[Cell]:
     return marginal
 
 
-def _diversity(counts: Counts) -> int:
-    """l: distinct values in the poorest class."""
-    return min(Counter(key[:-1] for key in counts).values(), default=0)
+# Sensitive columns: what a class tells about them
+
+_GOALS = ("l", "l_kind", "c", "t", "t_kind", "alpha")
+_MODELS = ("l", "t", "entropy_l", "recursive_c", "t_ordered", "alpha", "beta", "enhanced_beta", "delta")
 
 
-def _distance(counts: Counts, classes: Counts) -> float:
-    """t: how far the values of a class are from those of the whole table, at most.
+def _model_figures(
+    table: "_Table",
+    within: Mapping[str, Counts],
+    read_as: Mapping[str, Mapping[str, Any]] | None,
+    goals: Mapping[str, Any],
+) -> Figures:
+    """For each model the figure of each sensitive column; without `read_as` its kind is guessed from its cells."""
+    figures: Figures = {name: {} for name in _MODELS}
+    for column, counts in within.items():
+        read = _guess_kind(table, counts) if read_as is None else read_as.get(column, {"kind": "text"})
+        found = _column_figures(_by_class(counts, _value_reader(table, read)), read["kind"] != "text", goals)
+        for name, figure in found.items():
+            figures[name][column] = figure
+    return figures
+
+
+def _column_figures(parts: Sequence[Counter[Value]], ordered: bool, goals: Mapping[str, Any]) -> Figures:
+    """The worst of all classes; parts are the values of each class.  None where a figure does not exist."""
+    overall: Counter[Value] = Counter()
+    for part in parts:
+        overall.update(part)
+    diversity = min(map(len, parts), default=0)
+    depth = goals["l"] if goals.get("l_kind") == "recursive" else max(diversity, 1)
+    factors = [factor for part in parts if (factor := _recursive_factor(part, depth)) is not None]
+    gains = [_gains(part, overall) for part in parts]
+    return {
+        "l": diversity,
+        "t": max((_equal_distance(part, overall) for part in parts), default=0.0),
+        "entropy_l": exp(min(map(_entropy, parts))) if parts else 0.0,
+        "recursive_c": max(factors, default=0.0) if len(factors) == len(parts) else None,
+        "t_ordered": _ordered_distance(parts, overall) if ordered else None,
+        "alpha": max((max(part.values()) / part.total() for part in parts), default=0.0),
+        "beta": max((gain for gain, _ in gains), default=0.0),
+        "enhanced_beta": max((gain for gain, _ in gains), default=0.0) if all(ok for _, ok in gains) else None,
+        "delta": max((_disclosure(part, overall) for part in parts), default=0.0),
+    }
+
+
+def _by_class(counts: Counts, read: Callable[[Cell], Value]) -> list[Counter[Value]]:
+    parts: defaultdict[tuple[Cell, ...], Counter[Value]] = defaultdict(Counter)
+    known: dict[Cell, Value] = {}
+    for key, rows in counts.items():
+        cell = key[-1]
+        if cell not in known:
+            known[cell] = read(cell)
+        parts[key[:-1]][known[cell]] += rows
+    return list(parts.values())
+
+
+def _equal_distance(part: Counter[Value], overall: Counter[Value]) -> float:
+    """How far the values of a class are from those of the whole table.
 
     With all values equally far apart the earth mover's distance is the total variation:
 
-        t = max_C 1/2 sum_v |p_C(v) - q(v)| = max_C sum_v max(0, p_C(v) - q(v))
+        t = 1/2 sum_v |p(v) - q(v)| = sum_v max(0, p(v) - q(v))
     """
-    overall, rows = _marginal(counts, -1), classes.total()
-    excess: defaultdict[tuple[Cell, ...], float] = defaultdict(float)
-    for key, found in counts.items():
-        excess[key[:-1]] += max(0.0, found / classes[key[:-1]] - overall[key[-1]] / rows)
-    return max(excess.values(), default=0.0)
+    size, rows = part.total(), overall.total()
+    return sum(max(0, found * rows - overall[value] * size) for value, found in part.items()) / (size * rows)
+
+
+def _ordered_distance(parts: Sequence[Counter[Value]], overall: Counter[Value]) -> float:
+    """The same with m values on a line, neighbours 1 / (m - 1) apart: 1 / (m - 1) sum_i |P(i) - Q(i)|.
+
+    P(i) and Q(i) are the shares up to the i-th value; in whole numbers, |P(i) rows - Q(i) size| / (size rows).
+    """
+    values = sorted(overall)
+    place = {value: i for i, value in enumerate(values)}
+    up_to, sums = [0], [0]
+    for value in values:
+        up_to.append(up_to[-1] + overall[value])
+        sums.append(sums[-1] + up_to[-1])
+    del up_to[0]
+    rows, worst = overall.total(), 0.0
+    for part in parts:
+        size, level, start, moved = part.total(), 0, 0, 0
+        for stop, found in [*sorted((place[value], found) for value, found in part.items()), (len(values) - 1, 0)]:
+            cross = min(max(bisect_right(up_to, level * rows // size), start), stop)
+            moved += level * rows * (2 * cross - start - stop)
+            moved += size * (sums[stop] - 2 * sums[cross] + sums[start])
+            level, start = level + found, stop
+        worst = max(worst, moved / (size * rows))
+    return worst / max(len(values) - 1, 1)
+
+
+def _entropy(part: Counter[Value]) -> float:
+    size = part.total()
+    return -fsum(rows / size * log(rows / size) for rows in part.values())
+
+
+def _recursive_factor(part: Counter[Value], depth: int) -> float | None:
+    """r_1 / (r_l + r_(l+1) + ...), the counts descending; None where fewer than l values are."""
+    rows = sorted(part.values(), reverse=True)
+    tail = sum(rows[depth - 1 :])
+    return rows[0] / tail if tail else None
+
+
+def _gains(part: Counter[Value], overall: Counter[Value]) -> tuple[float, bool]:
+    """The largest (p(v) - q(v)) / q(v), and whether each is at most -log q(v)."""
+    size, rows = part.total(), overall.total()
+    found = [(part[v] * rows / (size * overall[v]) - 1, -log(overall[v] / rows)) for v in part]
+    return max(0.0, *(gain for gain, _ in found)), all(gain <= most + 1e-9 for gain, most in found)
+
+
+def _disclosure(part: Counter[Value], overall: Counter[Value]) -> float:
+    """The largest |log(p(v) / q(v))| over the values of a class."""
+    size, rows = part.total(), overall.total()
+    return max(abs(log(part[v] * rows / (size * overall[v]))) for v in part)
+
+
+def _value_reader(table: "_Table", read: Mapping[str, Any]) -> Callable[[Cell], Value]:
+    """A sensitive cell as it is compared: 1.0 is 1 among numbers; an empty cell is a missing one."""
+    ranks = {value: rank for rank, value in enumerate(read.get("order", ()))}
+    parse = ranks.__getitem__ if read["kind"] == "ordinal" else _VALUES[read["kind"]]
+
+    def value(cell: Cell) -> Value:
+        text = table.label(cell)
+        if not text:
+            return (0, 0)
+        try:
+            return (1, parse(text))
+        except (ValueError, LookupError, OverflowError):
+            return (2, text)
+
+    return value
+
+
+def _guess_kind(table: "_Table", counts: Counts) -> dict[str, str]:
+    """Number or date where every cell that is not empty is one."""
+    cells = {key[-1] for key in counts}
+    for kind in ("number", "date"):
+        read = _value_reader(table, {"kind": kind})
+        places = {read(cell)[0] for cell in cells}
+        if 1 in places and 2 not in places:
+            return {"kind": kind}
+    return {"kind": "text"}
 
 
 # Axes: the share of an axis that a published label covers, 0 to 1
@@ -438,6 +629,20 @@ def _microseconds(text: str) -> int:
         raise ValueError
     return (datetime.fromisoformat(text) - datetime.min) // timedelta(microseconds=1)
 
+
+def _moment(text: str) -> datetime:
+    """A date or a time as it is compared; moments with a zone in UTC."""
+    if not re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+        raise ValueError
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+
+
+_VALUES: dict[str, Callable[[str], Any]] = {
+    "number": lambda text: float(_number(text.strip())),
+    "date": lambda text: _moment(text.strip()),
+    "text": str,
+}
 
 _AXES: dict[str, Callable[[Axis], Callable[[Any], Any]]] = {
     "numeric": partial(_read_interval, _number),

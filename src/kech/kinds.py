@@ -40,6 +40,14 @@ def guessed_kind(column: str, facts: ColumnFacts) -> str:
     return "text"
 
 
+def plain_kind(facts: ColumnFacts) -> str:
+    """Numbers and dates when every value is one, text otherwise; nothing is refused."""
+    present = facts.rows - facts.nulls
+    if not present or is_code(facts):
+        return "text"
+    return "number" if facts.numbers == present else "date" if facts.dates == present else "text"
+
+
 def is_code(facts: ColumnFacts) -> bool:
     """Leading zeros or very long whole numbers make a code, not a quantity."""
     return not facts.dates and (facts.zero_padded > 0 or facts.longest > MOST_DIGITS)

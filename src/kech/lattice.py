@@ -7,7 +7,8 @@ Equality is an equivalence relation, so the complex of a node is a disjoint unio
 its classes, and it has no holes.  Going up, classes merge, so k never falls, and suppressed rows never become more.
 """
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -24,6 +25,7 @@ from kech.grid import Ints
 from kech.levels import Level, build_levels
 from kech.partition import Partition, box_partition
 from kech.points import Points, build_points
+from kech.progress import report
 from kech.rollup import NodeTable, build_kernel, roll_all
 from kech.rulers import Floats
 from kech.searching import ROUNDING, Levels, Sight, search_best, search_chains
@@ -191,16 +193,22 @@ class GeneralizationLattice:
             here &= ~lower
         return [self._levels_at(node) for node in np.flatnonzero(minimal).tolist()]
 
-    def best(self, k: int, suppress: float = 0.0, *, looks: int = LOOKS) -> LatticeNode:
-        """The node of least loss that reaches k; in a lattice too large to enumerate, the best that `looks` find."""
+    def best(
+        self, k: int, suppress: float = 0.0, *, looks: int = LOOKS, holds: Callable[[Levels], bool] | None = None
+    ) -> LatticeNode:
+        """The node of least loss that reaches k; in a lattice too large to enumerate, the best that `looks` find.
+
+        `holds` says whether a node keeps what else is asked; where nothing is suppressed, whatever holds at a node
+        must hold above it.
+        """
         limit = self._goal(k, suppress)
         if not self._is_enumerable(k, limit):
-            return self._searched(k, limit, looks)
+            return self._searched(k, limit, looks, holds)
         fits = self._fits(k, limit)
         if not fits.any():
             raise TooFewRows(self.points.rows, k)
         losses = np.where(fits, self.losses + (self._counted(k).cost(k) if limit else 0.0), np.inf)
-        levels = self._levels_at(int(np.argmin(np.round(losses, 12))))
+        levels = self._first(np.asarray(np.round(losses, 12), np.float64), holds, upward=limit == 0)
         return self._node(k, levels, self.loss_of(levels, k))
 
     def curve(self, suppress: float = 0.0, ks: Sequence[int] | None = None) -> list[LatticeNode]:
@@ -315,9 +323,41 @@ class GeneralizationLattice:
             raise TooLittleMemory(self.nodes, k, 2 * FIGURE_BYTES * self.nodes * self._bound(k), self.memory)
         return np.asarray(self._counted(k).suppressed(k) <= limit)
 
-    def _searched(self, k: int, limit: int, looks: int) -> LatticeNode:
+    def _first(self, losses: Floats, holds: Callable[[Levels], bool] | None, *, upward: bool) -> Levels:
+        """The node of least loss that holds; what fails at a node fails below it, if what holds goes on above it."""
+        if holds is None:
+            return self._levels_at(int(np.argmin(losses)))
+        failed = np.zeros(self.heights, bool)
+        for looks, node in enumerate(np.argsort(losses, kind="stable")[: np.isfinite(losses).sum()].tolist()):
+            levels = self._levels_at(node)
+            if failed[levels]:
+                continue
+            if holds(levels):
+                return levels
+            report("choosing levels")
+            above = self._last_failing(levels, holds, turn=looks) if upward else levels
+            failed[tuple(slice(0 if upward else level, level + 1) for level in above)] = True
+        raise GoalNotMet("No node of the lattice keeps the goals within the rows that may be left out.")
+
+    def _last_failing(self, levels: Levels, holds: Callable[[Levels], bool], turn: int) -> Levels:
+        """The highest node that fails on a way from a failing one to the top; `turn` says which column rises first."""
+        way, axes = [levels], range(len(levels))
+        while way[-1] != self.top:
+            turn += 1
+            j = next(j for j in (*axes[turn % len(axes) :], *axes) if way[-1][j] < self.top[j])
+            way.append((*way[-1][:j], way[-1][j] + 1, *way[-1][j + 1 :]))
+        return way[bisect_left(way, True, lo=1, key=holds) - 1]
+
+    def _searched(self, k: int, limit: int, looks: int, holds: Callable[[Levels], bool] | None = None) -> LatticeNode:
+        def look(node: Levels) -> Sight:
+            seen = self._sight(node, k)
+            broken = holds is not None and seen.suppressed <= limit and not holds(node)
+            return Sight(self.points.rows + 1, seen.loss) if broken else seen
+
         losses = [axis.tolist() for axis in self._axis_losses]
-        found = search_best(lambda node: self._sight(node, k), losses, self._groups(k, limit), limit, looks)
+        found = search_best(look, losses, self._groups(k, limit), limit, looks)
+        if found is None and holds is not None:
+            raise GoalNotMet("All rows as one class do not keep the goals.")
         if found is None:
             raise TooFewRows(self.points.rows, k)
         return self._node(k, found.levels, found.bound)

@@ -3,13 +3,14 @@
 In: which rows of which point go to which class.  Out: closed boxes, class sizes, k.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kech.grid import Ints
-from kech.points import Points
+from kech.models import Tally, count_values
+from kech.points import Grains, Points
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,3 +87,51 @@ def add_up(point: Ints, group: Ints, rows: Ints) -> tuple[Ints, Ints, Ints]:
     point, group, rows = point[order], group[order], rows[order]
     first = np.flatnonzero(np.r_[True, (np.diff(point) != 0) | (np.diff(group) != 0)])
     return point[first], group[first], np.add.reduceat(rows, first)
+
+
+def deal(partition: Partition) -> Partition:
+    """The same classes, with the rows of a point that several share dealt out by their sensitive values."""
+    grains = partition.points.grains
+    if grains is None:
+        return partition
+    order = np.lexsort((partition.group, partition.point))
+    point, group, rows = partition.point[order], partition.group[order], partition.rows[order]
+    whole = rows == partition.points.weights[point]
+    owner = np.full(len(partition.points.weights), -1)
+    owner[point[whole]] = group[whole]
+    undivided = np.flatnonzero(owner[grains.point] >= 0)
+    grain, taker = deal_rows(grains, point[~whole], rows[~whole])
+    shares = add_up(
+        np.r_[undivided, grain],
+        np.r_[owner[grains.point[undivided]], group[~whole][taker]],
+        np.r_[grains.weights[undivided], np.ones(len(grain), np.int64)],
+    )
+    dealt = replace(grains, axes=partition.points.axes)
+    return Partition(dealt, *shares, partition.lo, partition.hi, partition.eps)
+
+
+def deal_rows(grains: Grains, point: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """For every row of divided points its grain and its taker; takers ascend by point.
+
+    Each taker gets every value in proportion to what it takes of the point, as nearly as whole rows allow: the j-th of
+    its n rows stands at (j + 1/2) / n, the rows of the point are lined up by value, and both lines are matched.
+    """
+    taker = np.repeat(np.arange(len(rows)), rows)
+    turn = (np.arange(len(taker)) - np.repeat(np.cumsum(rows) - rows, rows) + 0.5) / rows[taker]
+    taker = taker[np.lexsort((turn, point[taker]))]
+    line = np.flatnonzero(np.isin(grains.point, point))
+    line = np.repeat(line, grains.weights[line])
+    start = np.searchsorted(grains.point[line], point[taker])
+    first = np.searchsorted(point[taker], point[taker])
+    return line[start + np.arange(len(taker)) - first], taker
+
+
+def tally_secrets(partition: Partition) -> list[Tally]:
+    """The sensitive values of each class, a tally for each column; none where they are not known."""
+    points = partition.points
+    if not isinstance(points, Grains):
+        return []
+    return [
+        count_values(partition.group, points.secrets[partition.point, s], partition.rows, ordered=secret.ordered)
+        for s, secret in enumerate(points.sensitive)
+    ]

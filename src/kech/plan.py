@@ -57,6 +57,12 @@ class ReleaseSection(_Section):
     suppress: float = 0.0  # share of the rows that may be left out
     effort: str | float | None = None  # of the search: quick, normal, best, or seconds
     seed: int = 0  # of the search
+    l: float | None = None  # noqa: E741 - goals for the sensitive columns
+    l_kind: str = "distinct"
+    c: float | None = None
+    t: float | None = None
+    t_kind: str = "equal"
+    alpha: float | None = None
 
 
 class Plan(_Section):
@@ -114,7 +120,7 @@ def plan_from(inspection: Inspection, k: int, given: Plan) -> Plan:
         if (name := c.column) in found["quasi_identifiers"]
     }
     table = TableSection(inspection.delimiter, inspection.encoding, given.table.null_values)
-    release = ReleaseSection(k, given.release.cut, given.release.grid, given.release.reading)
+    release = msgspec.structs.replace(given.release, k=k, eps=None)
     return Plan(table, RolesSection(**found, keep=given.roles.keep), axes | given.axes, given.hierarchies, release)
 
 

@@ -1,6 +1,7 @@
 """Points: the weighted distinct rows of a table, as integer codes.
 
-In: a table.  Out: m code tuples with the number of rows of each; kernels never see more.
+In: a table.  Out: m code tuples with the number of rows of each; kernels never see more.  Where sensitive columns
+matter, a point consists of grains: its rows told apart by their sensitive values too.
 """
 
 from collections.abc import Sequence
@@ -26,6 +27,7 @@ class Points:
     mappings: tuple[Mapping1D, ...]
     codes: Codes
     weights: NDArray[np.int64]
+    grains: "Grains | None" = None
 
     @property
     def rows(self) -> int:
@@ -44,14 +46,77 @@ class Points:
         return widths
 
 
-def build_points(table: Table, *, grid: str | float = "auto", steps: bool = False) -> Points:
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A sensitive column: its values are coded in their order, what is missing first."""
+
+    column: str
+    kind: str  # number, date, ordinal or text
+    order: tuple[str, ...] = ()  # of an ordinal
+
+    @property
+    def ordered(self) -> bool:
+        """Whether values have a distance along a line."""
+        return self.kind != "text"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Grains(Points):
+    """Points told apart by their sensitive values too: codes repeat where only those differ."""
+
+    point: NDArray[np.int64]  # of which each is a part
+    secrets: Codes  # grains x sensitive columns
+    sensitive: tuple[Secret, ...]
+
+
+def build_points(
+    table: Table, *, grid: str | float = "auto", steps: bool = False, with_secrets: bool = False
+) -> Points:
     """Code every quasi-identifier, then one GROUP BY in the engine; with `steps`, auto grids have equal steps."""
     if not table.quasi_identifiers:
         raise NoQuasiIdentifier
     check_grid(grid)
     coded = [build_axis(table, column, grid, steps=steps) for column in table.quasi_identifiers]
     axes, mappings = zip(*coded, strict=True)
+    if with_secrets and table.sensitive:
+        return build_grains(table, axes, mappings)
     return Points(axes, mappings, *table.engine.group(mappings))
+
+
+def build_grains(table: Table, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...]) -> Points:
+    """The same GROUP BY with the sensitive columns behind the others; what agrees on the others is one point."""
+    coded = [code_secret(table, column) for column in table.sensitive]
+    sensitive, secret_mappings = zip(*coded, strict=True)
+    everything = (*mappings, *secret_mappings)
+    held, rows = table.engine.group(everything)
+    codes, secrets = (np.ascontiguousarray(part) for part in np.hsplit(held, [len(axes)]))
+    new = np.r_[True, (np.diff(codes, axis=0) != 0).any(axis=1)][: len(codes)]
+    first, point = np.flatnonzero(new), np.cumsum(new) - 1
+    weights = np.add.reduceat(rows, first) if len(rows) else rows
+    grains = Grains(axes, everything, codes, rows, point=point, secrets=secrets, sensitive=sensitive)
+    return Points(axes, mappings, np.ascontiguousarray(codes[first]), weights, grains)
+
+
+def code_secret(table: Table, column: str) -> tuple[Secret, Mapping1D]:
+    """Codes of a sensitive column in the order of its values; NULL and empty text are one value, the first."""
+    choice = table.axes.get(column, AxisChoice())
+    kind = "ordinal" if choice.kind == "ordinal" else table.secret_kind(column)
+    read = "text" if kind == "ordinal" else kind
+    values, _ = table.engine.count_values(table.index(column), read)
+    ranks = ranks_in(column, values, choice.order) if kind == "ordinal" else range(len(values))
+    codes = np.array(ranks, np.int32) + np.int32(1)
+    if read == "text":
+        codes[[i for i, value in enumerate(values) if value == ""]] = 0
+    return Secret(column, kind, choice.order), Mapping1D(table.index(column), read, values, codes, 0)
+
+
+def ranks_in(column: str, values: Sequence[str], order: Sequence[str]) -> Sequence[int]:
+    """The place of each value in the order somebody gave; empty text has none."""
+    rank = {text: i for i, text in enumerate(order)}
+    unknown = len(set(values) - {*order, ""})
+    if unknown:
+        raise BadHierarchy(f"order of {column}", None, f"{unknown} values of the column are missing from it.")
+    return [rank.get(value, 0) for value in values]
 
 
 def build_axis(table: Table, column: str, grid: str | float, *, steps: bool = False) -> tuple[Axis, Mapping1D]:

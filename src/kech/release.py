@@ -14,14 +14,16 @@ from typing import Any
 from kech.certificate import make_certificate
 from kech.complexes import build_filtration
 from kech.cuts import Wishes
+from kech.cuts.meeting import check_goals
 from kech.cuts.regime import cut_at
 from kech.engines import Output
 from kech.errors import BadOption, BadTarget, ClaimBroken, GoalNotMet
 from kech.files import clear_refusals, put_in_place, written_aside
 from kech.frames import as_native
 from kech.loss import mean_loss, published_loss
-from kech.partition import Partition, build_partition
-from kech.points import Points
+from kech.models import set_goals
+from kech.partition import Partition, build_partition, deal
+from kech.points import Grains, Points
 from kech.progress import report
 from kech.spectrum import check_ks, coded_points, partitions
 from kech.table import Table
@@ -58,6 +60,13 @@ class Release:
     def axes(self) -> list[dict[str, Any]]:
         """What a reader must know to measure the labels."""
         return [axis.parameters(self.labels[axis.column]) for axis in self.partition.points.axes]
+
+    @property
+    def values(self) -> dict[str, dict[str, Any]]:
+        """How a reader must read the sensitive columns to compare their values."""
+        secrets = self.partition.points.sensitive if isinstance(self.partition.points, Grains) else ()
+        orders = {secret.column: {"order": list(secret.order)} if secret.order else {} for secret in secrets}
+        return {secret.column: {"kind": secret.kind, **orders[secret.column]} for secret in secrets}
 
     @cached_property
     def frame(self) -> Any:
@@ -103,6 +112,7 @@ class Release:
             rows_in=self.table.rows,
             parameters=self.parameters,
             kech_version=self.version,
+            values=self.values,
             format=FORMATS[target.suffix.lower()],
         )
         claims, promised = certificate["claims"], self.partition
@@ -127,15 +137,23 @@ def make_release(
     suppress: float = 0.0,
     effort: str | float | None = None,
     seed: int = 0,
+    l: float | None = None,  # noqa: E741
+    l_kind: str = "distinct",
+    c: float | None = None,
+    t: float | None = None,
+    t_kind: str = "equal",
+    alpha: float | None = None,
 ) -> Release:
     """Part the rows into classes of at least k rows by the named cut.
 
     The regime cut takes a reading, or an eps in place of k: then k is what the components at eps give.
     The domain cut may leave rows out, a share of `suppress` at most.  The search of the local cut takes an effort
-    (quick, normal, best, or seconds) and a seed.
+    (quick, normal, best, or seconds) and a seed.  In every class every sensitive column keeps l (distinct, entropy, or
+    recursive with c), t (equal or ordered distance) and alpha, where they are asked for.
     """
+    goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
     points = coded_points(table, cut, grid)
-    wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed)
+    wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
     if eps is not None:
         partition = regime_at(points, k, cut, eps, wishes)
     elif k is None:
@@ -148,6 +166,7 @@ def make_release(
     asked: dict[str, Any] = {"k": k or partition.k, "cut": cut, "grid": grid}
     asked |= {} if cut != "regime" else {"reading": reading} if eps is None else {"eps": eps}
     asked |= {"suppress": suppress} if suppress else {}
+    asked |= goals.asked() if goals else {}
     return Release(table, partition, asked, version("kech"))
 
 
@@ -163,6 +182,9 @@ def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishe
     while grid_k < found.k:
         grid_k = found.k
         found = build_partition(points.at(grid_k), found.point, found.group, found.rows)
+    found = deal(found)
+    if wishes.goals:
+        check_goals(found, wishes.goals, "and the components at this eps reach")
     return found
 
 

@@ -10,12 +10,14 @@ from kech.bounds import Bound, lower_bounds
 from kech.cuts import Wishes
 from kech.cuts.domain import cut_domain
 from kech.cuts.local import cut_local
+from kech.cuts.meeting import cut_for_goals
 from kech.cuts.minimal import cut_minimal
 from kech.cuts.ordering import published_cells
 from kech.cuts.regime import cut_regime
 from kech.errors import BadOption, TooFewRows
 from kech.loss import column_losses, discernibility, largest_radius, mean_loss
-from kech.partition import Partition
+from kech.models import distances, distinct_values, set_goals
+from kech.partition import Partition, deal, tally_secrets
 from kech.points import Points, build_points
 from kech.progress import report
 from kech.table import Table
@@ -27,6 +29,7 @@ FEW_GRIDS = 8  # so many are bounded for every k
 Cut = Callable[[Points, Sequence[int], Wishes], Iterator[Partition]]
 CUTS: dict[str, Cut] = {"local": cut_local, "regime": cut_regime, "domain": cut_domain, "minimal": cut_minimal}
 EVEN = ("domain",)  # cuts that need grids of equal steps
+FREE = ("local", "minimal")  # cuts whose classes may be merged and parted until goals hold; the others choose by themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,21 +91,31 @@ def compute_spectrum(
     suppress: float = 0.0,
     effort: str | float | None = None,
     seed: int = 0,
+    l: float | None = None,  # noqa: E741
+    l_kind: str = "distinct",
+    c: float | None = None,
+    t: float | None = None,
+    t_kind: str = "equal",
+    alpha: float | None = None,
 ) -> Spectrum:
-    """Fill k = 2 .. 100, or the k named, for each cut; the reading is for the regime cut, effort for the search."""
+    """Fill k = 2 .. 100, or the k named, for each cut; the reading is for the regime cut, effort for the search.
+
+    l, t and alpha are goals for every class and sensitive column, as in a release; the rows show what is reached.
+    """
     cuts = (cut,) if isinstance(cut, str) else tuple(cut)
     ks = check_ks(k, table.rows)
-    wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed)
+    goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
+    wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
     coded = {name in EVEN: coded_points(table, name, grid) for name in cuts}
-    lines = [line for name in cuts for line in fill(coded[name in EVEN], ks, name, wishes)]
+    lines = [line for name in cuts for line in fill(coded[name in EVEN], ks, name, wishes, t_kind)]
     return Spectrum(table.rows, len(coded[cuts[0] in EVEN].weights), table.quasi_identifiers, tuple(lines))
 
 
-def fill(points: Points, ks: Sequence[int], cut: str, wishes: Wishes) -> Iterator[SpectrumRow]:
+def fill(points: Points, ks: Sequence[int], cut: str, wishes: Wishes, t_kind: str) -> Iterator[SpectrumRow]:
     """The rows of one cut."""
     bounds = known_bounds(points, ks, wishes)
     for k, partition in zip(ks, partitions(points, ks, cut, wishes), strict=True):
-        yield line(cut, k, partition, bounds.get(k))
+        yield line(cut, k, partition, bounds.get(k), t_kind)
 
 
 def known_bounds(points: Points, ks: Sequence[int], wishes: Wishes) -> dict[int, Bound]:
@@ -121,14 +134,16 @@ def known_bounds(points: Points, ks: Sequence[int], wishes: Wishes) -> dict[int,
 
 def coded_points(table: Table, cut: str, grid: str | float) -> Points:
     """The points a cut works on: the domain cut needs equal steps."""
-    return build_points(table, grid=grid, steps=cut in EVEN)
+    return build_points(table, grid=grid, steps=cut in EVEN, with_secrets=True)
 
 
 def partitions(points: Points, ks: Sequence[int], cut: str, wishes: Wishes) -> Iterator[Partition]:
-    """One partition for each k, by the named cut."""
+    """One partition for each k, by the named cut; sensitive values are dealt to the classes."""
     if cut not in CUTS:
         raise BadOption("--cut", f"choose among {', '.join(CUTS)}.")
-    return CUTS[cut](points, ks, wishes)
+    if wishes.goals is not None and cut in FREE:
+        return cut_for_goals(CUTS[cut], points, ks, wishes)
+    return map(deal, CUTS[cut](points, ks, wishes))
 
 
 def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:
@@ -143,9 +158,9 @@ def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:
     return chosen
 
 
-def line(cut: str, k: int, partition: Partition, bound: Bound | None) -> SpectrumRow:
+def line(cut: str, k: int, partition: Partition, bound: Bound | None, t_kind: str) -> SpectrumRow:
     """The figures of one partition."""
-    average = float(partition.sizes.mean())
+    average, tallies = float(partition.sizes.mean()), tally_secrets(partition)
     columns = [axis.column for axis in partition.points.axes]
     return SpectrumRow(
         k=k,
@@ -160,6 +175,6 @@ def line(cut: str, k: int, partition: Partition, bound: Bound | None) -> Spectru
         c_avg=average / k,
         discernibility=discernibility(partition),
         loss_per_column=dict(zip(columns, column_losses(partition).tolist(), strict=True)),
-        l=None,
-        t=None,
+        l=min((int(distinct_values(tally).min()) for tally in tallies), default=None),
+        t=max((float(distances(tally, t_kind).max()) for tally in tallies), default=None),
     )

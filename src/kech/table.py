@@ -16,7 +16,7 @@ from kech.engines import ColumnFacts, Engine
 from kech.engines.duckdb import DuckDBEngine
 from kech.errors import BadOption, ColumnInTwoRoles, NoSuchColumn, UnreadableFile
 from kech.frames import frame_batches, hold_frame, native_library, open_frame
-from kech.kinds import asked_kind, guessed_kind
+from kech.kinds import asked_kind, guessed_kind, plain_kind
 from kech.sources import Source, find_fault, open_source, read_batches
 
 MOST_THREADS = 256
@@ -88,6 +88,11 @@ class Table:
         """How a quasi-identifier is read: number, date or text; a doubtful column is refused with the row."""
         wish = self.axes.get(column, AxisChoice()).kind
         return asked_kind(column, self.facts(column), wish) if wish else guessed_kind(column, self.facts(column))
+
+    def secret_kind(self, column: str) -> str:
+        """How a sensitive column is read: number, date or text; a doubtful one is text."""
+        wish = self.axes.get(column, AxisChoice()).kind
+        return asked_kind(column, self.facts(column), wish) if wish else plain_kind(self.facts(column))
 
     def __repr__(self) -> str:
         return f"Table({self.rows:,} rows, {len(self.columns)} columns)"

@@ -9,6 +9,7 @@
 #include "ordering.hpp"
 #include "peeling.hpp"
 #include "reaching.hpp"
+#include "repairing.hpp"
 #include "rolling.hpp"
 #include "searching.hpp"
 #include "zigzag.hpp"
@@ -166,6 +167,19 @@ static double bound_side(const Codes& codes, const In<std::int64_t>& weights, co
     return Loneliest(codes.data(), weights.data(), codes.shape(0), widths).run(k, threads);
 }
 
+static nb::tuple repair_classes(const Codes& codes, const Codes& secrets, const Widths& widths, std::int64_t k,
+                                const Aims& aims, const In<std::int64_t>& point, const In<std::int64_t>& group,
+                                const In<std::int64_t>& rows, bool apart) {
+    Share found;
+    {
+        nb::gil_scoped_release release;
+        Repair repair(codes.data(), secrets.data(), secrets.shape(1), widths, k, aims);
+        found = repair.run(point.data(), group.data(), rows.data(), point.size(), apart);
+    }
+    return nb::make_tuple(hand_over(std::move(found.point)), hand_over(std::move(found.group)),
+                          hand_over(std::move(found.rows)));
+}
+
 static double enclosing_radius(const Table& places) {
     return EnclosingBall(places.data(), places.shape(0), places.shape(1)).radius();
 }
@@ -216,6 +230,11 @@ NB_MODULE(_kernels, m) {
                             const In<double>& gaps) { w.add_tree(copy(single), gaps.data()); })
         .def("width", &Widths::width)
         .def("limited", &Widths::limited);
+    nb::class_<Aims>(m, "Aims")
+        .def("__init__", [](Aims* made, int kind, double l, double c, double t, double alpha,
+                            const std::vector<bool>& ordered) {
+            new (made) Aims{static_cast<Aims::Kind>(kind), l, c, t, alpha, ordered};
+        });
     nb::class_<Lattice>(m, "Lattice")
         .def("__init__", [](Lattice* made, const Codes& codes, const In<std::int64_t>& weights) {
             new (made) Lattice(codes.data(), weights.data(), codes.shape(0), codes.shape(1));
@@ -239,6 +258,7 @@ NB_MODULE(_kernels, m) {
     m.def("cut_order", &cut_order);
     m.def("merge_points", &merge_points);
     m.def("reach_rows", &reach_rows);
+    m.def("repair_classes", &repair_classes);
     m.def("walk_path", &walk_path);
     m.def("bound_side", &bound_side);
     m.def("enclosing_radius", &enclosing_radius);

@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 import kech
 from kech import screen
 from kech.errors import BadOption
-from kech.plan import AxisSection, Plan
+from kech.plan import AxisSection, Plan, ReleaseSection
 
 app = App(name="kech", help=kech.__doc__, version=kech.__version__, result_action="return_value")
 
@@ -87,6 +87,33 @@ class Intake:
         typed = {"delimiter": self.delimiter, "encoding": self.encoding}
         known = {name: value for name, value in typed.items() if value is not None}
         return plan.read_table(path, memory=self.memory, threads=self.threads, **known)
+
+
+@Parameter(name="*")
+@dataclass
+class GoalOptions:
+    """What every class must keep for every sensitive column, beside k."""
+
+    l: float | None = None  # noqa: E741
+    """Values of each sensitive column in every class, at least: --l 3."""
+    l_kind: str | None = None
+    """How l counts: distinct (default), entropy, or recursive, which takes --c too."""
+    c: float | None = None
+    """Recursive l-diversity: the most frequent value has fewer rows than c times all from the l-th on."""
+    t: float | None = None
+    """How far the values of a class may be from those of the whole table, 0 to 1: --t 0.2."""
+    t_kind: str | None = None
+    """Distance of values: equal (default), or ordered for numbers, dates and ordinal columns."""
+    alpha: float | None = None
+    """Largest share that one value may have in a class: --alpha 0.5."""
+
+    def settle(self, release: ReleaseSection) -> None:
+        """What was typed comes before the plan; an l of another kind leaves the plan's l behind."""
+        typed = {name: value for name, value in vars(self).items() if value is not None}
+        if "l" in typed:
+            release.l_kind, release.c = "distinct", None
+        for name, value in typed.items():
+            setattr(release, name, value)
 
 
 TableFile = Annotated[Path, Parameter(help="CSV, Parquet, Arrow or Excel file.")]

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 import kech
 from kech import screen
-from kech.cli.intake import Flag, Intake, Names, TableFile, Whole, app, parse_ks, split, whole
+from kech.cli.intake import Flag, GoalOptions, Intake, Names, TableFile, Whole, app, parse_ks, split, whole
 from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadOption
 from kech.files import clear_refusals
@@ -54,8 +54,9 @@ def spectrum(
     effort: str | None = None,
     seed: Annotated[int | None, Parameter(converter=whole)] = None,
     plot: Path | None = None,
+    wanted: GoalOptions | None = None,
 ) -> None:
-    """Show for every k what a release would cost: classes, loss, eps.
+    """Show for every k what a release would cost: classes, loss, eps, and l and t of the sensitive columns.
 
     Example: kech spectrum people.csv --qi age zip sex --k 2,5,10
 
@@ -82,17 +83,11 @@ def spectrum(
     goals, cuts = plan.release, split(cut) or [plan.release.cut]
     goals.reading = check_reading(reading, cuts) or goals.reading
     overrule(goals, suppress=suppress, effort=as_effort(effort), seed=seed)
+    (wanted or GoalOptions()).settle(goals)
+    chosen = msgspec.structs.asdict(goals) | {"k": ks, "cut": cuts}
+    del chosen["eps"]
     with asked.open(table, plan) as opened:
-        found = kech.compute_spectrum(
-            opened,
-            k=ks,
-            cut=cuts,
-            grid=goals.grid,
-            reading=goals.reading,
-            suppress=goals.suppress,
-            effort=goals.effort,
-            seed=goals.seed,
-        )
+        found = kech.compute_spectrum(opened, **chosen)
     if plot is not None:
         found.plot(plot)
     screen.show(found.to_json() | {"plot": plot and str(plot)}, asked.json, screen.spectrum)
@@ -112,6 +107,7 @@ def release(
     suppress: float | None = None,
     effort: str | None = None,
     seed: Annotated[int | None, Parameter(converter=whole)] = None,
+    wanted: GoalOptions | None = None,
 ) -> None:
     """Write a k-anonymous table and its certificate.
 
@@ -143,6 +139,7 @@ def release(
     goals.cut = cut or goals.cut
     goals.reading = check_reading(reading, [goals.cut]) or goals.reading
     overrule(goals, suppress=suppress, effort=as_effort(effort), seed=seed)
+    (wanted or GoalOptions()).settle(goals)
     if k is not None or eps is not None:
         goals.k, goals.eps = k, eps
     with asked.open(table, plan) as opened:
@@ -178,7 +175,7 @@ def verify(
     qi: list[str]
         Check these columns instead of a certificate.
     sensitive: list[str]
-        Also state l and t of these columns.
+        Also state what a class tells about these columns: l, t, alpha, beta, delta.
     k: int
         The k to check.
     plan: Path

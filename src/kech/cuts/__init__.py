@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from kech.models import Goals
+
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
@@ -13,3 +15,4 @@ class Wishes:
     suppress: float = 0.0  # share of the rows that may be left out
     effort: str | float | None = None  # of the search: quick, normal, best, or seconds for each k
     seed: int = 0  # equal seeds, equal partitions, unless effort is in seconds
+    goals: Goals | None = None  # for the sensitive columns, beside k

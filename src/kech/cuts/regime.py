@@ -1,5 +1,6 @@
 """Regime cut: one eps for the whole table; classes are the connected components."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -9,10 +10,12 @@ import numpy as np
 from kech.barcode import WeightedBarcode, build_barcode
 from kech.complexes import Filtration
 from kech.cuts import Wishes
+from kech.cuts.meeting import check_reachable
 from kech.cuts.ordering import published_cells
 from kech.errors import BadOption, GoalNotMet
 from kech.homology import highest_dimension
-from kech.partition import Partition, build_partition
+from kech.models import Goals, hold
+from kech.partition import Partition, build_partition, deal, tally_secrets
 from kech.points import Points
 from kech.progress import report
 
@@ -28,7 +31,7 @@ def cut_regime(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Pa
         batch = list(same)
         barcode = read_barcode(points.at(batch[0]), reading, wishes.threads)
         for k in batch:
-            yield cut_at(barcode.filtration, first_regime(barcode, reading, k))
+            yield first_cut(barcode, reading, k, wishes.goals)
             report("cutting", (ks.index(k) + 1) / len(ks))
 
 
@@ -38,12 +41,23 @@ def read_barcode(points: Points, reading: str, threads: int) -> WeightedBarcode:
     return build_barcode(points, "box", dimension, threads=threads)
 
 
-def first_regime(barcode: WeightedBarcode, reading: str, k: int) -> float:
-    """The smallest eps at which k holds."""
+def first_cut(barcode: WeightedBarcode, reading: str, k: int, goals: Goals | None) -> Partition:
+    """The components at the smallest eps at which k, and what else is asked, holds.
+
+    Components only merge as eps grows, so from some regime on the goals hold; in the last one all rows are together.
+    """
     regimes = barcode.regimes(reading, k)
     if not regimes:
         raise GoalNotMet(f"No eps makes the table {k}-anonymous under the {reading} reading. Try --cut local.")
-    return regimes[0].start
+    starts = [regime.start for regime in regimes]
+    if goals is None:
+        return cut_at(barcode.filtration, starts[0])
+    check_reachable(barcode.filtration.points, goals)
+
+    def holds(eps: float) -> bool:
+        return hold(goals, tally_secrets(deal(cut_at(barcode.filtration, eps))))
+
+    return cut_at(barcode.filtration, starts[bisect_left(starts, True, key=holds)])
 
 
 def cut_at(filtration: Filtration, eps: float) -> Partition:

@@ -132,7 +132,9 @@ def spectrum(found: dict[str, Any]) -> None:
     names = ", ".join(found["quasi_identifiers"])
     out().print(escape(f"{found['rows']:,} rows, {found['points']:,} distinct on {names}"))
     left_out = any(row["suppressed"] for row in rows)
-    table = grid("k>", "cut", "classes>", "average>", "eps>", *(["suppressed>"] if left_out else []), "loss>", "", "")
+    secrets = any(row["l"] is not None for row in rows)
+    more = [*(["suppressed>"] if left_out else []), *(["l>", "t>"] if secrets else [])]
+    table = grid("k>", "cut", "classes>", "average>", "eps>", *more, "loss>", "", "")
     for row in shown:
         bar = "█" * round(row["loss"] * 30) or "▏"
         figures = (
@@ -140,6 +142,7 @@ def spectrum(found: dict[str, Any]) -> None:
             f"{row['average_class']:.1f}",
             f"{row['eps']:.4f}",
             *([f"{row['suppressed']:,}"] if left_out else []),
+            *([str(row["l"]), f"{row['t']:.3f}"] if secrets else []),
             f"{row['loss']:.4f}",
         )
         table.add_row(str(row["k"]), row["cut"], *figures, bar, nearness(row))
@@ -200,11 +203,22 @@ def verified(found: dict[str, Any]) -> None:
             name,
             "not known" if value is None else f"{value:,.4f}" if isinstance(value, float) else f"{value:,}",
         )
-    for letter in ("l", "t"):
-        for column, value in (found.get(letter) or {}).items():
-            table.add_row(escape(f"{letter} of {column}"), f"{value:.4f}" if isinstance(value, float) else str(value))
     out().print(table)
+    models(found)
     homogeneous(found.get("l") or {})
+
+
+def models(found: dict[str, Any]) -> None:
+    """What a class tells about each sensitive column, the worst class of all."""
+    if not found["l"]:
+        return
+    names = ("l", "entropy_l", "recursive_c", "alpha", "t", "t_ordered", "beta", "enhanced_beta", "delta")
+    table = grid("of any class, at worst", *(f"{column}>" for column in found["l"]))
+    for name in names:
+        values = found[name].values()
+        cells = ["none" if x is None else f"{x:,.4f}" if isinstance(x, float) else str(x) for x in values]
+        table.add_row(name, *map(escape, cells))
+    out().print(table)
 
 
 def demo(

@@ -1,0 +1,106 @@
+"""Meeting goals: from classes of k rows to classes that also keep the goals for the sensitive columns.
+
+A class that breaks a goal is merged with the neighbour that adds least loss, until all hold; what has become too large
+is parted again where both parts hold.  Merging never breaks a goal that holds (models.py), so this always ends.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from math import inf
+
+import numpy as np
+
+from kech._kernels import Aims, repair_classes
+from kech.cuts import Wishes
+from kech.errors import GoalNotMet
+from kech.loss import mean_loss
+from kech.models import L_KINDS, Goals, hold, in_words, reached
+from kech.partition import Partition, build_partition, deal, tally_secrets
+from kech.points import Grains, Points
+from kech.progress import report
+
+DOUBLINGS = 5  # cuts of 2, 4, 8, ... times the rows are offered too: hard goals need large classes
+HARD = 0.5  # where repair leaves fewer classes than this share, the whole table is parted from above as well
+
+
+def cut_for_goals(
+    cut: Callable[[Points, Sequence[int], Wishes], Iterator[Partition]],
+    points: Points,
+    ks: Sequence[int],
+    wishes: Wishes,
+) -> Iterator[Partition]:
+    """A partition for each k that keeps the goals; the best of the cuts for k and for larger k, each repaired."""
+    goals = wishes.goals or Goals()
+    check_reachable(points, goals)
+    starts = start_sizes(ks, goals, points.rows)
+    made: dict[int, Partition] = {}
+    for k, found in zip(starts, cut(points, starts, replace(wishes, goals=None)), strict=True):
+        report("meeting goals", len(made) / len(starts))
+        made[k] = meet_goals(found, k, goals)
+    best: dict[int, Partition] = {}
+    for k in reversed(starts):
+        offered = [made[k], *([on_grid(best[min(best)], points.at(k))] if best else [])]
+        best[k] = min(offered, key=mean_loss)
+    return iter([on_grid(best[max(k, goals.least_rows)], points.at(k)) for k in ks])
+
+
+def start_sizes(ks: Sequence[int], goals: Goals, rows: int) -> list[int]:
+    """The k to cut for: at least as many rows as any goal needs, and the largest one doubled a few times."""
+    sizes = {max(k, goals.least_rows) for k in ks}
+    sizes |= {max(sizes) << doubling for doubling in range(1, DOUBLINGS + 1)}
+    return sorted(size for size in sizes if size <= rows)
+
+
+def meet_goals(partition: Partition, k: int, goals: Goals) -> Partition:
+    """A partition that keeps the goals, from one whose classes have k rows; all rows as one class must keep them."""
+    dealt = deal(partition)
+    if hold(goals, tally_secrets(dealt)):
+        return dealt
+    mended = repair(dealt, k, goals, apart=False)
+    if mended.classes > HARD * dealt.classes:
+        return mended
+    return min(mended, repair(one_class(dealt), k, goals, apart=True), key=mean_loss)
+
+
+def repair(dealt: Partition, k: int, goals: Goals, *, apart: bool) -> Partition:
+    """Merge what breaks a goal, then part what was merged, or everything."""
+    points = dealt.points
+    assert isinstance(points, Grains)
+    aims = aims_of(goals, points)
+    shares = (dealt.point, dealt.group, dealt.rows)
+    return build_partition(
+        points, *repair_classes(points.codes, points.secrets, points.widths(), k, aims, *shares, apart)
+    )
+
+
+def aims_of(goals: Goals, points: Grains) -> Aims:
+    """The goals as the kernel knows them."""
+    ordered = [goals.t_kind == "ordered" and secret.ordered for secret in points.sensitive]
+    t, alpha = (inf if goal is None else goal for goal in (goals.t, goals.alpha))
+    return Aims(L_KINDS.index(goals.l_kind), goals.l or 0.0, goals.c or 0.0, t, alpha, ordered)
+
+
+def one_class(partition: Partition) -> Partition:
+    """All published rows together."""
+    return build_partition(partition.points, partition.point, np.zeros_like(partition.group), partition.rows)
+
+
+def on_grid(partition: Partition, points: Points) -> Partition:
+    """The same classes on the grid of other points."""
+    at = replace(partition.points, axes=points.axes)
+    return build_partition(at, partition.point, partition.group, partition.rows)
+
+
+def check_reachable(points: Points, goals: Goals) -> None:
+    """What all rows together do not reach, no partition does."""
+    everybody = np.arange(len(points.weights))
+    whole = deal(build_partition(points, everybody, np.zeros_like(everybody), points.weights))
+    check_goals(whole, goals, "and all rows as one class, which is the best there is, reach")
+
+
+def check_goals(partition: Partition, goals: Goals, where: str) -> None:
+    """Refuse a partition that breaks a goal; figures only, no value is named."""
+    tallies = tally_secrets(partition)
+    if not hold(goals, tallies):
+        asked = in_words({name: goal for name, goal in goals.asked().items() if not isinstance(goal, str)})
+        raise GoalNotMet(f"{asked} was asked, {where} {in_words(reached(goals, tallies))}.")
