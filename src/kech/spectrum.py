@@ -29,7 +29,10 @@ FEW_GRIDS = 8  # so many are bounded for every k
 Cut = Callable[[Points, Sequence[int], Wishes], Iterator[Partition]]
 CUTS: dict[str, Cut] = {"local": cut_local, "regime": cut_regime, "domain": cut_domain, "minimal": cut_minimal}
 EVEN = ("domain",)  # cuts that need grids of equal steps
-FREE = ("local", "minimal")  # cuts whose classes may be merged and parted until goals hold; the others choose by themselves
+FREE = (
+    "local",
+    "minimal",
+)  # cuts whose classes may be merged and parted until goals hold; the others choose by themselves
 
 
 @dataclass(frozen=True, slots=True)

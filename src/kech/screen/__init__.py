@@ -133,10 +133,11 @@ def spectrum(found: dict[str, Any]) -> None:
     out().print(escape(f"{found['rows']:,} rows, {found['points']:,} distinct on {names}"))
     left_out = any(row["suppressed"] for row in rows)
     secrets = any(row["l"] is not None for row in rows)
-    more = [*(["suppressed>"] if left_out else []), *(["l>", "t>"] if secrets else [])]
+    room = 10 if left_out or secrets or any(map(nearness, rows)) else 30
+    more = [*(["left out>"] if left_out else []), *(["l>", "t>"] if secrets else [])]
     table = grid("k>", "cut", "classes>", "average>", "eps>", *more, "loss>", "", "")
     for row in shown:
-        bar = "█" * round(row["loss"] * 30) or "▏"
+        bar = "█" * round(row["loss"] * room) or "▏"
         figures = (
             f"{row['classes']:,}",
             f"{row['average_class']:.1f}",
@@ -158,7 +159,7 @@ def nearness(row: dict[str, Any]) -> str:
     eps, bound = row["eps"], row["eps_lower_bound"]
     if row["cut"] != "minimal" or bound is None:
         return ""
-    return "eps is proven smallest" if eps <= bound + 1e-9 else f"smallest eps is {bound:.4f} or more"
+    return "eps proven" if eps <= bound + 1e-9 else f"eps >= {bound:.4f}"
 
 
 def released(found: dict[str, Any]) -> None:
