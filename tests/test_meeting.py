@@ -321,7 +321,7 @@ def test_the_written_town_keeps_the_goals(tmp_path, cut, suffix, wish):
         assert checked[name]["diagnosis"] == pytest.approx(figures[name])
 
 
-@pytest.mark.parametrize("seed", range(48))
+@pytest.mark.parametrize("seed", range(30))
 def test_random_tables_keep_goals_in_what_is_written(seed, tmp_path):
     """Sensitive values of every kind: texts with NULL, formulas, numbers, all different."""
     case = random_case(seed)

@@ -478,7 +478,54 @@ class Repair {
             measure(high);
             if (lack(high) == 0) return true;
         }
-        return false;
+        return halve(one, low, high);
+    }
+
+    // Where no straight cut holds: every value is halved on its own, at its own middle of the axis.  The parts then have
+    // the values of the whole in proportion, and their boxes overlap; the cheapest axis on which both hold.
+    bool halve(const Class& one, Class& low, Class& high) const {
+        double least = one.cost - rounding;
+        bool found = false;
+        for (std::size_t j = 0; j < axes_; ++j) {
+            if (one.box.lo[j] == one.box.hi[j]) continue;
+            Class below(axes_), above(axes_);
+            deal_halves(one, j, below.members, above.members);
+            measure(below);
+            measure(above);
+            if (below.cost + above.cost >= least || std::min(below.rows, above.rows) < k_) continue;
+            if (lack(below) > 0 || lack(above) > 0) continue;
+            least = below.cost + above.cost;
+            low = std::move(below);
+            high = std::move(above);
+            found = true;
+        }
+        return found;
+    }
+
+    // Members by value, then by code: of each value the first half goes below; halves of rows even out along the values.
+    void deal_halves(const Class& one, std::size_t axis, std::vector<Member>& below, std::vector<Member>& above) const {
+        auto members = one.members;
+        auto secret = [&](const Member& member) { return secrets_ + member.point * columns_; };
+        std::sort(members.begin(), members.end(), [&](auto& a, auto& b) {
+            const Code *x = secret(a), *y = secret(b);
+            if (!std::equal(x, x + columns_, y)) return std::lexicographical_compare(x, x + columns_, y, y + columns_);
+            return codes_[a.point * axes_ + axis] < codes_[b.point * axes_ + axis];
+        });
+        std::int64_t seen = 0, given = 0;
+        for (std::size_t i = 0, end = 0; i < members.size(); i = end) {
+            std::int64_t rows = 0;
+            for (end = i; end < members.size() && std::equal(secret(members[i]), secret(members[i]) + columns_, secret(members[end]));)
+                rows += members[end++].rows;
+            std::int64_t left = (seen + rows + 1) / 2 - given;
+            seen += rows;
+            given += left;
+            for (; i < end; ++i) {
+                std::int64_t mine = std::min(left, members[i].rows);
+                if (mine > 0) below.push_back({members[i].point, mine});
+                if (mine < members[i].rows) above.push_back({members[i].point, members[i].rows - mine});
+                left -= mine;
+            }
+        }
     }
 
     // Cuts between two codes of an axis that leave k rows on both sides and cost less than the whole.
