@@ -23,6 +23,7 @@ bench: .venv/tested
 	$(BIN)/python benchmarks/lattice.py
 	$(BIN)/python benchmarks/zigzag.py
 	$(BIN)/python benchmarks/shapes.py
+	$(BIN)/python benchmarks/loss.py
 
 pictures: .venv/tested
 	$(BIN)/python docs/pictures/draw.py

@@ -19,6 +19,7 @@ from kech.progress import listen, report
 from kech.screen.terminal import grid, out
 
 LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
+FEW_ROWS = 8  # of a spectrum, of which more figures are shown
 PATIENCE = 1.0  # seconds before a progress bar appears
 
 
@@ -148,10 +149,22 @@ def spectrum(found: dict[str, Any]) -> None:
         )
         table.add_row(str(row["k"]), row["cut"], *figures, bar, nearness(row))
     out().print(table)
+    if len(shown) <= FEW_ROWS:
+        quality(shown)
     if found.get("plot"):
         out().print(escape(f"Drawn to {found['plot']} (PRIVATE)"))
     if len(shown) < len(rows):
         out().print(f"{len(rows)} values of k were computed; --json or --k shows any of them.")
+
+
+def quality(rows: list[dict[str, Any]]) -> None:
+    """The figures people know, and where the loss lies."""
+    columns = list(rows[0]["loss_per_column"])
+    table = grid("k>", "cut", "C_avg>", "discernibility>", "loss of each column~")
+    for row in rows:
+        losses = ", ".join(f"{column} {row['loss_per_column'][column]:.3f}" for column in columns)
+        table.add_row(str(row["k"]), row["cut"], f"{row['c_avg']:.2f}", f"{row['discernibility']:,}", escape(losses))
+    out().print(table)
 
 
 def nearness(row: dict[str, Any]) -> str:
