@@ -5,6 +5,7 @@ import math
 import re
 from collections import Counter
 from datetime import datetime
+from fractions import Fraction
 from itertools import product
 
 # Labels: which values a printed label stands for
@@ -93,7 +94,7 @@ def label_width(label, axis):
     if axis["axis"] == "ordinal":
         low, high = (axis["order"].index(end) for end in (label.split("..") * 2)[:2])
         return (high - low) / max(len(axis["order"]) - 1, 1)
-    return interval_width(label, axis, read_date if axis["axis"] == "date" else float)
+    return interval_width(label, axis, read_date if axis["axis"] == "date" else Fraction)
 
 
 def interval_width(label, axis, read):
@@ -101,7 +102,7 @@ def interval_width(label, axis, read):
     low, high, _ = interval_ends(label, read)
     low = start if low is None else min(max(low, start), stop)
     high = stop if high is None else min(max(high, start), stop)
-    return (high - low) / (stop - start) if stop > start else 0.0
+    return float((high - low) / (stop - start)) if stop > start else 0.0
 
 
 def table_loss(rows, axes):

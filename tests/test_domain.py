@@ -11,11 +11,11 @@ import kech
 from kech.cuts import Wishes
 from kech.cuts.domain import cut_domain
 from kech.errors import BadOption
-from kech.lattice import build_lattice
+from kech.lattice import build_lattice, compute_lattice
 from kech.loss import column_losses, mean_loss, published_loss
 from kech.partition import build_partition
 from kech.points import build_points
-from oracles import label_width
+from oracles import interval_ends, label_width
 from strategies import point_sets, random_case, unhurried
 
 fewer = settings(unhurried, max_examples=40)
@@ -34,7 +34,8 @@ def test_the_cut_is_the_best_node_of_the_lattice(points, k, suppress):
     assert partition.k >= k
     assert partition.suppressed == best.suppressed <= suppress * points.rows + 1e-9
     assert partition.classes == best.classes
-    assert mean_loss(partition) == pytest.approx(best.loss, abs=1e-9)
+    if not partition.suppressed:
+        assert mean_loss(partition) == pytest.approx(best.loss, abs=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -43,11 +44,8 @@ def test_every_row_of_a_column_is_at_the_same_level(seed):
     with kech.read_table(case.table, **case.roles) as table:
         points = build_points(table, grid=case.grid, steps=True)
     (partition,) = cut_domain(points, [case.k], Wishes(2))
-    levels = build_lattice(points).levels
-    for j in range(len(points.axes)):
-        boxes = set(zip(partition.lo[:, j].tolist(), partition.hi[:, j].tolist(), strict=True))
-        fitting = [level for level in levels[j] if boxes <= set(zip(level.lo.tolist(), level.hi.tolist(), strict=True))]
-        assert fitting
+    for j, levels in enumerate(build_lattice(points).levels):
+        assert any(set(partition.labels(j)) <= set(level.labels()) for level in levels)
     assert partition.k >= case.k
     assert partition.sizes.sum() == points.rows
 
@@ -61,7 +59,7 @@ def test_suppressed_rows_lose_everything(points, k):
     if not 0 < lattice.suppressed_of(bottom, k) < points.rows:
         return
     partition = lattice.partition(bottom, k, suppress=0.999)
-    for j, (axis, loss) in enumerate(zip(points.axes, column_losses(partition), strict=True)):
+    for j, (axis, loss) in enumerate(zip(partition.points.axes, column_losses(partition), strict=True)):
         labels = partition.labels(j)
         widths = [label_width(label, axis.parameters(labels)) for label in labels]
         lost = partition.suppressed + sum(n * w for n, w in zip(partition.sizes.tolist(), widths, strict=True))
@@ -169,3 +167,164 @@ def test_the_spectrum_shows_what_is_left_out(lonely):
 
     assert [row["suppressed"] for row in rows] == [0, 3, 10]
     assert [row["average_class"] * row["classes"] for row in rows] == pytest.approx([90, 87, 80])
+
+
+# Nobody who is left out shows
+
+WEST_AND_EAST = {0: ["FR", "DE", "PL", "CZ"], 1: ["West", "West", "East", "East"], 2: ["*"] * 4}
+TWELVE = [("FR", "m")] * 6 + [("PL", "m")] * 3 + [("CZ", "m")] * 3
+
+
+def released(people, path):
+    """Labels and certified axes of people of some country and sex, at k = 5."""
+    table = pa.table({"country": [country for country, _ in people], "sex": [sex for _, sex in people]})
+    trees = {"country": WEST_AND_EAST}
+    with kech.read_table(table, quasi_identifiers=["country", "sex"], hierarchies=trees) as read:
+        axes = kech.make_release(read, k=5, cut="domain", suppress=0.1).write(path)["quasi_identifiers"]
+    kech.check_certificate(path)
+    return read_rows(path, ["country", "sex"]), axes
+
+
+def test_a_suppressed_person_shows_neither_in_labels_nor_in_the_certificate(tmp_path):
+    alone = released(TWELVE, tmp_path / "alone.csv")
+
+    assert alone == released([*TWELVE, ("DE", "f")], tmp_path / "with_her.csv")
+    assert alone[0] == {("West", "m"): 6, ("East", "m"): 6}
+    assert alone[1] == [
+        {"column": "country", "axis": "tree", "leaves": 3, "labels": {"East": 2}},
+        {"column": "sex", "axis": "set", "values": 1},
+    ]
+
+
+def test_a_node_is_printed_whichever_of_its_leaves_occur(tmp_path):
+    """One Frenchman or none: the label of the west is the same."""
+    rows, _ = released([("FR", "m")] * 7 + TWELVE[6:], tmp_path / "out.csv")
+
+    assert rows == {("West", "m"): 7, ("East", "m"): 6}
+
+
+def columns_of(rng, rows):
+    """A tree whose labels repeat upward, a set and an order, all with NULLs."""
+    picks = {
+        "job": ["clerk", "boss", "Other", "misc", "nurse", None],
+        "color": ["red", "green", "{a}", "*", None],
+        "size": ["S", "M", "L", "XL"],
+    }
+    return {name: [values[i] for i in rng.integers(0, len(values), rows)] for name, values in picks.items()}
+
+
+JOBS = {
+    0: ["clerk", "boss", "Other", "misc", "nurse", "doctor"],
+    1: ["office", "office", "Other", "Other", "health", "health"],
+    2: ["all"] * 6,
+}
+
+
+def lattice_of(columns):
+    axes = {"size": kech.AxisChoice("ordinal", ("S", "M", "L", "XL", "XXL"))}
+    with kech.read_table(
+        pa.table(columns), quasi_identifiers=list(columns), hierarchies={"job": JOBS}, axes=axes
+    ) as table:
+        return compute_lattice(table)
+
+
+def shown(partition):
+    """Classes by their labels, and what a certificate says of the axes."""
+    labels = [partition.labels(j) for j in range(len(partition.points.axes))]
+    axes = [axis.parameters(texts) for axis, texts in zip(partition.points.axes, labels, strict=True)]
+    return Counter(dict(zip(zip(*labels, strict=True), partition.sizes.tolist(), strict=True))), axes
+
+
+@given(st.integers(0, 10**6), st.integers(4, 30), st.integers(2, 5), st.data())
+@fewer
+def test_without_the_suppressed_rows_the_release_is_the_same(seed, rows, k, data):
+    columns = columns_of(np.random.default_rng(seed), rows)
+    lattice = lattice_of(columns)
+    node = tuple(data.draw(st.integers(0, height - 1)) for height in lattice.heights)
+    if not lattice.suppressed_of(node, k) < rows:
+        return
+    partition = lattice.partition(node, k, suppress=0.9999)
+    kept = set(map(tuple, lattice.points.codes[partition.point].tolist()))
+    codes = [axis.encode(texts) for axis, texts in zip(lattice.points.axes, columns.values(), strict=True)]
+    published = [row in kept for row in zip(*(column.tolist() for column in codes), strict=True)]
+    fewer_rows = {
+        name: [x for x, keep in zip(texts, published, strict=True) if keep] for name, texts in columns.items()
+    }
+    again = lattice_of(fewer_rows)
+
+    assert sum(published) == rows - partition.suppressed
+    if again.heights == lattice.heights:
+        assert shown(again.partition(node, k)) == shown(partition)
+
+
+@pytest.mark.parametrize("grid", ["auto", "exact", 5.0])
+@pytest.mark.parametrize("suppress", [0.0, 0.3])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_domain_follows_from_the_printed_labels(seed, suppress, grid):
+    """Rounded outward by a step, or for grids that do not hide their edges from the first end to the last."""
+    rng = np.random.default_rng(seed)
+    columns = {"age": rng.normal(50, 20, 80).round().tolist(), "sex": rng.choice(["f", "m"], 80, p=[0.1, 0.9])}
+    with kech.read_table(pa.table(columns), quasi_identifiers=["age", "sex"]) as table:
+        lattice = compute_lattice(table, grid=grid)
+    for node in np.ndindex(lattice.heights):
+        if lattice.suppressed_of(node, 4) > suppress * 80:
+            continue
+        labels, axes = shown(lattice.partition(node, 4, suppress))
+        assert axes[0]["domain"] == pytest.approx(domain_of({age for age, _ in labels}, closed=grid != "auto"))
+
+
+def domain_of(labels, *, closed):
+    ends = [interval_ends(label, float) for label in labels]
+    edges = sorted(
+        {low for low, _, _ in ends if low is not None} | {high + 1 for _, high, _ in ends if high is not None}
+    )
+    if not edges:
+        return [0, 1]
+    if closed:
+        return [edges[0], edges[-1] - 1]
+    step = (edges[-1] - edges[0]) // max(len(edges) - 1, 1) + 1 if len(edges) > 1 else 2
+    return [edges[0] - step, edges[-1] + step - 1]
+
+
+def test_where_every_age_is_a_star_the_certificate_tells_no_age():
+    rng = np.random.default_rng(3)
+    ages = pa.table({"age": rng.permutation(np.arange(20, 60))[:20]})
+    with kech.read_table(ages, quasi_identifiers=["age"]) as table:
+        lattice = compute_lattice(table)
+
+    assert shown(lattice.partition(lattice.top, 5)) == (
+        {("*",): 20},
+        [{"column": "age", "axis": "numeric", "domain": [0.0, 1.0], "grid": "auto"}],
+    )
+
+
+def test_multiples_of_a_step_are_printed_whole():
+    ages = pa.table({"age": [22, 26, 33, 61, 62, 73] * 3})
+    with kech.read_table(ages, quasi_identifiers=["age"]) as table:
+        levels = compute_lattice(table, grid=5).levels[0]
+
+    assert [level.labels() for level in levels] == [
+        ["[20, 24]", "[25, 29]", "[30, 34]", "[60, 64]", "[70, 74]"],
+        ["[0, 24]", "[25, 49]", "[50, 74]"],
+        ["[0, 49]", "[50, 99]"],
+        ["*"],
+    ]
+
+
+def test_almost_all_rows_may_be_suppressed_but_not_all():
+    with kech.read_table(pa.table({"x": ["a", "b"]}), quasi_identifiers=["x"]) as table:
+        release = kech.make_release(table, k=2, cut="domain", suppress=0.9999999999)
+
+    assert release.labels == {"x": ["*"]}
+
+
+@pytest.mark.parametrize("suppress", [0.0, 0.3])
+@pytest.mark.parametrize("seed", range(25))
+def test_any_table_is_released_and_its_certificate_holds(seed, suppress, tmp_path):
+    case = random_case(seed)
+    path = tmp_path / f"out{case.suffix}"
+    k = max(case.k, 2)
+    with kech.read_table(case.table, **case.roles) as table:
+        kech.make_release(table, k=k, cut="domain", grid=case.grid, suppress=suppress).write(path)
+
+    assert kech.check_certificate(path)["k"] == min(read_rows(path, case.quasi_identifiers).values()) >= k

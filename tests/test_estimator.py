@@ -290,3 +290,14 @@ def test_rows_are_found_without_looking_at_every_class():
 
     assert fitted.partition_.classes > 1000
     assert time.process_time() - start < 3
+
+
+def test_one_level_for_all_rows_reads_rows_it_has_not_seen():
+    """Country at the level above, ages lost with the one that is missing; new rows go where their labels say."""
+    frame = pa.table({"country": ["FR"] * 3 + ["PL", "CZ", "CZ"], "age": [1, 20, None, 40, 50, 60]})
+    trees = {"country": {0: ["FR", "DE", "PL", "CZ"], 1: ["West", "West", "East", "East"], 2: ["*"] * 4}}
+    fitted = Anonymizer(k=3, cut="domain", hierarchies=trees).fit(frame)
+    new = pa.table({"country": ["FR", "CZ", "DE"], "age": [None, 99, 1]})
+
+    assert fitted.transform(frame).tolist() == [["West", "*"]] * 3 + [["East", "*"]] * 3
+    assert fitted.transform(new).tolist() == [["West", "*"], ["East", "*"], ["*", "*"]]

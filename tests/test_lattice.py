@@ -13,13 +13,15 @@ from hypothesis import strategies as st
 import kech
 from kech import lattice as room
 from kech.axes import build_rank_axis, build_tree_axis
-from kech.errors import BadOption, GoalNotMet, NoSuchNode, TooFewRows, TooManyNodes
+from kech.cuts import Wishes
+from kech.cuts.domain import cut_domain
+from kech.errors import BadOption, GoalNotMet, NoSuchNode, TooFewRows, TooLittleMemory, TooManyNodes
 from kech.hierarchy import read_hierarchy
 from kech.lattice import GeneralizationLattice, build_lattice, compute_lattice
 from kech.loss import mean_loss
 from kech.points import Points, build_points
 from kech.progress import listen
-from kech.rollup import fixed_axes
+from kech.rollup import fixed_axes, roll_all
 from oracles import label_width
 from strategies import point_sets, random_case, unhurried
 from test_levels import COUNTRIES
@@ -36,11 +38,11 @@ fewer = settings(unhurried, max_examples=40)
 def printed_rows(lattice, node):
     """Labels of every row on every axis, and the width of each; by the text alone."""
     columns = []
-    for j, (axis, level) in enumerate(zip(lattice.points.axes, node, strict=True)):
+    for j, level in enumerate(node):
         at = lattice.levels[j][level]
         cells = at.cells[lattice.points.codes[:, j]]
-        labels = axis.labels(at.lo[cells], at.hi[cells])
-        public = axis.parameters(labels)
+        labels = at.axis.labels(at.lo[cells], at.hi[cells])
+        public = at.axis.parameters(labels)
         columns.append([(label, label_width(label, public)) for label in labels])
     tuples = list(zip(*columns, strict=True))
     return [row for row, weight in zip(tuples, lattice.points.weights.tolist(), strict=True) for _ in range(weight)]
@@ -133,6 +135,7 @@ def test_with_suppression_the_paper_keeps_lower_nodes(paper):
 def test_the_json_people_script_against(paper):
     found = paper.to_json([2, 7])
 
+    assert found["private"] is True
     assert found["nodes"] == 8
     assert found["minimal"] == {"2": [[1, 1], [2, 0]], "7": [[3, 1]]}
     first = found["best"][0]
@@ -198,7 +201,8 @@ def test_the_partition_of_a_node_is_what_is_printed(points, k):
         assert dict(zip(labels, partition.sizes.tolist(), strict=True)) == kept
         assert partition.suppressed == len(rows) - sum(kept.values())
         assert partition.k >= k
-        assert mean_loss(partition) == pytest.approx(loss_of(rows, k), abs=1e-9)
+        if not partition.suppressed:
+            assert mean_loss(partition) == pytest.approx(loss_of(rows, k), abs=1e-9)
 
 
 @given(point_sets())
@@ -541,8 +545,46 @@ def test_refusals(paper):
     with pytest.raises(TooFewRows):
         paper.best(14)
     for ask in (paper.best, paper.minimal_nodes, paper.chain):
-        with pytest.raises(BadOption, match="--k"):
-            ask(0)
+        for k in (0, -5, 2.5):
+            with pytest.raises(BadOption, match="--k"):
+                ask(k)
+    for ask in (paper.suppressed_of, paper.loss_of, paper.partition):
+        for k in (0, -5, 2.5):
+            with pytest.raises(BadOption, match="--k"):
+                ask((0, 0), k)
+    with pytest.raises(NoSuchNode, match=r"0\.5,0"):
+        paper.k_of((0.5, 0))
+
+
+def test_however_large_the_share_one_row_is_published():
+    lattice = build_lattice(points_of({"a": ["x", "y"]}))
+
+    assert lattice.limit(0.9999999999) == 1
+    assert lattice.best(2, 0.9999999999).levels == (1,)
+
+
+def test_many_large_k_are_counted_at_once(monkeypatch):
+    rolled = []
+    monkeypatch.setattr(room, "roll_all", lambda *args, **more: rolled.append(args) or roll_all(*args, **more))
+    rows = [f"{i:03}" for i in range(20) for _ in range(i * 15 + 1)]
+    points = points_of({"a": rows}, axes={"a": "star"})
+    ks = range(150, 200, 5)
+
+    one_by_one = [build_lattice(points).best(k, 0.5) for k in ks]
+    rolled.clear()
+    assert build_lattice(points).curve(0.5, ks) == one_by_one
+    build_lattice(points).to_json(ks, 0.5)
+    list(cut_domain(points, ks, Wishes(suppress=0.5)))
+    assert len(rolled) == 3
+
+
+def test_too_little_memory_is_called_so(paper):
+    small = GeneralizationLattice(paper.points, paper.levels, memory=1)
+
+    assert small.best(2) == paper.best(2)
+    for ask in (small.best, small.minimal_nodes):
+        with pytest.raises(TooLittleMemory, match="memory"):
+            ask(2, suppress=0.3)
 
 
 def test_a_table_without_rows_is_refused():

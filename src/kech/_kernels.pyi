@@ -10,6 +10,7 @@ class Widths:
     ) -> None: ...
     def add_tree(self, single: NDArray[np.float64], gaps: NDArray[np.float64]) -> None: ...
     def width(self, axis: int, lo: int, hi: int) -> float: ...
+    def limited(self, limit: float) -> Widths: ...
 
 class Aims:
     def __init__(self, kind: int, l: float, c: float, t: float, alpha: float, ordered: list[bool]) -> None: ...
@@ -21,6 +22,49 @@ class Lattice:
     def look(self, levels: NDArray[np.int32], bound: int, threads: int) -> dict[str, Any]: ...
     def classes(self, node: list[int]) -> NDArray[np.int64]: ...
 
+class Search:
+    def __init__(
+        self,
+        codes: NDArray[np.int32],
+        widths: Widths,
+        levels: list[NDArray[np.int32]],
+        k: int,
+        part: bool,
+        point: NDArray[np.int64],
+        group: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        seed: int,
+    ) -> None: ...
+    def step(self, heat: float, ruin: bool, threads: int) -> None: ...
+    def shares(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+    @property
+    def price(self) -> float: ...
+    @property
+    def work(self) -> int: ...
+    @property
+    def rounds(self) -> int: ...
+
+def peel_points(
+    codes: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    widths: Widths,
+    levels: list[NDArray[np.int32]],
+    ks: list[int],
+    most_nodes: int,
+    seed: int,
+    threads: int,
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]: ...
+def grow_points(
+    codes: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    order: NDArray[np.int64],
+    widths: Widths,
+    k: int,
+    part: bool,
+    stretch: int,
+    seed: int,
+    threads: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def order_points(
     codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, threads: int
 ) -> NDArray[np.int64]: ...
@@ -53,4 +97,5 @@ def repair_classes(
 def walk_path(
     path: list[NDArray[np.int64]], weights: NDArray[np.int64], unions: bool, threads: int
 ) -> dict[str, NDArray[np.int64]]: ...
+def bound_side(codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, k: int, threads: int) -> float: ...
 def enclosing_radius(places: NDArray[np.float64]) -> float: ...

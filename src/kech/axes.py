@@ -148,21 +148,10 @@ class LineAxis(Axis):
 
     @cached_property
     def domain(self) -> tuple[float, float]:
-        """The ends to measure widths from, known from the published edges alone: an open tail is one step wide.
-
-        The step is the mean distance of the edges, rounded up to whole units, and never nothing.
-        """
+        """The ends to measure widths from, known from the published edges alone."""
         if self.span is not None:
             return self.span
-        edges = self.low[1:][self.hides >= self.k]
-        if not len(edges):
-            return 0.0, self.unit or 1.0  # nothing but `*` is printed
-        mean = (edges[-1] - edges[0]) / max(len(edges) - 1, 1) or self.unit or 1.0
-        visible = np.abs(edges).max() * 1e-6  # smaller steps would drown in the rounding of the ends
-        step = (np.floor(mean / self.unit) + 1) * self.unit if self.unit else max(mean, visible)
-        ends = np.array([edges[0] - step, last_before(edges[-1:] + step, self.unit)[0]])
-        low, high = np.clip(ends, *(CALENDAR_ENDS if self.is_date else (-LARGEST, LARGEST))).tolist()
-        return low, high
+        return open_domain(self.low[1:][self.hides >= self.k], self.unit, self.is_date)
 
     @cached_property
     def ends(self) -> tuple[Floats, Floats]:
@@ -267,6 +256,7 @@ class RankAxis(TextAxis):
 
     order: tuple[str, ...]
     ordinal: bool
+    counted: int | None = None  # values a set is measured by, with NULL, where not all are published
 
     @property
     def kind(self) -> str:
@@ -279,9 +269,14 @@ class RankAxis(TextAxis):
         return self.order
 
     @property
+    def members(self) -> int:
+        """Values of a set; NULL is one of them."""
+        return self.size if self.counted is None else self.counted
+
+    @property
     def steps(self) -> int:
-        """Steps from the first value to the last; NULL counts as one more value of a set."""
-        return max((self.values if self.ordinal else self.size) - 1, 1)
+        """Steps from the first value to the last."""
+        return max((self.values if self.ordinal else self.members) - 1, 1)
 
     def too_long(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
         """Ranges printed as `*`."""
@@ -317,7 +312,7 @@ class RankAxis(TextAxis):
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
         """The order, or the number of values."""
         del labels
-        known = {"order": list(self.texts)} if self.ordinal else {"values": self.size}
+        known = {"order": list(self.texts)} if self.ordinal else {"values": self.members}
         return {"column": self.column, "axis": self.kind, **known}
 
 
@@ -371,6 +366,81 @@ class TreeAxis(TextAxis):
         known |= {x: self.size for x in known if x == self.root and self.has_null}
         several = {label: count for label, count in known.items() if count > 1 or label == EVERYTHING}
         return {"column": self.column, "axis": "tree", "leaves": self.size, "labels": several}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NodeAxis(Axis):
+    """The nodes of one level of a tree, each printed as its label there; two of them together are everything."""
+
+    nodes: tuple[str, ...]  # the label of each code
+    places: Mapping[str, int]  # the code of each leaf
+    counts: Mapping[str, int]  # leaves that a reader of each label has to think of; of the root, NULL too
+    leaves: int  # all of them, and NULL
+    root: str
+
+    @property
+    def kind(self) -> str:
+        """Tree."""
+        return "tree"
+
+    @property
+    def values(self) -> int:
+        """Number of nodes."""
+        return len(self.nodes)
+
+    @cached_property
+    def shares(self) -> Floats:
+        """Width of each code."""
+        under = [self.counts.get(label, 1) for label in self.nodes] + [1] * self.has_null
+        return (np.array(under, np.float64) - 1) / max(self.leaves - 1, 1)
+
+    def is_everything(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
+        """Whether each range is printed as the root."""
+        roots = np.array([label == self.root for label in self.nodes] + [False] * self.has_null)
+        return np.asarray((lo < hi) | roots[lo])
+
+    def widths(self, lo: Ints, hi: Ints) -> Floats:
+        """(leaves under the label - 1) / (leaves - 1)."""
+        return np.where(self.is_everything(lo, hi), float(self.leaves > 1), self.shares[lo])
+
+    def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
+        """One node, or all; the root also stands for NULL."""
+        lost = self.is_everything(lo, hi)
+        return np.where(lost, 0, lo), np.where(lost, self.size - 1, hi)
+
+    def label(self, lo: int, hi: int) -> str:
+        """The label of the node, or of the root."""
+        return self.nodes[lo] if lo == hi else self.root
+
+    def encode(self, values: Sequence[str | None]) -> Codes:
+        """The node above each leaf; None is NULL."""
+        return np.array([self.null if x is None else self.places.get(x, -1) for x in values], dtype=np.int32)
+
+    def add_to(self, widths: Widths) -> None:
+        """Nodes, and nothing between them and the root."""
+        codes = np.arange(self.size)
+        widths.add_tree(self.widths(codes, codes), self.widths(codes[:-1], codes[1:]))
+
+    def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
+        """Leaves under each published label that stands for several, or that a reader would take for all."""
+        known = {x: self.counts.get(x, 1) for x in sorted({x for x in labels if x})}
+        several = {label: count for label, count in known.items() if count > 1 or label == EVERYTHING}
+        return {"column": self.column, "axis": "tree", "leaves": self.leaves, "labels": several}
+
+
+def open_domain(edges: Floats, unit: float, is_date: bool) -> tuple[float, float]:
+    """The ends to measure widths from where tails are open: one step beyond the outermost edges.
+
+    The step is the mean distance of the edges, rounded up to whole units, and never nothing.
+    """
+    if not len(edges):
+        return 0.0, unit or 1.0  # nothing but `*` is printed
+    mean = (edges[-1] - edges[0]) / max(len(edges) - 1, 1) or unit or 1.0
+    visible = np.abs(edges).max() * 1e-6  # smaller steps would drown in the rounding of the ends
+    step = (np.floor(mean / unit) + 1) * unit if unit else max(mean, visible)
+    ends = np.array([edges[0] - step, last_before(edges[-1:] + step, unit)[0]])
+    low, high = np.clip(ends, *(CALENDAR_ENDS if is_date else (-LARGEST, LARGEST))).tolist()
+    return low, high
 
 
 def member(text: str) -> str:

@@ -6,7 +6,7 @@ KechError
 ├── InputError (exit 3)        the data is wrong: NoSuchFile, UnreadableFile, BadColumns, BadRow, BadValue,
 │                              BadHierarchy, BadCertificate
 ├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken
-└── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, CannotWrite
+└── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, CannotWrite
 """
 
 from collections.abc import Iterable
@@ -78,6 +78,14 @@ class TooManyNodes(ResourceError):
         super().__init__(
             f"The lattice has {nodes:,} nodes, too many to look at each ({most:,} at most). "
             "Ask for the best node of one k, or name fewer columns or hierarchies with fewer levels."
+        )
+
+
+class TooLittleMemory(ResourceError):
+    def __init__(self, nodes: int, k: int, need: int, allowed: int) -> None:
+        super().__init__(
+            f"Counting the classes of {nodes:,} nodes for k={k} with suppression takes {need:,} bytes of memory, and "
+            f"{allowed:,} are allowed. Allow the lattice more memory, choose a smaller k, or suppress nothing."
         )
 
 

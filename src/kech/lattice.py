@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from math import prod
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import Lattice, walk_path
-from kech.errors import BadOption, GoalNotMet, NoSuchNode, TooFewRows, TooManyNodes
+from kech.errors import BadOption, GoalNotMet, NoSuchNode, TooFewRows, TooLittleMemory, TooManyNodes
 from kech.grid import Ints
 from kech.levels import Level, build_levels
 from kech.partition import Partition, box_partition
@@ -76,7 +77,7 @@ class GeneralizationLattice:
     levels: tuple[tuple[Level, ...], ...]
     threads: int = 1
     memory: int = MEMORY
-    _wide: NodeTable | None = None  # class sizes counted further than in `table`
+    _table: NodeTable | None = None  # figures of all nodes, with class sizes counted as far as was needed
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -132,7 +133,11 @@ class GeneralizationLattice:
         return self.classes_of(high)
 
     def partition(self, levels: Sequence[int], k: int | None = None, suppress: float = 0.0) -> Partition:
-        """The classes of a node, each with the cells of the levels as its box; those of fewer than k are left out."""
+        """The classes of a node, each with the cells of the levels as its box; those of fewer than k are left out.
+
+        Its points lie on the axes of the levels, measured by the rows that are published: the others show in nothing.
+        """
+        check_k(1 if k is None else k)
         group = self.classes(levels)
         sizes = np.bincount(group, weights=self.points.weights).astype(np.int64)
         kept = sizes >= (k or 1)
@@ -141,20 +146,19 @@ class GeneralizationLattice:
         point = np.flatnonzero(kept[group])
         point = point[np.argsort(group[point], kind="stable")]
         _, first, number = np.unique(group[point], return_index=True, return_inverse=True)
-        codes = self.points.codes[point[first]]
         at = [axis[level] for axis, level in zip(self.levels, levels, strict=True)]
         lo, hi = (
-            np.stack([getattr(level, end)[level.cells[codes[:, j]]] for j, level in enumerate(at)], axis=1)
+            np.stack([getattr(x, end)[x.cells[self.points.codes[point[first], j]]] for j, x in enumerate(at)], axis=1)
             for end in ("lo", "hi")
         )
-        return box_partition(self.points, point, number, self.points.weights[point], lo, hi)
+        return box_partition(self._published(at, point), point, number, self.points.weights[point], lo, hi)
 
     def check(self, levels: Sequence[int]) -> Levels:
         """A node of this lattice."""
         if len(levels) != len(self.heights):
             raise NoSuchNode(levels, f"it needs {len(self.heights)} levels: {', '.join(self.columns)}.")
         for column, level, height in zip(self.columns, levels, self.heights, strict=True):
-            if not 0 <= level < height:
+            if not isinstance(level, Integral) or not 0 <= level < height:
                 raise NoSuchNode(levels, f"column {column!r} has the levels 0 to {height - 1}.")
         return tuple(map(int, levels))
 
@@ -162,15 +166,14 @@ class GeneralizationLattice:
         """Rows that may be suppressed, from their share."""
         if not 0 <= suppress < 1:
             raise BadOption("--suppress", "give a share of the rows, 0 or more and less than 1.")
-        return int(suppress * self.points.rows + 1e-9)
+        return min(int(suppress * self.points.rows + 1e-9), self.points.rows - 1)
 
     # -- all nodes -------------------------------------------------------------------------------------
 
-    @cached_property
+    @property
     def table(self) -> NodeTable:
         """Figures of all nodes."""
-        fitting = self.memory // 2 // FIGURE_BYTES // self.nodes
-        return self._roll(max(1, min(BOUND, self.points.rows, fitting)))
+        return self._counted(1)
 
     @property
     def losses(self) -> Floats:
@@ -210,7 +213,9 @@ class GeneralizationLattice:
 
     def curve(self, suppress: float = 0.0, ks: Sequence[int] | None = None) -> list[LatticeNode]:
         """The trade-off: the best node for every k, or for the k named."""
-        return [self.best(k, suppress) for k in (self._usual_ks if ks is None else ks)]
+        ks = self._usual_ks if ks is None else ks
+        self._count_once(ks, suppress)
+        return [self.best(k, suppress) for k in ks]
 
     def chain(self, k: int, suppress: float = 0.0, *, chains: int = 2) -> LatticeNode:
         """The first node that reaches k along the lowest chains of the lattice, as the paper approximates."""
@@ -239,9 +244,10 @@ class GeneralizationLattice:
         if search not in ("lattice", "chain"):
             raise BadOption("--search", "choose lattice or chain.")
         ks = self._usual_ks if ks is None else ks
-        found = [self.best(k, suppress) if search == "lattice" else self.chain(k, suppress) for k in ks]
+        found = self.curve(suppress, ks) if search == "lattice" else [self.chain(k, suppress) for k in ks]
         listed = search == "lattice" and all(self._is_enumerable(k, self.limit(suppress)) for k in ks)
         return {
+            "private": True,
             "nodes": self.nodes,
             "heights": dict(zip(self.columns, self.heights, strict=True)),
             "search": search,
@@ -251,6 +257,13 @@ class GeneralizationLattice:
         }
 
     # -- inside ----------------------------------------------------------------------------------------
+
+    def _published(self, at: Sequence[Level], point: Ints) -> Points:
+        """The points on the axes of some levels, measured by those that are published."""
+        codes = self.points.codes
+        axes = tuple(level.measure(np.unique(codes[point, j]).astype(np.int64)) for j, level in enumerate(at))
+        places = np.stack([level.places[codes[:, j]] for j, level in enumerate(at)], axis=1)
+        return replace(self.points, axes=axes, codes=places.astype(np.int32))
 
     @cached_property
     def _kernel(self) -> Lattice:
@@ -278,8 +291,7 @@ class GeneralizationLattice:
 
     def _goal(self, k: int, suppress: float) -> int:
         """Rows that may be suppressed to reach k."""
-        if k < 1:
-            raise BadOption("--k", "k is a number of rows, 1 or more.")
+        check_k(k)
         return self.limit(suppress)
 
     def _bound(self, k: int) -> int:
@@ -292,17 +304,23 @@ class GeneralizationLattice:
 
     def _counted(self, k: int) -> NodeTable:
         """Figures of all nodes, with class sizes counted far enough for k."""
-        table = self.table if self._wide is None else self._wide
-        if table.bound < self._bound(k):
-            table = self._wide = self._roll(self._bound(k))
-        return table
+        if self._table is None or self._table.bound < self._bound(k):
+            fitting = self.memory // 2 // FIGURE_BYTES // self.nodes
+            self._table = self._roll(max(self._bound(k), min(BOUND, self.points.rows, fitting)))
+        return self._table
+
+    def _count_once(self, ks: Sequence[int], suppress: float) -> None:
+        """Count class sizes far enough for every k, so that the lattice is not rolled up for each."""
+        enumerable = [k for k in ks if self._is_enumerable(k, self._goal(k, suppress))]
+        if enumerable and self.limit(suppress):
+            self._counted(max(enumerable))
 
     def _fits(self, k: int, limit: int) -> NDArray[np.bool_]:
         """Nodes that reach k within the limit."""
         if limit == 0:
             return np.asarray(self.table.smallest >= k)
-        if not self._is_enumerable(k, limit):
-            raise TooManyNodes(self.nodes, self.memory // 2 // FIGURE_BYTES // self._bound(k))
+        if self.nodes <= MOST_NODES and not self._is_enumerable(k, limit):
+            raise TooLittleMemory(self.nodes, k, 2 * FIGURE_BYTES * self.nodes * self._bound(k), self.memory)
         return np.asarray(self._counted(k).suppressed(k) <= limit)
 
     def _first(self, losses: Floats, holds: Callable[[Levels], bool] | None, *, upward: bool) -> Levels:
@@ -368,6 +386,7 @@ class GeneralizationLattice:
         return self._kernel.look(np.array([self.check(levels)], np.int32), bound, 1)
 
     def _sight(self, levels: Sequence[int], k: int) -> Sight:
+        check_k(k)
         bound = self._bound(k)
         seen = self._look(levels, bound)
         sizes = np.arange(1, bound + 1) if k > 1 else np.zeros(1, np.int64)
@@ -402,5 +421,12 @@ def build_lattice(points: Points, *, threads: int = 1, memory: int = MEMORY) -> 
     """The lattice over the levels of the axes; a table without rows has none."""
     if not len(points.weights):
         raise TooFewRows(0, 1)
-    levels = tuple(build_levels(axis) for axis in points.axes)
+    held = [np.unique(codes).astype(np.int64) for codes in points.codes.T]
+    levels = tuple(build_levels(axis, codes) for axis, codes in zip(points.axes, held, strict=True))
     return GeneralizationLattice(points, levels, threads, memory)
+
+
+def check_k(k: int) -> None:
+    """A whole number of rows, 1 or more."""
+    if not isinstance(k, Integral) or k < 1:
+        raise BadOption("--k", "k is a number of rows, 1 or more.")

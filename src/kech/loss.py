@@ -29,6 +29,11 @@ def published_loss(partition: Partition) -> float:
     return float((partition.sizes @ class_widths(partition) / partition.rows.sum()).mean())
 
 
+def discernibility(partition: Partition) -> int:
+    """Sum over rows of the rows each is confused with: of its class, or all where it is suppressed."""
+    return int((partition.sizes**2).sum()) + partition.suppressed * partition.points.rows
+
+
 def largest_radius(partition: Partition) -> float:
     """eps: the radius of the cut, or half the widest side of any class; an open tail counts as one step."""
     return float(class_widths(partition).max()) / 2 if partition.eps is None else partition.eps

@@ -55,6 +55,8 @@ class ReleaseSection(_Section):
     reading: str = "strict"  # of the regime cut
     eps: float | None = None  # of the regime cut, in place of k
     suppress: float = 0.0  # share of the rows that may be left out
+    effort: str | float | None = None  # of the search: quick, normal, best, or seconds
+    seed: int = 0  # of the search
     l: float | None = None  # noqa: E741 - goals for the sensitive columns
     l_kind: str = "distinct"
     c: float | None = None

@@ -135,6 +135,8 @@ def make_release(
     reading: str = "strict",
     eps: float | None = None,
     suppress: float = 0.0,
+    effort: str | float | None = None,
+    seed: int = 0,
     l: float | None = None,  # noqa: E741
     l_kind: str = "distinct",
     c: float | None = None,
@@ -145,12 +147,13 @@ def make_release(
     """Part the rows into classes of at least k rows by the named cut.
 
     The regime cut takes a reading, or an eps in place of k: then k is what the components at eps give.
-    The domain cut may leave rows out, a share of `suppress` at most.  In every class every sensitive column keeps
-    l (distinct, entropy, or recursive with c), t (equal or ordered distance) and alpha, where they are asked for.
+    The domain cut may leave rows out, a share of `suppress` at most.  The search of the local cut takes an effort
+    (quick, normal, best, or seconds) and a seed.  In every class every sensitive column keeps l (distinct, entropy, or
+    recursive with c), t (equal or ordered distance) and alpha, where they are asked for.
     """
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
     points = coded_points(table, cut, grid)
-    wishes = Wishes(table.threads, reading=reading, suppress=suppress, goals=goals)
+    wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
     if eps is not None:
         partition = regime_at(points, k, cut, eps, wishes)
     elif k is None:

@@ -2,26 +2,37 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
+from os import PathLike
 from typing import Any
 
+from kech.bounds import Bound, lower_bounds
 from kech.cuts import Wishes
 from kech.cuts.domain import cut_domain
 from kech.cuts.local import cut_local
 from kech.cuts.meeting import cut_for_goals
+from kech.cuts.minimal import cut_minimal
+from kech.cuts.ordering import published_cells
 from kech.cuts.regime import cut_regime
 from kech.errors import BadOption, TooFewRows
-from kech.loss import largest_radius, mean_loss
+from kech.loss import column_losses, discernibility, largest_radius, mean_loss
 from kech.models import distances, distinct_values, set_goals
 from kech.partition import Partition, deal, tally_secrets
 from kech.points import Points, build_points
+from kech.progress import report
 from kech.table import Table
 
 LARGEST_K = 100  # of a spectrum for which no k is named
+LANDMARKS = (2, 3, 5, 10, 20, 50, 100)
+FEW_GRIDS = 8  # so many are bounded for every k
 
 Cut = Callable[[Points, Sequence[int], Wishes], Iterator[Partition]]
-CUTS: dict[str, Cut] = {"local": cut_local, "regime": cut_regime, "domain": cut_domain}
+CUTS: dict[str, Cut] = {"local": cut_local, "regime": cut_regime, "domain": cut_domain, "minimal": cut_minimal}
 EVEN = ("domain",)  # cuts that need grids of equal steps
-FREE = ("local",)  # cuts whose classes may be merged and parted until goals hold; the others choose by themselves
+FREE = (
+    "local",
+    "minimal",
+)  # cuts whose classes may be merged and parted until goals hold; the others choose by themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +42,15 @@ class SpectrumRow:
     k: int
     cut: str
     eps: float
-    eps_lower_bound: float | None
+    eps_lower_bound: float | None  # of every partition of these points
     classes: int
     loss: float
+    loss_lower_bound: float | None
     suppressed: int
     average_class: float
+    c_avg: float  # average class over k
+    discernibility: int
+    loss_per_column: dict[str, float]
     l: int | None  # noqa: E741 - the letter of l-diversity
     t: float | None
 
@@ -52,6 +67,12 @@ class Spectrum:
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary for each cut and k."""
         return [asdict(line) for line in self.lines]
+
+    def plot(self, path: str | PathLike[str] | None = None, *, ax: Any = None) -> Any:
+        """Draw the trade-off; the matplotlib axes, or a file (.svg, .png, .html) where a path is given."""
+        from kech.plot_spectrum import draw_spectrum, save_spectrum
+
+        return draw_spectrum(self.rows(), ax=ax) if path is None else save_spectrum(self.rows(), path)
 
     def to_json(self) -> dict[str, Any]:
         """The object `kech spectrum --json` prints."""
@@ -71,6 +92,8 @@ def compute_spectrum(
     grid: str | float = "auto",
     reading: str = "strict",
     suppress: float = 0.0,
+    effort: str | float | None = None,
+    seed: int = 0,
     l: float | None = None,  # noqa: E741
     l_kind: str = "distinct",
     c: float | None = None,
@@ -78,18 +101,38 @@ def compute_spectrum(
     t_kind: str = "equal",
     alpha: float | None = None,
 ) -> Spectrum:
-    """Fill k = 2 .. 100, or the k named, for each cut; the reading is for the regime cut.
+    """Fill k = 2 .. 100, or the k named, for each cut; the reading is for the regime cut, effort for the search.
 
     l, t and alpha are goals for every class and sensitive column, as in a release; the rows show what is reached.
     """
     cuts = (cut,) if isinstance(cut, str) else tuple(cut)
     ks = check_ks(k, table.rows)
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
-    wishes = Wishes(table.threads, reading=reading, suppress=suppress, goals=goals)
+    wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
     coded = {name in EVEN: coded_points(table, name, grid) for name in cuts}
-    found = {name: partitions(coded[name in EVEN], ks, name, wishes) for name in cuts}
-    lines = [line(name, at, made, t_kind) for name, cuts in found.items() for at, made in zip(ks, cuts, strict=True)]
+    lines = [line for name in cuts for line in fill(coded[name in EVEN], ks, name, wishes, t_kind)]
     return Spectrum(table.rows, len(coded[cuts[0] in EVEN].weights), table.quasi_identifiers, tuple(lines))
+
+
+def fill(points: Points, ks: Sequence[int], cut: str, wishes: Wishes, t_kind: str) -> Iterator[SpectrumRow]:
+    """The rows of one cut."""
+    bounds = known_bounds(points, ks, wishes)
+    for k, partition in zip(ks, partitions(points, ks, cut, wishes), strict=True):
+        yield line(cut, k, partition, bounds.get(k), t_kind)
+
+
+def known_bounds(points: Points, ks: Sequence[int], wishes: Wishes) -> dict[int, Bound]:
+    """Bounds of every k, or of the usual ones where each k has a grid of its own; none where rows may be left out."""
+    if wishes.suppress:
+        return {}
+    groups = [list(same) for _, same in groupby(ks, key=lambda k: published_cells(points, k))]
+    if len(groups) > FEW_GRIDS:
+        groups = [[k for k in group if k in LANDMARKS] for group in groups]
+    found: dict[int, Bound] = {}
+    for group in filter(None, groups):
+        report("bounding from below")
+        found |= zip(group, lower_bounds(points.at(group[0]), group, threads=wishes.threads), strict=True)
+    return found
 
 
 def coded_points(table: Table, cut: str, grid: str | float) -> Points:
@@ -118,18 +161,23 @@ def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:
     return chosen
 
 
-def line(cut: str, k: int, partition: Partition, t_kind: str) -> SpectrumRow:
+def line(cut: str, k: int, partition: Partition, bound: Bound | None, t_kind: str) -> SpectrumRow:
     """The figures of one partition."""
-    tallies = tally_secrets(partition)
+    average, tallies = float(partition.sizes.mean()), tally_secrets(partition)
+    columns = [axis.column for axis in partition.points.axes]
     return SpectrumRow(
-        k,
-        cut,
-        largest_radius(partition),
-        None,
-        partition.classes,
-        mean_loss(partition),
-        partition.suppressed,
-        float(partition.sizes.mean()),
-        min((int(distinct_values(tally).min()) for tally in tallies), default=None),
-        max((float(distances(tally, t_kind).max()) for tally in tallies), default=None),
+        k=k,
+        cut=cut,
+        eps=largest_radius(partition),
+        eps_lower_bound=partition.eps_bound if partition.eps_bound is not None else bound and bound.eps,
+        classes=partition.classes,
+        loss=mean_loss(partition),
+        loss_lower_bound=bound and bound.loss,
+        suppressed=partition.suppressed,
+        average_class=average,
+        c_avg=average / k,
+        discernibility=discernibility(partition),
+        loss_per_column=dict(zip(columns, column_losses(partition).tolist(), strict=True)),
+        l=min((int(distinct_values(tally).min()) for tally in tallies), default=None),
+        t=max((float(distances(tally, t_kind).max()) for tally in tallies), default=None),
     )

@@ -3,12 +3,15 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
+#include "crowding.hpp"
 #include "cutting.hpp"
 #include "merging.hpp"
 #include "ordering.hpp"
+#include "peeling.hpp"
 #include "reaching.hpp"
 #include "repairing.hpp"
 #include "rolling.hpp"
+#include "searching.hpp"
 #include "zigzag.hpp"
 
 namespace nb = nanobind;
@@ -39,6 +42,16 @@ static Out<std::int64_t> order_points(const Codes& codes, const In<std::int64_t>
     return hand_over(std::move(order));
 }
 
+static nb::tuple hand_over(Share&& s) {
+    return nb::make_tuple(hand_over(std::move(s.point)), hand_over(std::move(s.group)), hand_over(std::move(s.rows)));
+}
+
+static nb::list hand_over(std::vector<Share>&& shares) {
+    nb::list out;
+    for (auto& s : shares) out.append(hand_over(std::move(s)));
+    return out;
+}
+
 static nb::list cut_order(const Codes& codes, const In<std::int64_t>& weights, const In<std::int64_t>& order,
                           const Widths& widths, const std::vector<std::int64_t>& ks, bool part, unsigned threads) {
     std::vector<Share> shares;
@@ -47,11 +60,50 @@ static nb::list cut_order(const Codes& codes, const In<std::int64_t>& weights, c
         Cutter cutter(codes.data(), weights.data(), order.data(), codes.shape(0), widths, part);
         shares = cutter.run(ks, threads);
     }
-    nb::list out;
-    for (auto& s : shares)
-        out.append(nb::make_tuple(hand_over(std::move(s.point)), hand_over(std::move(s.group)),
-                                  hand_over(std::move(s.rows))));
-    return out;
+    return hand_over(std::move(shares));
+}
+
+static Levels read_levels(const std::vector<Codes>& tables, const Widths& widths) {
+    Levels levels;
+    for (const auto& t : tables) levels.add(t.data(), t.shape(0), t.shape(1), widths);
+    return levels;
+}
+
+static nb::list peel_points(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
+                            const std::vector<Codes>& tables, const std::vector<std::int64_t>& ks, std::size_t most_nodes,
+                            std::uint64_t seed, unsigned threads) {
+    std::vector<Share> shares;
+    {
+        nb::gil_scoped_release release;
+        auto levels = read_levels(tables, widths);
+        auto points = codes.shape(0);
+        Nodes nodes(codes.data(), weights.data(), points, levels, most_nodes, seed);
+        shares = Peeler(codes.data(), weights.data(), points, widths, levels, nodes).run(ks, threads);
+    }
+    return hand_over(std::move(shares));
+}
+
+static nb::tuple grow_points(const Codes& codes, const In<std::int64_t>& weights, const In<std::int64_t>& order,
+                             const Widths& widths, std::int64_t k, bool part, std::size_t stretch, std::uint64_t seed,
+                             unsigned threads) {
+    Share share;
+    {
+        nb::gil_scoped_release release;
+        Ground ground{{codes.data(), codes.data() + codes.size()}, widths.axes(), widths, {}, k, part};
+        share = grow_classes(ground, weights.data(), order.data(), codes.shape(0), stretch, seed, threads);
+    }
+    return hand_over(std::move(share));
+}
+
+static void begin_search(Search* place, const Codes& codes, const Widths& widths, const std::vector<Codes>& tables,
+                         std::int64_t k, bool part, const In<std::int64_t>& point, const In<std::int64_t>& group,
+                         const In<std::int64_t>& rows, std::uint64_t seed) {
+    Share start{{point.data(), point.data() + point.size()},
+                {group.data(), group.data() + group.size()},
+                {rows.data(), rows.data() + rows.size()}};
+    std::vector<Code> copied(codes.data(), codes.data() + codes.size());
+    nb::gil_scoped_release release;
+    new (place) Search({std::move(copied), widths.axes(), widths, read_levels(tables, widths), k, part}, start, seed);
 }
 
 static nb::dict merge_points(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths, bool ball,
@@ -107,6 +159,12 @@ static nb::dict walk_path(const std::vector<In<std::int64_t>>& path, const In<st
     out["smallest"] = hand_over(std::move(found.smallest));
     out["holes"] = hand_over(std::move(found.holes));
     return out;
+}
+
+static double bound_side(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths, std::int64_t k,
+                         unsigned threads) {
+    nb::gil_scoped_release release;
+    return Loneliest(codes.data(), weights.data(), codes.shape(0), widths).run(k, threads);
 }
 
 static nb::tuple repair_classes(const Codes& codes, const Codes& secrets, const Widths& widths, std::int64_t k,
@@ -170,7 +228,8 @@ NB_MODULE(_kernels, m) {
                             Code null) { w.add_line(copy(left), copy(right), length, cap, null); })
         .def("add_tree", [](Widths& w, const In<double>& single,
                             const In<double>& gaps) { w.add_tree(copy(single), gaps.data()); })
-        .def("width", &Widths::width);
+        .def("width", &Widths::width)
+        .def("limited", &Widths::limited);
     nb::class_<Aims>(m, "Aims")
         .def("__init__", [](Aims* made, int kind, double l, double c, double t, double alpha,
                             const std::vector<bool>& ordered) {
@@ -186,11 +245,21 @@ NB_MODULE(_kernels, m) {
         .def("roll", &roll_lattice)
         .def("look", &look_at_nodes)
         .def("classes", &classes_at);
+    nb::class_<Search>(m, "Search")
+        .def("__init__", &begin_search)
+        .def("step", &Search::step, nb::call_guard<nb::gil_scoped_release>())
+        .def("shares", [](const Search& search) { return hand_over(search.best()); })
+        .def_prop_ro("price", &Search::price)
+        .def_prop_ro("work", &Search::work)
+        .def_prop_ro("rounds", &Search::rounds);
+    m.def("peel_points", &peel_points);
+    m.def("grow_points", &grow_points);
     m.def("order_points", &order_points);
     m.def("cut_order", &cut_order);
     m.def("merge_points", &merge_points);
     m.def("reach_rows", &reach_rows);
     m.def("repair_classes", &repair_classes);
     m.def("walk_path", &walk_path);
+    m.def("bound_side", &bound_side);
     m.def("enclosing_radius", &enclosing_radius);
 }

@@ -28,11 +28,9 @@ struct Line {
 
 // Leaves of a tree in depth-first order: the widest gap between neighbours is the width of the range.
 struct Tree {
-    static constexpr std::size_t small = 256;
     std::size_t leaves;
     std::vector<double> single;
     std::vector<std::vector<double>> widest;  // widest[p][i] = max of gaps i .. i + 2^p - 1
-    std::vector<double> table;                // every (lo, hi), for small trees
 
     Tree(std::vector<double> single_, const double* gaps) : leaves(single_.size()), single(std::move(single_)) {
         widest.emplace_back(gaps, gaps + (leaves ? leaves - 1 : 0));
@@ -42,35 +40,36 @@ struct Tree {
             for (std::size_t i = 0; i < next.size(); ++i) next[i] = std::max(last[i], last[i + reach]);
             widest.push_back(std::move(next));
         }
-        if (leaves <= small) fill_table();
     }
 
-    void fill_table() {
-        std::vector<double> all(leaves * leaves, 0.0);
-        for (std::size_t lo = 0; lo < leaves; ++lo)
-            for (std::size_t hi = lo; hi < leaves; ++hi) all[lo * leaves + hi] = look_up(lo, hi);
-        table = std::move(all);
-    }
-
-    double look_up(std::size_t lo, std::size_t hi) const {
+    double operator()(std::size_t lo, std::size_t hi) const {
         if (lo == hi) return single[lo];
         auto level = std::bit_width(hi - lo) - 1;
         return std::max(widest[level][lo], widest[level][hi - (std::size_t{1} << level)]);
     }
-
-    double operator()(Code lo, Code hi) const { return table.empty() ? look_up(lo, hi) : table[lo * leaves + hi]; }
 };
 
 class Widths {
   public:
     void add_line(std::vector<double> left, std::vector<double> right, double length, double cap, Code null) {
-        axes_.push_back({false, lines_.size()});
+        std::size_t codes = left.size();
         lines_.push_back({std::move(left), std::move(right), length, cap, null});
+        axes_.push_back({false, lines_.size() - 1, codes, table(lines_.back(), codes)});
     }
 
     void add_tree(std::vector<double> single, const double* gaps) {
-        axes_.push_back({true, trees_.size()});
+        std::size_t codes = single.size();
         trees_.emplace_back(std::move(single), gaps);
+        axes_.push_back({true, trees_.size() - 1, codes, table(trees_.back(), codes)});
+    }
+
+    // The same axes, on which what is wider than the limit is dear: a search that saves keeps to the limit.
+    Widths limited(double limit) const {
+        Widths out = *this;
+        out.limit_ = limit;
+        for (auto& axis : out.axes_)
+            for (double& w : axis.all) w = out.dear(w);
+        return out;
     }
 
     std::size_t axes() const { return axes_.size(); }
@@ -84,8 +83,9 @@ class Widths {
     const Line& line(std::size_t axis) const { return lines_[axes_[axis].at]; }
 
     double width(std::size_t axis, Code lo, Code hi) const {
-        const auto& [tree, at] = axes_[axis];
-        return tree ? trees_[at](lo, hi) : lines_[at](lo, hi);
+        const auto& [tree, at, codes, all] = axes_[axis];
+        if (!all.empty()) return all[lo * codes + hi];
+        return dear(tree ? trees_[at](lo, hi) : lines_[at](lo, hi));
     }
 
     double sum(const Code* lo, const Code* hi) const {
@@ -95,10 +95,27 @@ class Widths {
     }
 
   private:
+    static constexpr std::size_t small = 256;
+    static constexpr double price = 20;  // of being beyond the limit, in widths of the whole axis
+
+    double dear(double width) const { return width > limit_ ? width + price * (1 + width - limit_) : width; }
+
     struct Axis {
         bool tree;
-        std::size_t at;
+        std::size_t at, codes;
+        std::vector<double> all;  // the width of every (lo, hi), for small axes
     };
+
+    template <class Ruler>
+    static std::vector<double> table(const Ruler& ruler, std::size_t codes) {
+        if (codes > small) return {};
+        std::vector<double> all(codes * codes, 0.0);
+        for (std::size_t lo = 0; lo < codes; ++lo)
+            for (std::size_t hi = lo; hi < codes; ++hi) all[lo * codes + hi] = ruler(lo, hi);
+        return all;
+    }
+
+    double limit_ = std::numeric_limits<double>::infinity();
     std::vector<Axis> axes_;
     std::vector<Line> lines_;
     std::vector<Tree> trees_;

@@ -13,7 +13,7 @@ from kech.cli.intake import Flag, GoalOptions, Intake, Names, TableFile, Whole, 
 from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadOption
 from kech.files import clear_refusals
-from kech.plan import AxisSection, Plan, plan_from
+from kech.plan import AxisSection, Plan, ReleaseSection, plan_from
 
 
 @app.command
@@ -51,6 +51,9 @@ def spectrum(
     cut: Names = [],  # noqa: B006
     reading: str | None = None,
     suppress: float | None = None,
+    effort: str | None = None,
+    seed: Annotated[int | None, Parameter(converter=whole)] = None,
+    plot: Path | None = None,
     wanted: GoalOptions | None = None,
 ) -> None:
     """Show for every k what a release would cost: classes, loss, eps, and l and t of the sensitive columns.
@@ -62,24 +65,32 @@ def spectrum(
     k: list[str]
         Which k; 2 to 100 otherwise. Ranges are welcome: --k 2-20,50.
     cut: list[str]
-        Styles of release to compare: local, domain, regime.
+        Styles of release to compare: local, minimal, domain, regime.
     reading: str
         Reading of the regime cut: strict (default) or homological.
     suppress: float
         Share of the rows that may be left out: 0.02 is two in a hundred.
+    effort: str
+        How long to search for a lower loss: quick, normal, best, or seconds for each k; Ctrl-C keeps the best so far.
+    seed: int
+        Equal seeds give equal partitions, unless effort is in seconds; the order of the rows is always secret.
+    plot: Path
+        Draw loss, classes and eps against k: .svg, .png or .html.
     """
     asked = intake or Intake()
     plan = asked.settle()
     ks = parse_ks(k) if k else None
     goals, cuts = plan.release, split(cut) or [plan.release.cut]
     goals.reading = check_reading(reading, cuts) or goals.reading
-    goals.suppress = goals.suppress if suppress is None else suppress
+    overrule(goals, suppress=suppress, effort=as_effort(effort), seed=seed)
     (wanted or GoalOptions()).settle(goals)
     chosen = msgspec.structs.asdict(goals) | {"k": ks, "cut": cuts}
     del chosen["eps"]
     with asked.open(table, plan) as opened:
         found = kech.compute_spectrum(opened, **chosen)
-    screen.show(found.to_json(), asked.json, screen.spectrum)
+    if plot is not None:
+        found.plot(plot)
+    screen.show(found.to_json() | {"plot": plot and str(plot)}, asked.json, screen.spectrum)
 
 
 @app.command
@@ -94,6 +105,8 @@ def release(
     reading: str | None = None,
     eps: float | None = None,
     suppress: float | None = None,
+    effort: str | None = None,
+    seed: Annotated[int | None, Parameter(converter=whole)] = None,
     wanted: GoalOptions | None = None,
 ) -> None:
     """Write a k-anonymous table and its certificate.
@@ -107,21 +120,25 @@ def release(
     k: int
         Every row hides among at least k.
     cut: str
-        Style of release: local (lowest loss), domain (one level for all rows of a column) or regime (one eps, classes
-        are connected components).
+        Style of release: local (lowest loss), minimal (smallest eps, then lowest loss), domain (one level for all rows
+        of a column) or regime (one eps, classes are connected components).
     reading: str
         Reading of the regime cut: strict (default) or homological.
     eps: float
         Radius of the regime cut, in place of k.
     suppress: float
         Share of the rows that may be left out: 0.02 is two in a hundred.
+    effort: str
+        How long to search for a lower loss: quick, normal, best, or seconds for each k; Ctrl-C keeps the best so far.
+    seed: int
+        Equal seeds give equal partitions, unless effort is in seconds; the order of the rows is always secret.
     """
     asked = intake or Intake()
     plan = asked.settle()
     goals = plan.release
     goals.cut = cut or goals.cut
     goals.reading = check_reading(reading, [goals.cut]) or goals.reading
-    goals.suppress = goals.suppress if suppress is None else suppress
+    overrule(goals, suppress=suppress, effort=as_effort(effort), seed=seed)
     (wanted or GoalOptions()).settle(goals)
     if k is not None or eps is not None:
         goals.k, goals.eps = k, eps
@@ -247,3 +264,18 @@ def check_reading(reading: str | None, cuts: Sequence[str]) -> str | None:
     if reading is not None and "regime" not in cuts:
         raise BadOption("--reading", "only --cut regime takes it.")
     return reading
+
+
+def overrule(goals: ReleaseSection, **typed: Any) -> None:
+    """What was typed comes before the plan."""
+    for name, value in typed.items():
+        if value is not None:
+            setattr(goals, name, value)
+
+
+def as_effort(text: str | None) -> str | float | None:
+    """A word, or seconds."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text

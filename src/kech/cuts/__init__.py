@@ -13,4 +13,6 @@ class Wishes:
     part: bool = True  # the rows of one point may go to several classes
     reading: str = "strict"  # of the complex, for the regime cut
     suppress: float = 0.0  # share of the rows that may be left out
+    effort: str | float | None = None  # of the search: quick, normal, best, or seconds for each k
+    seed: int = 0  # equal seeds, equal partitions, unless effort is in seconds
     goals: Goals | None = None  # for the sensitive columns, beside k

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from kech.cuts import Wishes
 from kech.cuts.meeting import check_reachable
 from kech.lattice import GeneralizationLattice, build_lattice
-from kech.models import hold
+from kech.models import Goals, hold
 from kech.partition import Partition, deal, tally_secrets
 from kech.points import Points
 from kech.progress import report
@@ -18,20 +18,22 @@ def cut_domain(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Pa
     Rows in classes of fewer than k are left out, as many as wished at most.
     """
     lattice = build_lattice(points, threads=wishes.threads)
+    if wishes.goals is None:
+        report("choosing levels")
+        for node in lattice.curve(wishes.suppress, ks):
+            yield lattice.partition(node.levels, node.k, wishes.suppress)
+        return
     for done, k in enumerate(ks):
         report("choosing levels", done / len(ks))
-        yield best_partition(lattice, k, wishes)
+        yield best_partition(lattice, k, wishes.goals, wishes.suppress)
 
 
-def best_partition(lattice: GeneralizationLattice, k: int, wishes: Wishes) -> Partition:
+def best_partition(lattice: GeneralizationLattice, k: int, goals: Goals, suppress: float) -> Partition:
     """The classes of the node of least loss that reaches k and the goals."""
-    goals = wishes.goals
-    if goals is None:
-        return lattice.partition(lattice.best(k, wishes.suppress).levels, k, wishes.suppress)
 
     def holds(levels: Levels) -> bool:
-        return hold(goals, tally_secrets(deal(lattice.partition(levels, k, wishes.suppress))))
+        return hold(goals, tally_secrets(deal(lattice.partition(levels, k, suppress))))
 
-    if not wishes.suppress:  # what all rows together do not reach, fewer of them may
+    if not suppress:  # what all rows together do not reach, fewer of them may
         check_reachable(lattice.points, goals)
-    return lattice.partition(lattice.best(k, wishes.suppress, holds=holds).levels, k, wishes.suppress)
+    return lattice.partition(lattice.best(k, suppress, holds=holds).levels, k, suppress)

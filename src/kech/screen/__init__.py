@@ -133,10 +133,11 @@ def spectrum(found: dict[str, Any]) -> None:
     out().print(escape(f"{found['rows']:,} rows, {found['points']:,} distinct on {names}"))
     left_out = any(row["suppressed"] for row in rows)
     secrets = any(row["l"] is not None for row in rows)
-    more = [*(["suppressed>"] if left_out else []), *(["l>", "t>"] if secrets else [])]
-    table = grid("k>", "cut", "classes>", "average>", "eps>", *more, "loss>", "")
+    room = 10 if left_out or secrets or any(map(nearness, rows)) else 30
+    more = [*(["left out>"] if left_out else []), *(["l>", "t>"] if secrets else [])]
+    table = grid("k>", "cut", "classes>", "average>", "eps>", *more, "loss>", "", "")
     for row in shown:
-        bar = "█" * round(row["loss"] * 30) or "▏"
+        bar = "█" * round(row["loss"] * room) or "▏"
         figures = (
             f"{row['classes']:,}",
             f"{row['average_class']:.1f}",
@@ -145,10 +146,20 @@ def spectrum(found: dict[str, Any]) -> None:
             *([str(row["l"]), f"{row['t']:.3f}"] if secrets else []),
             f"{row['loss']:.4f}",
         )
-        table.add_row(str(row["k"]), row["cut"], *figures, bar)
+        table.add_row(str(row["k"]), row["cut"], *figures, bar, nearness(row))
     out().print(table)
+    if found.get("plot"):
+        out().print(escape(f"Drawn to {found['plot']} (PRIVATE)"))
     if len(shown) < len(rows):
         out().print(f"{len(rows)} values of k were computed; --json or --k shows any of them.")
+
+
+def nearness(row: dict[str, Any]) -> str:
+    """How near the eps of the minimal cut is to what is possible."""
+    eps, bound = row["eps"], row["eps_lower_bound"]
+    if row["cut"] != "minimal" or bound is None:
+        return ""
+    return "eps proven" if eps <= bound + 1e-9 else f"eps >= {bound:.4f}"
 
 
 def released(found: dict[str, Any]) -> None:
@@ -170,6 +181,8 @@ def claims(found: dict[str, Any]) -> None:
         f"Every row hides among at least {found['k']}: {found['rows']:,} rows in {found['classes']:,} classes, "
         f"loss {found['loss']:.4f}, suppressed {found.get('suppressed', 0)}."
     )
+    if isinstance(found.get("suppressed"), str):
+        out().print("So few rows are left out that their number is hidden; the loss is that of the published rows.")
     if found["classes"] == 1:
         out().print("All rows are one class: the quasi-identifiers tell nothing any more.")
 

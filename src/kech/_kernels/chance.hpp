@@ -1,0 +1,33 @@
+// Chance that can be repeated: equal seeds, equal numbers, on every machine and thread.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+namespace kech {
+
+inline std::uint64_t scramble(std::uint64_t x) {
+    x += 0x9e3779b97f4a7c15;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+    return x ^ (x >> 31);
+}
+
+class Chance {
+  public:
+    explicit Chance(std::uint64_t seed) : state_(scramble(seed)) {}
+
+    std::uint64_t next() { return scramble(state_ += 0x9e3779b97f4a7c15); }
+
+    std::size_t below(std::size_t count) { return next() % count; }
+
+    double share() { return static_cast<double>(next() >> 11) * 0x1p-53; }
+
+    // Near 1, as often above as below.
+    double factor(double spread) { return 1.0 + spread * (share() + share() + share() - 1.5); }
+
+  private:
+    std::uint64_t state_;
+};
+
+}  // namespace kech

@@ -1,0 +1,306 @@
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kech._kernels import Search, peel_points
+from kech.bounds import lower_bounds
+from kech.cuts import Wishes
+from kech.cuts.local import EFFORTS, cut_local, grow, search, serve_smaller, studied_ks
+from kech.cuts.ordering import cut_ordering
+from kech.cuts.peeling import level_tables, levels_of, peel
+from kech.demo import generate_town, nine_rows
+from kech.errors import BadOption
+from kech.loss import mean_loss
+from kech.partition import build_partition
+from kech.points import build_points
+from kech.table import read_table
+from strategies import axes, point_sets, random_case, unhurried
+
+
+def check(partition, points, k, part=True):
+    """Every row in one class, classes of k rows, boxes around their rows, and the loss from the axes alone."""
+    rows = np.zeros(len(points.weights), np.int64)
+    total, sizes = 0.0, np.zeros(partition.classes, np.int64)
+    for point, group, held in zip(partition.point, partition.group, partition.rows, strict=True):
+        codes = points.codes[point]
+        assert all(partition.lo[group] <= codes)
+        assert all(codes <= partition.hi[group])
+        assert held > 0
+        rows[point] += held
+        sizes[group] += held
+    for group, size in enumerate(sizes):
+        ends = zip(points.axes, partition.lo[group], partition.hi[group], strict=True)
+        total += size * sum(float(axis.widths(np.array([lo]), np.array([hi]))[0]) for axis, lo, hi in ends)
+    assert rows.tolist() == points.weights.tolist()
+    assert sizes.min() >= k
+    assert part or len(set(partition.point.tolist())) == len(partition.point)
+    assert mean_loss(partition) == pytest.approx(total / points.rows / len(points.axes), abs=1e-12)
+
+
+def all_partitions(units):
+    """Every way to put units into classes."""
+    if not units:
+        yield []
+        return
+    first, *rest = units
+    for classes in all_partitions(rest):
+        yield [[first], *classes]
+        for i, held in enumerate(classes):
+            yield [*classes[:i], [first, *held], *classes[i + 1 :]]
+
+
+def cheapest(points, k):
+    """The lowest loss there is, by trying all partitions of the rows."""
+    units = np.repeat(points.codes, points.weights, axis=0)
+    prices = {}
+
+    def price(held):
+        key = tuple(sorted(held))
+        if key not in prices:
+            lo, hi = units[list(held)].min(axis=0), units[list(held)].max(axis=0)
+            ends = zip(points.axes, lo, hi, strict=True)
+            widths = sum(float(axis.widths(np.array([a]), np.array([b]))[0]) for axis, a, b in ends)
+            prices[key] = len(held) * widths
+        return prices[key]
+
+    allowed = (c for c in all_partitions(list(range(len(units)))) if all(len(held) >= k for held in c))
+    return min(sum(map(price, classes)) for classes in allowed) / points.rows / len(points.axes)
+
+
+def town_points(people, **options):
+    with read_table(generate_town(people), quasi_identifiers=["age", "sex", "zip", "schooling", "job"]) as table:
+        return build_points(table, **options)
+
+
+def begin(points, k, *, part=True, seed=0):
+    (start,) = cut_ordering(points, [k], threads=1, part=part)
+    at = start.points
+    return Search(at.codes, at.widths(), level_tables(at), k, part, start.point, start.group, start.rows, seed)
+
+
+# The paper's nine rows
+
+
+@pytest.mark.parametrize("effort", EFFORTS)
+def test_three_classes_of_three_are_table_1b(effort):
+    with read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
+        (partition,) = cut_local(build_points(table, grid="exact"), [3], Wishes(threads=1, effort=effort))
+    boxes = set(zip(partition.labels(0), partition.labels(1), strict=True))
+
+    assert boxes == {("[22, 25]", "[47602, 47678]"), ("[38, 52]", "[47905, 47909]"), ("[32, 47]", "[47605, 47673]")}
+
+
+# Laws
+
+
+@given(point_sets(), st.booleans(), st.sampled_from(["quick", "normal"]), st.data())
+@settings(unhurried, max_examples=60)
+def test_every_partition_is_one(points, part, effort, data):
+    ks = sorted(data.draw(st.sets(st.integers(1, points.rows), min_size=1, max_size=3)))
+    made = list(cut_local(points, ks, Wishes(threads=1, part=part, effort=effort)))
+
+    for k, partition in zip(ks, made, strict=True):
+        check(partition, points.at(k), k, part)
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_tables_of_every_kind_with_missing_values_and_twins(seed):
+    case = random_case(seed)
+    with read_table(case.table, **case.roles) as table:
+        points = build_points(table, grid=case.grid)
+    ks = sorted({1, 2, case.k, points.rows})
+    for k, partition in zip(ks, cut_local(points, ks, Wishes(threads=1, effort="quick")), strict=True):
+        check(partition, points.at(k), k)
+
+
+@given(point_sets(most_rows=120, heaviest=30), st.integers(0, 6), st.booleans(), st.integers(0, 9))
+@unhurried
+def test_stopped_at_any_moment_it_is_a_partition_and_never_dearer(points, steps, part, seed):
+    k = 1 + points.rows // 7
+    found = begin(points, k, part=part, seed=seed)
+    before = found.price
+    for step in range(steps):
+        found.step(0.05, step > 0, 1)
+        partition = build_partition(points.at(k), *found.shares())
+        check(partition, points.at(k), k, part)
+        assert found.price <= before + 1e-9
+        assert mean_loss(partition) * points.rows * len(points.axes) <= found.price + 1e-9
+
+
+@pytest.mark.parametrize("k", [2, 7, 60])
+def test_threads_and_slices_change_nothing_and_seeds_do(k):
+    points = town_points(4000)
+    prices = {}
+    for name, threads, seed in [("one", 1, 0), ("two", 2, 0), ("again", 2, 0), ("other", 2, 1)]:
+        found = begin(points, k, seed=seed)
+        while found.rounds < 4:
+            found.step(0.01, found.rounds > 1, threads)
+        prices[name] = [x.tolist() for x in found.shares()]
+
+    assert prices["one"] == prices["two"] == prices["again"] != prices["other"]
+
+
+def test_equal_efforts_make_equal_partitions_on_any_number_of_threads():
+    points = town_points(1500)
+    made = [next(cut_local(points, [5], Wishes(threads=threads, effort="normal", seed=3))) for threads in (1, 2)]
+
+    assert np.array_equal(made[0].lo, made[1].lo)
+    assert np.array_equal(made[0].rows, made[1].rows)
+
+
+def test_more_effort_costs_less():
+    points = town_points(2000)
+    losses = [mean_loss(next(cut_ordering(points, [5], threads=2)))]
+    losses += [
+        mean_loss(next(cut_local(points, [5], Wishes(threads=2, effort=effort)))) for effort in ("quick", "normal")
+    ]
+
+    assert all(after < before for before, after in pairwise(losses))
+    assert losses[-1] < 0.9 * losses[0]
+
+
+def test_seconds_are_an_effort_too():
+    points = town_points(500)
+    (partition,) = cut_local(points, [4], Wishes(threads=1, effort=0.05))
+
+    check(partition, points.at(4), 4)
+
+
+@given(point_sets(most_rows=7, heaviest=3), st.integers(1, 3))
+@settings(unhurried, max_examples=40)
+def test_nothing_is_cheaper_than_the_cheapest(points, k):
+    if points.rows < k or points.rows > 9:
+        return
+    (partition,) = cut_local(points, [k], Wishes(threads=1))
+
+    assert mean_loss(partition) >= cheapest(points.at(k), k) - 1e-9
+
+
+def test_small_tables_come_close_to_the_cheapest():
+    excess = []
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        table = pa.table({"x": rng.integers(0, 50, 8), "y": rng.choice(list("abcd"), 8), "z": rng.random(8).round(2)})
+        with read_table(table, quasi_identifiers=["x", "y", "z"]) as read:
+            points = build_points(read, grid="exact")
+        (partition,) = cut_local(points, [2], Wishes(threads=1))
+        excess.append(mean_loss(partition) / cheapest(points, 2) - 1)
+
+    assert np.mean(excess) < 0.005
+    assert max(excess) < 0.1
+
+
+def test_a_larger_k_serves_a_smaller_one():
+    points = town_points(300, grid="exact")
+    ks = list(range(2, 40))
+    losses = [mean_loss(partition) for partition in cut_local(points, ks, Wishes(threads=1, effort="quick"))]
+    whole, fine = (next(cut_ordering(points, [k], threads=1)) for k in (300, 5))
+
+    assert all(np.diff(losses) >= -1e-12)
+    assert serve_smaller(points, [3, 5], [whole, fine])[0].classes == fine.classes
+
+
+def test_in_haste_some_k_are_studied_and_otherwise_all():
+    ks = range(2, 101)
+
+    assert studied_ks(ks, "normal") == list(ks)
+    assert studied_ks(range(2, 9), "quick") == list(range(2, 9))
+    assert {2, 3, 4, 5, 100} <= set(studied_ks(ks, "quick"))
+    assert len(studied_ks(ks, "quick")) < 25
+
+
+def test_ctrl_c_ends_the_search_with_the_cheapest_so_far(monkeypatch):
+    points = town_points(500)
+    (start,) = cut_ordering(points, [3], threads=1)
+    calls = []
+
+    def interrupt(doing, share):
+        calls.append(doing)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("kech.cuts.local.report", interrupt)
+    found = search(start, 3, "best", Wishes())
+
+    check(found, points.at(3), 3)
+    assert mean_loss(found) < mean_loss(start)
+
+
+@pytest.mark.parametrize("effort", ["fast", -1.0, float("inf"), float("nan")])
+def test_an_effort_nobody_knows(effort):
+    with pytest.raises(BadOption, match="quick, normal, best"):
+        list(cut_local(town_points(50), [2], Wishes(threads=1, effort=effort)))
+
+
+@given(point_sets(most_rows=120, heaviest=30), st.booleans(), st.data())
+@unhurried
+def test_grown_classes_are_a_partition(points, part, data):
+    k = data.draw(st.integers(1, points.rows))
+
+    check(grow(points.at(k), k, Wishes(2, part=part)), points.at(k), k, part)
+
+
+# Peeling
+
+
+@given(axes)
+@unhurried
+def test_levels_are_nested_and_end_in_one_cell(drawn):
+    axis, _ = drawn
+    levels = levels_of(axis)
+
+    assert len(set(levels[-1].tolist())) == 1
+    for fine, coarse in pairwise(levels):
+        assert len(set(zip(fine.tolist(), coarse.tolist(), strict=True))) == len(set(fine.tolist()))
+    if axis.has_null and axis.values:
+        assert all(np.count_nonzero(level == level[axis.null]) == 1 for level in levels[:-1])
+
+
+@given(point_sets(most_rows=200, heaviest=40), st.data())
+@unhurried
+def test_a_peeled_partition_is_one_and_parts_no_point(points, data):
+    k = data.draw(st.integers(1, points.rows))
+    at = points.at(k)
+    (shares,) = peel(at, [k], threads=1, seed=0)
+
+    check(build_partition(at, *shares), at, k, part=False)
+
+
+def test_cells_are_peeled_from_the_narrowest_up():
+    jobs = {0: ["a1", "a2", "b1", "b2"], 1: ["a", "a", "b", "b"], 2: ["*"] * 4}
+    rows = ["a1"] * 3 + ["a2"] + ["b1"] + ["b2"] * 2 + ["a2"]
+    with read_table(pa.table({"job": rows}), quasi_identifiers=["job"], hierarchies={"job": jobs}) as table:
+        points = build_points(table)
+    (shares,) = peel(points, [3], threads=1, seed=0)
+    partition = build_partition(points, *shares)
+
+    # a1 is a class by itself; two rows of a2 are left over and widen it less than they would widen b
+    assert dict(zip(partition.labels(0), partition.sizes.tolist(), strict=True)) == {"a": 5, "b": 3}
+
+
+def test_of_a_large_lattice_some_nodes_are_enough():
+    points = town_points(2000)
+    tables = level_tables(points)
+    few, all_of_them = (
+        peel_points(points.codes, points.weights, points.widths(), tables, [5], most, 0, 1)[0] for most in (50, 10**6)
+    )
+    losses = [mean_loss(build_partition(points, *shares)) for shares in (few, all_of_them)]
+
+    assert losses[1] <= losses[0] < 1.5 * losses[1]
+
+
+# Lower bound
+
+
+@given(point_sets(most_rows=8, heaviest=3), st.integers(1, 4))
+@settings(unhurried, max_examples=40)
+def test_no_partition_undercuts_the_bound(points, k):
+    if points.rows < k or points.rows > 9:
+        return
+    (bound,) = lower_bounds(points.at(k), [k])
+
+    assert bound.loss <= cheapest(points.at(k), k) + 1e-9
