@@ -1,7 +1,8 @@
 """Meeting goals: from classes of k rows to classes that also keep the goals for the sensitive columns.
 
-A class that breaks a goal is merged with the neighbour that adds least loss, until all hold; what has become too large
-is parted again where both parts hold.  Merging never breaks a goal that holds (models.py), so this always ends.
+A class that breaks a goal trades rows with its neighbours or is merged with one, whichever adds less loss, until all
+hold; what has become too large is parted again where both parts hold.  Merging never breaks a goal that holds
+(models.py), so this always ends.
 """
 
 from collections.abc import Callable, Iterator, Sequence
