@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -429,13 +430,7 @@ cli.main(sys.argv[2:])
 """
 
 
-def watch(patience, *words, terminal=True):
-    """Standard output, and what a terminal (or a pipe) got as standard error."""
-    reading, writing = pty.openpty() if terminal else os.pipe()
-    command = [sys.executable, "-c", SLOW, str(patience), *map(str, words)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=writing) as process:
-        os.close(writing)
-        out = process.stdout.read().decode()
+def read_all(reading):
     shown = b""
     try:
         while chunk := os.read(reading, 1 << 16):
@@ -443,6 +438,18 @@ def watch(patience, *words, terminal=True):
     except OSError:  # how a terminal says that nobody writes any more
         pass
     os.close(reading)
+    return shown
+
+
+def watch(patience, *words, terminal=True):
+    """Standard output, and what a terminal (or a pipe) got as standard error."""
+    reading, writing = pty.openpty() if terminal else os.pipe()
+    command = [sys.executable, "-c", SLOW, str(patience), *map(str, words)]
+    with ThreadPoolExecutor(1) as pool, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=writing) as process:
+        os.close(writing)
+        drained = pool.submit(read_all, reading)  # a full terminal would stop the writer
+        out = process.stdout.read().decode()
+        shown = drained.result()
     assert process.returncode == 0, shown
     return out, shown.decode()
 
