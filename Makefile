@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test lint bench pictures clean compiler
+.PHONY: demo test lint bench pictures sanitize clean compiler
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -26,6 +26,19 @@ bench: .venv/tested
 
 pictures: .venv/tested
 	$(BIN)/python docs/pictures/draw.py
+
+# The kernels with address and undefined-behaviour checks, in a folder of their own, under the tests of the kernels.
+SANITIZED := build/sanitized
+sanitize: .venv/tested
+	mkdir -p $(SANITIZED)
+	cp -r src/kech $(SANITIZED)/
+	rm -f $(SANITIZED)/kech/_kernels*.so
+	$(BIN)/cmake -S . -B $(SANITIZED)/build -G Ninja -DCMAKE_MAKE_PROGRAM=$(abspath $(BIN)/ninja) -DCMAKE_BUILD_TYPE=Debug -DPython_EXECUTABLE=$(abspath $(BIN)/python) \
+	  -DCMAKE_CXX_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g"
+	$(BIN)/cmake --build $(SANITIZED)/build
+	cp $(SANITIZED)/build/_kernels*.so $(SANITIZED)/kech/
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	  $(BIN)/python tests/sanitized.py $(SANITIZED) tests/test_local.py tests/test_ordering.py
 
 clean:
 	rm -rf .venv .venv-bench .venv-pycanon build dist kech-demo

@@ -260,7 +260,7 @@ def test_figures_are_those_of_the_definitions(tmp_path, name, rows):
 
 
 @in_one_folder
-@given(rows=tables, suppressed=st.integers(1, 9))
+@given(rows=tables, suppressed=st.integers(3, 9))
 def test_a_suppressed_row_costs_as_much_as_a_row_of_stars(tmp_path, rows, suppressed):
     cells = [[label for label, _ in quasi] for quasi, _ in rows]
     names = ["number", "set", "range"]

@@ -159,6 +159,7 @@ def test_zigzag_as_json_and_on_the_screen(ask, run, people, folder):
     assert "PRIVATE" in said
     assert "intersection" in said
     assert run("zigzag", people, "--qi", "sex", "--path", "7").code == 2
+    assert run("zigzag", people, "--qi", "sex", "--path", "").code == 2
 
 
 def test_hierarchy_as_json_and_on_the_screen(ask, run, people, folder):
@@ -169,6 +170,29 @@ def test_hierarchy_as_json_and_on_the_screen(ask, run, people, folder):
     assert "PRIVATE" in said
     assert "below)" in said
     assert run("hierarchy", people, "nobody").code == 2
+    assert run("hierarchy", people, "age", "--pad").code == 2
+    assert ask("hierarchy", people, "age", "--grid", 5) != ask("hierarchy", people, "age")
+
+
+def test_a_table_without_rows_has_no_barcode(run, folder):
+    (folder / "empty.csv").write_text("c,d\n", "utf-8")
+    assert run("barcode", folder / "empty.csv", "--qi", "c").code == 4
+
+
+def test_radii_are_drawn_as_they_are_seen(run, people, folder):
+    pytest.importorskip("matplotlib")
+    for name, words in (("all.svg", ()), ("some.svg", ("--radii", "0.1,0.2"))):
+        run("barcode", people, "--qi", "age", "--max-dimension", 0, "--plot", folder / name, *words)
+    assert (folder / "all.svg").read_text() != (folder / "some.svg").read_text()
+
+
+def test_the_lattice_heeds_the_plan(ask, people, folder):
+    (folder / "kech.toml").write_text(
+        '[roles]\nquasi_identifiers = ["age", "sex"]\n[release]\nsuppress = 0.2\n', "utf-8"
+    )
+    planned = ask("lattice", people, "--plan", folder / "kech.toml", "--k", 5)
+    typed = ask("lattice", people, "--qi", "age", "sex", "--k", 5, "--suppress", 0.2)
+    assert planned == typed != ask("lattice", people, "--qi", "age", "sex", "--k", 5)
 
 
 def test_barcode_says_how_many_bars_of_zero_length_are_left_out(ask, people):

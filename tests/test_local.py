@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kech._kernels import Search, peel_points
+from kech.bounds import lower_bounds
 from kech.cuts import Wishes
-from kech.cuts.local import EFFORTS, cut_local, search, serve_smaller, studied_ks
+from kech.cuts.local import EFFORTS, cut_local, grow, search, serve_smaller, studied_ks
 from kech.cuts.ordering import cut_ordering
 from kech.cuts.peeling import level_tables, levels_of, peel
 from kech.demo import generate_town, nine_rows
@@ -208,7 +209,7 @@ def test_in_haste_some_k_are_studied_and_otherwise_all():
 
     assert studied_ks(ks, "normal") == list(ks)
     assert studied_ks(range(2, 9), "quick") == list(range(2, 9))
-    assert {2, 3, 8, 100} <= set(studied_ks(ks, "quick"))
+    assert {2, 3, 4, 5, 100} <= set(studied_ks(ks, "quick"))
     assert len(studied_ks(ks, "quick")) < 25
 
 
@@ -233,6 +234,14 @@ def test_ctrl_c_ends_the_search_with_the_cheapest_so_far(monkeypatch):
 def test_an_effort_nobody_knows(effort):
     with pytest.raises(BadOption, match="quick, normal, best"):
         list(cut_local(town_points(50), [2], Wishes(threads=1, effort=effort)))
+
+
+@given(point_sets(most_rows=120, heaviest=30), st.booleans(), st.data())
+@unhurried
+def test_grown_classes_are_a_partition(points, part, data):
+    k = data.draw(st.integers(1, points.rows))
+
+    check(grow(points.at(k), k, Wishes(2, part=part)), points.at(k), k, part)
 
 
 # Peeling
@@ -282,3 +291,16 @@ def test_of_a_large_lattice_some_nodes_are_enough():
     losses = [mean_loss(build_partition(points, *shares)) for shares in (few, all_of_them)]
 
     assert losses[1] <= losses[0] < 1.5 * losses[1]
+
+
+# Lower bound
+
+
+@given(point_sets(most_rows=8, heaviest=3), st.integers(1, 4))
+@settings(unhurried, max_examples=40)
+def test_no_partition_undercuts_the_bound(points, k):
+    if points.rows < k or points.rows > 9:
+        return
+    (bound,) = lower_bounds(points.at(k), [k])
+
+    assert bound.loss <= cheapest(points.at(k), k) + 1e-9

@@ -1,6 +1,8 @@
 """Faults that were found once, each by name."""
 
 import os
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -122,3 +124,24 @@ def test_the_spectrum_of_the_regime_cut_tells_the_radius_of_the_cut():
         (row,) = kech.compute_spectrum(table, k=[3], cut="regime", grid="exact").rows()
         (regime, *_) = kech.compute_barcode(table, max_dimension=0).regimes("strict", 3)
     assert row["eps"] == regime.start
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_too_little_memory_in_a_thread_of_a_kernel_is_an_error_not_the_end_of_the_process():
+    script = """
+import resource, sys
+import numpy as np
+from kech._kernels import Widths, cut_order
+points = 400_000
+widths = Widths()
+widths.add_line(np.arange(points, dtype=float), np.arange(points, dtype=float), float(points), np.inf, -1)
+codes, ones = np.arange(points, dtype=np.int32)[:, None].copy(), np.ones(points, np.int64)
+order = np.arange(points)
+held = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (held + 60_000_000, resource.RLIM_INFINITY))
+try:
+    cut_order(codes, ones, order, widths, list(range(2, 66)), True, 2)
+except MemoryError:
+    sys.exit(7)
+"""
+    assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 7

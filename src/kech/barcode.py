@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kech.complexes import Filtration, Floats, Ints, build_filtration
-from kech.errors import BadOption
+from kech.errors import BadOption, TooFewRows
 from kech.homology import find_holes, highest_dimension
 from kech.minimal import minimal_complex
 from kech.points import Points, build_points
@@ -153,11 +153,13 @@ class WeightedBarcode:
             "strict": bool((tree.simplex_from[nodes] <= eps).all()),
         }
 
-    def sampled(self, radii: Sequence[float]) -> list[Bar]:
-        """The bars as Algorithm 1 sees them: from the first radius at which one lives to the first at which not."""
+    def sampled(self, radii: Sequence[float]) -> "WeightedBarcode":
+        """The barcode as Algorithm 1 sees it: from the first radius at which a bar lives to the first at which not."""
         grid = np.append(check_radii(radii), np.inf)
-        snapped = [snap(bar, grid) for bar in self.bars()]
-        return [bar for bar in snapped if bar.birth < bar.death]
+        tree = self.filtration
+        birth, death, full = (snap(values, grid) for values in (tree.birth, tree.death, tree.simplex_from))
+        seen = replace(tree, birth=birth, death=death, simplex_from=np.where(full < death, full, np.inf))
+        return replace(self, filtration=seen, holes={n: snap(bars, grid) for n, bars in self.holes.items()})
 
     def plot(
         self,
@@ -177,7 +179,7 @@ class WeightedBarcode:
     def to_json(self, k: int = 2, radii: Sequence[float] = (), readings: Sequence[str] | None = None) -> dict[str, Any]:
         """The object `kech barcode --json` prints; infinity is null."""
         regimes = {name: self.regimes(name, k) for name in readings or READINGS}
-        bars = self.sampled(radii) if radii else self.bars()
+        bars = (self.sampled(radii) if radii else self).bars()
         return {
             "private": True,
             "metric": self.filtration.metric,
@@ -205,6 +207,8 @@ def compute_barcode(
     if max_dimension < 0:
         raise BadOption("--max-dimension", "0 or more.")
     points = build_points(table, grid=grid)
+    if not points.rows:
+        raise TooFewRows(0, 1)
     return build_barcode(points, metric, max_dimension, threads=table.threads, zero_length=zero_length)
 
 
@@ -220,11 +224,9 @@ def build_barcode(
     return WeightedBarcode(filtration, holes.bars, holes.left_out, zero_length)
 
 
-def snap(bar: Bar, grid: Floats) -> Bar:
-    """The bar as seen from a grid of radii that ends in infinity."""
-    birth, death, full = grid[np.searchsorted(grid, (bar.birth, bar.death, bar.simplex_from or 0.0))].tolist()
-    settled = full if full < death else float("inf")
-    return replace(bar, birth=birth, death=death, simplex_from=None if bar.simplex_from is None else settled)
+def snap(values: Floats, grid: Floats) -> Floats:
+    """The first radius of a grid that ends in infinity, at or above each value."""
+    return grid[np.searchsorted(grid, values)]
 
 
 def check_radii(radii: Sequence[float]) -> list[float]:

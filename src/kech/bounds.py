@@ -10,7 +10,7 @@ k-th nearest one, itself counted.  Over all rows this gives
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kech._kernels import reach_rows
+from kech._kernels import bound_side, reach_rows
 from kech.points import Points
 
 
@@ -27,3 +27,8 @@ def lower_bounds(points: Points, ks: Sequence[int], *, threads: int = 1) -> list
     (_, sides), (sums, _) = reach
     cells = points.rows * len(points.axes)
     return [Bound(float(side) / 2, float(total) / cells) for side, total in zip(sides, sums, strict=True)]
+
+
+def eps_bound(points: Points, k: int, *, threads: int = 1) -> float:
+    """The best bound of eps: half the narrowest box around the loneliest row that holds k rows."""
+    return bound_side(points.codes, points.weights, points.widths(), k, threads) / 2

@@ -149,10 +149,14 @@ def _guess_format(name: AnyPath) -> str:
 
 
 def _shown_suppression(rows_in: int, rows: int, k: int) -> dict[str, Any]:
-    """Few suppressed rows would point at people: 1 to k-1 of them are shown as "<k"."""
-    if 0 < rows_in - rows < k:
-        return {"rows_in": None, "suppressed": f"<{k}"}
+    """Few suppressed rows would point at people: 1 to k-1 of them, and always 1 and 2, are shown as "<k"."""
+    if 0 < rows_in - rows < _few(k):
+        return {"rows_in": None, "suppressed": f"<{_few(k)}"}
     return {"rows_in": rows_in, "suppressed": rows_in - rows}
+
+
+def _few(k: int) -> int:
+    return max(k, 3)
 
 
 def _with_suppressed(figures: Figures, suppressed: object) -> Figures:
@@ -191,8 +195,8 @@ def _broken_claims(certificate: Mapping[str, Any], figures: Figures) -> list[str
 def _rows_add_up(claims: Mapping[str, Any], k: int) -> bool:
     suppressed, rows_in = claims["suppressed"], claims["rows_in"]
     if rows_in is None:
-        return bool(suppressed == f"<{k}")
-    return bool(suppressed == rows_in - claims["rows"] and (suppressed == 0 or suppressed >= max(k, 1)))
+        return bool(suppressed == f"<{_few(k)}")
+    return bool(suppressed == rows_in - claims["rows"] and (suppressed == 0 or suppressed >= _few(k)))
 
 
 def _same(claimed: object, found: object) -> bool:

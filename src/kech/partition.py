@@ -26,6 +26,7 @@ class Partition:
     lo: Ints  # classes x axes
     hi: Ints
     eps: float | None = None  # the one radius of all classes, where a cut has one
+    eps_bound: float | None = None  # no partition has a smaller radius, where a cut knows
 
     @property
     def classes(self) -> int:

@@ -35,6 +35,7 @@ class HierarchyReview:
     tree: GeneralizationTree
     rows: Ints
     unused: int  # leaves of a given hierarchy that the column does not have
+    padded: int  # leaves of a given hierarchy that were less deep than others
 
     def nodes(self, level: int | None = None, first: int = 0, last: int | None = None) -> list[dict[str, Any]]:
         """The nodes of a level under one node, each with its rows and, above the leaves, its children."""
@@ -51,7 +52,13 @@ class HierarchyReview:
     def to_json(self) -> dict[str, Any]:
         """The object `kech hierarchy --json` prints."""
         sizes = [len(self.tree.level_labels(level)) for level in range(self.tree.height)]
-        figures = {"rows": int(self.rows.sum()), "leaves": len(self.rows), "unused": self.unused, "levels": sizes}
+        figures = {
+            "rows": int(self.rows.sum()),
+            "leaves": len(self.rows),
+            "unused": self.unused,
+            "padded": self.padded,
+            "levels": sizes,
+        }
         return {"private": True, "column": self.column, "kind": self.kind, **figures, "tree": self.nodes()}
 
     def write(self, path: str | PathLike[str]) -> None:
@@ -65,17 +72,26 @@ class HierarchyReview:
 
 
 def review_hierarchy(
-    table: Table, column: str, *, kind: str | None = None, source: Any = None, pad: bool = False
+    table: Table,
+    column: str,
+    *,
+    kind: str | None = None,
+    source: Any = None,
+    pad: bool = False,
+    grid: str | float = "auto",
 ) -> HierarchyReview:
     """The hierarchy kech would build for a column, one of another kind, or the one given, checked against the column.
 
     Kinds: intervals (numbers), dates, prefixes (codes), ordered (neighbours merged by 2, 4, 8, ... in the order that
-    the table's axis names, or that of the values), star.  With `pad` the values of a source may differ in depth.
+    the table's axis names, or that of the values), star.  With `pad` the values of a source may differ in depth; `grid`
+    is where intervals begin.
     """
     if column not in table.columns:
         raise NoSuchColumn(column, table.columns)
     if kind is not None and (kind not in KINDS or source is not None):
         raise BadOption("--kind", f"choose among {', '.join(KINDS)}, or give a hierarchy, not both.")
+    if pad and source is None:
+        raise BadOption("--pad", "only a given hierarchy (--from) can differ in depth.")
     texts, counts = table.engine.count_values(table.index(column), "text")
     if not len(texts):
         raise BadHierarchy(f"column {column}", None, "it has no values, so there is nothing to generalize.")
@@ -83,14 +99,16 @@ def review_hierarchy(
     if source is not None:
         whole = read_hierarchy(source, pad=pad, column=column)
         tree, name = whole.restrict(texts), "given"
-        unused = len(whole.leaves) - len(tree.leaves)
+        unused, padded = len(whole.leaves) - len(tree.leaves), whole.padded
     else:
-        name, tree = build_tree(table, column, kind, texts)
-        unused = 0
-    return HierarchyReview(column, name, tree, np.array([rows[leaf] for leaf in tree.leaves], np.int64), unused)
+        name, tree = build_tree(table, column, kind, texts, grid)
+        unused = padded = 0
+    return HierarchyReview(column, name, tree, np.array([rows[leaf] for leaf in tree.leaves], np.int64), unused, padded)
 
 
-def build_tree(table: Table, column: str, kind: str | None, texts: list[str]) -> tuple[str, GeneralizationTree]:
+def build_tree(
+    table: Table, column: str, kind: str | None, texts: list[str], grid: str | float
+) -> tuple[str, GeneralizationTree]:
     """A kind and its tree; without a kind, what the axis of the column would do."""
     if kind == "prefixes":
         return kind, build_prefix_tree(texts)
@@ -98,7 +116,7 @@ def build_tree(table: Table, column: str, kind: str | None, texts: list[str]) ->
     wish = {"intervals": "numeric", "dates": "date", "ordered": "ordinal", "star": "star"}.get(kind or "", choice.kind)
     order = choice.order or (tuple(sorted(texts)) if kind == "ordered" else ())
     asked = replace(table, axes={**table.axes, column: replace(choice, kind=wish, order=order)})
-    axis, _ = build_axis(asked, column, "auto", steps=True)
+    axis, _ = build_axis(asked, column, grid, steps=True)
     return kind or kind_of(axis), tree_of(axis, texts)
 
 

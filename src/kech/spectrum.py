@@ -10,6 +10,7 @@ from kech.bounds import Bound, lower_bounds
 from kech.cuts import Wishes
 from kech.cuts.domain import cut_domain
 from kech.cuts.local import cut_local
+from kech.cuts.minimal import cut_minimal
 from kech.cuts.ordering import published_cells
 from kech.cuts.regime import cut_regime
 from kech.errors import BadOption, TooFewRows
@@ -24,7 +25,7 @@ LANDMARKS = (2, 3, 5, 10, 20, 50, 100)
 FEW_GRIDS = 8  # so many are bounded for every k
 
 Cut = Callable[[Points, Sequence[int], Wishes], Iterator[Partition]]
-CUTS: dict[str, Cut] = {"local": cut_local, "regime": cut_regime, "domain": cut_domain}
+CUTS: dict[str, Cut] = {"local": cut_local, "regime": cut_regime, "domain": cut_domain, "minimal": cut_minimal}
 EVEN = ("domain",)  # cuts that need grids of equal steps
 
 
@@ -150,7 +151,7 @@ def line(cut: str, k: int, partition: Partition, bound: Bound | None) -> Spectru
         k=k,
         cut=cut,
         eps=largest_radius(partition),
-        eps_lower_bound=bound and bound.eps,
+        eps_lower_bound=partition.eps_bound if partition.eps_bound is not None else bound and bound.eps,
         classes=partition.classes,
         loss=mean_loss(partition),
         loss_lower_bound=bound and bound.loss,

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <atomic>
-#include <thread>
 
+#include "threads.hpp"
 #include "widths.hpp"
 
 namespace kech {
@@ -33,10 +33,7 @@ class Cutter {
             for (std::size_t b; (b = next.fetch_add(1)) + 1 < starts.size();)
                 cut({ks.begin() + starts[b], ks.begin() + starts[b + 1]}, shares.data() + starts[b]);
         };
-        std::vector<std::jthread> pool;
-        for (unsigned t = 1; t < threads; ++t) pool.emplace_back(worker);
-        worker();
-        pool.clear();
+        together(threads, [&](std::size_t) { worker(); });
         return shares;
     }
 

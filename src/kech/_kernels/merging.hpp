@@ -3,6 +3,7 @@
 
 #include "enclosing.hpp"
 #include "spanning.hpp"
+#include "threads.hpp"
 
 namespace kech {
 
@@ -123,9 +124,7 @@ class Merger {
             for (std::size_t n; (n = next.fetch_add(1)) < tree_.parent.size();)
                 if (tree_.simplex[n] < infinity) tree_.simplex[n] = settle(n, ball_radius(n));
         };
-        std::vector<std::jthread> pool;
-        for (unsigned t = 1; t < threads; ++t) pool.emplace_back(worker);
-        worker();
+        together(threads, [&](std::size_t) { worker(); });
     }
 
     // Places are taken from the first point, where they are most precise.

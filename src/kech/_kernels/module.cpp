@@ -1,9 +1,9 @@
 // The door of the kernels: arrays in, arrays out, no checks, GIL released.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
+#include "crowding.hpp"
 #include "cutting.hpp"
 #include "merging.hpp"
 #include "ordering.hpp"
@@ -82,6 +82,18 @@ static nb::list peel_points(const Codes& codes, const In<std::int64_t>& weights,
     return hand_over(std::move(shares));
 }
 
+static nb::tuple grow_points(const Codes& codes, const In<std::int64_t>& weights, const In<std::int64_t>& order,
+                             const Widths& widths, std::int64_t k, bool part, std::size_t stretch, std::uint64_t seed,
+                             unsigned threads) {
+    Share share;
+    {
+        nb::gil_scoped_release release;
+        Ground ground{{codes.data(), codes.data() + codes.size()}, widths.axes(), widths, {}, k, part};
+        share = grow_classes(ground, weights.data(), order.data(), codes.shape(0), stretch, seed, threads);
+    }
+    return hand_over(std::move(share));
+}
+
 static void begin_search(Search* place, const Codes& codes, const Widths& widths, const std::vector<Codes>& tables,
                          std::int64_t k, bool part, const In<std::int64_t>& point, const In<std::int64_t>& group,
                          const In<std::int64_t>& rows, std::uint64_t seed) {
@@ -148,6 +160,12 @@ static nb::dict walk_path(const std::vector<In<std::int64_t>>& path, const In<st
     return out;
 }
 
+static double bound_side(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths, std::int64_t k,
+                         unsigned threads) {
+    nb::gil_scoped_release release;
+    return Loneliest(codes.data(), weights.data(), codes.shape(0), widths).run(k, threads);
+}
+
 static double enclosing_radius(const Table& places) {
     return EnclosingBall(places.data(), places.shape(0), places.shape(1)).radius();
 }
@@ -196,7 +214,8 @@ NB_MODULE(_kernels, m) {
                             Code null) { w.add_line(copy(left), copy(right), length, cap, null); })
         .def("add_tree", [](Widths& w, const In<double>& single,
                             const In<double>& gaps) { w.add_tree(copy(single), gaps.data()); })
-        .def("width", &Widths::width);
+        .def("width", &Widths::width)
+        .def("limited", &Widths::limited);
     nb::class_<Lattice>(m, "Lattice")
         .def("__init__", [](Lattice* made, const Codes& codes, const In<std::int64_t>& weights) {
             new (made) Lattice(codes.data(), weights.data(), codes.shape(0), codes.shape(1));
@@ -213,13 +232,14 @@ NB_MODULE(_kernels, m) {
         .def("shares", [](const Search& search) { return hand_over(search.best()); })
         .def_prop_ro("price", &Search::price)
         .def_prop_ro("work", &Search::work)
-        .def_prop_ro("record", [](const Search& s) { return std::make_pair(std::vector<double>(s.record().saved.begin(), s.record().saved.end()), std::vector<double>(s.record().work.begin(), s.record().work.end())); })
         .def_prop_ro("rounds", &Search::rounds);
     m.def("peel_points", &peel_points);
+    m.def("grow_points", &grow_points);
     m.def("order_points", &order_points);
     m.def("cut_order", &cut_order);
     m.def("merge_points", &merge_points);
     m.def("reach_rows", &reach_rows);
     m.def("walk_path", &walk_path);
+    m.def("bound_side", &bound_side);
     m.def("enclosing_radius", &enclosing_radius);
 }

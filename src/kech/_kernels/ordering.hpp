@@ -4,8 +4,8 @@
 #include <condition_variable>
 #include <mutex>
 #include <numeric>
-#include <thread>
 
+#include "threads.hpp"
 #include "widths.hpp"
 
 namespace kech {
@@ -53,17 +53,23 @@ class KdOrder {
                 ++busy;
                 hold.unlock();
                 std::vector<Node> children;
-                if (node.end - node.begin <= grain) finish(node);
-                else children = split(node);
+                try {
+                    if (node.end - node.begin <= grain) finish(node);
+                    else children = split(node);
+                } catch (...) {
+                    hold.lock();
+                    open.clear();
+                    --busy;
+                    wake.notify_all();
+                    throw;
+                }
                 hold.lock();
                 open.insert(open.end(), children.begin(), children.end());
                 --busy;
                 wake.notify_all();
             }
         };
-        std::vector<std::jthread> pool;
-        for (unsigned t = 1; t < threads; ++t) pool.emplace_back(worker);
-        worker();
+        together(threads, [&](std::size_t) { worker(); });
     }
 
     void finish(Node root) {

@@ -3,10 +3,10 @@
 
 #include <atomic>
 #include <numeric>
-#include <thread>
 
 #include "chance.hpp"
 #include "cutting.hpp"
+#include "threads.hpp"
 #include "widths.hpp"
 
 namespace kech {
@@ -140,15 +140,12 @@ class Peeler {
         auto worker = [&] {
             for (std::size_t q; (q = next.fetch_add(1)) < ks.size();) shares[q] = peel(ks[q]);
         };
-        std::vector<std::jthread> pool;
-        for (unsigned t = 1; t < threads; ++t) pool.emplace_back(worker);
-        worker();
-        pool.clear();
+        together(threads, [&](std::size_t) { worker(); });
         return shares;
     }
 
   private:
-    static constexpr std::size_t most_visits = 50'000'000;  // of a point at a node; more for many points
+    static constexpr std::size_t most_visits = 800'000'000;  // look-ups of a point on an axis at a node; more for many points
 
     struct Slot {
         std::uint64_t key = 0;
@@ -163,7 +160,7 @@ class Peeler {
         std::iota(left.begin(), left.end(), 0u);
         std::vector<Slot> slots(std::bit_ceil(2 * points_ + 1));
         std::int64_t rows = std::accumulate(weights_, weights_ + points_, std::int64_t{0}), groups = 0;
-        std::size_t visits = most_visits + 100 * points_;
+        std::size_t visits = (most_visits + 800 * points_) / axes_;
         for (std::size_t node = 0; node < nodes_.size() && rows >= k; node += stride(node, left.size(), visits)) {
             if (count(node, left, place, slots, k)) rows -= take(left, place, slots, k, group, groups);
             visits -= std::min(visits, left.size());
@@ -176,7 +173,7 @@ class Peeler {
     std::size_t stride(std::size_t node, std::size_t left, std::size_t visits) const {
         std::size_t ahead = nodes_.size() - 1 - node;
         if (ahead == 0) return 1;
-        return std::clamp<std::size_t>(left * ahead / (visits + 1), 1, ahead);
+        return std::clamp<std::size_t>(left * ahead / (4 * visits + 1), 1, ahead);  // fewer will be left soon
     }
 
     // Rows left in each cell of the node; whether any cell has k.

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <atomic>
-#include <thread>
 
 #include "kdtree.hpp"
+#include "threads.hpp"
 
 namespace kech {
 
@@ -34,10 +34,7 @@ class Reacher {
                 for (std::size_t i = b * block; i < std::min(points, (b + 1) * block); ++i) add(i, ks, parts[b]);
             }
         };
-        std::vector<std::jthread> pool;
-        for (unsigned t = 1; t < threads; ++t) pool.emplace_back(worker);
-        worker();
-        pool.clear();
+        together(threads, [&](std::size_t) { worker(); });
         Reach all{std::vector<double>(ks.size(), 0.0), std::vector<double>(ks.size(), 0.0)};
         for (const auto& part : parts)
             for (std::size_t q = 0; q < ks.size(); ++q) {
@@ -45,6 +42,23 @@ class Reacher {
                 all.largest[q] = std::max(all.largest[q], part.largest[q]);
             }
         return all;
+    }
+
+    // For each point, how far it must reach for k rows.
+    std::vector<double> each(std::int64_t k, unsigned threads) const {
+        std::size_t points = tree_.order().size();
+        std::vector<double> far(points);
+        std::atomic<std::size_t> next{0};
+        auto worker = [&] {
+            for (std::size_t at; (at = next.fetch_add(block)) < points;)
+                for (std::size_t i = at; i < std::min(points, at + block); ++i) {
+                    double widest = 0;
+                    for (const auto& [width, _] : nearest(i, k)) widest = std::max(widest, width);
+                    far[tree_.order()[i]] = widest;
+                }
+        };
+        together(threads, [&](std::size_t) { worker(); });
+        return far;
     }
 
   private:

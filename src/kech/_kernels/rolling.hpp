@@ -2,8 +2,8 @@
 #pragma once
 
 #include <atomic>
-#include <thread>
 
+#include "threads.hpp"
 #include "widths.hpp"
 
 namespace kech {
@@ -288,12 +288,9 @@ class Lattice {
     template <class Job>
     static void share_out(std::size_t jobs, unsigned threads, const Job& job) {
         std::atomic<std::size_t> next{0};
-        auto worker = [&](unsigned id) {
+        together(std::min<std::size_t>(threads, jobs), [&](std::size_t id) {
             for (std::size_t i; (i = next.fetch_add(1)) < jobs;) job(i, id);
-        };
-        std::vector<std::jthread> pool;
-        for (unsigned t = 1; t < std::min<std::size_t>(threads, jobs); ++t) pool.emplace_back(worker, t);
-        worker(0);
+        });
     }
 
     std::vector<Code> codes_;

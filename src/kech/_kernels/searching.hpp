@@ -3,9 +3,9 @@
 
 #include <array>
 #include <atomic>
-#include <thread>
 
 #include "recreating.hpp"
+#include "threads.hpp"
 
 namespace kech {
 
@@ -59,11 +59,12 @@ class Block {
         width_.pop_back(), rows_.pop_back(), version_.pop_back();
     }
 
-    // Width of the box around two classes, with a weight for each axis.
-    double together(std::size_t a, std::size_t b, const std::vector<double>& weight) const {
+    // Width of the box around two classes, with a weight for each axis; beyond the limit, something beyond it.
+    double together(std::size_t a, std::size_t b, const std::vector<double>& weight, double limit) const {
+        const Code *low = lo(a), *high = hi(a), *other_low = lo(b), *other_high = hi(b);
         double total = 0;
-        for (std::size_t j = 0; j < ground_.axes; ++j)
-            total += weight[j] * ground_.widths.width(j, std::min(lo(a)[j], lo(b)[j]), std::max(hi(a)[j], hi(b)[j]));
+        for (std::size_t j = 0; j < ground_.axes && total < limit; ++j)
+            total += weight[j] * ground_.widths.width(j, std::min(low[j], other_low[j]), std::max(high[j], other_high[j]));
         return total;
     }
 
@@ -92,6 +93,8 @@ struct Record {
     void add(const Record& other) {
         for (std::size_t r = 0; r < recipes; ++r) saved[r] += other.saved[r], work[r] += other.work[r];
     }
+
+    bool empty() const { return std::accumulate(work.begin(), work.end(), 0.0) == 0; }
 
     void fade(double share) {
         for (std::size_t r = 0; r < recipes; ++r) saved[r] *= share, work[r] *= share;
@@ -151,19 +154,21 @@ class Mover {
     const Record& done() const { return done_; }
 
   private:
+    // The class itself and its nearest, by the width they would have together; in `near_`, nearest first.
     void nearest(std::size_t a, std::size_t count, const std::vector<double>& weight) {
         std::size_t n = block_.size();
-        far_.resize(n);
-        near_.resize(n);
-        std::iota(near_.begin(), near_.end(), std::size_t{0});
-        for (std::size_t b = 0; b < n; ++b)
-            far_[b] = b == a ? -1 : block_.together(a, b, weight) - 0.5 * block_.width(b);
+        count = std::min(count, n - 1);
+        far_.assign(count + 1, never);
+        near_.assign(count + 1, a);
+        for (std::size_t b = 0; b < n && count > 0; ++b) {
+            double relief = 0.5 * block_.width(b), limit = far_[count] + relief;
+            double far = b == a ? never : block_.together(a, b, weight, limit);
+            if (far >= limit) continue;
+            std::size_t at = count;
+            for (; at > 1 && far_[at - 1] > far - relief; --at) far_[at] = far_[at - 1], near_[at] = near_[at - 1];
+            far_[at] = far - relief, near_[at] = b;
+        }
         work_ += n;
-        count = std::min(count + 1, n);
-        auto closer = [&](std::size_t x, std::size_t y) { return far_[x] != far_[y] ? far_[x] < far_[y] : x < y; };
-        std::nth_element(near_.begin(), near_.begin() + (count - 1), near_.end(), closer);
-        near_.resize(count);
-        std::sort(near_.begin(), near_.end(), closer);
     }
 
     void part_again(std::size_t a, std::size_t b) {
@@ -354,6 +359,44 @@ class Mover {
     std::uint64_t work_ = 0;
 };
 
+// A start: along an order of the points, stretch by stretch, classes grown from outlying rows.
+inline Share grow_classes(const Ground& ground, const std::int64_t* weights, const std::int64_t* order,
+                          std::size_t points, std::size_t stretch, std::uint64_t seed, unsigned threads) {
+    std::vector<Region> regions(1);
+    std::int64_t left = std::accumulate(weights, weights + points, std::int64_t{0});
+    for (std::size_t i = 0; i < points; ++i) {
+        if (regions.back().held.size() >= stretch && regions.back().rows >= ground.k && left >= ground.k)
+            regions.emplace_back();
+        regions.back().held.push_back({order[i], weights[order[i]]});
+        regions.back().rows += weights[order[i]];
+        left -= weights[order[i]];
+    }
+    std::vector<std::vector<Class>> made(regions.size());
+    std::atomic<std::size_t> next{0};
+    auto worker = [&] {
+        Recreator recreator(ground);
+        for (std::size_t r; (r = next.fetch_add(1)) < regions.size();) {
+            Chance chance(scramble(seed) + r);
+            recreator.run(Recipe::grow, regions[r], never, chance);
+            made[r] = recreator.take();
+        }
+    };
+    together(threads, [&](std::size_t) { worker(); });
+    Share out;
+    std::int64_t group = 0;
+    for (auto& classes : made)
+        for (auto& held : classes) {
+            join_equal(held);
+            for (const Held& h : held) {
+                out.point.push_back(h.point);
+                out.group.push_back(group);
+                out.rows.push_back(h.rows);
+            }
+            ++group;
+        }
+    return out;
+}
+
 class Search {
   public:
     Search(Ground ground, const Share& start, std::uint64_t seed) : ground_(std::move(ground)), seed_(seed) {
@@ -374,10 +417,7 @@ class Search {
         auto worker = [&] {
             for (std::size_t b; (b = open.fetch_add(1)) < end;) made[b - next_] = improve(b, heat, ruin);
         };
-        std::vector<std::jthread> pool;
-        for (unsigned t = 1; t < std::min<std::size_t>(threads, made.size()); ++t) pool.emplace_back(worker);
-        worker();
-        pool.clear();
+        together(std::min<std::size_t>(threads, made.size()), [&](std::size_t) { worker(); });
         for (auto& block : made) put_back(block, blocks_[next_++]);
         if (next_ == blocks_.size()) end_round();
     }
@@ -385,7 +425,6 @@ class Search {
     double price() const { return std::min(cheapest_, now_); }
     std::uint64_t work() const { return work_; }
     std::size_t rounds() const { return rounds_; }
-    const Record& record() const { return record_; }
 
     Share best() const {
         Share out;
@@ -402,7 +441,7 @@ class Search {
     }
 
   private:
-    static constexpr std::size_t batch = 16, neighbours = 8, overhead = 100;
+    static constexpr std::size_t block_size = 400, batch = 16, neighbours = 8, overhead = 100;
 
     struct Improved {
         std::vector<Class> classes;
@@ -410,9 +449,6 @@ class Search {
         std::uint64_t work = 0;
         double saved = 0;
     };
-
-    // At most so many classes in a block: enough to find neighbours, few enough for several threads.
-    std::size_t block_size() const { return std::clamp<std::size_t>(classes_.size() / 3, 100, 400); }
 
     // Neighbouring classes in blocks: parted along random axes at random places.
     void begin_round() {
@@ -425,7 +461,7 @@ class Search {
         while (!open.empty()) {
             auto [begin, end] = open.back();
             open.pop_back();
-            if (end - begin <= block_size()) {
+            if (end - begin <= block_size) {
                 blocks_.emplace_back(order.begin() + begin, order.begin() + end);
                 continue;
             }
@@ -460,7 +496,7 @@ class Search {
         Block block(ground_, std::move(mine));
         double before = block.price();
         Mover mover(ground_, block, Chance(scramble(scramble(seed_) + rounds_) + b), heat, record_);
-        if (ruin) mover.ruin(2 * block.size());
+        if (ruin) mover.ruin(record_.empty() ? block.size() / 2 + 1 : 2 * block.size());
         else if (rounds_ == 0) mover.dissolve(neighbours);
         mover.split_large();
         mover.pair_up(neighbours);

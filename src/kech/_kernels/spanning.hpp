@@ -3,9 +3,9 @@
 
 #include <atomic>
 #include <numeric>
-#include <thread>
 
 #include "kdtree.hpp"
+#include "threads.hpp"
 
 namespace kech {
 
@@ -88,9 +88,7 @@ class SpanningTree {
             for (std::size_t at; (at = next.fetch_add(block)) < points;)
                 for (std::size_t i = at; i < std::min(at + block, points); ++i) search(i, open);
         };
-        std::vector<std::jthread> pool;
-        for (unsigned t = 1; t < threads_; ++t) pool.emplace_back(worker);
-        worker();
+        together(threads_, [&](std::size_t) { worker(); });
     }
 
     // The one component of each node, or -1.

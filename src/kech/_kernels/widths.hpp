@@ -63,6 +63,15 @@ class Widths {
         axes_.push_back({true, trees_.size() - 1, codes, table(trees_.back(), codes)});
     }
 
+    // The same axes, on which what is wider than the limit is dear: a search that saves keeps to the limit.
+    Widths limited(double limit) const {
+        Widths out = *this;
+        out.limit_ = limit;
+        for (auto& axis : out.axes_)
+            for (double& w : axis.all) w = out.dear(w);
+        return out;
+    }
+
     std::size_t axes() const { return axes_.size(); }
 
     // A line of exact values, without NULL and without a cap.
@@ -76,7 +85,7 @@ class Widths {
     double width(std::size_t axis, Code lo, Code hi) const {
         const auto& [tree, at, codes, all] = axes_[axis];
         if (!all.empty()) return all[lo * codes + hi];
-        return tree ? trees_[at](lo, hi) : lines_[at](lo, hi);
+        return dear(tree ? trees_[at](lo, hi) : lines_[at](lo, hi));
     }
 
     double sum(const Code* lo, const Code* hi) const {
@@ -87,6 +96,9 @@ class Widths {
 
   private:
     static constexpr std::size_t small = 256;
+    static constexpr double price = 20;  // of being beyond the limit, in widths of the whole axis
+
+    double dear(double width) const { return width > limit_ ? width + price * (1 + width - limit_) : width; }
 
     struct Axis {
         bool tree;
@@ -103,6 +115,7 @@ class Widths {
         return all;
     }
 
+    double limit_ = std::numeric_limits<double>::infinity();
     std::vector<Axis> axes_;
     std::vector<Line> lines_;
     std::vector<Tree> trees_;

@@ -5,9 +5,10 @@
 #include <cstdint>
 #include <limits>
 #include <numeric>
-#include <thread>
 #include <utility>
 #include <vector>
+
+#include "threads.hpp"
 
 namespace kech {
 
@@ -303,10 +304,7 @@ class PathWalk {
             for (std::size_t part = 0; part < parts.rows.size(); ++part) next[parts.right[part]] += parts.rows[part];
             steps[i] = {unions_ ? join(parts, a.count, b.count) : std::move(parts), std::move(next)};
         };
-        std::vector<std::jthread> pool;
-        for (std::size_t i = 1; i < count; ++i) pool.emplace_back(look, i);
-        look(0);
-        pool.clear();
+        together(count, look);
         return steps;
     }
 

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 import kech
 from kech import screen
-from kech.cli.intake import Flag, Intake, Names, TableFile, Whole, app, parse_ks, split, whole
+from kech.cli.intake import Flag, Intake, TableFile, Whole, app, parse_ks, split, whole
 from kech.errors import BadOption
 from kech.screen import shapes as drawings
 
@@ -63,7 +63,8 @@ def barcode(
         )
     shown = found.to_json(min(ks), parse_radii(radii), [reading] if reading else None)
     if plot is not None:
-        found.plot(plot, k=ks, reading=reading or "homological")
+        drawn = found.sampled(parse_radii(radii)) if radii else found
+        drawn.plot(plot, k=ks, reading=reading or "homological")
     screen.show(shown | {"plot": plot and str(plot)}, asked.json, drawings.barcode)
 
 
@@ -87,7 +88,7 @@ def lattice(
     *,
     intake: Intake | None = None,
     k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
-    suppress: float = 0.0,
+    suppress: float | None = None,
     search: str = "lattice",
 ) -> None:
     """Show for every k the best and the minimal nodes of the lattice: one level for all rows of a column.
@@ -106,7 +107,8 @@ def lattice(
     asked = intake or Intake()
     plan, ks = asked.settle(), parse_ks(k) if k else None
     with asked.open(table, plan) as opened:
-        shown = kech.compute_lattice(opened, grid=plan.release.grid).to_json(ks, suppress, search=search)
+        allowed = plan.release.suppress if suppress is None else suppress
+        shown = kech.compute_lattice(opened, grid=plan.release.grid).to_json(ks, allowed, search=search)
     screen.show(shown, asked.json, drawings.lattice)
 
 
@@ -116,7 +118,7 @@ def zigzag(
     /,
     *,
     intake: Intake | None = None,
-    path: Names = [],  # noqa: B006
+    path: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
     through: str = "union",
     k: Whole = 2,
     plot: Path | None = None,
@@ -138,9 +140,9 @@ def zigzag(
         Draw the barcode: .svg, .png or .html.
     """
     asked = intake or Intake()
-    plan = asked.settle()
+    plan, named = asked.settle(), "diagonal" if path is None else " ".join(path)
     with asked.open(table, plan) as opened:
-        found = kech.compute_zigzag(opened, " ".join(path) or "diagonal", through=through, grid=plan.release.grid)
+        found = kech.compute_zigzag(opened, named, through=through, grid=plan.release.grid)
     if plot is not None:
         found.plot(plot, k=k)
     screen.show(found.to_json(k) | {"plot": plot and str(plot)}, asked.json, drawings.zigzag)
@@ -179,7 +181,7 @@ def hierarchy(
     asked = intake or Intake()
     plan = asked.settle()
     with asked.open(table, plan) as opened:
-        found = kech.review_hierarchy(opened, column, kind=kind, source=source, pad=pad)
+        found = kech.review_hierarchy(opened, column, kind=kind, source=source, pad=pad, grid=plan.release.grid)
     if output is not None:
         found.write(output)
     screen.show(found.to_json() | {"file": output and str(output)}, asked.json, drawings.hierarchy)

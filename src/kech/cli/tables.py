@@ -64,7 +64,7 @@ def spectrum(
     k: list[str]
         Which k; 2 to 100 otherwise. Ranges are welcome: --k 2-20,50.
     cut: list[str]
-        Styles of release to compare: local, domain, regime.
+        Styles of release to compare: local, minimal, domain, regime.
     reading: str
         Reading of the regime cut: strict (default) or homological.
     suppress: float
@@ -124,8 +124,8 @@ def release(
     k: int
         Every row hides among at least k.
     cut: str
-        Style of release: local (lowest loss), domain (one level for all rows of a column) or regime (one eps, classes
-        are connected components).
+        Style of release: local (lowest loss), minimal (smallest eps, then lowest loss), domain (one level for all rows
+        of a column) or regime (one eps, classes are connected components).
     reading: str
         Reading of the regime cut: strict (default) or homological.
     eps: float

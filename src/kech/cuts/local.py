@@ -1,15 +1,17 @@
 """Local cut: lowest information loss, each class with its own box.
 
-Starts: order and cut for every k, peeled lattice cells for some.  The cheapest start is searched: neighbouring
-classes exchange rows, or are freed and made anew.  At last a partition of a larger k serves a smaller one where
-it costs less, so that the loss never falls as k grows.
+Starts: order and cut for every k; for some, peeled lattice cells and classes grown from outlying rows.  The
+cheapest start is searched: neighbouring classes exchange rows, or are freed and made anew.  At last a partition of
+a larger k serves a smaller one where it costs less, so that the loss never falls as k grows.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from time import monotonic
 
-from kech._kernels import Search
+import numpy as np
+
+from kech._kernels import Search, grow_points, order_points
 from kech.cuts import Wishes
 from kech.cuts.ordering import cut_ordering, published_cells
 from kech.cuts.peeling import level_tables, peel
@@ -20,16 +22,19 @@ from kech.points import Points
 from kech.progress import report
 
 FEW = 8  # so many k are all studied, however little effort is asked for
-APART = 1.25  # beyond, and in haste, only k this factor apart
+APART = 1.3  # beyond, and in haste, only k this factor apart
 PAIR_ROUNDS = 2  # before classes are freed
 HEAT = 0.003  # how much dearer, as a share, classes made anew may be at first
 COOL = 0.85  # share of the search after which nothing may become dearer
 
+PAIRS = 1e7  # of points that are compared while classes grow, and how long a stretch may be
+STRETCHES = (200, 4000)
+
 # Width look-ups of the search: at least, for each row, and of a large table at most these and for each row these.
 EFFORTS = {
-    "quick": (1e4, 130, 4e6, 20),
-    "normal": (1e5, 1300, 34e6, 200),
-    "best": (1e6, 50_000, 1.35e9, 4000),
+    "quick": (1e4, 400, 3.5e6, 20),
+    "normal": (1e5, 6000, 40e6, 200),
+    "best": (1e6, 200_000, 1.9e9, 4000),
 }
 
 
@@ -37,15 +42,20 @@ def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Par
     """A partition for each k, ascending; without a wish for effort, a few k are searched normally and many quickly."""
     if wishes.suppress:
         raise BadOption("--suppress", "only --cut domain leaves rows out.")
-    effort = wishes.effort if wishes.effort is not None else "normal" if len(ks) <= FEW else "quick"
+    effort = wishes.effort if wishes.effort is not None else usual_effort(ks)
     check_effort(effort)
     found = list(cut_ordering(points, ks, threads=wishes.threads, part=wishes.part))
     studied = studied_ks(ks, effort)
     for k, peeled in peel_each(points, studied, wishes):
         at = ks.index(k)
-        start = min(peeled, found[at], key=mean_loss)
-        found[at] = search(start, k, effort, wishes)
+        starts = [found[at], peeled, *([] if effort == "quick" else [grow(points.at(k), k, wishes)])]
+        found[at] = search(min(starts, key=mean_loss), k, effort, wishes)
     return iter(serve_smaller(points, ks, found))
+
+
+def usual_effort(ks: Sequence[int]) -> str:
+    """A few k are searched normally, many quickly."""
+    return "normal" if len(ks) <= FEW else "quick"
 
 
 def check_effort(effort: str | float) -> None:
@@ -60,7 +70,7 @@ def studied_ks(ks: Sequence[int], effort: str | float) -> list[int]:
         return list(ks)
     chosen: list[int] = []
     for k in ks:
-        if not chosen or k >= chosen[-1] * APART or k == ks[-1] or k <= FEW:
+        if not chosen or k >= chosen[-1] * APART or k == ks[-1] or k <= 5:
             chosen.append(k)
     return chosen
 
@@ -74,10 +84,23 @@ def peel_each(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[tup
             yield k, build_partition(points.at(k), *shares)
 
 
-def search(start: Partition, k: int, effort: str | float, wishes: Wishes) -> Partition:
-    """The cheapest partition found from one start; stopped by Ctrl-C, the cheapest so far."""
+def grow(points: Points, k: int, wishes: Wishes) -> Partition:
+    """Classes grown from outlying rows, each time by the row that widens least; in stretches of the kd order."""
+    widths = points.widths()
+    order = order_points(points.codes, points.weights, widths, wishes.threads)
+    stretch = int(np.clip(PAIRS / len(points.weights), *STRETCHES))
+    how = (k, wishes.part, stretch, wishes.seed, wishes.threads)
+    return build_partition(points, *grow_points(points.codes, points.weights, order, widths, *how))
+
+
+def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, limit: float = float("inf")) -> Partition:
+    """The cheapest partition found from one start; stopped by Ctrl-C, the cheapest so far.  Sides beyond the
+    limit are dear.
+    """
     points, shares = start.points, (start.point, start.group, start.rows)
-    found = Search(points.codes, points.widths(), level_tables(points), k, wishes.part, *shares, wishes.seed)
+    found = Search(
+        points.codes, points.widths().limited(limit), level_tables(points), k, wishes.part, *shares, wishes.seed
+    )
     share = progress_of(found, points.rows, effort)
     try:
         while (done := share()) < 1 and found.price > 0:

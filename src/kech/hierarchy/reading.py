@@ -207,7 +207,9 @@ def _grow(draft: _Draft, pad: bool) -> GeneralizationTree:
     level_draft = _level(draft, pad)
     _check_single_parents(level_draft)
     _check_labels_unambiguous(level_draft)
-    return GeneralizationTree(depth_first([path for _, path in level_draft.rows]), draft.source)
+    deepest = max(len(path) for _, path in draft.rows)
+    padded = {path[0] for _, path in draft.rows if len(path) < deepest}
+    return GeneralizationTree(depth_first([path for _, path in level_draft.rows]), draft.source, len(padded))
 
 
 def _check_labels_filled(draft: _Draft) -> None:
@@ -237,7 +239,7 @@ def _check_equal_depth(draft: _Draft) -> None:
     for line, path in draft.rows:
         if len(path) != len(first):
             depths = f"{draft.name(path[0])} has {len(path)} levels, {draft.name(first[0])} has {len(first)}"
-            raise draft.refuse(line, f"{depths}. Make them equal, or read it with pad=True.")
+            raise draft.refuse(line, f"{depths}. Make them equal, or have them padded (--pad, pad=True).")
 
 
 def _check_single_parents(draft: _Draft) -> None:

@@ -29,6 +29,7 @@ class GeneralizationTree:
 
     paths: tuple[LeafPath, ...]
     source: str = field(default="given tree", compare=False)
+    padded: int = field(default=0, compare=False)  # leaves that were less deep than others
 
     @property
     def leaves(self) -> tuple[str, ...]:

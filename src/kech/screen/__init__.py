@@ -132,7 +132,7 @@ def spectrum(found: dict[str, Any]) -> None:
     names = ", ".join(found["quasi_identifiers"])
     out().print(escape(f"{found['rows']:,} rows, {found['points']:,} distinct on {names}"))
     left_out = any(row["suppressed"] for row in rows)
-    table = grid("k>", "cut", "classes>", "average>", "eps>", *(["suppressed>"] if left_out else []), "loss>", "")
+    table = grid("k>", "cut", "classes>", "average>", "eps>", *(["suppressed>"] if left_out else []), "loss>", "", "")
     for row in shown:
         bar = "█" * round(row["loss"] * 30) or "▏"
         figures = (
@@ -142,12 +142,20 @@ def spectrum(found: dict[str, Any]) -> None:
             *([f"{row['suppressed']:,}"] if left_out else []),
             f"{row['loss']:.4f}",
         )
-        table.add_row(str(row["k"]), row["cut"], *figures, bar)
+        table.add_row(str(row["k"]), row["cut"], *figures, bar, nearness(row))
     out().print(table)
     if found.get("plot"):
         out().print(escape(f"Drawn to {found['plot']} (PRIVATE)"))
     if len(shown) < len(rows):
         out().print(f"{len(rows)} values of k were computed; --json or --k shows any of them.")
+
+
+def nearness(row: dict[str, Any]) -> str:
+    """How near the eps of the minimal cut is to what is possible."""
+    eps, bound = row["eps"], row["eps_lower_bound"]
+    if row["cut"] != "minimal" or bound is None:
+        return ""
+    return "eps is proven smallest" if eps <= bound + 1e-9 else f"smallest eps is {bound:.4f} or more"
 
 
 def released(found: dict[str, Any]) -> None:
@@ -169,6 +177,8 @@ def claims(found: dict[str, Any]) -> None:
         f"Every row hides among at least {found['k']}: {found['rows']:,} rows in {found['classes']:,} classes, "
         f"loss {found['loss']:.4f}, suppressed {found.get('suppressed', 0)}."
     )
+    if isinstance(found.get("suppressed"), str):
+        out().print("So few rows are left out that their number is hidden; the loss is that of the published rows.")
     if found["classes"] == 1:
         out().print("All rows are one class: the quasi-identifiers tell nothing any more.")
 

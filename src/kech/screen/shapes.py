@@ -61,25 +61,28 @@ def eps_text(eps: float | None) -> str:
 
 def lattice(found: dict[str, Any]) -> None:
     """The best node for each k, and the minimal ones."""
+    out().print("[yellow]PRIVATE:[/] counts of rows that are alike; do not publish them.")
     heights = ", ".join(f"{column} 0-{height - 1}" for column, height in found["heights"].items())
     out().print(escape(f"{found['nodes']:,} nodes; levels of {heights}"))
-    table = grid("k>", "levels", "classes>", "suppressed>", "loss>", "")
+    table = grid("k>", "classes>", "suppressed>", "loss>", "levels~", "~")
     for node in found["best"]:
         levels = ",".join(map(str, node["levels"].values()))
         figures = (f"{node['classes']:,}", f"{node['suppressed']:,}", f"{node['loss']:.4f}")
-        table.add_row(str(node["k"]), levels, *figures, sureness(node))
+        table.add_row(str(node["k"]), *figures, levels, sureness(node, found["search"]))
     out().print(table)
+    if found["peak_bytes"]:
+        out().print(f"Classes of all nodes took {found['peak_bytes'] / 2**20:,.0f} MB at most.")
     for k, nodes in (found["minimal"] or {}).items():
         shown = "  ".join(",".join(map(str, levels)) for levels in nodes[:MOST_NODES])
         more = f"  and {len(nodes) - MOST_NODES} more" if len(nodes) > MOST_NODES else ""
         out().print(f"minimal for k = {k}: {shown}{more}")
 
 
-def sureness(node: dict[str, Any]) -> str:
+def sureness(node: dict[str, Any], search: str) -> str:
     """What is known when not every node was seen."""
     if node["proven"]:
         return ""
-    return f"best found; no node loses less than {node['bound']:.4f}" if node["bound"] else "first on the chains"
+    return "first on the chains" if search == "chain" else f"best found; none loses less than {node['bound']:.4f}"
 
 
 def zigzag(found: dict[str, Any]) -> None:
@@ -115,6 +118,8 @@ def hierarchy(found: dict[str, Any]) -> None:
     depth = shown_depth(found["levels"])
     for root in found["tree"]:
         out().print(branch(root, depth))
+    if found["padded"]:
+        out().print(f"{found['padded']:,} values were less deep; the label below the root is repeated for them.")
     if found["unused"]:
         out().print(f"{found['unused']:,} values of the hierarchy do not occur in the column.")
     if found["file"]:

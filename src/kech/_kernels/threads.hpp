@@ -1,0 +1,32 @@
+// What several threads do together; a fault in one of them is a fault of the whole, not the end of the process.
+#pragma once
+
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace kech {
+
+// work(id) on each of the threads; the first fault is thrown when all have ended.
+template <class Work>
+void together(std::size_t threads, const Work& work) {
+    std::exception_ptr fault;
+    std::mutex lock;
+    auto guarded = [&](std::size_t id) {
+        try {
+            work(id);
+        } catch (...) {
+            std::lock_guard hold(lock);
+            if (!fault) fault = std::current_exception();
+        }
+    };
+    {
+        std::vector<std::jthread> pool;
+        for (std::size_t id = 1; id < threads; ++id) pool.emplace_back(guarded, id);
+        guarded(0);
+    }
+    if (fault) std::rethrow_exception(fault);
+}
+
+}  // namespace kech

@@ -1,0 +1,116 @@
+"""Minimal cut: the smallest eps first, then the lowest loss with every class of radius eps or less.
+
+The minimal anonymity complex of the paper.  A handful of rows is solved exactly.  Otherwise a local search is run on
+axes on which what is wider than a limit is dear; the limit sinks towards a lower bound of eps as the search follows.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from kech.axes import Axis
+from kech.bounds import eps_bound
+from kech.cuts import Wishes
+from kech.cuts.local import check_effort, cut_local, search, usual_effort
+from kech.errors import BadOption
+from kech.grid import Ints
+from kech.loss import largest_radius, mean_loss
+from kech.minimal import minimal_complex
+from kech.partition import Partition, build_partition
+from kech.points import Points
+from kech.progress import report
+
+TRIES = 24  # limits between what is reached and the bound
+FIRST_STEP, LAST_STEP = 0.2, 0.005  # by which share of eps the limit sinks
+MOST_CLASSES = 3000  # of the even start
+ROUNDING = 1e-12
+
+
+def cut_minimal(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Partition]:
+    """A partition for each k, with the bound that its eps cannot go below."""
+    if wishes.suppress:
+        raise BadOption("--suppress", "only --cut domain leaves rows out.")
+    effort = wishes.effort if wishes.effort is not None else usual_effort(ks)
+    check_effort(effort)
+    for k, start in zip(ks, cut_local(points, ks, wishes), strict=True):
+        exact = solve(points.at(k), k) if wishes.part else None
+        bound = largest_radius(exact) if exact else eps_bound(points.at(k), k, threads=wishes.threads)
+        narrow = exact or min(
+            (shrink(made, k, bound, effort, wishes) for made in (start, *even_start(points.at(k), k))), key=worth
+        )
+        yield replace(cheapen(narrow, k, effort, wishes), eps_bound=bound)
+
+
+def solve(points: Points, k: int) -> Partition | None:
+    """The exact answer for a handful of rows."""
+    found = minimal_complex(points, k)
+    if found is None:
+        return None
+    group = np.repeat(np.arange(len(found[1])), [len(part) for part in found[1]])
+    point = np.concatenate(found[1]).astype(np.int64)
+    return build_partition(points, point, group, np.ones(len(point), np.int64))
+
+
+def worth(partition: Partition) -> tuple[float, float]:
+    """Narrow first, then cheap."""
+    return largest_radius(partition), mean_loss(partition)
+
+
+def even_start(points: Points, k: int) -> list[Partition]:
+    """All rows halved again and again across their widest side; none where that would take long."""
+    if points.rows > MOST_CLASSES * k:
+        return []
+    done: list[Ints] = []
+    open_ = [np.arange(len(points.weights))]
+    while open_:
+        held = open_.pop()
+        halves = halve(points, held, k)
+        (open_ if halves else done).extend(halves or [held])
+    group = np.repeat(np.arange(len(done)), [len(held) for held in done])
+    point = np.concatenate(done)
+    return [build_partition(points, point, group, points.weights[point])]
+
+
+def halve(points: Points, held: Ints, k: int) -> list[Ints]:
+    """Two parts of k rows or more, as narrow as can be across the widest side that can be parted; or nothing."""
+    codes = points.codes[held].astype(np.int64)
+    sides = [axis.widths(low[None], high[None])[0] for axis, low, high in spans(points, codes)]
+    for j in np.argsort(-np.array(sides), kind="stable"):
+        order = np.argsort(codes[:, j], kind="stable")
+        along, below = codes[order, j], np.cumsum(points.weights[held[order]])
+        ends = np.flatnonzero((along[1:] > along[:-1]) & (below[:-1] >= k) & (below[-1] - below[:-1] >= k))
+        if len(ends):
+            axis = points.axes[j]
+            left = axis.widths(np.full(len(ends), along[0]), along[ends])
+            right = axis.widths(along[ends + 1], np.full(len(ends), along[-1]))
+            cut = ends[np.argmin(np.maximum(left, right))] + 1
+            return [held[order[:cut]], held[order[cut:]]]
+    return []
+
+
+def spans(points: Points, codes: Ints) -> Iterator[tuple[Axis, Ints, Ints]]:
+    """Each axis with the lowest and the highest code."""
+    return zip(points.axes, codes.min(axis=0), codes.max(axis=0), strict=True)
+
+
+def shrink(start: Partition, k: int, bound: float, effort: str | float, wishes: Wishes) -> Partition:
+    """The narrowest partition found: the limit sinks step by step, and by smaller steps where a step was too large."""
+    best, step = start, FIRST_STEP
+    for tried in range(TRIES):
+        eps = largest_radius(best)
+        if eps <= bound + ROUNDING or step < LAST_STEP:
+            break
+        report(f"narrowing at k={k}", tried / TRIES)
+        limit = max(bound, eps * (1 - step))
+        found = search(best, k, effort, wishes, limit=2 * limit + ROUNDING)
+        best = min(best, found, key=worth)
+        step = step if largest_radius(found) <= limit + ROUNDING else step / 2
+    return best
+
+
+def cheapen(narrow: Partition, k: int, effort: str | float, wishes: Wishes) -> Partition:
+    """The cheapest partition found that is no wider."""
+    eps = largest_radius(narrow)
+    found = search(narrow, k, effort, wishes, limit=2 * eps + ROUNDING)
+    return min((made for made in (narrow, found) if largest_radius(made) <= eps + ROUNDING), key=mean_loss)
