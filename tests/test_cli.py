@@ -135,7 +135,7 @@ def test_release_and_verify_as_json(ask, people, target):
 def test_lattice_as_json(ask, people):
     found = ask("lattice", people, "--qi", "age", "sex", "zip", "--k", "2,5", "--suppress", 0.01)
 
-    assert set(found) == {"nodes", "heights", "search", "peak_bytes", "best", "minimal"}
+    assert set(found) == {"private", "nodes", "heights", "search", "peak_bytes", "best", "minimal"}
     assert [node["k"] for node in found["best"]] == [2, 5]
     assert set(found["minimal"]) == {"2", "5"}
     assert all(node["suppressed"] <= 4 and node["proven"] for node in found["best"])

@@ -99,16 +99,16 @@ def tree_levels(axis: TreeAxis, held: Ints) -> list[Draft]:
 
 def measure_nodes(axis: TreeAxis, level: int, held: Ints) -> NodeAxis:
     """All nodes of a level; leaves are counted where they are held."""
-    tree, leaves = axis.tree, held[held < axis.values]
-    if len(leaves) < axis.values:
-        tree = tree.restrict(axis.texts[leaf] for leaf in leaves.tolist())
+    tree, texts, leaves = axis.tree, axis.texts, held[held < axis.values]
+    if len(leaves) < len(texts):
+        tree = tree.restrict(texts[leaf] for leaf in leaves.tolist())
     codes = axis.tree.level_codes(level)
     return NodeAxis(
         axis.column,
         codes[axis.codes],
         axis.has_null,
         axis.tree.level_labels(level),
-        dict(zip(axis.texts, codes.tolist(), strict=True)),
+        dict(zip(texts, codes.tolist(), strict=True)),
         tree.leaf_counts() | {axis.root: len(held)},
         len(held),
         axis.root,
