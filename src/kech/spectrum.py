@@ -28,7 +28,7 @@ FEW_GRIDS = 8  # so many are bounded for every k
 
 Cut = Callable[[Points, Sequence[int], Wishes], Iterator[Partition]]
 CUTS: dict[str, Cut] = {"local": cut_local, "regime": cut_regime, "domain": cut_domain, "minimal": cut_minimal}
-EVEN = ("domain",)  # cuts that need grids of equal steps
+EVEN = ("domain",)  # cuts that need grids of equal steps, each level measured on an axis of its own
 FREE = (
     "local",
     "minimal",
@@ -116,7 +116,7 @@ def compute_spectrum(
 
 def fill(points: Points, ks: Sequence[int], cut: str, wishes: Wishes, t_kind: str) -> Iterator[SpectrumRow]:
     """The rows of one cut."""
-    bounds = known_bounds(points, ks, wishes)
+    bounds = {} if cut in EVEN else known_bounds(points, ks, wishes)
     for k, partition in zip(ks, partitions(points, ks, cut, wishes), strict=True):
         yield line(cut, k, partition, bounds.get(k), t_kind)
 
