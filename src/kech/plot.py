@@ -25,6 +25,7 @@ Boxes = NDArray[np.float64]  # a row each: left, right, low, high, shade, number
 TITLE = "Weighted barcode: which rows are together while eps grows"
 INK, GREY, PAPER = "#222222", "#666666", "#ffffff"
 FEW, FEW_LOOSE, ENOUGH, ENOUGH_LOOSE, HOLE, REGIME = range(6)  # a loose component is not yet a full simplex
+ENDINGS = (".svg", ".png", ".html")
 LOOSE, STRIPES = (FEW_LOOSE, ENOUGH_LOOSE), "////"
 HATCHED = 4  # pixels; smaller boxes have no room for stripes
 ORANGES, BLUES, DARKS = [[230, 115, 20], [250, 210, 175]], [[125, 160, 195], [208, 221, 233]], [[70] * 3, [35, 60, 90]]
@@ -73,10 +74,9 @@ def save_barcode(
 
 def save_figure(build: Callable[[], Any], path: str | PathLike[str], title: str) -> None:
     """Build a figure and put it in place, whole or not at all."""
+    check_plot(path)
     target = Path(path)
     ending = target.suffix.lower()
-    if ending not in (".svg", ".png", ".html"):
-        raise BadTarget(target, "a plot ends in .svg, .png or .html.")
     with SAVING, load_matplotlib().rc_context(SETTINGS):
         figure = build()
         with clear_refusals(target), written_aside(target) as draft:
@@ -87,6 +87,14 @@ def save_figure(build: Callable[[], Any], path: str | PathLike[str], title: str)
                 page = PAGE.format(title=title, svg=svg[svg.index("<svg") :])
                 draft.write_text(svg if ending == ".svg" else page, "utf-8")
             put_in_place({draft: target})
+
+
+def check_plot(path: str | PathLike[str]) -> None:
+    """Refuse what could not be drawn, before anything is computed."""
+    target = Path(path)
+    if target.suffix.lower() not in ENDINGS:
+        raise BadTarget(target, f"a plot ends in {', '.join(ENDINGS)}.")
+    load_matplotlib()
 
 
 def svg_text(figure: Any, title: str) -> str:
@@ -103,6 +111,7 @@ def load_matplotlib() -> Any:
         import matplotlib.figure
         import matplotlib.legend_handler
         import matplotlib.patches
+        import matplotlib.ticker
     except ImportError:
         raise MissingExtra("Drawing", "plot") from None
     return matplotlib
@@ -128,7 +137,7 @@ def build_figure(barcode: Any, k: Sequence[int], reading: str) -> list[Any]:
         draw_counts(below, barcode.filtration, goal, right)
         panel.tick_params(bottom=False, labelbottom=False, labelleft=column == 0)
         below.tick_params(labelleft=column == 0, labelsize=9)
-        below.set_ylabel("classes" * (column == 0), fontsize=9)
+        below.set_ylabel("classes\n(log scale)" * (column == 0), fontsize=9)
         panels.append(panel)
     add_words(figure, barcode, reading, right, together)
     return panels

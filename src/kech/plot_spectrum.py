@@ -52,6 +52,7 @@ def draw_panel(ax: Any, rows: Sequence[dict[str, Any]], name: str) -> None:
                 f"knee: k = {ks[knee]}", points[knee], (6, -12), textcoords="offset points", fontsize=8, color=INK
             )
     shade_bound(ax, rows, name)
+    ax.xaxis.set_major_locator(load_matplotlib().ticker.MaxNLocator(integer=True))
     ax.set_ylabel(PANELS[name], fontsize=9)
     ax.set_yscale("log" if name == "classes" else "linear")
     ax.spines[["top", "right"]].set_visible(False)

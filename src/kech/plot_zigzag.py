@@ -181,7 +181,7 @@ def draw_counts(ax: Any, zigzag: Any, k: int) -> None:
     ax.set(yscale="log" if most > 30 else "linear", ylim=(floor, most * 1.1))
     ax.set_yticks(sorted({1, most}), [f"{tick:,}" for tick in sorted({1, most})], fontsize=9)
     ax.yaxis.minorticks_off()
-    ax.set_ylabel("number", fontsize=9)
+    ax.set_ylabel("classes\n(log scale)", fontsize=9)
     ax.spines[["top", "right"]].set_visible(False)
 
 

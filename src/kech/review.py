@@ -66,6 +66,8 @@ class HierarchyReview:
         target = Path(path)
         if target.suffix.lower() != ".csv":
             raise BadTarget(target, "a hierarchy is written as .csv.")
+        if not target.parent.is_dir():
+            raise BadTarget(target, "its folder does not exist; create it first.")
         text = io.StringIO()
         csv.writer(text, delimiter=";", lineterminator="\n").writerows(self.tree.paths)
         write_text(target, text.getvalue())

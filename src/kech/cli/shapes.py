@@ -11,6 +11,7 @@ import kech
 from kech import screen
 from kech.cli.intake import Flag, Intake, TableFile, Whole, app, parse_ks, split, whole
 from kech.errors import BadOption
+from kech.plot import check_plot
 from kech.screen import shapes as drawings
 
 
@@ -52,6 +53,8 @@ def barcode(
     """
     asked = intake or Intake()
     plan, ks = asked.settle(), parse_ks(k)
+    if plot is not None:
+        check_plot(plot)
     dimension = int(has_topology()) if max_dimension is None else max_dimension
     with asked.open(table, plan) as opened:
         found = kech.compute_barcode(
@@ -141,6 +144,8 @@ def zigzag(
     """
     asked = intake or Intake()
     plan, named = asked.settle(), "diagonal" if path is None else " ".join(path)
+    if plot is not None:
+        check_plot(plot)
     with asked.open(table, plan) as opened:
         found = kech.compute_zigzag(opened, named, through=through, grid=plan.release.grid)
     if plot is not None:

@@ -11,9 +11,10 @@ import kech
 from kech import screen
 from kech.cli.intake import Flag, GoalOptions, Intake, Names, TableFile, Whole, app, parse_ks, split, whole
 from kech.demo import generate_town, nine_rows, write_csv
-from kech.errors import BadOption
+from kech.errors import BadOption, BadTarget
 from kech.files import clear_refusals
 from kech.plan import AxisSection, Plan, ReleaseSection, plan_from
+from kech.plot import check_plot
 
 
 @app.command
@@ -31,6 +32,8 @@ def inspect(table: TableFile, /, *, intake: Intake | None = None, k: Whole = 5) 
     """
     asked = intake or Intake()
     target, asked.plan = asked.plan, None
+    if target is not None and target.exists():
+        raise BadTarget(target, "it exists, and inspect would write a new plan over it. Name another file.")
     plan = asked.settle()
     with asked.open(table, plan) as opened:
         found = kech.inspect_table(opened)
@@ -82,6 +85,9 @@ def spectrum(
     ks = parse_ks(k) if k else None
     goals, cuts = plan.release, split(cut) or [plan.release.cut]
     goals.reading = check_reading(reading, cuts) or goals.reading
+    check_search(effort, seed, cuts)
+    if plot is not None:
+        check_plot(plot)
     overrule(goals, suppress=suppress, effort=as_effort(effort), seed=seed)
     (wanted or GoalOptions()).settle(goals)
     chosen = msgspec.structs.asdict(goals) | {"k": ks, "cut": cuts}
@@ -90,7 +96,7 @@ def spectrum(
         found = kech.compute_spectrum(opened, **chosen)
     if plot is not None:
         found.plot(plot)
-    screen.show(found.to_json() | {"plot": plot and str(plot)}, asked.json, screen.spectrum)
+    screen.show(found.to_json() | {"plot": plot and str(plot), "effort": goals.effort}, asked.json, screen.spectrum)
 
 
 @app.command
@@ -138,6 +144,7 @@ def release(
     goals = plan.release
     goals.cut = cut or goals.cut
     goals.reading = check_reading(reading, [goals.cut]) or goals.reading
+    check_search(effort, seed, [goals.cut])
     overrule(goals, suppress=suppress, effort=as_effort(effort), seed=seed)
     (wanted or GoalOptions()).settle(goals)
     if k is not None or eps is not None:
@@ -147,6 +154,10 @@ def release(
         certificate = made.write(output)
         found = {"file": str(output), "certificate": f"{output}.certificate.json", **certificate["claims"]}
         found |= {"measured": certificate["measured"], "dropped": list(opened.dropped)}
+        kept = [(name, opened.facts(name)) for name in (*opened.sensitive, *opened.keep)]
+        found["identifying"] = [
+            name for name, facts in kept if facts.type == "text" and facts.distinct > 0.9 * facts.rows
+        ]
         found["unhidden_edges"] = [axis["column"] for axis in made.axes if axis.get("grid", "auto") != "auto"]
     screen.show(found, asked.json, screen.released)
 
@@ -264,6 +275,13 @@ def check_reading(reading: str | None, cuts: Sequence[str]) -> str | None:
     if reading is not None and "regime" not in cuts:
         raise BadOption("--reading", "only --cut regime takes it.")
     return reading
+
+
+def check_search(effort: str | None, seed: int | None, cuts: Sequence[str]) -> None:
+    """Only some cuts search."""
+    for option, value in (("--effort", effort), ("--seed", seed)):
+        if value is not None and not set(cuts) & {"local", "minimal"}:
+            raise BadOption(option, "only --cut local and --cut minimal search.")
 
 
 def overrule(goals: ReleaseSection, **typed: Any) -> None:

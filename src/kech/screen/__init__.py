@@ -19,6 +19,7 @@ from kech.progress import listen, report
 from kech.screen.terminal import grid, out
 
 LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
+MANY_KS = 24  # beyond, landmarks are shown
 FEW_ROWS = 8  # of a spectrum, of which more figures are shown
 PATIENCE = 1.0  # seconds before a progress bar appears
 
@@ -129,7 +130,8 @@ def inspection(found: dict[str, Any]) -> None:
 def spectrum(found: dict[str, Any]) -> None:
     """Loss and classes for the k that people choose among."""
     rows = found["spectrum"]
-    shown = [row for row in rows if row["k"] in LANDMARKS] if len(rows) > len(LANDMARKS) else rows
+    ks = {row["k"] for row in rows}
+    shown = [row for row in rows if row["k"] in LANDMARKS] if len(ks) > MANY_KS else rows
     names = ", ".join(found["quasi_identifiers"])
     out().print(escape(f"{found['rows']:,} rows, {found['points']:,} distinct on {names}"))
     left_out = any(row["suppressed"] for row in rows)
@@ -154,7 +156,9 @@ def spectrum(found: dict[str, Any]) -> None:
     if found.get("plot"):
         out().print(escape(f"Drawn to {found['plot']} (PRIVATE)"))
     if len(shown) < len(rows):
-        out().print(f"{len(rows)} values of k were computed; --json or --k shows any of them.")
+        out().print(f"{len(ks)} values of k were computed; --json or --k shows any of them.")
+    if len(ks) > FEW_ROWS and not found.get("effort"):
+        out().print("So many k are searched quickly; a release searches longer and may lose less.")
 
 
 def quality(rows: list[dict[str, Any]]) -> None:
@@ -182,6 +186,9 @@ def released(found: dict[str, Any]) -> None:
     homogeneous(found["measured"]["l"])
     if found["dropped"]:
         out().print(escape(f"Not published: {', '.join(found['dropped'])}"))
+    if found["identifying"]:
+        names = ", ".join(found["identifying"])
+        out().print(escape(f"Warning: {names}: kept as they are, and nearly every row has a value of its own."))
     if found["unhidden_edges"]:
         out().print(
             escape(f"Warning: edges of {', '.join(found['unhidden_edges'])} need not hide among k rows (--grid).")
@@ -196,6 +203,8 @@ def claims(found: dict[str, Any]) -> None:
     )
     if isinstance(found.get("suppressed"), str):
         out().print("So few rows are left out that their number is hidden; the loss is that of the published rows.")
+    if found["k"] == 1:
+        out().print("[yellow]Warning:[/] k = 1 hides nobody: some row is alone in its class.")
     if found["classes"] == 1:
         out().print("All rows are one class: the quasi-identifiers tell nothing any more.")
 

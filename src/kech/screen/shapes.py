@@ -13,6 +13,7 @@ MOST_CHILDREN = 8
 MOST_LINES = 40
 MOST_NODES = 6
 MOST_STEPS = 20
+YES = {True: "yes", False: "no", None: "unknown"}
 
 
 def barcode(found: dict[str, Any]) -> None:
@@ -25,25 +26,33 @@ def barcode(found: dict[str, Any]) -> None:
     out().print(f"{found['rows']:,} rows, metric {found['metric']}: {len(bars):,} bars of components, {looked}")
     table = grid("from eps>", "to eps>", "rows>", "simplex from>", "")
     top = max((bar["death"] or 0.0 for bar in bars), default=0.0) or 1.0
-    longest = sorted(bars, key=lambda bar: (bar["birth"] - (bar["death"] or 9.0), -bar["weight"]))[:MOST_BARS]
-    for bar in sorted(longest, key=lambda bar: (bar["birth"], bar["death"] or 9.0)):
-        start, stop = (round(30 * min(x / top, 1)) for x in (bar["birth"], bar["death"] or top))
+    longest = sorted(bars, key=lambda bar: (bar["birth"] - end(bar), -bar["weight"]))[:MOST_BARS]
+    for bar in sorted(longest, key=lambda bar: (bar["birth"], end(bar))):
+        start, stop = (round(30 * min(x / top, 1)) for x in (bar["birth"], end(bar)))
         ends = [eps_text(bar[name]) for name in ("birth", "death")]
         table.add_row(
-            *ends, f"{bar['weight']:,}", eps_text(bar["simplex_from"]), " " * start + "━" * max(stop - start, 1)
+            *ends,
+            f"{bar['weight']:,}",
+            eps_text(bar["simplex_from"]),
+            " " * start + ("━" * max(stop - start, 1) if bar["birth"] < end(bar) else "·"),
         )
     out().print(table)
     if len(bars) > len(longest):
         out().print(f"The {len(longest)} longest of {len(bars):,} bars are shown; --json shows all.")
     if left_out := sum(found["left_out"].values()):
-        out().print(f"{left_out:,} bars of zero length are left out; --zero-length shows them.")
+        out().print(f"{left_out:,} bars of zero length are left out; --zero-length --json shows them.")
     for reading, regimes in found["regimes"].items():
         out().print(f"{reading}: {regime_text(regimes)}")
     for at in found["radii"]:
-        holds = ", ".join(f"{name} {at[name]}" for name in ("homological", "strict")).replace("None", "unknown")
-        out().print(f"eps {at['eps']:g}: {at['classes']:,} classes, smallest {at['k']:,}, {holds}")
+        holds = ", ".join(f"{name} {YES[at[name]]}" for name in ("homological", "strict"))
+        out().print(f"eps {at['eps']:g}: {at['classes']:,} classes; for k up to {at['k']:,}: {holds}")
     if found["plot"]:
-        out().print(escape(f"Drawn to {found['plot']}"))
+        out().print(escape(f"Drawn to {found['plot']} (PRIVATE)"))
+
+
+def end(bar: dict[str, Any]) -> float:
+    """Where a bar ends; null is infinity."""
+    return float("inf") if bar["death"] is None else float(bar["death"])
 
 
 def regime_text(regimes: list[dict[str, Any]] | None) -> str:
@@ -104,9 +113,10 @@ def zigzag(found: dict[str, Any]) -> None:
     if len(found["summary"]) > MOST_BARS or len(found["path"]) > MOST_STEPS:
         out().print("There are more; --json shows all.")
     parts = [f"{r['start']:g} to {r['stop']:g} (k={r['k']:,})" for r in found["regimes"]]
-    out().print(f"every class has k rows or more: {'; '.join(parts) or 'nowhere'}")
+    shown = "; ".join(parts[:MOST_NODES]) + (f"; and {len(parts) - MOST_NODES} more" if len(parts) > MOST_NODES else "")
+    out().print(f"every class has k rows or more at positions: {shown or 'none'}")
     if found["plot"]:
-        out().print(escape(f"Drawn to {found['plot']}"))
+        out().print(escape(f"Drawn to {found['plot']} (PRIVATE)"))
 
 
 def hierarchy(found: dict[str, Any]) -> None:
