@@ -586,7 +586,7 @@ def test_edited_file(out, rows, claims):
 
     reseal(out)
     if claims:
-        assert broken(out) == claims
+        assert broken(out) - set(MODELS[2:]) == claims
     else:
         check_certificate(out)
 

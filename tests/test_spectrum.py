@@ -112,7 +112,7 @@ def test_a_town_from_2_to_100(town):
 
 
 def test_large_k_are_released_as_their_rows_say(town):
-    spectrum = kech.compute_spectrum(town, k=[255, 257, 300, 1000, 1501, 3000])
+    spectrum = kech.compute_spectrum(town, k=[255, 300, 1501, 3000], effort="quick")
     losses = [row["loss"] for row in spectrum.rows()]
 
     check_against_releases(town, spectrum, "auto")

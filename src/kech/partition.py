@@ -107,7 +107,8 @@ def deal(partition: Partition) -> Partition:
         np.r_[grains.weights[undivided], np.ones(len(grain), np.int64)],
     )
     dealt = replace(grains, axes=partition.points.axes)
-    return Partition(dealt, *shares, partition.lo, partition.hi, partition.eps)
+    point, group, rows = shares
+    return replace(partition, points=dealt, point=point, group=group, rows=rows)
 
 
 def deal_rows(grains: Grains, point: Ints, rows: Ints) -> tuple[Ints, Ints]:

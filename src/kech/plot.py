@@ -93,7 +93,7 @@ def check_plot(path: str | PathLike[str]) -> None:
     """Refuse what could not be drawn, before anything is computed."""
     target = Path(path)
     if target.suffix.lower() not in ENDINGS:
-        raise BadTarget(target, f"a plot ends in {', '.join(ENDINGS)}.")
+        raise BadTarget(target, "a plot ends in .svg, .png or .html.")
     load_matplotlib()
 
 
