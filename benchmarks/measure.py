@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-SHORT = 10.0  # seconds; below it the best of several runs counts
+SHORT = 4.0  # seconds; below it the best of several runs counts
 REPEATS = 3
 TICKS = os.sysconf("SC_CLK_TCK")
 TO_MB = 1 / 2**20 if sys.platform == "darwin" else 1 / 2**10  # ru_maxrss counts bytes there, KiB on Linux
