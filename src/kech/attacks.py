@@ -4,7 +4,8 @@ In: a release with its certificate, and the original table.  Out: `Attack`s: suc
 Who is in which class is not known even here: a class is seen as its candidates, the rows that its labels cover.
 """
 
-from collections import Counter
+from bisect import bisect_left, bisect_right
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ import numpy as np
 
 from kech.certificate import AnyPath, Cell
 from kech.errors import BadOption, NoSuchColumn
-from kech.linkage import Bools, LinkedColumn, Linkage, check_covers, link
+from kech.linkage import Bools, Linkage, LinkedColumn, check_covers, link
 from kech.published import Ints, read_published
 from kech.table import Table
 
@@ -144,17 +145,21 @@ def attack_edges(target: Target) -> list[Attack]:
     value drawn from those of the table that the label covers, in place of the end.
     """
     rng = target.rng()
-    found: set[int] = set()
-    by_chance: set[int] = set()
+    found, by_chance = (defaultdict[str, set[int]](set) for _ in range(2))
     for rows, column, label in target.labelled():
-        codes = column.codes[rows]
+        codes, name = column.codes[rows], column.axis["column"]
         for edge in find_edges(column, label):
             drawn = rng.choice(np.flatnonzero(column.covered(label)))
             for held, singled in ((edge[codes], found), (codes == drawn, by_chance)):
                 if np.count_nonzero(held) == 1:
-                    singled.add(int(rows[np.argmax(held)]))
-    about = "records singled out by the end of an interval or a range"
-    return [Attack("edge", about, target.rows, min(len(found), target.rows), min(len(by_chance), target.rows))]
+                    singled[name].add(int(rows[np.argmax(held)]))
+    shown = [column for column in target.linkage.release.quasi_identifiers if column in found]
+    each = {f"by {column}": (found[column], by_chance[column]) for column in shown}
+    anywhere = (set().union(*found.values()), set().union(*by_chance.values()))
+    return [
+        Attack("edge", f"records singled out by an end, {about}", target.rows, len(hits), len(control))
+        for about, (hits, control) in {"by any column": anywhere, **each}.items()
+    ]
 
 
 def find_edges(column: LinkedColumn, label: Cell) -> list[Bools]:
@@ -228,21 +233,64 @@ def plain(cell: Cell) -> Cell:
 def attack_downcode(target: Target) -> list[Attack]:
     """Claim that somebody of the class lies in the first, and in the last, finer part of each label.
 
-    Finer parts are the stretches between the edges that are published anywhere in the column (halves where there are
-    none), or the values of a range or a set.  Control: as many rows, drawn from all that the label covers in this column,
-    lie in the same part.  Where labels are no tighter than they must be, knowing the algorithm gives nothing.
+    Parts are the two halves of an interval, range or set; or, finer, the stretches between the edges that are published
+    anywhere in the column, or single values.  Control: as many rows, drawn from all that the label covers in this
+    column, lie in the same part.  Where labels are no tighter than they must be, knowing the algorithm gives nothing.
     """
+    columns = target.linkage.columns
+    cuts = {id(column): find_cuts(column) for column in columns}
+    return [
+        claim_parts(target, "both halves of a label are occupied", find_halves),
+        claim_parts(
+            target,
+            "both end parts of a label are occupied",
+            lambda column, label: find_ends(column, label, cuts[id(column)]),
+        ),
+    ]
+
+
+def claim_parts(target: Target, about: str, find: Callable[[LinkedColumn, str], list[Bools]]) -> Attack:
+    """How often a part of a label is occupied by its class, and by as many rows at random."""
     rng = target.rng()
-    cuts = {id(column): find_cuts(column) for column in target.linkage.columns}
     targets = hits = by_chance = 0
     for rows, column, label in target.labelled():
-        for part in find_end_parts(column, label, cuts[id(column)]):
+        for part in find(column, label) if label is not None else ():
             covered = column.rows(label)
             drawn = covered[rng.choice(len(covered), len(rows), replace=False, shuffle=False)]
             targets += 1
             hits += bool(part[column.codes[rows]].any())
             by_chance += bool(part[column.codes[drawn]].any())
-    return [Attack("downcode", "end parts of labels that are occupied", targets, hits, by_chance)]
+    return Attack("downcode", about, targets, hits, by_chance)
+
+
+def find_halves(column: LinkedColumn, label: str) -> list[Bools]:
+    """Both halves of a label, as distinct cells; none where it cannot be halved."""
+    if column.is_line:
+        low, high, _ = column.interval(label)
+        return split_line(column, label, [(low + high) / 2] if low < high and isfinite(high - low) else [])
+    run = find_run(column, label)
+    return [column.among(run[: len(run) // 2]), column.among(run[len(run) // 2 :])] if len(run) > 1 else []
+
+
+def find_ends(column: LinkedColumn, label: str, cuts: Sequence[float]) -> list[Bools]:
+    """The first and the last finer part of a label, as distinct cells; none where it has no parts."""
+    if column.is_line:
+        low, high, _ = column.interval(label)
+        inner = cuts[bisect_right(cuts, low) : bisect_left(cuts, high)] if low < high else []
+        return split_line(column, label, inner) or find_halves(column, label)
+    run = find_run(column, label)
+    return [column.among([end]) for end in (run[0], run[-1])] if len(run) > 1 else []
+
+
+def find_run(column: LinkedColumn, label: str) -> list[str]:
+    """The values of a range or a set; none of other labels."""
+    return column.run(label) if column.axis["axis"] in ("ordinal", "set") else []
+
+
+def split_line(column: LinkedColumn, label: str, cuts: Sequence[float]) -> list[Bools]:
+    """What lies before the first cut and after the last one."""
+    low, high, closed = column.interval(label)
+    return [column.between(low, cuts[0], False), column.between(cuts[-1], high, closed)] if cuts else []
 
 
 def find_cuts(column: LinkedColumn) -> list[float]:
@@ -252,23 +300,6 @@ def find_cuts(column: LinkedColumn) -> list[float]:
     ends = [column.interval(label) for label in set(column.labels) if label is not None]
     after = [float(np.nextafter(high, np.inf)) if closed else high for _, high, closed in ends]
     return sorted({end for end in [*(low for low, _, _ in ends), *after] if isfinite(end)})
-
-
-def find_end_parts(column: LinkedColumn, label: Cell, cuts: Sequence[float]) -> list[Bools]:
-    """The first and the last finer part of a label, as distinct cells; none where it has no parts."""
-    if label is None or not (column.is_line or column.axis["axis"] in ("ordinal", "set")):
-        return []
-    if not column.is_line:
-        run = column.run(label)
-        return [column.among([end]) for end in (run[0], run[-1])] if len(run) > 1 else []
-    low, high, closed = column.interval(label)
-    if not low < high:
-        return []
-    first, last = np.searchsorted(cuts, low, side="right"), np.searchsorted(cuts, high, side="left")
-    inner = list(cuts[first:last]) or ([(low + high) / 2] if isfinite(low) and isfinite(high) else [])
-    if not inner:
-        return []
-    return [column.between(low, inner[0], False), column.between(inner[-1], high, closed)]
 
 
 # -- homogeneity: a class gives a sensitive value away --------------------------------------------------------------

@@ -124,7 +124,9 @@ class LinkedColumn:
         same = self.among([label])
         if self.is_line:
             return np.asarray(same | self.between(*self.interval(label)))
-        return np.asarray(same | (self._under(label) if self.axis.get("axis") == "tree" else self.among(self.run(label))))
+        return np.asarray(
+            same | (self._under(label) if self.axis.get("axis") == "tree" else self.among(self.run(label)))
+        )
 
     def _under(self, label: str) -> Bools:
         """The leaves below a node: of a hierarchy that is given, of the whole tree, or of a prefix such as 476**."""
@@ -137,7 +139,9 @@ class LinkedColumn:
         if leaves > 1 and prefix == label and not self.among([label]).any():
             reason = f"column {self.axis['column']!r} was published with a hierarchy: give the plan that names it."
             raise BadOption("--plan", reason)
-        fits = [bool(text) and text.startswith(prefix) and len(text) <= len(label) for text in map(str, self.texts[:-1])]
+        fits = [
+            bool(text) and text.startswith(prefix) and len(text) <= len(label) for text in map(str, self.texts[:-1])
+        ]
         return np.array([*fits, False]) & (prefix != label)
 
 
@@ -171,7 +175,9 @@ class Linkage:
             known = {label: i for i, label in enumerate(dict.fromkeys(column.labels))}
             held = np.stack([column.covered(label)[column.codes[rows]] for label in known])
             masks.append((held, np.array([known[label] for label in column.labels])))
-        return [np.flatnonzero(np.logical_and.reduce([held[label, i] for held, label in masks])) for i in range(len(rows))]
+        return [
+            np.flatnonzero(np.logical_and.reduce([held[label, i] for held, label in masks])) for i in range(len(rows))
+        ]
 
     def texts(self, column: str) -> list[Cell]:
         """The cell of each row in any column of the table, as text."""
@@ -187,7 +193,9 @@ def link(release: Published, table: Table) -> Linkage:
             raise NoSuchColumn(name, table.loaded)
     texts, codes = read_codes(table, names)
     columns = tuple(
-        LinkedColumn(release.axes.get(name, {}), texts[j], codes[:, j], find_paths(table, name), release.column_labels(name))
+        LinkedColumn(
+            release.axes.get(name, {}), texts[j], codes[:, j], find_paths(table, name), release.column_labels(name)
+        )
         for j, name in enumerate(names)
     )
     return Linkage(release, columns, table)

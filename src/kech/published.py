@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Published:
-    """The class of every row, the labels of every class, and the cells of the columns that are published as they are."""
+    """The class of every row, the labels of every class, and the cells that are published as they are."""
 
     path: AnyPath
     quasi_identifiers: tuple[str, ...]

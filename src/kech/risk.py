@@ -138,7 +138,7 @@ def check_thresholds(threshold: Sequence[float]) -> tuple[float, ...]:
 
 
 def attack_chances(sizes: Ints, confused: Ints, taus: Sequence[float]) -> Attacker:
-    """Chances where a record of class j is confused with `confused[j]` rows: f_j for a prosecutor, F_j for a journalist."""
+    """Chances where a record is confused with so many rows: f_j for a prosecutor, F_j for a journalist."""
     rows = int(sizes.sum())
     above = {f"{tau:g}": int(sizes[1 / confused > tau].sum()) / rows for tau in taus}
     average = max(len(sizes) / int(confused.sum()), mean_chance(sizes, confused))
@@ -155,7 +155,7 @@ def count_population(release: Published, population: AnyPath) -> tuple[int, Ints
     with read_table(population) as table:
         linkage = link(release, table)
         groups = np.arange(len(release.labels))
-        found = np.array([len(linkage.candidates(group)) for group in groups])
+        found = np.array([len(linkage.candidates(group)) for group in groups.tolist()])
         check_covers(linkage, groups, found, "--population")
         return linkage.rows, found
 
