@@ -76,8 +76,11 @@ class Target:
 
     @property
     def rows(self) -> int:
-        """Rows of the attacked classes."""
-        return int(self.linkage.release.sizes[self.groups].sum())
+        """Rows of the original that could be in an attacked class."""
+        seen = np.zeros(self.linkage.rows, bool)
+        for rows in self.candidates:
+            seen[rows] = True
+        return int(seen.sum())
 
     def rng(self) -> np.random.Generator:
         """Chance, the same for equal seeds."""

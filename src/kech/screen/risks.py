@@ -40,9 +40,7 @@ def chances(found: dict[str, Any]) -> None:
     average = figure(found["marketer"]["average"]) if found["marketer"] else "not available"
     table.add_row("marketer", "", average, *[""] * len(taus))
     out().print(table)
-    out().print(
-        "A prosecutor knows that a person is in the file, a journalist wants anybody, a marketer links everybody at once."
-    )
+    out().print("A prosecutor knows that a person is in the file; a journalist wants anybody; a marketer everybody.")
     if not found["journalist"]:
         out().print("Journalist and marketer need the population: --population FILE.")
 
