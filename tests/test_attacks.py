@@ -172,6 +172,25 @@ def test_exact_edges_are_somebodys_values(town):
     assert anywhere["verdict"] == moved_in["verdict"] == "above its control"
 
 
+def test_labels_without_ends_have_no_verdict(folder):
+    source = write_csv(generate_town(200), folder / "people.csv")
+    with kech.read_table(source, quasi_identifiers=["zip", "sex"], sensitive=["diagnosis"]) as table:
+        kech.make_release(table, k=5).write(folder / "released.csv")
+        (found,) = attack(folder / "released.csv", table, "edge")
+    assert (found["targets"], found["rate"], found["verdict"]) == (0, None, "no verdict")
+    assert found["note"] == "no label shows an end"
+
+
+def test_of_many_classes_some_are_attacked(town, monkeypatch):
+    _, table, release = town
+    everything = attack(release(), table, "edge")[0]
+    monkeypatch.setattr(kech.attacks, "MOST_CLASSES", 200)
+    some = attack(release(), table, "edge")[0]
+    assert everything["targets"] == PEOPLE
+    assert 1_000 <= some["targets"] < 1_500
+    assert some["rate"] == pytest.approx(everything["rate"], abs=0.08)
+
+
 def test_steps_wider_than_a_year_give_no_age_away(town, folder):
     source, _, _ = town
     axes = {"schooling": ORDER, "age": kech.AxisChoice(grid=10)}

@@ -23,6 +23,7 @@ from kech.table import Table
 FEWEST_TARGETS = 100  # with fewer, a rate says too little for a verdict
 MOST_CLASSES = 5_000  # attacked; of more, so many are drawn
 MOST_RECORDS = 1_000  # looked up among all classes
+SINGLED = "records singled out by an end"
 Z = 1.959963984540054  # of a 95 % interval
 
 
@@ -76,11 +77,8 @@ class Target:
 
     @property
     def rows(self) -> int:
-        """Rows of the original that could be in an attacked class."""
-        seen = np.zeros(self.linkage.rows, bool)
-        for rows in self.candidates:
-            seen[rows] = True
-        return int(seen.sum())
+        """Rows of the attacked classes."""
+        return int(self.linkage.release.sizes[self.groups].sum())
 
     def rng(self) -> np.random.Generator:
         """Chance, the same for equal seeds."""
@@ -147,20 +145,21 @@ def attack_edges(target: Target) -> list[Attack]:
     A hit is a record which "in this box, and this column equals this end" singles out.  Control: the same with a
     value drawn from those of the table that the label covers, in place of the end.
     """
-    rng = target.rng()
+    rng, most = target.rng(), target.rows
     found, by_chance = (defaultdict[str, set[int]](set) for _ in range(2))
     for rows, column, label in target.labelled():
         codes, name = column.codes[rows], column.axis["column"]
         for edge in find_edges(column, label):
             drawn = rng.choice(np.flatnonzero(column.covered(label)))
-            for held, singled in ((edge[codes], found), (codes == drawn, by_chance)):
-                if np.count_nonzero(held) == 1:
-                    singled[name].add(int(rows[np.argmax(held)]))
-    shown = [column for column in target.linkage.release.quasi_identifiers if column in found]
-    each = {f"by {column}": (found[column], by_chance[column]) for column in shown}
+            for held, singled in ((edge[codes], found[name]), (codes == drawn, by_chance[name])):
+                singled.update(rows[held].tolist() if np.count_nonzero(held) == 1 else ())
+    if not found:
+        return [Attack("edge", SINGLED, 0, 0, 0, "no label shows an end")]
+    shown = [name for name in target.linkage.release.quasi_identifiers if name in found]
+    each = {f"by {name}": (found[name], by_chance[name]) for name in shown}
     anywhere = (set().union(*found.values()), set().union(*by_chance.values()))
     return [
-        Attack("edge", f"records singled out by an end, {about}", target.rows, len(hits), len(control))
+        Attack("edge", f"{SINGLED}, {about}", most, min(len(hits), most), min(len(control), most))
         for about, (hits, control) in {"by any column": anywhere, **each}.items()
     ]
 

@@ -51,6 +51,11 @@ class LinkedColumn:
         return np.bincount(self.codes, minlength=len(self.texts))
 
     @cached_property
+    def places(self) -> dict[Cell, int]:
+        """The code of each distinct cell."""
+        return {text: code for code, text in enumerate(self.texts)}
+
+    @cached_property
     def numbers(self) -> Floats:
         """Distinct cells as places on the line; NaN for what is none."""
         return np.array([self.place(text) for text in self.texts])
@@ -113,8 +118,9 @@ class LinkedColumn:
 
     def among(self, values: Sequence[str]) -> Bools:
         """The distinct cells that are one of these."""
-        wanted = set(values)
-        return np.array([text in wanted for text in self.texts])
+        found = np.zeros(len(self.texts), bool)
+        found[[self.places[value] for value in values if value in self.places]] = True
+        return found
 
     def _find_covered(self, label: Cell) -> Bools:
         if label == EVERYTHING:
