@@ -124,8 +124,12 @@ def test_hierarchies_come_from_the_plan(folder, run):
     assert run("release", source, "-o", folder / "released.csv", *plan).code == 0
     found = run("attack", "homogeneity", folder / "released.csv", "--original", source, *plan, "--json").json
     assert (found["attacks"][0]["targets"], found["attacks"][0]["rate"]) == (12, 0.0)
-    refused = run("attack", "homogeneity", folder / "released.csv", "--original", source)
-    assert (refused.code, "'country' was published with a hierarchy" in refused.err) == (2, True)
+    people = write(folder / "population.csv", ("country",), [(name,) for name in list(countries) * 5])
+    risk = run("risk", folder / "released.csv", "--population", people, *plan, "--json").json
+    assert (risk["k"], risk["k_map"], risk["population"]) == (6, 10, 20)
+    for words in (("attack", "order", "--original", source), ("risk", "--population", people)):
+        refused = run(*words, folder / "released.csv")
+        assert (refused.code, "'country' was published with a hierarchy" in refused.err) == (2, True)
 
 
 # -- seeded faults ---------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from kech.certificate import AnyPath
 from kech.errors import BadOption
 from kech.linkage import check_covers, link
 from kech.published import Ints, Published, read_published
-from kech.table import read_table
+from kech.table import Table, read_table
 
 THRESHOLDS = (0.09, 0.2)
 SMALLEST = 10  # classes of which the size is listed
@@ -91,13 +91,13 @@ def compute_risk(
     *,
     certificate: AnyPath | None = None,
     quasi_identifiers: Sequence[str] | None = None,
-    population: AnyPath | int | None = None,
+    population: AnyPath | Table | int | None = None,
     threshold: Sequence[float] = THRESHOLDS,
 ) -> Risk:
     """Risk figures of a file whose certificate holds, or of any file on the columns that are named.
 
-    The population is a table with the same columns, raw or labelled, or a number of people: a number is enough to
-    estimate population uniqueness, and for nothing else.
+    The population is a file or an open table with the same columns, raw or labelled, or a number of people: a number
+    is enough to estimate population uniqueness, and for nothing else.
     """
     taus = check_thresholds(threshold)
     release = read_published(path, certificate=certificate, quasi_identifiers=quasi_identifiers)
@@ -150,14 +150,16 @@ def mean_chance(sizes: Ints, confused: Ints) -> float:
     return fsum((sizes / confused).tolist()) / int(sizes.sum())
 
 
-def count_population(release: Published, population: AnyPath) -> tuple[int, Ints]:
+def count_population(release: Published, population: AnyPath | Table) -> tuple[int, Ints]:
     """Rows of the population, and how many of them could be in each class."""
-    with read_table(population) as table:
-        linkage = link(release, table)
-        groups = np.arange(len(release.labels))
-        found = np.array([len(linkage.candidates(group)) for group in groups.tolist()])
-        check_covers(linkage, groups, found, "--population")
-        return linkage.rows, found
+    if not isinstance(population, Table):
+        with read_table(population) as table:
+            return count_population(release, table)
+    linkage = link(release, population)
+    groups = np.arange(len(release.labels))
+    found = np.array([len(linkage.candidates(group)) for group in groups.tolist()])
+    check_covers(linkage, groups, found, "--population")
+    return linkage.rows, found
 
 
 def unique_in_population(sizes: Ints, people: int | None, spread: Ints | None) -> tuple[float | None, str | None]:

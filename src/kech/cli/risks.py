@@ -1,6 +1,7 @@
 """Commands that ask what remains at risk in a released file: risk, attack."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ import kech
 from kech import screen
 from kech.cli.intake import Flag, Names, Whole, app, split
 from kech.errors import BadOption
-from kech.plan import Plan
+from kech.plan import Plan, RolesSection
 from kech.screen import risks as drawings
 
 Released = Annotated[Path, Parameter(help="A released file.")]
@@ -49,7 +50,7 @@ def risk(
     original: Path
         The table that was released: runs all attacks. What it shows is PRIVATE.
     plan: Path
-        How the original is read: hierarchies, null values, dialect.
+        How the original and the population are read: hierarchies, null values, dialect.
     seed: int
         Decides what chance decides in the attacks.
     json: bool
@@ -57,14 +58,19 @@ def risk(
     """
     if qi and original is not None:
         raise BadOption("--original", "attacks read the axes of the certificate; leave --qi away.")
-    if original is None and (plan is not None or seed):
-        raise BadOption("--plan, --seed", "only attacks take them: give the --original too.")
+    if original is None and seed:
+        raise BadOption("--seed", "only attacks take it: give the --original too.")
+    if original is None and (population is None or population.isdecimal()) and plan is not None:
+        raise BadOption("--plan", "it says how the --original and the --population are read: give one of them.")
     screen.doing("counting classes")
-    people = int(population) if population is not None and population.isdecimal() else population
-    columns = split(qi) or None
-    found = kech.compute_risk(
-        table, certificate=certificate, quasi_identifiers=columns, population=people, threshold=as_chances(threshold)
-    ).to_json()
+    with opened_population(population, plan) as people:
+        found = kech.compute_risk(
+            table,
+            certificate=certificate,
+            quasi_identifiers=split(qi) or None,
+            population=people,
+            threshold=as_chances(threshold),
+        ).to_json()
     attacks = None if original is None else attacked(table, original, plan, certificate=certificate, seed=seed)
     shown = {"file": str(table), "private": original is not None, **found, "attacks": attacks}
     screen.show(shown, json, drawings.risk)
@@ -101,6 +107,19 @@ def attack(
     """
     found = attacked(table, original, plan, certificate=certificate, seed=seed, attacks=[name])
     screen.show({"file": str(table), "private": True, "attacks": found}, json, drawings.attacks)
+
+
+@contextmanager
+def opened_population(population: str | None, plan: Path | None) -> Iterator[kech.Table | int | None]:
+    """The table of a population, of which a plan names the quasi-identifiers; or its size."""
+    if population is None or population.isdecimal():
+        yield None if population is None else int(population)
+        return
+    given = kech.read_plan(plan) if plan else Plan()
+    given.roles = RolesSection(quasi_identifiers=given.roles.quasi_identifiers)
+    given.axes = {name: axis for name, axis in given.axes.items() if name in given.roles.quasi_identifiers}
+    with given.read_table(population) as opened:
+        yield opened
 
 
 def attacked(table: Path, original: Path, plan: Path | None, **options: Any) -> Sequence[dict[str, Any]]:
