@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import kech
-from kech.attacks import FEWEST_TARGETS, Attack, wilson
+from kech.attacks import Attack, target
+from kech.attacks.outcome import FEWEST_TARGETS, wilson
 from kech.certificate import make_certificate
 from kech.demo import generate_town, write_csv
 from kech.errors import BadOption, NoSuchColumn
@@ -188,7 +189,7 @@ def test_labels_without_ends_have_no_verdict(folder):
 def test_of_many_classes_some_are_attacked(town, monkeypatch):
     _, table, release = town
     everything = attack(release(), table, "edge")[0]
-    monkeypatch.setattr(kech.attacks, "MOST_CLASSES", 200)
+    monkeypatch.setattr(target, "MOST_CLASSES", 200)
     some = attack(release(), table, "edge")[0]
     assert everything["targets"] == PEOPLE
     assert 1_000 <= some["targets"] < 1_500
