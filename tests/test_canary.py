@@ -174,6 +174,10 @@ def test_no_command_that_works_leaks(run, watch, people, folder, how, target):
     run("release", people, "-o", out, "--plan", folder / "kech.toml", "--keep", "kept", *how)
     run("verify", out, *how)
     run("verify", out, "--qi", "job", "income", "--sensitive", "disease", "--k", 5, *how)
+    run("risk", out, *how)
+    run("risk", out, "--population", people, *how)
+    run("risk", out, "--original", people, *how)
+    run("attack", "order", out, "--original", people, *how)
     assert watch.leaks == {}
 
 

@@ -43,6 +43,8 @@ def test_there_are_commands():
         "release",
         "verify",
         "demo",
+        "risk",
+        "attack",
     }
 
 

@@ -3,6 +3,7 @@
 from importlib.metadata import version as _version
 
 from kech import errors
+from kech.attacks import Attack, run_attacks
 from kech.barcode import WeightedBarcode, compute_barcode
 from kech.certificate import check_certificate, check_table
 from kech.hierarchy import GeneralizationTree, read_hierarchy
@@ -11,6 +12,7 @@ from kech.lattice import GeneralizationLattice, compute_lattice
 from kech.plan import Plan, read_plan
 from kech.release import Release, make_release
 from kech.review import HierarchyReview, review_hierarchy
+from kech.risk import Risk, compute_risk
 from kech.spectrum import Spectrum, compute_spectrum
 from kech.table import AxisChoice, Table, read_table
 from kech.zigzag import ZigzagBarcode, compute_zigzag
@@ -18,12 +20,14 @@ from kech.zigzag import ZigzagBarcode, compute_zigzag
 __version__ = _version("kech")
 __all__ = [
     "Anonymizer",
+    "Attack",
     "AxisChoice",
     "GeneralizationLattice",
     "GeneralizationTree",
     "HierarchyReview",
     "Plan",
     "Release",
+    "Risk",
     "Spectrum",
     "Table",
     "WeightedBarcode",
@@ -32,6 +36,7 @@ __all__ = [
     "check_table",
     "compute_barcode",
     "compute_lattice",
+    "compute_risk",
     "compute_spectrum",
     "compute_zigzag",
     "errors",
@@ -41,6 +46,7 @@ __all__ = [
     "read_plan",
     "read_table",
     "review_hierarchy",
+    "run_attacks",
 ]
 
 

@@ -116,7 +116,7 @@ def make_certificate(
 def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> Figures:
     """Figures of a file whose certificate holds; ClaimBroken lists every claim that does not."""
     digest = _digest(Path(path))
-    document = _read_certificate(Path(certificate or f"{Path(path)}.certificate.json"))
+    document = read_claims(path, certificate)
     file = document["file"]
     table = _open_table(Path(path), file["format"], file.get("delimiter", ","))
     broken = [] if file["sha256"] == digest else ["sha256: this is not the file that was certified"]
@@ -155,6 +155,16 @@ def check_table(
     if figures["k"] < k:
         raise ClaimBroken(path, [f"k: asked {k}, found {figures['k']}"])
     return figures
+
+
+def read_claims(path: AnyPath, certificate: AnyPath | None = None) -> dict[str, Any]:
+    """The certificate of a file as it is written; `check_certificate` says whether it holds."""
+    return _read_certificate(Path(certificate or f"{Path(path)}.certificate.json"))
+
+
+def open_published(path: AnyPath, format: str | None = None, delimiter: str = ",") -> "_Table":
+    """The cells of a published file, all text."""
+    return _open_table(Path(path), format or _guess_format(path), delimiter)
 
 
 def _guess_format(name: AnyPath) -> str:

@@ -1,0 +1,46 @@
+"""Attacks: what somebody who has the original table can do to a release, each beside a control.  PRIVATE.
+
+In: a release with its certificate, and the original table.  Out: `Attack`s: success rates with confidence intervals.
+Who is in which class is not known even here: a class is seen as its candidates, the rows that its labels cover.
+"""
+
+from collections.abc import Callable, Sequence
+
+from kech.attacks.downcode import attack_downcode
+from kech.attacks.edge import attack_edges
+from kech.attacks.homogeneity import attack_homogeneity
+from kech.attacks.order import attack_order
+from kech.attacks.outcome import Attack
+from kech.attacks.target import Target, aim
+from kech.certificate import AnyPath
+from kech.errors import BadOption
+from kech.table import Table
+
+__all__ = ["ATTACKS", "Attack", "run_attacks"]
+
+ATTACKS: dict[str, Callable[[Target], list[Attack]]] = {
+    "edge": attack_edges,
+    "order": attack_order,
+    "downcode": attack_downcode,
+    "homogeneity": attack_homogeneity,
+}
+
+
+def run_attacks(
+    path: AnyPath,
+    original: Table,
+    *,
+    attacks: Sequence[str] | None = None,
+    certificate: AnyPath | None = None,
+    seed: int = 0,
+) -> list[Attack]:
+    """Attack a release, whose certificate must hold, with everything the original tells.  PRIVATE.
+
+    `attacks` are some of edge, order, downcode and homogeneity; all of them otherwise.  The seed decides what chance
+    decides: the controls, and which classes are attacked where there are many.
+    """
+    wanted = list(ATTACKS) if attacks is None else list(attacks)
+    if unknown := [name for name in wanted if name not in ATTACKS]:
+        raise BadOption("attack", f"{unknown[0]!r} is none; choose among {', '.join(ATTACKS)}.")
+    target = aim(path, original, certificate, seed)
+    return [attack for name in wanted for attack in ATTACKS[name](target)]

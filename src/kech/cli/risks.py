@@ -1,0 +1,137 @@
+"""Commands that ask what remains at risk in a released file: risk, attack."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+import kech
+from kech import screen
+from kech.cli.intake import Flag, Names, Whole, app, split
+from kech.errors import BadOption
+from kech.plan import Plan, RolesSection
+from kech.screen import risks as drawings
+
+Released = Annotated[Path, Parameter(help="A released file.")]
+
+
+@app.command
+def risk(
+    table: Released,
+    /,
+    *,
+    certificate: Path | None = None,
+    qi: Annotated[Names, Parameter(name=["--qi", "--quasi-identifiers"])] = [],  # noqa: B006
+    population: str | None = None,
+    threshold: Names = ["0.09", "0.2"],  # noqa: B006
+    original: Path | None = None,
+    plan: Path | None = None,
+    seed: Whole = 0,
+    json: Flag = False,
+) -> None:
+    """Show how likely people in a released file are found again; with the original also what attacks achieve.
+
+    Example: kech risk safe.csv
+    Example: kech risk safe.csv --population town.csv --threshold 0.05 0.1
+    Example: kech risk safe.csv --original people.csv
+
+    Parameters
+    ----------
+    certificate: Path
+        The certificate, if it is not beside the file.
+    qi: list[str]
+        Take these columns instead of those of a certificate.
+    population: str
+        The population the people are from: a table with the same columns, raw or labelled, or how many people it has.
+    threshold: list[str]
+        Chances above which a record counts as at risk: --threshold 0.09 0.2.
+    original: Path
+        The table that was released: runs all attacks. What it shows is PRIVATE.
+    plan: Path
+        How the original and the population are read: hierarchies, null values, dialect.
+    seed: int
+        Decides what chance decides in the attacks.
+    json: bool
+        Print one JSON object.
+    """
+    if qi and original is not None:
+        raise BadOption("--original", "attacks read the axes of the certificate; leave --qi away.")
+    if original is None and seed:
+        raise BadOption("--seed", "only attacks take it: give the --original too.")
+    if original is None and (population is None or population.isdecimal()) and plan is not None:
+        raise BadOption("--plan", "it says how the --original and the --population are read: give one of them.")
+    screen.doing("counting classes")
+    with opened_population(population, plan) as people:
+        found = kech.compute_risk(
+            table,
+            certificate=certificate,
+            quasi_identifiers=split(qi) or None,
+            population=people,
+            threshold=as_chances(threshold),
+        ).to_json()
+    attacks = None if original is None else attacked(table, original, plan, certificate=certificate, seed=seed)
+    shown = {"file": str(table), "private": original is not None, **found, "attacks": attacks}
+    screen.show(shown, json, drawings.risk)
+
+
+@app.command
+def attack(
+    name: Annotated[str, Parameter(help="edge, order, downcode or homogeneity.")],
+    table: Released,
+    /,
+    *,
+    original: Path,
+    certificate: Path | None = None,
+    plan: Path | None = None,
+    seed: Whole = 0,
+    json: Flag = False,
+) -> None:
+    """Attack a released file with its original, beside a control. PRIVATE: not for publication.
+
+    Example: kech attack edge safe.csv --original people.csv
+
+    Parameters
+    ----------
+    original: Path
+        The table that was released.
+    certificate: Path
+        The certificate, if it is not beside the file.
+    plan: Path
+        How the original is read: hierarchies, null values, dialect.
+    seed: int
+        Decides what chance decides: the control, and which classes are attacked where there are many.
+    json: bool
+        Print one JSON object.
+    """
+    found = attacked(table, original, plan, certificate=certificate, seed=seed, attacks=[name])
+    screen.show({"file": str(table), "private": True, "attacks": found}, json, drawings.attacks)
+
+
+@contextmanager
+def opened_population(population: str | None, plan: Path | None) -> Iterator[kech.Table | int | None]:
+    """The table of a population, of which a plan names the quasi-identifiers; or its size."""
+    if population is None or population.isdecimal():
+        yield None if population is None else int(population)
+        return
+    given = kech.read_plan(plan) if plan else Plan()
+    given.roles = RolesSection(quasi_identifiers=given.roles.quasi_identifiers)
+    given.axes = {name: axis for name, axis in given.axes.items() if name in given.roles.quasi_identifiers}
+    with given.read_table(population) as opened:
+        yield opened
+
+
+def attacked(table: Path, original: Path, plan: Path | None, **options: Any) -> Sequence[dict[str, Any]]:
+    """What the attacks found, the original read as the plan says."""
+    screen.doing("attacking the release")
+    with (kech.read_plan(plan) if plan else Plan()).read_table(original) as opened:
+        return [found.to_json() for found in kech.run_attacks(table, opened, **options)]
+
+
+def as_chances(texts: Sequence[str]) -> list[float]:
+    """Numbers, given apart or with commas between."""
+    try:
+        return [float(text) for text in split(texts)]
+    except ValueError:
+        raise BadOption("--threshold", "write numbers: --threshold 0.09 0.2.") from None

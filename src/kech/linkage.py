@@ -1,0 +1,252 @@
+"""Linkage: which rows of another table each class of a release could be.
+
+In: a release and a table with the same quasi-identifiers.  Out: a `Linkage`.
+A label covers a cell that is the same text, and every value that its axis in the certificate says it stands for; `*`
+covers everything.  A row could be in a class whose labels all cover it; it may be in several where boxes overlap.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech.certificate import Axis, Cell
+from kech.engines import Mapping1D
+from kech.errors import BadOption, NoSuchColumn
+from kech.hierarchy import find_hierarchies, read_hierarchy
+from kech.published import Ints, Published
+from kech.table import AxisChoice, Table
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+EVERYTHING = "*"
+MEMBER = re.compile(r'"(?:[^"\\]|\\.)*"|[^,{}"\\]+')
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinkedColumn:
+    """One quasi-identifier of the other table: its distinct cells, and the cell of each row as a code."""
+
+    axis: Axis  # empty without a certificate
+    texts: list[Cell]  # NULL is the last
+    codes: NDArray[np.int32]
+    paths: Mapping[str, frozenset[str]]  # of each leaf of its hierarchy, the labels above
+    labels: list[Cell]  # of each class
+
+    @property
+    def is_line(self) -> bool:
+        """Whether labels are intervals."""
+        return self.axis.get("axis") in ("numeric", "date")
+
+    @cached_property
+    def counts(self) -> Ints:
+        """Rows of each distinct cell."""
+        return np.bincount(self.codes, minlength=len(self.texts))
+
+    @cached_property
+    def places(self) -> dict[Cell, int]:
+        """The code of each distinct cell."""
+        return {text: code for code, text in enumerate(self.texts)}
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """Distinct cells as places on the line; NaN for what is none."""
+        return np.array([self.place(text) for text in self.texts])
+
+    @cached_property
+    def covered(self) -> Any:
+        """Of a label: which distinct cells it covers."""
+        return lru_cache(maxsize=1024)(self._find_covered)
+
+    @cached_property
+    def weight(self) -> Any:
+        """Of a label: how many rows it covers."""
+        return lru_cache(maxsize=None)(lambda label: int(self.counts[self.covered(label)].sum()))
+
+    @cached_property
+    def rows(self) -> Any:
+        """Of a label: the rows it covers."""
+        return lru_cache(maxsize=64)(lambda label: np.flatnonzero(self.covered(label)[self.codes]))
+
+    def place(self, text: Cell) -> float:
+        """A number, or microseconds since 1970, as labels and cells write them."""
+        try:
+            return (_microseconds if self.axis["axis"] == "date" else _number)((text or "").strip())
+        except (ValueError, OverflowError):
+            return float("nan")
+
+    def interval(self, label: str) -> tuple[float, float, bool]:
+        """Both ends, and whether the second belongs to it; NaN where the label is none."""
+        if match := re.fullmatch(r"\[(.+), (.+)([\])])", label):
+            return self.place(match[1]), self.place(match[2]), match[3] == "]"
+        if match := re.fullmatch(r">= (.+)", label):
+            return self.place(match[1]), np.inf, False
+        if match := re.fullmatch(r"<(=?) (.+)", label):
+            return -np.inf, self.place(match[2]), match[1] == "="
+        return self.place(label), self.place(label), True
+
+    def between(self, low: float, high: float, closed: bool) -> Bools:
+        """The distinct cells from low to high."""
+        return (self.numbers >= low) & ((self.numbers <= high) if closed else (self.numbers < high))
+
+    @cached_property
+    def ordered(self) -> list[str]:
+        """Values in the order a label runs along: the order of the axis, for sets the most frequent first."""
+        if self.axis.get("axis") == "ordinal":
+            return list(self.axis["order"])
+        ranked = sorted(range(len(self.texts)), key=lambda code: -int(self.counts[code]))
+        return [text for code in ranked if (text := self.texts[code]) is not None]
+
+    def run(self, label: str) -> list[str]:
+        """The values of a range or a set, in order."""
+        kind = self.axis.get("axis")
+        if kind == "set" and label.startswith("{"):
+            members = {json.loads(m) if m.startswith('"') else m.strip() for m in MEMBER.findall(label)}
+            return [value for value in self.ordered if value in members]
+        for dots in re.finditer(r"(?=\.\.)", label) if kind == "ordinal" else ():
+            ends = label[: dots.start()], label[dots.start() + 2 :]
+            if ends[0] in self.ordered and ends[1] in self.ordered:
+                return self.ordered[self.ordered.index(ends[0]) : self.ordered.index(ends[1]) + 1]
+        return [label]
+
+    def among(self, values: Sequence[str]) -> Bools:
+        """The distinct cells that are one of these."""
+        found = np.zeros(len(self.texts), bool)
+        found[[self.places[value] for value in values if value in self.places]] = True
+        return found
+
+    def _find_covered(self, label: Cell) -> Bools:
+        if label == EVERYTHING:
+            return np.ones(len(self.texts), bool)
+        if label is None:
+            return np.array([not text for text in self.texts])
+        same = self.among([label])
+        if self.is_line:
+            return np.asarray(same | self.between(*self.interval(label)))
+        return np.asarray(
+            same | (self._under(label) if self.axis.get("axis") == "tree" else self.among(self.run(label)))
+        )
+
+    def _under(self, label: str) -> Bools:
+        """The leaves below a node: of a hierarchy that is given, of the whole tree, or of a prefix such as 476**."""
+        leaves = self.axis["labels"].get(label, 1)
+        if leaves == self.axis["leaves"] and leaves > 1:
+            return np.ones(len(self.texts), bool)
+        if self.paths:
+            return np.array([label in self.paths.get(text or "", ()) for text in self.texts])
+        prefix = label.rstrip(EVERYTHING)
+        if leaves > 1 and prefix == label and not self.among([label]).any():
+            reason = f"column {self.axis['column']!r} was published with a hierarchy: give the plan that names it."
+            raise BadOption("--plan", reason)
+        fits = [
+            bool(text) and text.startswith(prefix) and len(text) <= len(label) for text in map(str, self.texts[:-1])
+        ]
+        return np.array([*fits, False]) & (prefix != label)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Linkage:
+    """A release and the columns of another table."""
+
+    release: Published
+    columns: tuple[LinkedColumn, ...]
+    table: Table
+
+    @property
+    def rows(self) -> int:
+        """Rows of the other table."""
+        return len(self.columns[0].codes)
+
+    def candidates(self, group: int) -> Ints:
+        """Rows that could be in a class, in the order of the table."""
+        labels = self.release.labels[group]
+        pairs = sorted(zip(self.columns, labels, strict=True), key=lambda pair: pair[0].weight(pair[1]))
+        (first, label), *others = pairs
+        rows = np.asarray(first.rows(label))
+        for column, label in others:
+            rows = rows[column.covered(label)[column.codes[rows]]]
+        return rows
+
+    def classes_of(self, rows: Ints) -> list[Ints]:
+        """For each row the classes it could be in."""
+        masks = []
+        for column in self.columns:
+            known = {label: i for i, label in enumerate(dict.fromkeys(column.labels))}
+            held = np.stack([column.covered(label)[column.codes[rows]] for label in known])
+            masks.append((held, np.array([known[label] for label in column.labels])))
+        return [
+            np.flatnonzero(np.logical_and.reduce([held[label, i] for held, label in masks])) for i in range(len(rows))
+        ]
+
+    def texts(self, column: str) -> list[Cell]:
+        """The cell of each row in any column of the table, as text."""
+        texts, codes = read_codes(self.table, [column])
+        return [texts[0][code] for code in codes[:, 0]]
+
+
+def link(release: Published, table: Table) -> Linkage:
+    """Read the quasi-identifiers of the other table; its order is kept."""
+    names = release.quasi_identifiers
+    for name in names:
+        if name not in table.loaded:
+            raise NoSuchColumn(name, table.loaded)
+    texts, codes = read_codes(table, names)
+    columns = tuple(
+        LinkedColumn(
+            release.axes.get(name, {}), texts[j], codes[:, j], find_paths(table, name), release.column_labels(name)
+        )
+        for j, name in enumerate(names)
+    )
+    return Linkage(release, columns, table)
+
+
+def read_codes(table: Table, names: Sequence[str]) -> tuple[list[list[Cell]], NDArray[np.int32]]:
+    """Distinct cells of each column, NULL last, and the codes of every row."""
+    texts: list[list[Cell]] = []
+    mappings = []
+    for name in names:
+        values, _ = table.engine.count_values(table.index(name), "text")
+        texts.append([*values, None])
+        codes = np.arange(len(values), dtype=np.int32)
+        mappings.append(Mapping1D(table.index(name), "text", values, codes, len(values)))
+    return texts, table.engine.code_rows(mappings)
+
+
+def find_paths(table: Table, column: str) -> dict[str, frozenset[str]]:
+    """Of each leaf of the hierarchy given for a column, the labels above it."""
+    source = table.axes.get(column, AxisChoice()).hierarchy
+    if source is None and table.hierarchies is not None:
+        source = find_hierarchies(table.hierarchies, table.columns).get(column)
+    if source is None:
+        return {}
+    return {path[0]: frozenset(path) for path in read_hierarchy(source, column=column).paths}
+
+
+def check_covers(linkage: Linkage, groups: Ints, found: Ints, option: str) -> None:
+    """Every class covers at least as many rows of the table as it holds, if its people are in it."""
+    short = int((found < linkage.release.sizes[groups]).sum())
+    if short:
+        raise BadOption(
+            option,
+            f"{short} of {len(groups)} classes cover fewer of its rows than they hold: the released people are not all "
+            "in this table, or its values are written or read in another way.",
+        )
+
+
+def _number(text: str) -> float:
+    if "_" in text:
+        raise ValueError
+    return float(text)
+
+
+def _microseconds(text: str) -> float:
+    moment = datetime.fromisoformat(text)
+    moment = moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
+    return (moment - datetime(1970, 1, 1)) / timedelta(microseconds=1)

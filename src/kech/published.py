@@ -1,0 +1,91 @@
+"""Published: a released file as its readers see it: classes of rows with equal labels.
+
+In: a written file, and its certificate or the names of its quasi-identifiers.  Out: a `Published`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech.certificate import AnyPath, Axis, Cell, check_certificate, open_published, read_claims
+from kech.errors import BadOption, NoQuasiIdentifier, NoSuchColumn
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Published:
+    """The class of every row, the labels of every class, and the cells that are published as they are."""
+
+    path: AnyPath
+    quasi_identifiers: tuple[str, ...]
+    axes: Mapping[str, Axis]  # of each quasi-identifier; none without a certificate
+    sensitive: tuple[str, ...]
+    group: Ints  # the class of each row, in the order of the file
+    labels: tuple[tuple[Cell, ...], ...]  # of each class, one a quasi-identifier
+    cells: Mapping[str, Sequence[Cell]]  # of each sensitive and kept column, one a row
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Rows of each class."""
+        return np.bincount(self.group, minlength=len(self.labels))
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self.group)
+
+    def column_labels(self, column: str) -> list[Cell]:
+        """The label of each class in one quasi-identifier."""
+        position = self.quasi_identifiers.index(column)
+        return [labels[position] for labels in self.labels]
+
+
+def read_published(
+    path: AnyPath,
+    *,
+    certificate: AnyPath | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    with_cells: bool = False,
+) -> Published:
+    """Count the classes of a file whose certificate holds, or of any file on the columns that are named."""
+    if quasi_identifiers is not None:
+        if certificate is not None:
+            raise BadOption("--certificate", "a certificate names the columns itself; give it or --qi, not both.")
+        return _group(path, tuple(dict.fromkeys(quasi_identifiers)), {}, (), (), {})
+    check_certificate(path, certificate)
+    document = read_claims(path, certificate)
+    axes = {axis["column"]: axis for axis in document["quasi_identifiers"]}
+    sensitive = tuple(document["sensitive"])
+    also = (*sensitive, *document["kept"]) if with_cells else ()
+    dialect = {name: document["file"][name] for name in ("format", "delimiter") if name in document["file"]}
+    return _group(path, tuple(axes), axes, sensitive, also, dialect)
+
+
+def _group(
+    path: AnyPath,
+    columns: tuple[str, ...],
+    axes: Mapping[str, Axis],
+    sensitive: tuple[str, ...],
+    also: Sequence[str],
+    dialect: Mapping[str, Any],
+) -> Published:
+    table = open_published(path, **dialect)
+    if not columns:
+        raise NoQuasiIdentifier
+    if missing := [name for name in columns if name not in table.columns]:
+        raise NoSuchColumn(missing[0], table.columns)
+    known: dict[tuple[Cell, ...], int] = {}
+    group: list[int] = []
+    cells: dict[str, list[Cell]] = {name: [] for name in also}
+    for batch in table.batches([*columns, *also]):
+        for key in zip(*batch[: len(columns)], strict=True):
+            group.append(known.setdefault(key, len(known)))
+        for held, values in zip(cells.values(), batch[len(columns) :], strict=True):
+            held += [table.label(cell) or None for cell in values]
+    labels = tuple(tuple(table.label(cell) or None for cell in key) for key in known)
+    return Published(path, columns, axes, sensitive, np.array(group, np.int64), labels, cells)
