@@ -126,7 +126,12 @@ def test_null_is_a_cell_of_its_own_below_the_top(drawn):
             assert printed(axis, level)[-1] is None
 
 
-@given(st.one_of(axes, stepped))
+def is_even(drawn):
+    """A grid whose cells differ in width is no lattice's: there, levels are steps, given or round."""
+    return not isinstance(drawn[0], LineAxis) or drawn[0].span is not None
+
+
+@given(st.one_of(axes.filter(is_even), stepped))
 @unhurried
 def test_going_up_no_code_gets_narrower(drawn):
     axis, _ = drawn
