@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from measure import measure
-from run import HERE, describe_run
+from run import HERE, ROOT, describe_run
 
 RESULTS = HERE / "results" / "zigzag.json"
-PROTOTYPE = Path("/work/shared/lab/topology/zigzag_partitions.py")
+PROTOTYPE = ROOT.parent / "shared" / "lab" / "topology" / "zigzag_partitions.py"
 RATIO = (1_000_000, 11)
 ROWS = [(rows, 11) for rows in (125_000, 250_000, 500_000, 1_000_000, 2_000_000)]
 NODES = [(500_000, nodes) for nodes in (6, 11, 21, 41)]

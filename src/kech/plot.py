@@ -46,6 +46,7 @@ PAGE = """<!doctype html>
 {svg}
 </body></html>
 """
+SMALL = {"fontsize": 9, "color": GREY, "va": "top"}
 
 
 def draw_barcode(barcode: Any, k: Sequence[int] = (2,), *, reading: str = "homological", ax: Any = None) -> Any:
@@ -346,15 +347,25 @@ def add_words(figure: Any, barcode: Any, reading: str, right: float, together: i
     about = f"{rows:,} row{'s' * (rows > 1)}, {len(tree.order):,} distinct; metric: {tree.metric}; reading: {reading}"
     notes = ["A bar is a class of rows, the thicker the more rows; numbers in bars count rows."]
     notes += [f"All rows are inside one {tree.metric} from eps = {whole:.4g} on."] * (whole > right)
-    edge = 0.2 / figure.get_figwidth()
-    small = {"fontsize": 9, "color": GREY, "va": "top"}
-    large = {"fontsize": 12, "weight": "bold", "va": "top"}
-    figure.text(edge, 0.98, TITLE, color=INK, **large)
-    figure.text(edge, 0.94, about, **small)
-    figure.text(1 - edge, 0.98, "PRIVATE", color=COLOURS[FEW], ha="right", **large)
-    figure.text(1 - edge, 0.94, "drawn from the rows, not for publication", ha="right", **small)
-    figure.text(edge, 0.065, " ".join(notes) + say_together(together), linespacing=1.4, **small)
+    edge = head(figure, TITLE, about)
+    foot(figure, " ".join(notes) + say_together(together))
     add_legend(figure, tree.metric, edge)
+
+
+def head(figure: Any, title: str, about: str) -> float:
+    """Title, what it is about, and the mark; where text begins."""
+    edge = 0.2 / float(figure.get_figwidth())
+    large = {"fontsize": 12, "weight": "bold", "va": "top"}
+    figure.text(edge, 0.98, title, color=INK, **large)
+    figure.text(edge, 0.94, about, **SMALL)
+    figure.text(1 - edge, 0.98, "PRIVATE", color=COLOURS[FEW], ha="right", **large)
+    figure.text(1 - edge, 0.94, "drawn from the rows, not for publication", ha="right", **SMALL)
+    return edge
+
+
+def foot(figure: Any, note: str) -> None:
+    """What cannot be seen in the picture itself."""
+    figure.text(0.2 / figure.get_figwidth(), 0.065, note, linespacing=1.4, **SMALL)
 
 
 def say_together(bars: int) -> str:

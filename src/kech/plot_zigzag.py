@@ -27,6 +27,8 @@ from kech.plot import (
     REGIMES,
     Boxes,
     draw_boxes,
+    foot,
+    head,
     load_matplotlib,
     pixels,
     save_figure,
@@ -239,16 +241,10 @@ def add_words(figure: Any, zigzag: Any, together: int) -> None:
     rows = int(zigzag.rows[owners(zigzag)[1] == 0].sum())
     counts = {"row": rows, "node": len(zigzag.path), "bar": len(zigzag.birth), "hole": int(zigzag.holes.sum())}
     about = ", ".join(f"{count:,} {name}{'s' * (count != 1)}" for name, count in counts.items())
-    edge = 0.2 / figure.get_figwidth()
-    small = {"fontsize": 9, "color": GREY, "va": "top"}
-    large = {"fontsize": 12, "weight": "bold", "va": "top"}
-    figure.text(edge, 0.98, TITLE, color=INK, **large)
-    figure.text(edge, 0.94, about, **small)
-    figure.text(1 - edge, 0.98, "PRIVATE", color=COLOURS[FEW], ha="right", **large)
-    figure.text(1 - edge, 0.94, "drawn from the rows, not for publication", ha="right", **small)
+    edge = head(figure, TITLE, about)
     note = "A bar is a class of rows, the thicker the more rows; numbers in bars count the rows from there on."
     note += " Bars that live alike are drawn thinner." * (len(zigzag.birth) > MANY)
-    figure.text(edge, 0.065, note + say_together(together), linespacing=1.4, **small)
+    foot(figure, note + say_together(together))
     add_legend(figure, edge)
 
 

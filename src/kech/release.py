@@ -174,8 +174,7 @@ def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishe
     """The components at eps, on the grid of the k they reach."""
     if cut != "regime":
         raise BadOption("--eps", "only --cut regime takes it.")
-    if wishes.suppress:
-        raise BadOption("--suppress", "only --cut domain leaves rows out.")
+    wishes.keep_all()
     if not 0 <= eps < float("inf"):
         raise BadOption("--eps", "give a radius of 0 or more.")
     found, grid_k = cut_at(build_filtration(points.at(k or 2), threads=wishes.threads), eps), 0

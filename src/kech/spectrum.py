@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import groupby
 from os import PathLike
 from typing import Any
 
@@ -12,7 +11,7 @@ from kech.cuts.domain import cut_domain
 from kech.cuts.local import cut_local
 from kech.cuts.meeting import cut_for_goals
 from kech.cuts.minimal import cut_minimal
-from kech.cuts.ordering import published_cells
+from kech.cuts.ordering import by_grid
 from kech.cuts.regime import cut_regime
 from kech.errors import BadOption, TooFewRows
 from kech.loss import column_losses, discernibility, largest_radius, mean_loss
@@ -125,13 +124,13 @@ def known_bounds(points: Points, ks: Sequence[int], wishes: Wishes) -> dict[int,
     """Bounds of every k, or of the usual ones where each k has a grid of its own; none where rows may be left out."""
     if wishes.suppress:
         return {}
-    groups = [list(same) for _, same in groupby(ks, key=lambda k: published_cells(points, k))]
-    if len(groups) > FEW_GRIDS:
-        groups = [[k for k in group if k in LANDMARKS] for group in groups]
+    grids = list(by_grid(points, ks))
     found: dict[int, Bound] = {}
-    for group in filter(None, groups):
-        report("bounding from below")
-        found |= zip(group, lower_bounds(points.at(group[0]), group, threads=wishes.threads), strict=True)
+    for at, batch in grids:
+        wanted = [k for k in batch if len(grids) <= FEW_GRIDS or k in LANDMARKS]
+        if wanted:
+            report("bounding from below")
+            found |= zip(wanted, lower_bounds(at, wanted, threads=wishes.threads), strict=True)
     return found
 
 

@@ -130,13 +130,7 @@ class Recreator {
         order_nodes();
         std::vector<std::size_t> at(axes_.size());
         for (std::size_t q = 0; q < nodes_.size() && rows >= ground_.k; ++q) {
-            std::size_t rest = nodes_[q];
-            double mean = fixed_;
-            for (std::size_t j = 0; j < axes_.size(); ++j) {
-                at[j] = rest % axes_[j].levels.size();
-                rest /= axes_[j].levels.size();
-                mean += axes_[j].mean[at[j]];
-            }
+            double mean = unpack(nodes_[q], at);
             if (q % 8 == 0 && paid + 0.9 * mean * rows > bound) return never;
             if (count(region, at, n)) take_cells(region, at, n, rows, paid);
         }
@@ -165,6 +159,17 @@ class Recreator {
         }
         while (nodes > most_nodes) nodes = thin(open, chance);
         axes_ = {pool_.data(), open};
+    }
+
+    // The level of each axis at a node; what its cells lose, on the mean.
+    double unpack(std::size_t node, std::vector<std::size_t>& at) const {
+        double mean = fixed_;
+        for (std::size_t j = 0; j < axes_.size(); ++j) {
+            at[j] = node % axes_[j].levels.size();
+            node /= axes_[j].levels.size();
+            mean += axes_[j].mean[at[j]];
+        }
+        return mean;
     }
 
     void fill(Axis& axis, const Region& region, std::size_t j, std::size_t n) {
@@ -358,13 +363,7 @@ class Recreator {
         order_nodes();
         std::vector<std::size_t> at(axes_.size());
         for (std::size_t q = 0; q < nodes_.size() && rows >= fewest; ++q) {
-            std::size_t rest = nodes_[q];
-            double mean = fixed_;
-            for (std::size_t j = 0; j < axes_.size(); ++j) {
-                at[j] = rest % axes_[j].levels.size();
-                rest /= axes_[j].levels.size();
-                mean += axes_[j].mean[at[j]];
-            }
+            double mean = unpack(nodes_[q], at);
             if (q % 8 == 0 && paid + 0.8 * mean * rows > bound) return never;
             if (count(region, at, n)) open_cells(region, at, n, fewest, rows, paid);
         }

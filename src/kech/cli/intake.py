@@ -1,7 +1,7 @@
 """Intake: options that every command shares, and words turned into values."""
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -109,10 +109,35 @@ class GoalOptions:
 
     def settle(self, release: ReleaseSection) -> None:
         """What was typed comes before the plan; an l of another kind leaves the plan's l behind."""
-        typed = {name: value for name, value in vars(self).items() if value is not None}
-        if "l" in typed:
+        if self.l is not None:
             release.l_kind, release.c = "distinct", None
-        for name, value in typed.items():
+        overrule(release, vars(self))
+
+
+@Parameter(name="*")
+@dataclass
+class SearchOptions:
+    """How far a cut may go."""
+
+    suppress: float | None = None
+    """Share of the rows that may be left out: 0.02 is two in a hundred."""
+    effort: str | None = None
+    """How long to search for a lower loss: quick, normal, best, or seconds for each k; Ctrl-C keeps the best so far."""
+    seed: Annotated[int | None, Parameter(converter=whole)] = None
+    """Equal seeds give equal partitions, unless effort is in seconds; the order of the rows is always secret."""
+
+    def settle(self, release: ReleaseSection, cuts: Sequence[str]) -> None:
+        """What was typed comes before the plan; only some cuts search."""
+        for option, value in (("--effort", self.effort), ("--seed", self.seed)):
+            if value is not None and not set(cuts) & {"local", "minimal"}:
+                raise BadOption(option, "only --cut local and --cut minimal search.")
+        overrule(release, {**vars(self), "effort": as_effort(self.effort)})
+
+
+def overrule(release: ReleaseSection, typed: Mapping[str, Any]) -> None:
+    """What was typed comes before the plan."""
+    for name, value in typed.items():
+        if value is not None:
             setattr(release, name, value)
 
 
@@ -152,3 +177,11 @@ def axis_section(text: str, plan: Plan) -> tuple[str, AxisSection]:
     held = plan.axes.get(column, AxisSection())
     order = wish.split("<") if "<" in wish else []
     return column, AxisSection("ordinal" if order else wish, order, held.grid, held.hierarchy)
+
+
+def as_effort(text: str | None) -> str | float | None:
+    """A word, or seconds."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text

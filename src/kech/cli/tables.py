@@ -9,7 +9,19 @@ from cyclopts import Parameter
 
 import kech
 from kech import screen
-from kech.cli.intake import Flag, GoalOptions, Intake, Names, TableFile, Whole, app, parse_ks, split, whole
+from kech.cli.intake import (
+    Flag,
+    GoalOptions,
+    Intake,
+    Names,
+    SearchOptions,
+    TableFile,
+    Whole,
+    app,
+    parse_ks,
+    split,
+    whole,
+)
 from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadOption, BadTarget
 from kech.files import clear_refusals
@@ -53,9 +65,7 @@ def spectrum(
     k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
     cut: Names = [],  # noqa: B006
     reading: str | None = None,
-    suppress: float | None = None,
-    effort: str | None = None,
-    seed: Annotated[int | None, Parameter(converter=whole)] = None,
+    search: SearchOptions | None = None,
     plot: Path | None = None,
     wanted: GoalOptions | None = None,
 ) -> None:
@@ -71,12 +81,6 @@ def spectrum(
         Styles of release to compare: local, minimal, domain, regime.
     reading: str
         Reading of the regime cut: strict (default) or homological.
-    suppress: float
-        Share of the rows that may be left out: 0.02 is two in a hundred.
-    effort: str
-        How long to search for a lower loss: quick, normal, best, or seconds for each k; Ctrl-C keeps the best so far.
-    seed: int
-        Equal seeds give equal partitions, unless effort is in seconds; the order of the rows is always secret.
     plot: Path
         Draw loss, classes and eps against k: .svg, .png or .html.
     """
@@ -85,15 +89,12 @@ def spectrum(
     ks = parse_ks(k) if k else None
     goals, cuts = plan.release, split(cut) or [plan.release.cut]
     goals.reading = check_reading(reading, cuts) or goals.reading
-    check_search(effort, seed, cuts)
     if plot is not None:
         check_plot(plot)
-    overrule(goals, suppress=suppress, effort=as_effort(effort), seed=seed)
+    (search or SearchOptions()).settle(goals, cuts)
     (wanted or GoalOptions()).settle(goals)
-    chosen = msgspec.structs.asdict(goals) | {"k": ks, "cut": cuts}
-    del chosen["eps"]
     with asked.open(table, plan) as opened:
-        found = kech.compute_spectrum(opened, **chosen)
+        found = kech.compute_spectrum(opened, **spectrum_goals(goals) | {"k": ks, "cut": cuts})
     if plot is not None:
         found.plot(plot)
     screen.show(found.to_json() | {"plot": plot and str(plot), "effort": goals.effort}, asked.json, screen.spectrum)
@@ -110,9 +111,7 @@ def release(
     cut: str | None = None,
     reading: str | None = None,
     eps: float | None = None,
-    suppress: float | None = None,
-    effort: str | None = None,
-    seed: Annotated[int | None, Parameter(converter=whole)] = None,
+    search: SearchOptions | None = None,
     wanted: GoalOptions | None = None,
 ) -> None:
     """Write a k-anonymous table and its certificate.
@@ -132,20 +131,13 @@ def release(
         Reading of the regime cut: strict (default) or homological.
     eps: float
         Radius of the regime cut, in place of k.
-    suppress: float
-        Share of the rows that may be left out: 0.02 is two in a hundred.
-    effort: str
-        How long to search for a lower loss: quick, normal, best, or seconds for each k; Ctrl-C keeps the best so far.
-    seed: int
-        Equal seeds give equal partitions, unless effort is in seconds; the order of the rows is always secret.
     """
     asked = intake or Intake()
     plan = asked.settle()
     goals = plan.release
     goals.cut = cut or goals.cut
     goals.reading = check_reading(reading, [goals.cut]) or goals.reading
-    check_search(effort, seed, [goals.cut])
-    overrule(goals, suppress=suppress, effort=as_effort(effort), seed=seed)
+    (search or SearchOptions()).settle(goals, [goals.cut])
     (wanted or GoalOptions()).settle(goals)
     if k is not None or eps is not None:
         goals.k, goals.eps = k, eps
@@ -262,7 +254,7 @@ def run_demo(title: str, path: Path, plan: Plan, *, as_json: bool) -> dict[str, 
     target = path.with_name(f"{path.stem}-released.csv")
     goals = plan.release
     with plan.read_table(path) as table:
-        found = kech.compute_spectrum(table, cut=goals.cut, grid=goals.grid, reading=goals.reading)
+        found = kech.compute_spectrum(table, **spectrum_goals(goals) | {"k": None})
         certificate = kech.make_release(table, **msgspec.structs.asdict(goals)).write(target)
     figures = kech.check_certificate(target)
     if not as_json:
@@ -270,30 +262,13 @@ def run_demo(title: str, path: Path, plan: Plan, *, as_json: bool) -> dict[str, 
     return {"table": str(path), "release": str(target), "spectrum": found.rows(), "verified": figures}
 
 
+def spectrum_goals(goals: ReleaseSection) -> dict[str, Any]:
+    """The goals of a release as a spectrum takes them: it has no eps."""
+    return {name: value for name, value in msgspec.structs.asdict(goals).items() if name != "eps"}
+
+
 def check_reading(reading: str | None, cuts: Sequence[str]) -> str | None:
     """Only the regime cut has readings."""
     if reading is not None and "regime" not in cuts:
         raise BadOption("--reading", "only --cut regime takes it.")
     return reading
-
-
-def check_search(effort: str | None, seed: int | None, cuts: Sequence[str]) -> None:
-    """Only some cuts search."""
-    for option, value in (("--effort", effort), ("--seed", seed)):
-        if value is not None and not set(cuts) & {"local", "minimal"}:
-            raise BadOption(option, "only --cut local and --cut minimal search.")
-
-
-def overrule(goals: ReleaseSection, **typed: Any) -> None:
-    """What was typed comes before the plan."""
-    for name, value in typed.items():
-        if value is not None:
-            setattr(goals, name, value)
-
-
-def as_effort(text: str | None) -> str | float | None:
-    """A word, or seconds."""
-    try:
-        return None if text is None else float(text)
-    except ValueError:
-        return text

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from kech.errors import BadOption
 from kech.models import Goals
 
 
@@ -16,3 +17,8 @@ class Wishes:
     effort: str | float | None = None  # of the search: quick, normal, best, or seconds for each k
     seed: int = 0  # equal seeds, equal partitions, unless effort is in seconds
     goals: Goals | None = None  # for the sensitive columns, beside k
+
+    def keep_all(self) -> None:
+        """For cuts that publish every row."""
+        if self.suppress:
+            raise BadOption("--suppress", "only --cut domain leaves rows out.")

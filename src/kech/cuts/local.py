@@ -6,14 +6,13 @@ a larger k serves a smaller one where it costs less, so that the loss never fall
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import groupby
 from time import monotonic
 
 import numpy as np
 
 from kech._kernels import Search, grow_points, order_points
 from kech.cuts import Wishes
-from kech.cuts.ordering import cut_ordering, published_cells
+from kech.cuts.ordering import by_grid, cut_ordering
 from kech.cuts.peeling import level_tables, peel
 from kech.errors import BadOption
 from kech.loss import mean_loss
@@ -40,8 +39,7 @@ EFFORTS = {
 
 def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Partition]:
     """A partition for each k, ascending; without a wish for effort, a few k are searched normally and many quickly."""
-    if wishes.suppress:
-        raise BadOption("--suppress", "only --cut domain leaves rows out.")
+    wishes.keep_all()
     effort = wishes.effort if wishes.effort is not None else usual_effort(ks)
     check_effort(effort)
     found = list(cut_ordering(points, ks, threads=wishes.threads, part=wishes.part))
@@ -77,9 +75,7 @@ def studied_ks(ks: Sequence[int], effort: str | float) -> list[int]:
 
 def peel_each(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[tuple[int, Partition]]:
     """Each k with its peeled partition; k of equal grids share the lattice."""
-    for _, same in groupby(ks, key=lambda k: published_cells(points, k)):
-        batch = list(same)
-        at = points.at(batch[0])
+    for at, batch in by_grid(points, ks):
         for k, shares in zip(batch, peel(at, batch, threads=wishes.threads, seed=wishes.seed), strict=True):
             yield k, build_partition(points.at(k), *shares)
 

@@ -13,7 +13,6 @@ from kech.axes import Axis
 from kech.bounds import eps_bound
 from kech.cuts import Wishes
 from kech.cuts.local import check_effort, cut_local, search, usual_effort
-from kech.errors import BadOption
 from kech.grid import Ints
 from kech.loss import largest_radius, mean_loss
 from kech.minimal import minimal_complex
@@ -29,8 +28,7 @@ ROUNDING = 1e-12
 
 def cut_minimal(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Partition]:
     """A partition for each k, with the bound that its eps cannot go below."""
-    if wishes.suppress:
-        raise BadOption("--suppress", "only --cut domain leaves rows out.")
+    wishes.keep_all()
     effort = wishes.effort if wishes.effort is not None else usual_effort(ks)
     check_effort(effort)
     for k, start in zip(ks, cut_local(points, ks, wishes), strict=True):

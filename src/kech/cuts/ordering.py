@@ -22,13 +22,18 @@ def cut_ordering(points: Points, ks: Sequence[int], *, threads: int, part: bool 
     finest = points.at(1)
     order = order_points(finest.codes, finest.weights, finest.widths(), threads)
     done = 0
-    for _, same in groupby(ks, key=lambda k: published_cells(points, k)):
-        batch = list(same)
-        at = points.at(batch[0])
+    for at, batch in by_grid(points, ks):
         for shares in cut_order(at.codes, at.weights, order, at.widths(), batch, part, threads):
             yield build_partition(at, *shares)
             done += 1
             report("cutting", done / len(ks))
+
+
+def by_grid(points: Points, ks: Sequence[int]) -> Iterator[tuple[Points, list[int]]]:
+    """Neighbouring k whose grids are the same, with the points on that grid."""
+    for _, same in groupby(ks, key=lambda k: published_cells(points, k)):
+        batch = list(same)
+        yield points.at(batch[0]), batch
 
 
 def published_cells(points: Points, k: int) -> tuple[bytes, ...]:

@@ -3,7 +3,6 @@
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
 
 import numpy as np
 
@@ -11,7 +10,7 @@ from kech.barcode import WeightedBarcode, build_barcode
 from kech.complexes import Filtration
 from kech.cuts import Wishes
 from kech.cuts.meeting import check_reachable
-from kech.cuts.ordering import published_cells
+from kech.cuts.ordering import by_grid
 from kech.errors import BadOption, GoalNotMet
 from kech.homology import highest_dimension
 from kech.models import Goals, hold
@@ -25,11 +24,9 @@ def cut_regime(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Pa
     reading = wishes.reading
     if reading not in ("homological", "strict"):
         raise BadOption("--reading", "the regime cut reads homological or strict.")
-    if wishes.suppress:
-        raise BadOption("--suppress", "only --cut domain leaves rows out.")
-    for _, same in groupby(ks, key=lambda k: published_cells(points, k)):
-        batch = list(same)
-        barcode = read_barcode(points.at(batch[0]), reading, wishes.threads)
+    wishes.keep_all()
+    for at, batch in by_grid(points, ks):
+        barcode = read_barcode(at, reading, wishes.threads)
         for k in batch:
             yield first_cut(barcode, reading, k, wishes.goals)
             report("cutting", (ks.index(k) + 1) / len(ks))
