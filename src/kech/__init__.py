@@ -9,6 +9,7 @@ from kech.certificate import check_certificate, check_table
 from kech.hierarchy import GeneralizationTree, read_hierarchy
 from kech.inspection import inspect_table
 from kech.lattice import GeneralizationLattice, compute_lattice
+from kech.ledger import Ledger, open_ledger
 from kech.plan import Plan, read_plan
 from kech.release import Release, make_release
 from kech.review import HierarchyReview, review_hierarchy
@@ -25,6 +26,7 @@ __all__ = [
     "GeneralizationLattice",
     "GeneralizationTree",
     "HierarchyReview",
+    "Ledger",
     "Plan",
     "Release",
     "Risk",
@@ -42,6 +44,7 @@ __all__ = [
     "errors",
     "inspect_table",
     "make_release",
+    "open_ledger",
     "read_hierarchy",
     "read_plan",
     "read_table",

@@ -113,6 +113,9 @@ def release(
     eps: float | None = None,
     search: SearchOptions | None = None,
     wanted: GoalOptions | None = None,
+    earlier: Annotated[list[Path], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
+    allow_composition: Flag = False,
+    no_ledger: Flag = False,
 ) -> None:
     """Write a k-anonymous table and its certificate.
 
@@ -131,6 +134,12 @@ def release(
         Reading of the regime cut: strict (default) or homological.
     eps: float
         Radius of the regime cut, in place of k.
+    earlier: list[Path]
+        Files released before from the same table: a coarser one is welcome, any other is refused.
+    allow_composition: bool
+        Release all the same, and show what the releases leave together.
+    no_ledger: bool
+        Neither look for earlier releases of this table nor remember this one; the certificate says so.
     """
     asked = intake or Intake()
     plan = asked.settle()
@@ -143,9 +152,10 @@ def release(
         goals.k, goals.eps = k, eps
     with asked.open(table, plan) as opened:
         made = kech.make_release(opened, **msgspec.structs.asdict(goals))
-        certificate = made.write(output)
+        certificate = made.write(output, ledger=not no_ledger, earlier=earlier, allow_composition=allow_composition)
         found = {"file": str(output), "certificate": f"{output}.certificate.json", **certificate["claims"]}
         found |= {"measured": certificate["measured"], "dropped": list(opened.dropped)}
+        found["ledger"] = made.words[-1].to_json()
         kept = [(name, opened.facts(name)) for name in (*opened.sensitive, *opened.keep)]
         found["identifying"] = [
             name for name, facts in kept if facts.type == "text" and facts.distinct > 0.9 * facts.rows
@@ -205,6 +215,26 @@ def verify(
 
 
 @app.command
+def ledger(*, forget: str | None = None, json: Flag = False) -> None:
+    """List the releases that kech remembers, by hashes only.
+
+    Example: kech ledger
+    Example: kech ledger --forget safe.csv
+
+    Parameters
+    ----------
+    forget: str
+        Strike out a release that was never handed out: the released file, or the beginning of its hash.
+    json: bool
+        Print one JSON object.
+    """
+    book = kech.open_ledger()
+    struck = [] if forget is None else book.forget(forget)
+    found = {"file": str(book.path), "forgotten": struck, "releases": book.listed()}
+    screen.show(found, json, screen.remembered)
+
+
+@app.command
 def demo(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("kech-demo"),
@@ -255,7 +285,9 @@ def run_demo(title: str, path: Path, plan: Plan, *, as_json: bool) -> dict[str, 
     goals = plan.release
     with plan.read_table(path) as table:
         found = kech.compute_spectrum(table, **spectrum_goals(goals) | {"k": None})
-        certificate = kech.make_release(table, **msgspec.structs.asdict(goals)).write(target)
+        certificate = kech.make_release(table, **msgspec.structs.asdict(goals)).write(
+            target, ledger=False
+        )  # nobody is in it
     figures = kech.check_certificate(target)
     if not as_json:
         screen.demo(title, path, target, found.to_json(), certificate, figures)

@@ -184,6 +184,7 @@ def released(found: dict[str, Any]) -> None:
     out().print(escape(f"Wrote {found['file']} and {found['certificate']}"))
     claims(found)
     homogeneous(found["measured"]["l"])
+    earlier_releases(found["ledger"])
     if found["dropped"]:
         out().print(escape(f"Not published: {', '.join(found['dropped'])}"))
     if found["identifying"]:
@@ -192,6 +193,38 @@ def released(found: dict[str, Any]) -> None:
     if found["unhidden_edges"]:
         out().print(
             escape(f"Warning: edges of {', '.join(found['unhidden_edges'])} need not hide among k rows (--grid).")
+        )
+
+
+def remembered(found: dict[str, Any]) -> None:
+    """The releases of the ledger."""
+    if found["forgotten"]:
+        out().print(f"Forgotten: {', '.join(found['forgotten'])}")
+    out().print(escape(f"{found['file']}: {len(found['releases'])} releases"))
+    table = grid("time", "table>", "k>", "SHA-256 of the released file")
+    for held in found["releases"]:
+        table.add_row(held["time"], str(held["table"]), str(held["k"]), held["release"])
+    if found["releases"]:
+        out().print(table)
+
+
+def earlier_releases(word: dict[str, Any]) -> None:
+    """What the ledger said; nothing of a first release."""
+    if word["verdict"] == "no ledger":
+        out().print("The ledger was not asked and does not know this release (--no-ledger).")
+    if word["verdict"] == "nested":
+        out().print(
+            escape(f"This table was released before; this release is proved to be coarser: {word['nested_in']}")
+        )
+    if word["verdict"] == "composed":
+        out().print(
+            f"[yellow]Warning:[/] with {word['earlier']} earlier releases of this table, joint k = {word['joint_k']}: "
+            f"{word['below']:,} rows have fewer than {word['k']} candidates. Do not publish this figure."
+        )
+    if word["updated"]:
+        out().print(
+            f"[yellow]Warning:[/] this file was released {word['updated']} times with other rows. Releases of updated "
+            "tables are not compared."
         )
 
 
