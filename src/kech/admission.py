@@ -13,8 +13,8 @@ from typing import Any
 from kech.certificate import AnyPath
 from kech.certificate.cells import digest
 from kech.composition import Composition, compose, is_coarsening
-from kech.errors import ReleasedBefore
-from kech.ledger import Book, Entry, Ledger, hash_slowly, time_now
+from kech.errors import ReleasedBefore, UsageError
+from kech.ledger import Book, Entry, Ledger, hash_path, hash_table, time_now
 from kech.linkage import link
 from kech.published import read_published
 from kech.table import Table
@@ -59,9 +59,8 @@ class Draft:
 
     def entry(self, key: str, contents: Sequence[int]) -> Entry:
         """How the ledger knows it."""
-        source = self.table.source
-        table = hash_slowly(key, "table", [json.dumps(sorted(self.table.columns)), *contents])
-        where = "" if source.format == "frame" else hash_slowly(key, "path", [source.path.resolve()])
+        source, table = self.table.source, hash_table(key, self.table.columns, contents)
+        where = "" if source.format == "frame" else hash_path(key, source.path)
         return Entry(table, where, self.claims["file"]["sha256"], self.claims["claims"]["k"], time_now())
 
 
@@ -80,45 +79,54 @@ def admitted(
         before = [other for other in book.releases if other.table == entry.table]
         word = judge(draft, before, earlier, allow_composition)
         moved = [other for other in book.releases if entry.source and other.source == entry.source]
-        ledger.write(Book(book.ledger, book.key, [*book.releases, entry]))
         try:
+            ledger.write(Book(book.ledger, book.key, [*book.releases, entry]))
             yield Word(**asdict(word) | {"updated": sum(other.table != entry.table for other in moved)})
         except BaseException:
-            ledger.write(book)
+            if draft.path.exists():  # else the table has its name already
+                ledger.write(book)
             raise
 
 
 def judge(draft: Draft, before: Sequence[Entry], earlier: Sequence[AnyPath], allow_composition: bool) -> Word:
     """A first release is welcome, and so is a coarsening of an earlier one; others must be allowed."""
-    files = {digest(Path(path)): Path(path) for path in earlier}
-    files = (
-        find_files({entry.release for entry in before}, {draft.target.parent, draft.table.source.path.parent}) | files
-    )
-    if not before and not files:
+    known = {entry.release for entry in before}
+    files = find_files(known, {draft.target.parent, draft.table.source.path.parent})
+    files |= {digest(Path(path)): Path(path) for path in earlier}
+    if not known and not files:
         return Word("first")
-    count = len({entry.release for entry in before} | files.keys())
-    ours = read_published(draft.path, certificate=draft.certificate, with_cells=True)
-    theirs = {path: read_published(path, with_cells=True) for path in files.values()}
-    columns = dict.fromkeys(name for release in (ours, *theirs.values()) for name in release.quasi_identifiers)
-    with draft.table.reopen(list(columns)) as table:
-        linked = {path: link(release, table) for path, release in theirs.items()}
-        mine = link(ours, table)
-        if (nested := next((path for path, other in linked.items() if is_coarsening(mine, other)), None)) is not None:
-            return Word("nested", count, nested_in=nested.name)
-        if lost := [entry for entry in before if entry.release not in files]:
-            raise ReleasedBefore(lost[-1].when, NOT_NAMED)
-        found = compose([mine, *linked.values()], "--earlier")
+    count, when = len(known | files.keys()), before[-1].when if before else next(iter(files.values())).name
+    try:
+        nested, found = compare(draft, list(files.values()), known <= files.keys())
+    except UsageError as reason:
+        raise ReleasedBefore(when, f"They cannot be compared. {reason}") from None
+    if nested is not None:
+        return Word("nested", count, nested_in=nested.name)
+    if found is None:
+        raise ReleasedBefore(next(entry.when for entry in before if entry.release not in files), NOT_NAMED)
     if not allow_composition:
-        when = before[-1].when if before else next(iter(files.values())).name
         raise ReleasedBefore(when, f"This one is not a coarsening of it: {in_words(found)} {WAYS}")
     return Word("composed", count, k=found.k, joint_k=found.joint_k, below=found.below)
+
+
+def compare(draft: Draft, files: Sequence[Path], all_known: bool) -> tuple[Path | None, Composition | None]:
+    """The file that a draft is a coarsening of; or else, where all files are known, what they tell together."""
+    mine = read_published(draft.path, certificate=draft.certificate, with_cells=True)
+    theirs = [read_published(path, with_cells=True) for path in files]
+    columns = dict.fromkeys(name for release in (mine, *theirs) for name in release.quasi_identifiers)
+    with draft.table.reopen(list(columns)) as table:
+        later, linked = link(mine, table), [link(release, table) for release in theirs]
+        for path, other in zip(files, linked, strict=True):
+            if is_coarsening(later, other):
+                return path, None
+        return None, compose([later, *linked], "--earlier") if all_known else None
 
 
 def in_words(found: Composition) -> str:
     """What both together leave."""
     return (
-        f"together they leave joint k = {found.joint_k}, and {found.below:,} of {found.rows:,} rows with fewer than "
-        f"{found.k} candidates."
+        f"together they leave, at worst, joint k = {found.joint_k}, and {found.below:,} of {found.rows:,} rows with "
+        f"fewer than {found.k} candidates."
     )
 
 

@@ -43,7 +43,7 @@ def compose(linkages: Sequence[Linkage], option: str) -> Composition:
     """The smallest number of rows that a record could be, for somebody who has all these releases.
 
     With C_i(r) the rows that the class of row r in release i covers, joint k = min_r |C_1(r) & C_2(r) & ...|.
-    Where boxes overlap, a row could be in several classes: the smallest intersection counts.
+    Where boxes overlap, a row could be in several classes: the smallest intersection counts; joint k is at least that.
     """
     least = joint_candidates([find_cover(linkage, option) for linkage in linkages])
     k = min(int(linkage.release.sizes.min()) for linkage in linkages)

@@ -5,6 +5,7 @@ A fingerprint is hashed slowly with a key of this ledger, so that nothing is lea
 """
 
 import hashlib
+import json
 import os
 import secrets
 from collections.abc import Iterator, Sequence
@@ -116,10 +117,15 @@ def open_ledger() -> Ledger:
     return Ledger(state / "kech")
 
 
-def hash_slowly(key: str, what: str, parts: Sequence[object]) -> str:
-    """A keyed hash of which one guess takes some milliseconds and 16 MB."""
-    words = "\x1f".join([what, *map(str, parts)]).encode("utf-8", "surrogatepass")
+def hash_table(key: str, columns: Sequence[str], fingerprint: Sequence[int]) -> str:
+    """A keyed hash of the contents of a table; one guess takes some milliseconds and 16 MB."""
+    words = json.dumps([sorted(columns), *fingerprint]).encode()
     return hashlib.scrypt(words, salt=bytes.fromhex(key), n=2**14, r=8, p=1, dklen=32).hex()
+
+
+def hash_path(key: str, path: Path) -> str:
+    """A keyed hash of where a table lay."""
+    return hashlib.blake2b(os.fsencode(path.resolve()), key=bytes.fromhex(key), digest_size=32).hexdigest()
 
 
 def time_now() -> str:

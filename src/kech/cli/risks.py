@@ -27,6 +27,7 @@ def risk(
     population: str | None = None,
     threshold: Names = ["0.09", "0.2"],  # noqa: B006
     original: Path | None = None,
+    second: Path | None = None,
     plan: Path | None = None,
     seed: Whole = 0,
     json: Flag = False,
@@ -49,6 +50,8 @@ def risk(
         Chances above which a record counts as at risk: --threshold 0.09 0.2.
     original: Path
         The table that was released: runs all attacks. What it shows is PRIVATE.
+    second: Path
+        Another release of the same table: both are attacked together too.
     plan: Path
         How the original and the population are read: hierarchies, null values, dialect.
     seed: int
@@ -58,6 +61,8 @@ def risk(
     """
     if qi and original is not None:
         raise BadOption("--original", "attacks read the axes of the certificate; leave --qi away.")
+    if original is None and second is not None:
+        raise BadOption("--second", "only attacks take it: give the --original too.")
     if original is None and seed:
         raise BadOption("--seed", "only attacks take it: give the --original too.")
     if original is None and (population is None or population.isdecimal()) and plan is not None:
@@ -71,18 +76,20 @@ def risk(
             population=people,
             threshold=as_chances(threshold),
         ).to_json()
-    attacks = None if original is None else attacked(table, original, plan, certificate=certificate, seed=seed)
+    chosen: dict[str, Any] = {"certificate": certificate, "second": second, "seed": seed}
+    attacks = None if original is None else attacked(table, original, plan, **chosen)
     shown = {"file": str(table), "private": original is not None, **found, "attacks": attacks}
     screen.show(shown, json, drawings.risk)
 
 
 @app.command
 def attack(
-    name: Annotated[str, Parameter(help="edge, order, downcode or homogeneity.")],
+    name: Annotated[str, Parameter(help="edge, order, downcode, homogeneity or compose.")],
     table: Released,
     /,
     *,
     original: Path,
+    second: Path | None = None,
     certificate: Path | None = None,
     plan: Path | None = None,
     seed: Whole = 0,
@@ -91,11 +98,14 @@ def attack(
     """Attack a released file with its original, beside a control. PRIVATE: not for publication.
 
     Example: kech attack edge safe.csv --original people.csv
+    Example: kech attack compose safe.csv --second other.csv --original people.csv
 
     Parameters
     ----------
     original: Path
         The table that was released.
+    second: Path
+        For compose: another release of the same table, its certificate beside it.
     certificate: Path
         The certificate, if it is not beside the file.
     plan: Path
@@ -105,7 +115,8 @@ def attack(
     json: bool
         Print one JSON object.
     """
-    found = attacked(table, original, plan, certificate=certificate, seed=seed, attacks=[name])
+    chosen = {"certificate": certificate, "second": second, "seed": seed}
+    found = attacked(table, original, plan, **chosen, attacks=[name])
     screen.show({"file": str(table), "private": True, "attacks": found}, json, drawings.attacks)
 
 
