@@ -42,7 +42,7 @@ def narrow(found: Sequence[Place], ours: Linkage, theirs: Linkage) -> Attack:
         )
         joint = len(np.intersect1d(first, second, assume_unique=True))
         hits, alone, least = hits + (joint < k), alone + (min(len(first), len(second)) < k), min(least, joint)
-    note = f"{least} at least"
+    note = f"the fewest: {least}"
     return Attack("compose", f"records with fewer than {k} candidates", len(found), hits, alone, note)
 
 
