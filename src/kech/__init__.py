@@ -16,6 +16,7 @@ from kech.review import HierarchyReview, review_hierarchy
 from kech.risk import Risk, compute_risk
 from kech.spectrum import Spectrum, compute_spectrum
 from kech.table import AxisChoice, Table, read_table
+from kech.verification import verify_release
 from kech.zigzag import ZigzagBarcode, compute_zigzag
 
 __version__ = _version("kech")
@@ -50,6 +51,7 @@ __all__ = [
     "read_table",
     "review_hierarchy",
     "run_attacks",
+    "verify_release",
 ]
 
 

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from kech.certificate.cells import AnyPath, digest, guess_format, open_published
-from kech.certificate.claims import broken_claims, broken_columns, shown_suppression, with_suppressed
+from kech.certificate.claims import broken_claims, broken_columns, broken_goals, shown_suppression, with_suppressed
 from kech.certificate.counting import class_figures, count, measure_table
-from kech.certificate.document import read_claims
+from kech.certificate.document import check_goals, read_claims
 from kech.certificate.models import GOALS, MODELS, Figures, model_figures
 from kech.certificate.widths import Axis
-from kech.errors import BadOption, ClaimBroken, NoSuchColumn
+from kech.errors import BadOption, ClaimBroken, ColumnInTwoRoles, NoSuchColumn
 
 NOT_PROMISED = (
     "When the rows of a class agree on a sensitive value, anybody who knows a person's class learns it.",
@@ -30,7 +30,7 @@ def measure(
 ) -> Figures:
     """Figures of a published file, recomputed from the file and the public axes alone."""
     table = open_published(path, format, delimiter)
-    figures, broken = measure_table(table, quasi_identifiers, sensitive, None, {})
+    figures, broken = measure_table(table, quasi_identifiers, sensitive, {}, {})
     if broken:
         raise ClaimBroken(path, broken)
     return figures
@@ -56,7 +56,7 @@ def make_certificate(
     """
     format = format or guess_format(published_name)
     table = open_published(path, format, delimiter)
-    read_as = {name: dict((values or {}).get(name, {"kind": "text"})) for name in sensitive}
+    read_as = read_values(sensitive, values or {})
     goals = {name: parameters[name] for name in GOALS if name in parameters}
     figures, broken = measure_table(table, axes, sensitive, read_as, goals)
     suppression = shown_suppression(rows_in, figures["rows"], parameters.get("k", figures["k"]))
@@ -94,7 +94,7 @@ def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> Figu
             table,
             document["quasi_identifiers"],
             document["sensitive"],
-            document.get("values", {}),
+            read_values(document["sensitive"], document.get("values", {})),
             document["claims"].get("goals", {}),
         )
     except NoSuchColumn:
@@ -111,15 +111,29 @@ def check_table(
     k: int,
     sensitive: Sequence[str] = (),
     *,
+    goals: Mapping[str, Any] | None = None,
+    values: Mapping[str, Mapping[str, Any]] | None = None,
     format: str | None = None,
     delimiter: str = ",",
 ) -> Figures:
-    """Figures of any file that holds k rows in every class; without a certificate no loss is known."""
+    """Figures of any file that keeps k and these goals in every class; without a certificate no loss is known.
+
+    Goals are l, l_kind, c, t, t_kind and alpha, as in a certificate; `values` says how sensitive columns are read.
+    """
     if k < 1:
         raise BadOption("k", "it is a number of rows, 1 or more.")
-    table = open_published(path, format, delimiter)
+    if twice := [name for name in sensitive if name in quasi_identifiers]:
+        raise ColumnInTwoRoles(twice[0], "quasi-identifier", "sensitive")
+    table, asked = open_published(path, format, delimiter), dict(goals or {})
+    check_goals("goals", asked)
     classes, within = count(table, quasi_identifiers, sensitive)
-    figures = class_figures(classes) | model_figures(table, within, None, {})
-    if figures["k"] < k:
-        raise ClaimBroken(path, [f"k: asked {k}, found {figures['k']}"])
+    figures = class_figures(classes) | model_figures(table, within, values or {}, asked)
+    broken = [f"k: asked {k}, found {figures['k']}"] if figures["k"] < k else []
+    if broken := broken + broken_goals(asked, figures):
+        raise ClaimBroken(path, broken)
     return figures
+
+
+def read_values(sensitive: Sequence[str], values: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
+    """How a certificate reads each sensitive column; as text where it does not say."""
+    return {name: dict(values.get(name, {"kind": "text"})) for name in sensitive}

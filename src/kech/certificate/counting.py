@@ -15,7 +15,7 @@ def measure_table(
     table: TextTable,
     axes: Sequence[Axis],
     sensitive: Sequence[str],
-    read_as: Mapping[str, Mapping[str, Any]] | None,
+    read_as: Mapping[str, Mapping[str, Any]],
     goals: Mapping[str, Any],
 ) -> tuple[Figures, list[str]]:
     """Figures, and a complaint for every column with labels that its axis cannot read (width 1)."""

@@ -48,20 +48,22 @@ def _check_document(document: Any) -> None:
     for place in ("sensitive", "kept"):
         _require(place, all(isinstance(name, str) for name in document[place]))
     _require("parameters.k", type(document["parameters"].get("k", 1)) is int)
-    _check_goals(document["claims"].get("goals", {}))
+    check_goals("claims.goals", document["claims"].get("goals", {}))
     _check_values(document.get("values", {}))
     check_dialect(document["file"]["format"], document["file"].get("delimiter", ","))
-    width_readers(document["quasi_identifiers"])
+    columns = width_readers(document["quasi_identifiers"])
+    _require("sensitive", not columns.keys() & {*document["sensitive"], *document["kept"]})
 
 
-def _check_goals(goals: Any) -> None:
-    _require("claims.goals", isinstance(goals, dict) and set(goals) <= set(GOALS))
+def check_goals(place: str, goals: Any) -> None:
+    """Goals for the sensitive columns that can be compared with figures."""
+    _require(place, isinstance(goals, dict) and set(goals) <= set(GOALS))
     for name in {"l", "c", "t", "alpha"} & goals.keys():
-        _require(f"claims.goals.{name}", type(goals[name]) in (int, float) and 0 <= goals[name] < 1e15)
+        _require(f"{place}.{name}", type(goals[name]) in (int, float) and 0 <= goals[name] < 1e15)
     kinds = ("distinct", "entropy", "recursive") if "c" in goals else ("distinct", "entropy")
-    _require("claims.goals.l_kind", goals.get("l_kind", "distinct") in kinds)
-    _require("claims.goals.l", goals.get("l_kind") != "recursive" or (type(goals.get("l")) is int and goals["l"] > 0))
-    _require("claims.goals.t_kind", goals.get("t_kind", "equal") in ("equal", "ordered"))
+    _require(f"{place}.l_kind", goals.get("l_kind", "distinct") in kinds)
+    _require(f"{place}.l", goals.get("l_kind") != "recursive" or (type(goals.get("l")) is int and goals["l"] > 0))
+    _require(f"{place}.t_kind", goals.get("t_kind", "equal") in ("equal", "ordered"))
 
 
 def _check_values(values: Any) -> None:

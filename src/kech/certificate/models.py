@@ -14,7 +14,6 @@ from kech.certificate.widths import number
 Figures = dict[str, Any]
 Value = tuple[int, Any]  # of a sensitive column, as it is compared; what is missing comes first
 
-
 GOALS = ("l", "l_kind", "c", "t", "t_kind", "alpha")
 MODELS = ("l", "t", "entropy_l", "recursive_c", "t_ordered", "alpha", "beta", "enhanced_beta", "delta")
 
@@ -22,13 +21,13 @@ MODELS = ("l", "t", "entropy_l", "recursive_c", "t_ordered", "alpha", "beta", "e
 def model_figures(
     table: TextTable,
     within: Mapping[str, Counts],
-    read_as: Mapping[str, Mapping[str, Any]] | None,
+    read_as: Mapping[str, Mapping[str, Any]],
     goals: Mapping[str, Any],
 ) -> Figures:
-    """For each model the figure of each sensitive column; without `read_as` its kind is guessed from its cells."""
+    """For each model the figure of each sensitive column; one that is not in `read_as` is read as its cells look."""
     figures: Figures = {name: {} for name in MODELS}
     for column, counts in within.items():
-        read = _guess_kind(table, counts) if read_as is None else read_as.get(column, {"kind": "text"})
+        read = read_as.get(column) or _guess_kind(table, counts)
         found = _column_figures(_by_class(counts, _value_reader(table, read)), read["kind"] != "text", goals)
         for name, figure in found.items():
             figures[name][column] = figure

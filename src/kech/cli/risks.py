@@ -1,7 +1,6 @@
 """Commands that ask what remains at risk in a released file: risk, attack."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,9 +8,9 @@ from cyclopts import Parameter
 
 import kech
 from kech import screen
-from kech.cli.intake import Flag, Names, Whole, app, split
+from kech.cli.intake import Flag, Names, Whole, app, opened_population, split
 from kech.errors import BadOption
-from kech.plan import Plan, RolesSection
+from kech.plan import Plan
 from kech.screen import risks as drawings
 
 Released = Annotated[Path, Parameter(help="A released file.")]
@@ -118,19 +117,6 @@ def attack(
     chosen = {"certificate": certificate, "second": second, "seed": seed}
     found = attacked(table, original, plan, **chosen, attacks=[name])
     screen.show({"file": str(table), "private": True, "attacks": found}, json, drawings.attacks)
-
-
-@contextmanager
-def opened_population(population: str | None, plan: Path | None) -> Iterator[kech.Table | int | None]:
-    """The table of a population, of which a plan names the quasi-identifiers; or its size."""
-    if population is None or population.isdecimal():
-        yield None if population is None else int(population)
-        return
-    given = kech.read_plan(plan) if plan else Plan()
-    given.roles = RolesSection(quasi_identifiers=given.roles.quasi_identifiers)
-    given.axes = {name: axis for name, axis in given.axes.items() if name in given.roles.quasi_identifiers}
-    with given.read_table(population) as opened:
-        yield opened
 
 
 def attacked(table: Path, original: Path, plan: Path | None, **options: Any) -> Sequence[dict[str, Any]]:

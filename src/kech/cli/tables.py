@@ -18,6 +18,7 @@ from kech.cli.intake import (
     TableFile,
     Whole,
     app,
+    opened_population,
     parse_ks,
     split,
     whole,
@@ -175,13 +176,16 @@ def verify(
     qi: Annotated[Names, Parameter(name=["--qi", "--quasi-identifiers"])] = [],  # noqa: B006
     sensitive: Names = [],  # noqa: B006
     k: Annotated[int | None, Parameter(converter=whole)] = None,
+    wanted: GoalOptions | None = None,
+    population: str | None = None,
     plan: Path | None = None,
     json: Flag = False,
 ) -> None:
-    """Check a released file against its certificate, or against a k of your own.
+    """Check a released file against its certificate, or against columns and goals of your own; state every model.
 
     Example: kech verify safe.csv
-    Example: kech verify any.csv --qi age zip --k 5
+    Example: kech verify safe.csv --population town.csv
+    Example: kech verify any.csv --qi age zip --k 5 --sensitive diagnosis --l 3
 
     Parameters
     ----------
@@ -190,29 +194,37 @@ def verify(
     qi: list[str]
         Check these columns instead of a certificate.
     sensitive: list[str]
-        Also state what a class tells about these columns: l, t, alpha, beta, delta.
+        With --qi: also state what a class tells about these columns: l, t, alpha, beta, delta.
     k: int
         The k to check.
+    population: str
+        The table the people are from, raw or labelled: states k-map and delta-presence.
     plan: Path
-        Take columns and k from a plan.
+        Take goals, and where there is no certificate columns, from a plan; it also says how the population is read.
     json: bool
         Print one JSON object.
     """
     given = kech.read_plan(plan) if plan else Plan()
-    columns, goal = split(qi) or given.roles.quasi_identifiers, k or given.release.k
-    if columns and goal is None:
+    (wanted or GoalOptions()).settle(given.release)
+    certified = certificate is not None or Path(f"{table}.certificate.json").exists()
+    columns = split(qi) or (None if certified else given.roles.quasi_identifiers or None)
+    goals = {name: getattr(given.release, name) for name in ("l", "l_kind", "c", "t", "t_kind", "alpha")}
+    goals["k"] = k or given.release.k
+    if columns and all(goals[name] is None for name in ("k", "l", "t", "alpha")):
         raise BadOption("--k", "say which k to check: --k 5.")
-    if certificate is not None and columns:
-        raise BadOption("--certificate", "check a certificate, or the columns and k you name, not both.")
-    if sensitive and not columns:
-        raise BadOption("--sensitive", "a certificate names its sensitive columns itself; use it with --qi and --k.")
-    if k is not None and not columns:
-        raise BadOption("--qi", "name the columns to check, or leave --k away to check the certificate.")
+    secrets = split(sensitive) or (given.roles.sensitive if columns else [])
+    orders = {name: axis.order for name, axis in given.axes.items() if axis.order and name in secrets}
     screen.doing("checking the file")
-    if columns and goal is not None:
-        figures = kech.check_table(table, columns, goal, split(sensitive) or given.roles.sensitive)
-    else:
-        figures = kech.check_certificate(table, certificate)
+    with opened_population(population, plan) as people:
+        figures = kech.verify_release(
+            table,
+            certificate=certificate,
+            quasi_identifiers=columns,
+            sensitive=secrets,
+            orders=orders,
+            population=people,
+            **goals,
+        )
     screen.show({"file": str(table), "holds": True, **figures}, json, screen.verified)
 
 

@@ -259,6 +259,11 @@ def verified(found: dict[str, Any]) -> None:
             name,
             "not known" if value is None else f"{value:,.4f}" if isinstance(value, float) else f"{value:,}",
         )
+    known = found["population"] is not None
+    delta = "{:.4f} to {:.4f}".format(*found["delta_presence"]) if known else ""
+    unknown = "not available (population unknown)"
+    table.add_row("k-map", f"{found['k_map']:,} of {found['population']:,} people" if known else unknown)
+    table.add_row("delta-presence", delta if known else unknown)
     out().print(table)
     models(found)
     homogeneous(found.get("l") or {})
