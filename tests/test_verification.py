@@ -152,7 +152,7 @@ def test_without_a_goal_or_with_two_questions_nothing_is_checked(plain, six, ref
 def test_a_constant_sensitive_column(folder, run, refuse):
     source = write(folder / "people.csv", ("age", "ill"), [(age, "yes") for age in range(20)])
     words = ("release", source, "--qi", "age", "--sensitive", "ill", "--k", 5)
-    refuse(*words, "--l", 2, "-o", folder / "out.csv", code=4, says="'ill'")
+    refuse(*words, "--l", 2, "-o", folder / "out.csv", code=4, says="l = 2 was asked")
     assert run(*words, "-o", folder / "out.csv").code == 0
     found = run("verify", folder / "out.csv", "--json").json
     figures = {name: found[name]["ill"] for name in ("l", "entropy_l", "t", "alpha", "beta", "delta")}
@@ -175,7 +175,7 @@ EDITS = {
     "a secret changed": (lambda rows: [*rows[:-1], [rows[-1][0], "a"]], ["sha256", "l: not as claimed"]),
     "a label changed": (
         lambda rows: [*rows[:-1], ["[10, 18]", rows[-1][1]]],
-        ["k: asked 3", "classes: not", "loss: not"],
+        ["k: asked 3", "classes: not"],
     ),
     "a label spoilt": (lambda rows: [*rows[:-1], ["about ten", rows[-1][1]]], ["'age': 1 rows hold a label"]),
 }
@@ -202,9 +202,7 @@ def test_a_false_claim_is_told_by_its_name(six, refuse, place, name, wrong):
 
 def test_a_certificate_for_another_file(six, folder, refuse):
     other = certified(folder / "other.csv", [*PEOPLE, *PEOPLE])
-    refuse(
-        "verify", six, "--certificate", beside(other), code=4, says="sha256: this is not the file that was certified"
-    )
+    refuse("verify", six, "--certificate", beside(other), code=4, says="sha256: this is not the file")
 
 
 @pytest.mark.parametrize("version", [2, 0, "1", None, 1.5])

@@ -1,6 +1,6 @@
 """Verification: what a written file keeps, in every model, by code apart from the cuts.
 
-In: a released file, with its certificate or columns of your own, goals, and its population.  Out: figures or ClaimBroken.
+In: a released file, with its certificate or columns of your own; goals; a population.  Out: figures, or ClaimBroken.
 """
 
 from collections.abc import Mapping, Sequence
@@ -66,9 +66,9 @@ def verify_release(
 def measure_presence(release: Published, population: AnyPath | Table | int) -> Figures:
     """k-map and delta-presence: how many people a record could be, and how likely each of them is in the file.
 
-    With f_j rows of class j in the file, and F_j people that it covers, k-map = min_j F_j.  A person is in the file with
-    the chance f_j / F_j, summed over all classes that cover it where boxes overlap, at most 1; delta-presence is the
-    smallest and the largest chance.
+    With f_j rows of class j in the file, and F_j people that it covers, k-map = min_j F_j.  A person is in the file
+    with the chance f_j / F_j, summed over all classes that cover it where boxes overlap, at most 1; delta-presence is
+    the smallest and the largest chance.
     """
     if isinstance(population, int):
         raise BadOption("--population", "k-map and delta-presence need the table of the people, not their number.")
