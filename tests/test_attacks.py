@@ -30,7 +30,7 @@ def town(tmp_path_factory):
         def release(name="released.csv", **wishes):
             path = folder / name
             if not path.exists():
-                kech.make_release(table, **{"k": 5, "effort": "quick", **wishes}).write(path)
+                kech.make_release(table, **{"k": 5, "effort": "quick", **wishes}).write(path, ledger=False)
             return path
 
         yield source, table, release
