@@ -306,8 +306,10 @@ def test_null_is_a_value_in_parquet_and_empty_text_in_csv(tmp_path):
     expected = {"t.parquet": (2, 2), "t.csv": (5, 1)}
 
     for name, (k, classes) in expected.items():
-        figures = check_table(write(tmp_path / name, ["x", "c"], rows), ["c"], k, sensitive=["c"])
-        assert (figures["k"], figures["classes"], figures["l"]) == (k, classes, {"c": 1})
+        path = write(tmp_path / name, ["x", "c"], rows)
+        figures = check_table(path, ["c"], k, sensitive=["x"])
+        assert (figures["k"], figures["classes"], figures["l"]) == (k, classes, {"x": 1})
+        assert check_table(path, ["x"], 5, sensitive=["c"])["l"] == {"c": 1}
 
 
 def test_parquet_cells_of_every_type_are_read_as_text(tmp_path):

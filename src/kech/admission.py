@@ -13,7 +13,7 @@ from typing import Any
 from kech.certificate import AnyPath
 from kech.certificate.cells import digest
 from kech.composition import Composition, compose, is_coarsening
-from kech.errors import ReleasedBefore, UsageError
+from kech.errors import KechError, ReleasedBefore, UsageError
 from kech.ledger import Book, Entry, Ledger, hash_path, hash_table, time_now
 from kech.linkage import link
 from kech.published import read_published
@@ -135,7 +135,7 @@ def find_files(releases: set[str], folders: Iterable[Path]) -> dict[str, Path]:
     found = {}
     for beside in (path for folder in folders if releases for path in sorted(folder.glob(f"*{BESIDE}"))):
         file = beside.with_name(beside.name.removesuffix(BESIDE))
-        with suppress(OSError, ValueError, TypeError, LookupError):
+        with suppress(OSError, ValueError, TypeError, LookupError, KechError):
             known = json.loads(beside.read_bytes())["file"]["sha256"]
             if known in releases and known not in found and digest(file) == known:
                 found[known] = file
