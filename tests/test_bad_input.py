@@ -468,7 +468,7 @@ def test_a_delimiter_for_a_workbook_is_refused(refuse, folder, target):
         ("[release]\nk = 0", 2, "--k: k is a number of rows, 1 or more."),
         ("[release]\nk = 99", 4, "k=99 needs 99 rows or more"),
         ('[release]\nk = 2\ncut = "nope"', 2, "--cut: choose among local"),
-        ('[release]\nk = 2\ngrid = "nope"', 2, "--grid: auto, exact"),
+        ('[release]\nk = 2\ngrid = "nope"', 2, "--grid: auto, tight, exact"),
         ('[roles]\nquasi_identifiers = "age"\n[release]\nk = 2', 2, "at `$.roles.quasi_identifiers`"),
         ('[axes.agee]\nkind = "numeric"\n[release]\nk = 2', 2, "Did you mean 'age'?"),
         ('[axes.age]\nkind = "round"\n[release]\nk = 2', 2, "can be numeric, date"),
