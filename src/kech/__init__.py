@@ -6,11 +6,13 @@ from kech import errors
 from kech.attacks import Attack, run_attacks
 from kech.barcode import WeightedBarcode, compute_barcode
 from kech.certificate import check_certificate, check_table
+from kech.comparison import Comparison, compare
 from kech.hierarchy import GeneralizationTree, read_hierarchy
 from kech.inspection import inspect_table
 from kech.lattice import GeneralizationLattice, compute_lattice
 from kech.plan import Plan, read_plan
 from kech.release import Release, make_release
+from kech.report import Report, make_report
 from kech.review import HierarchyReview, review_hierarchy
 from kech.risk import Risk, compute_risk
 from kech.spectrum import Spectrum, compute_spectrum
@@ -22,11 +24,13 @@ __all__ = [
     "Anonymizer",
     "Attack",
     "AxisChoice",
+    "Comparison",
     "GeneralizationLattice",
     "GeneralizationTree",
     "HierarchyReview",
     "Plan",
     "Release",
+    "Report",
     "Risk",
     "Spectrum",
     "Table",
@@ -34,6 +38,7 @@ __all__ = [
     "ZigzagBarcode",
     "check_certificate",
     "check_table",
+    "compare",
     "compute_barcode",
     "compute_lattice",
     "compute_risk",
@@ -42,6 +47,7 @@ __all__ = [
     "errors",
     "inspect_table",
     "make_release",
+    "make_report",
     "read_hierarchy",
     "read_plan",
     "read_table",

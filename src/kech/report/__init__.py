@@ -10,13 +10,16 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from kech.attacks import run_attacks
 from kech.certificate import AnyPath
+from kech.comparison import compare
 from kech.errors import BadTarget
 from kech.files import write_text
 from kech.plan import Plan
 from kech.report.figures import gather
 from kech.report.page import draw_page
 from kech.risk import THRESHOLDS
+from kech.table import Table
 
 __all__ = ["Report", "make_report"]
 
@@ -47,9 +50,21 @@ def make_report(
     certificate: AnyPath | None = None,
     plan: Plan | str | PathLike[str] | None = None,
     threshold: Sequence[float] = THRESHOLDS,
+    original: Table | None = None,
+    target: str | None = None,
+    seed: int = 0,
 ) -> Report:
-    """Explain a released file whose certificate holds."""
-    return Report(gather(path, certificate, plan, threshold))
+    """Explain a released file whose certificate holds.
+
+    The plan adds what it says; it must be that of the release.  With the original, an open table, the report is
+    PRIVATE: it compares both, with a model that predicts the target, and shows what attacks achieve.
+    """
+    found = gather(path, certificate, plan, threshold)
+    if original is None:
+        return Report(found)
+    beside = compare(original, path, certificate=certificate, target=target, seed=seed).to_json()
+    attacks = run_attacks(path, original, certificate=certificate, seed=seed)
+    return Report(found | {"private": True, "comparison": beside, "attacks": [attack.to_json() for attack in attacks]})
 
 
 def check_page(path: str | PathLike[str]) -> Path:

@@ -24,7 +24,10 @@ def how_to_verify(found: Mapping[str, Any]) -> Markup:
     planned = " --plan PLAN" if found["plan"] else ""
     steps: list[tuple[Content, Content]] = [
         ("The file is the certified one: its SHA-256 is the one below.", tag("code", f"sha256sum -- {quoted}")),
-        ("The promises hold, counted by code that shares nothing with what made the file.", tag("code", f"kech verify {quoted}")),
+        (
+            "The promises hold, counted by code that shares nothing with what made the file.",
+            tag("code", f"kech verify {quoted}"),
+        ),
         ("The risk figures.", tag("code", f"kech risk {quoted}{chosen}")),
         (
             "The public report, byte for byte, without the original.",

@@ -38,14 +38,15 @@ def at_risk(found: Mapping[str, Any]) -> Markup:
     rows = [attacker(kind, risk, taus) for kind in ATTACKERS]
     unknown = None
     if risk["population"] is None:
-        text = "“Not available” means that the population is not known: these chances are never taken from the prosecutor's."
+        text = "“Not available”: the population is not known; these chances are never taken from the prosecutor's."
         unknown = tag("p", text, class_="note")
     return section(
         "What remains at risk",
         tag(
             "p",
-            "The chance that a record is linked to the right person, by somebody who knows the quasi-identifiers and picks one of the "
-            "rows that fit. Reviewers often ask for at most 0.09 (classes of 12 or more) or 0.2 (classes of 5 or more).",
+            "The chance that a record is linked to the right person, by somebody who knows the quasi-identifiers "
+            "and picks one of the rows that fit. Reviewers often ask for at most 0.09 (classes of 12 or more) or "
+            "0.2 (classes of 5 or more).",
         ),
         table("Chances of three attackers", headings, rows),
         unknown,
@@ -98,9 +99,13 @@ def separation(risk: Mapping[str, Any]) -> Markup:
         for each in (*risk["columns"], risk["together"])
     ]
     headings = ("column", "distinct labels>", "distinction>", "separation>", "")
-    about = "Distinction is the number of labels over rows; separation the share of the pairs of rows whose labels differ."
+    about = (
+        "Distinction is the number of labels over rows; separation the share of the pairs of rows whose labels differ."
+    )
     return join(
-        tag("h3", "What tells rows apart"), table("Labels of each column", headings, rows), tag("p", about, class_="note")
+        tag("h3", "What tells rows apart"),
+        table("Labels of each column", headings, rows),
+        tag("p", about, class_="note"),
     )
 
 
@@ -110,31 +115,36 @@ def separation(risk: Mapping[str, Any]) -> Markup:
 def lost(found: Mapping[str, Any]) -> Markup:
     """Loss of each column, and its labels."""
     verified, claims = found["verified"], found["claims"]
-    rows = [
+    rows: list[tuple[Content, ...]] = [
         (name(column["column"]), figure(column["loss"]), meter(column["loss"]), extent(column))
         for column in found["columns"]
     ]
     rows.append(("all columns", figure(verified["loss"]), meter(verified["loss"]), ""))
-    counted = "" if claims["rows_in"] is None or not claims["suppressed"] else " A row that was left out counts as all lost."
+    counted = (
+        "" if claims["rows_in"] is None or not claims["suppressed"] else " A row that was left out counts as all lost."
+    )
     return section(
         "What was lost",
         tag(
             "p",
-            "Loss is the average width of the published cells (GCP): 0 where a value is published as it is, 1 where nothing is said "
-            f"about it.{counted}",
+            "Loss is the average width of the published cells (GCP): 0 where a value is published as it is, 1 where "
+            f"nothing is said about it.{counted}",
         ),
         table("Loss of each column", ("column", "loss>", "", "an average label covers"), rows),
         tag("p", tag("code", "loss = 1/(N d) Σ_rows Σ_columns width(label)"), class_="formula"),
         definitions(
             (
                 ("width of an interval", tag("code", "(end − start) / length of the domain")),
-                ("width of a set, range or node", tag("code", "(values it stands for − 1) / (values of the column − 1)")),
+                (
+                    "width of a set, range or node",
+                    tag("code", "(values it stands for − 1) / (values of the column − 1)"),
+                ),
             )
         ),
         tag(
             "p",
-            "Below, the coloured line of each column shows how many rows have labels that wide, as shares of the whole column. Of "
-            "sets only the number of values is told here; the file names them.",
+            "Below, the coloured line of each column shows how many rows have labels that wide, as shares of the "
+            "whole column. Of sets only the number of values is told here; the file names them.",
         ),
         tag("div", *(column_card(column, found["verified"]["rows"]) for column in found["columns"]), class_="cards"),
         key="loss",
@@ -170,7 +180,9 @@ def column_card(column: Mapping[str, Any], rows: int) -> Markup:
 
 def legend(shade: int, share: float) -> Markup:
     """A colour and what it means."""
-    patch = tag("svg", tag("rect", width=8, height=8, class_=f"s{shade}"), viewBox="0 0 8 8", class_="patch", aria_hidden="true")
+    patch = tag(
+        "svg", tag("rect", width=8, height=8, class_=f"s{shade}"), viewBox="0 0 8 8", class_="patch", aria_hidden="true"
+    )
     return tag("li", patch, f"{SHARP[shade]}: {percent(share)}")
 
 
@@ -183,13 +195,14 @@ def edges(column: Mapping[str, Any]) -> Markup | None:
         return tag("p", "No interval begins anywhere: the column tells nothing.")
     shown = held if len(held) <= MOST_EDGES else [*held[: MOST_EDGES // 2], "…", *held[-MOST_EDGES // 2 :]]
     listed = [part for edge in shown for part in (tag("code", edge), " ")]
-    about = f"{count(len(held))} edges from {held[0]} to {held[-1]}; the domain is {column['domain'][0]} to {column['domain'][1]}."
+    low, high = column["domain"]
+    about = f"{count(len(held))} edges from {held[0]} to {held[-1]}; the domain is {low} to {high}."
     title = f"Where intervals of {column['column']} begin"
     return join(
         tag("p", tag("strong", "Grid. "), "Intervals begin at ", count(len(held)), " places:"),
         ruler(column["places"], tuple(column["ends"]), title, about),
         tag("p", *listed, class_="edges"),
-        tag("p", f"Widths are measured on {column['domain'][0]} to {column['domain'][1]}.", class_="note"),
+        tag("p", f"Widths are measured on {low} to {high}.", class_="note"),
     )
 
 
@@ -207,11 +220,11 @@ def shape(found: Mapping[str, Any]) -> Markup:
         "Shape of the released table",
         tag(
             "p",
-            "Every class is a box: its labels. While eps grows, a class appears when eps reaches half its widest label, and two "
-            "classes meet when one box of that radius holds both. A bar runs from where a class appears to where it meets an "
-            "older one. Bars that start far to the left are sharp classes; long bars are groups that stay apart. At a radius, the "
-            "height reached is the number of rows that are published at least that sharply. The bars are those of the "
-            "published labels, not of the people behind them.",
+            "Every class is a box: its labels. While eps grows, a class appears when eps reaches half its widest "
+            "label, and two classes meet when one box of that radius holds both. A bar runs from where a class "
+            "appears to where it meets an older one. Bars that start far to the left are sharp classes; long bars "
+            "are groups that stay apart. At a radius, the height reached is the number of rows that are published "
+            "at least that sharply. The bars are those of the published labels, not of the people behind them.",
         ),
         draw_barcode(barcode),
         table(
@@ -222,8 +235,8 @@ def shape(found: Mapping[str, Any]) -> Markup:
         tag("p", tag("code", "eps(S) = max_j width_j(label around all labels of S in column j) / 2"), class_="formula"),
         tag(
             "p",
-            "Nodes of a hierarchy count as all of their column when taken together, unless their labels are written as prefixes: the "
-            "file does not say how they are nested.",
+            "Nodes of a hierarchy count as all of their column when taken together, unless their labels are written "
+            "as prefixes: the file does not say how they are nested.",
             class_="note",
         ),
         key="shape",

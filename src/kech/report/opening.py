@@ -25,13 +25,29 @@ GRIDS = {
 }
 MODELS: dict[str, tuple[str, str, str]] = {
     "l": ("l, distinct", "min number of values", "values of the column in a class, at least"),
-    "entropy_l": ("l, entropy", "exp(min entropy)", "guessing in a class is as hard as among so many equally likely values"),
-    "recursive_c": ("c, recursive", "max r1 / (r_l + r_l+1 + …)", "the most frequent value against all from the l-th on"),
+    "entropy_l": (
+        "l, entropy",
+        "exp(min entropy)",
+        "guessing in a class is as hard as among so many equally likely values",
+    ),
+    "recursive_c": (
+        "c, recursive",
+        "max r1 / (r_l + r_l+1 + …)",
+        "the most frequent value against all from the l-th on",
+    ),
     "alpha": ("alpha", "max share of a value", "no value has a larger share of a class"),
     "t": ("t, equal", "max ½ Σ |p − q|", "how far the values of a class are from those of the whole file"),
-    "t_ordered": ("t, ordered", "max 1/(m−1) Σ |P − Q|", "the same, where a move to a neighbouring value counts little"),
+    "t_ordered": (
+        "t, ordered",
+        "max 1/(m−1) Σ |P − Q|",
+        "the same, where a move to a neighbouring value counts little",
+    ),
     "beta": ("beta, basic", "max (p − q) / q", "by how much of its share a value becomes likelier in a class"),
-    "enhanced_beta": ("beta, enhanced", "the same, at most −ln q", "none where a frequent value gains more than −ln of its share"),
+    "enhanced_beta": (
+        "beta, enhanced",
+        "the same, at most −ln q",
+        "none where a frequent value gains more than −ln of its share",
+    ),
     "delta": ("delta", "max |ln(p / q)|", "the log of the ratio of shares, for values that occur in a class"),
 }
 ASKED = {"l": ("l", "distinct"), "entropy_l": ("l", "entropy"), "recursive_c": ("c", "recursive")}
@@ -43,7 +59,11 @@ def head(found: Mapping[str, Any]) -> Markup:
     chance = risk["prosecutor"]["highest"]
     tiles = (
         ("k", count(verified["k"]), f"rows or more share every combination of labels; {asked_k(found)}"),
-        ("rows", count(verified["rows"]), f"in {count(verified['classes'])} classes of {verified['average_class']:.1f} on average"),
+        (
+            "rows",
+            count(verified["rows"]),
+            f"in {count(verified['classes'])} classes of {verified['average_class']:.1f} on average",
+        ),
         ("highest risk", percent(chance), f"to be picked out of a class at random: 1 in {count(verified['k'])}"),
         ("loss", figure(verified["loss"]), "of the detail of the generalized columns: 0 is none, 1 is all"),
         ("left out", str(claims["suppressed"]), left_out(claims)),
@@ -55,8 +75,8 @@ def head(found: Mapping[str, Any]) -> Markup:
         tag(
             "p",
             tag("strong", "The file keeps every promise of its certificate."),
-            " It was read and counted again to make this report. Everything here follows from the published file and its "
-            "certificate; the original table was not needed"
+            " It was read and counted again to make this report. Everything here follows from the published file "
+            "and its certificate; the original table was not needed"
             + (", except in the parts that are marked private." if found["private"] else "."),
             class_="verdict",
         ),
@@ -90,8 +110,9 @@ def done(found: Mapping[str, Any]) -> Markup:
     cut = CUTS.get(parameters.get("cut", ""), "classes were formed")
     told = [
         join(
-            f"{len(columns)} columns that could point at a person (quasi-identifiers) were blurred until every combination of "
-            f"their labels is shared by {count(found['verified']['k'])} rows or more: {cut}. The rows were put into a random order."
+            f"{len(columns)} columns that could point at a person (quasi-identifiers) were blurred until every "
+            f"combination of their labels is shared by {count(found['verified']['k'])} rows or more: {cut}. The rows "
+            "were put into a random order."
         )
     ]
     if found["sensitive"]:
@@ -121,7 +142,10 @@ def edges_of(column: Mapping[str, Any]) -> str:
     grid = column["grid"]
     if grid is None:
         return ""
-    return GRIDS.get(grid, f"multiples of {grid:g}{' days' if column['axis'] == 'date' else ''}" if not isinstance(grid, str) else grid)
+    return GRIDS.get(
+        grid,
+        f"multiples of {grid:g}{' days' if column['axis'] == 'date' else ''}" if not isinstance(grid, str) else grid,
+    )
 
 
 # -- models ----------------------------------------------------------------------------------------------
@@ -134,8 +158,9 @@ def promised(found: Mapping[str, Any]) -> Markup:
     contents: list[Content] = [
         tag(
             "p",
-            f"k was asked to be {count(asked)} and is {count(verified['k'])}: whoever knows the quasi-identifiers of a person "
-            f"in the file finds {count(verified['k'])} rows or more that could be theirs. A missing value counts as a value.",
+            f"k was asked to be {count(asked)} and is {count(verified['k'])}: whoever knows the quasi-identifiers of "
+            f"a person in the file finds {count(verified['k'])} rows or more that could be theirs. A missing value "
+            "counts as a value.",
         )
     ]
     if not found["sensitive"]:
@@ -148,13 +173,15 @@ def promised(found: Mapping[str, Any]) -> Markup:
         ]
         contents.append(table(caption, ("model", "formula", "in words", "asked>", "found>"), rows, class_="models"))
         if verified["l"][column] == 1:
-            contents.append(tag("p", "In some class all rows share one value: who knows the class learns it.", class_="warn"))
+            contents.append(
+                tag("p", "In some class all rows share one value: who knows the class learns it.", class_="warn")
+            )
     contents.append(
         tag(
             "p",
-            "p is the share of a value in a class, q its share in the whole file, P and Q the same up to a value in its order, r the "
-            "counts of a class in descending order, m the number of values. What was not asked for is measured, not promised. "
-            "“none” means that the figure does not exist for this column.",
+            "p is the share of a value in a class, q its share in the whole file, P and Q the same up to a value in "
+            "its order, r the counts of a class in descending order, m the number of values. What was not asked for "
+            "is measured, not promised. “none” means that the figure does not exist for this column.",
             class_="note",
         )
     )

@@ -10,6 +10,7 @@ from kech.report.closing import how_to_verify, not_promised, parameters
 from kech.report.markup import Markup, join, plain, tag
 from kech.report.middle import at_risk, lost, shape
 from kech.report.opening import done, head, promised
+from kech.report.private import private_parts
 
 STYLE = Path(__file__).with_name("style.css").read_text("utf-8")
 BANNER = "PRIVATE: made with the original table. Do not publish."
@@ -19,6 +20,7 @@ def draw_page(found: Mapping[str, Any]) -> str:
     """The whole file."""
     title = f"{'PRIVATE. ' if found['private'] else ''}Release report: {found['file']['name']}"
     parts = [head(found), done(found), promised(found), at_risk(found), lost(found), shape(found)]
+    parts += private_parts(found) if found["private"] else []
     parts += [not_promised(found), how_to_verify(found), parameters(found)]
     main = tag("main", *parts)
     return f"<!doctype html>\n{tag('html', page_head(title), body(main, private=found['private']), lang='en')}\n"
@@ -44,4 +46,6 @@ def body(main: Markup, *, private: bool) -> Markup:
     if not private:
         return tag("body", main)
     banner = tag("div", BANNER, class_="banner", role="note")
-    return tag("body", join(tag("div", banner, class_="every-page"), tag("div", main, class_="content")), class_="private")
+    return tag(
+        "body", join(tag("div", banner, class_="every-page"), tag("div", main, class_="content")), class_="private"
+    )

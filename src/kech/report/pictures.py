@@ -17,7 +17,9 @@ LONGEST = 0.5  # where everything is together
 def picture(title: str, about: str, shapes: Iterable[Content], *, height: float = HEIGHT) -> Markup:
     """A figure that says what it shows."""
     words = (tag("title", title), tag("desc", about))
-    svg = tag("svg", *words, *shapes, viewBox=f"0 0 {WIDTH} {place(height)}", role="img", aria_label=f"{title}. {about}")
+    svg = tag(
+        "svg", *words, *shapes, viewBox=f"0 0 {WIDTH} {place(height)}", role="img", aria_label=f"{title}. {about}"
+    )
     return tag("figure", svg, tag("figcaption", about))
 
 
@@ -57,7 +59,9 @@ def strip(counts: Sequence[int], names: Sequence[str], title: str) -> Markup:
         at += 100 * held / total
     about = ", ".join(f"{name} {held / total:.1%}" for held, name in zip(counts, names, strict=True) if held)
     label = {"role": "img", "aria_label": f"{title}: {about}"}
-    return tag("svg", tag("title", title), *parts, viewBox="0 0 100 8", class_="strip", preserveAspectRatio="none", **label)
+    return tag(
+        "svg", tag("title", title), *parts, viewBox="0 0 100 8", class_="strip", preserveAspectRatio="none", **label
+    )
 
 
 def ruler(edges: Sequence[float], domain: tuple[float, float], title: str, about: str) -> Markup:
@@ -66,7 +70,9 @@ def ruler(edges: Sequence[float], domain: tuple[float, float], title: str, about
     marks = {round(1000 * (edge - low) / ((high - low) or 1)) / 10 for edge in edges}
     path = "".join(f"M{place(at)} 1V7" for at in sorted(marks) if 0 <= at <= 100)
     shapes = (tag("title", title), tag("desc", about), box(0, 3.5, 100, 1, "track"), tag("path", d=path, class_="mark"))
-    return tag("svg", *shapes, viewBox="0 0 100 8", class_="ruler", role="img", preserveAspectRatio="none", aria_label=about)
+    return tag(
+        "svg", *shapes, viewBox="0 0 100 8", class_="ruler", role="img", preserveAspectRatio="none", aria_label=about
+    )
 
 
 # -- class sizes -----------------------------------------------------------------------------------------
@@ -84,7 +90,9 @@ def draw_sizes(sizes: Mapping[int, int], k: int) -> Markup:
         x, high_bar = LEFT + i * step, max(tall * classes / most, 0.8)
         name = size_name(low, high)
         gap = min(2.0, step / 5)
-        shapes.append(box(x + gap / 2, base - high_bar, step - gap, high_bar, "bar", f"{count(classes)} classes of {name} rows"))
+        shapes.append(
+            box(x + gap / 2, base - high_bar, step - gap, high_bar, "bar", f"{count(classes)} classes of {name} rows")
+        )
         if i % every == 0:
             shapes.append(words(x + step / 2, base + 12, name))
     shapes += [line(LEFT, base, WIDTH - RIGHT, base), words(LEFT + room / 2, HEIGHT - 4, "rows in a class")]
@@ -139,17 +147,20 @@ def draw_barcode(found: Mapping[str, Any]) -> Markup:
         gap = 0.6 if high - low > 2 else 0.0
         shapes.append(box(x, base - high + gap, wide, max(high - low - gap, 0.8), "bar" if bar["death"] else "ever"))
     shapes += [line(LEFT, base, WIDTH - RIGHT, base), line(LEFT, TOP, LEFT, base)]
-    shapes += [words(LEFT + room / 2, base + 25, "eps, half the widest label"), words(16, TOP + LINES / 2, "rows", class_="up")]
+    shapes += [
+        words(LEFT + room / 2, base + 25, "eps, half the widest label"),
+        words(16, TOP + LINES / 2, "rows", class_="up"),
+    ]
     of = "" if found["drawn"] == found["classes"] else f" of {count(found['classes'])}, every n-th by its labels,"
     about = (
-        f"{count(found['drawn'])} classes{of} one bar each, as thick as its rows, the sharpest class lowest; where bars are too "
-        "thin for that, the longest of each line is drawn. The dark one never ends."
+        f"{count(found['drawn'])} classes{of} one bar each, as thick as its rows, the sharpest class lowest; where "
+        "bars are too thin for that, the longest of each line is drawn. The dark one never ends."
     )
     return picture("Barcode of the released table", about, shapes, height=base + 30)
 
 
 def pick_bars(bars: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any], float, float]]:
-    """Bars by birth with the heights between which each lies; of those that share a line of the picture, the longest."""
+    """Bars by birth, each with the heights it lies between; of those that share a line, the longest."""
     ends = list(accumulate((bar["weight"] for bar in bars), initial=0))
     picked: dict[int, tuple[float, Mapping[str, Any], float, float]] = {}
     for bar, start, stop in zip(bars, ends, ends[1:], strict=False):
