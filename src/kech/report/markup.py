@@ -65,21 +65,23 @@ def paragraphs(*texts: Content) -> Markup:
 
 
 def table(
-    caption: Content, headings: Sequence[Content], rows: Iterable[Sequence[Content]], *, class_: str | None = None
+    caption: Content, headings: Sequence[str], rows: Iterable[Sequence[Content]], *, class_: str | None = None
 ) -> Markup:
-    """A table with a caption; the first cell of each row is its heading, a heading that ends in > is of numbers."""
-    texts = [str(heading) if isinstance(heading, Markup) else plain(str(heading)) for heading in headings]
-    number = [text.endswith("&gt;") for text in texts]
-    head = [
-        tag("th", Markup(text.removesuffix("&gt;")), scope="col", class_="n" if right else None)
-        for text, right in zip(texts, number, strict=True)
-    ]
+    """A table with a caption; the first cell of each row is its heading, a heading that ends in > is of numbers.
+
+    Rows of the class `stack` become blocks on a narrow screen, each cell below its heading.
+    """
+    names = [heading.removesuffix(">") for heading in headings]
+    sides = ["n" if heading.endswith(">") else None for heading in headings]
+    head = [tag("th", text, scope="col", class_=side) for text, side in zip(names, sides, strict=True)]
     body = [
         tag(
             "tr",
             *(
-                tag("td" if i else "th", cell, scope=None if i else "row", class_="n" if right else None)
-                for i, (cell, right) in enumerate(zip(row, number, strict=True))
+                tag("td", cell, class_=side, data_label=text or None)
+                if i
+                else tag("th", cell, scope="row", class_=side)
+                for i, (cell, side, text) in enumerate(zip(row, sides, names, strict=True))
             ),
         )
         for row in rows

@@ -48,7 +48,7 @@ def at_risk(found: Mapping[str, Any]) -> Markup:
             "and picks one of the rows that fit. Reviewers often ask for at most 0.09 (classes of 12 or more) or "
             "0.2 (classes of 5 or more).",
         ),
-        table("Chances of three attackers", headings, rows),
+        table("Chances of three attackers", headings, rows, class_="stack"),
         unknown,
         uniqueness(risk),
         tag("h3", "Class sizes"),

@@ -126,7 +126,7 @@ def done(found: Mapping[str, Any]) -> Markup:
         (name(column["column"]), KINDS.get(column["axis"], column["axis"]), edges_of(column), percent(column["width"]))
         for column in columns
     ]
-    shown = table("Quasi-identifiers", ("column", "kind", "edges", "average width>"), rows)
+    shown = table("Quasi-identifiers", ("column", "kind", "edges", "average width>"), rows, class_="stack")
     return section("What was done", paragraphs(*told), shown, key="done")
 
 
@@ -171,7 +171,7 @@ def promised(found: Mapping[str, Any]) -> Markup:
             (tag("span", label), tag("code", formula), words, wish(model, goals), figure(verified[model][column]))
             for model, (label, formula, words) in MODELS.items()
         ]
-        contents.append(table(caption, ("model", "formula", "in words", "asked>", "found>"), rows, class_="models"))
+        contents.append(table(caption, ("model", "formula", "in words", "asked>", "found>"), rows, class_="stack"))
         if verified["l"][column] == 1:
             contents.append(
                 tag("p", "In some class all rows share one value: who knows the class learns it.", class_="warn")

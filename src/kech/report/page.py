@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from kech.report.closing import how_to_verify, not_promised, parameters
-from kech.report.markup import Markup, join, plain, tag
+from kech.report.markup import Markup, plain, tag
 from kech.report.middle import at_risk, lost, shape
 from kech.report.opening import done, head, promised
 from kech.report.private import private_parts
@@ -46,6 +46,4 @@ def body(main: Markup, *, private: bool) -> Markup:
     if not private:
         return tag("body", main)
     banner = tag("div", BANNER, class_="banner", role="note")
-    return tag(
-        "body", join(tag("div", banner, class_="every-page"), tag("div", main, class_="content")), class_="private"
-    )
+    return tag("body", tag("div", tag("div", banner, class_="every-page"), main, class_="private"))

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from kech.report.markup import Content, Markup, count, join, tag
+from kech.report.markup import Content, Markup, count, tag
 
 WIDTH, HEIGHT = 360, 190  # as wide as a telephone, so that words stay readable
 LEFT, RIGHT, TOP, BOTTOM = 34, 8, 14, 30
@@ -177,16 +177,15 @@ def pick_bars(bars: Sequence[Mapping[str, Any]]) -> list[tuple[Mapping[str, Any]
 def draw_pair(bins: Sequence[Mapping[str, Any]], title: str, about: str) -> Markup:
     """Shares before and after, part by part."""
     most = max((share for part in bins for share in (part["before"], part["after"])), default=0) or 1
-    row = 15
-    shapes: list[Content] = []
+    row, shapes = 15, list[Content]()
     for i, part in enumerate(bins):
-        y = TOP + i * row
-        shapes.append(words(104, y + 9.5, short(part["label"]), "end"))
-        for shade, name, shift in (("before", "before", 1.5), ("after", "after", 7)):
-            wide = 190 * part[name] / most
-            shapes.append(box(108, y + shift, max(wide, 0.4), 5, shade, f"{part['label']}: {name} {part[name]:.1%}"))
-        shapes.append(words(304, y + 10, f"{part['before']:.1%} → {part['after']:.1%}", "start", class_="small"))
-    return picture(title, about, [join(*shapes)], height=TOP + len(bins) * row + 4)
+        y = 2 + i * row
+        shapes.append(words(100, y + 9.5, short(part["label"]), "end"))
+        for when, shift in (("before", 1.5), ("after", 7)):
+            wide = max(174 * part[when] / most, 0.4)
+            shapes.append(box(104, y + shift, wide, 5, when, f"{part['label']}: {when} {part[when]:.1%}"))
+        shapes.append(words(WIDTH - 2, y + 10, f"{part['before']:.1%} → {part['after']:.1%}", "end", class_="small"))
+    return picture(title, about, shapes, height=6 + len(bins) * row)
 
 
 def short(text: str, most: int = 17) -> str:

@@ -30,7 +30,6 @@ def before_and_after(beside: Mapping[str, Any]) -> Markup:
     rows = [
         (
             name(column["column"]),
-            column["role"],
             figure(beside["loss_per_column"].get(column["column"], 0.0)),
             distance(column),
             pair(column, "mean"),
@@ -39,7 +38,7 @@ def before_and_after(beside: Mapping[str, Any]) -> Markup:
         )
         for column in beside["columns"]
     ]
-    headings = ("column", "role", "loss>", "distance>", "mean>", "standard deviation>", "median>")
+    headings = ("column", "loss>", "distance>", "mean>", "standard deviation>", "median>")
     return secret(
         "Before and after",
         tag(
@@ -49,7 +48,7 @@ def before_and_after(beside: Mapping[str, Any]) -> Markup:
             "an open tail up to the end of the domain. That is what a careful reader can do; the truth inside a "
             "label may be different.",
         ),
-        table("Each column, before → after", headings, rows, class_="models"),
+        table("Each column, before → after", headings, rows, class_="stack"),
         tag(
             "p",
             "Distance: of numbers and dates Kolmogorov–Smirnov, sup |F − G|; of values total variation, ½ Σ |p − "
@@ -119,6 +118,7 @@ def together(pairs: Sequence[Mapping[str, Any]]) -> Markup:
             f"{len(rows)} of {count(len(pairs))} pairs, the largest change first",
             ("columns", "measure", "before>", "after>", "change>", "by chance>"),
             rows,
+            class_="stack",
         ),
         key="together",
     )
@@ -181,9 +181,7 @@ def attacked(attacks: Sequence[Mapping[str, Any]]) -> Markup:
             "shares of the targets with 95 % intervals (Wilson). “Above its control” means that the intervals do "
             "not touch.",
         ),
-        table(
-            "Attacks", ("attack", "what succeeds", "targets>", "rate>", "control>", "verdict"), rows, class_="models"
-        ),
+        table("Attacks", ("attack", "what succeeds", "targets>", "rate>", "control>", "verdict"), rows, class_="stack"),
         key="attacks",
     )
 
