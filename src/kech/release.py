@@ -20,6 +20,7 @@ from kech.engines import Output
 from kech.errors import BadOption, BadTarget, ClaimBroken, GoalNotMet
 from kech.files import clear_refusals, put_in_place, written_aside
 from kech.frames import as_native
+from kech.loosening import loosen
 from kech.loss import mean_loss, published_loss
 from kech.models import set_goals
 from kech.partition import Partition, build_partition, deal
@@ -181,7 +182,7 @@ def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishe
     while grid_k < found.k:
         grid_k = found.k
         found = build_partition(points.at(grid_k), found.point, found.group, found.rows)
-    found = deal(found)
+    found = deal(loosen(found))
     if wishes.goals:
         check_goals(found, wishes.goals, "and the components at this eps reach")
     return found

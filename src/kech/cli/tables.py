@@ -150,7 +150,9 @@ def release(
         found["identifying"] = [
             name for name, facts in kept if facts.type == "text" and facts.distinct > 0.9 * facts.rows
         ]
-        found["unhidden_edges"] = [axis["column"] for axis in made.axes if axis.get("grid", "auto") != "auto"]
+        found["unhidden_edges"] = [
+            axis["column"] for axis in made.axes if axis.get("grid", "auto") not in ("auto", "tight")
+        ]
     screen.show(found, asked.json, screen.released)
 
 

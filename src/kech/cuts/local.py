@@ -15,6 +15,7 @@ from kech.cuts import Wishes
 from kech.cuts.ordering import by_grid, cut_ordering
 from kech.cuts.peeling import level_tables, peel
 from kech.errors import BadOption
+from kech.loosening import loosen
 from kech.loss import mean_loss
 from kech.partition import Partition, build_partition
 from kech.points import Points
@@ -123,5 +124,10 @@ def serve_smaller(points: Points, ks: Sequence[int], found: Sequence[Partition])
     best: list[Partition] = []
     for k, own in sorted(zip(ks, found, strict=True), key=lambda pair: -pair[0]):
         larger = [build_partition(points.at(k), made.point, made.group, made.rows) for made in best[-1:]]
-        best.append(min(own, *larger, key=mean_loss) if larger else own)
+        best.append(min(own, *larger, key=published) if larger else own)
     return best[::-1]
+
+
+def published(partition: Partition) -> float:
+    """What a partition loses when its ends are loosened."""
+    return mean_loss(loosen(partition))
