@@ -72,7 +72,14 @@ def risk(
             threshold=as_chances(threshold),
         ).to_json()
     attacks = None if original is None else attacked(table, original, plan, certificate=certificate, seed=seed)
-    shown = {"file": str(table), "private": original is not None, **found, "attacks": attacks}
+    losses = None if original is None else kech.check_certificate(table, certificate)["loss_per_column"]
+    shown = {
+        "file": str(table),
+        "private": original is not None,
+        **found,
+        "loss_per_column": losses,
+        "attacks": attacks,
+    }
     screen.show(shown, json, drawings.risk)
 
 

@@ -20,7 +20,8 @@ KINDS = {
     "star": "values, published as they are or as *",
 }
 GRIDS = {
-    "auto": "round numbers, each edge hiding k rows or more of the table on either side",
+    "auto": "round numbers that hide k rows or more of the table on either side; ends are moved outward by chance",
+    "tight": "round numbers that hide k rows or more of the table on either side",
     "exact": "values of the data themselves: an edge of an interval may be somebody's value",
 }
 MODELS: dict[str, tuple[str, str, str]] = {

@@ -144,17 +144,17 @@ def stretch(axis: Axis, label: Cell) -> tuple[float, float]:
 
 
 def join_sets(axis: Axis, labels: Sequence[Cell], own: Floats) -> Floats:
-    """Of sets: that of their union."""
-    held = [frozenset(set_members(label)) if label else frozenset([None]) for label in labels]
-    values = {value: i for i, value in enumerate(sorted(set().union(*held), key=lambda value: value or ""))}
+    """Of sets: that of their union; what is missing goes with nothing."""
+    held = [frozenset(set_members(label or "")) for label in labels]
+    values = {value: i for i, value in enumerate(sorted(set().union(*held)))}
     member = np.zeros((len(labels), len(values)))
     for i, members in enumerate(held):
         member[i, [values[value] for value in members]] = 1
     sizes = member.sum(axis=1)
     union = sizes[:, None] + sizes[None, :] - member @ member.T
     width = np.clip((union - 1) / max(int(axis["values"]) - 1, 1), 0, 1)
-    everything = np.array([label == EVERYTHING for label in labels])
-    width[everything, :] = width[:, everything] = 1.0
+    alone = np.array([not label or label == EVERYTHING for label in labels])
+    width[alone, :] = width[:, alone] = 1.0
     np.fill_diagonal(width, own)
     return np.asarray(width)
 
