@@ -45,6 +45,8 @@ def test_there_are_commands():
         "demo",
         "risk",
         "attack",
+        "report",
+        "compare",
     }
 
 
