@@ -379,6 +379,31 @@ def test_class_sizes_are_all_drawn():
     assert (ends[0][0], ends[-1][1] >= 900) == (5, True)
 
 
+@pytest.mark.parametrize(
+    ("change", "refused"),
+    [
+        (
+            {"parameters": {"k": 3, "cut": ["<i>"], "grid": {"<i>": 1}, "x": [None, 0.5]}, "not_promised": [1, "<i>"]},
+            False,
+        ),
+        ({"kech": "<i>", "not_promised": []}, False),
+        ({"certificate": 2}, True),
+        ({"quasi_identifiers": [{"column": "age", "axis": "numeric", "domain": ["22", "1e999"], "grid": []}]}, True),
+    ],
+)
+def test_an_odd_certificate_is_shown_or_refused(folder, change, refused):
+    with kech.read_table(pa.table({"age": [22, 24, 25, 36, 38, 43]}), quasi_identifiers=["age"]) as table:
+        certificate = kech.make_release(table, k=3, grid="exact").write(folder / "safe.csv")
+    if "quasi_identifiers" in change:
+        certificate["claims"] |= {"loss": 0.0, "loss_per_column": {"age": 0.0}}
+    (folder / "safe.csv.certificate.json").write_text(json.dumps(certificate | change))
+    if refused:
+        with pytest.raises(BadCertificate):
+            kech.make_report(folder / "safe.csv")
+    else:
+        assert not Page(kech.make_report(folder / "safe.csv").html).all("i")
+
+
 # -- the private variant ---------------------------------------------------------------------------------
 
 

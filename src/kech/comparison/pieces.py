@@ -22,7 +22,7 @@ from kech.rulers import number_unit
 Floats = NDArray[np.float64]
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
-MOST_PLACES = 4096  # at which two distributions are compared
+MOST_PLACES = 2048  # at which two distributions are compared
 DAY = 86_400e6  # microseconds
 TIMES = (DAY, 1e6)
 FUZZ = 1e-9
@@ -55,11 +55,16 @@ class Pieces:
 
     def below(self, places: Floats, *, strict: bool = False) -> Floats:
         """Share of all rows below, or at and below, each place."""
+        point = self.low == self.high
+        wide = Pieces(*(part[~point] for part in (self.low, self.high, self.unit, self.rows)))
         found = [
-            self.rows @ self.shares_below(part, strict=strict)
-            for part in np.array_split(places, max(1, len(places) * len(self.low) // 4_000_000))
+            wide.rows @ wide.shares_below(part, strict=strict)
+            for part in np.array_split(places, max(1, len(places) * len(wide.low) // 4_000_000))
         ]
-        return np.asarray(np.concatenate(found) / self.rows.sum())
+        order = np.argsort(self.low[point])
+        passed = np.searchsorted(self.low[point][order], places, side="left" if strict else "right")
+        points = np.concatenate([[0], np.cumsum(self.rows[point][order])])[passed]
+        return np.asarray((np.concatenate(found) + points) / self.rows.sum())
 
     @property
     def mean(self) -> float:

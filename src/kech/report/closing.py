@@ -10,7 +10,7 @@ from kech.report.markup import Content, Markup, join, name, section, table, tag
 def not_promised(found: Mapping[str, Any]) -> Markup:
     """The limits, as the certificate states them."""
     return section(
-        "What is not promised", tag("ul", *(tag("li", text) for text in found["not_promised"])), key="not-promised"
+        "What is not promised", tag("ul", *(tag("li", str(text)) for text in found["not_promised"])), key="not-promised"
     )
 
 

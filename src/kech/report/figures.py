@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kech.certificate import AnyPath, Axis, Cell, check_certificate, read_claims, width_reader
-from kech.errors import BadOption
+from kech.errors import BadCertificate, BadOption
 from kech.labels import EVERYTHING, domain, format_place, interval, is_line, range_ends, set_members, within
 from kech.plan import Plan, read_plan
 from kech.published import Published, read_published
@@ -39,6 +39,8 @@ def gather(
     if given is not None:
         check_plan(given, document)
     release = read_published(path, certificate=certificate)
+    if not all(isfinite(end) for axis in release.axes.values() if is_line(axis) for end in domain(axis)):
+        raise BadCertificate(certificate or path, "the domain of an axis is too large to be drawn.")
     return {
         "private": False,
         "file": document["file"],

@@ -108,7 +108,7 @@ def left_out(claims: Mapping[str, Any]) -> str:
 def done(found: Mapping[str, Any]) -> Markup:
     """Columns and what became of them."""
     parameters, columns = found["parameters"], found["columns"]
-    cut = CUTS.get(parameters.get("cut", ""), "classes were formed")
+    cut = CUTS.get(str(parameters.get("cut")), "classes were formed")
     told = [
         join(
             f"{len(columns)} columns that could point at a person (quasi-identifiers) were blurred until every "
@@ -124,7 +124,12 @@ def done(found: Mapping[str, Any]) -> Markup:
         told.append(join("Named as identifiers, and not published: ", names(found["plan"]["identifiers"]), "."))
     told.append(join("No other column is in the file."))
     rows = [
-        (name(column["column"]), KINDS.get(column["axis"], column["axis"]), edges_of(column), percent(column["width"]))
+        (
+            name(column["column"]),
+            KINDS.get(column["axis"], column["axis"]),
+            edges_of(column, parameters.get("cut")),
+            percent(column["width"]),
+        )
         for column in columns
     ]
     shown = table("Quasi-identifiers", ("column", "kind", "edges", "average width>"), rows, class_="stack")
@@ -138,15 +143,16 @@ def names(columns: Sequence[str] | Mapping[str, Any]) -> Iterator[Content]:
         yield name(column)
 
 
-def edges_of(column: Mapping[str, Any]) -> str:
+def edges_of(column: Mapping[str, Any], cut: str | None) -> str:
     """How the edges of intervals were chosen."""
     grid = column["grid"]
     if grid is None:
         return ""
-    return GRIDS.get(
-        grid,
-        f"multiples of {grid:g}{' days' if column['axis'] == 'date' else ''}" if not isinstance(grid, str) else grid,
-    )
+    if cut == "domain" and str(grid) in ("auto", "tight"):
+        return "equal round steps, the same for all rows; a cell that is published holds a class"
+    if isinstance(grid, int | float):
+        return f"multiples of {grid:g}{' days' if column['axis'] == 'date' else ''}"
+    return GRIDS.get(str(grid), str(grid))
 
 
 # -- models ----------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
+from math import ceil
 from typing import Any
 
 from kech.report.markup import Content, Markup, count, tag
@@ -10,6 +11,7 @@ WIDTH, HEIGHT = 360, 190  # as wide as a telephone, so that words stay readable
 LEFT, RIGHT, TOP, BOTTOM = 34, 8, 14, 30
 MOST_SIZES = 24  # class sizes drawn one by one
 LINES = 230  # of a barcode
+LETTER = 5.4  # how wide one is
 RADII = (0, 0.1, 0.2, 0.3, 0.4, 0.5)
 LONGEST = 0.5  # where everything is together
 
@@ -85,7 +87,8 @@ def draw_sizes(sizes: Mapping[int, int], k: int) -> Markup:
     room, base = WIDTH - LEFT - RIGHT, HEIGHT - BOTTOM
     step, tall = room / len(bins), base - TOP
     shapes: list[Content] = [*scale(most, base, tall)]
-    every = -(-len(bins) // 12)
+    longest = max(len(size_name(*ends)) for ends in bins)
+    every = ceil((longest * LETTER + 4) / step)
     for i, ((low, high), classes) in enumerate(bins.items()):
         x, high_bar = LEFT + i * step, max(tall * classes / most, 0.8)
         name = size_name(low, high)
