@@ -11,7 +11,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.axes import Axis, LineAxis
+from kech.axes import LineAxis
 from kech.grid import Ints
 from kech.partition import Partition, box_partition
 from kech.points import Points
@@ -23,21 +23,20 @@ NARROW = 3  # units of the narrowest interval that is loosened: in narrower ones
 def loosen(partition: Partition) -> Partition:
     """Every loose end moves outward by one or two steps of its grid."""
     axes = partition.points.axes
-    loose = [j for j, axis in enumerate(axes) if is_loose(axis)]
+    loose = [(j, axis) for j, axis in enumerate(axes) if isinstance(axis, LineAxis) and is_loose(axis)]
     if not loose:
         return partition
     moves = draw_moves(partition, 2 * len(loose))
     lo, hi = partition.lo.copy(), partition.hi.copy()
-    for place, j in enumerate(loose):
-        ends = move_ends(axes[j], lo[:, j], hi[:, j], moves[:, 2 * place : 2 * place + 2])
-        lo[:, j], hi[:, j] = axes[j].close(*ends)
+    for place, (j, axis) in enumerate(loose):
+        lo[:, j], hi[:, j] = axis.close(*move_ends(axis, lo[:, j], hi[:, j], moves[:, 2 * place : 2 * place + 2]))
     found = box_partition(partition.points, partition.point, partition.group, partition.rows, lo, hi)
     return replace(found, eps=partition.eps, eps_bound=partition.eps_bound)
 
 
-def is_loose(axis: Axis) -> bool:
-    """Whether its intervals are loosened: round edges were chosen by us, and values are multiples of a unit."""
-    return isinstance(axis, LineAxis) and axis.grid == "auto" and axis.unit > 0
+def is_loose(axis: LineAxis) -> bool:
+    """Whether its intervals are loosened: we chose its round edges, and values are multiples of a unit."""
+    return axis.grid == "auto" and axis.unit > 0
 
 
 def draw_moves(partition: Partition, each: int) -> NDArray[np.int64]:
