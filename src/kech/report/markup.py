@@ -112,4 +112,6 @@ def percent(share: float | None, digits: int = 1) -> str:
 
 def amount(number: float) -> str:
     """A size in the unit of a column: three digits or so."""
+    if number == round(number):
+        return f"{number:,.0f}"
     return f"{number:,.0f}" if abs(number) >= 100 else f"{number:,.1f}" if abs(number) >= 10 else f"{number:.3g}"

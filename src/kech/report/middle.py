@@ -20,7 +20,7 @@ from kech.report.markup import (
 )
 from kech.report.pictures import draw_barcode, draw_sizes, meter, ruler, strip
 
-SHARP = ("exact", "up to 5 %", "up to 10 %", "up to 25 %", "up to half", "more than half", "all of it")
+SHARP = ("exact", "up to 5%", "up to 10%", "up to 25%", "up to half", "more than half", "all of it")
 MOST_EDGES = 24
 MANY_DAYS = 1_000  # are told in years
 ATTACKERS = {
@@ -50,7 +50,7 @@ def at_risk(found: Mapping[str, Any]) -> Markup:
         ),
         table("Chances of three attackers", headings, rows, class_="stack"),
         unknown,
-        uniqueness(risk),
+        in_words(risk, taus),
         tag("h3", "Class sizes"),
         draw_sizes({int(size): classes for size, classes in risk["class_sizes"].items()}, risk["k"]),
         tag("p", smallest(risk["smallest_classes"])),
@@ -70,12 +70,15 @@ def attacker(kind: str, risk: Mapping[str, Any], taus: list[str]) -> tuple[Conte
     return (kind, ATTACKERS[kind], *figures, *above)
 
 
-def uniqueness(risk: Mapping[str, Any]) -> Markup:
-    """Rows that are alone."""
-    share = risk["population_uniqueness"]
+def in_words(risk: Mapping[str, Any], taus: list[str]) -> Markup:
+    """What the prosecutor's chances mean, and the rows that are alone."""
+    share, held = risk["population_uniqueness"], risk["prosecutor"]
     known = "not available, as the population is not known" if share is None else percent(share, 4)
+    above = " and ".join(f"{percent(held['above'][tau])} of the records are above {tau}" for tau in taus)
     return paragraphs(
-        f"Rows that are unique in the file: {percent(risk['sample_uniqueness'], 2)}. Unique in the population: {known}."
+        f"In this file, who knows that a person is in it and picks one of the rows that fit is right with a chance of "
+        f"{percent(held['highest'])} at worst and {percent(held['average'])} on average; {above}.",
+        f"Rows that are unique in the file: {percent(risk['sample_uniqueness'], 2)}. Unique in the population: {known}.",
     )
 
 
