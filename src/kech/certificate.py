@@ -541,14 +541,14 @@ def _guess_kind(table: "_Table", counts: Counts) -> dict[str, str]:
 
 def _width_readers(axes: Sequence[Axis]) -> dict[str, Callable[[Cell], float | None]]:
     try:
-        readers = {axis["column"]: width_reader(axis) for axis in axes}
+        readers = {axis["column"]: _width_reader(axis) for axis in axes}
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         raise BadOption("quasi_identifiers", "an axis is malformed.") from None
     _require("quasi_identifiers", 0 < len(readers) == len(axes))
     return readers
 
 
-def width_reader(axis: Axis) -> Callable[[Cell], float | None]:
+def _width_reader(axis: Axis) -> Callable[[Cell], float | None]:
     """Width of a label, or None when this axis cannot read it."""
     if not isinstance(axis["column"], str):
         raise TypeError

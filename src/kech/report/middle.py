@@ -78,7 +78,7 @@ def in_words(risk: Mapping[str, Any], taus: list[str]) -> Markup:
     return paragraphs(
         f"In this file, who knows that a person is in it and picks one of the rows that fit is right with a chance of "
         f"{percent(held['highest'])} at worst and {percent(held['average'])} on average; {above}.",
-        f"Rows that are unique in the file: {percent(risk['sample_uniqueness'], 2)}. Unique in the population: {known}.",
+        f"Rows that are unique in the file: {percent(risk['sample_uniqueness'], 2)}; in the population: {known}.",
     )
 
 

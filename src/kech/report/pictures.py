@@ -154,9 +154,9 @@ def draw_barcode(found: Mapping[str, Any]) -> Markup:
         words(LEFT + room / 2, base + 25, "eps, half the widest label"),
         words(16, TOP + LINES / 2, "rows", class_="up"),
     ]
-    of = "" if found["drawn"] == found["classes"] else f" of {count(found['classes'])}, every n-th by its labels,"
+    of = "" if found["drawn"] == found["classes"] else f" of {count(found['classes'])}, every n-th by its labels"
     about = (
-        f"{count(found['drawn'])} classes{of} one bar each, as thick as its rows, the sharpest class lowest; where "
+        f"{count(found['drawn'])} classes{of}: one bar each, as thick as its rows, the sharpest class lowest; where "
         "bars are too thin for that, the longest of each line is drawn. The dark one never ends."
     )
     return picture("Barcode of the released table", about, shapes, height=base + 30)
