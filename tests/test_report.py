@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech.certificate import width_reader
+from kech.certificate.widths import width_reader
 from kech.demo import generate_town, write_csv
 from kech.errors import BadCertificate, BadOption, BadTarget, ClaimBroken
 from kech.labels import set_members, within

@@ -11,7 +11,8 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from kech.certificate import AnyPath, Axis, Cell, check_certificate, read_claims, width_reader
+from kech.certificate import AnyPath, Axis, Cell, check_certificate, read_claims
+from kech.certificate.widths import width_reader
 from kech.errors import BadCertificate, BadOption
 from kech.labels import EVERYTHING, domain, format_place, interval, is_line, range_ends, set_members, within
 from kech.plan import Plan, read_plan

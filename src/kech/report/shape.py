@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.certificate import Axis, Cell, width_reader
+from kech.certificate import Axis, Cell
+from kech.certificate.widths import width_reader
 from kech.labels import EVERYTHING, domain, is_line, prefix_of, range_ends, set_members, within
 from kech.published import Ints, Published
 
