@@ -387,6 +387,7 @@ def test_class_sizes_are_all_drawn():
             False,
         ),
         ({"kech": "<i>", "not_promised": []}, False),
+        ({"parameters": {"k": 3, "allow_composition": True, "no_ledger": True}}, False),
         ({"certificate": 2}, True),
         ({"quasi_identifiers": [{"column": "age", "axis": "numeric", "domain": ["22", "1e999"], "grid": []}]}, True),
     ],
@@ -401,7 +402,10 @@ def test_an_odd_certificate_is_shown_or_refused(folder, change, refused):
         with pytest.raises(BadCertificate):
             kech.make_report(folder / "safe.csv")
     else:
-        assert not Page(kech.make_report(folder / "safe.csv").html).all("i")
+        page = Page(kech.make_report(folder / "safe.csv").html)
+        assert not page.all("i")
+        assert ("Nobody looked" in page.text) == ("no_ledger" in change.get("parameters", {}))
+        assert ("who holds both" in page.text) == ("no_ledger" in change.get("parameters", {}))
 
 
 # -- the private variant ---------------------------------------------------------------------------------

@@ -50,7 +50,8 @@ def parameters(found: Mapping[str, Any]) -> Markup:
     rows += [(key, written(value)) for key, value in sorted(found["parameters"].items())]
     rows += [(join("read as, ", name(column)), kind) for column, kind in found["sensitive"].items()]
     if found["plan"]:
-        rows += [(f"plan: {key.replace('_', ' ')}", written(value)) for key, value in found["plan"].items() if value]
+        told = {key: value for key, value in found["plan"].items() if value not in (None, [], {})}
+        rows += [(f"plan: {key.replace('_', ' ')}", written(value)) for key, value in told.items()]
     return section("Parameters", table("How the release was made", ("parameter", "value"), rows), key="parameters")
 
 

@@ -51,6 +51,11 @@ MODELS: dict[str, tuple[str, str, str]] = {
     ),
     "delta": ("delta", "max |ln(p / q)|", "the log of the ratio of shares, for values that occur in a class"),
 }
+NOTICES = {
+    "allow_composition": "An earlier release of the same table was known, and this one was allowed beside it: who holds both may "
+    "narrow a class down.",
+    "no_ledger": "Nobody looked whether the same table was released before.",
+}
 ASKED = {"l": ("l", "distinct"), "entropy_l": ("l", "entropy"), "recursive_c": ("c", "recursive")}
 
 
@@ -133,7 +138,8 @@ def done(found: Mapping[str, Any]) -> Markup:
         for column in columns
     ]
     shown = table("Quasi-identifiers", ("column", "kind", "edges", "average width>"), rows, class_="stack")
-    return section("What was done", paragraphs(*told), shown, key="done")
+    notices = [tag("p", text, class_="warn") for key, text in NOTICES.items() if parameters.get(key)]
+    return section("What was done", paragraphs(*told), *notices, shown, key="done")
 
 
 def names(columns: Sequence[str] | Mapping[str, Any]) -> Iterator[Content]:
