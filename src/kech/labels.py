@@ -13,6 +13,7 @@ from kech.certificate import Axis, Cell
 EVERYTHING = "*"
 MEMBER = re.compile(r'"(?:[^"\\]|\\.)*"|[^,{}"\\]+')
 EPOCH = datetime(1970, 1, 1)
+DAY = 86_400_000_000  # microseconds
 
 
 def is_line(axis: Axis) -> bool:

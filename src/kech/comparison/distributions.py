@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 
 from kech.comparison.columns import MISSING, OTHERS, Line, Side
-from kech.comparison.pieces import DAY, Floats, describe, distance
-from kech.labels import format_place
+from kech.comparison.pieces import Floats, describe, distance
+from kech.labels import DAY, format_place
 
 MOST_BARS = 10
 

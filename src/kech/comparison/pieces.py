@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.certificate import Axis
-from kech.labels import within
+from kech.labels import DAY, within
 from kech.published import Ints
 from kech.rulers import number_unit
 
@@ -23,8 +23,7 @@ Floats = NDArray[np.float64]
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 MOST_PLACES = 2048  # at which two distributions are compared
-DAY = 86_400e6  # microseconds
-TIMES = (DAY, 1e6)
+TIMES = (DAY, 1_000_000)  # microseconds
 FUZZ = 1e-9
 
 

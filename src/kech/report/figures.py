@@ -14,7 +14,7 @@ from typing import Any
 from kech.certificate import AnyPath, Axis, Cell, check_certificate, read_claims
 from kech.certificate.widths import width_reader
 from kech.errors import BadCertificate, BadOption
-from kech.labels import EVERYTHING, domain, format_place, interval, is_line, range_ends, set_members, within
+from kech.labels import DAY, EVERYTHING, domain, format_place, interval, is_line, range_ends, set_members, within
 from kech.plan import Plan, read_plan
 from kech.published import Published, read_published
 from kech.report.shape import build_released_barcode
@@ -22,7 +22,6 @@ from kech.risk import assess, check_thresholds
 
 MISSING = "missing"
 MOST_LABELS = 6
-DAY = 86_400_000_000  # microseconds
 SHARPNESS = (0.0, 0.05, 0.1, 0.25, 0.5, 0.999999)  # upper ends of the widths that are counted together; then all
 
 
