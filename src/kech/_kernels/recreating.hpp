@@ -519,27 +519,28 @@ class Recreator {
         return total > bound ? never : total;
     }
 
-    // From an outlying row on, always the row that widens least, until there are k
+    // From a row far from the last one on, always the row that widens least, until there are k
 
     double grow(const Region& region, double bound, Chance& chance) {
         Class left = region.held;
         std::int64_t rows = region.rows;
         double total = 0;
+        std::int64_t last = left[chance.below(left.size())].point;
         while (rows >= ground_.k) {
             std::size_t at = open();
-            std::size_t seed = outlier(left, chance.below(left.size()));
-            rows -= move(left, seed, at);
+            rows -= move(left, outlier(left, last), at);
             while (rows_[at] < ground_.k) rows -= move(left, nearest(left, at), at);
+            last = fresh_[at].back().point;
             total += rows_[at] * hulls_[at].width();
             if (total > bound) return never;
         }
         return attach(left, bound);
     }
 
-    std::size_t outlier(const Class& left, std::size_t from) {
+    std::size_t outlier(const Class& left, std::int64_t from) {
         Hull& hull = hulls_[used_ - 1];
-        hull.start(ground_.at(left[from].point));
-        std::size_t found = from;
+        hull.start(ground_.at(from));
+        std::size_t found = 0;
         double width = -1;
         for (std::size_t i = 0; i < left.size(); ++i) {
             double here = hull.with(ground_.at(left[i].point));
