@@ -162,7 +162,7 @@ def test_another_release_is_refused_until_it_is_allowed(people, said, refuse, ru
     assert found["verdict"] == "composed"
     assert found["earlier"] == 1
     assert found["k"] == 5
-    assert f"joint k = {found['joint_k']}, and {found['below']:,} of 300 rows with fewer than 5" in message
+    assert f"joint k = {found['joint_k']} (at worst {found['worst_k']}), and {found['below']:,} of 300 rows" in message
     certificate = json.loads((folder / "two.csv.certificate.json").read_text("utf-8"))
     assert certificate["parameters"]["allow_composition"] is True
     assert "joint" not in json.dumps(certificate)
