@@ -12,6 +12,7 @@
 #include "repairing.hpp"
 #include "rolling.hpp"
 #include "searching.hpp"
+#include "suppressing.hpp"
 #include "zigzag.hpp"
 
 namespace nb = nanobind;
@@ -104,6 +105,23 @@ static void begin_search(Search* place, const Codes& codes, const Widths& widths
     std::vector<Code> copied(codes.data(), codes.data() + codes.size());
     nb::gil_scoped_release release;
     new (place) Search({std::move(copied), widths.axes(), widths, read_levels(tables, widths), k, part}, start, seed);
+}
+
+static nb::tuple leave_out(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
+                           const std::vector<In<double>>& last, std::int64_t k, const In<std::int64_t>& point,
+                           const In<std::int64_t>& group, const In<std::int64_t>& rows, double price,
+                           std::int64_t limit) {
+    Share start{{point.data(), point.data() + point.size()},
+                {group.data(), group.data() + group.size()},
+                {rows.data(), rows.data() + rows.size()}};
+    std::vector<Codebook> books;
+    for (const auto& costs : last) books.push_back({copy(costs), {}});
+    {
+        nb::gil_scoped_release release;
+        Ground ground{{codes.data(), codes.data() + codes.size()}, widths.axes(), widths, {}, k, true};
+        start = Suppressor(std::move(ground), start, weights.data(), std::move(books), price, limit).run();
+    }
+    return hand_over(std::move(start));
 }
 
 static nb::dict merge_points(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths, bool ball,
@@ -254,6 +272,7 @@ NB_MODULE(_kernels, m) {
         .def_prop_ro("rounds", &Search::rounds);
     m.def("peel_points", &peel_points);
     m.def("grow_points", &grow_points);
+    m.def("leave_out", &leave_out);
     m.def("order_points", &order_points);
     m.def("cut_order", &cut_order);
     m.def("merge_points", &merge_points);

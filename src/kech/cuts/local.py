@@ -7,6 +7,7 @@ a larger k serves a smaller one where it costs less, so that the loss never fall
 
 from collections.abc import Callable, Iterator, Sequence
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
@@ -48,7 +49,7 @@ def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Par
         at = ks.index(k)
         starts = [found[at], peeled, *([] if effort == "quick" else [grow(points.at(k), k, wishes)])]
         found[at] = search(min(starts, key=mean_loss), k, effort, wishes)
-    return iter(serve_smaller(points, ks, found))
+    return iter(serve_smaller(ks, found))
 
 
 def usual_effort(ks: Sequence[int]) -> str:
@@ -118,10 +119,12 @@ def progress_of(found: Search, rows: int, effort: str | float) -> Callable[[], f
     return lambda: (monotonic() - begin) / effort if effort else 1.0
 
 
-def serve_smaller(points: Points, ks: Sequence[int], found: Sequence[Partition]) -> list[Partition]:
+def serve_smaller(
+    ks: Sequence[int], found: Sequence[Partition], worth: Callable[[Partition], Any] = mean_loss
+) -> list[Partition]:
     """From the largest k down: what serves a larger k is taken where it is cheaper."""
     best: list[Partition] = []
     for k, own in sorted(zip(ks, found, strict=True), key=lambda pair: -pair[0]):
-        larger = [build_partition(points.at(k), made.point, made.group, made.rows) for made in best[-1:]]
-        best.append(min(own, *larger, key=mean_loss) if larger else own)
+        larger = [build_partition(made.points.at(k), made.point, made.group, made.rows) for made in best[-1:]]
+        best.append(min(own, *larger, key=worth) if larger else own)
     return best[::-1]
