@@ -114,6 +114,23 @@ def points_without(points: Points, left_out: NDArray[np.int64]) -> Points:
     return replace(made, grains=grains, left_out=rows)
 
 
+def places_among(rest: Points, points: Points, kept: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Where each kept point lies among those of the rest; None where new edges part the rows of one point."""
+    codes = np.empty((len(kept), len(points.axes)), np.int32)
+    for j, (axis, now) in enumerate(zip(points.axes, rest.axes, strict=True)):
+        codes_now = dict(zip(rest.mappings[j].values, now.codes.tolist(), strict=True))
+        old = zip(points.mappings[j].values, axis.codes.tolist(), strict=True)
+        pairs = {(code, codes_now[value]) for value, code in old if value in codes_now}
+        pairs |= {(axis.null, now.null)} if now.has_null else set()
+        moved = dict(pairs)
+        if len(moved) < len(pairs):
+            return None
+        codes[:, j] = [moved[code] for code in points.codes[kept, j].tolist()]
+    place = np.full(len(points.weights), -1)
+    place[kept] = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
+    return place
+
+
 def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...]) -> Points:
     """The same GROUP BY with the sensitive columns behind the others; what agrees on the others is one point."""
     table = origin.table

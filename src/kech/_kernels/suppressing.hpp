@@ -39,6 +39,7 @@ class Suppressor {
         come_back();
         leave();
         come_back();
+        gather();
         return shares();
     }
 
@@ -167,6 +168,15 @@ class Suppressor {
             else join(home, held), publish(held, 1), room_ += held.rows;
         }
         outside_ = std::move(still);
+    }
+
+    // The rows of a point go or stay together: where some of them are, the others cost no more than outside.
+    void gather() {
+        std::vector<std::size_t> holder(ground_.codes.size() / ground_.axes, outside);
+        for (std::size_t c = 0; c < classes_.size(); ++c)
+            for (const Held& held : classes_[c]) holder[held.point] = c;
+        for (const Held& held : outside_)
+            if (holder[held.point] != outside) join(holder[held.point], held);
     }
 
     void join(std::size_t c, const Held& held) {

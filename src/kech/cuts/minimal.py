@@ -36,7 +36,11 @@ def cut_minimal(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[P
         exact = solve(points.at(k), k) if wishes.part else None
         bound = largest_radius(exact) if exact else eps_bound(points.at(k), k, threads=wishes.threads)
         narrow = exact or min(
-            (shrink(made, k, bound, partial(search, k=k, effort=effort, wishes=wishes)) for made in (start, *even_start(points.at(k), k))), key=worth
+            (
+                shrink(made, k, bound, partial(search, k=k, effort=effort, wishes=wishes))
+                for made in (start, *even_start(points.at(k), k))
+            ),
+            key=worth,
         )
         yield replace(cheapen(narrow, k, effort, wishes), eps_bound=bound)
 

@@ -8,81 +8,99 @@ The rows of a point leave together: where one of them stays in a class, the othe
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from kech._kernels import leave_out
-from kech.axes import Axis, LineAxis, RankAxis
+from kech.axes import Axis, LineAxis
 from kech.cuts import Wishes
 from kech.cuts.local import search, serve_smaller, studied_ks, usual_effort
-from kech.cuts.minimal import shrink, worth
+from kech.cuts.minimal import ROUNDING, shrink, worth
+from kech.errors import GoalNotMet
 from kech.grid import Ints
 from kech.loss import class_widths, mean_loss
-from kech.partition import Partition, add_up, build_partition
-from kech.points import Grains, Points, points_without
+from kech.partition import Partition, build_partition
+from kech.points import Grains, Points, places_among, points_without
 from kech.progress import report
 from kech.rulers import Floats
 
-ROUNDS = 3  # of letting rows go and searching again
+PRICES = (0.5, 0.75, 1.0)  # of a row outside, round by round: cheap at first, so that classes try to do without it
 
 Cut = Callable[[Points, Sequence[int], Wishes], Iterator[Partition]]
 
 
 def cut_rest(cut: Cut, points: Points, ks: Sequence[int], wishes: Wishes, *, narrow: bool) -> Iterator[Partition]:
-    """A partition for each k, of all rows or of those that are not left out, whichever loses less (or is narrower)."""
-    limit = points.limit(wishes.suppress)
+    """A partition for each k: of all rows, or of the rest where that loses less (or, if asked, is narrower)."""
+    limit, key = points.limit(wishes.suppress), worth if narrow else mean_loss
     effort = wishes.effort if wishes.effort is not None else usual_effort(ks)
     wishes = replace(wishes, suppress=0.0, effort=effort)
-    studied, found = studied_ks(ks, effort), []
-    for k, whole in zip(ks, list(cut(points, ks, wishes)), strict=True):
-        rest = rest_of(whole, points.at(k), k, limit, wishes, narrow=narrow) if k in studied else None
-        found.append(min([whole, *(cut(rest, [k], wishes) if rest else [])], key=worth if narrow else mean_loss))
-    best = serve_smaller(ks, found, worth if narrow else mean_loss)
-    return (replace(partition, eps_bound=None) for partition in best)
-
-
-def rest_of(whole: Partition, points: Points, k: int, limit: int, wishes: Wishes, *, narrow: bool) -> Points | None:
-    """The points of the rows that stay; None where all do."""
-    least = max(k, wishes.goals.least_rows if wishes.goals else 1)
-    start = on_points(whole, points)
-    most = min(limit, points.rows - least)
-    report(f"leaving rows out at k={k}")
-    go = partial(let_go, k=least, most=most, effort=wishes.effort or 0, wishes=wishes)
-    found = shrink(start, k, 0.0, go) if narrow else go(start)
-    out = np.setdiff1d(np.arange(len(points.weights)), found.point)
-    return points_without(points, out) if len(out) else None
+    found = list(cut(points, ks, wishes))
+    for k in studied_ks(ks, effort):
+        at = ks.index(k)
+        fewer = leave_rows(on_points(found[at], points.at(k)), k, limit, wishes, narrow=narrow)
+        found[at] = min([found[at], *cut_others(cut, points, fewer, k, wishes)], key=key)
+    return (replace(partition, eps_bound=None) for partition in serve_smaller(ks, found, key))
 
 
 def on_points(partition: Partition, points: Points) -> Partition:
     """A partition whose rows are told apart by their quasi-identifiers only."""
     if not isinstance(partition.points, Grains):
         return partition
-    shares = add_up(partition.points.point[partition.point], partition.group, partition.rows)
-    return build_partition(points, *shares)
+    return build_partition(points, partition.points.point[partition.point], partition.group, partition.rows)
 
 
-def let_go(
-    start: Partition, k: int, most: int, effort: str | float, wishes: Wishes, *, limit: float = float("inf")
-) -> Partition:
-    """The cheapest partition found in which at most so many rows are in no class."""
-    points, best = start.points, start
-    for _ in range(ROUNDS):
-        shares = leave_out(
-            points.codes,
-            points.weights,
-            points.widths().limited(limit),
-            [price * lost_values(axis) for price, axis in zip(best.sizes @ class_widths(best), points.axes, strict=True)],
-            k,
-            best.point,
-            best.group,
-            best.rows,
-            float(len(points.axes)),
-            most,
-        )
-        best = search(build_partition(points, *shares), k, effort, wishes, limit=limit)
+def cut_others(cut: Cut, points: Points, fewer: Partition, k: int, wishes: Wishes) -> Iterator[Partition]:
+    """The rows that are not left out, coded anew: in the same classes where that is possible, and cut anew."""
+    kept = np.unique(fewer.point)
+    if len(kept) == len(points.weights):
+        return
+    rest = points_without(points, np.setdiff1d(np.arange(len(points.weights)), kept))
+    place = places_among(rest, points, kept)
+    if place is not None and wishes.goals is None:
+        yield build_partition(rest.at(k), place[fewer.point], fewer.group, fewer.rows)
+    with suppress(GoalNotMet):  # what all rows together reach, the rest may not
+        yield from cut(rest, [k], wishes)
+
+
+# -- letting rows go ---------------------------------------------------------------------------------------
+
+
+def leave_rows(start: Partition, k: int, limit: int, wishes: Wishes, *, narrow: bool) -> Partition:
+    """The best partition found on these axes in which at most so many rows are in no class.
+
+    k rows outside could as well be a class, which is no wider than its axes: for the lowest loss fewer are enough.
+    """
+    least = max(k, wishes.goals.least_rows if wishes.goals else 1)
+    most = min(limit, start.points.rows - least if narrow or wishes.goals else k - 1)
+    report(f"leaving rows out at k={k}")
+    go = partial(let_go, k=least, most=most, wishes=wishes)
+    return shrink(start, k, 0.0, go) if narrow else go(start)
+
+
+def let_go(start: Partition, k: int, most: int, wishes: Wishes, *, limit: float = float("inf")) -> Partition:
+    """Rows leave their classes and come back, and classes search what to do without them; what is wider than the
+    limit is dear.
+    """
+    best = start
+    for price in PRICES:
+        found = build_partition(best.points, *send_out(best, k, most, price, limit))
+        if found.suppressed:
+            found = search(found, k, wishes.effort or 0.0, wishes, limit=limit)
+        best = found
     return best
+
+
+def send_out(partition: Partition, k: int, most: int, price: float, limit: float) -> tuple[Ints, Ints, Ints]:
+    """The shares of the rows that stay; a row outside costs this share of the widest class there is."""
+    points = partition.points
+    losses = partition.sizes @ class_widths(partition)
+    last = [loss * lost_values(axis) for loss, axis in zip(losses, points.axes, strict=True)]
+    shares = (partition.point, partition.group, partition.rows)
+    widths = points.widths().limited(limit)
+    return leave_out(points.codes, points.weights, widths, last, k, *shares, price * len(points.axes), most)
 
 
 def lost_values(axis: Axis) -> Floats:
@@ -90,8 +108,8 @@ def lost_values(axis: Axis) -> Floats:
     grown = np.zeros(axis.size)
     if isinstance(axis, LineAxis):
         if axis.span is not None and axis.values > 2:
-            ends = axis.widths(np.array([1, 0]), np.array([axis.values - 1, axis.values - 2]))
-            grown[[0, axis.values - 1]] = 1 / np.maximum(ends, 1e-9) - 1
-    elif not (isinstance(axis, RankAxis) and axis.ordinal) and axis.size > 2:
+            shorter = axis.widths(np.array([1, 0]), np.array([axis.values - 1, axis.values - 2]))
+            grown[[0, axis.values - 1]] = 1 / np.maximum(shorter, ROUNDING) - 1
+    elif axis.size > 2 and axis.kind != "ordinal":
         grown[:] = 1 / (axis.size - 2)
     return grown

@@ -59,7 +59,9 @@ class DuckDBEngine:
         self.types: dict[int, str] = {}
         self._whole = self
         self._rests: list[duckdb.DuckDBPyConnection] = []
-        self._finalizer = weakref.finalize(self, _shut, self.connection, self._rests, self.folder, held)
+        self._finalizer: weakref.finalize[..., Any] = weakref.finalize(
+            self, _shut, self.connection, self._rests, self.folder, held
+        )
         self._counted: set[int] = set()
         self._grouped: Sequence[Mapping1D] = ()
         settings = {"enable_progress_bar": "false", "threads": threads, "memory_limit": memory and literal(memory)}
