@@ -104,6 +104,7 @@ def repair_classes(
     point: NDArray[np.int64],
     group: NDArray[np.int64],
     rows: NDArray[np.int64],
+    split: bool,
     apart: bool,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def walk_path(

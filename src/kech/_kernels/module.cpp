@@ -187,11 +187,11 @@ static double bound_side(const Codes& codes, const In<std::int64_t>& weights, co
 
 static nb::tuple repair_classes(const Codes& codes, const Codes& secrets, const Widths& widths, std::int64_t k,
                                 const Aims& aims, const In<std::int64_t>& point, const In<std::int64_t>& group,
-                                const In<std::int64_t>& rows, bool apart) {
+                                const In<std::int64_t>& rows, bool split, bool apart) {
     Share found;
     {
         nb::gil_scoped_release release;
-        Repair repair(codes.data(), secrets.data(), secrets.shape(1), widths, k, aims);
+        Repair repair(codes.data(), secrets.data(), secrets.shape(1), widths, k, aims, split);
         found = repair.run(point.data(), group.data(), rows.data(), point.size(), apart);
     }
     return nb::make_tuple(hand_over(std::move(found.point)), hand_over(std::move(found.group)),
