@@ -69,7 +69,7 @@ def leave_out(
     codes: NDArray[np.int32],
     weights: NDArray[np.int64],
     widths: Widths,
-    last: list[NDArray[np.float64]],
+    growth: list[NDArray[np.float64]],
     k: int,
     point: NDArray[np.int64],
     group: NDArray[np.int64],

@@ -108,14 +108,14 @@ static void begin_search(Search* place, const Codes& codes, const Widths& widths
 }
 
 static nb::tuple leave_out(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
-                           const std::vector<In<double>>& last, std::int64_t k, const In<std::int64_t>& point,
+                           const std::vector<In<double>>& growth, std::int64_t k, const In<std::int64_t>& point,
                            const In<std::int64_t>& group, const In<std::int64_t>& rows, double price,
                            std::int64_t limit) {
     Share start{{point.data(), point.data() + point.size()},
                 {group.data(), group.data() + group.size()},
                 {rows.data(), rows.data() + rows.size()}};
     std::vector<Codebook> books;
-    for (const auto& costs : last) books.push_back({copy(costs), {}});
+    for (const auto& of_axis : growth) books.push_back({copy(of_axis), {}, 0});
     {
         nb::gil_scoped_release release;
         Ground ground{{codes.data(), codes.data() + codes.size()}, widths.axes(), widths, {}, k, true};

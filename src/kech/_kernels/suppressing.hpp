@@ -7,10 +7,11 @@
 
 namespace kech {
 
-// The codes of an axis: how many rows of each are published, and what it costs to lose the last of them.
+// The codes of an axis: how many rows of each are published, and by how much all widths grow without the last of them.
 struct Codebook {
-    std::vector<double> last;
+    std::vector<double> growth;
     std::vector<std::int64_t> rows;
+    double price = 0;  // of all classes, on this axis
 };
 
 class Suppressor {
@@ -20,7 +21,7 @@ class Suppressor {
                std::int64_t limit)
         : ground_(std::move(ground)), books_(std::move(books)), price_(price), room_(limit) {
         std::vector<std::int64_t> left(weights, weights + ground_.codes.size() / ground_.axes);
-        for (auto& book : books_) book.rows.assign(book.last.size(), 0);
+        for (auto& book : books_) book.rows.assign(book.growth.size(), 0);
         for (std::size_t i = 0; i < start.point.size(); ++i) {
             if (start.group[i] >= static_cast<std::int64_t>(classes_.size())) classes_.resize(start.group[i] + 1);
             classes_[start.group[i]].push_back({start.point[i], start.rows[i]});
@@ -30,6 +31,7 @@ class Suppressor {
         for (std::size_t p = 0; p < left.size(); ++p)
             if (left[p] > 0) outside_.push_back({static_cast<std::int64_t>(p), left[p]}), room_ -= left[p];
         rows_.resize(classes_.size());
+        prices_.resize(classes_.size() * ground_.axes);
         boxes_.reserve(classes_.size());
         for (std::size_t c = 0; c < classes_.size(); ++c) boxes_.emplace_back(ground_), measure(c);
         part_in_blocks();
@@ -60,12 +62,14 @@ class Suppressor {
         for (std::size_t j = 0; j < ground_.axes; ++j) books_[j].rows[ground_.at(held.point)[j]] += sign * held.rows;
     }
 
-    // What these rows cost outside; `counted` says whether they are still published.
-    double price_outside(const Held& held, bool counted) const {
+    // What rows cost outside that are in a class now, or outside already; other classes are measured anew without them.
+    double price_outside(const Held& held, std::size_t c) const {
         double total = price_ * held.rows;
         for (std::size_t j = 0; j < ground_.axes; ++j) {
+            const Codebook& book = books_[j];
             Code code = ground_.at(held.point)[j];
-            if (books_[j].rows[code] <= (counted ? held.rows : 0)) total += books_[j].last[code];
+            if (book.rows[code] > (c == outside ? 0 : held.rows)) continue;
+            total += book.growth[code] * (book.price - (c == outside ? 0.0 : prices_[c * ground_.axes + j]));
         }
         return total;
     }
@@ -73,6 +77,12 @@ class Suppressor {
     void measure(std::size_t c) {
         rows_[c] = count_rows(classes_[c]);
         if (!classes_[c].empty()) boxes_[c].start(classes_[c]);
+        for (std::size_t j = 0; j < ground_.axes; ++j) {
+            double& price = prices_[c * ground_.axes + j];
+            books_[j].price -= price;
+            price = rows_[c] ? rows_[c] * ground_.widths.width(j, boxes_[c].lo()[j], boxes_[c].hi()[j]) : 0.0;
+            books_[j].price += price;
+        }
     }
 
     // Neighbours
@@ -160,7 +170,7 @@ class Suppressor {
             Hull box(ground_);
             box.start(point);
             find_near(box, block_at(point), outside);
-            double cheapest = price_outside(held, false) - least;
+            double cheapest = price_outside(held, outside) - least;
             std::size_t home = outside;
             for (auto [far, b] : near_)
                 if (double price = price_in(boxes_[b], rows_[b], held); price < cheapest) cheapest = price, home = b;
@@ -208,7 +218,7 @@ class Suppressor {
         find_near(boxes_[c], block_of_[c], c);
         std::size_t count = classes_[c].size();
         std::vector<double> price(count);
-        for (std::size_t i = 0; i < count; ++i) price[i] = cheapest_place(classes_[c][i]);
+        for (std::size_t i = 0; i < count; ++i) price[i] = cheapest_place(classes_[c][i], c);
         std::vector<std::size_t> all(count), best_ends;
         std::iota(all.begin(), all.end(), std::size_t{0});
         double most = least;
@@ -224,8 +234,8 @@ class Suppressor {
 
     Code code(std::size_t c, std::size_t i, std::size_t j) const { return ground_.at(classes_[c][i].point)[j]; }
 
-    double cheapest_place(const Held& held) const {
-        double cheapest = held.rows <= room_ ? price_outside(held, true) : never;
+    double cheapest_place(const Held& held, std::size_t c) const {
+        double cheapest = held.rows <= room_ ? price_outside(held, c) : never;
         for (auto [far, b] : near_) cheapest = std::min(cheapest, price_in(boxes_[b], rows_[b], held));
         return cheapest;
     }
@@ -262,7 +272,7 @@ class Suppressor {
         double total = 0;
         for (std::size_t i : who) {
             const Held& held = classes_[c][i];
-            double cheapest = move.rows + held.rows <= room_ ? price_outside(held, true) : never;
+            double cheapest = move.rows + held.rows <= room_ ? price_outside(held, c) : never;
             std::size_t home = outside;
             for (std::size_t h = 0; h < homes.size(); ++h)
                 if (double price = price_in(homes[h], rows[h], held); price < cheapest) cheapest = price, home = h;
@@ -326,6 +336,7 @@ class Suppressor {
     std::vector<Class> classes_;
     std::vector<Hull> boxes_;
     std::vector<std::int64_t> rows_;
+    std::vector<double> prices_;  // of each class on each axis
     Class outside_;
     std::vector<Split> splits_;
     std::vector<std::vector<std::size_t>> blocks_;

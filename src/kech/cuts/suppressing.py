@@ -21,7 +21,7 @@ from kech.cuts.local import search, serve_smaller, studied_ks, usual_effort
 from kech.cuts.minimal import ROUNDING, shrink, worth
 from kech.errors import GoalNotMet
 from kech.grid import Ints
-from kech.loss import class_widths, mean_loss
+from kech.loss import mean_loss
 from kech.partition import Partition, build_partition
 from kech.points import Grains, Points, places_among, points_without
 from kech.progress import report
@@ -96,11 +96,10 @@ def let_go(start: Partition, k: int, most: int, wishes: Wishes, *, limit: float 
 def send_out(partition: Partition, k: int, most: int, price: float, limit: float) -> tuple[Ints, Ints, Ints]:
     """The shares of the rows that stay; a row outside costs this share of the widest class there is."""
     points = partition.points
-    losses = partition.sizes @ class_widths(partition)
-    last = [loss * lost_values(axis) for loss, axis in zip(losses, points.axes, strict=True)]
+    growth = [lost_values(axis) for axis in points.axes]
     shares = (partition.point, partition.group, partition.rows)
     widths = points.widths().limited(limit)
-    return leave_out(points.codes, points.weights, widths, last, k, *shares, price * len(points.axes), most)
+    return leave_out(points.codes, points.weights, widths, growth, k, *shares, price * len(points.axes), most)
 
 
 def lost_values(axis: Axis) -> Floats:
