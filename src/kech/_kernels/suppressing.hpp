@@ -217,14 +217,14 @@ class Suppressor {
         if (rows_[c] == 0) return {};
         find_near(boxes_[c], block_of_[c], c);
         std::size_t count = classes_[c].size();
-        std::vector<double> price(count);
-        for (std::size_t i = 0; i < count; ++i) price[i] = cheapest_place(classes_[c][i], c);
+        std::vector<Place> place(count);
+        for (std::size_t i = 0; i < count; ++i) place[i] = cheapest_place(classes_[c][i], c);
         std::vector<std::size_t> all(count), best_ends;
         std::iota(all.begin(), all.end(), std::size_t{0});
         double most = least;
         for (std::size_t j = 0; j < ground_.axes; ++j) {
             std::stable_sort(all.begin(), all.end(), [&](auto a, auto b) { return code(c, a, j) < code(c, b, j); });
-            for (int end = 0; end < 2; ++end, std::reverse(all.begin(), all.end())) consider_end(c, all, price, j, most, best_ends);
+            for (int end = 0; end < 2; ++end, std::reverse(all.begin(), all.end())) consider_end(c, all, place, j, most, best_ends);
         }
         Move best = settle(c, all);
         if (!best_ends.empty())
@@ -234,31 +234,41 @@ class Suppressor {
 
     Code code(std::size_t c, std::size_t i, std::size_t j) const { return ground_.at(classes_[c][i].point)[j]; }
 
-    double cheapest_place(const Held& held, std::size_t c) const {
-        double cheapest = held.rows <= room_ ? price_outside(held, c) : never;
-        for (auto [far, b] : near_) cheapest = std::min(cheapest, price_in(boxes_[b], rows_[b], held));
-        return cheapest;
+    // Where rows could go, and how many of them outside.
+    struct Place {
+        double price;
+        std::int64_t rows;
+    };
+
+    Place cheapest_place(const Held& held, std::size_t c) const {
+        Place place{price_outside(held, c), held.rows};
+        for (auto [far, b] : near_)
+            if (double price = price_in(boxes_[b], rows_[b], held); price < place.price || place.rows > room_) place = {price, 0};
+        return place;
     }
 
     // The first rows along an order, as many as pay best, while k stay.
-    void consider_end(std::size_t c, const std::vector<std::size_t>& order, const std::vector<double>& price, std::size_t j,
+    void consider_end(std::size_t c, const std::vector<std::size_t>& order, const std::vector<Place>& place, std::size_t j,
                       double& most, std::vector<std::size_t>& best) {
         std::size_t count = order.size(), ends = 0;
-        std::int64_t stay = rows_[c];
-        while (ends < count && stay - classes_[c][order[ends]].rows >= ground_.k) stay -= classes_[c][order[ends++]].rows;
+        std::int64_t stay = rows_[c], out = 0;
+        double moved = 0, whole = rows_[c] * boxes_[c].width();
+        for (; ends < count; ++ends) {
+            std::int64_t rows = classes_[c][order[ends]].rows;
+            if (stay - rows < ground_.k || out + place[order[ends]].rows > room_) break;
+            stay -= rows, out += place[order[ends]].rows, moved += place[order[ends]].price;
+        }
         if (ends == 0) return;
         Hull box(ground_);
         box.start(ground_.at(classes_[c][order[count - 1]].point));
         for (std::size_t i = count - 1; i-- > ends;) box.cover(ground_.at(classes_[c][order[i]].point));
-        double moved = 0, whole = rows_[c] * boxes_[c].width();
-        for (std::size_t i = 0; i < ends; ++i) moved += price[order[i]];
         for (std::size_t i = ends; i > 0; --i) {
             bool between = code(c, order[i - 1], j) != code(c, order[i], j);
             double gain = whole - moved - stay * box.width();
             if (between && gain > most) most = gain, best.assign(order.begin(), order.begin() + i);
             const Held& held = classes_[c][order[i - 1]];
             box.cover(ground_.at(held.point));
-            moved -= price[order[i - 1]];
+            moved -= place[order[i - 1]].price;
             stay += held.rows;
         }
     }

@@ -103,12 +103,18 @@ def send_out(partition: Partition, k: int, most: int, price: float, limit: float
 
 
 def lost_values(axis: Axis) -> Floats:
-    """By how much all widths of an axis grow when the last row with a code is left out: the axis is measured anew."""
+    """By how much all widths of an axis grow when the last row with a code is left out: the axis is measured anew.
+
+    Where one value is left, nothing has a width.
+    """
     grown = np.zeros(axis.size)
-    if isinstance(axis, LineAxis):
-        if axis.span is not None and axis.values > 2:
-            shorter = axis.widths(np.array([1, 0]), np.array([axis.values - 1, axis.values - 2]))
-            grown[[0, axis.values - 1]] = 1 / np.maximum(shorter, ROUNDING) - 1
-    elif axis.size > 2 and axis.kind != "ordinal":
-        grown[:] = 1 / (axis.size - 2)
+    if axis.kind == "ordinal" or (isinstance(axis, LineAxis) and axis.span is None):
+        return grown
+    if axis.size <= 2:
+        return grown - 1
+    if not isinstance(axis, LineAxis):
+        return grown + 1 / (axis.size - 2)
+    if axis.values > 2:
+        shorter = axis.widths(np.array([1, 0]), np.array([axis.values - 1, axis.values - 2]))
+        grown[[0, axis.values - 1]] = 1 / np.maximum(shorter, ROUNDING) - 1
     return grown
