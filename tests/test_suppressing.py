@@ -181,20 +181,20 @@ def optimum(table, k, most):
 
 def test_tiny_tables_against_the_optimum():
     excess, gains = [], []
-    for seed in range(4):
+    for seed in (7, 8, 12, 13):
         rng = np.random.default_rng(seed)
-        numbers = rng.choice([0, 1, 2, 3, 30], 6).tolist(), rng.choice(["u", "v", "w"], 6).tolist()
+        numbers = rng.choice([0, 1, 2, 3, 30], 6).tolist(), rng.choice(["u", "v", "w"], 6, p=[0.5, 0.4, 0.1]).tolist()
         table = pa.table(dict(zip("ab", numbers, strict=True)))
         with kech.read_table(table, quasi_identifiers=["a", "b"]) as read:
-            made = {s: kech.make_release(read, k=3, grid="exact", suppress=s).partition for s in (0.0, 0.34)}
-        best = optimum(table, 3, 2)
+            made = {s: kech.make_release(read, k=4, grid="exact", suppress=s).partition for s in (0.0, 0.34)}
+        best = optimum(table, 4, 2)
         excess.append(mean_loss(made[0.34]) - best)
         gains.append(mean_loss(made[0.0]) - mean_loss(made[0.34]))
 
     assert min(excess) >= -1e-9
     assert min(gains) >= -1e-12
     assert max(gains) > 0
-    assert mean(excess) < 0.02
+    assert mean(excess) < 0.01
 
 
 # Letting go, on points
