@@ -419,10 +419,10 @@ def test_a_missing_folder_of_hierarchies_is_refused(refuse, people, folder, targ
         (("--k", "2"), 2, "No quasi-identifier is named."),
         ((*QI, "--k", "2", "--nope"), 2, "Unknown option: --nope"),
         ((*QI, "--k", "2", "--cut", "nope"), 2, "--cut: choose among local"),
-        ((*QI, "--k", "2", "--grid", "wide"), 2, "--grid: auto, exact, or a step greater than 0"),
-        ((*QI, "--k", "2", "--grid", "0"), 2, "--grid: auto, exact, or a step greater than 0"),
-        ((*QI, "--k", "2", "--grid", "nan"), 2, "--grid: auto, exact, or a step greater than 0"),
-        ((*QI, "--k", "2", "--grid=-5"), 2, "--grid: auto, exact, or a step greater than 0"),
+        ((*QI, "--k", "2", "--grid", "wide"), 2, "--grid: auto, tight, exact, or a step greater than 0"),
+        ((*QI, "--k", "2", "--grid", "0"), 2, "--grid: auto, tight, exact, or a step greater than 0"),
+        ((*QI, "--k", "2", "--grid", "nan"), 2, "--grid: auto, tight, exact, or a step greater than 0"),
+        ((*QI, "--k", "2", "--grid=-5"), 2, "--grid: auto, tight, exact, or a step greater than 0"),
         ((*QI, "--k", "2", "--axis", "age"), 2, "--axis: write COLUMN=KIND, for example zip=categorical."),
         ((*QI, "--k", "2", "--axis", "age=round"), 2, "--axis: column 'age' can be numeric, date, ordinal"),
         ((*QI, "--k", "2", "--axis", "age=ordinal"), 2, "an ordinal axis names its order, low to high: age=low<"),
@@ -468,7 +468,7 @@ def test_a_delimiter_for_a_workbook_is_refused(refuse, folder, target):
         ("[release]\nk = 0", 2, "--k: k is a number of rows, 1 or more."),
         ("[release]\nk = 99", 4, "k=99 needs 99 rows or more"),
         ('[release]\nk = 2\ncut = "nope"', 2, "--cut: choose among local"),
-        ('[release]\nk = 2\ngrid = "nope"', 2, "--grid: auto, exact"),
+        ('[release]\nk = 2\ngrid = "nope"', 2, "--grid: auto, tight, exact"),
         ('[roles]\nquasi_identifiers = "age"\n[release]\nk = 2', 2, "at `$.roles.quasi_identifiers`"),
         ('[axes.agee]\nkind = "numeric"\n[release]\nk = 2', 2, "Did you mean 'age'?"),
         ('[axes.age]\nkind = "round"\n[release]\nk = 2', 2, "can be numeric, date"),
@@ -556,7 +556,7 @@ def without_spill(engine, path):
 def test_verify_refuses_what_it_cannot_check(refuse, people, folder):
     refuse("verify", folder / "none.csv", code=3, says="There is no file")
     refuse("verify", people, code=3, says="there is no such file.")
-    refuse("verify", people, "--k", 2, code=2, says="--qi: name the columns to check")
+    refuse("verify", people, "--k", 2, code=3, says="say what must hold: --qi COLUMN ... --k K")
     refuse("verify", people, *QI, code=2, says="--k: say which k to check")
     refuse("verify", people, "--qi", "agee", "--k", 2, code=2, says="Did you mean 'age'?")
     refuse("verify", people, *QI, "--k", 4, code=4, says="k: asked 4, found 3.")

@@ -16,6 +16,7 @@ from kech.cuts.ordering import by_grid
 from kech.cuts.regime import cut_regime
 from kech.cuts.suppressing import cut_rest
 from kech.errors import BadOption, TooFewRows
+from kech.loosening import loosen
 from kech.loss import column_losses, discernibility, largest_radius, mean_loss
 from kech.models import distances, distinct_values, set_goals
 from kech.partition import Partition, deal, tally_secrets
@@ -147,8 +148,9 @@ def partitions(points: Points, ks: Sequence[int], cut: str, wishes: Wishes) -> I
         raise BadOption("--cut", f"choose among {', '.join(CUTS)}.")
     make = partial(cut_for_goals, CUTS[cut]) if wishes.goals is not None and cut in FREE else CUTS[cut]
     if wishes.suppress and cut in FREE:
-        return map(deal, cut_rest(make, points, ks, wishes, narrow=cut == "minimal"))
-    return map(deal, make(points, ks, wishes))
+        make = partial(cut_rest, make, narrow=cut == "minimal")
+    made = make(points, ks, wishes)
+    return map(deal, made if cut in EVEN else map(loosen, made))
 
 
 def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:

@@ -17,11 +17,12 @@ import numpy as np
 from kech._kernels import leave_out
 from kech.axes import Axis, LineAxis
 from kech.cuts import Wishes
-from kech.cuts.local import search, serve_smaller, studied_ks, usual_effort
-from kech.cuts.minimal import ROUNDING, shrink, worth
+from kech.cuts.local import published, search, serve_smaller, studied_ks, usual_effort
+from kech.cuts.minimal import ROUNDING, shrink
 from kech.errors import GoalNotMet
 from kech.grid import Ints
-from kech.loss import mean_loss
+from kech.loosening import loose_widths
+from kech.loss import largest_radius
 from kech.partition import Partition, build_partition
 from kech.points import Grains, Points, places_among, points_without
 from kech.progress import report
@@ -34,7 +35,7 @@ Cut = Callable[[Points, Sequence[int], Wishes], Iterator[Partition]]
 
 def cut_rest(cut: Cut, points: Points, ks: Sequence[int], wishes: Wishes, *, narrow: bool) -> Iterator[Partition]:
     """A partition for each k: of all rows, or of the rest where that loses less (or, if asked, is narrower)."""
-    limit, key = points.limit(wishes.suppress), worth if narrow else mean_loss
+    limit, key = points.limit(wishes.suppress), worth_published if narrow else published
     effort = wishes.effort if wishes.effort is not None else usual_effort(ks)
     wishes = replace(wishes, suppress=0.0, effort=effort)
     found = list(cut(points, ks, wishes))
@@ -42,7 +43,13 @@ def cut_rest(cut: Cut, points: Points, ks: Sequence[int], wishes: Wishes, *, nar
         at = ks.index(k)
         fewer = leave_rows(on_points(found[at], points.at(k)), k, limit, wishes, narrow=narrow)
         found[at] = min([found[at], *cut_others(cut, points, fewer, k, wishes)], key=key)
-    return (replace(partition, eps_bound=None) for partition in serve_smaller(ks, found, key))
+    for made in serve_smaller(ks, found, key):
+        yield replace(made, eps=largest_radius(made) if narrow else made.eps, eps_bound=None)
+
+
+def worth_published(partition: Partition) -> tuple[float, float]:
+    """Narrow first, then cheap when its ends are loosened."""
+    return largest_radius(partition), published(partition)
 
 
 def on_points(partition: Partition, points: Points) -> Partition:
@@ -98,8 +105,10 @@ def send_out(partition: Partition, k: int, most: int, price: float, limit: float
     points = partition.points
     growth = [lost_values(axis) for axis in points.axes]
     shares = (partition.point, partition.group, partition.rows)
-    widths = points.widths().limited(limit)
-    return leave_out(points.codes, points.weights, widths, growth, k, *shares, price * len(points.axes), most)
+    widths = points.widths() if limit < float("inf") else loose_widths(points)
+    return leave_out(
+        points.codes, points.weights, widths.limited(limit), growth, k, *shares, price * len(points.axes), most
+    )
 
 
 def lost_values(axis: Axis) -> Floats:
