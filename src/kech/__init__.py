@@ -9,6 +9,7 @@ from kech.certificate import check_certificate, check_table
 from kech.hierarchy import GeneralizationTree, read_hierarchy
 from kech.inspection import inspect_table
 from kech.lattice import GeneralizationLattice, compute_lattice
+from kech.outlook import Outlook, Plane, compute_outlook, compute_plane
 from kech.plan import Plan, read_plan
 from kech.release import Release, make_release
 from kech.review import HierarchyReview, review_hierarchy
@@ -25,7 +26,9 @@ __all__ = [
     "GeneralizationLattice",
     "GeneralizationTree",
     "HierarchyReview",
+    "Outlook",
     "Plan",
+    "Plane",
     "Release",
     "Risk",
     "Spectrum",
@@ -36,6 +39,8 @@ __all__ = [
     "check_table",
     "compute_barcode",
     "compute_lattice",
+    "compute_outlook",
+    "compute_plane",
     "compute_risk",
     "compute_spectrum",
     "compute_zigzag",

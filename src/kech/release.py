@@ -30,6 +30,7 @@ from kech.table import Table
 
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 TOLERANCE = 1e-9
+NEARLY_ALL = 0.9  # share of rows with a value of their own
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,6 +101,20 @@ class Release:
             certificate_draft.write_text(json.dumps(certificate, indent=2, ensure_ascii=False) + "\n", "utf-8")
             put_in_place({draft: target, certificate_draft: beside})
         return certificate
+
+    def told(self, path: str | PathLike[str], certificate: dict[str, Any]) -> dict[str, Any]:
+        """The object `kech release --json` prints of a file that was written, with what its maker should look at."""
+        table = self.table
+        kept = [(name, table.facts(name)) for name in (*table.sensitive, *table.keep)]
+        return {
+            "file": str(path),
+            "certificate": str(certificate_path(Path(path))),
+            **certificate["claims"],
+            "measured": certificate["measured"],
+            "dropped": list(table.dropped),
+            "identifying": [name for name, x in kept if x.type == "text" and x.distinct > NEARLY_ALL * x.rows],
+            "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "auto") != "auto"],
+        }
 
     def certify(self, draft: Path, target: Path) -> dict[str, Any]:
         """The certificate of the written draft; it must hold what the partition promised."""

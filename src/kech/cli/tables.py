@@ -143,14 +143,7 @@ def release(
         goals.k, goals.eps = k, eps
     with asked.open(table, plan) as opened:
         made = kech.make_release(opened, **msgspec.structs.asdict(goals))
-        certificate = made.write(output)
-        found = {"file": str(output), "certificate": f"{output}.certificate.json", **certificate["claims"]}
-        found |= {"measured": certificate["measured"], "dropped": list(opened.dropped)}
-        kept = [(name, opened.facts(name)) for name in (*opened.sensitive, *opened.keep)]
-        found["identifying"] = [
-            name for name, facts in kept if facts.type == "text" and facts.distinct > 0.9 * facts.rows
-        ]
-        found["unhidden_edges"] = [axis["column"] for axis in made.axes if axis.get("grid", "auto") != "auto"]
+        found = made.told(output, made.write(output))
     screen.show(found, asked.json, screen.released)
 
 
