@@ -1,5 +1,6 @@
 """Routes: what a page may ask of the server.  Every answer is a page, a file of the studio itself, or JSON."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from html import escape
@@ -8,7 +9,6 @@ from string import Template
 from typing import Any
 
 import msgspec
-from anyio import fail_after, to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -101,7 +101,7 @@ def table_routes(desk: Desk) -> list[Route]:
     async def example(request: Request) -> Response:
         if request.path_params["example"] not in EXAMPLES:
             raise HTTPException(404)
-        table = await to_thread.run_sync(desk.open_example, request.path_params["example"])
+        table = await asyncio.to_thread(desk.open_example, request.path_params["example"])
         return answer(table.to_json(), 201)
 
     async def look(request: Request) -> Response:
@@ -178,8 +178,8 @@ def job_routes(desk: Desk) -> list[Route]:
             job = table.job(name)
         except KeyError:
             raise HTTPException(404, "This job is forgotten.\n") from None
-        with suppress(TimeoutError), fail_after(PATIENCE):
-            await job.over.wait()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(job.over.wait(), PATIENCE)
         return answer(job.to_json())
 
     async def result(request: Request) -> Response:
