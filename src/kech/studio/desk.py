@@ -5,6 +5,7 @@ name of a folder below the one the studio was started for.
 """
 
 import asyncio
+import os
 import secrets
 import shutil
 from collections.abc import AsyncIterator, Iterator
@@ -242,3 +243,4 @@ class Desk:
         for table in list(self.tables.values()):
             await self.forget(table)
         shutil.rmtree(self.folder, ignore_errors=True)
+        os.close(self._held)

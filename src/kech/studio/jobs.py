@@ -14,6 +14,7 @@ import msgspec
 from kech.studio.worker import HEADER
 
 READING, WORKING = 120.0, 3600.0  # seconds a question may take that only reads, or any other
+MEMORY = int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 0.75)  # bytes one child may take
 INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "PYTHONPATH", "LD_LIBRARY_PATH", "SYSTEMROOT")
 
 
@@ -93,7 +94,7 @@ class Lane:
         if self.process is None or self.process.returncode is not None:
             known = {name: os.environ[name] for name in INHERITED if name in os.environ}
             self.process = await asyncio.create_subprocess_exec(
-                sys.executable, "-P", "-m", "kech.studio.worker",
+                sys.executable, "-P", "-m", "kech.studio.worker", str(MEMORY),
                 stdin=PIPE, stdout=PIPE, stderr=DEVNULL, cwd=self.folder, start_new_session=True,
                 env=known | {"TMPDIR": str(self.folder)},
             )  # fmt: skip

@@ -24,7 +24,6 @@ from kech.studio.verbs import VERBS, Sitting, sit_down
 
 HEADER = struct.Struct(">cI")
 PAUSE = 0.1  # seconds between two reports of progress
-SHARE_OF_MEMORY = 0.75  # of the machine's, that one worker may take at most
 GENTLE = 5
 
 
@@ -39,8 +38,8 @@ class Question(msgspec.Struct):
 
 
 def main() -> None:
-    """Answer until standard input ends."""
-    limit_memory()
+    """Answer until standard input ends; the argument is the memory that may be used, in bytes."""
+    limit_memory(int(sys.argv[1]))
     os.nice(GENTLE)
     questions: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=take_in, args=(sys.stdin.buffer, questions), daemon=True).start()
@@ -49,9 +48,8 @@ def main() -> None:
         sitting = answer(msgspec.json.decode(questions.get(), type=Question), sitting)
 
 
-def limit_memory() -> None:
+def limit_memory(most: int) -> None:
     """A table that blows up takes its worker down, not the machine."""
-    most = int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * SHARE_OF_MEMORY)
     resource.setrlimit(resource.RLIMIT_DATA, (most, most))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 

@@ -70,7 +70,7 @@ export function latticeView(context, { onPath }) {
     const picture = s("svg", { viewBox: `0 0 ${wide} ${tall}`, width: wide, "aria-hidden": "true" });
     if (found.nodes <= MOST_LINES) picture.append(...edges(places));
     for (const [name, [x, y]] of places) {
-      const dot = s("circle", { cx: x, cy: y, r: Math.min(8, gap * 0.42), onclick: () => visit(name.split(",").map(Number)) }, s("title", {}, name));
+      const dot = s("circle", { cx: x, cy: y, r: Math.min(8, gap * 0.48), onclick: () => visit(name.split(",").map(Number)) }, s("title", {}, name));
       dots.set(name, dot);
       picture.append(dot);
     }
