@@ -1,6 +1,7 @@
 // Step 5: the goal, and what it does to people's rows.
 
-import { button, field, h, input, latest, refusal, replace, select } from "./dom.js";
+import { cancel } from "./api.js";
+import { button, field, h, input, refusal, replace, select } from "./dom.js";
 import { loss } from "./numbers.js";
 import { consequences } from "./words.js";
 import { work } from "./work.js";
@@ -14,12 +15,17 @@ export async function show(root, context) {
   const about = await work(busy, context, "inspect", {}, "Looking at the columns");
   if (!about) { replace(root, h("h1", {}, "Choose"), busy); return; }
   if (goals.k == null && goals.eps == null) await table.setRelease({ k: Math.min(5, about.rows) });
-  const look = latest(async () => {
+  let turn = 0, current = null;
+  async function look() {
+    const mine = ++turn;
     next.disabled = true;
-    const found = await work(busy, context, "outlook", {}, "Trying it");
+    if (current) await cancel(table.id, current).catch(() => {}); // nobody waits for what is not wanted any more
+    const found = await work(busy, context, "outlook", {}, "Trying it", { named: (job) => { current = job; } });
+    if (mine !== turn) return;
+    current = null;
     replace(result, found && outlook(found, about.rows));
     next.disabled = !found;
-  });
+  }
   const set = (change) => table.setRelease(change).then(() => { replace(trouble); draw(); return look(); }, (fault) => { replace(trouble, refusal(fault)); });
   const form = h("div", {});
   const number = (name, more) => input("number", table.plan.release[name] ?? "", (value) => set({ [name]: value === "" ? null : Number(value) }), more);

@@ -85,6 +85,7 @@ theme.addEventListener("click", () => {
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => paint(null));
 paint(localStorage.getItem("theme"));
 addEventListener("unhandledrejection", (event) => {
+  event.preventDefault();
   if (event.reason?.name !== "AbortError") say(event.reason?.message ?? "Something went wrong.");
 });
 show(false);

@@ -20,7 +20,7 @@ export async function show(root, context) {
   async function start(job) {
     write.disabled = true;
     replace(result);
-    const found = await work(busy, context, "release", { folder: folder.value.trim(), ending: ending.value }, "Writing the release", job);
+    const found = await work(busy, context, "release", { folder: folder.value.trim(), ending: ending.value }, "Writing the release", { job });
     write.disabled = false;
     if (found) replace(result, written(found));
   }

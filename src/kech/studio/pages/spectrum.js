@@ -91,7 +91,7 @@ function spectrumPage(context, { rows, columns: described }) {
       .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
   }
 
-  const rowsPlace = h("div", { class: "scroll" }), busyCuts = {}, more = h("div", { class: "bar middle" });
+  const rowsPlace = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Cuts at this k" }), busyCuts = {}, more = h("div", { class: "bar middle" });
   function drawRows() {
     const held = lines.filter((row) => row.k === state.k);
     replace(rowsPlace, h("table", {}, h("caption", {}, `What a release at k = ${state.k} would cost`),

@@ -1,6 +1,6 @@
 // The open table as the page knows it: its plan, and the changes made to it.
 
-import { Refusal, request, run } from "./api.js";
+import { request, run } from "./api.js";
 import { say } from "./dom.js";
 
 const ROLES = { "quasi-identifier": "quasi_identifiers", sensitive: "sensitive", identifier: "identifiers", keep: "keep" };
@@ -24,9 +24,11 @@ export class Table {
         this.take(await request("PUT", `/api/tables/${this.id}`, { plan: tidy(plan), dropped, revision }));
       } catch (fault) {
         this.take(await request("GET", `/api/tables/${this.id}`));
-        if (!(fault instanceof Refusal) || fault.status !== 409) throw fault;
-        say(fault.message);
-        document.dispatchEvent(new CustomEvent("stale"));
+        if (fault.status === 409) {
+          say(fault.message);
+          document.dispatchEvent(new CustomEvent("stale"));
+        }
+        throw fault;
       }
     });
     const done = this.saving;

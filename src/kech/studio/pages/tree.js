@@ -14,20 +14,22 @@ export function plant(nodes, parent = null) {
   });
 }
 
-// The lines of a hierarchy file: a value, then its labels upward; shallow ones repeat the label below the root.
+// The lines of a hierarchy file: a value, then its labels upward. Every node stands as high above all its values as above the
+// deepest of them; a value that gets there sooner repeats the label it has.
 export function toLines(roots) {
-  const paths = [];
-  const walk = (node, above) => {
-    const path = [node.label, ...above];
-    if (node.children.length) node.children.forEach((child) => walk(child, path));
-    else paths.push(path);
+  const heights = new Map();
+  const measure = (node) => {
+    heights.set(node, Math.max(-1, ...node.children.map(measure)) + 1);
+    return heights.get(node);
   };
-  roots.forEach((root) => walk(root, []));
-  const depth = Math.max(...paths.map((path) => path.length));
-  return paths.map((path) => {
-    const below = Math.max(path.length - 2, 0);
-    const repeated = Array(depth - path.length).fill(path[below]);
-    return [...path.slice(0, below + 1), ...repeated, ...path.slice(below + 1)].map(quoted).join(";");
+  const top = Math.max(...roots.map(measure));
+  return leavesOf(roots).map((leaf) => {
+    const path = [];
+    for (let node = leaf; node; node = node.parent) {
+      const until = node.parent ? heights.get(node.parent) : top + 1;
+      while (path.length < until) path.push(quoted(node.label));
+    }
+    return path.join(";");
   }).join("\n") + "\n";
 }
 
@@ -52,7 +54,7 @@ export function pathUp(leaf) {
 
 // The editor. `changed` hears of every edit.
 export function treeEditor(roots, changed) {
-  const chosen = new Set(), list = h("ul", { class: "tree", role: "group", "aria-label": "Hierarchy" });
+  const chosen = new Set(), list = h("ul", { class: "tree", "aria-label": "Hierarchy" });
   const name = input("text", "", () => {}, { placeholder: "Label of the group" });
   const told = h("span", { class: "hint", role: "status" });
   const group = button("Group the chosen", join);

@@ -6,9 +6,9 @@ import { button, h, refusal, replace } from "./dom.js";
 const PATIENCE = 250; // milliseconds before the box appears
 
 // Runs a verb and gives its answer; null where it was refused, and then `place` says why. Cancelled work can be taken up again.
-export async function work(place, { table, signal }, verb, options, title, job) {
+export async function work(place, { table, signal }, verb, options, title, { job, named = () => {} } = {}) {
   for (;;) {
-    const box = progressBox(place, table, title);
+    const box = progressBox(place, table, title, named);
     try {
       return await run(table.id, verb, options, { progress: box.progress, signal, job });
     } catch (fault) {
@@ -23,15 +23,17 @@ export async function work(place, { table, signal }, verb, options, title, job) 
 
 const cancelled = (title, resume) => h("p", { class: "note" }, `${title}: cancelled. `, button("Take it up again", resume, "small"));
 
-function progressBox(place, table, title) {
-  let job = null, open = true;
+function progressBox(place, table, title, named) {
+  let open = true, known = null;
+  const job = new Promise((resolve) => { known = resolve; }); // a click may come before the server has named the job
+  job.then(named);
   const doing = h("span", {}, title), bar = h("progress", { "aria-label": title });
-  const stop = button("Cancel", () => job && cancel(table.id, job.job), "small", { "aria-label": `Cancel: ${title}` });
+  const stop = button("Cancel", async () => cancel(table.id, await job), "small", { "aria-label": `Cancel: ${title}` });
   const box = h("div", { class: "work", role: "group", "aria-label": title }, doing, stop, bar);
   const timer = setTimeout(() => replace(place, box), PATIENCE);
   return {
     progress(now) {
-      job = now;
+      known(now.job);
       doing.textContent = `${title}: ${now.state === "waiting" ? "waiting its turn" : now.doing}`;
       if (now.share == null) bar.removeAttribute("value");
       else bar.value = now.share;
