@@ -24,6 +24,7 @@ bench: .venv/tested
 	$(BIN)/python benchmarks/zigzag.py
 	$(BIN)/python benchmarks/shapes.py
 	$(BIN)/python benchmarks/loss.py
+	$(BIN)/python benchmarks/attacks.py
 
 pictures: .venv/tested
 	$(BIN)/python docs/pictures/draw.py

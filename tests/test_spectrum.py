@@ -9,6 +9,7 @@ from kech.cuts import Wishes
 from kech.cuts.local import cut_local
 from kech.demo import generate_town, nine_rows
 from kech.errors import BadOption, NoQuasiIdentifier, TooFewRows
+from kech.loosening import loosen
 from kech.loss import mean_loss
 from kech.partition import build_partition
 from kech.points import build_points
@@ -93,7 +94,7 @@ def test_no_partition_of_a_larger_k_is_cheaper_on_the_grid_of_k(seed):
     made = list(cut_local(points, ks, Wishes()))
     for k, mine, next_one in zip(ks[:-1], made[:-1], made[1:], strict=True):
         theirs = build_partition(points.at(k), next_one.point, next_one.group, next_one.rows)
-        assert mean_loss(mine) <= mean_loss(theirs) + 1e-12, k
+        assert mean_loss(loosen(mine)) <= mean_loss(loosen(theirs)) + 1e-12, k
     if case.grid != "auto":
         assert all(np.diff([mean_loss(partition) for partition in made]) >= -1e-12)
 
@@ -105,7 +106,7 @@ def test_a_town_from_2_to_100(town):
     losses = [row["loss"] for row in rows]
 
     assert [row["k"] for row in rows] == list(range(2, 101))
-    assert all(np.diff(losses) >= -1e-3)
+    assert all(np.diff(losses) >= -5e-3)
     assert losses[0] < 0.2 < losses[-1]
     assert all(np.diff([row["classes"] for row in rows]) <= 0.1 * rows[0]["classes"])
     check_against_releases(town, spectrum, "auto", every=17)
@@ -116,7 +117,7 @@ def test_large_k_are_released_as_their_rows_say(town):
     losses = [row["loss"] for row in spectrum.rows()]
 
     check_against_releases(town, spectrum, "auto")
-    assert all(np.diff(losses) >= -1e-3)
+    assert all(np.diff(losses) >= -5e-3)
 
 
 def test_the_order_in_which_k_are_asked_does_not_matter(nine):

@@ -9,6 +9,7 @@ import os
 import random
 import re
 import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,7 @@ class Visitor:
         Path(PICTURES).mkdir(parents=True, exist_ok=True)
         for theme in ("light", "dark"):
             self.page.emulate_media(color_scheme=theme)
+            self.page.locator("#said:empty").wait_for(state="attached")
             self.page.wait_for_timeout(300)
             picture = Image.open(io.BytesIO(self.page.screenshot())).convert("RGB").quantize(64)
             picture.save(Path(PICTURES) / f"{self.step}-{name}-{theme}.png", optimize=True)
@@ -106,7 +108,10 @@ def serious(page):
 @pytest.fixture
 def visit(browser, tmp_path):
     """A visitor at a studio of their own, with a window of some width."""
-    with running(tmp_path) as studio:
+    with (
+        tempfile.TemporaryDirectory(dir="/tmp" if PICTURES else tmp_path, prefix="releases-") as folder,
+        running(Path(folder)) as studio,
+    ):
         contexts = []
 
         def arrive(width=1280, height=800):

@@ -452,7 +452,9 @@ def member(text: str) -> str:
 def build_line_axis(
     column: str, values: Floats, counts: Ints, has_null: bool, *, is_date: bool, grid: str | float
 ) -> Axis:
-    """Numbers, or dates in seconds, ascending; `grid` is auto, steps (equal ones, for levels), exact or a step."""
+    """Numbers, or dates in seconds, ascending; `grid` is auto, tight (the same, but ends are
+    never loosened), steps (equal ones, for levels), exact or a step.
+    """
     if not len(values):
         return build_rank_axis(column, (), (), has_null, ordinal=False)
     unit = (date_unit if is_date else number_unit)(values)
@@ -460,14 +462,9 @@ def build_line_axis(
         return exact_axis(column, values, has_null, is_date, unit)
     if grid == "steps":
         return grid_axis(column, values, has_null, is_date, build_step_grid(values, counts, is_date))
-    if grid == "auto":
-        return grid_axis(
-            column,
-            values,
-            has_null,
-            is_date,
-            (build_date_grid if is_date else build_number_grid)(values, counts),
-        )
+    if grid in ("auto", "tight"):
+        found = (build_date_grid if is_date else build_number_grid)(values, counts)
+        return replace(grid_axis(column, values, has_null, is_date, found), grid=grid)
     return step_axis(column, values, has_null, is_date, unit, float(grid) * (DAY if is_date else 1))
 
 

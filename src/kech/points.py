@@ -130,7 +130,7 @@ def build_axis(table: Table, column: str, grid: str | float, *, steps: bool = Fa
         axis = text_axis(column, values, counts, has_null, choice, hierarchy)
     else:
         step = check_grid(choice.grid if choice.grid is not None else grid)
-        step = "steps" if steps and step == "auto" else step
+        step = "steps" if steps and step in ("auto", "tight") else step
         axis = build_line_axis(column, values, counts, has_null, is_date=kind == "date", grid=step)
     return axis, Mapping1D(table.index(column), kind, values, axis.codes, max(axis.null, 0))
 
@@ -167,13 +167,13 @@ def text_axis(
 
 
 def check_grid(grid: str | float) -> str | float:
-    """Auto, exact, or a positive step."""
-    if grid in ("auto", "exact"):
+    """Auto, tight, exact, or a positive step."""
+    if grid in ("auto", "tight", "exact"):
         return grid
     try:
         step = float(grid)
     except ValueError:
         step = 0.0
     if not 0 < step < float("inf"):
-        raise BadOption("--grid", "auto, exact, or a step greater than 0 (for dates, in days).")
+        raise BadOption("--grid", "auto, tight, exact, or a step greater than 0 (for dates, in days).")
     return step

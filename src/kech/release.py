@@ -20,6 +20,7 @@ from kech.engines import Output
 from kech.errors import BadOption, BadTarget, ClaimBroken, GoalNotMet
 from kech.files import clear_refusals, put_in_place, written_aside
 from kech.frames import as_native
+from kech.loosening import loosen
 from kech.loss import mean_loss, published_loss
 from kech.models import set_goals
 from kech.partition import Partition, build_partition, deal
@@ -30,6 +31,7 @@ from kech.table import Table
 
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 TOLERANCE = 1e-9
+HIDING = ("auto", "tight")  # grids on which every edge hides among k rows
 NEARLY_ALL = 0.9  # share of rows with a value of their own
 
 
@@ -113,7 +115,7 @@ class Release:
             "measured": certificate["measured"],
             "dropped": list(table.dropped),
             "identifying": [name for name, x in kept if x.type == "text" and x.distinct > NEARLY_ALL * x.rows],
-            "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "auto") != "auto"],
+            "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "auto") not in HIDING],
         }
 
     def certify(self, draft: Path, target: Path) -> dict[str, Any]:
@@ -196,7 +198,7 @@ def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishe
     while grid_k < found.k:
         grid_k = found.k
         found = build_partition(points.at(grid_k), found.point, found.group, found.rows)
-    found = deal(found)
+    found = deal(loosen(found))
     if wishes.goals:
         check_goals(found, wishes.goals, "and the components at this eps reach")
     return found

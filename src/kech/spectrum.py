@@ -14,6 +14,7 @@ from kech.cuts.minimal import cut_minimal
 from kech.cuts.ordering import by_grid
 from kech.cuts.regime import cut_regime
 from kech.errors import BadOption, TooFewRows
+from kech.loosening import loosen
 from kech.loss import column_losses, discernibility, largest_radius, mean_loss
 from kech.models import distances, distinct_values, set_goals
 from kech.partition import Partition, deal, tally_secrets
@@ -143,9 +144,11 @@ def partitions(points: Points, ks: Sequence[int], cut: str, wishes: Wishes) -> I
     """One partition for each k, by the named cut; sensitive values are dealt to the classes."""
     if cut not in CUTS:
         raise BadOption("--cut", f"choose among {', '.join(CUTS)}.")
+    if cut in EVEN:
+        return map(deal, CUTS[cut](points, ks, wishes))
     if wishes.goals is not None and cut in FREE:
-        return cut_for_goals(CUTS[cut], points, ks, wishes)
-    return map(deal, CUTS[cut](points, ks, wishes))
+        return map(loosen, cut_for_goals(CUTS[cut], points, ks, wishes))
+    return map(deal, map(loosen, CUTS[cut](points, ks, wishes)))
 
 
 def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:

@@ -15,6 +15,7 @@ from kech.cuts import Wishes
 from kech.cuts.ordering import by_grid, cut_ordering
 from kech.cuts.peeling import level_tables, peel
 from kech.errors import BadOption
+from kech.loosening import loose_widths, loosen
 from kech.loss import mean_loss
 from kech.partition import Partition, build_partition
 from kech.points import Points
@@ -47,7 +48,7 @@ def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Par
     for k, peeled in peel_each(points, studied, wishes):
         at = ks.index(k)
         starts = [found[at], peeled, *([] if effort == "quick" else [grow(points.at(k), k, wishes)])]
-        found[at] = search(min(starts, key=mean_loss), k, effort, wishes)
+        found[at] = search(min(starts, key=published), k, effort, wishes)
     return iter(serve_smaller(points, ks, found))
 
 
@@ -82,7 +83,7 @@ def peel_each(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[tup
 
 def grow(points: Points, k: int, wishes: Wishes) -> Partition:
     """Classes grown from outlying rows, each time by the row that widens least; in stretches of the kd order."""
-    widths = points.widths()
+    widths = loose_widths(points)
     order = order_points(points.codes, points.weights, widths, wishes.threads)
     stretch = int(np.clip(PAIRS / len(points.weights), *STRETCHES))
     how = (k, wishes.part, stretch, wishes.seed, wishes.threads)
@@ -94,9 +95,8 @@ def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, lim
     limit are dear.
     """
     points, shares = start.points, (start.point, start.group, start.rows)
-    found = Search(
-        points.codes, points.widths().limited(limit), level_tables(points), k, wishes.part, *shares, wishes.seed
-    )
+    widths = points.widths() if limit < float("inf") else loose_widths(points)
+    found = Search(points.codes, widths.limited(limit), level_tables(points), k, wishes.part, *shares, wishes.seed)
     share = progress_of(found, points.rows, effort)
     try:
         while (done := share()) < 1 and found.price > 0:
@@ -123,5 +123,10 @@ def serve_smaller(points: Points, ks: Sequence[int], found: Sequence[Partition])
     best: list[Partition] = []
     for k, own in sorted(zip(ks, found, strict=True), key=lambda pair: -pair[0]):
         larger = [build_partition(points.at(k), made.point, made.group, made.rows) for made in best[-1:]]
-        best.append(min(own, *larger, key=mean_loss) if larger else own)
+        best.append(min(own, *larger, key=published) if larger else own)
     return best[::-1]
+
+
+def published(partition: Partition) -> float:
+    """What a partition loses when its ends are loosened."""
+    return mean_loss(loosen(partition))

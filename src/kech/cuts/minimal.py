@@ -37,7 +37,8 @@ def cut_minimal(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[P
         narrow = exact or min(
             (shrink(made, k, bound, effort, wishes) for made in (start, *even_start(points.at(k), k))), key=worth
         )
-        yield replace(cheapen(narrow, k, effort, wishes), eps_bound=bound)
+        found = cheapen(narrow, k, effort, wishes)
+        yield replace(found, eps=largest_radius(found), eps_bound=bound)
 
 
 def solve(points: Points, k: int) -> Partition | None:

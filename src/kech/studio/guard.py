@@ -41,10 +41,14 @@ class Guard:
         self.cookie = f"kech-{port}"  # cookies are shared by all ports of a host
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check, then pass on."""
-        if scope["type"] != "http":
+        """Check, then pass on; what is neither HTTP nor the server's own start and end is not answered."""
+        if scope["type"] == "lifespan":
             await self.app(scope, receive, send)
-            return
+        elif scope["type"] == "http":
+            await self.answer(scope, receive, send)
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
         started = False
 
         async def with_headers(message: Message) -> None:

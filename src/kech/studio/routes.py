@@ -57,6 +57,7 @@ def make_app(desk: Desk) -> Starlette:
         Route("/tables/{table}/{step}", page),
         Route("/static/{file}", static),
         *table_routes(desk),
+        *tree_routes(desk),
         *job_routes(desk),
     ]
 
@@ -116,6 +117,20 @@ def table_routes(desk: Desk) -> list[Route]:
         await desk.forget(find_table(request, desk))
         return answer({})
 
+    one = "/api/tables/{table}"
+    return [
+        Route("/api/state", state),
+        Route("/api/tables", upload, methods=["POST"]),
+        Route("/api/examples/{example}", example, methods=["POST"]),
+        Route(one, look),
+        Route(one, change, methods=["PUT"]),
+        Route(one, close, methods=["DELETE"]),
+    ]
+
+
+def tree_routes(desk: Desk) -> list[Route]:
+    """Hand a hierarchy in, take it out."""
+
     async def add_tree(request: Request) -> Response:
         body = await whole_body(request)
         name = find_table(request, desk).add_tree(request.query_params.get("name", ""), body)
@@ -128,16 +143,9 @@ def table_routes(desk: Desk) -> list[Route]:
         headers = {"content-disposition": f"attachment; filename={request.path_params['tree']}"}
         return Response(known[request.path_params["tree"]].read_bytes(), media_type="text/plain", headers=headers)
 
-    one = "/api/tables/{table}"
     return [
-        Route("/api/state", state),
-        Route("/api/tables", upload, methods=["POST"]),
-        Route("/api/examples/{example}", example, methods=["POST"]),
-        Route(one, look),
-        Route(one, change, methods=["PUT"]),
-        Route(one, close, methods=["DELETE"]),
-        Route(one + "/trees", add_tree, methods=["POST"]),
-        Route(one + "/trees/{tree}", tree),
+        Route("/api/tables/{table}/trees", add_tree, methods=["POST"]),
+        Route("/api/tables/{table}/trees/{tree}", tree),
     ]
 
 

@@ -17,6 +17,7 @@ function columnWords({ column, axis, width, exact, lost }) {
   const name = quoted(column);
   const often = lost > 0 ? `; in ${percent(lost)} of the rows it is not told` : "";
   if (exact > 0.9995) return `${name} stays as it is.`;
+  if (exact > 0.95) return `${name} stays as it is in ${percent(exact)} of the rows${often}.`;
   if (width === null) return `${name} is not told at all.`;
   const kept = exact > 0.005 ? `, as it is in ${percent(exact)} of the rows` : "";
   return `${name} becomes ${extent(axis, width)} on average${kept}${often}.`;

@@ -1,0 +1,234 @@
+"""Attacks: what they find on releases at k = 5, four families of tables, five seeds each.
+
+usage: python benchmarks/attacks.py [--quick] [--page]; writes docs/attacks.md
+
+The first table counts by itself, from the labels in the file and the raw values; the others are `kech attack`.
+Naive boxes are those of Mondrian, which end at real values.
+"""
+
+import csv
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import kech
+from kech.demo import generate_town, write_csv
+from loss import mondrian
+from page import draw
+from run import HERE, ROOT, describe_run, parse_arguments
+
+RESULTS, PAGE = HERE / "results" / "attacks.json", ROOT / "docs" / "attacks.md"
+K, ROWS = 5, 2000
+RELEASES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "`--grid tight`": {"grid": "tight"},
+    "`--grid exact`": {"grid": "exact"},
+    "`--cut domain --suppress 0.02`": {"cut": "domain", "suppress": 0.02},
+}
+
+Columns = dict[str, NDArray[Any]]
+Boxes = list[list[tuple[float, float]]]
+
+
+def people(rng: np.random.Generator) -> Columns:
+    """Whole ages, incomes in cents, latitudes: no two rows are equal."""
+    age = np.clip(rng.normal(45, 16, ROWS).round(), 18, 95).astype(int)
+    return {
+        "age": age,
+        "income": np.round(rng.lognormal(10.4, 0.6, ROWS), 2),
+        "lat": np.round(rng.normal(48.2, 0.2, ROWS), 5),
+    }
+
+
+def clusters(rng: np.random.Generator) -> Columns:
+    """Eight clusters in four dimensions."""
+    centres = rng.normal(0, 10, (8, 4))
+    values = np.round(centres[rng.integers(0, 8, ROWS)] + rng.normal(0, 1, (ROWS, 4)), 3)
+    return dict(zip("abcd", values.T, strict=True))
+
+
+def patients(rng: np.random.Generator) -> Columns:
+    """Days of birth, weights to 0.1, heights to 1."""
+    born = np.datetime64("1930-01-01") + rng.integers(0, 27_000, ROWS)
+    weight, height = np.round(rng.normal(75, 14, ROWS), 1), np.round(rng.normal(170, 10, ROWS)).astype(int)
+    return {"born": born, "weight": weight, "height": height, "sex": rng.choice(["f", "m"], ROWS)}
+
+
+NUMERIC: dict[str, Callable[[np.random.Generator], Columns]] = {
+    "people": people,
+    "clusters": clusters,
+    "patients": patients,
+}
+FAMILIES = (*NUMERIC, "town")
+
+
+def write_table(family: str, seed: int, folder: Path) -> tuple[Path, dict[str, Any]]:
+    """A table of the family, with a sensitive column, and its roles."""
+    path = folder / f"{family}.csv"
+    if family == "town":
+        columns = ["age", "sex", "zip", "moved_in", "schooling", "job"]
+        order = ["primary", "secondary", "bachelor", "master", "doctorate"]
+        write_csv(generate_town(ROWS, seed=seed), path)
+        return path, {"quasi_identifiers": columns, "sensitive": ["diagnosis"], "axes": {"schooling": order}}
+    rng = np.random.default_rng(seed)
+    columns = NUMERIC[family](rng)
+    held = columns | {"secret": rng.integers(0, 9, ROWS)}
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([list(held), *zip(*(column.tolist() for column in held.values()), strict=True)])
+    return path, {"quasi_identifiers": list(columns), "sensitive": ["secret"]}
+
+
+def measure(family: str, seed: int, folder: Path) -> Iterator[dict[str, Any]]:
+    """Every release of one table: loss, and what each attack finds."""
+    path, roles = write_table(family, seed, folder)
+    with kech.read_table(path, **roles) as table:
+        for name, wishes in RELEASES.items():
+            out = folder / "released.csv"
+            claims = kech.make_release(table, k=K, **wishes).write(out)["claims"]
+            found = [attack.to_json() for attack in kech.run_attacks(out, table, attacks=["edge", "order", "downcode"])]
+            yield {"family": family, "seed": seed, "release": name, "loss": claims["loss"], "attacks": found}
+
+
+def count_singled(family: str, seed: int, folder: Path) -> dict[str, float]:
+    """Share of the records that "in this box, and at its end" singles out: naive boxes, and ours as written."""
+    path, roles = write_table(family, seed, folder)
+    names = roles["quasi_identifiers"]
+    with path.open(encoding="utf-8") as file:
+        x = np.array([[float(row[name]) for name in names] for row in csv.DictReader(file)])
+    naive = [[(float(c.min()), float(c.max())) for c in x[rows].T] for rows in mondrian((x - x.mean(0)) / x.std(0), K)]
+    with kech.read_table(path, **roles) as table:
+        kech.make_release(table, k=K).write(folder / "released.csv")
+    with (folder / "released.csv").open(encoding="utf-8") as file:
+        labels = {tuple(row[name] for name in names) for row in csv.DictReader(file)}
+    ours = [[read_label(label) for label in row] for row in labels]
+    return {"naive": singled(naive, x), "default": singled(ours, x)}
+
+
+def read_label(label: str) -> tuple[float, float]:
+    """Both ends of an interval; open ones are infinite."""
+    numbers = [float(text) for text in re.findall(r"-?\d+(?:\.\d+)?(?:e-?\d+)?", label)]
+    if label == "*":
+        return -np.inf, np.inf
+    if label.startswith(">"):
+        return numbers[0], np.inf
+    if label.startswith("<"):
+        return -np.inf, numbers[0]
+    return numbers[0], numbers[-1]
+
+
+def singled(boxes: Boxes, x: NDArray[np.float64]) -> float:
+    """Records that are alone in a box at one of its ends."""
+    found: set[int] = set()
+    for box in boxes:
+        inside = np.flatnonzero(
+            np.all([(low <= c) & (c <= high) for (low, high), c in zip(box, x.T, strict=True)], axis=0)
+        )
+        for (low, high), column in zip(box, x.T, strict=True):
+            for end in {low, high} if low < high else ():
+                held = inside[column[inside] == end]
+                found.update(held.tolist() if len(held) == 1 else ())
+    return len(found) / len(x)
+
+
+def main() -> None:
+    """Measure, or draw the page again."""
+    asked = parse_arguments()
+    results = RESULTS.with_name("quick-attacks.json.tmp") if asked.quick else RESULTS
+    if not asked.page:
+        results.write_text(
+            json.dumps(run(range(1, 2) if asked.quick else range(1, 6), asked.cap), indent=2) + "\n", "utf-8"
+        )
+    page = draw_page(json.loads(results.read_text("utf-8")))
+    print(page)
+    if not asked.quick:
+        PAGE.write_text(page, "utf-8")
+
+
+def run(seeds: Sequence[int], cap: float) -> dict[str, Any]:
+    """All figures."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        counted = [
+            {"family": f, "seed": seed, **count_singled(f, seed, folder)}
+            for f in ("people", "clusters")
+            for seed in seeds
+        ]
+        measured = [line for f in FAMILIES for seed in seeds for line in measure(f, seed, folder)]
+    return describe_run(cap) | {"counted": counted, "measured": measured}
+
+
+def draw_page(found: dict[str, Any]) -> str:
+    """The page of the manual."""
+    told = {**found["machine"], **found["versions"]}
+    about = "\n".join(f"- {name}: {value}" for name, value in told.items())
+    families = list(dict.fromkeys(line["family"] for line in found["measured"]))
+    counted = draw(
+        ["table", "naive boxes", "default release"],
+        (
+            [
+                family,
+                *(
+                    span([line[name] for line in found["counted"] if line["family"] == family])
+                    for name in ("naive", "default")
+                ),
+            ]
+            for family in dict.fromkeys(line["family"] for line in found["counted"])
+        ),
+    )
+    lines = [rates(found["measured"], family, release) for family in families for release in RELEASES]
+    header = ["table", "release", "loss", "edge", "guessed end", "order", "halves", "end parts"]
+    return f"""# Attacks, measured
+
+Generated by `python benchmarks/attacks.py`; do not edit. {ROWS:,} rows, k = {K}, five seeds: the lowest and the
+highest rate. What the attacks are: [security.md](security.md).
+
+{about}
+
+## Records singled out by "in this box, and at its end"
+
+Counted from the labels in the written file and the raw values, by code of the benchmark's own. Naive
+boxes are Mondrian's.
+
+{counted}
+
+## `kech attack`
+
+Rates beside the mean rate of their controls; `!` where an attack was above its control in any seed.
+
+{draw(header, lines)}
+"""
+
+
+def rates(measured: Sequence[dict[str, Any]], family: str, release: str) -> list[str]:
+    """One line: what the attacks find on one kind of release."""
+    held = [line for line in measured if (line["family"], line["release"]) == (family, release)]
+    shown = [family, release, f"{mean(line['loss'] for line in held):.4f}"]
+    wanted = ("by an end, by any", "guess how far", "in the file", "halves", "end parts")
+    return shown + [
+        beside([a for line in held for a in line["attacks"] if words in a["about"] and a["targets"]])
+        for words in wanted
+    ]
+
+
+def beside(attacks: Sequence[dict[str, Any]]) -> str:
+    """Rates, the mean of the controls, and whether any was above."""
+    if not attacks:
+        return "–"
+    above = " !" if any(attack["verdict"] == "above its control" for attack in attacks) else ""
+    return f"{span([a['rate'] for a in attacks])} / {mean(a['control'] for a in attacks):.3f}{above}"
+
+
+def span(values: Sequence[float]) -> str:
+    """From the lowest to the highest."""
+    return f"{min(values):.3f} to {max(values):.3f}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""Loosening: ends of published intervals are moved outward by chance, so that an end is hardly ever somebody's value.
+
+In: a partition whose boxes close on their rows.  Out: the same classes in boxes that do not, where steps are small.
+Chance is a hash of the box under a key made of the whole table: equal tables give equal releases, and who lacks the
+table cannot tell how far an end was moved.
+"""
+
+from dataclasses import replace
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech._kernels import Widths
+from kech.axes import LineAxis
+from kech.grid import Ints
+from kech.partition import Partition, box_partition
+from kech.points import Points
+
+FINE = 31  # units of the widest step an end is moved by (a month of days): on wider ones it is seldom a value
+NARROW = 3  # units of the narrowest interval that is loosened: in narrower ones an end is several people's value
+
+
+def loosen(partition: Partition) -> Partition:
+    """Every loose end moves outward by one or two steps of its grid."""
+    axes = partition.points.axes
+    loose = [(j, axis) for j, axis in enumerate(axes) if isinstance(axis, LineAxis) and is_loose(axis)]
+    if not loose:
+        return partition
+    moves = draw_moves(partition, 2 * len(loose))
+    lo, hi = partition.lo.copy(), partition.hi.copy()
+    for place, (j, axis) in enumerate(loose):
+        lo[:, j], hi[:, j] = axis.close(*move_ends(axis, lo[:, j], hi[:, j], moves[:, 2 * place : 2 * place + 2]))
+    found = box_partition(partition.points, partition.point, partition.group, partition.rows, lo, hi)
+    return replace(found, eps=partition.eps, eps_bound=partition.eps_bound)
+
+
+def is_loose(axis: LineAxis) -> bool:
+    """Whether its intervals are loosened: we chose its round edges, and values are multiples of a unit."""
+    return axis.grid == "auto" and axis.unit > 0
+
+
+def draw_moves(partition: Partition, each: int) -> NDArray[np.int64]:
+    """For each class so many numbers that are 1 or 2."""
+    key = table_key(partition.points)
+    size = -(-each // 8)
+    boxes = np.hstack([partition.lo, partition.hi]).astype("<i8")
+    drawn = b"".join(blake2b(box.tobytes(), key=key, digest_size=size).digest() for box in boxes)
+    bits = np.unpackbits(np.frombuffer(drawn, np.uint8).reshape(-1, size), axis=1)
+    return bits[:, :each].astype(np.int64) + 1
+
+
+def table_key(points: Points) -> bytes:
+    """A key nobody knows who does not have the table."""
+    return blake2b(points.weights.astype("<i8").tobytes(), key=hash_codes(points), digest_size=32).digest()
+
+
+def hash_codes(points: Points) -> bytes:
+    """Of all codes."""
+    return blake2b(points.codes.astype("<i4").tobytes(), digest_size=32).digest()
+
+
+def loose_widths(points: Points) -> Widths:
+    """The axes as the search knows them: sides end where they are published on average."""
+    widths = points.widths()
+    for j, axis in enumerate(points.axes):
+        if isinstance(axis, LineAxis) and is_loose(axis):
+            codes = np.arange(axis.values)
+            far = [move_all(axis, moves) for moves in (1, 2)]
+            left, right = (ends.copy() for ends in axis.ends)
+            left[codes] = np.mean([axis.ends[0][lo] for lo, _ in far], axis=0)
+            right[codes] = np.mean([axis.ends[1][hi] for _, hi in far], axis=0)
+            widths.loosen(j, left, right, NARROW - 1.5)
+    return widths
+
+
+def move_all(axis: LineAxis, moves: int) -> tuple[Ints, Ints]:
+    """For each code, where an end at its cell would be after so many moves."""
+    starts, cell, units = steps_of(axis)
+    far = np.full(axis.values, moves)
+    return starts[walk(cell, -1, far, units)], starts[walk(cell, 1, far, units)]
+
+
+def steps_of(axis: LineAxis) -> tuple[Ints, Ints, NDArray[np.float64]]:
+    """The first code of each published cell, the cell of each code, and how many units each cell has."""
+    starts, cell = np.unique(axis.cells[0][: axis.values], return_inverse=True)
+    return starts, cell, np.round(np.diff(np.append(axis.low[starts], np.inf)) / axis.unit)
+
+
+def move_ends(axis: LineAxis, lo: Ints, hi: Ints, moves: NDArray[np.int64]) -> tuple[Ints, Ints]:
+    """The first and the last code of each box after its ends were moved."""
+    starts, cell, units = steps_of(axis)
+    edges = np.append(axis.low[starts], np.inf)
+    held = np.minimum(hi, axis.values - 1)
+    left, right = cell[np.minimum(lo, held)], cell[held]
+    wide = (hi < axis.values) & (left < right) & (edges[right + 1] - edges[left] >= (NARROW - 0.5) * axis.unit)
+    left = walk(left, -1, np.where(wide, moves[:, 0], 0), units)
+    right = walk(right, 1, np.where(wide, moves[:, 1], 0), units)
+    return np.where(wide, starts[left], lo), np.where(wide, axis.cells[1][starts[right]], hi)
+
+
+def walk(cell: Ints, way: int, moves: NDArray[np.int64], units: NDArray[np.float64]) -> Ints:
+    """So many cells onward, as long as cells are small; open tails are not entered."""
+    for step in range(int(moves.max(initial=0))):
+        onward = np.clip(cell + way, 0, len(units) - 1)
+        inner = (onward > 0) & (onward < len(units) - 1)
+        cell = np.where((moves > step) & inner & (units[onward] <= FINE), onward, cell)
+    return cell

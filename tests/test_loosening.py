@@ -1,0 +1,135 @@
+"""Loosening: boxes only grow, by one or two steps an end, and nobody can tell by how many."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import kech
+from kech.axes import LineAxis
+from kech.cuts import Wishes
+from kech.cuts.local import cut_local
+from kech.demo import generate_town
+from kech.loosening import NARROW, draw_moves, loose_widths, loosen, move_ends
+from kech.loss import mean_loss
+from kech.points import build_points
+from strategies import random_case
+
+COLUMNS = ["age", "sex", "zip", "moved_in", "job"]
+
+
+def cut(table, k=5, **options):
+    points = build_points(table, **options)
+    (found,) = cut_local(points, [k], Wishes(effort="quick"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def town():
+    with kech.read_table(generate_town(2_000), quasi_identifiers=COLUMNS) as table:
+        yield table
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_boxes_grow_around_the_same_rows(seed):
+    case = random_case(seed)
+    with kech.read_table(case.table, **case.roles) as table:
+        tight = cut(table, min(3, table.rows), grid=case.grid)
+    loose = loosen(tight)
+    assert loose.rows.sum() == tight.rows.sum()
+    assert loose.k >= tight.k
+    assert mean_loss(loose) >= mean_loss(tight) - 1e-12
+    codes = loose.points.codes[loose.point]
+    assert ((loose.lo[loose.group] <= codes) & (codes <= loose.hi[loose.group])).all()
+    for j, axis in enumerate(loose.points.axes):
+        lo, hi = axis.close(loose.lo[:, j], loose.hi[:, j])
+        assert (lo == loose.lo[:, j]).all()
+        assert (hi == loose.hi[:, j]).all()
+
+
+def test_an_end_moves_by_one_or_two_steps(town):
+    tight = cut(town)
+    loose = loosen(tight)
+    assert loose.classes == tight.classes  # here no two boxes become one, so they can be told apart
+    order = np.argsort(tight.group, kind="stable")
+    box = dict(zip(zip(loose.point.tolist(), loose.rows.tolist(), strict=True), loose.group.tolist(), strict=True))
+    assert len(box) == len(order)
+    twin = np.zeros(tight.classes, int)
+    for point, rows, group in zip(tight.point.tolist(), tight.rows.tolist(), tight.group.tolist(), strict=True):
+        twin[group] = box[point, rows]
+    age = tight.points.axes[0]
+    assert isinstance(age, LineAxis)
+    cell = np.unique(age.cells[0], return_inverse=True)[1]
+    left = cell[tight.lo[:, 0]] - cell[loose.lo[twin, 0]]
+    right = cell[loose.hi[twin, 0]] - cell[tight.hi[:, 0]]
+    inner = (cell[tight.lo[:, 0]] > 2) & (cell[tight.hi[:, 0]] < cell.max() - 2)
+    width = age.high[tight.hi[:, 0]] - age.low[tight.lo[:, 0]] + 1
+    wide = inner & (width >= NARROW)
+    assert wide.sum() > 100
+    assert set(left[wide]) == set(right[wide]) == {1, 2}
+    assert 0.4 < (left[wide] == 1).mean() < 0.6
+    assert not left[inner & ~wide].any()
+    assert not right[inner & ~wide].any()
+    for j, axis in enumerate(tight.points.axes):
+        if not isinstance(axis, LineAxis):
+            assert (tight.lo[:, j] == loose.lo[twin, j]).all()
+            assert (tight.hi[:, j] == loose.hi[twin, j]).all()
+
+
+def test_open_tails_are_not_entered(town):
+    tight = cut(town)
+    loose = loosen(tight)
+    for j in (0, 3):
+        last = tight.points.axes[j].values - 1
+        assert (loose.lo[:, j] == 0).sum() == (tight.lo[:, j] == 0).sum()
+        assert (loose.hi[:, j] == last).sum() == (tight.hi[:, j] == last).sum()
+
+
+@pytest.mark.parametrize("grid", ["tight", "exact", 5])
+def test_only_the_default_grid_is_loosened(town, grid):
+    tight = cut(town, grid=grid)
+    assert loosen(tight) is tight
+
+
+def test_tight_and_auto_have_the_same_edges(town):
+    auto, tight = (build_points(town, grid=grid).axes[0] for grid in ("auto", "tight"))
+    assert (auto.low == tight.low).all()
+    assert (auto.hides == tight.hides).all()
+    assert (auto.grid, tight.grid) == ("auto", "tight")
+
+
+def test_chance_is_made_of_the_whole_table(town):
+    tight = cut(town)
+    moves = draw_moves(tight, 4)
+    assert (moves == draw_moves(tight, 4)).all()
+    weights = tight.points.weights.copy()
+    weights[-1] += 1
+    other = replace(tight, points=replace(tight.points, weights=weights))
+    assert 0.3 < (moves != draw_moves(other, 4)).mean() < 0.7
+
+
+def test_what_is_released_is_what_the_spectrum_said(town, folder):
+    (row,) = kech.compute_spectrum(town, k=[5], effort="quick").rows()
+    certificate = kech.make_release(town, k=5, effort="quick").write(folder / "released.csv")
+    assert certificate["claims"]["loss"] == pytest.approx(row["loss"], abs=1e-9)
+    tight = kech.make_release(town, k=5, effort="quick", grid="tight").write(folder / "tight.csv")
+    assert tight["claims"]["loss"] < certificate["claims"]["loss"]
+    assert tight["parameters"]["grid"] == "tight"
+
+
+def test_the_search_knows_where_ends_are_on_average(town):
+    points = build_points(town).at(5)
+    widths, tight = loose_widths(points), points.widths()
+    rng = np.random.default_rng(1)
+    for j, axis in enumerate(points.axes):
+        lo, hi = np.sort(rng.integers(0, axis.size, (2, 200)), axis=0)
+        if not isinstance(axis, LineAxis):
+            assert [widths.width(j, a, b) for a, b in zip(lo, hi, strict=True)] == pytest.approx(axis.widths(lo, hi))
+            continue
+        moved = [
+            axis.widths(*move_ends(axis, lo, hi, np.tile(moves, (200, 1))))
+            for moves in ((1, 1), (1, 2), (2, 1), (2, 2))
+        ]
+        found = [widths.width(j, a, b) for a, b in zip(lo, hi, strict=True)]
+        assert found == pytest.approx(np.mean(moved, axis=0))
+        assert max(np.array(found) - [tight.width(j, a, b) for a, b in zip(lo, hi, strict=True)]) > 0
