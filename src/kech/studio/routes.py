@@ -19,6 +19,7 @@ import kech
 from kech import screen
 from kech.errors import BadOption, KechError
 from kech.studio.desk import EXAMPLES, Change, Desk, OpenTable, Stale
+from kech.studio.jobs import Job
 
 PAGES = Path(__file__).parent / "pages"
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
@@ -176,33 +177,20 @@ def job_routes(desk: Desk) -> list[Route]:
         options = released(desk, table, asked.options) if asked.verb == "release" else asked.options
         if asked.verb == "hierarchy" and options.get("source"):
             options = options | {"source": str(table.tree(str(options["source"])))}
-        return await told(table, table.ask(asked.verb, options).id)
+        return await told(table.ask(asked.verb, options))
 
     async def look(request: Request) -> Response:
-        return await told(find_table(request, desk), request.path_params["job"])
-
-    async def told(table: OpenTable, name: str) -> Response:
-        try:
-            job = table.job(name)
-        except KeyError:
-            raise HTTPException(404, "This job is forgotten.\n") from None
-        with suppress(TimeoutError):
-            await asyncio.wait_for(job.over.wait(), PATIENCE)
-        return answer(job.to_json())
+        return await told(find_job(request, desk))
 
     async def result(request: Request) -> Response:
-        try:
-            job = find_table(request, desk).job(request.path_params["job"])
-        except KeyError:
-            raise HTTPException(404, "This job is forgotten.\n") from None
+        job = find_job(request, desk)
         await job.over.wait()
         return Response(job.body, 200 if job.state == "done" else 422, media_type="application/json")
 
     async def cancel(request: Request) -> Response:
-        table = find_table(request, desk)
-        with suppress(KeyError):
-            table.cancel(table.job(request.path_params["job"]))
-        return await told(table, request.path_params["job"])
+        job = find_job(request, desk)
+        find_table(request, desk).cancel(job)
+        return await told(job)
 
     many, one = "/api/tables/{table}/jobs", "/api/tables/{table}/jobs/{job}"
     return [
@@ -211,6 +199,21 @@ def job_routes(desk: Desk) -> list[Route]:
         Route(one, cancel, methods=["DELETE"]),
         Route(one + "/result", result),
     ]
+
+
+def find_job(request: Request, desk: Desk) -> Job:
+    """The job a path names."""
+    found = find_table(request, desk).job(request.path_params["job"])
+    if found is None:
+        raise HTTPException(404, "This job is forgotten.\n")
+    return found
+
+
+async def told(job: Job) -> Response:
+    """How far a job is; one that is nearly done is waited for."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(job.over.wait(), PATIENCE)
+    return answer(job.to_json())
 
 
 def released(desk: Desk, table: OpenTable, options: dict[str, Any]) -> dict[str, Any]:
