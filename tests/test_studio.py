@@ -21,7 +21,7 @@ import kech
 from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadTarget
 from kech.studio import desk as desk_room
-from kech.studio import guard, jobs
+from kech.studio import guard, jobs, verbs
 from kech.studio.desk import Desk
 from studios import Studio, running, wait_for
 
@@ -277,6 +277,13 @@ def test_a_question_that_makes_no_sense_is_refused(studio, body):
     table = studio.upload("a.csv", b"age\n1\n")["id"]
     assert studio.json("POST", f"/api/tables/{table}/jobs", body, 422)["exit_code"] == 2
     studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_a_page_gets_no_more_bars_than_it_can_draw(monkeypatch):
+    monkeypatch.setattr(verbs, "MOST_BARS", 2)
+    bars = [{"birth": 0.0, "death": death} for death in (0.5, None, 0.1, 0.7)]
+    assert verbs.shorten({"bars": bars[:2]}) == {"bars": bars[:2]}
+    assert verbs.shorten({"bars": bars}) == {"bars": [bars[1], bars[3]], "bars_left_out": 2}
 
 
 def test_unknown_options_and_tables_are_refused(studio):

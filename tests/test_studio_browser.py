@@ -26,6 +26,10 @@ AXE = Path(__file__).parents[1] / ".browser" / "node_modules" / "axe-core" / "ax
 PICTURES = os.environ.get("KECH_PICTURES")
 SLOW = 30_000  # milliseconds a step may take on a busy machine
 BARS = 10_000
+SHIFTS = """window.shifted = 0;
+new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
+  if (!entry.hadRecentInput) window.shifted += entry.value;
+})).observe({ type: "layout-shift", buffered: true });"""  # what jumps without being touched, as browsers measure it
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +76,7 @@ class Visitor:
         assert self.trouble == []
         assert page.evaluate("window.hacked === undefined")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), f"{name} sticks out"
+        assert page.evaluate("[window.shifted, window.shifted = 0][0]") < 0.1, f"{name} jumps"
         if AXE.exists():
             for theme in self.themes:
                 page.emulate_media(color_scheme=theme)
@@ -117,6 +122,7 @@ def visit(browser, tmp_path):
         def arrive(width=1280, height=800):
             context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce")
             contexts.append(context)
+            context.add_init_script(SHIFTS)
             visitor = Visitor(context.new_page(), studio)
             visitor.page.goto(studio.address)
             visitor.page.get_by_role("heading", name="Open a table").wait_for()

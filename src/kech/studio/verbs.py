@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from kech.files import clear_refusals
 from kech.plan import Plan
 
 ROWS = 10  # of a preview
+MOST_BARS = 50_000  # that a page is given
 MOST_KEPT = 8  # structures of a table kept for the next question
 
 
@@ -176,7 +178,7 @@ def spectrum(sitting: Sitting, asked: SpectrumOptions) -> dict[str, Any]:
 
 def barcode(sitting: Sitting, asked: BarcodeOptions) -> dict[str, Any]:
     """`kech barcode`."""
-    return sitting.barcode(asked.max_dimension).to_json(asked.k) | {"plot": None}
+    return shorten(sitting.barcode(asked.max_dimension).to_json(asked.k) | {"plot": None})
 
 
 def lattice(sitting: Sitting, asked: LatticeOptions) -> dict[str, Any]:
@@ -210,9 +212,19 @@ def figures_of(found: kech.GeneralizationLattice, levels: list[int]) -> dict[str
 
 
 def zigzag(sitting: Sitting, asked: ZigzagOptions) -> dict[str, Any]:
-    """`kech zigzag`, without the rows of every bar."""
+    """`kech zigzag`."""
     found = kech.compute_zigzag(sitting.table, asked.path, grid=sitting.plan.release.grid).to_json(asked.k)
-    return found | {"plot": None}
+    return shorten(found | {"plot": None})
+
+
+def shorten(found: dict[str, Any]) -> dict[str, Any]:
+    """Only the longest of too many bars; a page could not draw more."""
+    extra = len(found["bars"]) - MOST_BARS
+    if extra <= 0:
+        return found
+    lengths = [inf if bar["death"] is None else bar["death"] - bar["birth"] for bar in found["bars"]]
+    kept = sorted(range(len(lengths)), key=lengths.__getitem__)[extra:]
+    return found | {"bars": [found["bars"][i] for i in sorted(kept)], "bars_left_out": extra}
 
 
 def plane(sitting: Sitting, asked: PlaneOptions) -> dict[str, Any]:

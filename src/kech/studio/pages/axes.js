@@ -1,7 +1,7 @@
 // Step 3: how every quasi-identifier is blurred, with a live view of what a value becomes.
 
 import { request, run } from "./api.js";
-import { button, field, h, input, quoted, refusal, replace, say, select } from "./dom.js";
+import { button, field, h, input, keepingFocus, quoted, refusal, replace, say, select } from "./dom.js";
 import { plural } from "./numbers.js";
 import { leavesOf, pathUp, plant, toLines, treeEditor } from "./tree.js";
 import { work } from "./work.js";
@@ -11,10 +11,11 @@ const KINDS = [
   ["categorical", "text: prefixes or sets"], ["set", "text: sets of values"], ["star", "as it is, or *"],
 ];
 const BUILT = [["", "what suits it"], ["intervals", "intervals"], ["dates", "calendar"], ["prefixes", "prefixes"], ["ordered", "neighbours by 2, 4, 8"], ["star", "all or nothing"]];
+const MOST_VALUES = 20000; // of a column whose tree is shown
 const MANY = 500; // values offered by name
 
 export async function show(root, context) {
-  const { table, go } = context, detail = h("section", { class: "panel", "aria-live": "polite" });
+  const { table, go } = context, detail = h("section", { class: "panel axis" });
   const columns = table.quasiIdentifiers;
   if (!columns.length) {
     replace(root, h("h1", {}, "Axes"), h("p", {}, "Name the quasi-identifiers first."), button("Go to roles", () => go("roles"), "main"));
@@ -26,7 +27,7 @@ export async function show(root, context) {
   const pick = (column) => {
     history.replaceState(null, "", `?column=${encodeURIComponent(column)}`);
     list.forEach((item, at) => item.setAttribute("aria-pressed", String(columns[at] === column)));
-    return showAxis(detail, context, column, () => pick(column));
+    return keepingFocus(detail, () => showAxis(detail, context, column, () => pick(column)));
   };
   replace(root, h("h1", {}, "How is each column blurred?"),
     h("p", { class: "hint" }, "kech has chosen something for every column. Change what you know better."),
@@ -36,14 +37,17 @@ export async function show(root, context) {
 }
 
 async function showAxis(place, context, column, again) {
-  const { table } = context, trouble = h("div", {}), busy = h("div", {}), body = h("div", {}), axis = table.axis(column);
+  const { table } = context, trouble = h("div", {}), busy = h("div", { class: "slot" }), axis = table.axis(column);
   const failed = (fault) => replace(trouble, refusal(fault));
   const set = (change) => table.setAxis(column, change).then(again, failed);
   const isLine = () => !axis.hierarchy && (["numeric", "date"].includes(axis.kind) || (!axis.kind && ["intervals", "dates"].includes(found?.kind)));
   let found = null;
-  replace(place, h("h2", {}, column), trouble, busy, body);
+  place.querySelector(".slot")?.remove();
+  place.append(busy); // the column before stays until this one is known
+  const { distinct } = (await table.inspect(context.signal)).columns.find((about) => about.column === column);
+  const many = distinct > MOST_VALUES && !axis.hierarchy;
   const view = { column, ...(context.built?.[column] ? { kind: context.built[column] } : {}) };
-  found = await work(busy, context, "hierarchy", view, `Building the hierarchy of ${column}`);
+  found = many ? null : await work(busy, context, "hierarchy", view, `Building the hierarchy of ${column}`);
   const order = field("Order, low to high", h("textarea", { rows: 5, onchange: (event) => set({ kind: "ordinal", order: lines(event.target.value) }) }, (axis.order ?? []).join("\n")), "one value a line");
   const settings = h("div", { class: "bar" },
     field("It is read as", select(KINDS, axis.kind ?? "", (kind) => (kind === "ordinal" ? askOrder() : set({ kind, order: null })))),
@@ -54,7 +58,9 @@ async function showAxis(place, context, column, again) {
     const values = found ? leavesOf(plant(found.tree), MANY).map((leaf) => leaf.label) : [];
     set({ kind: "ordinal", order: values.sort() });
   };
-  replace(body, settings, found && hierarchy(found, context, column, again, failed, isLine()));
+  const note = `${plural(distinct, "value")}: too many for a tree to look at. They are blurred as above; kech hierarchy writes the tree to a file.`;
+  const refused = !found && !many && h("div", {}, ...busy.childNodes);
+  replace(place, h("h2", {}, column), trouble, refused, settings, many && h("p", { class: "note" }, note), found && hierarchy(found, context, column, again, failed, isLine()));
 }
 
 const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);

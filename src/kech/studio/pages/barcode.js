@@ -6,7 +6,7 @@ import { count, short, tickText, ticks } from "./numbers.js";
 const HEIGHT = 340, FOOT = 26, SIDE = 8;
 
 export function barcodeView({ onEps, signal }) {
-  let bars = null, top = 1, k = 2, eps = 0, regimes = [];
+  let bars = null, partial = false, top = 1, k = 2, eps = 0, regimes = [];
   const layer = document.createElement("canvas"); // the bars, drawn when k or the size changes; brushing copies it
   let layerK = null;
   const { canvas, redraw } = board(HEIGHT, "Weighted barcode", draw, signal);
@@ -73,15 +73,17 @@ export function barcodeView({ onEps, signal }) {
         weights: Float64Array.from(shown, (bar) => bar.weight),
       };
       layerK = null;
-      canvas.setAttribute("aria-label", `Weighted barcode of ${count(shown.length)} bars, eps from 0 to ${short(top)}`);
+      partial = Boolean(found.bars_left_out);
+      canvas.setAttribute("aria-label", `Weighted barcode of ${partial ? "the longest " : ""}${count(shown.length)} bars, eps from 0 to ${short(top)}`);
       redraw();
     },
     mark(change) {
       ({ k = k, eps = eps, regimes = regimes } = change);
       redraw();
     },
-    // Components at eps: how many, and the rows of the smallest.
+    // Components at eps: how many, and the rows of the smallest; null where not all bars are here.
     at(radius) {
+      if (partial) return null;
       let classes = 0, smallest = Infinity;
       for (let i = 0; i < (bars?.births.length ?? 0); i += 1) {
         if (bars.births[i] <= radius && radius < bars.deaths[i]) {

@@ -1,7 +1,7 @@
 // Step 5: the goal, and what it does to people's rows.
 
 import { cancel } from "./api.js";
-import { button, field, h, input, refusal, replace, select } from "./dom.js";
+import { button, field, h, input, keepingFocus, refusal, replace, select } from "./dom.js";
 import { loss } from "./numbers.js";
 import { consequences } from "./words.js";
 import { work } from "./work.js";
@@ -10,7 +10,7 @@ const CUTS = [["local", "local: lowest loss"], ["minimal", "minimal: smallest bl
 const EFFORTS = [["quick", "quick"], ["", "normal"], ["best", "best"]];
 
 export async function show(root, context) {
-  const { table, go } = context, busy = h("div", { class: "slot" }), trouble = h("div", {}), result = h("div", { "aria-live": "polite" });
+  const { table, go } = context, busy = h("div", { class: "slot" }), trouble = h("div", {}), result = h("div", {});
   const goals = table.plan.release, next = button("Continue to the release", () => go("release"), "main", { disabled: true });
   const about = await work(busy, context, "inspect", {}, "Looking at the columns");
   if (!about) { replace(root, h("h1", {}, "Choose"), busy); return; }
@@ -26,7 +26,7 @@ export async function show(root, context) {
     replace(result, found && outlook(found, about.rows));
     next.disabled = !found;
   }
-  const set = (change) => table.setRelease(change).then(() => { replace(trouble); draw(); return look(); }, (fault) => { replace(trouble, refusal(fault)); });
+  const set = (change) => table.setRelease(change).then(() => { replace(trouble); keepingFocus(form, draw); return look(); }, (fault) => { replace(trouble, refusal(fault)); });
   const form = h("div", {});
   const number = (name, more) => input("number", table.plan.release[name] ?? "", (value) => set({ [name]: value === "" ? null : Number(value) }), more);
 

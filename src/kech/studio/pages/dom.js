@@ -54,6 +54,16 @@ export function say(text) {
   say.timer = setTimeout(() => { place.textContent = ""; }, 4000);
 }
 
+// Draw a place again; what had the focus there has it afterwards, if it is there still.
+export async function keepingFocus(place, draw) {
+  const held = place.contains(document.activeElement) ? nameOf(document.activeElement) : null;
+  await draw();
+  if (held === null || (document.activeElement && document.activeElement !== document.body)) return;
+  [...place.querySelectorAll("button, input, select, textarea")].find((element) => nameOf(element) === held)?.focus();
+}
+
+const nameOf = (element) => `${element.tagName} ${element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent ?? element.textContent}`;
+
 // Only the newest call matters: while one runs, at most one waits.
 export function latest(work) {
   let running = false, next = null;

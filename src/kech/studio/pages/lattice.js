@@ -9,7 +9,7 @@ const MOST_DOTS = 3000, MOST_LINES = 400, WIDE = 1100, GAP_X = 26, GAP_Y = 26;
 export function latticeView(context, { onPath }) {
   let found = null, columns = [], heights = [], k = 2, here = null, path = [], drawing = false;
   const figure = h("div", { class: "hasse", tabindex: "0", role: "application", "aria-label": "Lattice: arrow keys walk between nodes" });
-  const detail = h("div", { "aria-live": "polite" }), minimal = h("div", { class: "bar middle" }), drawn = h("p", { class: "hint" });
+  const detail = h("div", {}), heard = h("p", { class: "unseen", role: "status" }), minimal = h("div", { class: "bar middle" }), drawn = h("p", { class: "hint" });
   const pencil = button("Draw a path", () => { drawing = !drawing; pencil.setAttribute("aria-pressed", String(drawing)); if (drawing && here) addStep(here); }, "small", { "aria-pressed": "false" });
   const clear = button("Clear the path", () => { path = []; tellPath(); }, "small");
   const dots = new Map();
@@ -44,6 +44,7 @@ export function latticeView(context, { onPath }) {
 
   function drawDetail({ node, up, down }) {
     const item = (other) => button([h("strong", {}, step(node, other)), h("br"), h("small", {}, `k = ${count(other.k)}, ${plural(other.classes, "class", "classes")}, loss ${loss(other.loss)}`)], () => visit(other.levels), other.k >= k ? "reaches" : "");
+    heard.textContent = `Node ${node.levels.join(" ")}: k ${node.k}, ${plural(node.classes, "class", "classes")}, loss ${loss(node.loss)}`;
     replace(detail,
       h("h3", {}, `Node ${node.levels.join(",")}`),
       h("p", {}, columns.map((column, at) => `${quoted(column)} ${node.levels[at]} of ${heights[at] - 1}`).join(" · ")),
@@ -118,7 +119,7 @@ export function latticeView(context, { onPath }) {
   return {
     element: h("section", { class: "panel lattice" }, h("header", {}, h("h2", {}, "Lattice"), h("span", { class: "private" }, "PRIVATE")),
       h("p", { class: "hint" }, "A node has one level for every row of a column. Filled nodes reach k; the darkest are minimal: nothing below them does."),
-      minimal, figure, h("div", { class: "bar middle" }, pencil, clear, drawn), detail),
+      minimal, figure, h("div", { class: "bar middle" }, pencil, clear, drawn), heard, detail),
     set(now) {
       found = now;
       columns = Object.keys(now.heights);

@@ -1,6 +1,6 @@
 // Which page is shown: every step has an address of its own.
 
-import { h, refusal, replace, say } from "./dom.js";
+import { h, keepingFocus, refusal, replace, say } from "./dom.js";
 import { Table } from "./table.js";
 import * as axes from "./axes.js";
 import * as choose from "./choose.js";
@@ -36,7 +36,7 @@ async function show(moveFocus) {
     if (signal.aborted) return;
     drawHead(id, step);
     if (moveFocus) { content.focus({ preventScroll: true }); scrollTo(0, 0); }
-    await STEPS[step].show(place, { table, go, signal, again: () => show(false) });
+    await STEPS[step].show(place, { table, go, signal, again: () => keepingFocus(content, () => show(false)) });
   } catch (fault) {
     if (fault.name === "AbortError" || signal.aborted) return;
     replace(place, refusal(fault), h("p", {}, h("a", { href: "/open" }, "Open a table")));

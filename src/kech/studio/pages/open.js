@@ -46,7 +46,7 @@ async function showChoice(root, { go, signal }) {
 // -- how it is read ------------------------------------------------------------------------------------------
 
 async function showTable(root, context) {
-  const { table, go, again } = context, busy = h("div", {}), trouble = h("div", {}), rows = h("div", {}), facts = h("p", { class: "hint" });
+  const { table, go, again } = context, busy = h("div", {}), trouble = h("div", {}), rows = h("div", {}), facts = h("p", { class: "hint" }, "Being read …"), next = h("div", { class: "next" });
   const section = table.plan.table;
   const set = (change) => table.save((it) => { it.plan.table = { ...it.plan.table, ...change }; }).then(again, (fault) => replace(trouble, refusal(fault)));
   const isText = /\.(csv|tsv|txt)$/i.test(table.name);
@@ -56,14 +56,15 @@ async function showTable(root, context) {
       isText && field("Fields are parted by", select(DELIMITERS, section.delimiter ?? "", (value) => set({ delimiter: value }))),
       isText && field("Encoding", select(ENCODINGS, section.encoding ?? "", (value) => set({ encoding: value }))),
       field("Texts that mean “missing”", input("text", (section.null_values ?? []).join(", "), (value) => set({ null_values: split(value) }), { placeholder: "NA, ?" }))),
-    busy, rows,
-    h("div", { class: "next" }, button("Continue to roles", () => go("roles"), "main"), button("Close this table", () => request("DELETE", `/api/tables/${table.id}`).then(() => go("open", null)))));
+    busy, rows, next);
+  const close = button("Close this table", () => request("DELETE", `/api/tables/${table.id}`).then(() => go("open", null)));
   const head = await work(busy, context, "head", {}, "Reading the table");
   const found = head && await work(busy, context, "inspect", {}, "Looking at the columns");
-  if (!found) return;
+  if (!found) { facts.textContent = "It could not be read this way."; replace(next, close); return; }
   const dialect = found.delimiter ? `, fields parted by “${found.delimiter === "\t" ? "tab" : found.delimiter}”, ${found.encoding}` : "";
   facts.textContent = `${count(found.rows)} rows, ${found.columns.length} columns (${found.format}${dialect})`;
   replace(rows, preview(head, found, table, trouble));
+  replace(next, button("Continue to roles", () => go("roles"), "main"), close);
 }
 
 const split = (text) => text.split(",").map((word) => word.trim()).filter(Boolean);

@@ -11,7 +11,7 @@ export async function show(root, context) {
     replace(root, h("h1", {}, "Release"), h("p", {}, "Choose k first."), button("Go to choose", () => go("choose"), "main"));
     return;
   }
-  const known = await request("GET", "/api/state", undefined, signal), busy = h("div", {}), result = h("div", { "aria-live": "polite" });
+  const known = await request("GET", "/api/state", undefined, signal), busy = h("div", {}), result = h("div", { role: "status" });
   const stem = table.name.split(/[\\/]/).at(-1).replace(/\.[^.]*$/, "").replace(/^\.+/, "") || "release";
   const folder = input("text", `${stem}-k${goals.k}`, () => {}, { size: 30, autocomplete: "off" });
   const ending = select([[".csv", "CSV"], [".parquet", "Parquet"]], ".csv", () => {});

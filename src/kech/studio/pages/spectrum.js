@@ -38,7 +38,7 @@ function spectrumPage(context, { rows, columns: described }) {
     x: columns.includes(asked.get("x")) ? asked.get("x") : drawn[0], y: columns.includes(asked.get("y")) ? asked.get("y") : drawn[1] ?? drawn[0],
     cut: table.plan.release.cut ?? "local",
   };
-  let lines = [], regimes = [], homological = null;
+  let lines = [], regimes = [], homological = null, seen = { classes: NaN, smallest: NaN };
 
   const barcode = barcodeView({ onEps: (eps) => brushEps(eps), signal });
   const plane = planeView(signal), zigzag = zigzagView(context), lattice = latticeView(context, { onPath: (path) => (path ? zigzag.show(path) : zigzag.clear()) });
@@ -81,12 +81,12 @@ function spectrumPage(context, { rows, columns: described }) {
 
   // -- what hangs on them ----------------------------------------------------------------------------------------
 
-  const facts = h("dl", { class: "figures", "aria-live": "polite" }, h("div", {}, h("dt", {}, "classes at eps"), h("dd", {}, "…"))), busyBarcode = h("div", { class: "slot" });
+  const facts = h("dl", { class: "figures" }, h("div", {}, h("dt", {}, "classes at eps"), h("dd", {}, "…"))), busyBarcode = h("div", { class: "slot" });
   function drawFacts(holds) {
     if (!barcode.ready) return;
-    const { classes: number, smallest } = barcode.at(state.eps), inside = holds.some(({ start, stop }) => start <= state.eps && state.eps < (stop ?? Infinity));
+    const { classes: number, smallest } = barcode.at(state.eps) ?? seen, inside = holds.some(({ start, stop }) => start <= state.eps && state.eps < (stop ?? Infinity));
     const first = holds[0];
-    replace(facts, [["classes at eps", count(number)], ["smallest class", Number.isFinite(smallest) ? count(smallest) : "none"], [`strict regime for k = ${state.k}`, inside ? "inside" : "outside"],
+    replace(facts, [["classes at eps", Number.isFinite(number) ? count(number) : "…"], ["smallest class", Number.isFinite(smallest) ? count(smallest) : "…"], [`strict regime for k = ${state.k}`, inside ? "inside" : "outside"],
       ["its first eps", first ? short(first.start) : "none"], ...(homological ? [["homological, first eps", homological.find((regime) => regime.k >= state.k) ? short(homological.find((regime) => regime.k >= state.k).start) : "none"]] : [])]
       .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
   }
@@ -123,6 +123,7 @@ function spectrumPage(context, { rows, columns: described }) {
     try {
       const found = await run(table.id, "plane", by === "eps" ? { x, y, eps } : { x, y, k, cut: planeCut.value }, { signal });
       plane.set(found);
+      if (by === "eps" && !barcode.at(eps)) { seen = found; drawFacts(regimes.filter((regime) => regime.k >= k)); }
       planeTold.textContent = `${by === "eps" ? `Components at eps = ${short(eps)}` : `Classes for k = ${k}, ${planeCut.value} cut`}: ${count(found.classes)}, the smallest with ${count(found.smallest)} rows.`;
     } catch (fault) {
       if (fault.name !== "AbortError") planeTold.textContent = fault.message;
