@@ -46,6 +46,9 @@ def test_there_are_commands():
         "risk",
         "attack",
         "studio",
+        "ledger",
+        "report",
+        "compare",
     }
 
 

@@ -195,15 +195,31 @@ def test_a_release_is_written_verified_and_told_as_a_command(studio, run, folder
     target = folder / "nine-k3" / "nine.csv"
     assert Path(found["release"]["file"]) == target and found["release"]["k"] >= 3
     assert run("verify", target, "--json").json == found["verified"]
+    page = tmp_path / "report.html"
+    assert run(*found["commands"][2].split()[1:-1], page).code == 0
+    assert page.read_bytes() == Path(found["report"]).read_bytes()
     again = studio.ask(table, "release", folder="nine-k3", ending=".parquet")
     assert Path(again["release"]["file"]).suffix == ".parquet"
 
     write_csv(nine_rows(), tmp_path / "nine.csv")
     monkeypatch.chdir(tmp_path)
-    words = found["command"].split()[1:]
+    words = found["commands"][0].split()[1:]
     words[words.index("-o") + 1] = str(tmp_path / "again.csv")
     said = run(*words, "--json").json
     assert {**said, "file": 0, "certificate": 0} == {**found["release"], "file": 0, "certificate": 0}
+
+
+def test_a_second_release_of_a_table_is_refused_unless_it_is_allowed(studio, folder, tmp_path):
+    table = studio.upload("nine.csv", write_csv(nine_rows(), tmp_path / "nine.csv").read_bytes())["id"]
+    roles = {"quasi_identifiers": ["age", "zip"], "sensitive": ["salary"]}
+    studio.give_roles(table, **roles, release={"k": 3, "grid": "exact"})
+    assert studio.ask(table, "release", folder="first")["release"]["ledger"]["verdict"] == "first"
+    studio.give_roles(table, **roles, release={"k": 2, "grid": "exact"})
+    assert studio.ask(table, "release", 422, folder="second")["error"] == "ReleasedBefore"
+    assert not (folder / "second" / "nine.csv").exists()
+    found = studio.ask(table, "release", folder="second", allow_composition=True)
+    assert found["release"]["ledger"]["verdict"] == "composed" and "--allow-composition" in found["commands"][0]
+    studio.json("DELETE", f"/api/tables/{table}")
 
 
 def test_a_release_is_never_written_over_another(studio, folder):

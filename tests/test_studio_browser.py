@@ -142,7 +142,8 @@ def verified(visitor, folder, name):
     files = page.locator("li code").all_inner_texts()
     figures = kech.check_certificate(files[0])
     assert Path(files[0]).parent.name == folder and Path(files[0]).name == name
-    assert Path(files[2]).name == "kech.toml" and kech.read_plan(files[2]).release.k
+    assert [Path(file).name for file in files[2:]] == ["report.html", "kech.toml"]
+    assert kech.read_plan(files[3]).release.k and "<html" in Path(files[2]).read_text("utf-8")
     names, values = (page.locator(f".holds {tag}").all_inner_texts() for tag in ("dt", "dd"))
     shown = dict(zip(names, values, strict=True))
     assert int(shown["k"]) == figures["k"] and int(shown["rows"].replace(",", "")) == figures["rows"]

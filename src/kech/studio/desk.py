@@ -52,6 +52,8 @@ class OpenTable:
     plan: Plan = field(default_factory=Plan)
     dropped: list[str] = field(default_factory=list)  # columns that are to be left out
     revision: int = 0
+    is_example: bool = False  # nobody's data: the ledger need not know of it
+    released: list[str] = field(default_factory=list)  # files written before
     trees: dict[str, Path] = field(default_factory=dict)
     jobs: dict[bytes, Job] = field(default_factory=dict)
 
@@ -127,10 +129,12 @@ class OpenTable:
         return job
 
     async def run(self, job: Job) -> None:
-        """Have a job done; an inspection tells which columns must have a role."""
+        """Have a job done; an inspection tells which columns must have a role, a release what was written."""
         await self.lane(job).run(job)
-        if job.verb == "inspect" and job.state == "done":
+        if job.state == "done" and job.verb == "inspect":
             self.columns = [column["column"] for column in msgspec.json.decode(job.body)["columns"]]
+        if job.state == "done" and job.verb == "release":
+            self.released = [*self.released, msgspec.json.decode(job.body)["release"]["file"]]
 
     def check_roles(self) -> None:
         """Nothing proceeds with a column of which nobody said what it is."""
@@ -201,7 +205,9 @@ class Desk:
         """A made-up table."""
         file, make = EXAMPLES[name]
         folder = self.own_folder()
-        return self.add(file, write_csv(make(), folder / file), folder)
+        found = self.add(file, write_csv(make(), folder / file), folder)
+        found.is_example = True
+        return found
 
     async def take_upload(self, name: str, chunks: AsyncIterator[bytes]) -> OpenTable:
         """A file that was dropped on a page; its name is shown, and only its ending is used."""

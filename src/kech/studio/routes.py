@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from html import escape
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from starlette.applications import Starlette
@@ -216,14 +216,23 @@ async def told(job: Job) -> Response:
     return answer(job.to_json())
 
 
+class Wish(msgspec.Struct, forbid_unknown_fields=True):
+    """What a page may say of a release: the name of a folder, never a path."""
+
+    folder: str
+    ending: Literal[".csv", ".parquet"] = ".csv"
+    allow_composition: bool = False
+
+
 def released(desk: Desk, table: OpenTable, options: dict[str, Any]) -> dict[str, Any]:
-    """Where a release goes: the page names a folder and an ending, the server makes the path."""
-    unknown = set(options) - {"folder", "ending"}
-    ending = options.get("ending", ".csv")
-    if unknown or ending not in (".csv", ".parquet"):
-        raise BadOption("release", "it takes a folder, and .csv or .parquet as the ending.")
-    folder = desk.place(str(options.get("folder", "")))
-    return {"folder": str(folder), "file": Path(table.name).stem + ending, "table": table.name}
+    """The options of a release, with paths made here."""
+    try:
+        wish = msgspec.convert(options, Wish)
+    except msgspec.ValidationError as fault:
+        raise BadOption("release", f"{fault}.") from None
+    known = {"ledger": not table.is_example, "earlier": table.released, "allow_composition": wish.allow_composition}
+    place = {"folder": str(desk.place(wish.folder)), "file": Path(table.name).stem + wish.ending}
+    return place | known | {"table": table.name}
 
 
 # -- JSON ----------------------------------------------------------------------------------------------------

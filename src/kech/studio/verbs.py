@@ -18,75 +18,21 @@ import kech
 from kech.errors import BadTarget
 from kech.files import clear_refusals
 from kech.plan import Plan
+from kech.studio.options import (
+    BarcodeOptions,
+    HierarchyOptions,
+    LatticeOptions,
+    NodeOptions,
+    Options,
+    PlaneOptions,
+    ReleaseOptions,
+    SpectrumOptions,
+    ZigzagOptions,
+)
 
 ROWS = 10  # of a preview
 MOST_BARS = 50_000  # that a page is given
 MOST_KEPT = 8  # structures of a table kept for the next question
-
-
-class Options(msgspec.Struct, forbid_unknown_fields=True):
-    """What a page may say; unknown words are refused."""
-
-
-class HierarchyOptions(Options):
-    """One column, and a hierarchy to check in place of building one."""
-
-    column: str
-    kind: str | None = None
-    source: str | None = None
-    pad: bool = False
-
-
-class SpectrumOptions(Options):
-    """Which k, by which cuts."""
-
-    k: list[int] | None = None
-    cut: list[str] = []
-    effort: str | None = None
-
-
-class BarcodeOptions(Options):
-    """How far to look for holes, and for which k regimes are shown."""
-
-    max_dimension: int = 0
-    k: int = 2
-
-
-class LatticeOptions(Options):
-    """Which k."""
-
-    k: list[int] | None = None
-
-
-class NodeOptions(Options):
-    """A node of the lattice."""
-
-    levels: list[int]
-
-
-class ZigzagOptions(Options):
-    """A path of nodes."""
-
-    path: str
-    k: int = 2
-
-
-class PlaneOptions(Options):
-    """Two columns; the classes at an eps, or of a release for k."""
-
-    x: str
-    y: str
-    eps: float | None = None
-    k: int | None = None
-    cut: str = "local"
-
-
-class ReleaseOptions(Options):
-    """Where to write; the paths come from the server, not from the page."""
-
-    folder: str
-    file: str
-    table: str  # as its owner names it
 
 
 @dataclass
@@ -243,19 +189,34 @@ def outlook(sitting: Sitting, asked: Options) -> dict[str, Any]:
 
 
 def release(sitting: Sitting, asked: ReleaseOptions) -> dict[str, Any]:
-    """`kech release` and `kech verify`; the plan and its hierarchies are written beside the table."""
+    """`kech release`, `kech verify` and `kech report`; the plan and its hierarchies are written beside the table."""
     folder, target = Path(asked.folder), Path(asked.folder, asked.file)
     if target.exists():
         raise BadTarget(target.name, "the folder holds a release of that name. Name another folder.")
-    made = sitting.release()
+    made, page = sitting.release(), folder / "report.html"
     with clear_refusals(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    found = made.told(target, made.write(target))
+    certificate = made.write(
+        target, ledger=asked.ledger, earlier=asked.earlier, allow_composition=asked.allow_composition
+    )
+    found = made.told(target, certificate)
     written = write_plan(sitting.plan, folder)
-    figures = kech.check_certificate(target)
-    words = ["kech", "release", asked.table, "-o", str(target), "--plan", str(written)]
-    verified = {"file": str(target), "holds": True, **figures}
-    return {"release": found, "verified": verified, "plan": str(written), "command": shlex.join(words)}
+    verified = {"file": str(target), "holds": True, **kech.verify_release(target)}
+    kech.make_report(target, plan=written).write(page)
+    commands = shell_lines(asked, target, written, page)
+    return {"release": found, "verified": verified, "plan": str(written), "report": str(page), "commands": commands}
+
+
+def shell_lines(asked: ReleaseOptions, target: Path, plan: Path, page: Path) -> list[str]:
+    """The command lines that do the same."""
+    more = [*(["--allow-composition"] * asked.allow_composition), *(["--no-ledger"] * (not asked.ledger))]
+    more += [word for file in asked.earlier for word in ("--earlier", file)]
+    lines = [
+        ["kech", "release", asked.table, "-o", str(target), "--plan", str(plan), *more],
+        ["kech", "verify", str(target)],
+        ["kech", "report", str(target), "--plan", str(plan), "-o", str(page)],
+    ]
+    return [shlex.join(words) for words in lines]
 
 
 def write_plan(plan: Plan, folder: Path) -> Path:
