@@ -302,6 +302,13 @@ def test_a_page_gets_no_more_bars_than_it_can_draw(monkeypatch):
     assert verbs.shorten({"bars": bars}) == {"bars": [bars[1], bars[3]], "bars_left_out": 2}
 
 
+def test_a_name_with_odd_letters_becomes_a_plain_file(studio, folder):
+    table = studio.upload("a%00b%0a%E2%80%AE.csv", write_csv(nine_rows(), folder / "odd.csv").read_bytes())["id"]
+    studio.give_roles(table, quasi_identifiers=["age", "zip"], dropped=["salary"], release={"k": 9})
+    assert Path(studio.ask(table, "release", folder="odd")["release"]["file"]).name == "ab.csv"
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
 def test_unknown_options_and_tables_are_refused(studio):
     table = studio.open_nine()
     assert studio.ask(table, "barcode", 422, more=1)["error"] == "BadOption"

@@ -24,7 +24,7 @@ from studios import running
 
 AXE = Path(__file__).parents[1] / ".browser" / "node_modules" / "axe-core" / "axe.min.js"
 PICTURES = os.environ.get("KECH_PICTURES")
-SLOW = 30_000  # milliseconds a step may take on a busy machine
+SLOW = 120_000 if PICTURES else 60_000  # milliseconds a step may take on a busy machine
 BARS = 10_000
 SHIFTS = """window.shifted = 0;
 new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
