@@ -354,7 +354,7 @@ def test_a_nasty_table_stays_text(visit):
     page.locator(".becomes li").first.wait_for()
     visitor.look("axes")
     visitor.press("Continue to the spectrum")
-    page.locator(".legend").get_by_text("local").wait_for()
+    page.locator(".legend").get_by_text("domain").wait_for()
     page.get_by_role("button", name="Best for k = 5").wait_for()
     visitor.look("spectrum")
     visitor.press("Choose this k")

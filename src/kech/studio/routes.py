@@ -43,8 +43,9 @@ def make_app(desk: Desk) -> Starlette:
     files = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in PAGES.iterdir() if path.suffix in TYPES}
 
     async def page(request: Request) -> Response:
-        check_step(request, desk)
-        return HTMLResponse(shell)
+        given = request.path_params
+        known = given.get("step", "open") in STEPS and ("table" not in given or given["table"] in desk.tables)
+        return HTMLResponse(shell, 200 if known else 404)
 
     async def static(request: Request) -> Response:
         if request.path_params["file"] not in files:
@@ -148,14 +149,6 @@ def tree_routes(desk: Desk) -> list[Route]:
         Route("/api/tables/{table}/trees", add_tree, methods=["POST"]),
         Route("/api/tables/{table}/trees/{tree}", tree),
     ]
-
-
-def check_step(request: Request, desk: Desk) -> None:
-    """Pages exist for the steps of open tables."""
-    if "table" in request.path_params:
-        find_table(request, desk)
-        if request.path_params["step"] not in STEPS:
-            raise HTTPException(404)
 
 
 def find_table(request: Request, desk: Desk) -> OpenTable:

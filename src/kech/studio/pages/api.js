@@ -31,7 +31,9 @@ export async function run(table, verb, options = {}, { progress = () => {}, sign
     job = await request("GET", `${jobs}/${job.job}`, undefined, signal);
     progress(job);
   }
-  return request("GET", `${jobs}/${job.job}/result`, undefined, signal);
+  const path = `${jobs}/${job.job}/result`, found = await request("GET", path, undefined, signal);
+  document.dispatchEvent(new CustomEvent("answered", { detail: { verb, path } }));
+  return found;
 }
 
 export const cancel = (table, job) => request("DELETE", `/api/tables/${table}/jobs/${job}`);

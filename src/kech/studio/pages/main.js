@@ -31,6 +31,7 @@ async function show(moveFocus) {
   const { signal } = leave, { id, step } = address();
   const place = h("div", {});
   replace(content, place);
+  replace(document.getElementById("answers"));
   try {
     table = id === null ? null : table?.id === id ? table : await Table.find(id);
     if (signal.aborted) return;
@@ -64,6 +65,16 @@ document.addEventListener("click", (event) => {
 });
 addEventListener("popstate", () => show(true));
 document.addEventListener("stale", () => show(false));
+
+// -- what the command line would have printed ------------------------------------------------------------------
+
+const answers = document.getElementById("answers");
+
+document.addEventListener("answered", ({ detail: { verb, path } }) => {
+  if (!answers.childElementCount) answers.append(h("p", {}, "The answers on this page, as the command line prints them with --json: "));
+  answers.querySelector(`[data-verb="${verb}"]`)?.remove();
+  answers.firstElementChild.append(h("a", { href: path, target: "_blank", "data-verb": verb }, `${verb} `));
+});
 
 // -- light and dark ------------------------------------------------------------------------------------------
 
