@@ -34,6 +34,8 @@ from kech.table import Table
 
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 TOLERANCE = 1e-9
+HIDING = ("auto", "tight")  # grids on which every edge hides among k rows
+NEARLY_ALL = 0.9  # share of rows with a value of their own
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,6 +120,21 @@ class Release:
                 put_in_place({draft: target, certificate_draft: beside})
         self.words.append(word)
         return certificate
+
+    def told(self, path: str | PathLike[str], certificate: dict[str, Any]) -> dict[str, Any]:
+        """The object `kech release --json` prints of a file that was written, with what its maker should look at."""
+        table = self.table
+        kept = [(name, table.facts(name)) for name in (*table.sensitive, *table.keep)]
+        return {
+            "file": str(path),
+            "certificate": str(certificate_path(Path(path))),
+            **certificate["claims"],
+            "measured": certificate["measured"],
+            "dropped": list(table.dropped),
+            "ledger": self.words[-1].to_json(),
+            "identifying": [name for name, x in kept if x.type == "text" and x.distinct > NEARLY_ALL * x.rows],
+            "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "auto") not in HIDING],
+        }
 
     def certify(self, draft: Path, target: Path, also: dict[str, Any]) -> dict[str, Any]:
         """The certificate of the written draft; it must hold what the partition promised."""

@@ -90,6 +90,10 @@ class Table:
         """What the engine knows about a column."""
         return self.engine.describe(self.index(column))
 
+    def head(self, rows: int = 10) -> list[list[str | None]]:
+        """The first rows of the loaded columns as text; PRIVATE."""
+        return self.engine.head([self.index(name) for name in self.loaded], rows)
+
     def kind(self, column: str) -> str:
         """How a quasi-identifier is read: number, date or text; a doubtful column is refused with the row."""
         wish = self.axes.get(column, AxisChoice()).kind
