@@ -60,7 +60,8 @@ class Page:
     @property
     def label(self) -> str:
         """How the menu calls it."""
-        return SHORT.get(self.source, self.prose.title)
+        plain = self.prose.title.removeprefix("Claim: ")
+        return SHORT.get(self.source, plain[0].upper() + plain[1:] if plain != self.prose.title else plain)
 
 
 class DeadLink(Exception):

@@ -231,4 +231,5 @@ def table(names: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     """A table whose cells are HTML."""
     head = "".join(f"<th>{name}</th>" for name in names)
     body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<div class="wide" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
+    whole = f'<table class="options"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    return f'<div class="wide" tabindex="0">{whole}</div>'

@@ -91,7 +91,7 @@ def make_certificate(
     read_as = {name: dict((values or {}).get(name, {"kind": "text"})) for name in sensitive}
     goals = {name: parameters[name] for name in _GOALS if name in parameters}
     figures, broken = _measure(table, axes, sensitive, read_as, goals)
-    suppression = _shown_suppression(rows_in, figures["rows"], parameters.get("k", figures["k"]))
+    suppression = shown_suppression(rows_in, figures["rows"], parameters.get("k", figures["k"]))
     figures = _with_suppressed(figures, suppression["suppressed"])
     dialect = {"delimiter": delimiter} if format == "csv" else {}
     claimed = ("k", "classes", "rows", "loss", "loss_per_column")
@@ -174,7 +174,7 @@ def _guess_format(name: AnyPath) -> str:
 # Claims
 
 
-def _shown_suppression(rows_in: int, rows: int, k: int) -> dict[str, Any]:
+def shown_suppression(rows_in: int, rows: int, k: int) -> dict[str, Any]:
     """Few suppressed rows would point at people: 1 to k-1 of them, and always 1 and 2, are shown as "<k"."""
     if 0 < rows_in - rows < _few(k):
         return {"rows_in": None, "suppressed": f"<{_few(k)}"}
