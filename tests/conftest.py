@@ -19,6 +19,14 @@ def own_temporary_folder(tmp_path_factory):
     use_temporary_folder(tmp_path_factory.mktemp("temporary"))
 
 
+@pytest.fixture(autouse=True)
+def own_ledger(tmp_path_factory, monkeypatch):
+    """No test knows the releases of another, or of the user."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("KECH_HOME", str(home))
+    return home
+
+
 @pytest.fixture
 def temporary(tmp_path):
     """The folder for temporary files, of this test alone; kech must leave it empty."""

@@ -9,12 +9,14 @@ from kech.certificate import check_certificate, check_table
 from kech.hierarchy import GeneralizationTree, read_hierarchy
 from kech.inspection import inspect_table
 from kech.lattice import GeneralizationLattice, compute_lattice
+from kech.ledger import Ledger, open_ledger
 from kech.plan import Plan, read_plan
 from kech.release import Release, make_release
 from kech.review import HierarchyReview, review_hierarchy
 from kech.risk import Risk, compute_risk
 from kech.spectrum import Spectrum, compute_spectrum
 from kech.table import AxisChoice, Table, read_table
+from kech.verification import verify_release
 from kech.zigzag import ZigzagBarcode, compute_zigzag
 
 __version__ = _version("kech")
@@ -25,6 +27,7 @@ __all__ = [
     "GeneralizationLattice",
     "GeneralizationTree",
     "HierarchyReview",
+    "Ledger",
     "Plan",
     "Release",
     "Risk",
@@ -42,11 +45,13 @@ __all__ = [
     "errors",
     "inspect_table",
     "make_release",
+    "open_ledger",
     "read_hierarchy",
     "read_plan",
     "read_table",
     "review_hierarchy",
     "run_attacks",
+    "verify_release",
 ]
 
 

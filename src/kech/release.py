@@ -4,14 +4,17 @@ In: a table and a partition.  Out: a dataframe, or a file with its certificate b
 """
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from kech.certificate import make_certificate, shown_suppression
+from kech.admission import Draft, Word, admitted
+from kech.certificate import make_certificate
+from kech.certificate.claims import shown_suppression
 from kech.complexes import build_filtration
 from kech.cuts import Wishes
 from kech.cuts.meeting import check_goals
@@ -20,6 +23,7 @@ from kech.engines import Output
 from kech.errors import BadOption, BadTarget, ClaimBroken, GoalNotMet
 from kech.files import clear_refusals, put_in_place, written_aside
 from kech.frames import as_native
+from kech.ledger import Ledger, open_ledger
 from kech.loosening import loosen
 from kech.loss import mean_loss, published_loss
 from kech.models import set_goals
@@ -41,6 +45,7 @@ class Release:
     partition: Partition
     parameters: dict[str, Any]
     version: str
+    words: list[Word] = field(default_factory=list, init=False)  # what the ledger said, one for each file written
 
     def __repr__(self) -> str:
         rows, classes = int(self.partition.rows.sum()), self.partition.classes
@@ -99,10 +104,18 @@ class Release:
         labels = self.labels.get(name)
         return Output(name, self.table.index(name), typed=True) if labels is None else Output(name, None, labels)
 
-    def write(self, path: str | PathLike[str]) -> dict[str, Any]:
+    def write(
+        self,
+        path: str | PathLike[str],
+        *,
+        ledger: Ledger | bool = True,
+        earlier: Sequence[str | PathLike[str]] = (),
+        allow_composition: bool = False,
+    ) -> dict[str, Any]:
         """Write the table (.csv or .parquet) and `<path>.certificate.json`; give back the certificate.
 
-        Both are written aside, checked from their bytes alone, and put in place last.
+        Both are written aside, checked from their bytes alone, and put in place last.  A table that was released before
+        (the ledger knows; `earlier` names the files) is refused unless this release is coarser, or composition allowed.
         """
         with clear_refusals(Path(path)):
             target = check_target(Path(path), self.table)
@@ -111,12 +124,17 @@ class Release:
             report("writing")
             write_batches(self.batches(for_csv=FORMATS[target.suffix.lower()] == "csv"), draft, target)
             report("checking the written file")
-            certificate = self.certify(draft, target)
+            certificate = self.certify(draft, target, asked(ledger, allow_composition))
             certificate_draft.write_text(json.dumps(certificate, indent=2, ensure_ascii=False) + "\n", "utf-8")
-            put_in_place({draft: target, certificate_draft: beside})
+            report("looking for earlier releases")
+            book = (open_ledger() if ledger else None) if isinstance(ledger, bool) else ledger
+            drafted = Draft(draft, certificate_draft, certificate, target, self.table)
+            with admitted(drafted, book, earlier, allow_composition) as word:
+                put_in_place({draft: target, certificate_draft: beside})
+        self.words.append(word)
         return certificate
 
-    def certify(self, draft: Path, target: Path) -> dict[str, Any]:
+    def certify(self, draft: Path, target: Path, also: dict[str, Any]) -> dict[str, Any]:
         """The certificate of the written draft; it must hold what the partition promised."""
         certificate = make_certificate(
             draft,
@@ -125,7 +143,7 @@ class Release:
             sensitive=self.table.sensitive,
             kept=self.table.keep,
             rows_in=self.table.rows,
-            parameters=self.parameters,
+            parameters=self.parameters | also,
             kech_version=self.version,
             values=self.values,
             format=FORMATS[target.suffix.lower()],
@@ -200,6 +218,11 @@ def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishe
     if wishes.goals:
         check_goals(found, wishes.goals, "and the components at this eps reach")
     return found
+
+
+def asked(ledger: Ledger | bool, allow_composition: bool) -> dict[str, Any]:
+    """What a reader should know about earlier releases."""
+    return ({"no_ledger": True} if ledger is False else {}) | ({"allow_composition": True} if allow_composition else {})
 
 
 def check_target(target: Path, table: Table) -> Path:

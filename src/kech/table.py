@@ -53,6 +53,8 @@ class Table:
     axes: Mapping[str, AxisChoice] = field(default_factory=dict)
     native: ModuleType | None = None  # the caller's dataframe library, for the way back
     threads: int = 1
+    given: Any = None  # the dataframe it was read from
+    reading: Mapping[str, Any] = field(default_factory=dict)  # what else was said about reading it
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -98,6 +100,19 @@ class Table:
     def library(self) -> str | None:
         """The name of the caller's dataframe library."""
         return self.native.__name__ if self.native else None
+
+    def fingerprint(self) -> tuple[int, ...]:
+        """A hash of the whole source, all its columns: the same for equal rows in any order."""
+        again = self.source.format not in ("parquet", "csv") or not self.source.plain
+        return self.engine.fingerprint(self.columns, read_again(self.source, self.given) if again else None)
+
+    def reopen(self, columns: Sequence[str]) -> "Table":
+        """The same source with these columns as quasi-identifiers, read in the same way."""
+        source = self.source.path if self.given is None else self.given.to_native()
+        axes = {name: choice for name, choice in self.axes.items() if name in self.columns}
+        dialect = {"delimiter": self.source.delimiter, "encoding": self.source.encoding}
+        said = {"hierarchies": self.hierarchies, "axes": axes, "threads": self.threads, **dialect, **self.reading}
+        return read_table(source, quasi_identifiers=columns, **said)
 
     def __repr__(self) -> str:
         try:
@@ -158,7 +173,9 @@ def read_table(
     check_roles(opened.columns, roles, choices)
     workers = check_threads(threads)
     engine = DuckDBEngine(memory=check_memory(memory), threads=workers)
-    table = Table(engine, opened, **roles, hierarchies=hierarchies, axes=choices, native=native, threads=workers)
+    how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
+    reading = {"null_values": as_names(null_values), "memory": memory}
+    table = Table(engine, opened, hierarchies=hierarchies, reading=reading, **how)
     try:
         load(engine, opened, [table.index(name) for name in table.loaded], as_names(null_values), given)
     except BaseException:
@@ -170,7 +187,7 @@ def read_table(
 def load(engine: DuckDBEngine, source: Source, wanted: Sequence[int], nulls: Sequence[str], given: Any) -> None:
     """Put the rows into the engine."""
     if source.format == "frame":
-        engine.load_arrow(frame_batches(given), wanted, nulls, source.path)
+        engine.load_arrow(read_again(source, given), wanted, nulls, source.path)
     elif source.format == "parquet":
         engine.load_parquet(source.path, source.columns, wanted, nulls)
     elif source.format == "csv" and source.plain:
@@ -179,7 +196,12 @@ def load(engine: DuckDBEngine, source: Source, wanted: Sequence[int], nulls: Seq
         except UnreadableFile as refusal:
             raise find_fault(source) or refusal from None
     else:
-        engine.load_arrow(read_batches(source), wanted, nulls, source.path)
+        engine.load_arrow(read_again(source, None), wanted, nulls, source.path)
+
+
+def read_again(source: Source, given: Any) -> Any:
+    """The rows of a dataframe, or of a file that the engine does not read itself."""
+    return read_batches(source) if given is None else frame_batches(given)
 
 
 # -- checks at the door --------------------------------------------------------------------------------

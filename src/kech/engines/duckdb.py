@@ -54,6 +54,8 @@ class DuckDBEngine:
         self.folder, held = claim_folder()
         self.connection = duckdb.connect(":memory:")
         self.types: dict[int, str] = {}
+        self._source = ""  # what the rows were read from, if they can be read again
+        self._origin: tuple[Path, os.stat_result] | None = None
         self._finalizer = weakref.finalize(self, _shut, self.connection, self.folder, held)
         self._counted: set[int] = set()
         self._grouped: Sequence[Mapping1D] = ()
@@ -77,14 +79,14 @@ class DuckDBEngine:
             f"delim = {literal(delimiter)}"
         )
         self._lock(path)
-        source = f"read_csv({literal(str(self.folder / 'source'))}, {options})"
-        self._store(source, {i: f"c{i}" for i in wanted}, nulls, path)
+        self._source = f"read_csv({literal(str(self.folder / 'source'))}, {options})"
+        self._store(self._source, {i: f"c{i}" for i in wanted}, nulls, path)
 
     def load_parquet(self, path: Path, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
         """Read a Parquet file."""
         self._lock(path)
-        source = f"read_parquet({literal(str(self.folder / 'source'))})"
-        self._store(source, {i: names[i] for i in wanted}, nulls, path)
+        self._source = f"read_parquet({literal(str(self.folder / 'source'))})"
+        self._store(self._source, {i: names[i] for i in wanted}, nulls, path)
 
     def load_arrow(self, batches: Any, wanted: Sequence[int], nulls: Sequence[str], path: object) -> None:
         """Read a stream of record batches; what is wrong with them is refused in the words of whoever makes them."""
@@ -115,6 +117,7 @@ class DuckDBEngine:
             link = self.folder / "source"
             link.symlink_to(path.resolve())
             allowed = [str(link), str(path.resolve())]
+            self._origin = path, path.stat()
         settings = {
             "temp_directory": literal(str(self.folder / "spill")),
             "force_mbedtls_unsafe": "true",  # without it DuckDB encrypts nothing unless it may download an extension
@@ -228,6 +231,28 @@ class DuckDBEngine:
             JOIN shares ON shares.p = row.p AND (NOT row.split OR row.i BETWEEN shares.first AND shares.last)
             JOIN labels USING (class) JOIN source ON source.rowid = row.r ORDER BY row.h, row.r"""
         return self._stream(query)
+
+    def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
+        """Rows, and twice the sum of a hash of each row; the source is read once more, all its columns.
+
+        Cells are taken for what they read as: 1.0 is 1, TRUE is true, and empty text is NULL.
+        """
+        if batches is not None:
+            self.connection.register("incoming", batches)
+        elif self._origin is not None and changed(*self._origin):
+            raise UnreadableFile(self._origin[0], "it was changed while kech worked on it. Run again.")
+        source = self._source if batches is None else "incoming"
+        types = [str(kind) for _, kind, *_ in self._run(f"DESCRIBE SELECT * FROM {source}", "comparing tables")]
+        names = [f"c{i}" for i in range(len(columns))]
+        cells = [plain(name, types[i]) for _, i, name in sorted(zip(columns, range(len(columns)), names, strict=True))]
+        (found,) = self._run(
+            f"""SELECT count(*), sum(md5_number_lower(cells)), sum(md5_number_upper(cells))
+            FROM (SELECT concat_ws(chr(31), {", ".join(cells)}) AS cells FROM {source} AS held({", ".join(names)}))""",
+            "comparing tables",
+        )
+        if batches is not None:
+            self.connection.unregister("incoming")
+        return tuple(int(figure or 0) for figure in found)
 
     # -- inside --------------------------------------------------------------------------------------
 
@@ -385,6 +410,25 @@ def without(cell: str, nulls: Sequence[str]) -> str:
         return cell
     texts = ", ".join(literal(text.lower()) for text in nulls)
     return f"CASE WHEN lower(CAST({cell} AS VARCHAR)) NOT IN ({texts}) THEN {cell} END"
+
+
+def plain(cell: str, kind: str) -> str:
+    """A cell of any type as text that is the same for all types it could have."""
+    text = f"CAST({cell} AS VARCHAR)"
+    if DATE_TYPES.match(kind):
+        return f"coalesce(regexp_replace({text}, ' 00:00:00(\\+00)?$', ''), '')"
+    number = f"nullif(TRY_CAST(trim({text}) AS DOUBLE) + 0.0, 'nan')"
+    return f"coalesce(CAST({number} AS VARCHAR), nullif(lower(trim({text})), 'nan'), '')"
+
+
+def changed(path: Path, before: os.stat_result) -> bool:
+    """Whether a file is no longer the one it was."""
+    now = path.stat() if path.exists() else None
+    return now is None or (now.st_ino, now.st_size, now.st_mtime_ns) != (
+        before.st_ino,
+        before.st_size,
+        before.st_mtime_ns,
+    )
 
 
 def harmless(cell: str) -> str:
