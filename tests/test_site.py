@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import build
+import cells
 import examples
 import pytest
 import rooms
@@ -20,6 +21,7 @@ from kech.cli import app
 
 ROOT = Path(__file__).parents[1]
 TESTS = Path(__file__).parent
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 CLAIMS = sorted((ROOT / "docs" / "claims").glob("*.md"))
 ELSEWHERE = re.compile(r"^(?:[a-z]+:)?//|^(?:https?|ftp):", re.I)
 
@@ -262,6 +264,54 @@ def test_what_commands_print_is_written_down(tmp_path, folder):
     written = examples.refreshed(tmp_path / "page.md", folder)
 
     assert written == f"# T\n\n```console\n$ kech --version\n{kech.__version__}\n```\n\nafter\n"
+
+
+# Notebooks
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_shows_what_it_shows_today(path):
+    """Where it does not, look at it, then run `make examples`."""
+    book = cells.read_notebook(path)
+    for cell, outputs in zip(cells.code_cells(book), cells.run_notebook(book), strict=True):
+        shown = [{name: held for name, held in output.items() if name != "execution_count"} for output in outputs]
+        stored = [{name: h for name, h in output.items() if name != "execution_count"} for output in cell["outputs"]]
+        assert shown == stored, "".join(cell["source"])
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_one_as_jupyter_writes_it(path):
+    book = cells.read_notebook(path)
+    numbers = [cell["execution_count"] for cell in cells.code_cells(book)]
+    names = [cell["id"] for cell in book["cells"]]
+
+    assert (book["nbformat"], book["nbformat_minor"]) == (4, 5)
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert len(names) == len(set(names))
+    assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) for name in names)
+    assert len(path.read_bytes()) < 40_000
+
+
+def test_there_are_three_notebooks():
+    assert [path.stem for path in NOTEBOOKS] == ["coming_from", "nine_rows", "town"]
+
+
+def test_a_cell_prints_and_shows_its_last_expression():
+    class Rich:
+        def _repr_html_(self):
+            return "<b>x</b>"
+
+        def __repr__(self):
+            return "x"
+
+    names = {"Rich": Rich}
+    printed, shown = cells.run_cell("y = 1\nprint(y)\nRich()", names)
+
+    assert (printed["text"], names["y"]) == (["1\n"], 1)
+    assert shown["data"] == {"text/html": ["<b>x</b>"], "text/plain": ["x"]}
+    assert cells.run_cell("None", {}) == cells.run_cell("y = 2", {}) == cells.run_cell("3;", {}) == []
+    with pytest.raises(ZeroDivisionError):
+        cells.run_cell("1 / 0", {})
 
 
 # Claims

@@ -7,6 +7,7 @@ A cell prints, and its last expression is shown as Jupyter shows it: HTML where 
 
 import ast
 import json
+import os
 import tempfile
 from collections.abc import Callable
 from contextlib import chdir, redirect_stdout
@@ -14,6 +15,7 @@ from html import escape
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from prose import Heading, Prose, colour, render
 
@@ -53,7 +55,8 @@ def number_cells(book: dict[str, Any]) -> None:
 def run_notebook(book: dict[str, Any]) -> list[list[dict[str, Any]]]:
     """The outputs of each code cell, run from first to last in a folder of their own."""
     names: dict[str, Any] = {"__name__": "__main__"}
-    with tempfile.TemporaryDirectory() as folder, chdir(folder):
+    home = patch.dict(os.environ, KECH_HOME="home")  # a ledger of its own
+    with tempfile.TemporaryDirectory() as folder, chdir(folder), home:
         return [run_cell("".join(cell["source"]), names) for cell in code_cells(book)]
 
 

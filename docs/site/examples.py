@@ -16,10 +16,11 @@ import shlex
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import chdir, redirect_stderr, redirect_stdout
+from contextlib import AbstractContextManager, chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 from kech.cli import main as run_kech
@@ -83,16 +84,32 @@ def run_page(path: Path, folder: Path) -> int:
     return sum(block.language in ("python", "sh", "console") for block in blocks)
 
 
-def prepared(path: Path, folder: Path) -> chdir:  # type: ignore[type-arg]
-    """The folder, with people to work on and the tables that lie beside the page."""
+@contextmanager
+def prepared(path: Path, folder: Path) -> Iterator[None]:
+    """In the folder, with people to work on and the tables that lie beside the page."""
     write_csv(generate_town(PEOPLE), folder / "people.csv")
     for table in path.parent.glob("*.csv"):
         shutil.copy(table, folder)
-    return chdir(folder)
+    with chdir(folder):
+        yield
 
 
 def run_block(block: Block, names: dict[str, object]) -> None:
-    """Run one block and compare what it prints."""
+    """Run one block and compare what it prints.
+
+    Commands and Python have a ledger each: a reader takes the one way or the other, and releases a table once.
+    """
+    with own_ledger("python" if block.language == "python" else "commands"):
+        run_lines(block, names)
+
+
+def own_ledger(name: str) -> AbstractContextManager[Any]:
+    """A ledger in this folder."""
+    return patch.dict(os.environ, KECH_HOME=str(Path.cwd() / f"ledger-{name}"))
+
+
+def run_lines(block: Block, names: dict[str, object]) -> None:
+    """Run what a block says in its language."""
     if block.language == "python" and ">>>" in block.text:
         run_session(block.text, names)
     elif block.language == "python":
@@ -151,7 +168,8 @@ def refreshed(path: Path, folder: Path) -> str:
     with prepared(path, folder):
         for block in find_blocks(text):
             if block.language == "console" and block.runs:
-                said = "".join(f"$ {line}\n{run_command(line)}" for line, _ in sessions(block.text))
+                with own_ledger("commands"):
+                    said = "".join(f"$ {line}\n{run_command(line)}" for line, _ in sessions(block.text))
                 made, last = made + text[last : block.start] + said, block.stop
             elif block.runs:
                 run_block(block, names)
