@@ -46,6 +46,8 @@ def test_there_are_commands():
         "risk",
         "attack",
         "ledger",
+        "report",
+        "compare",
     }
 
 

@@ -179,6 +179,7 @@ def test_the_command_prints_the_same_figures_and_the_formulas(run, town):
     assert found == json.loads(json.dumps(risk.to_json())) | {
         "file": str(town / "released.csv"),
         "private": False,
+        "loss_per_column": None,
         "attacks": None,
     }
     shown = " ".join(run("risk", town / "released.csv").out.split())

@@ -60,8 +60,8 @@ class Page:
     @property
     def label(self) -> str:
         """How the menu calls it."""
-        plain = self.prose.title.removeprefix("Claim: ")
-        return SHORT.get(self.source, plain[0].upper() + plain[1:] if plain != self.prose.title else plain)
+        plain = re.sub(r"^Claim: (\w\w)", lambda found: found[1].capitalize(), self.prose.title)
+        return SHORT.get(self.source, plain.removeprefix("Claim: "))
 
 
 class DeadLink(Exception):

@@ -52,6 +52,7 @@ def describe_command(name: str, command: cyclopts.App) -> str:
     words = [f"{argument.names[0]}" for argument in arguments if not argument.names[0].startswith("-")]
     usage = " ".join([name, *words, "[OPTIONS]"])
     about = re.split(r"\n\s*Parameters\n\s*-{3,}", inspect.cleandoc(command.help or ""))[0]
+    about = re.sub(r"^Example: (kech .*)$", r"\n```sh\n\1\n```\n", about, flags=re.M)
     return (
         render_docstring(about)
         + f"<pre><code>{escape(usage)}</code></pre>"

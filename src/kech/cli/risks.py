@@ -77,7 +77,14 @@ def risk(
         ).to_json()
     chosen: dict[str, Any] = {"certificate": certificate, "second": second, "seed": seed}
     attacks = None if original is None else attacked(table, original, plan, **chosen)
-    shown = {"file": str(table), "private": original is not None, **found, "attacks": attacks}
+    losses = None if original is None else kech.check_certificate(table, certificate)["loss_per_column"]
+    shown = {
+        "file": str(table),
+        "private": original is not None,
+        **found,
+        "loss_per_column": losses,
+        "attacks": attacks,
+    }
     screen.show(shown, json, drawings.risk)
 
 
