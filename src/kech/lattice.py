@@ -174,9 +174,7 @@ class GeneralizationLattice:
 
     def limit(self, suppress: float) -> int:
         """Rows that may be suppressed, from their share."""
-        if not 0 <= suppress < 1:
-            raise BadOption("--suppress", "give a share of the rows, 0 or more and less than 1.")
-        return min(int(suppress * self.points.rows + 1e-9), self.points.rows - 1)
+        return self.points.limit(suppress)
 
     # -- all nodes -------------------------------------------------------------------------------------
 

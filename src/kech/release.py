@@ -142,7 +142,7 @@ class Release:
             axes=self.axes,
             sensitive=self.table.sensitive,
             kept=self.table.keep,
-            rows_in=self.table.rows,
+            rows_in=self.partition.rows_in,
             parameters=self.parameters | also,
             kech_version=self.version,
             values=self.values,
@@ -200,7 +200,8 @@ def make_release(
     asked |= {} if cut != "regime" else {"reading": reading} if eps is None else {"eps": eps}
     asked |= {"suppress": suppress} if suppress else {}
     asked |= goals.asked() if goals else {}
-    return Release(table, partition, asked, version("kech"))
+    origin = partition.points.origin
+    return Release(origin.table if origin else table, partition, asked, version("kech"))
 
 
 def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishes) -> Partition:

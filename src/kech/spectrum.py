@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -13,6 +14,7 @@ from kech.cuts.meeting import cut_for_goals
 from kech.cuts.minimal import cut_minimal
 from kech.cuts.ordering import by_grid
 from kech.cuts.regime import cut_regime
+from kech.cuts.suppressing import cut_rest
 from kech.errors import BadOption, TooFewRows
 from kech.frames import as_frame
 from kech.loosening import loosen
@@ -33,7 +35,7 @@ EVEN = ("domain",)  # cuts that need grids of equal steps, each level measured o
 FREE = (
     "local",
     "minimal",
-)  # cuts whose classes may be merged and parted until goals hold; the others choose by themselves
+)  # cuts whose classes may be merged, parted and left until goals hold; the others choose by themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +163,11 @@ def partitions(points: Points, ks: Sequence[int], cut: str, wishes: Wishes) -> I
     """One partition for each k, by the named cut; sensitive values are dealt to the classes."""
     if cut not in CUTS:
         raise BadOption("--cut", f"choose among {', '.join(CUTS)}.")
-    if cut in EVEN:
-        return map(deal, CUTS[cut](points, ks, wishes))
-    if wishes.goals is not None and cut in FREE:
-        return map(loosen, cut_for_goals(CUTS[cut], points, ks, wishes))
-    return map(deal, map(loosen, CUTS[cut](points, ks, wishes)))
+    make = partial(cut_for_goals, CUTS[cut]) if wishes.goals is not None and cut in FREE else CUTS[cut]
+    if wishes.suppress and cut in FREE:
+        make = partial(cut_rest, make, narrow=cut == "minimal")
+    made = make(points, ks, wishes)
+    return map(deal, made if cut in EVEN else map(loosen, made))
 
 
 def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:

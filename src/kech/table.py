@@ -6,13 +6,16 @@ In: a file or a dataframe, and the roles of its columns.  Out: a `Table`.
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
-from kech.engines import ColumnFacts, Engine
+import numpy as np
+from numpy.typing import NDArray
+
+from kech.engines import ColumnFacts, Engine, Mapping1D
 from kech.engines.duckdb import DuckDBEngine
 from kech.errors import BadOption, ColumnInTwoRoles, KechError, NoSuchColumn, UnreadableFile
 from kech.frames import frame_batches, hold_frame, native_library, open_frame
@@ -20,6 +23,7 @@ from kech.kinds import asked_kind, guessed_kind, plain_kind
 from kech.sources import Source, find_fault, open_source, read_batches
 
 MOST_THREADS = 256
+WISHES = {"number": "numeric", "date": "date", "text": "categorical"}  # how a kind is asked for
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "keep")
 
 
@@ -100,6 +104,13 @@ class Table:
     def library(self) -> str | None:
         """The name of the caller's dataframe library."""
         return self.native.__name__ if self.native else None
+
+    def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> "Table":
+        """The rows of all other points, each column read as it is here; it lives as long as this table."""
+        kinds = {self.columns[mapping.column]: WISHES[mapping.kind] for mapping in mappings}
+        read = {name: self.axes.get(name, AxisChoice()) for name in kinds}
+        pinned = {name: replace(choice, kind=choice.kind or kinds[name]) for name, choice in read.items()}
+        return replace(self, engine=self.engine.without(mappings, points), axes={**self.axes, **pinned})
 
     def fingerprint(self) -> tuple[int, ...]:
         """A hash of the whole source, all its columns: the same for equal rows in any order."""

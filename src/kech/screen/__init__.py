@@ -219,7 +219,8 @@ def earlier_releases(word: dict[str, Any]) -> None:
     if word["verdict"] == "composed":
         out().print(
             f"[yellow]Warning:[/] with {word['earlier']} earlier releases of this table joint k = {word['joint_k']} "
-            f"at worst: {word['below']:,} rows have fewer than {word['k']} candidates. Do not publish these figures."
+            f"(at worst {word['worst_k']}); {word['below']:,} rows have fewer than {word['k']} candidates. "
+            "Do not publish these figures."
         )
     if word["updated"]:
         out().print(
