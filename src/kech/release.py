@@ -14,6 +14,7 @@ from typing import Any
 
 from kech.admission import Draft, Word, admitted
 from kech.certificate import make_certificate
+from kech.certificate.claims import shown_suppression
 from kech.complexes import build_filtration
 from kech.cuts import Wishes
 from kech.cuts.meeting import check_goals
@@ -51,6 +52,20 @@ class Release:
     def __repr__(self) -> str:
         rows, classes = int(self.partition.rows.sum()), self.partition.classes
         return f"Release(k={self.partition.k}, {rows:,} rows in {classes:,} classes)"
+
+    def _repr_html_(self) -> str:
+        from kech.notebook import show_release
+
+        published = int(self.partition.rows.sum())
+        suppression = shown_suppression(self.partition.points.rows, published, self.parameters["k"])
+        loss = mean_loss(self.partition) if suppression["rows_in"] is not None else published_loss(self.partition)
+        return show_release(self, str(suppression["suppressed"]), loss)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw how many classes of each size there are: the matplotlib axes."""
+        from kech.plot_small import draw_sizes
+
+        return draw_sizes(self.partition.sizes.tolist(), self.partition.k, ax=ax)
 
     @property
     def columns(self) -> tuple[str, ...]:
