@@ -51,6 +51,7 @@ def peel_points(
     widths: Widths,
     levels: list[NDArray[np.int32]],
     ks: list[int],
+    limits: list[float],
     most_nodes: int,
     seed: int,
     threads: int,
@@ -81,6 +82,7 @@ def leave_out(
 def order_points(
     codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, threads: int
 ) -> NDArray[np.int64]: ...
+def order_by_hilbert(codes: NDArray[np.int32], widths: Widths) -> NDArray[np.int64]: ...
 def cut_order(
     codes: NDArray[np.int32],
     weights: NDArray[np.int64],

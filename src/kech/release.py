@@ -14,6 +14,7 @@ from typing import Any
 
 from kech.admission import Draft, Word, admitted
 from kech.certificate import make_certificate
+from kech.certificate.claims import shown_suppression
 from kech.complexes import build_filtration
 from kech.cuts import Wishes
 from kech.cuts.meeting import check_goals
@@ -34,6 +35,8 @@ from kech.table import Table
 
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 TOLERANCE = 1e-9
+HIDING = ("auto", "tight")  # grids on which every edge hides among k rows
+NEARLY_ALL = 0.9  # share of rows with a value of their own
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,6 +52,20 @@ class Release:
     def __repr__(self) -> str:
         rows, classes = int(self.partition.rows.sum()), self.partition.classes
         return f"Release(k={self.partition.k}, {rows:,} rows in {classes:,} classes)"
+
+    def _repr_html_(self) -> str:
+        from kech.notebook import show_release
+
+        published = int(self.partition.rows.sum())
+        suppression = shown_suppression(self.partition.points.rows, published, self.parameters["k"])
+        loss = mean_loss(self.partition) if suppression["rows_in"] is not None else published_loss(self.partition)
+        return show_release(self, str(suppression["suppressed"]), loss)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw how many classes of each size there are: the matplotlib axes."""
+        from kech.plot_small import draw_sizes
+
+        return draw_sizes(self.partition.sizes.tolist(), self.partition.k, ax=ax)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -118,6 +135,21 @@ class Release:
                 put_in_place({draft: target, certificate_draft: beside})
         self.words.append(word)
         return certificate
+
+    def told(self, path: str | PathLike[str], certificate: dict[str, Any]) -> dict[str, Any]:
+        """The object `kech release --json` prints of a file that was written, with what its maker should look at."""
+        table = self.table
+        kept = [(name, table.facts(name)) for name in (*table.sensitive, *table.keep)]
+        return {
+            "file": str(path),
+            "certificate": str(certificate_path(Path(path))),
+            **certificate["claims"],
+            "measured": certificate["measured"],
+            "dropped": list(table.dropped),
+            "ledger": self.words[-1].to_json(),
+            "identifying": [name for name, x in kept if x.type == "text" and x.distinct > NEARLY_ALL * x.rows],
+            "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "auto") not in HIDING],
+        }
 
     def certify(self, draft: Path, target: Path, also: dict[str, Any]) -> dict[str, Any]:
         """The certificate of the written draft; it must hold what the partition promised."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from kech.engines import ColumnFacts, Engine, Mapping1D
 from kech.engines.duckdb import DuckDBEngine
-from kech.errors import BadOption, ColumnInTwoRoles, NoSuchColumn, UnreadableFile
+from kech.errors import BadOption, ColumnInTwoRoles, KechError, NoSuchColumn, UnreadableFile
 from kech.frames import frame_batches, hold_frame, native_library, open_frame
 from kech.kinds import asked_kind, guessed_kind, plain_kind
 from kech.sources import Source, find_fault, open_source, read_batches
@@ -90,6 +90,10 @@ class Table:
         """What the engine knows about a column."""
         return self.engine.describe(self.index(column))
 
+    def head(self, rows: int = 10) -> list[list[str | None]]:
+        """The first rows of the loaded columns as text; PRIVATE."""
+        return self.engine.head([self.index(name) for name in self.loaded], rows)
+
     def kind(self, column: str) -> str:
         """How a quasi-identifier is read: number, date or text; a doubtful column is refused with the row."""
         wish = self.axes.get(column, AxisChoice()).kind
@@ -99,6 +103,11 @@ class Table:
         """How a sensitive column is read: number, date or text; a doubtful one is text."""
         wish = self.axes.get(column, AxisChoice()).kind
         return asked_kind(column, self.facts(column), wish) if wish else plain_kind(self.facts(column))
+
+    @property
+    def library(self) -> str | None:
+        """The name of the caller's dataframe library."""
+        return self.native.__name__ if self.native else None
 
     def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> "Table":
         """The rows of all other points, each column read as it is here; it lives as long as this table."""
@@ -121,7 +130,19 @@ class Table:
         return read_table(source, quasi_identifiers=columns, **said)
 
     def __repr__(self) -> str:
-        return f"Table({self.rows:,} rows, {len(self.columns)} columns)"
+        try:
+            rows = f"{self.rows:,} rows"
+        except KechError:
+            rows = "closed"
+        return f"Table({rows}, {len(self.columns)} columns)"
+
+    def _repr_html_(self) -> str | None:
+        from kech.notebook import show_table
+
+        try:
+            return show_table(self)
+        except KechError:  # it is closed: the text says so
+            return None
 
     def close(self) -> None:
         """Forget the rows."""

@@ -5,6 +5,7 @@
 
 #include "crowding.hpp"
 #include "cutting.hpp"
+#include "hilbert.hpp"
 #include "merging.hpp"
 #include "ordering.hpp"
 #include "peeling.hpp"
@@ -43,6 +44,15 @@ static Out<std::int64_t> order_points(const Codes& codes, const In<std::int64_t>
     return hand_over(std::move(order));
 }
 
+static Out<std::int64_t> order_by_hilbert(const Codes& codes, const Widths& widths) {
+    std::vector<std::int64_t> order;
+    {
+        nb::gil_scoped_release release;
+        order = HilbertOrder(codes.data(), codes.shape(0), widths).run();
+    }
+    return hand_over(std::move(order));
+}
+
 static nb::tuple hand_over(Share&& s) {
     return nb::make_tuple(hand_over(std::move(s.point)), hand_over(std::move(s.group)), hand_over(std::move(s.rows)));
 }
@@ -71,15 +81,16 @@ static Levels read_levels(const std::vector<Codes>& tables, const Widths& widths
 }
 
 static nb::list peel_points(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
-                            const std::vector<Codes>& tables, const std::vector<std::int64_t>& ks, std::size_t most_nodes,
-                            std::uint64_t seed, unsigned threads) {
+                            const std::vector<Codes>& tables, const std::vector<std::int64_t>& ks,
+                            const std::vector<double>& limits, std::size_t most_nodes, std::uint64_t seed,
+                            unsigned threads) {
     std::vector<Share> shares;
     {
         nb::gil_scoped_release release;
         auto levels = read_levels(tables, widths);
         auto points = codes.shape(0);
         Nodes nodes(codes.data(), weights.data(), points, levels, most_nodes, seed);
-        shares = Peeler(codes.data(), weights.data(), points, widths, levels, nodes).run(ks, threads);
+        shares = Peeler(codes.data(), weights.data(), points, widths, levels, nodes).run(ks, limits, threads);
     }
     return hand_over(std::move(shares));
 }
@@ -277,6 +288,7 @@ NB_MODULE(_kernels, m) {
     m.def("grow_points", &grow_points);
     m.def("leave_out", &leave_out);
     m.def("order_points", &order_points);
+    m.def("order_by_hilbert", &order_by_hilbert);
     m.def("cut_order", &cut_order);
     m.def("merge_points", &merge_points);
     m.def("reach_rows", &reach_rows);

@@ -193,6 +193,12 @@ class DuckDBEngine:
         values = found["x"].tolist() if kind == "text" else np.asarray(found["x"], np.float64)
         return values, np.asarray(found["n"], np.int64)
 
+    def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
+        """The first rows as text."""
+        cells = ", ".join(f"CAST(c{column} AS VARCHAR)" for column in columns)
+        found = self._run(f"SELECT {cells} FROM source ORDER BY rowid LIMIT {int(rows)}", "reading the table")
+        return [list(row) for row in found]
+
     def group(self, mappings: Sequence[Mapping1D]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Code every row, then one GROUP BY."""
         columns = self._code(mappings)
