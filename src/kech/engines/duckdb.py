@@ -59,7 +59,7 @@ class DuckDBEngine:
         self.types: dict[int, str] = {}
         self._source = ""  # what the rows were read from, if they can be read again
         self._origin: tuple[Path, os.stat_result] | None = None
-        self._whole = self
+        self._whole: DuckDBEngine | None = None  # of which this one holds a part
         self._rests: list[duckdb.DuckDBPyConnection] = []
         self._finalizer: weakref.finalize[..., Any] = weakref.finalize(
             self, _shut, self.connection, self._rests, self.folder, held
@@ -221,7 +221,7 @@ class DuckDBEngine:
         same = self._grouped_rows(mappings)
         rest = copy(self)
         rest.schema, rest.connection = f"rest{len(self._rests)}", self.connection.cursor()
-        rest._whole, rest._counted, rest._grouped = self, set(), ()  # what is left of a table keeps it open
+        rest._whole, rest._counted, rest._grouped = self, set(), ()  # which stays open as long as its part
         self._rests.append(rest.connection)
         rest._finalizer = weakref.finalize(rest, _forget, rest.connection, rest.schema)
         self.connection.register("mapping", pa.table({"p": points}))
