@@ -30,7 +30,7 @@ CLOSE = 1.25  # starts that cost no more than this factor race
 PAIR_ROUNDS = 2  # before classes are freed
 HEAT = 0.003  # how much dearer, as a share, classes made anew may be at first
 COOL = 0.85  # share of the search after which nothing may become dearer
-STUCK, GAIN = 3, 1e-4  # after so many rounds that gain less than this share, the search begins again by another chance
+STUCK, GAIN = 3, 1e-4  # so many rounds, or a third of all, gain less than this share: begin again by another chance
 
 PAIRS = 1e7  # of points that are compared while classes grow, and how long a stretch may be
 STRETCHES = (200, 4000)
@@ -130,7 +130,7 @@ def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, lim
             best = min(best, found, key=lambda made: made.price)
             if found.price < least * (1 - GAIN):
                 least, gained = found.price, found.rounds
-            elif found.rounds - gained >= STUCK:
+            elif found.rounds - gained >= max(STUCK, found.rounds // 3):
                 before, again, gained, least = before + found.work, again + 1, 0, inf
                 found = begin(start, k, replace(wishes, seed=wishes.seed + again), limit=limit)
     except KeyboardInterrupt:
