@@ -132,6 +132,24 @@ def test_release_and_verify_as_json(ask, people, target):
     assert ask("verify", target, "--qi", "age", "sex", "--k", 5)["loss"] is None
 
 
+@pytest.mark.parametrize("share", ["1%", "0.01", " 1 %"])
+def test_a_share_of_the_rows_may_be_left_out(ask, people, target, tmp_path, share):
+    words = ("--qi", "age", "zip", "--cut", "minimal", "--suppress", share, "--k", 3, "--effort", "quick")
+    found = ask("release", people, "-o", target, *words)
+    (tmp_path / "kech.toml").write_text("[release]\nsuppress = 0.01\neffort = 'quick'\n", "utf-8")
+    planned = ask(
+        "spectrum", people, "--qi", "age", "zip", "--k", 3, "--cut", "minimal", "--plan", tmp_path / "kech.toml"
+    )
+
+    (row,) = planned["spectrum"]
+    assert 0 < row["suppressed"] <= 4
+    assert (found["suppressed"], found["rows"]) == (
+        "<3" if row["suppressed"] < 3 else row["suppressed"],
+        400 - row["suppressed"],
+    )
+    assert ask("verify", target)["rows"] == found["rows"]
+
+
 def test_lattice_as_json(ask, people):
     found = ask("lattice", people, "--qi", "age", "sex", "zip", "--k", "2,5", "--suppress", 0.01)
 
@@ -330,7 +348,7 @@ def planned(run, people, folder, target):
     (folder / "kech.toml").write_text(PLAN)
 
     def run_planned(*words):
-        outcome = run("release", people, "--plan", folder / "kech.toml", "-o", target, *words)
+        outcome = run("release", people, "--plan", folder / "kech.toml", "-o", target, "--no-ledger", *words)
         assert outcome.code == 0, outcome.err
         with target.open(newline="", encoding="utf-8") as file:
             return parameters(target), list(csv.DictReader(file))
@@ -356,7 +374,7 @@ def test_texts_that_mean_missing_come_from_plan_and_words(run, folder, target):
     (folder / "kech.toml").write_text(
         '[table]\nnull_values = ["?", "NA"]\n[roles]\nquasi_identifiers = ["age"]\nkeep = ["n"]\n[release]\nk = 2\n'
     )
-    words = ("release", folder / "t.csv", "-o", target, "--plan", folder / "kech.toml")
+    words = ("release", folder / "t.csv", "-o", target, "--plan", folder / "kech.toml", "--no-ledger")
     assert run(*words).code == 0
     assert rows_of(target, "age") == {("30",): 9, ("",): 4}
     assert run(*words, "--null-values", "?").code == 0

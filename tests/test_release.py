@@ -155,7 +155,7 @@ def test_tables_from_files_are_released_too(tmp_path, source):
             pq.write_table(case.table, given)
         with kech.read_table(given, **case.roles) as table:
             made = kech.make_release(table, k=case.k, grid=case.grid)
-            made.write(out)
+            made.write(out, ledger=False)
             assert kech.check_certificate(out)["k"] >= case.k
             assert kech.check_certificate(out)["loss"] == pytest.approx(mean_loss(made.partition), abs=1e-9)
 
@@ -268,7 +268,7 @@ def test_a_crash_between_the_two_names_leaves_a_certificate_that_does_not_fit(ni
     with monkeypatch.context() as patch:
         fail_at(patch, "Path.replace:2", OSError(5, "Input/output error"))
         with pytest.raises(CannotWrite, match="input/output error"):
-            kech.make_release(nine, k=3).write(old)
+            kech.make_release(nine, k=3).write(old, ledger=False)
 
     assert len(rows_of(old)) == 9
     assert Path(f"{old}.certificate.json").read_bytes() == certificate
@@ -287,7 +287,7 @@ def test_the_table_gets_its_name_before_its_certificate(nine, tmp_path, monkeypa
     monkeypatch.setattr(Path, "replace", replace)
     kech.make_release(nine, k=3).write(tmp_path / "out.csv")
 
-    assert named == ["out.csv", "out.csv.certificate.json"]
+    assert named == ["ledger.json", "out.csv", "out.csv.certificate.json"]
 
 
 def test_a_file_that_breaks_its_promise_is_not_written(nine, old, monkeypatch):
@@ -410,7 +410,7 @@ def test_small_and_strange_tables(tmp_path, values, k, grid, suffix):
     path = tmp_path / f"out{suffix}"
     with read({"a": column, "s": range(len(values))}, sensitive=["s"]) as table:
         made = kech.make_release(table, k=k, grid=grid)
-        made.write(path)
+        made.write(path, ledger=False)
 
     figures = kech.check_certificate(path)
     assert figures["k"] >= k

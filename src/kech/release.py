@@ -4,14 +4,17 @@ In: a table and a partition.  Out: a dataframe, or a file with its certificate b
 """
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from kech.admission import Draft, Word, admitted
 from kech.certificate import make_certificate
+from kech.certificate.claims import shown_suppression
 from kech.complexes import build_filtration
 from kech.cuts import Wishes
 from kech.cuts.meeting import check_goals
@@ -20,6 +23,7 @@ from kech.engines import Output
 from kech.errors import BadOption, BadTarget, ClaimBroken, GoalNotMet
 from kech.files import clear_refusals, put_in_place, written_aside
 from kech.frames import as_native
+from kech.ledger import Ledger, open_ledger
 from kech.loosening import loosen
 from kech.loss import mean_loss, published_loss
 from kech.models import set_goals
@@ -31,6 +35,8 @@ from kech.table import Table
 
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 TOLERANCE = 1e-9
+HIDING = ("auto", "tight")  # grids on which every edge hides among k rows
+NEARLY_ALL = 0.9  # share of rows with a value of their own
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,10 +47,25 @@ class Release:
     partition: Partition
     parameters: dict[str, Any]
     version: str
+    words: list[Word] = field(default_factory=list, init=False)  # what the ledger said, one for each file written
 
     def __repr__(self) -> str:
         rows, classes = int(self.partition.rows.sum()), self.partition.classes
         return f"Release(k={self.partition.k}, {rows:,} rows in {classes:,} classes)"
+
+    def _repr_html_(self) -> str:
+        from kech.notebook import show_release
+
+        published = int(self.partition.rows.sum())
+        suppression = shown_suppression(self.partition.points.rows, published, self.parameters["k"])
+        loss = mean_loss(self.partition) if suppression["rows_in"] is not None else published_loss(self.partition)
+        return show_release(self, str(suppression["suppressed"]), loss)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw how many classes of each size there are: the matplotlib axes."""
+        from kech.plot_small import draw_sizes
+
+        return draw_sizes(self.partition.sizes.tolist(), self.partition.k, ax=ax)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -85,10 +106,18 @@ class Release:
         labels = self.labels.get(name)
         return Output(name, self.table.index(name), typed=True) if labels is None else Output(name, None, labels)
 
-    def write(self, path: str | PathLike[str]) -> dict[str, Any]:
+    def write(
+        self,
+        path: str | PathLike[str],
+        *,
+        ledger: Ledger | bool = True,
+        earlier: Sequence[str | PathLike[str]] = (),
+        allow_composition: bool = False,
+    ) -> dict[str, Any]:
         """Write the table (.csv or .parquet) and `<path>.certificate.json`; give back the certificate.
 
-        Both are written aside, checked from their bytes alone, and put in place last.
+        Both are written aside, checked from their bytes alone, and put in place last.  A table that was released before
+        (the ledger knows; `earlier` names the files) is refused unless this release is coarser, or composition allowed.
         """
         with clear_refusals(Path(path)):
             target = check_target(Path(path), self.table)
@@ -97,12 +126,32 @@ class Release:
             report("writing")
             write_batches(self.batches(for_csv=FORMATS[target.suffix.lower()] == "csv"), draft, target)
             report("checking the written file")
-            certificate = self.certify(draft, target)
+            certificate = self.certify(draft, target, asked(ledger, allow_composition))
             certificate_draft.write_text(json.dumps(certificate, indent=2, ensure_ascii=False) + "\n", "utf-8")
-            put_in_place({draft: target, certificate_draft: beside})
+            report("looking for earlier releases")
+            book = (open_ledger() if ledger else None) if isinstance(ledger, bool) else ledger
+            drafted = Draft(draft, certificate_draft, certificate, target, self.table)
+            with admitted(drafted, book, earlier, allow_composition) as word:
+                put_in_place({draft: target, certificate_draft: beside})
+        self.words.append(word)
         return certificate
 
-    def certify(self, draft: Path, target: Path) -> dict[str, Any]:
+    def told(self, path: str | PathLike[str], certificate: dict[str, Any]) -> dict[str, Any]:
+        """The object `kech release --json` prints of a file that was written, with what its maker should look at."""
+        table = self.table
+        kept = [(name, table.facts(name)) for name in (*table.sensitive, *table.keep)]
+        return {
+            "file": str(path),
+            "certificate": str(certificate_path(Path(path))),
+            **certificate["claims"],
+            "measured": certificate["measured"],
+            "dropped": list(table.dropped),
+            "ledger": self.words[-1].to_json(),
+            "identifying": [name for name, x in kept if x.type == "text" and x.distinct > NEARLY_ALL * x.rows],
+            "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "auto") not in HIDING],
+        }
+
+    def certify(self, draft: Path, target: Path, also: dict[str, Any]) -> dict[str, Any]:
         """The certificate of the written draft; it must hold what the partition promised."""
         certificate = make_certificate(
             draft,
@@ -110,8 +159,8 @@ class Release:
             axes=self.axes,
             sensitive=self.table.sensitive,
             kept=self.table.keep,
-            rows_in=self.table.rows,
-            parameters=self.parameters,
+            rows_in=self.partition.rows_in,
+            parameters=self.parameters | also,
             kech_version=self.version,
             values=self.values,
             format=FORMATS[target.suffix.lower()],
@@ -168,7 +217,8 @@ def make_release(
     asked |= {} if cut != "regime" else {"reading": reading} if eps is None else {"eps": eps}
     asked |= {"suppress": suppress} if suppress else {}
     asked |= goals.asked() if goals else {}
-    return Release(table, partition, asked, version("kech"))
+    origin = partition.points.origin
+    return Release(origin.table if origin else table, partition, asked, version("kech"))
 
 
 def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishes) -> Partition:
@@ -186,6 +236,11 @@ def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishe
     if wishes.goals:
         check_goals(found, wishes.goals, "and the components at this eps reach")
     return found
+
+
+def asked(ledger: Ledger | bool, allow_composition: bool) -> dict[str, Any]:
+    """What a reader should know about earlier releases."""
+    return ({"no_ledger": True} if ledger is False else {}) | ({"allow_composition": True} if allow_composition else {})
 
 
 def check_target(target: Path, table: Table) -> Path:

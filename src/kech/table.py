@@ -6,20 +6,24 @@ In: a file or a dataframe, and the roles of its columns.  Out: a `Table`.
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
-from kech.engines import ColumnFacts, Engine
+import numpy as np
+from numpy.typing import NDArray
+
+from kech.engines import ColumnFacts, Engine, Mapping1D
 from kech.engines.duckdb import DuckDBEngine
-from kech.errors import BadOption, ColumnInTwoRoles, NoSuchColumn, UnreadableFile
+from kech.errors import BadOption, ColumnInTwoRoles, KechError, NoSuchColumn, UnreadableFile
 from kech.frames import frame_batches, hold_frame, native_library, open_frame
 from kech.kinds import asked_kind, guessed_kind, plain_kind
 from kech.sources import Source, find_fault, open_source, read_batches
 
 MOST_THREADS = 256
+WISHES = {"number": "numeric", "date": "date", "text": "categorical"}  # how a kind is asked for
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "keep")
 
 
@@ -53,6 +57,8 @@ class Table:
     axes: Mapping[str, AxisChoice] = field(default_factory=dict)
     native: ModuleType | None = None  # the caller's dataframe library, for the way back
     threads: int = 1
+    given: Any = None  # the dataframe it was read from
+    reading: Mapping[str, Any] = field(default_factory=dict)  # what else was said about reading it
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -84,6 +90,10 @@ class Table:
         """What the engine knows about a column."""
         return self.engine.describe(self.index(column))
 
+    def head(self, rows: int = 10) -> list[list[str | None]]:
+        """The first rows of the loaded columns as text; PRIVATE."""
+        return self.engine.head([self.index(name) for name in self.loaded], rows)
+
     def kind(self, column: str) -> str:
         """How a quasi-identifier is read: number, date or text; a doubtful column is refused with the row."""
         wish = self.axes.get(column, AxisChoice()).kind
@@ -94,8 +104,45 @@ class Table:
         wish = self.axes.get(column, AxisChoice()).kind
         return asked_kind(column, self.facts(column), wish) if wish else plain_kind(self.facts(column))
 
+    @property
+    def library(self) -> str | None:
+        """The name of the caller's dataframe library."""
+        return self.native.__name__ if self.native else None
+
+    def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> "Table":
+        """The rows of all other points, each column read as it is here; it lives as long as this table."""
+        kinds = {self.columns[mapping.column]: WISHES[mapping.kind] for mapping in mappings}
+        read = {name: self.axes.get(name, AxisChoice()) for name in kinds}
+        pinned = {name: replace(choice, kind=choice.kind or kinds[name]) for name, choice in read.items()}
+        return replace(self, engine=self.engine.without(mappings, points), axes={**self.axes, **pinned})
+
+    def fingerprint(self) -> tuple[int, ...]:
+        """A hash of the whole source, all its columns: the same for equal rows in any order."""
+        again = self.source.format not in ("parquet", "csv") or not self.source.plain
+        return self.engine.fingerprint(self.columns, read_again(self.source, self.given) if again else None)
+
+    def reopen(self, columns: Sequence[str]) -> "Table":
+        """The same source with these columns as quasi-identifiers, read in the same way."""
+        source = self.source.path if self.given is None else self.given.to_native()
+        axes = {name: choice for name, choice in self.axes.items() if name in self.columns}
+        dialect = {"delimiter": self.source.delimiter, "encoding": self.source.encoding}
+        said = {"hierarchies": self.hierarchies, "axes": axes, "threads": self.threads, **dialect, **self.reading}
+        return read_table(source, quasi_identifiers=columns, **said)
+
     def __repr__(self) -> str:
-        return f"Table({self.rows:,} rows, {len(self.columns)} columns)"
+        try:
+            rows = f"{self.rows:,} rows"
+        except KechError:
+            rows = "closed"
+        return f"Table({rows}, {len(self.columns)} columns)"
+
+    def _repr_html_(self) -> str | None:
+        from kech.notebook import show_table
+
+        try:
+            return show_table(self)
+        except KechError:  # it is closed: the text says so
+            return None
 
     def close(self) -> None:
         """Forget the rows."""
@@ -141,7 +188,9 @@ def read_table(
     check_roles(opened.columns, roles, choices)
     workers = check_threads(threads)
     engine = DuckDBEngine(memory=check_memory(memory), threads=workers)
-    table = Table(engine, opened, **roles, hierarchies=hierarchies, axes=choices, native=native, threads=workers)
+    how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
+    reading = {"null_values": as_names(null_values), "memory": memory}
+    table = Table(engine, opened, hierarchies=hierarchies, reading=reading, **how)
     try:
         load(engine, opened, [table.index(name) for name in table.loaded], as_names(null_values), given)
     except BaseException:
@@ -153,7 +202,7 @@ def read_table(
 def load(engine: DuckDBEngine, source: Source, wanted: Sequence[int], nulls: Sequence[str], given: Any) -> None:
     """Put the rows into the engine."""
     if source.format == "frame":
-        engine.load_arrow(frame_batches(given), wanted, nulls, source.path)
+        engine.load_arrow(read_again(source, given), wanted, nulls, source.path)
     elif source.format == "parquet":
         engine.load_parquet(source.path, source.columns, wanted, nulls)
     elif source.format == "csv" and source.plain:
@@ -162,7 +211,12 @@ def load(engine: DuckDBEngine, source: Source, wanted: Sequence[int], nulls: Seq
         except UnreadableFile as refusal:
             raise find_fault(source) or refusal from None
     else:
-        engine.load_arrow(read_batches(source), wanted, nulls, source.path)
+        engine.load_arrow(read_again(source, None), wanted, nulls, source.path)
+
+
+def read_again(source: Source, given: Any) -> Any:
+    """The rows of a dataframe, or of a file that the engine does not read itself."""
+    return read_batches(source) if given is None else frame_batches(given)
 
 
 # -- checks at the door --------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """Intake: options that every command shares, and words turned into values."""
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +13,7 @@ from cyclopts import App, Parameter
 import kech
 from kech import screen
 from kech.errors import BadOption
-from kech.plan import AxisSection, Plan, ReleaseSection
+from kech.plan import AxisSection, Plan, ReleaseSection, RolesSection
 
 app = App(name="kech", help=kech.__doc__, version=kech.__version__, result_action="return_value")
 
@@ -25,6 +26,15 @@ def whole(_: Any, tokens: Sequence[cyclopts.Token]) -> int:
         return int(tokens[0].value)
     except ValueError:
         raise ValueError("write a whole number.") from None
+
+
+def share(_: Any, tokens: Sequence[cyclopts.Token]) -> float:
+    """A share of the rows: 0.01, or 1%."""
+    text = tokens[0].value.strip()
+    try:
+        return float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        raise ValueError("write a share of the rows: 0.01 or 1%.") from None
 
 
 Whole = Annotated[int, Parameter(converter=whole)]
@@ -119,8 +129,8 @@ class GoalOptions:
 class SearchOptions:
     """How far a cut may go."""
 
-    suppress: float | None = None
-    """Share of the rows that may be left out: 0.02 is two in a hundred."""
+    suppress: Annotated[float | None, Parameter(converter=share)] = None
+    """Share of the rows that may be left out: 0.02 or 2%; the regime cut leaves none out."""
     effort: str | None = None
     """How long to search for a lower loss: quick, normal, best, or seconds for each k; Ctrl-C keeps the best so far."""
     seed: Annotated[int | None, Parameter(converter=whole)] = None
@@ -139,6 +149,19 @@ def overrule(release: ReleaseSection, typed: Mapping[str, Any]) -> None:
     for name, value in typed.items():
         if value is not None:
             setattr(release, name, value)
+
+
+@contextmanager
+def opened_population(population: str | None, plan: Path | None) -> Iterator[kech.Table | int | None]:
+    """The table of a population, of which a plan names the quasi-identifiers; or its size."""
+    if population is None or population.isdecimal():
+        yield None if population is None else int(population)
+        return
+    given = kech.read_plan(plan) if plan else Plan()
+    given.roles = RolesSection(quasi_identifiers=given.roles.quasi_identifiers)
+    given.axes = {name: axis for name, axis in given.axes.items() if name in given.roles.quasi_identifiers}
+    with given.read_table(population) as opened:
+        yield opened
 
 
 TableFile = Annotated[Path, Parameter(help="CSV, Parquet, Arrow or Excel file.")]

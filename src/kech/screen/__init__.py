@@ -30,6 +30,7 @@ def show(found: dict[str, Any], as_json: bool, draw: Callable[[dict[str, Any]], 
         sys.stdout.write(json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n")
     else:
         draw(found)
+    sys.stdout.flush()
 
 
 def nothing(found: dict[str, Any]) -> None:
@@ -37,14 +38,24 @@ def nothing(found: dict[str, Any]) -> None:
     del found
 
 
+def opened(found: dict[str, Any]) -> None:
+    """The address of the studio, alone on the first line."""
+    sys.stdout.write(f"{found['address']}\n")
+    sys.stdout.write(f"Releases go to folders below {found['folder']}. Ctrl-C ends the studio.\n")
+
+
 def refuse(refusal: KechError, as_json: bool) -> int:
     """Say what was refused; the exit code."""
     if as_json:
-        said = {"error": type(refusal).__name__, "message": str(refusal), "exit_code": refusal.exit_code}
-        sys.stderr.write(json.dumps(said, ensure_ascii=False) + "\n")
+        sys.stderr.write(json.dumps(told(refusal), ensure_ascii=False) + "\n")
     else:
         sys.stderr.write(f"kech: {refusal}\n")
     return refusal.exit_code
+
+
+def told(refusal: KechError) -> dict[str, Any]:
+    """A refusal as JSON."""
+    return {"error": type(refusal).__name__, "message": str(refusal), "exit_code": refusal.exit_code}
 
 
 def internal(fault: Exception) -> KechError:
@@ -184,6 +195,7 @@ def released(found: dict[str, Any]) -> None:
     out().print(escape(f"Wrote {found['file']} and {found['certificate']}"))
     claims(found)
     homogeneous(found["measured"]["l"])
+    earlier_releases(found["ledger"])
     if found["dropped"]:
         out().print(escape(f"Not published: {', '.join(found['dropped'])}"))
     if found["identifying"]:
@@ -192,6 +204,39 @@ def released(found: dict[str, Any]) -> None:
     if found["unhidden_edges"]:
         out().print(
             escape(f"Warning: edges of {', '.join(found['unhidden_edges'])} need not hide among k rows (--grid).")
+        )
+
+
+def remembered(found: dict[str, Any]) -> None:
+    """The releases of the ledger."""
+    if found["forgotten"]:
+        out().print(f"Forgotten: {', '.join(found['forgotten'])}")
+    out().print(escape(f"{found['file']}: {len(found['releases'])} releases"))
+    table = grid("time", "table>", "k>", "SHA-256 of the released file")
+    for held in found["releases"]:
+        table.add_row(held["time"], str(held["table"]), str(held["k"]), held["release"])
+    if found["releases"]:
+        out().print(table)
+
+
+def earlier_releases(word: dict[str, Any]) -> None:
+    """What the ledger said; nothing of a first release."""
+    if word["verdict"] == "no ledger":
+        out().print("The ledger was not asked and does not know this release (--no-ledger).")
+    if word["verdict"] == "nested":
+        out().print(
+            escape(f"This table was released before; this release is proved to be coarser: {word['nested_in']}")
+        )
+    if word["verdict"] == "composed":
+        out().print(
+            f"[yellow]Warning:[/] with {word['earlier']} earlier releases of this table joint k = {word['joint_k']} "
+            f"(at worst {word['worst_k']}); {word['below']:,} rows have fewer than {word['k']} candidates. "
+            "Do not publish these figures."
+        )
+    if word["updated"]:
+        out().print(
+            f"[yellow]Warning:[/] this file was released {word['updated']} times with other rows. Releases of updated "
+            "tables are not compared."
         )
 
 
@@ -226,6 +271,11 @@ def verified(found: dict[str, Any]) -> None:
             name,
             "not known" if value is None else f"{value:,.4f}" if isinstance(value, float) else f"{value:,}",
         )
+    known = found["population"] is not None
+    delta = "{:.4f} to {:.4f}".format(*found["delta_presence"]) if known else ""
+    unknown = "not available (population unknown)"
+    table.add_row("k-map", f"{found['k_map']:,} of {found['population']:,} people" if known else unknown)
+    table.add_row("delta-presence", delta if known else unknown)
     out().print(table)
     models(found)
     homogeneous(found.get("l") or {})

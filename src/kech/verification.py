@@ -1,0 +1,85 @@
+"""Verification: what a written file keeps, in every model, by code apart from the cuts.
+
+In: a released file, with its certificate or columns of your own; goals; a population.  Out: figures, or ClaimBroken.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from kech.certificate import AnyPath, check_certificate, check_table, read_claims
+from kech.composition import find_cover
+from kech.errors import BadOption
+from kech.linkage import link
+from kech.models import set_goals
+from kech.published import Published, read_published
+from kech.table import Table, read_table
+
+Figures = dict[str, Any]
+
+
+def verify_release(
+    path: AnyPath,
+    *,
+    certificate: AnyPath | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] = (),
+    k: int | None = None,
+    l: float | None = None,  # noqa: E741
+    l_kind: str = "distinct",
+    c: float | None = None,
+    t: float | None = None,
+    t_kind: str = "equal",
+    alpha: float | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
+    population: AnyPath | Table | int | None = None,
+) -> Figures:
+    """Figures of a file whose certificate holds, or of any file on the columns that are named; and its goals hold too.
+
+    `orders` are those of ordinal sensitive columns.  With the population its people are from, k-map and delta-presence
+    are stated; they are None without.
+    """
+    if quasi_identifiers is not None and certificate is not None:
+        raise BadOption("--certificate", "check a certificate, or the columns and goals you name, not both.")
+    if quasi_identifiers is None and (sensitive or orders):
+        raise BadOption("--sensitive", "a certificate names its sensitive columns itself; use it with --qi.")
+    figures: Figures = {}
+    known: Figures = {"values": {name: {"kind": "ordinal", "order": list(o)} for name, o in (orders or {}).items()}}
+    columns = quasi_identifiers
+    if columns is None:
+        figures = check_certificate(path, certificate)
+        document = read_claims(path, certificate)
+        dialect = {name: document["file"][name] for name in ("format", "delimiter") if name in document["file"]}
+        columns, sensitive = [axis["column"] for axis in document["quasi_identifiers"]], document["sensitive"]
+        known = {"values": document.get("values", {}), **dialect}
+    goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=sensitive)
+    if goals is not None or k is not None or not figures:
+        found = check_table(path, columns, k or 1, sensitive, goals=goals.asked() if goals else {}, **known)
+        figures = found | figures
+    if population is None:
+        return figures | {"population": None, "k_map": None, "delta_presence": None}
+    release = read_published(path, certificate=certificate, quasi_identifiers=quasi_identifiers)
+    return figures | measure_presence(release, population)
+
+
+def measure_presence(release: Published, population: AnyPath | Table | int) -> Figures:
+    """k-map and delta-presence: how many people a record could be, and how likely each of them is in the file.
+
+    With f_j rows of class j in the file, and F_j people that it covers, k-map = min_j F_j.  A person is in the file
+    with the chance f_j / F_j, summed over all classes that cover it where boxes overlap, at most 1; delta-presence is
+    the smallest and the largest chance.
+    """
+    if isinstance(population, int):
+        raise BadOption("--population", "k-map and delta-presence need the table of the people, not their number.")
+    if not release.rows:
+        raise BadOption(str(release.path), "it has no rows, so nobody is in it.")
+    if not isinstance(population, Table):
+        with read_table(population) as table:
+            return measure_presence(release, table)
+    linkage = link(release, population)
+    cover = find_cover(linkage, "--population")
+    chances = (release.sizes / cover.sizes)[cover.cell]
+    present = np.bincount(cover.row, weights=chances, minlength=linkage.rows).clip(max=1.0)
+    delta = [float(present.min()), float(present.max())]
+    return {"population": linkage.rows, "k_map": int(cover.sizes.min()), "delta_presence": delta}
