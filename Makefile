@@ -65,7 +65,7 @@ sanitize: .venv/tested
 	$(BIN)/cmake --build $(SANITIZED)/build
 	cp $(SANITIZED)/build/_kernels*.so $(SANITIZED)/kech/
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
-	  $(BIN)/python tests/sanitized.py $(SANITIZED) tests/test_local.py tests/test_ordering.py
+	  $(BIN)/python tests/sanitized.py $(SANITIZED) $(addprefix tests/test_,local.py ordering.py bounds.py complexes.py zigzag.py)
 
 clean:
 	rm -rf .venv .venv-bench .venv-pycanon .browser build dist kech-demo
