@@ -154,16 +154,7 @@ def release(
     with asked.open(table, plan) as opened:
         made = kech.make_release(opened, **msgspec.structs.asdict(goals))
         certificate = made.write(output, ledger=not no_ledger, earlier=earlier, allow_composition=allow_composition)
-        found = {"file": str(output), "certificate": f"{output}.certificate.json", **certificate["claims"]}
-        found |= {"measured": certificate["measured"], "dropped": list(opened.dropped)}
-        found["ledger"] = made.words[-1].to_json()
-        kept = [(name, opened.facts(name)) for name in (*opened.sensitive, *opened.keep)]
-        found["identifying"] = [
-            name for name, facts in kept if facts.type == "text" and facts.distinct > 0.9 * facts.rows
-        ]
-        found["unhidden_edges"] = [
-            axis["column"] for axis in made.axes if axis.get("grid", "auto") not in ("auto", "tight")
-        ]
+        found = made.told(output, certificate)
     screen.show(found, asked.json, screen.released)
 
 

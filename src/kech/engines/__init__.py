@@ -1,6 +1,7 @@
 """Engines: where the rows live.  Rows stay inside; only counts, codes and published labels come out.
 
-Four verbs, the same on every engine: describe columns; count values; group coded rows into points; publish.
+Five verbs, the same on every engine: describe columns; count values; group coded rows into points; leave points
+out; publish.
 """
 
 from collections.abc import Mapping, Sequence
@@ -58,11 +59,17 @@ class Engine(Protocol):
     def count_values(self, column: int, kind: str) -> tuple[Any, NDArray[np.int64]]:
         """Distinct values read as `kind`, without NULL, and their rows; numbers and dates ascend."""
 
+    def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
+        """The first rows as text, as they were read: for the eyes of whoever owns the table."""
+
     def group(self, mappings: Sequence[Mapping1D]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Distinct code tuples, in their own order, and their rows."""
 
     def code_rows(self, mappings: Sequence[Mapping1D]) -> NDArray[np.int32]:
         """Codes of every row, in the order of the table."""
+
+    def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> "Engine":
+        """The rows of all other points, as an engine of their own."""
 
     def publish(
         self,
