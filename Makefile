@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test lint bench pictures screenshots browser sanitize clean compiler
+.PHONY: demo test lint bench docs examples pictures screenshots browser sanitize clean compiler
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -25,6 +25,15 @@ bench: .venv/tested
 	$(BIN)/python benchmarks/shapes.py
 	$(BIN)/python benchmarks/loss.py
 	$(BIN)/python benchmarks/attacks.py
+
+docs: .venv/tested
+	$(BIN)/python docs/site/build.py
+	@echo "Open build/site/index.html"
+
+# What commands print in the manual and what notebooks show, written down anew.
+examples: .venv/tested
+	$(BIN)/python docs/site/examples.py
+	$(BIN)/python docs/site/cells.py
 
 pictures: .venv/tested
 	$(BIN)/python docs/pictures/draw.py

@@ -212,7 +212,7 @@ def test_a_larger_k_serves_a_smaller_one():
     whole, fine = (next(cut_ordering(points, [k], threads=1)) for k in (300, 5))
 
     assert all(np.diff(losses) >= -1e-12)
-    assert serve_smaller(points, [3, 5], [whole, fine])[0].classes == fine.classes
+    assert serve_smaller([3, 5], [whole, fine])[0].classes == fine.classes
 
 
 def test_in_haste_some_k_are_studied_and_otherwise_all():

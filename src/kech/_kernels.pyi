@@ -67,6 +67,18 @@ def grow_points(
     seed: int,
     threads: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+def leave_out(
+    codes: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    widths: Widths,
+    growth: list[NDArray[np.float64]],
+    k: int,
+    point: NDArray[np.int64],
+    group: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    price: float,
+    limit: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def order_points(
     codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, threads: int
 ) -> NDArray[np.int64]: ...
@@ -95,6 +107,7 @@ def repair_classes(
     point: NDArray[np.int64],
     group: NDArray[np.int64],
     rows: NDArray[np.int64],
+    split: bool,
     apart: bool,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def walk_path(

@@ -14,6 +14,7 @@ from typing import Any
 
 from kech.admission import Draft, Word, admitted
 from kech.certificate import make_certificate
+from kech.certificate.claims import shown_suppression
 from kech.complexes import build_filtration
 from kech.cuts import Wishes
 from kech.cuts.meeting import check_goals
@@ -51,6 +52,20 @@ class Release:
     def __repr__(self) -> str:
         rows, classes = int(self.partition.rows.sum()), self.partition.classes
         return f"Release(k={self.partition.k}, {rows:,} rows in {classes:,} classes)"
+
+    def _repr_html_(self) -> str:
+        from kech.notebook import show_release
+
+        published = int(self.partition.rows.sum())
+        suppression = shown_suppression(self.partition.points.rows, published, self.parameters["k"])
+        loss = mean_loss(self.partition) if suppression["rows_in"] is not None else published_loss(self.partition)
+        return show_release(self, str(suppression["suppressed"]), loss)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw how many classes of each size there are: the matplotlib axes."""
+        from kech.plot_small import draw_sizes
+
+        return draw_sizes(self.partition.sizes.tolist(), self.partition.k, ax=ax)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -144,7 +159,7 @@ class Release:
             axes=self.axes,
             sensitive=self.table.sensitive,
             kept=self.table.keep,
-            rows_in=self.table.rows,
+            rows_in=self.partition.rows_in,
             parameters=self.parameters | also,
             kech_version=self.version,
             values=self.values,
@@ -202,7 +217,8 @@ def make_release(
     asked |= {} if cut != "regime" else {"reading": reading} if eps is None else {"eps": eps}
     asked |= {"suppress": suppress} if suppress else {}
     asked |= goals.asked() if goals else {}
-    return Release(table, partition, asked, version("kech"))
+    origin = partition.points.origin
+    return Release(origin.table if origin else table, partition, asked, version("kech"))
 
 
 def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishes) -> Partition:

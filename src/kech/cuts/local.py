@@ -8,6 +8,7 @@ last a partition of a larger k serves a smaller one where it costs less, so that
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
@@ -50,7 +51,7 @@ def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Par
     studied = studied_ks(ks, effort)
     for k, start in best_starts(points, {k: found[ks.index(k)] for k in studied}, wishes):
         found[ks.index(k)] = search(start, k, effort, wishes)
-    return iter(serve_smaller(points, ks, found))
+    return iter(serve_smaller(ks, found))
 
 
 def usual_effort(ks: Sequence[int]) -> str:
@@ -145,15 +146,17 @@ def progress_of(found: Search, rows: int, effort: str | float) -> Callable[[], f
     return lambda: (monotonic() - begin) / effort if effort else 1.0
 
 
-def serve_smaller(points: Points, ks: Sequence[int], found: Sequence[Partition]) -> list[Partition]:
-    """From the largest k down: what serves a larger k is taken where it is cheaper."""
-    best: list[Partition] = []
-    for k, own in sorted(zip(ks, found, strict=True), key=lambda pair: -pair[0]):
-        larger = [build_partition(points.at(k), made.point, made.group, made.rows) for made in best[-1:]]
-        best.append(min(own, *larger, key=published) if larger else own)
-    return best[::-1]
-
-
 def published(partition: Partition) -> float:
     """What a partition loses when its ends are loosened."""
     return mean_loss(loosen(partition))
+
+
+def serve_smaller(
+    ks: Sequence[int], found: Sequence[Partition], worth: Callable[[Partition], Any] = published
+) -> list[Partition]:
+    """From the largest k down: what serves a larger k is taken where it is cheaper."""
+    best: list[Partition] = []
+    for k, own in sorted(zip(ks, found, strict=True), key=lambda pair: -pair[0]):
+        larger = [build_partition(made.points.at(k), made.point, made.group, made.rows) for made in best[-1:]]
+        best.append(min(own, *larger, key=worth) if larger else own)
+    return best[::-1]

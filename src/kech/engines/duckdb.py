@@ -6,6 +6,8 @@ import secrets
 import shutil
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -53,10 +55,15 @@ class DuckDBEngine:
         self.memory = memory
         self.folder, held = claim_folder()
         self.connection = duckdb.connect(":memory:")
+        self.schema = "main"
         self.types: dict[int, str] = {}
         self._source = ""  # what the rows were read from, if they can be read again
         self._origin: tuple[Path, os.stat_result] | None = None
-        self._finalizer = weakref.finalize(self, _shut, self.connection, self.folder, held)
+        self._whole = self
+        self._rests: list[duckdb.DuckDBPyConnection] = []
+        self._finalizer: weakref.finalize[..., Any] = weakref.finalize(
+            self, _shut, self.connection, self._rests, self.folder, held
+        )
         self._counted: set[int] = set()
         self._grouped: Sequence[Mapping1D] = ()
         settings = {"enable_progress_bar": "false", "threads": threads, "memory_limit": memory and literal(memory)}
@@ -137,16 +144,17 @@ class DuckDBEngine:
     def _store(self, source: str, names: Mapping[int, str], nulls: Sequence[str], path: object) -> None:
         picked = ", ".join(f"{quote(name)} AS c{i}" for i, name in names.items())
         try:
-            self._run(f"CREATE TABLE source AS SELECT {picked} FROM {source}", "reading the table")
+            self._run(f"CREATE TABLE loaded AS SELECT {picked} FROM {source}", "reading the table")
         except EngineFailed:
             raise UnreadableFile(path, "it is damaged or not in the format its name says.") from None
         if nulls:  # only now: while it reads Parquet, DuckDB believes the file's statistics, which know no NaN
             mended = ", ".join(f"{without(f'c{i}', nulls)} AS c{i}" for i in names)
-            self._run(f"CREATE OR REPLACE TABLE source AS SELECT {mended} FROM source", "reading the table")
-        described = self._run("DESCRIBE source", "reading the table")
+            self._run(f"CREATE OR REPLACE TABLE loaded AS SELECT {mended} FROM loaded", "reading the table")
+        described = self._run("DESCRIBE loaded", "reading the table")
+        self._run("CREATE VIEW source AS SELECT rowid AS r, * FROM loaded", "reading the table")
         self.types = {int(name[1:]): str(kind) for name, kind, *_ in described}
 
-    # -- the four verbs ------------------------------------------------------------------------------
+    # -- the five verbs ------------------------------------------------------------------------------
 
     def describe(self, column: int) -> ColumnFacts:
         """Facts about one column, from its distinct values."""
@@ -208,6 +216,26 @@ class DuckDBEngine:
         columns = self._code(mappings)
         return stacked(self._arrays(f"SELECT {columns} FROM coded ORDER BY r", "coding rows"), len(mappings))
 
+    def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> "DuckDBEngine":
+        """The rows of all other points, as an engine of their own: no row is copied, and nothing here changes."""
+        same = self._grouped_rows(mappings)
+        rest = copy(self)
+        rest.schema, rest.connection = f"rest{len(self._rests)}", self.connection.cursor()
+        rest._whole, rest._counted, rest._grouped = self, set(), ()  # what is left of a table keeps it open
+        self._rests.append(rest.connection)
+        rest._finalizer = weakref.finalize(rest, _forget, rest.connection, rest.schema)
+        self.connection.register("mapping", pa.table({"p": points}))
+        for made in (
+            f"SCHEMA {rest.schema}",
+            f"TABLE {rest.schema}.left_out AS SELECT r FROM coded JOIN points ON {same} JOIN mapping USING (p)",
+            f"""VIEW {rest.schema}.source AS SELECT source.* FROM {self.schema}.source
+            ANTI JOIN {rest.schema}.left_out USING (r)""",
+        ):
+            self._run(f"CREATE {made}", "leaving rows out")
+        self.connection.unregister("mapping")
+        rest._run(f"USE {rest.schema}", "leaving rows out")
+        return rest
+
     def publish(
         self,
         mappings: Sequence[Mapping1D],
@@ -222,12 +250,9 @@ class DuckDBEngine:
         order, and the whole table is written in another: the place of a row in the file says nothing about how
         it was dealt.  Rows in no share are not published.
         """
-        if self._grouped is not mappings:
-            self.group(mappings)
+        same = self._grouped_rows(mappings)
         self._load_shares(shares, outputs)
         deal, order = secret_order(), secret_order()
-        keys = [f"q{j}" for j in range(len(mappings))]
-        same = " AND ".join(f"coded.{q} = points.{q}" for q in keys)
         dealt = f"""SELECT r, {order} AS h, p, split, row_number() OVER (PARTITION BY p ORDER BY {deal}, r) AS i
             FROM coded JOIN points ON {same} JOIN parts USING (p) WHERE split"""
         whole = f"""SELECT r, {order} AS h, p, split, 1 AS i
@@ -235,7 +260,7 @@ class DuckDBEngine:
         columns = ", ".join(f"{self._published(o, j, for_csv)} AS {quote(o.name)}" for j, o in enumerate(outputs))
         query = f"""SELECT {columns} FROM ({dealt} UNION ALL {whole}) AS row
             JOIN shares ON shares.p = row.p AND (NOT row.split OR row.i BETWEEN shares.first AND shares.last)
-            JOIN labels USING (class) JOIN source ON source.rowid = row.r ORDER BY row.h, row.r"""
+            JOIN labels USING (class) JOIN source ON source.r = row.r ORDER BY row.h, row.r"""
         return self._stream(query)
 
     def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
@@ -262,6 +287,12 @@ class DuckDBEngine:
 
     # -- inside --------------------------------------------------------------------------------------
 
+    def _grouped_rows(self, mappings: Sequence[Mapping1D]) -> str:
+        """Coded rows and their points; the condition under which a row is of a point."""
+        if self._grouped is not mappings:
+            self.group(mappings)
+        return " AND ".join(f"coded.q{j} = points.q{j}" for j in range(len(mappings)))
+
     def _code(self, mappings: Sequence[Mapping1D]) -> str:
         """A table of coded rows; the names of its code columns."""
         for mapping in mappings:
@@ -270,7 +301,7 @@ class DuckDBEngine:
         codes = ", ".join(f"coalesce(m{m.column}.code, {m.null})::INTEGER AS q{j}" for j, m in enumerate(mappings))
         joins = " ".join(f"LEFT JOIN m{m.column} ON c{m.column} = m{m.column}.value" for m in mappings)
         self._run(
-            f"CREATE OR REPLACE TABLE coded AS SELECT source.rowid AS r, {codes} FROM source {joins}",
+            f"CREATE OR REPLACE TABLE coded AS SELECT source.r, {codes} FROM source {joins}",
             "coding rows",
         )
         return ", ".join(f"q{j}" for j in range(len(mappings)))
@@ -293,7 +324,7 @@ class DuckDBEngine:
     def _count(self, column: int) -> None:
         if column not in self._counted:
             self._run(
-                f"""CREATE TABLE v{column} AS SELECT c{column} AS value, count(*) AS n, min(rowid) + 1 AS first
+                f"""CREATE TABLE v{column} AS SELECT c{column} AS value, count(*) AS n, min(r) + 1 AS first
                 FROM source GROUP BY c{column}""",
                 "counting values",
             )
@@ -355,7 +386,9 @@ class DuckDBEngine:
 
     def _stream(self, query: str) -> Any:
         try:
-            reader = self.connection.cursor().sql(query).to_arrow_reader(100_000)
+            cursor = self.connection.cursor()
+            cursor.execute(f"USE {self.schema}")
+            reader = cursor.sql(query).to_arrow_reader(100_000)
         except duckdb.Error as failure:
             raise refusal(failure, "publishing", self.memory) from None
         return pa.RecordBatchReader.from_batches(reader.schema, self._batches(reader))
@@ -445,7 +478,16 @@ def harmless(cell: str) -> str:
     )
 
 
-def _shut(connection: duckdb.DuckDBPyConnection, folder: Path, held: int) -> None:
+def _forget(connection: duckdb.DuckDBPyConnection, schema: str) -> None:
+    with suppress(duckdb.Error):  # closed together with the whole table
+        connection.execute(f"DROP SCHEMA {schema} CASCADE")
     connection.close()
+
+
+def _shut(
+    connection: duckdb.DuckDBPyConnection, rests: list[duckdb.DuckDBPyConnection], folder: Path, held: int
+) -> None:
+    for open_ in (*rests, connection):
+        open_.close()
     shutil.rmtree(folder, ignore_errors=True)
     os.close(held)
