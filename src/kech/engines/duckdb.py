@@ -196,7 +196,7 @@ class DuckDBEngine:
     def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
         """The first rows as text."""
         cells = ", ".join(f"CAST(c{column} AS VARCHAR)" for column in columns)
-        found = self._run(f"SELECT {cells} FROM source ORDER BY rowid LIMIT {int(rows)}", "reading the table")
+        found = self._run(f"SELECT {cells} FROM source ORDER BY r LIMIT {int(rows)}", "reading the table")
         return [list(row) for row in found]
 
     def group(self, mappings: Sequence[Mapping1D]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
