@@ -1,6 +1,7 @@
 """Engines: where the rows live.  Rows stay inside; only counts, codes and published labels come out.
 
-Four verbs, the same on every engine: describe columns; count values; group coded rows into points; publish.
+Five verbs, the same on every engine: describe columns; count values; group coded rows into points; leave points
+out; publish.
 """
 
 from collections.abc import Mapping, Sequence
@@ -63,6 +64,9 @@ class Engine(Protocol):
 
     def code_rows(self, mappings: Sequence[Mapping1D]) -> NDArray[np.int32]:
         """Codes of every row, in the order of the table."""
+
+    def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> "Engine":
+        """The rows of all other points, as an engine of their own."""
 
     def publish(
         self,
