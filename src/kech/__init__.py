@@ -5,7 +5,6 @@ from importlib.metadata import version as _version
 from kech import errors
 from kech.attacks import Attack, run_attacks
 from kech.barcode import WeightedBarcode, compute_barcode
-from kech.certificate import check_certificate, check_table
 from kech.hierarchy import GeneralizationTree, read_hierarchy
 from kech.inspection import inspect_table
 from kech.lattice import GeneralizationLattice, compute_lattice
@@ -15,6 +14,7 @@ from kech.review import HierarchyReview, review_hierarchy
 from kech.risk import Risk, compute_risk
 from kech.spectrum import Spectrum, compute_spectrum
 from kech.table import AxisChoice, Table, read_table
+from kech.verification import check_certificate, check_table
 from kech.zigzag import ZigzagBarcode, compute_zigzag
 
 __version__ = _version("kech")

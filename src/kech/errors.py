@@ -147,7 +147,8 @@ class TooFewRows(GoalNotMet):
 
 class ClaimBroken(GoalNotMet):
     def __init__(self, path: object, broken: Iterable[str]) -> None:
-        super().__init__(f"{str(path)!r} does not keep its promise: {'; '.join(broken)}.")
+        self.broken = tuple(broken)
+        super().__init__(f"{str(path)!r} does not keep its promise: {'; '.join(self.broken)}.")
 
 
 class OutOfMemory(ResourceError):

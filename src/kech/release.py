@@ -16,9 +16,10 @@ from kech.complexes import build_filtration
 from kech.cuts import Wishes
 from kech.cuts.meeting import check_goals
 from kech.cuts.regime import cut_at
+from kech.databases import Address, find_address, open_database
 from kech.engines import Output
 from kech.errors import BadOption, BadTarget, ClaimBroken, GoalNotMet
-from kech.files import clear_refusals, put_in_place, written_aside
+from kech.files import clear_refusals, private_folder, put_in_place, written_aside
 from kech.frames import as_native
 from kech.loosening import loosen
 from kech.loss import mean_loss, published_loss
@@ -85,28 +86,49 @@ class Release:
         labels = self.labels.get(name)
         return Output(name, self.table.index(name), typed=True) if labels is None else Output(name, None, labels)
 
-    def write(self, path: str | PathLike[str]) -> dict[str, Any]:
-        """Write the table (.csv or .parquet) and `<path>.certificate.json`; give back the certificate.
+    def write(self, path: str | PathLike[str], certificate: str | PathLike[str] | None = None) -> dict[str, Any]:
+        """Write the table (.csv, .parquet or a table of a database) and its certificate; give back the certificate.
 
-        Both are written aside, checked from their bytes alone, and put in place last.
+        The certificate of a file lies beside it unless it is named: `<path>.certificate.json`.  Both are written
+        aside, checked from what was written alone, and put in place last.
         """
+        if address := find_address(path):
+            return self.write_table(address, certificate)
         with clear_refusals(Path(path)):
             target = check_target(Path(path), self.table)
-        beside = certificate_path(target)
+        beside = Path(certificate) if certificate else certificate_path(target)
         with clear_refusals(target), written_aside(target) as draft, written_aside(beside) as certificate_draft:
             report("writing")
             write_batches(self.batches(for_csv=FORMATS[target.suffix.lower()] == "csv"), draft, target)
             report("checking the written file")
-            certificate = self.certify(draft, target)
-            certificate_draft.write_text(json.dumps(certificate, indent=2, ensure_ascii=False) + "\n", "utf-8")
+            certified = self.certify(draft, target.name, FORMATS[target.suffix.lower()])
+            certificate_draft.write_text(as_json(certified), "utf-8")
             put_in_place({draft: target, certificate_draft: beside})
-        return certificate
+        return certified
 
-    def certify(self, draft: Path, target: Path) -> dict[str, Any]:
+    def write_table(self, address: Address, certificate: str | PathLike[str] | None) -> dict[str, Any]:
+        """Write a table of a database in one transaction, check its rows as text, then let others see it."""
+        if certificate is None:
+            raise BadOption("--certificate", "a table in a database has no certificate beside it: name a file.")
+        beside = Path(certificate)
+        with clear_refusals(beside), private_folder() as folder, open_database(address) as database:
+            if self.table.source.identity is not None and self.table.source.identity == database.identity():
+                raise BadTarget(address, "it is the source table itself. Choose another name.")
+            report("writing")
+            with written_aside(beside) as draft, database.write_aside(self.batches(for_csv=False)) as table:
+                report("checking the written table")
+                table.export(folder / "released.csv")
+                certified = self.certify(folder / "released.csv", address.table, "csv")
+                draft.write_text(as_json(certified), "utf-8")
+                table.put_in_place()
+                put_in_place({draft: beside})
+        return certified
+
+    def certify(self, draft: Path, name: str, format: str) -> dict[str, Any]:
         """The certificate of the written draft; it must hold what the partition promised."""
         certificate = make_certificate(
             draft,
-            published_name=target.name,
+            published_name=name,
             axes=self.axes,
             sensitive=self.table.sensitive,
             kept=self.table.keep,
@@ -114,7 +136,7 @@ class Release:
             parameters=self.parameters,
             kech_version=self.version,
             values=self.values,
-            format=FORMATS[target.suffix.lower()],
+            format=format,
         )
         claims, promised = certificate["claims"], self.partition
         broken = [] if claims["rows"] == int(promised.rows.sum()) else ["rows: some were lost on the way"]
@@ -123,7 +145,7 @@ class Release:
         if abs(claims["loss"] - expected) > TOLERANCE:
             broken.append("loss: the written file loses more or less than the partition")
         if broken:
-            raise ClaimBroken(target, broken)
+            raise ClaimBroken(name, broken)
         return certificate
 
 
@@ -201,6 +223,11 @@ def check_target(target: Path, table: Table) -> Path:
     if certificate_path(target).is_dir():
         raise BadTarget(target, "a folder stands where its certificate would go.")
     return target
+
+
+def as_json(certificate: dict[str, Any]) -> str:
+    """A certificate as it is written."""
+    return json.dumps(certificate, indent=2, ensure_ascii=False) + "\n"
 
 
 def certificate_path(target: Path) -> Path:

@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -123,8 +122,10 @@ def read_table(
     memory: str | None = None,
     threads: int | None = None,
 ) -> Table:
-    """Read a CSV, Parquet, Arrow or Excel file, or take a pandas, polars or pyarrow dataframe.
+    """Read a CSV, Parquet, Arrow or Excel file, a folder of Parquet files or a table of a database; or a dataframe.
 
+    A table of a database is named by its address: `postgresql://user@host/base?table=schema.name` (its rows stay in
+    the server) or `duckdb:file.db#table`.
     Only columns with a role are read, once a quasi-identifier is named; without any, all are.
     """
     roles = {
@@ -133,14 +134,14 @@ def read_table(
     }
     if isinstance(source, str | PathLike):
         given, native = None, None
-        opened = open_source(Path(source), delimiter=delimiter, encoding=encoding)
+        opened = open_source(source, delimiter=delimiter, encoding=encoding)
     else:
         given = hold_frame(source)
         opened, native = open_frame(given), native_library(given)
     choices = {name: as_choice(name, choice) for name, choice in (axes or {}).items()}
     check_roles(opened.columns, roles, choices)
     workers = check_threads(threads)
-    engine = DuckDBEngine(memory=check_memory(memory), threads=workers)
+    engine = open_engine(opened, memory=check_memory(memory), threads=workers)
     table = Table(engine, opened, **roles, hierarchies=hierarchies, axes=choices, native=native, threads=workers)
     try:
         load(engine, opened, [table.index(name) for name in table.loaded], as_names(null_values), given)
@@ -150,10 +151,21 @@ def read_table(
     return table
 
 
-def load(engine: DuckDBEngine, source: Source, wanted: Sequence[int], nulls: Sequence[str], given: Any) -> None:
+def open_engine(source: Source, *, memory: str | None, threads: int) -> Any:
+    """The engine of a source: rows of a server stay there, all others come into DuckDB."""
+    if source.address is None or source.format == "duckdb":
+        return DuckDBEngine(memory=memory, threads=threads)
+    from kech.engines.postgres import PostgresEngine
+
+    return PostgresEngine(source.address, memory=memory, threads=threads)
+
+
+def load(engine: Any, source: Source, wanted: Sequence[int], nulls: Sequence[str], given: Any) -> None:
     """Put the rows into the engine."""
     if source.format == "frame":
         engine.load_arrow(frame_batches(given), wanted, nulls, source.path)
+    elif source.address is not None:
+        engine.load_table(source.address, source.columns, wanted, nulls)
     elif source.format == "parquet":
         engine.load_parquet(source.path, source.columns, wanted, nulls)
     elif source.format == "csv" and source.plain:

@@ -81,7 +81,7 @@ class Intake:
         plan.axes |= dict(axis_section(text, plan) for text in self.axis)
         return plan
 
-    def open(self, path: Path, plan: Plan) -> kech.Table:
+    def open(self, path: str, plan: Plan) -> kech.Table:
         """The table, read as planned."""
         screen.doing("reading the table")
         typed = {"delimiter": self.delimiter, "encoding": self.encoding}
@@ -141,7 +141,13 @@ def overrule(release: ReleaseSection, typed: Mapping[str, Any]) -> None:
             setattr(release, name, value)
 
 
-TableFile = Annotated[Path, Parameter(help="CSV, Parquet, Arrow or Excel file.")]
+TableName = Annotated[
+    str,
+    Parameter(
+        help="CSV, Parquet, Arrow or Excel file; folder of Parquet files; duckdb:FILE#TABLE; "
+        "postgresql://USER@HOST/BASE?table=SCHEMA.NAME"
+    ),
+]
 
 
 # -- words into values -----------------------------------------------------------------------------------

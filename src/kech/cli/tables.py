@@ -15,13 +15,14 @@ from kech.cli.intake import (
     Intake,
     Names,
     SearchOptions,
-    TableFile,
+    TableName,
     Whole,
     app,
     parse_ks,
     split,
     whole,
 )
+from kech.databases import find_address
 from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadOption, BadTarget
 from kech.files import clear_refusals
@@ -30,7 +31,7 @@ from kech.plot import check_plot
 
 
 @app.command
-def inspect(table: TableFile, /, *, intake: Intake | None = None, k: Whole = 5) -> None:
+def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5) -> None:
     """Show columns, guessed roles with reasons, distinctness, and k as it is.
 
     With --plan FILE a plan is written for review instead of read.
@@ -58,7 +59,7 @@ def inspect(table: TableFile, /, *, intake: Intake | None = None, k: Whole = 5) 
 
 @app.command
 def spectrum(
-    table: TableFile,
+    table: TableName,
     /,
     *,
     intake: Intake | None = None,
@@ -102,10 +103,11 @@ def spectrum(
 
 @app.command
 def release(
-    table: TableFile,
+    table: TableName,
     /,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Annotated[str, Parameter(name=["--output", "-o"])],
+    certificate: Path | None = None,
     intake: Intake | None = None,
     k: Annotated[int | None, Parameter(converter=whole)] = None,
     cut: str | None = None,
@@ -120,8 +122,10 @@ def release(
 
     Parameters
     ----------
-    output: Path
-        The file to write: .csv or .parquet; its certificate is written beside it.
+    output: str
+        What to write: a .csv or .parquet file, or a table: duckdb:FILE#TABLE or postgresql://...?table=SCHEMA.NAME.
+    certificate: Path
+        The file of the certificate; beside the file otherwise, so a table in a database needs it.
     k: int
         Every row hides among at least k.
     cut: str
@@ -143,9 +147,10 @@ def release(
         goals.k, goals.eps = k, eps
     with asked.open(table, plan) as opened:
         made = kech.make_release(opened, **msgspec.structs.asdict(goals))
-        certificate = made.write(output)
-        found = {"file": str(output), "certificate": f"{output}.certificate.json", **certificate["claims"]}
-        found |= {"measured": certificate["measured"], "dropped": list(opened.dropped)}
+        written = made.write(output, certificate)
+        beside = certificate or f"{output}.certificate.json"
+        found = {"file": str(find_address(output) or output), "certificate": str(beside), **written["claims"]}
+        found |= {"measured": written["measured"], "dropped": list(opened.dropped)}
         kept = [(name, opened.facts(name)) for name in (*opened.sensitive, *opened.keep)]
         found["identifying"] = [
             name for name, facts in kept if facts.type == "text" and facts.distinct > 0.9 * facts.rows
@@ -158,7 +163,7 @@ def release(
 
 @app.command
 def verify(
-    table: Annotated[Path, Parameter(help="A released file.")],
+    table: Annotated[str, Parameter(help="A released file, or a table of a database.")],
     /,
     *,
     certificate: Path | None = None,
@@ -203,7 +208,7 @@ def verify(
         figures = kech.check_table(table, columns, goal, split(sensitive) or given.roles.sensitive)
     else:
         figures = kech.check_certificate(table, certificate)
-    screen.show({"file": str(table), "holds": True, **figures}, json, screen.verified)
+    screen.show({"file": str(find_address(table) or table), "holds": True, **figures}, json, screen.verified)
 
 
 @app.command

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from kech.databases.text import BLANK, quote
+
 YEAR = "([0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"
 TIME = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?"
 NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
@@ -9,7 +11,6 @@ NOT_FINITE = r"[+-]?([nN][aA][nN]|[iI][nN][fF]([iI][nN][iI][tT][yY])?)"
 ZERO_PADDED = r"[+-]?0[0-9].*"
 DATE = rf"{YEAR}-[0-9]{{2}}-[0-9]{{2}}([ T]{TIME})?"
 WHOLE = r"[+-]?[0-9]+"
-BLANK = "\t\n\v\f\r\x1c-\x1f \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 FORMULA = f"'*[{BLANK}]*[=+@\t\r-].*"
 
 
@@ -21,7 +22,7 @@ class Dialect:
 
     def quote(self, name: str) -> str:
         """An identifier, whatever its characters."""
-        return '"' + name.replace('"', '""') + '"'
+        return quote(name)
 
     def literal(self, text: str) -> str:
         """A string constant, whatever its characters."""

@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
+from kech.databases.address import Address
 from kech.engines.dialect import Dialect
 from kech.engines.sql import EngineFailed, SqlEngine
 from kech.errors import BadColumns, KechError, OutOfMemory, ResourceError, UnreadableFile
@@ -63,6 +64,18 @@ class DuckDBEngine(SqlEngine):
         self._lock(path)
         source = f"read_parquet({self.dialect.literal(str(self.folder / 'source'))})"
         self._store(source, {i: names[i] for i in wanted}, nulls, path)
+
+    def load_table(self, address: Address, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+        """Read a table or view of a DuckDB file, which is let go again; a view reaches nothing outside its file."""
+        file = self.dialect.literal(str(Path(address.place).resolve()))
+        try:
+            self._run(f"ATTACH {file} AS given (TYPE duckdb, READ_ONLY)", "opening the file")
+        except EngineFailed:
+            raise UnreadableFile(address, "it is no DuckDB file, or another process holds it.") from None
+        self._lock(None)
+        table = ".".join(map(self.dialect.quote, ("given", *address.names)))
+        self._store(table, {i: names[i] for i in wanted}, nulls, address)
+        self._run("DETACH given", "closing the file")
 
     def load_arrow(self, batches: Any, wanted: Sequence[int], nulls: Sequence[str], path: object) -> None:
         """Read a stream of record batches; what is wrong with them is refused in the words of whoever makes them."""

@@ -241,10 +241,11 @@ class SqlEngine(ABC):
         text = sql.text("value", self.types[column])
         if kind == "text":
             return text
+        fits = sql.matches(f"trim({text})", NUMBER if kind == "number" else DATE)
+        guarded = f"CASE WHEN {fits} THEN trim({text}) END"
         if kind == "number":
-            number = sql.number(f"trim({text})") if is_text else f"CAST(value AS {sql.float_type})"
+            number = sql.number(guarded) if is_text else f"CAST(value AS {sql.float_type})"
             return f"({number} + CAST(0 AS {sql.float_type}))"
-        guarded = f"CASE WHEN {sql.matches(f'trim({text})', DATE)} THEN trim({text}) END"
         return sql.seconds(sql.moment(guarded) if is_text else "value")
 
     def _count(self, column: int) -> None:

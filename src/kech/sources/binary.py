@@ -1,4 +1,4 @@
-"""Parquet, Arrow and Excel files: their column names, and the rows of those no engine reads by itself."""
+"""Parquet, Arrow and Excel files and folders: column names, and the rows of those no engine reads by itself."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -7,18 +7,21 @@ from typing import Any
 import pyarrow as pa
 
 from kech.errors import MissingExtra, UnreadableFile
+from kech.sources.folder import folder_batches
 from kech.sources.source import text_batches
 
 DAMAGED = "it is damaged or not in the format its name says."
 
 
 def read_names(path: Path, kind: str) -> tuple[str, ...]:
-    """Column names of a Parquet, Arrow or Excel file."""
+    """Column names of a Parquet, Arrow or Excel file, or of a folder."""
     try:
         if kind == "parquet":
             import pyarrow.parquet as pq
 
             return tuple(pq.read_schema(path).names)
+        if kind == "folder":
+            return tuple(folder_batches(path).schema.names)
         return tuple((arrow_batches(path) if kind == "arrow" else excel_batches(path)).schema.names)
     except PermissionError:
         raise
