@@ -10,7 +10,7 @@ from kech.axes import LineAxis
 from kech.cuts import Wishes
 from kech.cuts.local import cut_local
 from kech.demo import generate_town
-from kech.loosening import NARROW, draw_moves, loosen
+from kech.loosening import NARROW, draw_moves, loose_widths, loosen, move_ends
 from kech.loss import mean_loss
 from kech.points import build_points
 from strategies import random_case
@@ -115,3 +115,21 @@ def test_what_is_released_is_what_the_spectrum_said(town, folder):
     tight = kech.make_release(town, k=5, effort="quick", grid="tight").write(folder / "tight.csv")
     assert tight["claims"]["loss"] < certificate["claims"]["loss"]
     assert tight["parameters"]["grid"] == "tight"
+
+
+def test_the_search_knows_where_ends_are_on_average(town):
+    points = build_points(town).at(5)
+    widths, tight = loose_widths(points), points.widths()
+    rng = np.random.default_rng(1)
+    for j, axis in enumerate(points.axes):
+        lo, hi = np.sort(rng.integers(0, axis.size, (2, 200)), axis=0)
+        if not isinstance(axis, LineAxis):
+            assert [widths.width(j, a, b) for a, b in zip(lo, hi, strict=True)] == pytest.approx(axis.widths(lo, hi))
+            continue
+        moved = [
+            axis.widths(*move_ends(axis, lo, hi, np.tile(moves, (200, 1))))
+            for moves in ((1, 1), (1, 2), (2, 1), (2, 2))
+        ]
+        found = [widths.width(j, a, b) for a, b in zip(lo, hi, strict=True)]
+        assert found == pytest.approx(np.mean(moved, axis=0))
+        assert max(np.array(found) - [tight.width(j, a, b) for a, b in zip(lo, hi, strict=True)]) > 0

@@ -11,6 +11,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from kech._kernels import Widths
 from kech.axes import LineAxis
 from kech.grid import Ints
 from kech.partition import Partition, box_partition
@@ -59,18 +60,43 @@ def hash_codes(points: Points) -> bytes:
     return blake2b(points.codes.astype("<i4").tobytes(), digest_size=32).digest()
 
 
+def loose_widths(points: Points) -> Widths:
+    """The axes as the search knows them: sides end where they are published on average."""
+    widths = points.widths()
+    for j, axis in enumerate(points.axes):
+        if isinstance(axis, LineAxis) and is_loose(axis):
+            codes = np.arange(axis.values)
+            far = [move_all(axis, moves) for moves in (1, 2)]
+            left, right = (ends.copy() for ends in axis.ends)
+            left[codes] = np.mean([axis.ends[0][lo] for lo, _ in far], axis=0)
+            right[codes] = np.mean([axis.ends[1][hi] for _, hi in far], axis=0)
+            widths.loosen(j, left, right, NARROW - 1.5)
+    return widths
+
+
+def move_all(axis: LineAxis, moves: int) -> tuple[Ints, Ints]:
+    """For each code, where an end at its cell would be after so many moves."""
+    starts, cell, units = steps_of(axis)
+    far = np.full(axis.values, moves)
+    return starts[walk(cell, -1, far, units)], starts[walk(cell, 1, far, units)]
+
+
+def steps_of(axis: LineAxis) -> tuple[Ints, Ints, NDArray[np.float64]]:
+    """The first code of each published cell, the cell of each code, and how many units each cell has."""
+    starts, cell = np.unique(axis.cells[0][: axis.values], return_inverse=True)
+    return starts, cell, np.round(np.diff(np.append(axis.low[starts], np.inf)) / axis.unit)
+
+
 def move_ends(axis: LineAxis, lo: Ints, hi: Ints, moves: NDArray[np.int64]) -> tuple[Ints, Ints]:
     """The first and the last code of each box after its ends were moved."""
-    first, last = axis.cells
-    starts, cell = np.unique(first[: axis.values], return_inverse=True)
+    starts, cell, units = steps_of(axis)
     edges = np.append(axis.low[starts], np.inf)
     held = np.minimum(hi, axis.values - 1)
     left, right = cell[np.minimum(lo, held)], cell[held]
-    units = np.round(np.diff(edges) / axis.unit)
     wide = (hi < axis.values) & (left < right) & (edges[right + 1] - edges[left] >= (NARROW - 0.5) * axis.unit)
     left = walk(left, -1, np.where(wide, moves[:, 0], 0), units)
     right = walk(right, 1, np.where(wide, moves[:, 1], 0), units)
-    return np.where(wide, starts[left], lo), np.where(wide, last[starts[right]], hi)
+    return np.where(wide, starts[left], lo), np.where(wide, axis.cells[1][starts[right]], hi)
 
 
 def walk(cell: Ints, way: int, moves: NDArray[np.int64], units: NDArray[np.float64]) -> Ints:

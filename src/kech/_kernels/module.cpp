@@ -224,6 +224,9 @@ static Out<std::int64_t> classes_at(const Lattice& lattice, const Lattice::Node&
 NB_MODULE(_kernels, m) {
     nb::class_<Widths>(m, "Widths")
         .def(nb::init<>())
+        .def("loosen", [](Widths& w, std::size_t axis, const In<double>& left, const In<double>& right, double narrow) {
+            w.loosen(axis, copy(left), copy(right), narrow);
+        })
         .def("add_line", [](Widths& w, const In<double>& left, const In<double>& right, double length, double cap,
                             Code null) { w.add_line(copy(left), copy(right), length, cap, null); })
         .def("add_tree", [](Widths& w, const In<double>& single,

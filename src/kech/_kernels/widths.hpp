@@ -18,10 +18,13 @@ struct Line {
     std::vector<double> left, right;
     double length, cap;
     Code null;
+    std::vector<double> loose_left = {}, loose_right = {};  // where ends of several cells are published, on average,
+    double narrow = std::numeric_limits<double>::infinity();  // of sides as long as this or longer
 
     double operator()(Code lo, Code hi) const {
         if (hi == null) return lo == hi ? 0.0 : 1.0;
         double side = right[hi] - left[lo];
+        if (side >= narrow && left[lo] < left[hi]) side = loose_right[hi] - loose_left[lo];
         return side > cap ? 1.0 : side / length;
     }
 };
@@ -61,6 +64,15 @@ class Widths {
         std::size_t codes = single.size();
         trees_.emplace_back(std::move(single), gaps);
         axes_.push_back({true, trees_.size() - 1, codes, table(trees_.back(), codes)});
+    }
+
+    // From here on, sides of a line that are not narrow end elsewhere.
+    void loosen(std::size_t axis, std::vector<double> left, std::vector<double> right, double narrow) {
+        Line& line = lines_[axes_[axis].at];
+        line.loose_left = std::move(left);
+        line.loose_right = std::move(right);
+        line.narrow = narrow;
+        axes_[axis].all = table(line, axes_[axis].codes);
     }
 
     // The same axes, on which what is wider than the limit is dear: a search that saves keeps to the limit.

@@ -15,7 +15,7 @@ from kech.cuts import Wishes
 from kech.cuts.ordering import by_grid, cut_ordering
 from kech.cuts.peeling import level_tables, peel
 from kech.errors import BadOption
-from kech.loosening import loosen
+from kech.loosening import loose_widths, loosen
 from kech.loss import mean_loss
 from kech.partition import Partition, build_partition
 from kech.points import Points
@@ -48,7 +48,7 @@ def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Par
     for k, peeled in peel_each(points, studied, wishes):
         at = ks.index(k)
         starts = [found[at], peeled, *([] if effort == "quick" else [grow(points.at(k), k, wishes)])]
-        found[at] = search(min(starts, key=mean_loss), k, effort, wishes)
+        found[at] = search(min(starts, key=published), k, effort, wishes)
     return iter(serve_smaller(points, ks, found))
 
 
@@ -83,7 +83,7 @@ def peel_each(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[tup
 
 def grow(points: Points, k: int, wishes: Wishes) -> Partition:
     """Classes grown from outlying rows, each time by the row that widens least; in stretches of the kd order."""
-    widths = points.widths()
+    widths = loose_widths(points)
     order = order_points(points.codes, points.weights, widths, wishes.threads)
     stretch = int(np.clip(PAIRS / len(points.weights), *STRETCHES))
     how = (k, wishes.part, stretch, wishes.seed, wishes.threads)
@@ -95,9 +95,8 @@ def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, lim
     limit are dear.
     """
     points, shares = start.points, (start.point, start.group, start.rows)
-    found = Search(
-        points.codes, points.widths().limited(limit), level_tables(points), k, wishes.part, *shares, wishes.seed
-    )
+    widths = points.widths() if limit < float("inf") else loose_widths(points)
+    found = Search(points.codes, widths.limited(limit), level_tables(points), k, wishes.part, *shares, wishes.seed)
     share = progress_of(found, points.rows, effort)
     try:
         while (done := share()) < 1 and found.price > 0:

@@ -14,6 +14,7 @@ import numpy as np
 from kech._kernels import Aims, repair_classes
 from kech.cuts import Wishes
 from kech.errors import GoalNotMet
+from kech.loosening import loose_widths
 from kech.loss import mean_loss
 from kech.models import L_KINDS, Goals, hold, in_words, reached
 from kech.partition import Partition, build_partition, deal, tally_secrets
@@ -70,7 +71,7 @@ def repair(dealt: Partition, k: int, goals: Goals, *, apart: bool) -> Partition:
     aims = aims_of(goals, points)
     shares = (dealt.point, dealt.group, dealt.rows)
     return build_partition(
-        points, *repair_classes(points.codes, points.secrets, points.widths(), k, aims, *shares, apart)
+        points, *repair_classes(points.codes, points.secrets, loose_widths(points), k, aims, *shares, apart)
     )
 
 

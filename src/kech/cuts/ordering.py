@@ -11,6 +11,7 @@ from itertools import groupby
 
 from kech._kernels import cut_order, order_points
 from kech.axes import LineAxis
+from kech.loosening import loose_widths
 from kech.partition import Partition, build_partition
 from kech.points import Points
 from kech.progress import report
@@ -23,7 +24,7 @@ def cut_ordering(points: Points, ks: Sequence[int], *, threads: int, part: bool 
     order = order_points(finest.codes, finest.weights, finest.widths(), threads)
     done = 0
     for at, batch in by_grid(points, ks):
-        for shares in cut_order(at.codes, at.weights, order, at.widths(), batch, part, threads):
+        for shares in cut_order(at.codes, at.weights, order, loose_widths(at), batch, part, threads):
             yield build_partition(at, *shares)
             done += 1
             report("cutting", done / len(ks))

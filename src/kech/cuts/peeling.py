@@ -11,6 +11,7 @@ import numpy as np
 from kech._kernels import peel_points
 from kech.axes import Axis, Codes, LineAxis, RankAxis, TreeAxis
 from kech.grid import Ints
+from kech.loosening import loose_widths
 from kech.points import Points
 
 MOST_NODES = 20_000  # of a larger lattice, random chains
@@ -22,7 +23,7 @@ Shares = tuple[Ints, Ints, Ints]
 def peel(points: Points, ks: Sequence[int], *, threads: int, seed: int) -> list[Shares]:
     """Shares (point, class, rows) for each k; all on the axes of `points`."""
     tables = level_tables(points)
-    return peel_points(points.codes, points.weights, points.widths(), tables, list(ks), MOST_NODES, seed, threads)
+    return peel_points(points.codes, points.weights, loose_widths(points), tables, list(ks), MOST_NODES, seed, threads)
 
 
 def level_tables(points: Points) -> list[Codes]:
