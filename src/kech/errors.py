@@ -6,7 +6,7 @@ KechError
 ├── InputError (exit 3)        the data is wrong: NoSuchFile, UnreadableFile, BadColumns, BadRow, BadValue,
 │                              BadHierarchy, BadCertificate
 ├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken
-└── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, CannotWrite
+└── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, TooLarge, CannotWrite
 """
 
 from collections.abc import Iterable
@@ -154,6 +154,14 @@ class ClaimBroken(GoalNotMet):
 class OutOfMemory(ResourceError):
     def __init__(self, doing: str, limit: str) -> None:
         super().__init__(f"Out of memory while {doing} (limit {limit}). Raise --memory or use fewer columns.")
+
+
+class TooLarge(ResourceError):
+    def __init__(self, path: object, rows: int, need: int, room: int) -> None:
+        super().__init__(
+            f"{str(path)!r} says it holds {rows:,} rows: they take {need / 1e6:,.0f} MB at least, "
+            f"and {room / 1e6:,.0f} MB are allowed. Raise --memory, name fewer columns, or use a larger machine."
+        )
 
 
 class CannotWrite(ResourceError):

@@ -5,6 +5,8 @@ In: a file or a dataframe, and the roles of its columns.  Out: a `Table`.
 
 import os
 import re
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -13,12 +15,13 @@ from typing import Any, Protocol
 
 from kech.engines import ColumnFacts, Engine
 from kech.engines.duckdb import DuckDBEngine
-from kech.errors import BadOption, ColumnInTwoRoles, NoSuchColumn, UnreadableFile
+from kech.errors import BadOption, ColumnInTwoRoles, NoSuchColumn, TooLarge, UnreadableFile
 from kech.frames import frame_batches, hold_frame, native_library, open_frame
 from kech.kinds import asked_kind, guessed_kind, plain_kind
-from kech.sources import Source, find_fault, open_source, read_batches
+from kech.sources import Source, find_fault, measure_parquet, open_source, read_batches
 
 MOST_THREADS = 256
+BLOWN_UP = 1000  # times its size on disk: no table of people repeats itself so much
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "keep")
 
 
@@ -144,6 +147,8 @@ def read_table(
     engine = open_engine(opened, memory=check_memory(memory), threads=workers)
     table = Table(engine, opened, **roles, hierarchies=hierarchies, axes=choices, native=native, threads=workers)
     try:
+        if opened.format in ("parquet", "folder"):
+            check_size(opened, table.loaded, memory)
         load(engine, opened, [table.index(name) for name in table.loaded], as_names(null_values), given)
     except BaseException:
         engine.close()
@@ -157,7 +162,7 @@ def open_engine(source: Source, *, memory: str | None, threads: int) -> Any:
         return DuckDBEngine(memory=memory, threads=threads)
     from kech.engines.postgres import PostgresEngine
 
-    return PostgresEngine(source.address, memory=memory, threads=threads)
+    return PostgresEngine(source.address, memory=in_bytes(memory) if memory else None, threads=threads)
 
 
 def load(engine: Any, source: Source, wanted: Sequence[int], nulls: Sequence[str], given: Any) -> None:
@@ -221,6 +226,24 @@ def check_memory(memory: str | None) -> str | None:
     if memory is not None and not re.fullmatch(r"\d{1,6}(\.\d{1,3})?\s*[KMGT]i?B", memory, re.I):
         raise BadOption("--memory", "write a size such as 512MB or 2GB.")
     return memory
+
+
+def check_size(source: Source, wanted: Sequence[str], memory: str | None) -> None:
+    """Parquet that cannot fit is refused by what it says of itself, before a row is read.
+
+    What does not fit into memory goes to disk, but not what a tiny file blows up.
+    """
+    rows, need, stored = measure_parquet(source, wanted)
+    allowed = in_bytes(memory) if memory else int(0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    room = allowed if need > BLOWN_UP * stored else allowed + shutil.disk_usage(tempfile.gettempdir()).free
+    if need > room:
+        raise TooLarge(source.path, rows, need, room)
+
+
+def in_bytes(memory: str) -> int:
+    """A size such as 2GB, which was checked before."""
+    number, power = re.match(r"([\d.]+)\s*([KMGT])", memory.upper()).groups()  # type: ignore[union-attr]
+    return int(float(number) * (1024 if "I" in memory.upper() else 1000) ** ("KMGT".index(power) + 1))
 
 
 def check_threads(threads: int | None) -> int:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from os import PathLike
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from kech.errors import BadOption
 
@@ -50,8 +50,9 @@ def server_address(typed: str) -> Address:
     names = split_name(tables[0] if len(tables) == 1 else "", "postgresql://user@host/base?table=schema.name")
     rest = urlencode([pair for pair in query if pair[0] != "table"], quote_via=quote)
     login, at, host = parts.netloc.rpartition("@")
-    shown = parts._replace(netloc=unquote(login.partition(":")[0]) + at + host, query="table=" + tables[0])
-    return Address("postgresql", parts._replace(query=rest, fragment="").geturl(), names, shown.geturl())
+    place = f"{parts.scheme}://{parts.netloc}{parts.path}" + (f"?{rest}" if rest else "")
+    shown = f"{parts.scheme}://{login.partition(':')[0]}{at}{host}{parts.path}?table={tables[0]}"
+    return Address("postgresql", place, names, shown)
 
 
 def split_name(text: str, example: str) -> tuple[str, ...]:

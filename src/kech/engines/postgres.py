@@ -83,7 +83,7 @@ class PostgresEngine(SqlEngine):
 
     dialect = PostgresDialect()
 
-    def __init__(self, address: Address, *, memory: str | None = None, threads: int | None = None) -> None:
+    def __init__(self, address: Address, *, memory: int | None = None, threads: int | None = None) -> None:
         super().__init__()
         self.kinds: dict[int, str] = {}
         self.connection = connect(address)
@@ -94,7 +94,7 @@ class PostgresEngine(SqlEngine):
             "synchronize_seqscans": "off",  # rows are numbered as they lie
             "max_parallel_workers_per_gather": str((threads or 1) - 1),
         }
-        settings |= {"work_mem": str(kilobytes(memory) // SHARE)} if memory else {}
+        settings |= {"work_mem": str(max(64, memory // 1024 // SHARE))} if memory else {}
         with refusals("starting"):
             for name, value in settings.items():
                 self.connection.execute("SELECT set_config(%s, %s, false)", (name, value))
@@ -206,9 +206,3 @@ def picked(batches: Any, wanted: Sequence[int]) -> Any:
     """The wanted columns of a stream."""
     for batch in batches:
         yield batch.select(wanted)
-
-
-def kilobytes(memory: str) -> int:
-    """A size such as 2GB."""
-    number, unit = memory[: -2 - memory.lower().endswith("ib")], memory.upper().rstrip("B").rstrip("I")[-1]
-    return max(64 * SHARE, int(float(number) * 1024 ** "KMGT".index(unit)))

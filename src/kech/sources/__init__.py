@@ -3,18 +3,19 @@
 In: a path.  Out: a `Source` an engine can read without guessing.
 """
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from kech.databases import Address, find_address, open_database
 from kech.errors import BadOption, NoSuchFile, UnreadableFile
-from kech.sources.binary import arrow_batches, excel_batches, read_names
-from kech.sources.folder import folder_batches
+from kech.sources.binary import arrow_batches, excel_batches, measure_rows, read_names
+from kech.sources.folder import find_parts, folder_batches
 from kech.sources.source import Source, check_columns
 from kech.sources.text import csv_batches, find_fault, open_csv
 
-__all__ = ["Source", "check_columns", "find_fault", "open_source", "read_batches"]
+__all__ = ["Source", "check_columns", "find_fault", "measure_parquet", "open_source", "read_batches"]
 
 FORMATS = {
     ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
@@ -61,6 +62,14 @@ def find_format(path: Path) -> str:
     if kind is None:
         raise UnreadableFile(path, f"unknown ending; kech reads {', '.join(FORMATS)}.")
     return kind
+
+
+def measure_parquet(source: Source, wanted: Sequence[str]) -> tuple[int, int, int]:
+    """What Parquet files say of themselves: rows, bytes the wanted columns take at least, and bytes on disk."""
+    files = find_parts(source.path) if source.format == "folder" else [source.path]
+    measured = [measure_rows(file, wanted) for file in files]
+    rows, need = (sum(figures) for figures in zip(*measured, strict=True))
+    return rows, need, sum(file.stat().st_size for file in files)
 
 
 def read_batches(source: Source) -> Any:
