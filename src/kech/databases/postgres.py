@@ -10,8 +10,9 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from kech.databases.address import Address
+from kech.databases.arrow import as_plain, plain_type
 from kech.databases.text import MARK, guarded, quote
-from kech.errors import BadColumns, BadTarget, KechError, MissingExtra, ResourceError, UnreadableFile
+from kech.errors import BadTarget, KechError, MissingExtra, ResourceError, UnreadableFile
 
 try:
     import psycopg
@@ -42,6 +43,18 @@ ARROW = {
     1184: pa.timestamp("us", tz="UTC"),
 }
 NUMERIC = 1700
+STORED = {
+    pa.string(): 'text COLLATE "C"',
+    pa.bool_(): "boolean",
+    pa.int16(): "smallint",
+    pa.int32(): "integer",
+    pa.int64(): "bigint",
+    pa.float32(): "real",
+    pa.float64(): "double precision",
+    pa.date32(): "date",
+    pa.timestamp("us"): "timestamp",
+    pa.timestamp("us", tz="UTC"): "timestamptz",
+}
 
 
 def connect(address: Address) -> Any:
@@ -139,40 +152,16 @@ def as_batches(block: bytes, schema: Any) -> Iterable[Any]:
 
 def create_table(connection: Any, kind: str, name: str, schema: Any, path: object) -> None:
     """A table for Arrow rows."""
-    columns = ", ".join(f"{quote(field.name)} {stored_type(field, path)[0]}" for field in schema)
+    columns = ", ".join(f"{quote(field.name)} {stored_type(field, path)}" for field in schema)
     connection.execute(f"CREATE {kind} {name} ({columns})")
 
 
-def stored_type(field: Any, path: object) -> tuple[str, Any]:
-    """The type of PostgreSQL that holds a type of Arrow, and the type of Arrow it is written from."""
-    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-    if pa.types.is_integer(kind):
-        return stored_integer(kind)
-    if pa.types.is_decimal(kind) and 0 <= kind.scale <= kind.precision <= 38:
-        return f"numeric({kind.precision}, {kind.scale})", pa.decimal128(kind.precision, kind.scale)
-    if pa.types.is_timestamp(kind):
-        return ("timestamp", pa.timestamp("us")) if kind.tz is None else ("timestamptz", pa.timestamp("us", tz="UTC"))
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
-        return 'text COLLATE "C"', pa.string()
-    simple = {
-        pa.null(): ('text COLLATE "C"', pa.string()),
-        pa.bool_(): ("boolean", pa.bool_()),
-        pa.float32(): ("real", pa.float32()),
-        pa.float64(): ("double precision", pa.float64()),
-        pa.date32(): ("date", pa.date32()),
-        pa.date64(): ("date", pa.date32()),
-    }
-    if kind in simple:
-        return simple[kind]
-    reason = f"column {field.name!r} is of type {field.type}. Convert it to text, a number or a date."
-    raise BadColumns(path, reason)
-
-
-def stored_integer(kind: Any) -> tuple[str, Any]:
-    """The smallest type with a sign that holds all values."""
-    bits = kind.bit_width + pa.types.is_unsigned_integer(kind)
-    fitting = [(16, "smallint", pa.int16()), (32, "integer", pa.int32()), (64, "bigint", pa.int64())]
-    return next(((name, type) for most, name, type in fitting if bits <= most), ("numeric(20, 0)", pa.decimal128(20)))
+def stored_type(field: Any, path: object) -> str:
+    """The type of PostgreSQL that holds a column of Arrow."""
+    kind = plain_type(field, path)
+    if pa.types.is_decimal(kind):
+        return f"numeric({kind.precision}, {kind.scale})"
+    return STORED[kind]
 
 
 def copy_in(connection: Any, name: str, batches: Iterable[Any], path: object) -> None:
@@ -181,19 +170,8 @@ def copy_in(connection: Any, name: str, batches: Iterable[Any], path: object) ->
     with connection.cursor() as cursor, cursor.copy(f"COPY {name} FROM STDIN (FORMAT csv)") as copy:
         for batch in batches:
             text = io.BytesIO()
-            pc.write_csv(as_stored(batch, path), text, options)
+            pc.write_csv(as_plain(batch, path), text, options)
             copy.write(text.getbuffer())
-
-
-def as_stored(batch: Any, path: object) -> Any:
-    """Rows in the types a table holds; a column that would lose something is refused by name."""
-    columns = []
-    for field, column in zip(batch.schema, batch.columns, strict=True):
-        try:
-            columns.append(column.cast(stored_type(field, path)[1]))
-        except pa.ArrowException:
-            raise BadColumns(path, f"column {field.name!r} holds values finer than the server can keep.") from None
-    return pa.record_batch(columns, names=batch.schema.names)
 
 
 # -- a table ---------------------------------------------------------------------------------------------------

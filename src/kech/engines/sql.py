@@ -87,12 +87,15 @@ class SqlEngine(ABC):
         self._count(column)
         kind, sql = self._type(column), self.dialect
         text = f"trim({sql.text('value', self.types[column])})"
-        finite = odd = padded = date = "false"
-        if kind in ("text", "number"):
+        finite, odd, padded, date, longest = "false", "false", "false", "false", "0"
+        if self._is_float(column):
+            finite, odd = sql.finite("value"), f"NOT {sql.finite('value')}"
+        elif kind in ("text", "number"):
             number = self._reads(column, "number")
             finite = f"({sql.matches(text, NUMBER)} AND {sql.finite(number)})"
             odd = f"({sql.matches(text, NOT_FINITE)} OR NOT {sql.finite(number)})"
             padded = sql.matches(text, ZERO_PADDED)
+            longest = f"coalesce(max(length({text})) FILTER (WHERE {sql.matches(text, WHOLE)}), 0)"
         if kind in ("text", "date"):
             date = f"{self._reads(column, 'date')} IS NOT NULL"
         found = self._get(
@@ -101,7 +104,7 @@ class SqlEngine(ABC):
                 min(first) FILTER (WHERE value IS NOT NULL AND NOT coalesce({finite}, false)) AS e,
                 min(first) FILTER (WHERE {odd}) AS f, {rows_where(padded)} AS g, {rows_where(date)} AS h,
                 min(first) FILTER (WHERE value IS NOT NULL AND NOT {date}) AS i,
-                coalesce(max(length({text})) FILTER (WHERE {sql.matches(text, WHOLE)}), 0) AS j
+                {longest} AS j
             FROM {self._named(f"v{column}")}""",
             "describing columns",
         )
@@ -113,7 +116,7 @@ class SqlEngine(ABC):
         self._count(column)
         found = self._get(
             f"""SELECT x, CAST(sum(n) AS BIGINT) AS n FROM (SELECT {self._reads(column, kind)} AS x, n
-            FROM {self._named(f"v{column}")} WHERE value IS NOT NULL) AS read GROUP BY x ORDER BY x""",
+            FROM {self._named(f"v{column}")} WHERE value IS NOT NULL) AS read GROUP BY x ORDER BY x NULLS LAST""",
             "counting values",
         )
         values = found["x"].to_pylist() if kind == "text" else as_array(found, "x", np.float64)
@@ -248,10 +251,13 @@ class SqlEngine(ABC):
             return f"({number} + CAST(0 AS {sql.float_type}))"
         return sql.seconds(sql.moment(guarded) if is_text else "value")
 
+    def _is_float(self, column: int) -> bool:
+        return self.types[column].lower().startswith(FLOATS)
+
     def _count(self, column: int) -> None:
         if column not in self._counted:
-            type = self.types[column]
-            value = f"c{column} + CAST(0 AS {type})" if type.lower().startswith(FLOATS) else f"c{column}"  # no -0.0
+            zero = f" + CAST(0 AS {self.types[column]})" if self._is_float(column) else ""  # -0.0 becomes 0.0
+            value = f"c{column}{zero}"
             self._make(
                 f"v{column}",
                 f"""SELECT value, count(*) AS n, min(r) + 1 AS first
