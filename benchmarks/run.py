@@ -80,7 +80,8 @@ def commands(table: BenchTable, python: str, folder: Path) -> dict[str, list[str
         return json.dumps(given | {"quasi_identifiers": table.quasi_identifiers, "numbers": table.numbers})
 
     columns = ["--qi", ",".join(table.quasi_identifiers)]
-    release = [KECH, "release", str(table.source), *columns, "--sensitive", table.sensitive, "--k", str(K), "-o"]
+    goals = ["--sensitive", table.sensitive, "--k", str(K), "--no-ledger"]
+    release = [KECH, "release", str(table.source), *columns, *goals, "-o"]
     spectrum = [KECH, "spectrum", str(table.source), *columns, "--json"]
     return {
         "kech": [*release, target("kech")],

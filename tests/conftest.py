@@ -27,6 +27,22 @@ def postgres():
         yield url
 
 
+@pytest.fixture(autouse=True, scope="module")
+def own_ledger_of_a_module(tmp_path_factory):
+    """What a module releases for all its tests stands in no other ledger."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("KECH_HOME", str(tmp_path_factory.mktemp("home")))
+        yield
+
+
+@pytest.fixture(autouse=True)
+def own_ledger(own_ledger_of_a_module, tmp_path_factory, monkeypatch):
+    """No test knows the releases of another, or of the user."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("KECH_HOME", str(home))
+    return home
+
+
 @pytest.fixture
 def temporary(tmp_path):
     """The folder for temporary files, of this test alone; kech must leave it empty."""

@@ -1,16 +1,14 @@
 """Attacks: each succeeds on a release with the fault it looks for, and not on one without."""
 
-import csv
-import json
 import random
 
 import numpy as np
 import pytest
 
 import kech
+from by_hand import certified, write
 from kech.attacks import Attack, target
 from kech.attacks.outcome import FEWEST_TARGETS, wilson
-from kech.certificate import make_certificate
 from kech.demo import generate_town, write_csv
 from kech.errors import BadOption, NoSuchColumn
 from kech.linkage import link
@@ -32,7 +30,7 @@ def town(tmp_path_factory):
         def release(name="released.csv", **wishes):
             path = folder / name
             if not path.exists():
-                kech.make_release(table, **{"k": 5, "effort": "quick", **wishes}).write(path)
+                kech.make_release(table, **{"k": 5, "effort": "quick", **wishes}).write(path, ledger=False)
             return path
 
         yield source, table, release
@@ -56,21 +54,6 @@ def decades(folder):
         return certified(folder / "released.csv", held)
 
     return release, folder / "people.csv"
-
-
-def write(path, header, rows):
-    with path.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file).writerows([header, *rows])
-    return path
-
-
-def certified(path, rows, *, numbers=("age",), secret="salary"):
-    write(path, (*numbers, secret), rows)
-    axes = [{"column": name, "axis": "numeric", "domain": [0, 99], "grid": "auto"} for name in numbers]
-    options = {"published_name": path.name, "axes": axes, "sensitive": [secret], "kept": [], "rows_in": len(rows)}
-    certificate = make_certificate(path, **options, parameters={}, kech_version="0")
-    path.with_name(path.name + ".certificate.json").write_text(json.dumps(certificate))
-    return path
 
 
 # -- figures ---------------------------------------------------------------------------------------------
@@ -323,3 +306,79 @@ def test_another_table_is_not_the_original(town, folder, run):
         kech.run_attacks(release(), table, attacks=["guess"])
     with pytest.raises(BadOption, match="--seed"):
         kech.run_attacks(release(), table, seed=-1)
+
+
+# -- two releases ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def twice(tmp_path_factory):
+    """Like the table of the lab's report (2,000 people, 200 secrets), released tight twice, in two ways."""
+    folder = tmp_path_factory.mktemp("twice")
+    rng = np.random.default_rng(7)
+    age, income = np.clip(rng.normal(45, 18, PEOPLE), 0, 99).round(3), rng.lognormal(4, 0.5, PEOPLE).round(3)
+    people = np.column_stack([age, income, rng.uniform(0, 99, PEOPLE).round(5)])
+    secrets = [f"s{secret}" for secret in rng.integers(0, 200, PEOPLE)]
+    names = ("age", "income", "latitude")
+    source = write(folder / "people.csv", (*names, "secret"), zip(*people.T, secrets, strict=True))
+    paths = []
+    for order in ((0, 1, 2), (2, 0, 1)):
+        rows = [
+            (*(f"[{people[part, j].min()}, {people[part, j].max()}]" for j in range(3)), secrets[i])
+            for part in halve(people, np.arange(PEOPLE), order)
+            for i in part
+        ]
+        paths.append(certified(folder / f"{order[0]}.csv", rows, numbers=names, secret="secret"))
+    with kech.read_table(source, quasi_identifiers=names, sensitive=["secret"]) as table:
+        yield source, table, *paths
+
+
+def halve(people, rows, order):
+    """Parts of 5 to 9 people: halved along one column after the other."""
+    if len(rows) < 10:
+        return [rows]
+    ranked = rows[np.argsort(people[rows, order[0]], kind="stable")]
+    turned = (*order[1:], order[0])
+    return [part for half in np.array_split(ranked, 2) for part in halve(people, half, turned)]
+
+
+def test_two_tight_releases_pin_values_that_neither_gives_away(twice):
+    _, table, one, two = twice
+    narrowed, pinned = attack(one, table, "compose", second=two)
+    assert 0.03 < pinned["rate"] < 0.3  # 0.091 in the lab's report, by two other algorithms
+    assert pinned["control"] < 0.005
+    assert narrowed["rate"] > 0.5
+    assert narrowed["control"] == 0
+    assert narrowed["verdict"] == pinned["verdict"] == "above its control"
+
+
+def test_pinned_records_are_those_of_the_definition(folder):
+    """Eight people in a line, pairs that overlap: who is left with one value is counted by hand."""
+    people = [(i, "abababab"[i]) for i in range(8)]
+    source = write(folder / "people.csv", ("age", "salary"), people)
+    first = [(f"[{i // 4 * 4}, {i // 4 * 4 + 3}]", value) for i, value in people]
+    second = [("[0, 0]", "a"), *[("[1, 7]", value) for _, value in people[1:]]]
+    paths = [certified(folder / f"{i}.csv", rows) for i, rows in enumerate((first, second))]
+    with kech.read_table(source) as table:
+        narrowed, pinned = attack(paths[0], table, "compose", second=paths[1])
+    assert (pinned["targets"], pinned["rate"], pinned["control"]) == (8, 1 / 8, 1 / 8)
+    assert (narrowed["targets"], narrowed["note"]) == (8, "the fewest: 1")
+
+
+def test_the_same_release_twice_gives_nothing(town):
+    _, table, release = town
+    narrowed, pinned = attack(release(), table, "compose", second=release())
+    assert narrowed["rate"] == narrowed["control"] == 0
+    assert pinned["verdict"] == "not above its control"
+
+
+def test_composition_is_a_command_and_a_part_of_risk(twice, run):
+    source, table, one, two = twice
+    found = run("risk", one, "--original", source, "--second", two, "--json").json["attacks"]
+    assert found == [held.to_json() for held in kech.run_attacks(one, table, second=two)]
+    assert found[-2:] == attack(one, table, "compose", second=two)
+    words = ("attack", "compose", one, "--original", source)
+    assert "records whose secret is pinned" in run(*words, "--second", two).out
+    assert (run(*words).code, "--second" in run(*words).err) == (2, True)
+    assert run("attack", "edge", one, "--original", source, "--second", two).code == 2
+    assert run("risk", one, "--second", two).code == 2

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from kech._kernels import Widths
 from kech.axes import LineAxis, build_line_axis, build_rank_axis, build_tree_axis
-from kech.certificate import _width_reader, measure
+from kech.certificate import measure
+from kech.certificate.widths import width_reader
 from kech.demo import NINE_ROWS
 from kech.errors import BadHierarchy, BadOption
 from kech.hierarchy import read_hierarchy, star_tree
@@ -91,7 +92,7 @@ def test_the_certificate_reads_the_same_width_from_the_label(case):
     lo, hi = occupied(axis)
     labels = printed(axis, lo, hi)
     public = axis.parameters(labels)
-    read = _width_reader(public)
+    read = width_reader(public)
 
     for label, width in zip(labels, axis.widths(lo, hi), strict=True):
         assert read(label) == pytest.approx(width, abs=1e-9), label
@@ -237,7 +238,7 @@ def test_a_value_just_below_an_edge_stays_below_it():
 
 def test_close_decimals_far_from_zero_are_as_wide_as_they_are_written():
     axis = line([1000000000.123456789, 1000000000.2, 1000000000.3], "exact")
-    read = _width_reader(axis.parameters([]))
+    read = width_reader(axis.parameters([]))
 
     for lo, hi in ((0, 1), (1, 2), (0, 2)):
         assert width_of(axis, lo, hi) == pytest.approx(read(label_of(axis, lo, hi)), abs=1e-12)
@@ -398,7 +399,7 @@ def test_a_single_leaf_loses_nothing(leaf):
 
     assert label_of(axis, 0, 0) == leaf
     assert width_of(axis, 0, 0) == 0
-    assert _width_reader(axis.parameters([leaf]))(leaf) == 0
+    assert width_reader(axis.parameters([leaf]))(leaf) == 0
 
 
 @pytest.mark.parametrize("grid", ["auto", "exact", 5.0])
@@ -411,7 +412,7 @@ def test_a_column_of_nothing_but_null(grid, is_date):
         assert axis.size == 1
         assert label_of(axis, 0, 0) is None
         assert width_of(axis, 0, 0) == kernel.width(0, 0, 0) == 0
-        assert _width_reader(axis.parameters([None]))(None) == 0
+        assert width_reader(axis.parameters([None]))(None) == 0
 
 
 def tree_of_nothing():

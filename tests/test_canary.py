@@ -124,7 +124,7 @@ def watch(temporary, capfd, caplog, monkeypatch):
 
 
 @pytest.fixture
-def run(watch, folder):
+def run(watch, folder, own_ledger):
     """Run kech under watch; look at every file it wrote, and at the release for what may not be in it."""
 
     def run_watched(*words, code=0):
@@ -144,6 +144,7 @@ def run(watch, folder):
                 watch.seen["release"] -= PUBLISHED
             else:
                 watch.note("written file", content)
+        watch.note("ledger", *(content for _, content in files_below(own_ledger)))
 
     return run_watched
 
@@ -178,6 +179,25 @@ def test_no_command_that_works_leaks(run, watch, people, folder, how, target):
     run("risk", out, "--population", people, *how)
     run("risk", out, "--original", people, *how)
     run("attack", "order", out, "--original", people, *how)
+    run("verify", out, "--population", people, *how)
+    run("ledger", *how)
+    assert watch.leaks == {}
+
+
+@pytest.mark.parametrize("how", [(), ("--json",)], ids=["plain", "json"])
+def test_no_second_release_leaks(run, watch, people, folder, own_ledger, how):
+    out = folder / "released.csv"
+    run("release", people, "-o", out, *ROLES, "--k", 5, *how)
+    (folder / "first").mkdir()
+    for path in (out, folder / "released.csv.certificate.json"):
+        path.rename(folder / "first" / path.name)
+    words = ("release", people, "-o", out, *ROLES, "--k", 7, *how)
+    run(*words, code=4)
+    run(*words, "--earlier", folder / "first" / out.name, code=4)
+    run(*words, "--earlier", folder / "first" / out.name, "--allow-composition")
+    run("attack", "compose", out, "--second", folder / "first" / out.name, "--original", people, *how)
+    run("ledger", "--forget", out, *how)
+    assert (own_ledger / "ledger.json").is_file()
     assert watch.leaks == {}
 
 

@@ -232,7 +232,7 @@ def test_the_certificate_of_a_table_notices_a_change(base, folder):
     else:
         sql(found.place, change.format("town.safe", "town.safe"))
     with pytest.raises(kech.errors.ClaimBroken, match="rows: not as claimed") as caught:
-        kech.check_certificate(base("safe"), folder / "c.json")
+        kech.verify_release(base("safe"), certificate=folder / "c.json")
     assert str(found) in str(caught.value)
 
 
@@ -242,12 +242,25 @@ def test_an_earlier_release_is_replaced_and_a_table_of_somebody_else_is_not(base
     for made in release(town()):
         made.write(base("safe"), folder / "c.json")
         first = rows_of(base("safe"), folder)
-        made.write(base("safe"), folder / "c.json")
+        made.write(base("safe"), folder / "c.json", ledger=False)
         assert len(rows_of(base("safe"), folder)) == len(first)
         with pytest.raises(BadTarget, match="kech did not write"):
             made.write(base("people"), folder / "d.json")
     assert rows_of(base("people"), folder) == before
     assert not (folder / "d.json").exists()
+
+
+def test_the_ledger_knows_a_table_of_a_database_again(base, folder, run):
+    store(base("people"), town())
+    words = ["--grid", "tight", "--effort", "quick", "--json"]
+    first = run("release", base("people"), "-o", folder / "first.csv", "--qi", "age", "--k", 5, *words)
+    assert first.json["ledger"]["verdict"] == "first"
+    target = ["-o", base("safe"), "--certificate", folder / "c.json"]
+    again = run("release", base("people"), *target, "--qi", "age", "--k", 5, *words)
+    assert again.json["ledger"]["verdict"] == "nested"
+    finer = run("release", base("people"), *target, "--qi", "age", "sex", "--k", 2, *words)
+    assert (finer.code, finer.json["error"]) == (4, "ReleasedBefore")
+    assert run("verify", base("safe"), "--certificate", folder / "c.json").code == 0
 
 
 def test_the_source_itself_is_never_written(base, folder):
@@ -264,7 +277,7 @@ def test_a_table_needs_a_name_for_its_certificate(base):
         with pytest.raises(BadOption, match="name a file"):
             made.write(base("safe"))
     with pytest.raises(BadOption, match="name the file"):
-        kech.check_certificate(base("safe"))
+        kech.verify_release(base("safe"))
 
 
 @pytest.mark.parametrize("moment", ["rows", "check", "swap"])
@@ -294,7 +307,7 @@ def test_apostrophes_before_formulas_survive_the_check(base, folder):
     table = pa.table({"q": cells, "s": cells})
     with kech.read_table(table, quasi_identifiers=["q"], sensitive=["s"], axes={"q": "set"}) as opened:
         kech.make_release(opened, k=5).write(base("safe"), folder / "c.json")
-    assert kech.check_certificate(base("safe"), folder / "c.json")["loss"] == 0
+    assert kech.verify_release(base("safe"), certificate=folder / "c.json")["loss"] == 0
     with kech.read_table(base("safe")) as opened:
         assert opened.engine.count_values(0, "text")[0] == sorted(set(cells))
 

@@ -45,6 +45,9 @@ def test_there_are_commands():
         "demo",
         "risk",
         "attack",
+        "ledger",
+        "report",
+        "compare",
     }
 
 

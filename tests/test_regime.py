@@ -121,7 +121,7 @@ def test_a_release_of_any_table_keeps_its_promise(town, tmp_path, grid, choice):
         pytest.importorskip("ripser")
     with kech.read_table(town, quasi_identifiers=["age", "city", "seen"], sensitive=["pay"]) as table:
         release = kech.make_release(table, cut="regime", grid=grid, **choice)
-        claims = release.write(tmp_path / "out.csv")["claims"]
+        claims = release.write(tmp_path / "out.csv", ledger=False)["claims"]
         figures = kech.check_certificate(tmp_path / "out.csv")
     rows = read_rows(tmp_path / "out.csv", ["age", "city", "seen"])
 

@@ -155,7 +155,7 @@ def test_tables_from_files_are_released_too(tmp_path, source):
             pq.write_table(case.table, given)
         with kech.read_table(given, **case.roles) as table:
             made = kech.make_release(table, k=case.k, grid=case.grid)
-            made.write(out)
+            made.write(out, ledger=False)
             assert kech.check_certificate(out)["k"] >= case.k
             assert kech.check_certificate(out)["loss"] == pytest.approx(mean_loss(made.partition), abs=1e-9)
 
@@ -188,9 +188,9 @@ def test_no_seed_decides_the_order(monkeypatch):
         for _ in range(2):
             random.seed(1)
             np.random.seed(1)
-            table.engine.connection.execute("SELECT setseed(0.5)")
+            table.engine.connection.execute("SELECT setseed(0.5)").fetchall()
             orders.append(order_of(table).tolist())
-        monkeypatch.setattr("kech.engines.duckdb.secrets.token_hex", lambda size: "0" * 2 * size)
+        monkeypatch.setattr("kech.engines.sql.secrets.token_hex", lambda size: "0" * 2 * size)
         fixed = [order_of(table).tolist() for _ in range(2)]
 
     assert orders[0] != orders[1]
@@ -268,7 +268,7 @@ def test_a_crash_between_the_two_names_leaves_a_certificate_that_does_not_fit(ni
     with monkeypatch.context() as patch:
         fail_at(patch, "Path.replace:2", OSError(5, "Input/output error"))
         with pytest.raises(CannotWrite, match="input/output error"):
-            kech.make_release(nine, k=3).write(old)
+            kech.make_release(nine, k=3).write(old, ledger=False)
 
     assert len(rows_of(old)) == 9
     assert Path(f"{old}.certificate.json").read_bytes() == certificate
@@ -287,7 +287,7 @@ def test_the_table_gets_its_name_before_its_certificate(nine, tmp_path, monkeypa
     monkeypatch.setattr(Path, "replace", replace)
     kech.make_release(nine, k=3).write(tmp_path / "out.csv")
 
-    assert named == ["out.csv", "out.csv.certificate.json"]
+    assert named == ["ledger.json", "out.csv", "out.csv.certificate.json"]
 
 
 def test_a_file_that_breaks_its_promise_is_not_written(nine, old, monkeypatch):
@@ -410,7 +410,7 @@ def test_small_and_strange_tables(tmp_path, values, k, grid, suffix):
     path = tmp_path / f"out{suffix}"
     with read({"a": column, "s": range(len(values))}, sensitive=["s"]) as table:
         made = kech.make_release(table, k=k, grid=grid)
-        made.write(path)
+        made.write(path, ledger=False)
 
     figures = kech.check_certificate(path)
     assert figures["k"] >= k

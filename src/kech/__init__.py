@@ -5,16 +5,20 @@ from importlib.metadata import version as _version
 from kech import errors
 from kech.attacks import Attack, run_attacks
 from kech.barcode import WeightedBarcode, compute_barcode
+from kech.certificate import check_certificate, check_table
+from kech.comparison import Comparison, compare
 from kech.hierarchy import GeneralizationTree, read_hierarchy
 from kech.inspection import inspect_table
 from kech.lattice import GeneralizationLattice, compute_lattice
+from kech.ledger import Ledger, open_ledger
 from kech.plan import Plan, read_plan
 from kech.release import Release, make_release
+from kech.report import Report, make_report
 from kech.review import HierarchyReview, review_hierarchy
 from kech.risk import Risk, compute_risk
 from kech.spectrum import Spectrum, compute_spectrum
 from kech.table import AxisChoice, Table, read_table
-from kech.verification import check_certificate, check_table
+from kech.verification import verify_release
 from kech.zigzag import ZigzagBarcode, compute_zigzag
 
 __version__ = _version("kech")
@@ -22,11 +26,14 @@ __all__ = [
     "Anonymizer",
     "Attack",
     "AxisChoice",
+    "Comparison",
     "GeneralizationLattice",
     "GeneralizationTree",
     "HierarchyReview",
+    "Ledger",
     "Plan",
     "Release",
+    "Report",
     "Risk",
     "Spectrum",
     "Table",
@@ -34,6 +41,7 @@ __all__ = [
     "ZigzagBarcode",
     "check_certificate",
     "check_table",
+    "compare",
     "compute_barcode",
     "compute_lattice",
     "compute_risk",
@@ -42,11 +50,14 @@ __all__ = [
     "errors",
     "inspect_table",
     "make_release",
+    "make_report",
+    "open_ledger",
     "read_hierarchy",
     "read_plan",
     "read_table",
     "review_hierarchy",
     "run_attacks",
+    "verify_release",
 ]
 
 

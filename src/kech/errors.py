@@ -4,8 +4,8 @@ KechError
 ├── UsageError (exit 2)        the question is wrong: NoSuchColumn, ColumnInTwoRoles, NoQuasiIdentifier,
 │                              BadOption, NoSuchNode, TooManyNodes, BadTarget, BadPlan, MissingExtra
 ├── InputError (exit 3)        the data is wrong: NoSuchFile, UnreadableFile, BadColumns, BadRow, BadValue,
-│                              BadHierarchy, BadCertificate
-├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken
+│                              BadHierarchy, BadCertificate, BadLedger
+├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken, ReleasedBefore
 └── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, TooLarge, CannotWrite
 """
 
@@ -140,6 +140,14 @@ class BadCertificate(InputError):
         super().__init__(f"Certificate {str(path)!r}: {reason}")
 
 
+class BadLedger(InputError):
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(
+            f"Ledger {str(path)!r}: {reason} Move it away to begin a new one, which knows no earlier release; "
+            "or release without it: --no-ledger."
+        )
+
+
 class TooFewRows(GoalNotMet):
     def __init__(self, rows: int, k: int) -> None:
         super().__init__(f"k={k} needs {k} rows or more; the table has {rows}. Choose a smaller k.")
@@ -149,6 +157,13 @@ class ClaimBroken(GoalNotMet):
     def __init__(self, path: object, broken: Iterable[str]) -> None:
         self.broken = tuple(broken)
         super().__init__(f"{str(path)!r} does not keep its promise: {'; '.join(self.broken)}.")
+
+
+class ReleasedBefore(GoalNotMet):
+    def __init__(self, when: str, reason: str) -> None:
+        super().__init__(
+            f"This table was released before ({when}); two releases of one table tell more than each alone. {reason}"
+        )
 
 
 class OutOfMemory(ResourceError):

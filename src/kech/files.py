@@ -62,13 +62,13 @@ def private_folder() -> Iterator[Path]:
         os.close(held)
 
 
-def put_in_place(moves: Mapping[Path, Path]) -> None:
-    """Flush drafts to disk and give them their names, in order."""
+def put_in_place(moves: Mapping[Path, Path], *, private: bool = False) -> None:
+    """Flush drafts to disk and give them their names, in order; private ones stay readable to their owner only."""
     for draft in moves:
         with draft.open("rb") as file:
             os.fsync(file.fileno())
     for draft, target in moves.items():
-        draft.chmod(0o666 & ~current_umask())
+        draft.chmod(0o600 if private else 0o666 & ~current_umask())
         draft.replace(target)
     for folder in {target.parent for target in moves.values()}:
         handle = os.open(folder, os.O_RDONLY)
@@ -77,20 +77,33 @@ def put_in_place(moves: Mapping[Path, Path]) -> None:
 
 
 @contextmanager
-def clear_refusals(target: Path) -> Iterator[None]:
-    """A failure of the disk becomes a refusal that names the target."""
+def clear_refusals(target: Path, hint: str = "") -> Iterator[None]:
+    """A failure of the disk becomes a refusal that names the target, and what to do."""
     try:
         yield
     except OSError as failure:
         reason = os.strerror(failure.errno) if failure.errno else type(failure).__name__
-        raise CannotWrite(target, f"{reason.lower()}.") from None
+        raise CannotWrite(target, f"{reason.lower()}.{hint}") from None
 
 
-def write_text(target: Path, text: str) -> None:
+def write_text(target: Path, text: str, *, private: bool = False) -> None:
     """Write a small file whole or not at all."""
     with clear_refusals(target), written_aside(target) as draft:
         draft.write_text(text, "utf-8")
-        put_in_place({draft: target})
+        put_in_place({draft: target}, private=private)
+
+
+@contextmanager
+def held_alone(path: Path, hint: str = "") -> Iterator[None]:
+    """Wait until no other process, and no other thread, holds this file; then hold it."""
+    with clear_refusals(path, hint):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def clear_leftovers(folder: Path, pattern: str) -> None:

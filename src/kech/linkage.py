@@ -5,11 +5,8 @@ A label covers a cell that is the same text, and every value that its axis in th
 covers everything.  A row could be in a class whose labels all cover it; it may be in several where boxes overlap.
 """
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -20,14 +17,12 @@ from kech.certificate import Axis, Cell
 from kech.engines import Mapping1D
 from kech.errors import BadOption, NoSuchColumn
 from kech.hierarchy import find_hierarchies, read_hierarchy
+from kech.labels import EVERYTHING, interval, is_line, place, range_ends, set_members
 from kech.published import Ints, Published
 from kech.table import AxisChoice, Table
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
-
-EVERYTHING = "*"
-MEMBER = re.compile(r'"(?:[^"\\]|\\.)*"|[^,{}"\\]+')
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -43,7 +38,7 @@ class LinkedColumn:
     @property
     def is_line(self) -> bool:
         """Whether labels are intervals."""
-        return self.axis.get("axis") in ("numeric", "date")
+        return is_line(self.axis)
 
     @cached_property
     def counts(self) -> Ints:
@@ -58,7 +53,7 @@ class LinkedColumn:
     @cached_property
     def numbers(self) -> Floats:
         """Distinct cells as places on the line; NaN for what is none."""
-        return np.array([self.place(text) for text in self.texts])
+        return np.array([place(self.axis, text) for text in self.texts])
 
     @cached_property
     def covered(self) -> Any:
@@ -75,22 +70,9 @@ class LinkedColumn:
         """Of a label: the rows it covers."""
         return lru_cache(maxsize=64)(lambda label: np.flatnonzero(self.covered(label)[self.codes]))
 
-    def place(self, text: Cell) -> float:
-        """A number, or microseconds since 1970, as labels and cells write them."""
-        try:
-            return (_microseconds if self.axis["axis"] == "date" else _number)((text or "").strip())
-        except (ValueError, OverflowError):
-            return float("nan")
-
     def interval(self, label: str) -> tuple[float, float, bool]:
         """Both ends, and whether the second belongs to it; NaN where the label is none."""
-        if match := re.fullmatch(r"\[(.+), (.+)([\])])", label):
-            return self.place(match[1]), self.place(match[2]), match[3] == "]"
-        if match := re.fullmatch(r">= (.+)", label):
-            return self.place(match[1]), np.inf, False
-        if match := re.fullmatch(r"<(=?) (.+)", label):
-            return -np.inf, self.place(match[2]), match[1] == "="
-        return self.place(label), self.place(label), True
+        return interval(self.axis, label)
 
     def between(self, low: float, high: float, closed: bool) -> Bools:
         """The distinct cells from low to high."""
@@ -108,13 +90,12 @@ class LinkedColumn:
         """The values of a range or a set, in order."""
         kind = self.axis.get("axis")
         if kind == "set" and label.startswith("{"):
-            members = {json.loads(m) if m.startswith('"') else m.strip() for m in MEMBER.findall(label)}
+            members = set(set_members(label))
             return [value for value in self.ordered if value in members]
-        for dots in re.finditer(r"(?=\.\.)", label) if kind == "ordinal" else ():
-            ends = label[: dots.start()], label[dots.start() + 2 :]
-            if ends[0] in self.ordered and ends[1] in self.ordered:
-                return self.ordered[self.ordered.index(ends[0]) : self.ordered.index(ends[1]) + 1]
-        return [label]
+        first, last = range_ends(self.ordered, label) if kind == "ordinal" else (label, label)
+        if first == last:
+            return [label]
+        return self.ordered[self.ordered.index(first) : self.ordered.index(last) + 1]
 
     def among(self, values: Sequence[str]) -> Bools:
         """The distinct cells that are one of these."""
@@ -238,15 +219,3 @@ def check_covers(linkage: Linkage, groups: Ints, found: Ints, option: str) -> No
             f"{short} of {len(groups)} classes cover fewer of its rows than they hold: the released people are not all "
             "in this table, or its values are written or read in another way.",
         )
-
-
-def _number(text: str) -> float:
-    if "_" in text:
-        raise ValueError
-    return float(text)
-
-
-def _microseconds(text: str) -> float:
-    moment = datetime.fromisoformat(text)
-    moment = moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
-    return (moment - datetime(1970, 1, 1)) / timedelta(microseconds=1)

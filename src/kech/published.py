@@ -66,6 +66,14 @@ def read_published(
     return _group(path, tuple(axes), axes, sensitive, also, dialect)
 
 
+def plain(cell: Cell) -> Cell:
+    """Text to compare: 1.0 is 1, and empty text is NULL."""
+    try:
+        return repr(float(cell or ""))
+    except ValueError:
+        return (cell or "").strip() or None
+
+
 def _group(
     path: AnyPath,
     columns: tuple[str, ...],

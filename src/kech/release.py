@@ -4,13 +4,16 @@ In: a table and a partition.  Out: a dataframe, or a file with its certificate b
 """
 
 import json
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from kech.admission import Draft, Word, admitted
 from kech.certificate import make_certificate
 from kech.complexes import build_filtration
 from kech.cuts import Wishes
@@ -21,6 +24,7 @@ from kech.engines import Output
 from kech.errors import BadOption, BadTarget, ClaimBroken, GoalNotMet
 from kech.files import clear_refusals, private_folder, put_in_place, written_aside
 from kech.frames import as_native
+from kech.ledger import Ledger, open_ledger
 from kech.loosening import loosen
 from kech.loss import mean_loss, published_loss
 from kech.models import set_goals
@@ -42,6 +46,7 @@ class Release:
     partition: Partition
     parameters: dict[str, Any]
     version: str
+    words: list[Word] = field(default_factory=list, init=False)  # what the ledger said, one for each file written
 
     def __repr__(self) -> str:
         rows, classes = int(self.partition.rows.sum()), self.partition.classes
@@ -86,14 +91,24 @@ class Release:
         labels = self.labels.get(name)
         return Output(name, self.table.index(name), typed=True) if labels is None else Output(name, None, labels)
 
-    def write(self, path: str | PathLike[str], certificate: str | PathLike[str] | None = None) -> dict[str, Any]:
+    def write(
+        self,
+        path: str | PathLike[str],
+        certificate: str | PathLike[str] | None = None,
+        *,
+        ledger: Ledger | bool = True,
+        earlier: Sequence[str | PathLike[str]] = (),
+        allow_composition: bool = False,
+    ) -> dict[str, Any]:
         """Write the table (.csv, .parquet or a table of a database) and its certificate; give back the certificate.
 
-        The certificate of a file lies beside it unless it is named: `<path>.certificate.json`.  Both are written
-        aside, checked from what was written alone, and put in place last.
+        The certificate of a file lies beside it unless it is named: `<path>.certificate.json`.  Both are written aside,
+        checked from what was written alone, and put in place last.  A table that was released before (the ledger
+        knows; `earlier` names the files) is refused unless this release is coarser, or composition allowed.
         """
+        also = asked(ledger, allow_composition)
         if address := find_address(path):
-            return self.write_table(address, certificate)
+            return self.write_table(address, certificate, also, (ledger, earlier, allow_composition))
         with clear_refusals(Path(path)):
             target = check_target(Path(path), self.table)
         beside = Path(certificate) if certificate else certificate_path(target)
@@ -101,12 +116,20 @@ class Release:
             report("writing")
             write_batches(self.batches(for_csv=FORMATS[target.suffix.lower()] == "csv"), draft, target)
             report("checking the written file")
-            certified = self.certify(draft, target.name, FORMATS[target.suffix.lower()])
+            certified = self.certify(draft, target.name, FORMATS[target.suffix.lower()], also)
             certificate_draft.write_text(as_json(certified), "utf-8")
-            put_in_place({draft: target, certificate_draft: beside})
+            drafted = Draft(draft, certificate_draft, certified, target, self.table)
+            with self.admitted(drafted, ledger, earlier, allow_composition):
+                put_in_place({draft: target, certificate_draft: beside})
         return certified
 
-    def write_table(self, address: Address, certificate: str | PathLike[str] | None) -> dict[str, Any]:
+    def write_table(
+        self,
+        address: Address,
+        certificate: str | PathLike[str] | None,
+        also: dict[str, Any],
+        admission: tuple[Ledger | bool, Sequence[str | PathLike[str]], bool],
+    ) -> dict[str, Any]:
         """Write a table of a database in one transaction, check its rows as text, then let others see it."""
         if certificate is None:
             raise BadOption("--certificate", "a table in a database has no certificate beside it: name a file.")
@@ -115,16 +138,34 @@ class Release:
             if self.table.source.identity is not None and self.table.source.identity == database.identity():
                 raise BadTarget(address, "it is the source table itself. Choose another name.")
             report("writing")
+            text = folder / "released.csv"
             with written_aside(beside) as draft, database.write_aside(self.batches(for_csv=False)) as table:
                 report("checking the written table")
-                table.export(folder / "released.csv")
-                certified = self.certify(folder / "released.csv", address.table, "csv")
+                table.export(text)
+                certified = self.certify(text, address.table, "csv", also)
                 draft.write_text(as_json(certified), "utf-8")
-                table.put_in_place()
-                put_in_place({draft: beside})
+                with self.admitted(Draft(text, draft, certified, beside, self.table), *admission):
+                    table.put_in_place()
+                    text.unlink()
+                    put_in_place({draft: beside})
         return certified
 
-    def certify(self, draft: Path, name: str, format: str) -> dict[str, Any]:
+    @contextmanager
+    def admitted(
+        self,
+        drafted: Draft,
+        ledger: Ledger | bool,
+        earlier: Sequence[str | PathLike[str]],
+        allow_composition: bool,
+    ) -> Iterator[None]:
+        """What the ledger says of a release while it is put in place."""
+        report("looking for earlier releases")
+        book = (open_ledger() if ledger else None) if isinstance(ledger, bool) else ledger
+        with admitted(drafted, book, earlier, allow_composition) as word:
+            yield
+        self.words.append(word)
+
+    def certify(self, draft: Path, name: str, format: str, also: dict[str, Any]) -> dict[str, Any]:
         """The certificate of the written draft; it must hold what the partition promised."""
         certificate = make_certificate(
             draft,
@@ -133,7 +174,7 @@ class Release:
             sensitive=self.table.sensitive,
             kept=self.table.keep,
             rows_in=self.table.rows,
-            parameters=self.parameters,
+            parameters=self.parameters | also,
             kech_version=self.version,
             values=self.values,
             format=format,
@@ -208,6 +249,11 @@ def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishe
     if wishes.goals:
         check_goals(found, wishes.goals, "and the components at this eps reach")
     return found
+
+
+def asked(ledger: Ledger | bool, allow_composition: bool) -> dict[str, Any]:
+    """What a reader should know about earlier releases."""
+    return ({"no_ledger": True} if ledger is False else {}) | ({"allow_composition": True} if allow_composition else {})
 
 
 def check_target(target: Path, table: Table) -> Path:

@@ -100,9 +100,13 @@ def compute_risk(
     is enough to estimate population uniqueness, and for nothing else.
     """
     taus = check_thresholds(threshold)
-    release = read_published(path, certificate=certificate, quasi_identifiers=quasi_identifiers)
+    return assess(read_published(path, certificate=certificate, quasi_identifiers=quasi_identifiers), taus, population)
+
+
+def assess(release: Published, taus: tuple[float, ...], population: AnyPath | Table | int | None = None) -> Risk:
+    """The figures of a file that was read."""
     if not release.rows:
-        raise BadOption(str(path), "it has no rows, so nobody is at risk in it.")
+        raise BadOption(str(release.path), "it has no rows, so nobody is at risk in it.")
     sizes = release.sizes
     counted = None if population is None or isinstance(population, int) else count_population(release, population)
     people = population if isinstance(population, int) else counted and counted[0]

@@ -13,6 +13,7 @@ from os import PathLike
 from types import ModuleType
 from typing import Any, Protocol
 
+from kech.databases import Address
 from kech.engines import ColumnFacts, Engine
 from kech.engines.duckdb import DuckDBEngine
 from kech.errors import BadOption, ColumnInTwoRoles, NoSuchColumn, TooLarge, UnreadableFile
@@ -55,6 +56,8 @@ class Table:
     axes: Mapping[str, AxisChoice] = field(default_factory=dict)
     native: ModuleType | None = None  # the caller's dataframe library, for the way back
     threads: int = 1
+    given: Any = None  # the dataframe it was read from
+    reading: Mapping[str, Any] = field(default_factory=dict)  # what else was said about reading it
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -96,6 +99,30 @@ class Table:
         wish = self.axes.get(column, AxisChoice()).kind
         return asked_kind(column, self.facts(column), wish) if wish else plain_kind(self.facts(column))
 
+    def fingerprint(self) -> tuple[int, ...]:
+        """A hash of the whole source, all its columns: the same for equal rows in any order."""
+        if self.source.address and self.source.format == "duckdb":
+            return self._fingerprint_of_file(self.source.address)
+        again = self.source.format not in ("parquet", "csv", "postgresql") or not self.source.plain
+        return self.engine.fingerprint(self.columns, read_again(self.source, self.given) if again else None)
+
+    def _fingerprint_of_file(self, address: Address) -> tuple[int, ...]:
+        """The file was let go, and the engine is locked: another looks at it once more."""
+        engine = DuckDBEngine(memory=self.reading.get("memory"), threads=self.threads)
+        try:
+            engine.attach(address)
+            return engine.fingerprint(self.columns)
+        finally:
+            engine.close()
+
+    def reopen(self, columns: Sequence[str]) -> "Table":
+        """The same source with these columns as quasi-identifiers, read in the same way."""
+        source = (self.source.address or self.source.path) if self.given is None else self.given.to_native()
+        axes = {name: choice for name, choice in self.axes.items() if name in self.columns}
+        dialect = {"delimiter": self.source.delimiter, "encoding": self.source.encoding}
+        said = {"hierarchies": self.hierarchies, "axes": axes, "threads": self.threads, **dialect, **self.reading}
+        return read_table(source, quasi_identifiers=columns, **said)
+
     def __repr__(self) -> str:
         return f"Table({self.rows:,} rows, {len(self.columns)} columns)"
 
@@ -111,7 +138,7 @@ class Table:
 
 
 def read_table(
-    source: str | PathLike[str] | ArrowStream,
+    source: str | PathLike[str] | Address | ArrowStream,
     *,
     quasi_identifiers: Sequence[str] = (),
     sensitive: Sequence[str] = (),
@@ -135,7 +162,7 @@ def read_table(
         name: as_names(value)
         for name, value in zip(ROLES, (quasi_identifiers, sensitive, identifiers, keep), strict=True)
     }
-    if isinstance(source, str | PathLike):
+    if isinstance(source, str | PathLike | Address):
         given, native = None, None
         opened = open_source(source, delimiter=delimiter, encoding=encoding)
     else:
@@ -145,7 +172,9 @@ def read_table(
     check_roles(opened.columns, roles, choices)
     workers = check_threads(threads)
     engine = open_engine(opened, memory=check_memory(memory), threads=workers)
-    table = Table(engine, opened, **roles, hierarchies=hierarchies, axes=choices, native=native, threads=workers)
+    how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
+    reading = {"null_values": as_names(null_values), "memory": memory}
+    table = Table(engine, opened, hierarchies=hierarchies, reading=reading, **how)
     try:
         if opened.format in ("parquet", "folder"):
             check_size(opened, table.loaded, memory)
@@ -168,7 +197,7 @@ def open_engine(source: Source, *, memory: str | None, threads: int) -> Any:
 def load(engine: Any, source: Source, wanted: Sequence[int], nulls: Sequence[str], given: Any) -> None:
     """Put the rows into the engine."""
     if source.format == "frame":
-        engine.load_arrow(frame_batches(given), wanted, nulls, source.path)
+        engine.load_arrow(read_again(source, given), wanted, nulls, source.path)
     elif source.address is not None:
         engine.load_table(source.address, source.columns, wanted, nulls)
     elif source.format == "parquet":
@@ -179,7 +208,12 @@ def load(engine: Any, source: Source, wanted: Sequence[int], nulls: Sequence[str
         except UnreadableFile as refusal:
             raise find_fault(source) or refusal from None
     else:
-        engine.load_arrow(read_batches(source), wanted, nulls, source.path)
+        engine.load_arrow(read_again(source, None), wanted, nulls, source.path)
+
+
+def read_again(source: Source, given: Any) -> Any:
+    """The rows of a dataframe, or of a file that the engine does not read itself."""
+    return read_batches(source) if given is None else frame_batches(given)
 
 
 # -- checks at the door --------------------------------------------------------------------------------

@@ -1,49 +1,122 @@
-"""Verification: a released file or table of a database against its certificate, or against a k of one's own.
+"""Verification: what a written file keeps, in every model, by code apart from the cuts.
 
-A table is written out as text, in the order of the text, and judged by the same code as a file.
+In: a released file or table of a database, with its certificate or columns of your own; goals; a population.
+Out: figures, or ClaimBroken.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from os import PathLike
-from pathlib import Path
 from typing import Any
 
-from kech import certificate as certificates
+import numpy as np
+
+from kech.certificate import AnyPath, check_certificate, check_table, read_claims
+from kech.composition import find_cover
 from kech.databases import find_address, open_database
 from kech.errors import BadOption, ClaimBroken
 from kech.files import private_folder
+from kech.linkage import link
+from kech.models import set_goals
+from kech.published import Published, read_published
+from kech.table import Table, read_table
 
-AnyPath = str | PathLike[str]
+Figures = dict[str, Any]
 
 
-def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> dict[str, Any]:
-    """Figures of a file or table whose certificate holds; ClaimBroken lists every claim that does not."""
-    if find_address(path) and certificate is None:
+def verify_release(
+    path: AnyPath,
+    *,
+    certificate: AnyPath | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] = (),
+    k: int | None = None,
+    l: float | None = None,  # noqa: E741
+    l_kind: str = "distinct",
+    c: float | None = None,
+    t: float | None = None,
+    t_kind: str = "equal",
+    alpha: float | None = None,
+    orders: Mapping[str, Sequence[str]] | None = None,
+    population: AnyPath | Table | int | None = None,
+) -> Figures:
+    """Figures of a file whose certificate holds, or of any file on the columns that are named; and its goals hold too.
+
+    `orders` are those of ordinal sensitive columns.  With the population its people are from, k-map and delta-presence
+    are stated; they are None without.
+    """
+    if quasi_identifiers is not None and certificate is not None:
+        raise BadOption("--certificate", "check a certificate, or the columns and goals you name, not both.")
+    if find_address(path) and quasi_identifiers is None and certificate is None:
         raise BadOption("--certificate", "a table in a database has no certificate beside it: name the file.")
+    if quasi_identifiers is None and (sensitive or orders):
+        raise BadOption("--sensitive", "a certificate names its sensitive columns itself; use it with --qi.")
+    goals = {"k": k, "l": l, "l_kind": l_kind, "c": c, "t": t, "t_kind": t_kind, "alpha": alpha}
     with as_file(path) as file:
-        return certificates.check_certificate(file, certificate)
+        figures = check_figures(file, certificate, quasi_identifiers, sensitive, goals, orders)
+        if population is None:
+            return figures | {"population": None, "k_map": None, "delta_presence": None}
+        release = read_published(file, certificate=certificate, quasi_identifiers=quasi_identifiers)
+        return figures | measure_presence(release, population)
 
 
-def check_table(
-    path: AnyPath, quasi_identifiers: Sequence[str], k: int, sensitive: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Figures of any file or table that holds k rows in every class; without a certificate no loss is known."""
-    with as_file(path) as file:
-        return certificates.check_table(file, quasi_identifiers, k, sensitive)
+def check_figures(
+    path: AnyPath,
+    certificate: AnyPath | None,
+    columns: Sequence[str] | None,
+    sensitive: Sequence[str],
+    wanted: Mapping[str, Any],
+    orders: Mapping[str, Sequence[str]] | None,
+) -> Figures:
+    """Figures of a file that keeps its certificate, and the goals that are wanted."""
+    figures: Figures = {}
+    k, others = wanted["k"], {name: goal for name, goal in wanted.items() if name != "k"}
+    known: Figures = {"values": {name: {"kind": "ordinal", "order": list(o)} for name, o in (orders or {}).items()}}
+    if columns is None:
+        figures = check_certificate(path, certificate)
+        document = read_claims(path, certificate)
+        dialect = {name: document["file"][name] for name in ("format", "delimiter") if name in document["file"]}
+        columns, sensitive = [axis["column"] for axis in document["quasi_identifiers"]], document["sensitive"]
+        known = {"values": document.get("values", {}), **dialect}
+    goals = set_goals(**others, sensitive=sensitive)
+    if goals is not None or k is not None or not figures:
+        found = check_table(path, columns, k or 1, sensitive, goals=goals.asked() if goals else {}, **known)
+        figures = found | figures
+    return figures
 
 
 @contextmanager
 def as_file(path: AnyPath) -> Iterator[AnyPath]:
-    """The file itself, or the rows of a table in a private file for as long as they are looked at."""
+    """The file itself; or the rows of a table of a database as text, in a private file while they are looked at."""
     address = find_address(path)
     if address is None:
         yield path
         return
     with private_folder() as folder, open_database(address) as database:
         file = folder / "released.csv"
-        database.export(Path(file))
+        database.export(file)
         try:
             yield file
         except ClaimBroken as refusal:
             raise ClaimBroken(address, refusal.broken) from None
+
+
+def measure_presence(release: Published, population: AnyPath | Table | int) -> Figures:
+    """k-map and delta-presence: how many people a record could be, and how likely each of them is in the file.
+
+    With f_j rows of class j in the file, and F_j people that it covers, k-map = min_j F_j.  A person is in the file
+    with the chance f_j / F_j, summed over all classes that cover it where boxes overlap, at most 1; delta-presence is
+    the smallest and the largest chance.
+    """
+    if isinstance(population, int):
+        raise BadOption("--population", "k-map and delta-presence need the table of the people, not their number.")
+    if not release.rows:
+        raise BadOption(str(release.path), "it has no rows, so nobody is in it.")
+    if not isinstance(population, Table):
+        with read_table(population) as table:
+            return measure_presence(release, table)
+    linkage = link(release, population)
+    cover = find_cover(linkage, "--population")
+    chances = (release.sizes / cover.sizes)[cover.cell]
+    present = np.bincount(cover.row, weights=chances, minlength=linkage.rows).clip(max=1.0)
+    delta = [float(present.min()), float(present.max())]
+    return {"population": linkage.rows, "k_map": int(cover.sizes.min()), "delta_presence": delta}

@@ -6,6 +6,7 @@ Who is in which class is not known even here: a class is seen as its candidates,
 
 from collections.abc import Callable, Sequence
 
+from kech.attacks.compose import attack_composition
 from kech.attacks.downcode import attack_downcode
 from kech.attacks.edge import attack_edges
 from kech.attacks.homogeneity import attack_homogeneity
@@ -23,6 +24,7 @@ ATTACKS: dict[str, Callable[[Target], list[Attack]]] = {
     "order": attack_order,
     "downcode": attack_downcode,
     "homogeneity": attack_homogeneity,
+    "compose": attack_composition,
 }
 
 
@@ -32,15 +34,20 @@ def run_attacks(
     *,
     attacks: Sequence[str] | None = None,
     certificate: AnyPath | None = None,
+    second: AnyPath | None = None,
     seed: int = 0,
 ) -> list[Attack]:
     """Attack a release, whose certificate must hold, with everything the original tells.  PRIVATE.
 
-    `attacks` are some of edge, order, downcode and homogeneity; all of them otherwise.  The seed decides what chance
-    decides: the controls, and which classes are attacked where there are many.
+    `attacks` are some of edge, order, downcode, homogeneity and compose; all of them otherwise, compose if there is a
+    second release of the same table, with its certificate beside it.  The seed decides what chance decides: the
+    controls, and which classes are attacked where there are many.
     """
-    wanted = list(ATTACKS) if attacks is None else list(attacks)
+    possible = [name for name in ATTACKS if name != "compose" or second is not None]
+    wanted = possible if attacks is None else list(attacks)
     if unknown := [name for name in wanted if name not in ATTACKS]:
         raise BadOption("attack", f"{unknown[0]!r} is none; choose among {', '.join(ATTACKS)}.")
-    target = aim(path, original, certificate, seed)
+    if (second is not None) != ("compose" in wanted):
+        raise BadOption("--second", "compose, and no other attack, takes a second release of the same table.")
+    target = aim(path, original, certificate, second, seed)
     return [attack for name in wanted for attack in ATTACKS[name](target)]

@@ -7,6 +7,7 @@ import numpy as np
 from kech.attacks.outcome import Attack
 from kech.attacks.target import Target
 from kech.certificate import Cell
+from kech.published import plain
 
 
 def attack_order(target: Target) -> list[Attack]:
@@ -49,11 +50,3 @@ def published_cells(target: Target) -> tuple[list[tuple[Cell, ...]], list[tuple[
         list(zip(*ours, strict=True)) or [()] * linkage.release.rows,
         list(zip(*theirs, strict=True)) or [()] * linkage.rows,
     )
-
-
-def plain(cell: Cell) -> Cell:
-    """Text to compare: 1.0 is 1, and empty text is NULL."""
-    try:
-        return repr(float(cell or ""))
-    except ValueError:
-        return (cell or "").strip() or None

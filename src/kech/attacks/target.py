@@ -23,6 +23,7 @@ class Target:
     groups: Ints
     candidates: Sequence[Ints]
     seed: int
+    second: Linkage | None = None  # another release of the same table
 
     @property
     def rows(self) -> int:
@@ -49,9 +50,10 @@ class Target:
         return found
 
 
-def aim(path: AnyPath, original: Table, certificate: AnyPath | None, seed: int) -> Target:
+def aim(path: AnyPath, original: Table, certificate: AnyPath | None, second: AnyPath | None, seed: int) -> Target:
     """Find the candidates of every class, or of as many classes as are attacked."""
     release = read_published(path, certificate=certificate, with_cells=True)
+    other = None if second is None else link(read_published(second, with_cells=True), original)
     if seed < 0:
         raise BadOption("--seed", "give 0 or a larger whole number.")
     for name in release.cells:
@@ -62,4 +64,4 @@ def aim(path: AnyPath, original: Table, certificate: AnyPath | None, seed: int) 
     groups = np.random.default_rng(seed).permutation(classes)[:MOST_CLASSES]
     candidates = [linkage.candidates(group) for group in np.sort(groups)]
     check_covers(linkage, np.sort(groups), np.array(list(map(len, candidates))), "--original")
-    return Target(linkage, np.sort(groups), candidates, seed)
+    return Target(linkage, np.sort(groups), candidates, seed, other)

@@ -1,7 +1,8 @@
 """Intake: options that every command shares, and words turned into values."""
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +13,7 @@ from cyclopts import App, Parameter
 import kech
 from kech import screen
 from kech.errors import BadOption
-from kech.plan import AxisSection, Plan, ReleaseSection
+from kech.plan import AxisSection, Plan, ReleaseSection, RolesSection
 
 app = App(name="kech", help=kech.__doc__, version=kech.__version__, result_action="return_value")
 
@@ -139,6 +140,19 @@ def overrule(release: ReleaseSection, typed: Mapping[str, Any]) -> None:
     for name, value in typed.items():
         if value is not None:
             setattr(release, name, value)
+
+
+@contextmanager
+def opened_population(population: str | None, plan: Path | None) -> Iterator[kech.Table | int | None]:
+    """The table of a population, of which a plan names the quasi-identifiers; or its size."""
+    if population is None or population.isdecimal():
+        yield None if population is None else int(population)
+        return
+    given = kech.read_plan(plan) if plan else Plan()
+    given.roles = RolesSection(quasi_identifiers=given.roles.quasi_identifiers)
+    given.axes = {name: axis for name, axis in given.axes.items() if name in given.roles.quasi_identifiers}
+    with given.read_table(population) as opened:
+        yield opened
 
 
 TableName = Annotated[

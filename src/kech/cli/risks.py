@@ -1,7 +1,6 @@
 """Commands that ask what remains at risk in a released file: risk, attack."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,9 +8,9 @@ from cyclopts import Parameter
 
 import kech
 from kech import screen
-from kech.cli.intake import Flag, Names, Whole, app, split
+from kech.cli.intake import Flag, Names, Whole, app, opened_population, split
 from kech.errors import BadOption
-from kech.plan import Plan, RolesSection
+from kech.plan import Plan
 from kech.screen import risks as drawings
 
 Released = Annotated[Path, Parameter(help="A released file.")]
@@ -27,6 +26,7 @@ def risk(
     population: str | None = None,
     threshold: Names = ["0.09", "0.2"],  # noqa: B006
     original: str | None = None,
+    second: Path | None = None,
     plan: Path | None = None,
     seed: Whole = 0,
     json: Flag = False,
@@ -49,6 +49,8 @@ def risk(
         Chances above which a record counts as at risk: --threshold 0.09 0.2.
     original: str
         The table that was released: runs all attacks. What it shows is PRIVATE.
+    second: Path
+        Another release of the same table: both are attacked together too.
     plan: Path
         How the original and the population are read: hierarchies, null values, dialect.
     seed: int
@@ -58,6 +60,8 @@ def risk(
     """
     if qi and original is not None:
         raise BadOption("--original", "attacks read the axes of the certificate; leave --qi away.")
+    if original is None and second is not None:
+        raise BadOption("--second", "only attacks take it: give the --original too.")
     if original is None and seed:
         raise BadOption("--seed", "only attacks take it: give the --original too.")
     if original is None and (population is None or population.isdecimal()) and plan is not None:
@@ -71,18 +75,27 @@ def risk(
             population=people,
             threshold=as_chances(threshold),
         ).to_json()
-    attacks = None if original is None else attacked(table, original, plan, certificate=certificate, seed=seed)
-    shown = {"file": str(table), "private": original is not None, **found, "attacks": attacks}
+    chosen: dict[str, Any] = {"certificate": certificate, "second": second, "seed": seed}
+    attacks = None if original is None else attacked(table, original, plan, **chosen)
+    losses = None if original is None else kech.check_certificate(table, certificate)["loss_per_column"]
+    shown = {
+        "file": str(table),
+        "private": original is not None,
+        **found,
+        "loss_per_column": losses,
+        "attacks": attacks,
+    }
     screen.show(shown, json, drawings.risk)
 
 
 @app.command
 def attack(
-    name: Annotated[str, Parameter(help="edge, order, downcode or homogeneity.")],
+    name: Annotated[str, Parameter(help="edge, order, downcode, homogeneity or compose.")],
     table: Released,
     /,
     *,
     original: str,
+    second: Path | None = None,
     certificate: Path | None = None,
     plan: Path | None = None,
     seed: Whole = 0,
@@ -91,11 +104,14 @@ def attack(
     """Attack a released file with its original, beside a control. PRIVATE: not for publication.
 
     Example: kech attack edge safe.csv --original people.csv
+    Example: kech attack compose safe.csv --second other.csv --original people.csv
 
     Parameters
     ----------
     original: str
         The table that was released.
+    second: Path
+        For compose: another release of the same table, its certificate beside it.
     certificate: Path
         The certificate, if it is not beside the file.
     plan: Path
@@ -105,21 +121,9 @@ def attack(
     json: bool
         Print one JSON object.
     """
-    found = attacked(table, original, plan, certificate=certificate, seed=seed, attacks=[name])
+    chosen = {"certificate": certificate, "second": second, "seed": seed}
+    found = attacked(table, original, plan, **chosen, attacks=[name])
     screen.show({"file": str(table), "private": True, "attacks": found}, json, drawings.attacks)
-
-
-@contextmanager
-def opened_population(population: str | None, plan: Path | None) -> Iterator[kech.Table | int | None]:
-    """The table of a population, of which a plan names the quasi-identifiers; or its size."""
-    if population is None or population.isdecimal():
-        yield None if population is None else int(population)
-        return
-    given = kech.read_plan(plan) if plan else Plan()
-    given.roles = RolesSection(quasi_identifiers=given.roles.quasi_identifiers)
-    given.axes = {name: axis for name, axis in given.axes.items() if name in given.roles.quasi_identifiers}
-    with given.read_table(population) as opened:
-        yield opened
 
 
 def attacked(table: Path, original: str, plan: Path | None, **options: Any) -> Sequence[dict[str, Any]]:

@@ -18,6 +18,7 @@ from kech.cli.intake import (
     TableName,
     Whole,
     app,
+    opened_population,
     parse_ks,
     split,
     whole,
@@ -115,6 +116,9 @@ def release(
     eps: float | None = None,
     search: SearchOptions | None = None,
     wanted: GoalOptions | None = None,
+    earlier: Annotated[list[Path], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
+    allow_composition: Flag = False,
+    no_ledger: Flag = False,
 ) -> None:
     """Write a k-anonymous table and its certificate.
 
@@ -135,6 +139,12 @@ def release(
         Reading of the regime cut: strict (default) or homological.
     eps: float
         Radius of the regime cut, in place of k.
+    earlier: list[Path]
+        Files released before from the same table: a coarser one is welcome, any other is refused.
+    allow_composition: bool
+        Release all the same, and show what the releases leave together.
+    no_ledger: bool
+        Neither look for earlier releases of this table nor remember this one; the certificate says so.
     """
     asked = intake or Intake()
     plan = asked.settle()
@@ -147,10 +157,13 @@ def release(
         goals.k, goals.eps = k, eps
     with asked.open(table, plan) as opened:
         made = kech.make_release(opened, **msgspec.structs.asdict(goals))
-        written = made.write(output, certificate)
+        written = made.write(
+            output, certificate, ledger=not no_ledger, earlier=earlier, allow_composition=allow_composition
+        )
         beside = certificate or f"{output}.certificate.json"
         found = {"file": str(find_address(output) or output), "certificate": str(beside), **written["claims"]}
         found |= {"measured": written["measured"], "dropped": list(opened.dropped)}
+        found["ledger"] = made.words[-1].to_json()
         kept = [(name, opened.facts(name)) for name in (*opened.sensitive, *opened.keep)]
         found["identifying"] = [
             name for name, facts in kept if facts.type == "text" and facts.distinct > 0.9 * facts.rows
@@ -170,13 +183,16 @@ def verify(
     qi: Annotated[Names, Parameter(name=["--qi", "--quasi-identifiers"])] = [],  # noqa: B006
     sensitive: Names = [],  # noqa: B006
     k: Annotated[int | None, Parameter(converter=whole)] = None,
+    wanted: GoalOptions | None = None,
+    population: str | None = None,
     plan: Path | None = None,
     json: Flag = False,
 ) -> None:
-    """Check a released file against its certificate, or against a k of your own.
+    """Check a released file against its certificate, or against columns and goals of your own; state every model.
 
     Example: kech verify safe.csv
-    Example: kech verify any.csv --qi age zip --k 5
+    Example: kech verify safe.csv --population town.csv
+    Example: kech verify any.csv --qi age zip --k 5 --sensitive diagnosis --l 3
 
     Parameters
     ----------
@@ -185,30 +201,58 @@ def verify(
     qi: list[str]
         Check these columns instead of a certificate.
     sensitive: list[str]
-        Also state what a class tells about these columns: l, t, alpha, beta, delta.
+        With --qi: also state what a class tells about these columns: l, t, alpha, beta, delta.
     k: int
         The k to check.
+    population: str
+        The table the people are from, raw or labelled: states k-map and delta-presence.
     plan: Path
-        Take columns and k from a plan.
+        Take goals, and where there is no certificate columns, from a plan; it also says how the population is read.
     json: bool
         Print one JSON object.
     """
     given = kech.read_plan(plan) if plan else Plan()
-    columns, goal = split(qi) or given.roles.quasi_identifiers, k or given.release.k
-    if columns and goal is None:
+    (wanted or GoalOptions()).settle(given.release)
+    certified = certificate is not None or Path(f"{table}.certificate.json").exists()
+    columns = split(qi) or (None if certified else given.roles.quasi_identifiers or None)
+    goals = {name: getattr(given.release, name) for name in ("l", "l_kind", "c", "t", "t_kind", "alpha")}
+    goals["k"] = k or given.release.k
+    if columns and all(goals[name] is None for name in ("k", "l", "t", "alpha")):
         raise BadOption("--k", "say which k to check: --k 5.")
-    if certificate is not None and columns:
-        raise BadOption("--certificate", "check a certificate, or the columns and k you name, not both.")
-    if sensitive and not columns:
-        raise BadOption("--sensitive", "a certificate names its sensitive columns itself; use it with --qi and --k.")
-    if k is not None and not columns:
-        raise BadOption("--qi", "name the columns to check, or leave --k away to check the certificate.")
+    secrets = split(sensitive) or (given.roles.sensitive if columns else [])
+    orders = {name: axis.order for name, axis in given.axes.items() if axis.order and name in secrets}
     screen.doing("checking the file")
-    if columns and goal is not None:
-        figures = kech.check_table(table, columns, goal, split(sensitive) or given.roles.sensitive)
-    else:
-        figures = kech.check_certificate(table, certificate)
+    with opened_population(population, plan) as people:
+        figures = kech.verify_release(
+            table,
+            certificate=certificate,
+            quasi_identifiers=columns,
+            sensitive=secrets,
+            orders=orders,
+            population=people,
+            **goals,
+        )
     screen.show({"file": str(find_address(table) or table), "holds": True, **figures}, json, screen.verified)
+
+
+@app.command
+def ledger(*, forget: str | None = None, json: Flag = False) -> None:
+    """List the releases that kech remembers, by hashes only.
+
+    Example: kech ledger
+    Example: kech ledger --forget safe.csv
+
+    Parameters
+    ----------
+    forget: str
+        Strike out a release that was never handed out: the released file, or the beginning of its hash.
+    json: bool
+        Print one JSON object.
+    """
+    book = kech.open_ledger()
+    struck = [] if forget is None else book.forget(forget)
+    found = {"file": str(book.path), "forgotten": struck, "releases": book.listed()}
+    screen.show(found, json, screen.remembered)
 
 
 @app.command
@@ -262,7 +306,9 @@ def run_demo(title: str, path: Path, plan: Plan, *, as_json: bool) -> dict[str, 
     goals = plan.release
     with plan.read_table(path) as table:
         found = kech.compute_spectrum(table, **spectrum_goals(goals) | {"k": None})
-        certificate = kech.make_release(table, **msgspec.structs.asdict(goals)).write(target)
+        certificate = kech.make_release(table, **msgspec.structs.asdict(goals)).write(
+            target, ledger=False
+        )  # nobody is in it
     figures = kech.check_certificate(target)
     if not as_json:
         screen.demo(title, path, target, found.to_json(), certificate, figures)

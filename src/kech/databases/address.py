@@ -32,8 +32,10 @@ class Address:
         return ".".join(self.names)
 
 
-def find_address(text: str | PathLike[str]) -> Address | None:
+def find_address(text: "str | PathLike[str] | Address") -> Address | None:
     """The address a text holds; None for the path of a file."""
+    if isinstance(text, Address):
+        return text
     typed = text if isinstance(text, str) else ""
     scheme, colon, rest = typed.partition(":")
     if colon and scheme == "duckdb":

@@ -11,6 +11,7 @@ import pyarrow.csv as pc
 from kech.databases.address import Address
 from kech.databases.text import MARK, guarded, quote
 from kech.errors import BadTarget, NoSuchFile, ResourceError, UnreadableFile
+from kech.files import private_folder
 
 LOCK = {
     "autoinstall_known_extensions": "false",
@@ -88,21 +89,30 @@ class DuckDBDatabase:
 
     @contextmanager
     def write_aside(self, batches: Any) -> Iterator["DuckDBDraft"]:
-        """One transaction, which is undone unless the draft is put in place."""
-        connection = connect(self.address, read_only=False)
-        try:
-            if self.comment(connection) not in (None, ("TABLE", MARK)):
-                reason = "a table of this name exists that kech did not write. Drop it yourself, or choose another."
-                raise BadTarget(self.address, reason)
-            with refusals("writing the table"):
-                connection.execute("BEGIN")
-                draft = DuckDBDraft(self, connection)
+        """A draft in a private file; the database itself is opened only to put it in place."""
+        self.check_free()
+        with private_folder() as folder, refusals("writing the table"):
+            connection = duckdb.connect(str(folder / "draft.db"))
+            try:
                 connection.register("incoming", batches)
-                connection.execute(f"CREATE TABLE {draft.quoted} AS SELECT * FROM incoming")
+                connection.execute("CREATE TABLE draft AS SELECT * FROM incoming")
                 connection.unregister("incoming")
-                yield draft
+                yield DuckDBDraft(self, connection)
+            finally:
+                connection.close()
+
+    def check_free(self) -> None:
+        """A table that kech did not write is never replaced."""
+        if not Path(self.address.place).exists():
+            return
+        connection = connect(self.address, read_only=True)
+        try:
+            found = self.comment(connection)
         finally:
-            connection.close()  # what is not committed is undone
+            connection.close()
+        if found not in (None, ("TABLE", MARK)):
+            reason = "a table of this name exists that kech did not write. Drop it yourself, or choose another name."
+            raise BadTarget(self.address, reason)
 
     def comment(self, connection: Any) -> tuple[str, str | None] | None:
         """What stands under the name, a TABLE or a VIEW, and its comment; None for nothing."""
@@ -117,29 +127,34 @@ class DuckDBDatabase:
 
 
 class DuckDBDraft:
-    """A table inside a transaction: no other connection sees it."""
+    """A table in a file of its own."""
 
     def __init__(self, database: DuckDBDatabase, connection: Any) -> None:
         self.database = database
         self.connection = connection
-        self.quoted = f"{quote(database.schema)}.{quote(database.name + '.kech-draft')}"
 
     def export(self, path: Path) -> None:
         """Its rows as CSV, every cell as text, in the order of the text."""
-        export(self.connection, self.quoted, path)
+        export(self.connection, "draft", path)
 
     def put_in_place(self) -> None:
-        """Take the place of an earlier release, and end the transaction."""
-        target, run = self.database, self.connection.execute
-        run(f"DROP TABLE IF EXISTS {target.quoted}")
-        run(f"ALTER TABLE {self.quoted} RENAME TO {quote(target.name)}")
-        run(f"COMMENT ON TABLE {target.quoted} IS '{MARK}'")
+        """Take the place of an earlier release, in one transaction."""
+        self.database.check_free()
+        target, run = f"target.{self.database.quoted}", self.connection.execute
+        file = str(Path(self.database.address.place).resolve()).replace("'", "''")
+        run(f"ATTACH '{file}' AS target (TYPE duckdb)")
+        run("BEGIN")
+        run(f"DROP TABLE IF EXISTS {target}")
+        run(f"CREATE TABLE {target} AS SELECT * FROM draft ORDER BY rowid")
+        run(f"COMMENT ON TABLE {target} IS '{MARK}'")
         run("COMMIT")
+        run("DETACH target")
 
 
 def names_of(connection: Any, name: str) -> Sequence[str]:
     """The columns of a table."""
-    return [column[0] for column in connection.execute(f"SELECT * FROM {name} LIMIT 0").description]
+    with connection.cursor() as cursor:
+        return [column[0] for column in cursor.execute(f"SELECT * FROM {name} LIMIT 0").description]
 
 
 def export(connection: Any, name: str, path: Path) -> None:
@@ -147,7 +162,8 @@ def export(connection: Any, name: str, path: Path) -> None:
     names = names_of(connection, name)
     texts = ", ".join(f"{guarded(f'CAST({quote(column)} AS VARCHAR)')} AS {quote(column)}" for column in names)
     places = ", ".join(str(place) for place in range(1, len(names) + 1))
-    batches = connection.sql(f"SELECT {texts} FROM {name} ORDER BY {places}").to_arrow_reader(100_000)
-    with path.open("wb") as file, pc.CSVWriter(file, batches.schema) as writer:
-        for batch in batches:
-            writer.write_batch(batch)
+    with connection.cursor() as cursor, path.open("wb") as file:
+        batches = cursor.sql(f"SELECT {texts} FROM {name} ORDER BY {places}").to_arrow_reader(100_000)
+        with pc.CSVWriter(file, batches.schema) as writer:
+            for batch in batches:
+                writer.write_batch(batch)

@@ -78,5 +78,8 @@ class Engine(Protocol):
     ) -> Any:
         """A stream of record batches: the rows, recoded and in an order nobody can know."""
 
+    def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
+        """A hash of the whole source, or of the batches, whatever the order of rows and columns."""
+
     def close(self) -> None:
         """Forget all rows."""

@@ -19,6 +19,7 @@ class Dialect:
 
     text_type = "VARCHAR"
     float_type = "DOUBLE"
+    nan = "CAST('nan' AS DOUBLE)"
 
     def quote(self, name: str) -> str:
         """An identifier, whatever its characters."""
@@ -39,6 +40,14 @@ class Dialect:
     def number(self, text: str) -> str:
         """A text as a float, infinite where it is too large; NULL where it is none."""
         return f"TRY_CAST({text} AS DOUBLE)"
+
+    def loose_number(self, text: str) -> str:
+        """A text as a float, infinities and NaN too; NULL where it is none."""
+        return f"TRY_CAST({text} AS DOUBLE)"
+
+    def digests(self, text: str) -> tuple[str, str]:
+        """The two halves of the MD5 of a text, as whole numbers."""
+        return f"md5_number_lower({text})", f"md5_number_upper({text})"
 
     def moment(self, text: str) -> str:
         """A text as a date with its time; NULL where there is no such day."""

@@ -32,6 +32,8 @@ class DuckDBEngine(SqlEngine):
         self.memory = memory
         self.folder, held = claim_folder()
         self.connection = duckdb.connect(":memory:")
+        self._source = ""  # what the rows were read from, if they can be read again
+        self._origin: tuple[Path, os.stat_result] | None = None
         self._finalizer = weakref.finalize(self, shut, self.connection, self.folder, held)
         settings = {
             "enable_progress_bar": "false",
@@ -56,26 +58,30 @@ class DuckDBEngine(SqlEngine):
             f"delim = {self.dialect.literal(delimiter)}"
         )
         self._lock(path)
-        source = f"read_csv({self.dialect.literal(str(self.folder / 'source'))}, {options})"
-        self._store(source, {i: f"c{i}" for i in wanted}, nulls, path)
+        self._source = f"read_csv({self.dialect.literal(str(self.folder / 'source'))}, {options})"
+        self._store(self._source, {i: f"c{i}" for i in wanted}, nulls, path)
 
     def load_parquet(self, path: Path, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
         """Read a Parquet file."""
         self._lock(path)
-        source = f"read_parquet({self.dialect.literal(str(self.folder / 'source'))})"
-        self._store(source, {i: names[i] for i in wanted}, nulls, path)
+        self._source = f"read_parquet({self.dialect.literal(str(self.folder / 'source'))})"
+        self._store(self._source, {i: names[i] for i in wanted}, nulls, path)
 
     def load_table(self, address: Address, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
-        """Read a table or view of a DuckDB file, which is let go again; a view reaches nothing outside its file."""
+        """Read a table or view of a DuckDB file, which is let go again."""
+        self.attach(address)
+        self._store(self._source, {i: names[i] for i in wanted}, nulls, address)
+        self._run("DETACH given", "closing the file")
+
+    def attach(self, address: Address) -> None:
+        """Look at a table or view of a DuckDB file; a view reaches nothing outside its file."""
         file = self.dialect.literal(str(Path(address.place).resolve()))
         try:
             self._run(f"ATTACH {file} AS given (TYPE duckdb, READ_ONLY)", "opening the file")
         except EngineFailed:
             raise UnreadableFile(address, "it is no DuckDB file, or another process holds it.") from None
         self._lock(None)
-        table = ".".join(map(self.dialect.quote, ("given", *address.names)))
-        self._store(table, {i: names[i] for i in wanted}, nulls, address)
-        self._run("DETACH given", "closing the file")
+        self._source = ".".join(map(self.dialect.quote, ("given", *address.names)))
 
     def load_arrow(self, batches: Any, wanted: Sequence[int], nulls: Sequence[str], path: object) -> None:
         """Read a stream of record batches; what is wrong with them is refused in the words of whoever makes them."""
@@ -106,6 +112,7 @@ class DuckDBEngine(SqlEngine):
             link = self.folder / "source"
             link.symlink_to(path.resolve())
             allowed = [str(link), str(path.resolve())]
+            self._origin = path, path.stat()
         settings = {
             "temp_directory": self.dialect.literal(str(self.folder / "spill")),
             "force_mbedtls_unsafe": "true",  # without it DuckDB encrypts nothing unless it may download an extension
@@ -135,11 +142,29 @@ class DuckDBEngine(SqlEngine):
             self._run(f"CREATE OR REPLACE TABLE source AS SELECT {mended} FROM source", "reading the table")
         self._run("CREATE VIEW kept AS SELECT rowid AS r, * FROM source", "reading the table")
 
+    def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
+        """The source is read once more, all its columns."""
+        if batches is not None:
+            self.connection.register("incoming", batches)
+        elif self._origin is not None and changed(*self._origin):
+            raise UnreadableFile(self._origin[0], "it was changed while kech worked on it. Run again.")
+        source = self._source if batches is None else "incoming"
+        types = [str(kind) for _, kind, *_ in self._run(f"DESCRIBE SELECT * FROM {source}", "comparing tables")]
+        names = [f"c{i}" for i in range(len(columns))]
+        cells = {name: (f"c{i}", types[i], self._kind_of(types[i])) for i, name in enumerate(columns)}
+        found = self._hashed(cells, f"{source} AS held({', '.join(names)})")
+        if batches is not None:
+            self.connection.unregister("incoming")
+        return found
+
     # -- what the verbs stand on -----------------------------------------------------------------------
 
     def _type(self, column: int) -> str:
+        return self._kind_of(self.types[column])
+
+    def _kind_of(self, type: str) -> str:
         types = {"number": NUMBER_TYPES, "date": DATE_TYPES, "text": TEXT_TYPES}
-        return next((kind for kind, pattern in types.items() if pattern.match(self.types[column])), "other")
+        return next((kind for kind, pattern in types.items() if pattern.match(type)), "other")
 
     def _create(self, name: str, query: str, doing: str) -> None:
         self._run(f"CREATE TABLE {name} AS {query}", doing)
@@ -157,7 +182,7 @@ class DuckDBEngine(SqlEngine):
 
     def _get(self, query: str, doing: str) -> Any:
         try:
-            return self.connection.cursor().sql(query).to_arrow_table()
+            return self.connection.sql(query).to_arrow_table()
         except duckdb.Error as failure:
             raise refusal(failure, doing, self.memory) from None
 
@@ -201,6 +226,16 @@ def pick(batches: Any, schema: Any, refused: list[KechError]) -> Iterator[Any]:
     except KechError as refusal:
         refused.append(refusal)
         raise
+
+
+def changed(path: Path, before: os.stat_result) -> bool:
+    """Whether a file is no longer the one it was."""
+    now = path.stat() if path.exists() else None
+    return now is None or (now.st_ino, now.st_size, now.st_mtime_ns) != (
+        before.st_ino,
+        before.st_size,
+        before.st_mtime_ns,
+    )
 
 
 def shut(connection: duckdb.DuckDBPyConnection, folder: Path, held: int) -> None:

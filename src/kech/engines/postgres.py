@@ -16,7 +16,7 @@ from kech.databases.postgres import (
     schema_of,
 )
 from kech.databases.text import quote
-from kech.engines.dialect import Dialect
+from kech.engines.dialect import NOT_FINITE, NUMBER, Dialect
 from kech.engines.sql import SqlEngine
 
 SHARE = 8  # of the memory allowed, for each of the sorts and joins that a query holds together
@@ -33,6 +33,10 @@ FUNCTIONS = {
         SELECT CASE WHEN given ~ '[NI]' THEN left(lower(given), CASE WHEN given ~ '^-' THEN 4 ELSE 3 END)
             WHEN plain ~ '^-?[0-9]+$' THEN plain || '.0' ELSE plain END
         FROM (SELECT CASE WHEN given ~ 'e[+](0.|1[0-5])$' THEN given::numeric::text ELSE given END AS plain) AS w""",
+    "kech_half(given text, start integer) RETURNS numeric LANGUAGE sql IMMUTABLE": """
+        SELECT CASE WHEN half < 0 THEN half + 18446744073709551616 ELSE half END FROM (SELECT ('x' || string_agg(
+            substr(md5(given), 2 * (start + byte) + 1, 2), '' ORDER BY byte DESC))::bit(64)::bigint::numeric AS half
+            FROM generate_series(0, 7) AS byte) AS read""",
 }
 FLOATS = ("real", "double precision")
 
@@ -42,6 +46,7 @@ class PostgresDialect(Dialect):
 
     text_type = 'text COLLATE "C"'
     float_type = "double precision"
+    nan = "CAST('NaN' AS double precision)"
 
     def matches(self, text: str, pattern: str) -> str:
         """Whether a pattern fits the whole of a text."""
@@ -55,6 +60,14 @@ class PostgresDialect(Dialect):
     def number(self, text: str) -> str:
         """A text as a float."""
         return f"pg_temp.kech_number({text})"
+
+    def loose_number(self, text: str) -> str:
+        """A text as a float, infinities and NaN too."""
+        return self.number(f"CASE WHEN {self.matches(text, f'{NUMBER}|{NOT_FINITE}')} THEN {text} END")
+
+    def digests(self, text: str) -> tuple[str, str]:
+        """The two halves of the MD5 of a text, as whole numbers."""
+        return f"pg_temp.kech_half({text}, 8)", f"pg_temp.kech_half({text}, 0)"
 
     def moment(self, text: str) -> str:
         """A text as a date with its time."""
@@ -86,6 +99,7 @@ class PostgresEngine(SqlEngine):
     def __init__(self, address: Address, *, memory: int | None = None, threads: int | None = None) -> None:
         super().__init__()
         self.kinds: dict[int, str] = {}
+        self._table = ""  # what the rows were read from
         self.connection = connect(address)
         self._finalizer = weakref.finalize(self, self.connection.close)
         settings = {
@@ -108,27 +122,38 @@ class PostgresEngine(SqlEngine):
 
     def load_table(self, address: Address, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
         """Number the rows of a table or view as they lie, and keep the wanted columns."""
-        table, picked = ".".join(map(quote, address.names)), ", ".join(quote(names[i]) for i in wanted)
+        schema = address.names[:-1] or (self._rows("SELECT current_schema()", ())[0][0],)
+        self._table = ".".join(map(quote, (*schema, address.names[-1])))
+        for i, held in zip(wanted, self._held([names[i] for i in wanted]), strict=True):
+            self.kinds[i], self.types[i] = held
+        self._keep(self._table, {i: f"CAST({quote(names[i])} AS {self.types[i]})" for i in wanted}, nulls)
+
+    def _held(self, names: Sequence[str]) -> list[tuple[str, str]]:
+        """What columns of the table are for kech, and the types they are kept in."""
         with refusals("reading the table"):
-            described = self.connection.execute(f"SELECT {picked} FROM {table} LIMIT 0").description
+            picked = ", ".join(map(quote, names))
+            described = self.connection.execute(f"SELECT {picked} FROM {self._table} LIMIT 0").description
             oids = [column.type_code for column in described]
             categories = dict(self._rows("SELECT oid::bigint, typcategory FROM pg_type WHERE oid = ANY(%s)", (oids,)))
-        for i, column in zip(wanted, described, strict=True):
-            self.kinds[i], self.types[i] = held_as(column, categories[column.type_code])
-        cells = {i: f"CAST({quote(names[i])} AS {self.types[i]})" for i in wanted}
-        self._keep(table, cells, nulls)
+        return [held_as(column, categories[column.type_code]) for column in described]
 
     def load_arrow(self, batches: Any, wanted: Sequence[int], nulls: Sequence[str], path: object) -> None:
         """Read a stream of record batches."""
+        names = [batches.schema.names[i] for i in wanted]
         schema = pa.schema([batches.schema.field(i) for i in wanted])
-        with refusals("reading the table", path):
-            create_table(self.connection, "TEMP TABLE", "incoming", schema, path)
-            copy_in(self.connection, "incoming", picked(batches, wanted), path)
-            described = self.connection.execute("SELECT * FROM incoming LIMIT 0").description
-        for i, column in zip(wanted, described, strict=True):
-            self.kinds[i], self.types[i] = held_as(column, "S" if column.type_code == TEXT else "")
-        self._keep("incoming", {i: quote(batches.schema.names[i]) for i in wanted}, nulls)
+        self._load_batches(pa.RecordBatchReader.from_batches(schema, picked(batches, wanted)), path)
+        for i, held in zip(wanted, self._held(names), strict=True):
+            self.kinds[i], self.types[i] = held
+        self._keep(self._table, {i: quote(batches.schema.names[i]) for i in wanted}, nulls)
         self._drop("incoming", "TABLE")
+
+    def _load_batches(self, batches: Any, path: object) -> None:
+        """Record batches as a table."""
+        self._table = "pg_temp.incoming"
+        self._drop("incoming", "TABLE")
+        with refusals("reading the table", path):
+            create_table(self.connection, "TEMP TABLE", "incoming", batches.schema, path)
+            copy_in(self.connection, "incoming", batches, path)
 
     def _keep(self, table: str, cells: dict[int, str], nulls: Sequence[str]) -> None:
         """Rows are numbered by one worker in one scan, and only then may queries look at all of them together."""
@@ -137,6 +162,14 @@ class PostgresEngine(SqlEngine):
         columns = ", ".join(f"{cell} AS c{i}" for i, cell in collated.items())
         self._create("kept", f"SELECT row_number() OVER () - 1 AS r, {columns} FROM {table}", "reading the table")
         self._run("SET search_path = pg_catalog, pg_temp", "reading the table")  # nobody's functions but the server's
+
+    def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
+        """The table in the server, all its columns; or the batches, which are put there."""
+        if batches is not None:
+            self._load_batches(batches, "table")
+        held = dict(zip(columns, self._held(columns), strict=True))
+        cells = {name: (f"CAST({quote(name)} AS {type})", type, kind) for name, (kind, type) in held.items()}
+        return self._hashed(cells, self._table)
 
     # -- what the verbs stand on -----------------------------------------------------------------------------
 
@@ -179,7 +212,6 @@ class PostgresEngine(SqlEngine):
         return list(self.connection.execute(sql, values).fetchall())
 
 
-TEXT = 25
 HELD = {
     16: ("text", "boolean"),
     20: ("number", "bigint"),

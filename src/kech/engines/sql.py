@@ -198,6 +198,30 @@ class SqlEngine(ABC):
             JOIN {self._named("kept")} AS kept ON kept.r = dealt.r ORDER BY dealt.h, dealt.r"""
         )
 
+    def _hashed(self, cells: Mapping[str, tuple[str, str, str]], source: str) -> tuple[int, ...]:
+        """Rows, and twice the sum of a hash of each row; for each column its cell, its type and what it holds.
+
+        Cells are taken for what they read as: 1.0 is 1, TRUE is true, and empty text is NULL.
+        """
+        sql = self.dialect
+        joined = ", ".join(self._compared(*cells[name]) for name in sorted(cells))
+        low, high = sql.digests("cells")
+        found = self._get(
+            f"""SELECT count(*) AS n, {sql.text(f"sum({low})", "")} AS low, {sql.text(f"sum({high})", "")} AS high
+            FROM (SELECT concat_ws(chr(31), {joined}) AS cells FROM {source}) AS rows_of_text""",
+            "comparing tables",
+        )
+        return tuple(int(found[name][0].as_py() or 0) for name in ("n", "low", "high"))
+
+    def _compared(self, cell: str, type: str, kind: str) -> str:
+        """A cell of any type as text that is the same for all types it could have."""
+        sql = self.dialect
+        text = sql.text(cell, type)
+        if kind == "date":
+            return f"coalesce(regexp_replace({text}, ' 00:00:00([+]00)?$', ''), '')"
+        number = f"nullif({sql.loose_number(f'trim({text})')} + CAST(0 AS {sql.float_type}), {sql.nan})"
+        return f"coalesce({sql.text(number, sql.float_type)}, nullif({sql.lower(f'trim({text})')}, 'nan'), '')"
+
     # -- inside --------------------------------------------------------------------------------------------
 
     def _named(self, name: str) -> str:

@@ -184,6 +184,7 @@ def released(found: dict[str, Any]) -> None:
     out().print(escape(f"Wrote {found['file']} and {found['certificate']}"))
     claims(found)
     homogeneous(found["measured"]["l"])
+    earlier_releases(found["ledger"])
     if found["dropped"]:
         out().print(escape(f"Not published: {', '.join(found['dropped'])}"))
     if found["identifying"]:
@@ -192,6 +193,38 @@ def released(found: dict[str, Any]) -> None:
     if found["unhidden_edges"]:
         out().print(
             escape(f"Warning: edges of {', '.join(found['unhidden_edges'])} need not hide among k rows (--grid).")
+        )
+
+
+def remembered(found: dict[str, Any]) -> None:
+    """The releases of the ledger."""
+    if found["forgotten"]:
+        out().print(f"Forgotten: {', '.join(found['forgotten'])}")
+    out().print(escape(f"{found['file']}: {len(found['releases'])} releases"))
+    table = grid("time", "table>", "k>", "SHA-256 of the released file")
+    for held in found["releases"]:
+        table.add_row(held["time"], str(held["table"]), str(held["k"]), held["release"])
+    if found["releases"]:
+        out().print(table)
+
+
+def earlier_releases(word: dict[str, Any]) -> None:
+    """What the ledger said; nothing of a first release."""
+    if word["verdict"] == "no ledger":
+        out().print("The ledger was not asked and does not know this release (--no-ledger).")
+    if word["verdict"] == "nested":
+        out().print(
+            escape(f"This table was released before; this release is proved to be coarser: {word['nested_in']}")
+        )
+    if word["verdict"] == "composed":
+        out().print(
+            f"[yellow]Warning:[/] with {word['earlier']} earlier releases of this table joint k = {word['joint_k']} "
+            f"at worst: {word['below']:,} rows have fewer than {word['k']} candidates. Do not publish these figures."
+        )
+    if word["updated"]:
+        out().print(
+            f"[yellow]Warning:[/] this file was released {word['updated']} times with other rows. Releases of updated "
+            "tables are not compared."
         )
 
 
@@ -226,6 +259,11 @@ def verified(found: dict[str, Any]) -> None:
             name,
             "not known" if value is None else f"{value:,.4f}" if isinstance(value, float) else f"{value:,}",
         )
+    known = found["population"] is not None
+    delta = "{:.4f} to {:.4f}".format(*found["delta_presence"]) if known else ""
+    unknown = "not available (population unknown)"
+    table.add_row("k-map", f"{found['k_map']:,} of {found['population']:,} people" if known else unknown)
+    table.add_row("delta-presence", delta if known else unknown)
     out().print(table)
     models(found)
     homogeneous(found.get("l") or {})

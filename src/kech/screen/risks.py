@@ -25,6 +25,7 @@ def risk(found: dict[str, Any]) -> None:
         table.add_row(escape(name), escape(formula))
     out().print(table)
     if found["attacks"] is not None:
+        losses(found["loss_per_column"])
         attacks(found)
 
 
@@ -74,6 +75,14 @@ def separation(columns: list[dict[str, Any]]) -> None:
     for held in columns:
         figures = (f"{held['distinct']:,}", figure(held["distinction"]), figure(held["separation"]))
         table.add_row(escape(held["column"]), *figures)
+    out().print(table)
+
+
+def losses(columns: dict[str, float]) -> None:
+    """Average width of the published cells of each column."""
+    table = grid("column~", "loss>")
+    for column, loss in columns.items():
+        table.add_row(escape(column), figure(loss))
     out().print(table)
 
 

@@ -23,9 +23,12 @@ FORMATS = {
 }  # fmt: skip
 
 
-def open_source(given: str | PathLike[str], *, delimiter: str | None = None, encoding: str | None = None) -> Source:
+def open_source(
+    given: str | PathLike[str] | Address, *, delimiter: str | None = None, encoding: str | None = None
+) -> Source:
     """Look at a file, a folder or a table of a database: its format, columns and dialect."""
-    address, path = find_address(given), Path(given)
+    address = find_address(given)
+    path = Path("." if isinstance(given, Address) else given)
     try:
         kind = address.scheme if address else find_format(path)
         if kind != "csv" and (delimiter or encoding):

@@ -1,0 +1,142 @@
+"""Admission: whether a written release may be put in place, given the releases of the same table before it.
+
+In: a draft with its certificate, the table, the ledger and earlier files.  Out: a `Word`, or ReleasedBefore.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from kech.certificate import AnyPath
+from kech.certificate.cells import digest
+from kech.composition import Composition, compose, is_coarsening
+from kech.errors import KechError, ReleasedBefore, UsageError
+from kech.ledger import Book, Entry, Ledger, hash_path, hash_table, time_now
+from kech.linkage import link
+from kech.published import read_published
+from kech.table import Table
+
+BESIDE = ".certificate.json"
+NOT_NAMED = (
+    "The ledger keeps no files: name the earlier one, so that the two can be compared: --earlier FILE. "
+    "If it was never handed out, say so: kech ledger --forget FILE."
+)
+WAYS = (
+    "Release the earlier table again, or one that is coarser; allow it with --allow-composition; "
+    "or, if the earlier one was never handed out, say so: kech ledger --forget FILE."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """What the ledger said: how many earlier releases there are, and why one more is admitted."""
+
+    verdict: str  # no ledger, first, nested or composed
+    earlier: int = 0
+    updated: int = 0  # releases of a file that lay at the same path and held other rows
+    nested_in: str | None = None
+    k: int | None = None  # the smallest class of any release, and what is left of it
+    joint_k: int | None = None
+    below: int | None = None  # rows with fewer than k joint candidates
+
+    def to_json(self) -> dict[str, Any]:
+        """What the command prints."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A release that is written aside."""
+
+    path: Path
+    certificate: Path
+    claims: Mapping[str, Any]
+    target: Path
+    table: Table
+
+    def entry(self, key: str, contents: Sequence[int]) -> Entry:
+        """How the ledger knows it."""
+        source, table = self.table.source, hash_table(key, self.table.columns, contents)
+        where = "" if source.format == "frame" or source.address else hash_path(key, source.path)
+        return Entry(table, where, self.claims["file"]["sha256"], self.claims["claims"]["k"], time_now())
+
+
+@contextmanager
+def admitted(
+    draft: Draft, ledger: Ledger | None, earlier: Sequence[AnyPath], allow_composition: bool
+) -> Iterator[Word]:
+    """Enter a release into the ledger while it is put in place; it is struck out if that fails."""
+    if ledger is None:
+        word = judge(draft, [], earlier, allow_composition)
+        yield word if word.earlier else Word("no ledger")
+        return
+    contents = draft.table.fingerprint()
+    with ledger.held() as book:
+        entry = draft.entry(book.key, contents)
+        before = [other for other in book.releases if other.table == entry.table]
+        word = judge(draft, before, earlier, allow_composition)
+        moved = [other for other in book.releases if entry.source and other.source == entry.source]
+        try:
+            ledger.write(Book(book.ledger, book.key, [*book.releases, entry]))
+            yield Word(**asdict(word) | {"updated": sum(other.table != entry.table for other in moved)})
+        except BaseException:
+            if draft.path.exists():  # else the table has its name already
+                ledger.write(book)
+            raise
+
+
+def judge(draft: Draft, before: Sequence[Entry], earlier: Sequence[AnyPath], allow_composition: bool) -> Word:
+    """A first release is welcome, and so is a coarsening of an earlier one; others must be allowed."""
+    known = {entry.release for entry in before}
+    files = find_files(known, {draft.target.parent, draft.table.source.path.parent})
+    files |= {digest(Path(path)): Path(path) for path in earlier}
+    if not known and not files:
+        return Word("first")
+    count, when = len(known | files.keys()), before[-1].when if before else next(iter(files.values())).name
+    try:
+        nested, found = compare(draft, list(files.values()), known <= files.keys())
+    except UsageError as reason:
+        raise ReleasedBefore(when, f"They cannot be compared. {reason}") from None
+    if nested is not None:
+        return Word("nested", count, nested_in=nested.name)
+    if found is None:
+        raise ReleasedBefore(next(entry.when for entry in before if entry.release not in files), NOT_NAMED)
+    if not allow_composition:
+        raise ReleasedBefore(when, f"This one is not a coarsening of it: {in_words(found)} {WAYS}")
+    return Word("composed", count, k=found.k, joint_k=found.joint_k, below=found.below)
+
+
+def compare(draft: Draft, files: Sequence[Path], all_known: bool) -> tuple[Path | None, Composition | None]:
+    """The file that a draft is a coarsening of; or else, where all files are known, what they tell together."""
+    mine = read_published(draft.path, certificate=draft.certificate, with_cells=True)
+    theirs = [read_published(path, with_cells=True) for path in files]
+    columns = dict.fromkeys(name for release in (mine, *theirs) for name in release.quasi_identifiers)
+    with draft.table.reopen(list(columns)) as table:
+        later, linked = link(mine, table), [link(release, table) for release in theirs]
+        for path, other in zip(files, linked, strict=True):
+            if is_coarsening(later, other):
+                return path, None
+        return None, compose([later, *linked], "--earlier") if all_known else None
+
+
+def in_words(found: Composition) -> str:
+    """What both together leave."""
+    return (
+        f"together they leave, at worst, joint k = {found.joint_k}, and {found.below:,} of {found.rows:,} rows with "
+        f"fewer than {found.k} candidates."
+    )
+
+
+def find_files(releases: set[str], folders: Iterable[Path]) -> dict[str, Path]:
+    """Released files with these hashes that lie, with their certificates, in a folder at hand."""
+    found = {}
+    for beside in (path for folder in folders if releases for path in sorted(folder.glob(f"*{BESIDE}"))):
+        file = beside.with_name(beside.name.removesuffix(BESIDE))
+        with suppress(OSError, ValueError, TypeError, LookupError, KechError):
+            known = json.loads(beside.read_bytes())["file"]["sha256"]
+            if known in releases and known not in found and digest(file) == known:
+                found[known] = file
+    return found

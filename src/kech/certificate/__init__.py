@@ -1,0 +1,22 @@
+"""Certificate: what a published file promises, and the independent check of that promise.
+
+In: a written CSV or Parquet file and its public parameters.  Out: figures, or ClaimBroken.
+Own reader, own counting: nothing here is shared with the code that made the file.
+"""
+
+from kech.certificate.cells import AnyPath, Cell, open_published
+from kech.certificate.check import check_certificate, check_table, make_certificate, measure
+from kech.certificate.document import read_claims
+from kech.certificate.widths import Axis
+
+__all__ = [
+    "AnyPath",
+    "Axis",
+    "Cell",
+    "check_certificate",
+    "check_table",
+    "make_certificate",
+    "measure",
+    "open_published",
+    "read_claims",
+]

@@ -1,0 +1,85 @@
+"""Document: the certificate file, read and checked for its shape."""
+
+import json
+from pathlib import Path
+from types import NoneType
+from typing import Any
+
+from kech.certificate.cells import AnyPath, check_dialect
+from kech.certificate.models import GOALS, VALUES
+from kech.certificate.widths import width_readers
+from kech.errors import BadCertificate, BadOption, UsageError
+
+_SHAPE: dict[tuple[type, ...], str] = {
+    (str,): "kech file.name file.format file.sha256",
+    (int,): "claims.k claims.classes claims.rows",
+    (int, str): "claims.suppressed",
+    (int, NoneType): "claims.rows_in",
+    (int, float): "claims.loss measured.average_class",
+    (dict,): "claims.loss_per_column measured.l measured.t parameters",
+    (list,): "quasi_identifiers sensitive kept not_promised",
+}
+
+
+def read_claims(path: AnyPath, certificate: AnyPath | None = None) -> dict[str, Any]:
+    """The certificate of a file as it is written; `check_certificate` says whether it holds."""
+    beside = Path(certificate or f"{Path(path)}.certificate.json")
+    try:
+        document = json.loads(beside.read_bytes())
+        _check_document(document)
+    except FileNotFoundError:
+        hint = "Name it (--certificate), or say what must hold: --qi COLUMN ... --k K."
+        raise BadCertificate(beside, f"there is no such file. {hint}") from None
+    except OSError as error:
+        raise BadCertificate(beside, f"it cannot be read: {error.strerror}.") from None
+    except (ValueError, RecursionError):
+        raise BadCertificate(beside, "it is not JSON.") from None
+    except UsageError as error:
+        raise BadCertificate(beside, str(error)) from None
+    return dict(document)
+
+
+def _check_document(document: Any) -> None:
+    if not isinstance(document, dict) or document.get("certificate") != 1:
+        raise BadOption("certificate", "this version is not known to this kech.")
+    for kinds, places in _SHAPE.items():
+        for place in places.split():
+            _require(place, type(_look_up(document, place)) in kinds)
+    for place in ("sensitive", "kept"):
+        _require(place, all(isinstance(name, str) for name in document[place]))
+    _require("parameters.k", type(document["parameters"].get("k", 1)) is int)
+    check_goals("claims.goals", document["claims"].get("goals", {}))
+    _check_values(document.get("values", {}))
+    check_dialect(document["file"]["format"], document["file"].get("delimiter", ","))
+    columns = width_readers(document["quasi_identifiers"])
+    _require("sensitive", not columns.keys() & {*document["sensitive"], *document["kept"]})
+
+
+def check_goals(place: str, goals: Any) -> None:
+    """Goals for the sensitive columns that can be compared with figures."""
+    _require(place, isinstance(goals, dict) and set(goals) <= set(GOALS))
+    for name in {"l", "c", "t", "alpha"} & goals.keys():
+        _require(f"{place}.{name}", type(goals[name]) in (int, float) and 0 <= goals[name] < 1e15)
+    kinds = ("distinct", "entropy", "recursive") if "c" in goals else ("distinct", "entropy")
+    _require(f"{place}.l_kind", goals.get("l_kind", "distinct") in kinds)
+    _require(f"{place}.l", goals.get("l_kind") != "recursive" or (type(goals.get("l")) is int and goals["l"] > 0))
+    _require(f"{place}.t_kind", goals.get("t_kind", "equal") in ("equal", "ordered"))
+
+
+def _check_values(values: Any) -> None:
+    _require("values", isinstance(values, dict) and all(isinstance(read, dict) for read in values.values()))
+    for read in values.values():
+        order = read.get("order", [])
+        _require("values", isinstance(order, list) and all(isinstance(value, str) for value in order))
+        _require("values", read.get("kind") in (*VALUES, "ordinal"))
+
+
+def _look_up(document: Any, place: str) -> Any:
+    for name in place.split("."):
+        document = document.get(name, ...) if isinstance(document, dict) else ...
+    return document
+
+
+def _require(place: str, holds: bool) -> None:
+    if not holds:
+        raise BadOption(place, "it is missing or malformed.")

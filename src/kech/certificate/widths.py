@@ -1,0 +1,127 @@
+"""Widths: the share of an axis that a published label covers, 0 to 1."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from kech.certificate.cells import Cell
+from kech.errors import BadOption
+
+Axis = Mapping[str, Any]
+
+
+def width_readers(axes: Sequence[Axis]) -> dict[str, Callable[[Cell], float | None]]:
+    """For each column the width of a label, or None where its axis cannot read it."""
+    try:
+        readers = {axis["column"]: width_reader(axis) for axis in axes}
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        raise BadOption("quasi_identifiers", "an axis is malformed.") from None
+    if not 0 < len(readers) == len(axes):
+        raise BadOption("quasi_identifiers", "it is missing or malformed.")
+    return readers
+
+
+def width_reader(axis: Axis) -> Callable[[Cell], float | None]:
+    """Width of a label, or None when this axis cannot read it."""
+    if not isinstance(axis["column"], str):
+        raise TypeError
+    known: dict[Cell, float] = {None: 0.0, "": 0.0, "*": 1.0}
+    if axis["axis"] == "tree":
+        known |= {label: _share(under, axis["leaves"]) for label, under in axis["labels"].items()}
+    read = _AXES[axis["axis"]](axis)
+
+    def width(label: Cell) -> float | None:
+        try:
+            return float(min(1, max(0, known[label] if label in known else read(label))))
+        except ValueError:
+            return None
+
+    return width
+
+
+def _share(part: int, whole: int) -> float:
+    return (part - 1) / (whole - 1) if whole > 1 else 0.0
+
+
+def _read_set(axis: Axis) -> Callable[[Any], float]:
+    values = int(axis["values"])
+    return lambda label: _share(_members(label), values) if label.startswith("{") else 0.0
+
+
+def _members(label: str) -> int:
+    r"""Members of a published set; one with , { } " \ or outer spaces is a JSON string.
+
+    >>> _members('{a, "b, c", d}')
+    3
+    """
+    bare = re.sub(r'"([^"\\\x00-\x1f]|\\(["\\/bfnrt]|u[0-9a-fA-F]{4}))*"', '""', label)
+    member = r'(""|[^,{}"\\ ]([^,{}"\\]*[^,{}"\\ ])?|)'
+    if not re.fullmatch(rf"\{{{member}(, {member})*\}}", bare):
+        raise ValueError
+    return bare.count(", ") + 1
+
+
+def _read_ordinal(axis: Axis) -> Callable[[Any], float]:
+    ranks = {str(value): rank for rank, value in enumerate(axis["order"])}
+
+    def width(label: str) -> float:
+        if label in ranks:
+            return 0.0
+        for dots in re.finditer(r"(?=\.\.)", label):
+            low, high = ranks.get(label[: dots.start()]), ranks.get(label[dots.start() + 2 :])
+            if low is not None and high is not None and low <= high:
+                return _share(high - low + 1, len(ranks))
+        raise ValueError
+
+    return width
+
+
+def _read_interval(edge: Callable[[str], Any], axis: Axis) -> Callable[[Any], Any]:
+    low, high = (edge(str(end)) for end in axis["domain"])
+    if low > high:
+        raise ValueError
+
+    def width(label: str) -> Any:
+        start, stop = _edges(label, edge, low, high)
+        if start > stop:
+            raise ValueError
+        return (min(stop, high) - max(start, low)) / (high - low) if low < high else 0.0
+
+    return width
+
+
+def _edges(label: str, edge: Callable[[str], Any], low: Any, high: Any) -> tuple[Any, Any]:
+    if match := re.fullmatch(r"\[(.+), (.+)[\])]", label):
+        return edge(match[1]), edge(match[2])
+    if match := re.fullmatch(r">=? (.+)", label):
+        return edge(match[1]), max(edge(match[1]), high)
+    if match := re.fullmatch(r"<=? (.+)", label):
+        return min(edge(match[1]), low), edge(match[1])
+    value = edge(label)
+    return value, value
+
+
+def number(text: str) -> Fraction:
+    """A plain number, exactly."""
+    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", text):
+        raise ValueError
+    return Fraction(text)
+
+
+def _microseconds(text: str) -> int:
+    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?)?", text):
+        raise ValueError
+    return (datetime.fromisoformat(text) - datetime.min) // timedelta(microseconds=1)
+
+
+_AXES: dict[str, Callable[[Axis], Callable[[Any], Any]]] = {
+    "numeric": partial(_read_interval, number),
+    "date": partial(_read_interval, _microseconds),
+    "tree": lambda _axis: lambda _label: 0.0,
+    "set": _read_set,
+    "ordinal": _read_ordinal,
+    "star": lambda _axis: lambda _label: 0.0,
+}

@@ -1,0 +1,133 @@
+"""Ledger: which tables this user has released before.  Hashes only, in a file that nobody else can read.
+
+In: the fingerprint of a table, and a written release.  Out: the earlier releases of the same table.
+A fingerprint is hashed slowly with a key of this ledger, so that nothing is learned from it without the whole table.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kech.certificate.cells import digest
+from kech.errors import BadLedger, BadOption, CannotWrite
+from kech.files import held_alone, write_text
+
+VERSION = 1
+SHORTEST = 8  # letters of a hash that name a release
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One release: keyed hashes of its table and of where that lay, a plain one of the published file."""
+
+    table: str
+    source: str
+    release: str  # SHA-256 of the file
+    k: int
+    time: str  # UTC
+
+    @property
+    def when(self) -> str:
+        """In words."""
+        return f"{self.time}, k={self.k}"
+
+
+class Book(msgspec.Struct, forbid_unknown_fields=True):
+    """What stands in the file."""
+
+    ledger: int
+    key: str
+    releases: list[Entry]
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """A folder with the releases of one user; several processes may share it."""
+
+    folder: Path
+
+    @property
+    def path(self) -> Path:
+        """The file of the ledger."""
+        return self.folder / "ledger.json"
+
+    @contextmanager
+    def held(self) -> Iterator[Book]:
+        """The book, while no other process reads or writes it."""
+        with held_alone(self.folder / "ledger.lock", " Name another folder in KECH_HOME, or use --no-ledger."):
+            yield self.read()
+
+    def read(self) -> Book:
+        """The book as it stands; a new one has a new key."""
+        try:
+            book = msgspec.json.decode(self.path.read_bytes(), type=Book)
+        except FileNotFoundError:
+            book = Book(VERSION, secrets.token_hex(32), [])
+        except OSError as failure:
+            raise BadLedger(self.path, f"it cannot be read: {failure.strerror}.") from None
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise BadLedger(self.path, "it is damaged.") from None
+        if book.ledger != VERSION:
+            raise BadLedger(self.path, "this version is not known to this kech.")
+        return book
+
+    def write(self, book: Book) -> None:
+        """Put a book in place, whole or not at all; the ledger must be held."""
+        write_text(self.path, msgspec.json.format(msgspec.json.encode(book)).decode() + "\n", private=True)
+
+    def listed(self) -> list[dict[str, Any]]:
+        """All releases, the first one first; tables are numbered as they came."""
+        releases = self.read().releases
+        tables = list(dict.fromkeys(entry.table for entry in releases))
+        return [
+            {"time": entry.time, "k": entry.k, "table": tables.index(entry.table) + 1, "release": entry.release}
+            for entry in releases
+        ]
+
+    def forget(self, release: str | PathLike[str]) -> list[str]:
+        """Strike out a release that was never handed out: a file, or how its hash begins; gives the hashes back."""
+        start = digest(Path(release)) if Path(release).is_file() else str(release)
+        if len(start) < SHORTEST:
+            raise BadOption("--forget", f"name a released file, or at least {SHORTEST} letters of its hash.")
+        with self.held() as book:
+            struck = [entry for entry in book.releases if entry.release.startswith(start)]
+            if not struck:
+                raise BadOption("--forget", "the ledger knows no such release; `kech ledger` lists all.")
+            self.write(Book(book.ledger, book.key, [entry for entry in book.releases if entry not in struck]))
+        return [entry.release for entry in struck]
+
+
+def open_ledger() -> Ledger:
+    """The ledger of this user: in $KECH_HOME, or in kech below $XDG_STATE_HOME, or below ~/.local/state."""
+    if home := os.environ.get("KECH_HOME"):
+        return Ledger(Path(home))
+    try:
+        state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    except RuntimeError:
+        raise CannotWrite("ledger.json", "there is no home folder. Name a folder for it in KECH_HOME.") from None
+    return Ledger(state / "kech")
+
+
+def hash_table(key: str, columns: Sequence[str], fingerprint: Sequence[int]) -> str:
+    """A keyed hash of the contents of a table; one guess takes some milliseconds and 16 MB."""
+    words = json.dumps([sorted(columns), *fingerprint]).encode()
+    return hashlib.scrypt(words, salt=bytes.fromhex(key), n=2**14, r=8, p=1, dklen=32).hex()
+
+
+def hash_path(key: str, path: Path) -> str:
+    """A keyed hash of where a table lay."""
+    return hashlib.blake2b(os.fsencode(path.resolve()), key=bytes.fromhex(key), digest_size=32).hexdigest()
+
+
+def time_now() -> str:
+    """To the second, in UTC."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

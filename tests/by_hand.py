@@ -1,0 +1,21 @@
+"""Tables and releases made by hand, so that what an attack must find is known."""
+
+import csv
+import json
+
+from kech.certificate import make_certificate
+
+
+def write(path, header, rows):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([header, *rows])
+    return path
+
+
+def certified(path, rows, *, numbers=("age",), secret="salary"):
+    write(path, (*numbers, secret), rows)
+    axes = [{"column": name, "axis": "numeric", "domain": [0, 99], "grid": "auto"} for name in numbers]
+    options = {"published_name": path.name, "axes": axes, "sensitive": [secret], "kept": [], "rows_in": len(rows)}
+    certificate = make_certificate(path, **options, parameters={}, kech_version="0")
+    path.with_name(path.name + ".certificate.json").write_text(json.dumps(certificate))
+    return path

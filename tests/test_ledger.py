@@ -1,0 +1,344 @@
+"""The ledger knows a table again, whatever became of its order and format, and lets no second release slip by."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections import Counter
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kech
+from kech.demo import generate_town, write_csv
+from kech.errors import BadLedger, ReleasedBefore
+from kech.ledger import Book, Entry, Ledger, hash_table
+
+AGE = ("--qi", "age", "--sensitive", "diagnosis")
+TWO = ("--qi", "age", "moved_in", "--sensitive", "diagnosis")
+
+
+@pytest.fixture
+def people(folder):
+    return write_csv(generate_town(300), folder / "people.csv")
+
+
+@pytest.fixture
+def said(run, folder):
+    """Release, and give back the word of the ledger."""
+
+    def run_release(source, *words, target="out.csv"):
+        outcome = run("release", source, "-o", folder / target, "--json", *words)
+        assert outcome.code == 0, outcome.err
+        return outcome.json["ledger"]
+
+    return run_release
+
+
+def rewritten(people, name, change=lambda frame: frame):
+    """The same people, somehow else."""
+    path = people.with_name(name)
+    frame = change(pd.read_csv(people, dtype=str, keep_default_na=False))
+    frame.to_parquet(path) if path.suffix == ".parquet" else frame.to_csv(path, index=False)
+    return path
+
+
+# -- which tables are the same -----------------------------------------------------------------------------------
+
+
+SAME = {
+    "shuffled.csv": lambda frame: frame.sample(frac=1, random_state=3),
+    "sideways.csv": lambda frame: frame[frame.columns[::-1]],
+    "typed.parquet": lambda frame: frame.astype({"age": "int32", "income": "float64"}),
+    "dated.parquet": lambda frame: frame.assign(moved_in=pd.to_datetime(frame["moved_in"])),
+    "spaced.csv": lambda frame: frame.assign(age=frame["age"] + ".0", sex=" " + frame["sex"].str.upper()),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_a_table_is_known_again(people, said, refuse, folder, name):
+    assert said(people, *TWO, "--k", 5)["verdict"] == "first"
+    again = rewritten(people, name, SAME[name])
+    refuse("release", again, "-o", folder / "two.csv", *TWO, "--k", 7, code=4, says="This table was released before")
+
+
+@pytest.mark.parametrize("words", [("--qi", "age", "sex"), ("--qi", "zip"), ("--qi", "job", "--sensitive", "income")])
+def test_another_choice_of_columns_is_the_same_table(people, said, refuse, folder, words):
+    said(people, "--qi", "moved_in", "--k", 5)
+    refuse("release", people, "-o", folder / "two.csv", *words, "--k", 5, code=4, says="not a coarsening")
+
+
+def test_a_dataframe_is_the_same_table_as_its_file(people, said, folder):
+    said(people, *TWO, "--k", 5)
+    frame = pd.read_csv(people)
+    with kech.read_table(frame, quasi_identifiers=["age", "moved_in"], sensitive=["diagnosis"]) as table:
+        with pytest.raises(ReleasedBefore):
+            kech.make_release(table, k=7).write(folder / "two.csv")
+        assert kech.make_release(table, k=7).frame.shape == (300, 3)
+
+
+def test_an_updated_table_is_another_one_and_that_is_said(people, said, run, folder):
+    said(people, *TWO, "--k", 5)
+    write_csv(generate_town(301), people)
+    word = said(people, *TWO, "--k", 7, target="two.csv")
+    assert (word["verdict"], word["updated"]) == ("first", 1)
+    write_csv(generate_town(302), people)
+    shown = run("release", people, "-o", folder / "three.csv", *TWO, "--k", 5).out
+    assert "was released 2 times with other rows" in shown
+
+
+CELLS = st.one_of(st.none(), st.integers(-9, 99), st.sampled_from(["x", "y", "02", "x y"]))
+ROWS = st.lists(st.tuples(CELLS, CELLS), min_size=1, max_size=6)
+
+
+def fingerprint(rows):
+    texts = [[None if cell is None else str(cell) for cell in column] for column in zip(*rows, strict=True)]
+    with kech.read_table(pa.table([pa.array(column, pa.string()) for column in texts], names=["a", "b"])) as table:
+        return table.fingerprint()
+
+
+@settings(deadline=None, max_examples=10)
+@given(ROWS, st.randoms())
+def test_a_fingerprint_is_that_of_the_rows_whatever_their_order(rows, rng):
+    shuffled = rng.sample(rows, len(rows))
+    assert fingerprint(rows) == fingerprint(shuffled)
+    place = rng.randrange(len(rows))
+    other = [("other", b) if i == place else (a, b) for i, (a, b) in enumerate(rows)]
+    assert fingerprint(other) != fingerprint(rows)
+    assert fingerprint([*rows, rows[0]]) != fingerprint(rows)
+
+
+def test_cells_belong_to_their_rows_and_columns():
+    assert fingerprint([("1", "2"), ("3", "4")]) != fingerprint([("1", "4"), ("3", "2")])
+    assert fingerprint([("1", "2")]) != fingerprint([("2", "1")])
+    assert fingerprint([("1.0", "")]) == fingerprint([(" 1 ", None)])
+
+
+def test_a_source_that_changes_under_way_is_refused(people, folder):
+    with kech.read_table(people, quasi_identifiers=["age"]) as table:
+        made = kech.make_release(table, k=5)
+        write_csv(generate_town(310), people)
+        with pytest.raises(kech.errors.UnreadableFile, match="changed while kech worked"):
+            made.write(folder / "out.csv")
+    assert not (folder / "out.csv").exists()
+
+
+# -- second releases -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cut", ["local", "domain"])
+def test_the_same_release_again_is_nested(people, said, cut):
+    words = (people, "--qi", "age", "sex", "--sensitive", "diagnosis", "--k", 5, "--cut", cut)
+    assert said(*words)["verdict"] == "first"
+    assert said(*words)["verdict"] == "nested"
+    word = said(*words, target="again.parquet")
+    assert (word["verdict"], word["earlier"], word["nested_in"], word["joint_k"]) == ("nested", 2, "out.csv", None)
+
+
+def test_a_coarser_release_is_nested_and_a_finer_one_is_not(people, said, refuse, run, folder):
+    words = (*AGE, "--cut", "domain")
+    said(people, *words, "--k", 5)
+    assert said(people, *words, "--k", 40, target="coarse.csv")["verdict"] == "nested"
+    assert "proved to be coarser" in run("release", people, "-o", folder / "c.csv", *words, "--k", 40).out
+    run("ledger", "--forget", folder / "out.csv")
+    (folder / "out.csv").unlink()
+    refuse("release", people, "-o", folder / "fine.csv", *words, "--k", 5, code=4, says="not a coarsening")
+
+
+def test_leaving_a_column_away_is_nested(people, said):
+    said(people, "--qi", "age", "sex", "--sensitive", "diagnosis", "--k", 2, "--cut", "domain", "--grid", "50")
+    word = said(people, *AGE, "--k", 2, "--cut", "domain", "--grid", "50", target="less.csv")
+    assert (word["verdict"], word["nested_in"]) == ("nested", "out.csv")
+
+
+def test_another_release_is_refused_until_it_is_allowed(people, said, refuse, run, folder):
+    said(people, *TWO, "--k", 5)
+    words = ("release", people, "-o", folder / "two.csv", *TWO, "--k", 7)
+    message = refuse(*words, code=4, says="--allow-composition")
+    found = run(*words, "--allow-composition", "--json").json["ledger"]
+    assert found["verdict"] == "composed"
+    assert found["earlier"] == 1
+    assert found["k"] == 5
+    assert f"joint k = {found['joint_k']}, and {found['below']:,} of 300 rows with fewer than 5" in message
+    certificate = json.loads((folder / "two.csv.certificate.json").read_text("utf-8"))
+    assert certificate["parameters"]["allow_composition"] is True
+    assert "joint" not in json.dumps(certificate)
+    shown = run("release", people, "-o", folder / "three.csv", *TWO, "--k", 9, "--allow-composition").out
+    assert "with 2 earlier releases of this table joint k = " in shown
+
+
+def test_the_earlier_file_is_found_or_must_be_named(people, said, refuse, run, folder, tmp_path):
+    said(people, *TWO, "--k", 5)
+    away = tmp_path / "away"
+    away.mkdir()
+    for name in ("out.csv", "out.csv.certificate.json"):
+        (folder / name).rename(away / name.replace("out", "sent"))
+    words = ("release", people, "-o", folder / "two.csv", *TWO, "--k", 7, "--allow-composition")
+    refuse(*words, code=4, says="name the earlier one")
+    named = run(*words, "--earlier", away / "sent.csv", "--json")
+    assert named.json["ledger"]["verdict"] == "composed"
+    (away / "sent.csv").write_text((away / "sent.csv").read_text("utf-8") + "1,1,1\n", "utf-8")
+    refuse(*words, "--earlier", away / "sent.csv", code=4, says="sha256")
+
+
+def test_an_earlier_file_the_ledger_never_saw_counts_too(people, refuse, said, folder, run):
+    assert said(people, *TWO, "--k", 5, "--no-ledger")["verdict"] == "no ledger"
+    words = ("release", people, "-o", folder / "two.csv", *TWO, "--k", 7)
+    refuse(*words, "--earlier", folder / "out.csv", code=4, says="not a coarsening")
+    refuse(*words, "--no-ledger", "--earlier", folder / "out.csv", code=4, says="not a coarsening")
+    other = write_csv(generate_town(300, seed=9), folder / "other.csv")
+    other_words = ("release", other, "-o", folder / "two.csv", *TWO, "--k", 7, "--earlier", folder / "out.csv")
+    refuse(*other_words, code=4, says="They cannot be compared")
+
+
+def test_without_the_ledger_the_certificate_says_so(people, said, own_ledger, run, folder):
+    assert said(people, *TWO, "--k", 5, "--no-ledger")["verdict"] == "no ledger"
+    assert said(people, *TWO, "--k", 7, "--no-ledger")["verdict"] == "no ledger"
+    parameters = json.loads((folder / "out.csv.certificate.json").read_text("utf-8"))["parameters"]
+    assert parameters["no_ledger"] is True
+    assert list(own_ledger.iterdir()) == []
+    assert "was not asked" in run("release", people, "-o", folder / "out.csv", *TWO, "--k", 7, "--no-ledger").out
+
+
+def test_the_demo_leaves_the_ledger_alone(run, own_ledger, folder, monkeypatch):
+    monkeypatch.setattr("kech.cli.tables.generate_town", lambda: generate_town(200))
+    assert run("demo", "-o", folder / "demo").code == 0
+    assert list(own_ledger.iterdir()) == []
+
+
+# -- the file --------------------------------------------------------------------------------------------------------
+
+
+def test_the_ledger_keeps_hashes_only_and_to_its_owner(people, said, own_ledger):
+    said(people, *TWO, "--k", 5)
+    file = own_ledger / "ledger.json"
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert (own_ledger / "ledger.lock").stat().st_mode & 0o777 == 0o600
+    book = json.loads(file.read_text("utf-8"))
+    (entry,) = book["releases"]
+    assert set(entry) == {"table", "source", "release", "k", "time"}
+    assert all(len(entry[name]) == 64 for name in ("table", "source", "release"))
+    for word in ("people", "age", "diagnosis", str(people.parent)):
+        assert word not in file.read_text("utf-8")
+
+
+def test_a_folder_that_is_made_is_private(people, tmp_path, monkeypatch, said):
+    monkeypatch.delenv("KECH_HOME")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    said(people, *TWO, "--k", 5)
+    assert (tmp_path / "state" / "kech").stat().st_mode & 0o777 == 0o700
+    assert kech.open_ledger().path.is_file()
+
+
+def test_two_ledgers_know_one_table_under_two_hashes(people, tmp_path, folder):
+    with kech.read_table(people, quasi_identifiers=["age"]) as table:
+        books = [Ledger(tmp_path / name) for name in ("one", "two")]
+        for ledger in books:
+            kech.make_release(table, k=5).write(folder / "out.csv", ledger=ledger)
+    (one,), (two,) = (ledger.read().releases for ledger in books)
+    assert one.table != two.table
+    assert one.source != two.source
+
+
+def test_a_hash_needs_its_key_and_every_part():
+    key, other = "00" * 32, "01" * 32
+    parts = [(key, "ab", [1, 2]), (other, "ab", [1, 2]), (key, "b", [1, 2]), (key, "ab", [12])]
+    assert len({hash_table(*part) for part in parts}) == 4
+    assert hash_table(key, "ab", [1, 2]) == hash_table(key, "ba", [1, 2])
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "it is damaged"),
+        ("[]", "it is damaged"),
+        ('{"ledger": 2, "key": "", "releases": []}', "not known to this kech"),
+        ('{"ledger": 1, "key": "", "releases": [{"k": "x"}]}', "it is damaged"),
+    ],
+)
+def test_a_ledger_that_cannot_be_read_is_refused(people, refuse, own_ledger, folder, text, says):
+    (own_ledger / "ledger.json").write_text(text, "utf-8")
+    refuse("release", people, "-o", folder / "out.csv", *TWO, "--k", 5, code=3, says=says)
+    with pytest.raises(BadLedger):
+        kech.open_ledger().listed()
+
+
+def test_a_ledger_that_cannot_be_written_is_refused(people, refuse, folder, monkeypatch):
+    monkeypatch.setenv("KECH_HOME", str(people))
+    refuse("release", people, "-o", folder / "out.csv", *TWO, "--k", 5, code=5, says="KECH_HOME")
+
+
+def test_releases_are_listed_and_forgotten(people, said, run, own_ledger, folder):
+    said(people, *AGE, "--k", 5, "--cut", "domain")
+    said(people, *AGE, "--k", 40, "--cut", "domain", target="coarse.csv")
+    said(write_csv(generate_town(100), folder / "few.csv"), *AGE, "--k", 5, target="few-out.csv")
+    found = run("ledger", "--json").json
+    assert [held["table"] for held in found["releases"]] == [1, 1, 2]
+    assert "3 releases" in run("ledger").out
+    assert run("ledger", "--forget", folder / "coarse.csv", "--json").json["forgotten"] == [
+        found["releases"][1]["release"]
+    ]
+    assert run("ledger", "--forget", found["releases"][2]["release"][:8]).code == 0
+    assert [held["k"] for held in run("ledger", "--json").json["releases"]] == [found["releases"][0]["k"]]
+    assert run("ledger", "--forget", folder / "coarse.csv").code == 2
+    assert run("ledger", "--forget", "abc").code == 2
+
+
+# -- many at once ----------------------------------------------------------------------------------------------------
+
+
+def entry(name):
+    return Entry(name, "", name, 5, "2026-01-01T00:00:00Z")
+
+
+def add(ledger, name):
+    with ledger.held() as book:
+        ledger.write(Book(book.ledger, book.key, [*book.releases, entry(name)]))
+
+
+ADDING = """
+import sys
+from pathlib import Path
+from kech.ledger import Book, Entry, Ledger
+ledger = Ledger(Path(sys.argv[1]))
+for i in range(20):
+    with ledger.held() as book:
+        one = Entry(f"{sys.argv[2]}-{i}", "", "", 5, "2026-01-01T00:00:00Z")
+        ledger.write(Book(book.ledger, book.key, [*book.releases, one]))
+"""
+
+
+def test_processes_and_threads_share_a_ledger_without_tearing_it(tmp_path):
+    ledger = Ledger(tmp_path / "shared")
+    processes = [subprocess.Popen([sys.executable, "-c", ADDING, ledger.folder, f"process{i}"]) for i in range(2)]
+    threads = [threading.Thread(target=lambda n=n: [add(ledger, f"{n}-{i}") for i in range(10)]) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for worker in threads:
+        worker.join()
+    assert [process.wait(60) for process in processes] == [0, 0]
+    found = Counter(held.table.split("-")[0] for held in ledger.read().releases)
+    assert found == {"process0": 20, "process1": 20, **{str(n): 10 for n in range(4)}}
+    assert sorted(path.name for path in ledger.folder.iterdir()) == ["ledger.json", "ledger.lock"]
+
+
+def test_of_two_releases_at_once_one_is_refused(people, folder):
+    outcomes = []
+
+    def release(k):
+        with kech.read_table(people, quasi_identifiers=["age", "moved_in"]) as table:
+            try:
+                outcomes.append(kech.make_release(table, k=k).write(folder / f"out{k}.csv") and "written")
+            except ReleasedBefore:
+                outcomes.append("refused")
+
+    threads = [threading.Thread(target=release, args=(k,)) for k in (5, 7)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["refused", "written"]
+    assert len(kech.open_ledger().read().releases) == 1

@@ -1,0 +1,536 @@
+"""Reports: recomputable from public files alone, free of cells, true to the other commands, and well-formed."""
+
+import base64
+import csv
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import gudhi
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kech
+from kech.certificate.widths import width_reader
+from kech.demo import generate_town, write_csv
+from kech.errors import BadCertificate, BadOption, BadTarget, ClaimBroken
+from kech.labels import set_members, within
+from kech.plan import AxisSection, Plan
+from kech.published import Published, read_published
+from kech.report import shape
+from kech.report.markup import tag
+from kech.report.pictures import bin_sizes
+from test_canary import ROLES, canaries, found_in
+
+SCRIPT = "<script>alert(1)</script>"
+VOID = {"meta"}
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory):
+    """A release with axes of every kind, its certificate and its plan; and the original."""
+    folder = tmp_path_factory.mktemp("town")
+    write_csv(generate_town(600, seed=5), folder / "people.csv")
+    plan = Plan()
+    plan.roles.identifiers, plan.roles.sensitive, plan.roles.keep = ["person"], ["diagnosis"], ["income"]
+    plan.roles.quasi_identifiers = ["age", "sex", "zip", "moved_in", "schooling", "job"]
+    plan.axes["schooling"] = AxisSection("ordinal", ["primary", "secondary", "bachelor", "master", "doctorate"])
+    plan.release.k, plan.release.l, plan.release.effort = 5, 2, "quick"
+    plan.write(folder / "kech.toml")
+    with plan.read_table(folder / "people.csv") as table:
+        kech.make_release(table, k=5, l=2, effort="quick").write(folder / "safe.csv")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def report(town):
+    return kech.make_report(town / "safe.csv", plan=town / "kech.toml")
+
+
+@pytest.fixture(scope="module")
+def private(town):
+    with kech.read_plan(town / "kech.toml").read_table(town / "people.csv") as table:
+        return kech.make_report(town / "safe.csv", plan=town / "kech.toml", original=table)
+
+
+class Page(HTMLParser):
+    """Reads a page strictly: every element is closed in its turn; texts, attributes and ids are kept."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.open, self.seen, self.texts = [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, element, attributes):
+        assert len(dict(attributes)) == len(attributes)
+        self.seen.append((element, dict(attributes), tuple(self.open)))
+        if element not in VOID:
+            self.open.append(element)
+
+    def handle_endtag(self, element):
+        assert self.open.pop() == element
+
+    def handle_data(self, data):
+        self.texts.append((tuple(self.open), data))
+
+    def all(self, element):
+        return [attributes for name, attributes, _ in self.seen if name == element]
+
+    @property
+    def text(self):
+        return "".join(data for path, data in self.texts if "style" not in path)
+
+
+# -- recomputable, byte for byte -------------------------------------------------------------------------
+
+
+def test_a_stranger_makes_the_same_page(town, report, tmp_path):
+    for name in ("safe.csv", "safe.csv.certificate.json", "kech.toml"):
+        shutil.copy(town / name, tmp_path)
+    other = {
+        "PATH": os.environ["PATH"],
+        "TZ": "Pacific/Auckland",
+        "PYTHONHASHSEED": "7",
+        "LC_ALL": "C",
+        "HOME": str(tmp_path),
+    }
+    words = [sys.executable, "-m", "kech", "report", "safe.csv", "-o", "again.html", "--plan", "kech.toml"]
+    subprocess.run(words, cwd=tmp_path, env=other, check=True, capture_output=True)
+
+    assert (tmp_path / "again.html").read_bytes() == report.html.encode()
+    assert "people.csv" not in report.html
+    assert str(town) not in report.html
+
+
+def test_the_plan_shows_only_where_it_is_given(town, report):
+    bare = kech.make_report(town / "safe.csv")
+    assert bare.html == kech.make_report(str(town / "safe.csv")).html
+    assert bare.figures["plan"] is None
+    assert "not published: person." in Page(report.html).text
+    assert (
+        "person"
+        not in Page(bare.html).text.replace("personal", "").split("What is promised")[0].split("columns that")[0]
+    )
+
+
+# -- nothing that was not published ----------------------------------------------------------------------
+
+
+@pytest.fixture
+def planted(folder):
+    """A release of a table in which every cell is a canary."""
+    with (folder / "people.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([canaries(), *zip(*canaries().values(), strict=True)])
+    return folder
+
+
+def test_no_canary_is_in_a_public_report(run, planted):
+    assert (
+        run("release", planted / "people.csv", "-o", planted / "safe.csv", *ROLES, "--k", 5, "--axis", "job=set").code
+        == 0
+    )
+    assert found_in((planted / "safe.csv").read_bytes()) == {"job", "disease", "kept"}
+    for words in ((), ("--json",)):
+        outcome = run("report", planted / "safe.csv", "-o", planted / "report.html", *words)
+        assert outcome.code == 0
+        assert found_in(outcome.out, outcome.err, (planted / "report.html").read_bytes()) == set()
+
+
+def test_the_canaries_of_a_private_report_are_seen(run, planted):
+    run("release", planted / "people.csv", "-o", planted / "safe.csv", *ROLES, "--k", 5, "--axis", "job=set")
+    run("report", planted / "safe.csv", "-o", planted / "private.html", "--original", planted / "people.csv")
+    assert found_in((planted / "private.html").read_bytes()) >= {"job", "disease"}
+
+
+# -- the same figures as the other commands --------------------------------------------------------------
+
+
+def test_figures_are_those_of_risk_and_verify(run, town):
+    shown = run("report", town / "safe.csv", "--json").json
+    risk = run("risk", town / "safe.csv", "--json").json
+    verified = run("verify", town / "safe.csv", "--json").json
+
+    assert shown["risk"] == {name: risk[name] for name in shown["risk"]}
+    assert shown["verified"] == {name: verified[name] for name in shown["verified"]}
+    assert {column["column"]: column["loss"] for column in shown["columns"]} == verified["loss_per_column"]
+    assert (shown["private"], shown["page"]) == (False, None)
+
+
+def test_figures_stand_on_the_page(town, report):
+    text, figures = Page(report.html).text, report.figures
+    risk = figures["risk"]
+    assert f"{risk['prosecutor']['highest']:.1%}" in text
+    assert f"{figures['verified']['loss']:.4f}" in text
+    for column in figures["columns"]:
+        assert f"{column['loss']:.4f}" in text
+    for formula in risk["formulas"].values():
+        assert formula in text
+    for promise in figures["not_promised"]:
+        assert promise in text
+    assert figures["file"]["sha256"] in text
+    assert text.count("not available") >= 4
+    assert "kech verify safe.csv" in text
+
+
+def test_columns_add_up(town, report):
+    release = read_published(town / "safe.csv")
+    for column in report.figures["columns"]:
+        assert sum(column["sharpness"]) == release.rows
+        assert column["width"] == pytest.approx(column["loss"], abs=1e-12)  # nothing is suppressed
+        axis = release.axes[column["column"]]
+        rows = dict.fromkeys(release.column_labels(column["column"]))
+        assert column["distinct"] == len(rows)
+        if axis["axis"] in ("numeric", "date"):
+            starts = {
+                match[1] for label in rows if label and (match := re.match(r"\[(.+), |>= (.+)", label)) and match[1]
+            }
+            assert starts <= set(column["edges"])
+        else:
+            assert column["edges"] is None
+    moved = next(column for column in report.figures["columns"] if column["column"] == "moved_in")
+    assert moved["extent"]["mean"] / moved["extent"]["of"] == pytest.approx(moved["loss"], rel=1e-3)
+
+
+def test_thresholds_are_those_asked_for(run, town, folder):
+    run("report", town / "safe.csv", "-o", folder / "report.html", "--threshold", "0.05")
+    text = Page((folder / "report.html").read_text()).text
+    assert "records above 0.05" in text
+    assert "kech report safe.csv --threshold 0.05 -o again.html" in text
+
+
+# -- well-formed, self-contained, accessible -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("which", ["report", "private"])
+def test_the_page_is_sound(which, request):
+    html = request.getfixturevalue(which).html
+    page = Page(html)
+
+    assert html.startswith('<!doctype html>\n<html lang="en">')
+    names = {name for name, _, _ in page.seen}
+    assert not names & {"script", "link", "img", "iframe", "object", "form", "input", "a", "base", "use", "image"}
+    attributes = {key for _, given, _ in page.seen for key in given}
+    assert not {key for key in attributes if key.startswith("on") or key in ("style", "href", "src", "srcset")}
+    assert "http://" not in html
+    assert "https://" not in html
+    assert "url(" not in html
+    ids = [given["id"] for _, given, _ in page.seen if "id" in given]
+    assert len(ids) == len(set(ids))
+    assert {given["aria-labelledby"] for given in page.all("section")} == set(ids)
+
+
+@pytest.mark.parametrize("which", ["report", "private"])
+def test_the_page_can_be_heard(which, request):
+    page = Page(request.getfixturevalue(which).html)
+    assert len(page.all("h1")) == 1
+    assert len(page.all("caption")) == len(page.all("table")) > 5
+    assert all(given.get("scope") in ("row", "col") for given in page.all("th"))
+    assert all("aria-label" in given or given.get("aria-hidden") == "true" for given in page.all("svg"))
+    figures = [path for name, _, path in page.seen if name == "svg" and "figure" in path]
+    assert len(figures) == len(page.all("figcaption")) >= 2
+
+
+def test_only_the_style_of_the_page_may_load(report):
+    (style,) = re.findall(r"<style>(.*?)</style>", report.html, re.S)
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    (policy,) = [given["content"] for given in Page(report.html).all("meta") if "http-equiv" in given]
+    assert policy == f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+    assert "@media print" in style
+    assert "prefers-color-scheme: dark" in style
+    assert not re.search(r"</|@import", style)
+
+
+def test_every_word_of_others_is_escaped(folder):
+    rows = {
+        f"age\"'>{SCRIPT}": [SCRIPT, "<b>&amp;"] * 10,
+        "x": [f"{SCRIPT}{i % 4}" for i in range(20)],
+        "s": ["</table>", "b"] * 10,
+    }
+    tree = {0: [f"{SCRIPT}{i}" for i in range(4)], 1: [f"</style>{SCRIPT}"] * 4}
+    names = list(rows)
+    target = folder / f"{SCRIPT.replace('/', '')} &.csv"
+    given = {names[0]: kech.AxisChoice("set"), "x": kech.AxisChoice(hierarchy=tree)}
+    with kech.read_table(pa.table(rows), quasi_identifiers=names[:2], sensitive=["s"], axes=given) as table:
+        kech.make_release(table, k=6).write(target)
+        made = [kech.make_report(target), kech.make_report(target, original=table)]
+    for each in made:
+        page = Page(each.html)
+        assert not page.all("script")
+        assert not page.all("b")
+        assert SCRIPT in page.text
+        assert f"age\"'>{SCRIPT}" in page.text
+
+
+@given(st.text(st.characters(codec=None), max_size=20))
+def test_no_text_breaks_out_of_an_element(text):
+    html = tag("p", text, title=text)
+    page = Page(html)
+    assert [name for name, _, _ in page.seen] == ["p"]
+    html.encode("utf-8")
+
+
+# -- refusals --------------------------------------------------------------------------------------------
+
+
+def test_a_release_that_does_not_hold_gets_no_report(run, town, folder):
+    for name in ("safe.csv", "safe.csv.certificate.json"):
+        shutil.copy(town / name, folder)
+    lines = (folder / "safe.csv").read_text().splitlines(keepends=True)
+    (folder / "safe.csv").write_text("".join(lines[:-1]))
+    outcome = run("report", folder / "safe.csv", "-o", folder / "report.html")
+
+    assert outcome.code == 4
+    assert "sha256" in outcome.err
+    assert not (folder / "report.html").exists()
+    with pytest.raises(ClaimBroken):
+        kech.make_report(folder / "safe.csv")
+    (folder / "safe.csv.certificate.json").unlink()
+    with pytest.raises(BadCertificate):
+        kech.make_report(folder / "safe.csv")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ((), "name the page"),
+        (("-o", "report.pdf"), ".html"),
+        (("-o", "nowhere/report.html"), "folder"),
+        (("-o", "r.html", "--threshold", "2"), "--threshold"),
+        (("-o", "r.html", "--seed", "3"), "original"),
+        (("-o", "r.html", "--target", "job"), "original"),
+    ],
+)
+def test_questions_that_are_refused(run, town, folder, monkeypatch, words, says):
+    monkeypatch.chdir(folder)
+    outcome = run("report", town / "safe.csv", *words)
+    assert outcome.code == 2
+    assert says in outcome.err
+    assert list(folder.iterdir()) == []
+
+
+def test_a_plan_of_another_release_is_refused(town, folder):
+    plan = kech.read_plan(town / "kech.toml")
+    plan.release.k = 7
+    plan.roles.keep = []
+    with pytest.raises(BadOption, match="keep, k differ"):
+        kech.make_report(town / "safe.csv", plan=plan)
+
+
+def test_a_page_is_written_whole_or_not_at_all(report, folder):
+    (folder / "report.html").mkdir()
+    with pytest.raises(BadTarget):
+        report.write(folder / "report.html")
+
+
+# -- odd releases ----------------------------------------------------------------------------------------
+
+
+def test_few_suppressed_rows_are_not_counted(folder):
+    rows = {"town": ["a"] * 20 + ["b"] * 20 + ["c"] * 2}
+    with kech.read_table(pa.table(rows), quasi_identifiers=["town"], axes={"town": "star"}) as table:
+        kech.make_release(table, k=5, cut="domain", suppress=0.1).write(folder / "safe.csv")
+    made = kech.make_report(folder / "safe.csv")
+    assert made.figures["claims"]["suppressed"] == "<5"
+    assert "<strong>&lt;5</strong>" in made.html
+    assert not re.search(r"\b42\b", Page(made.html).text)
+
+
+def test_empty_cells_constant_columns_and_parquet(folder):
+    rows = {"born": ["1990-01-01"] * 6, "size": [None] * 3 + [1.5] * 3, "job": [None] * 6, "s": ["x"] * 6}
+    with kech.read_table(pa.table(rows), quasi_identifiers=["born", "size", "job"], sensitive=["s"]) as table:
+        kech.make_release(table, k=3).write(folder / "safe.parquet")
+    made = kech.make_report(folder / "safe.parquet")
+    assert {column["column"]: column["missing"] for column in made.figures["columns"]} == {
+        "born": 0,
+        "size": 3,
+        "job": 6,
+    }
+    assert "all rows share one value" in Page(made.html).text
+    assert "missing" in Page(made.html).text
+
+
+def test_an_exact_grid_is_called_what_it_is(folder):
+    with kech.read_table(pa.table({"age": [22, 24, 25, 36, 38, 43]}), quasi_identifiers=["age"]) as table:
+        kech.make_release(table, k=3, grid="exact").write(folder / "safe.csv")
+    made = kech.make_report(folder / "safe.csv")
+    assert "may be somebody's value" in Page(made.html).text
+    (column,) = made.figures["columns"]
+    assert column["edges"] == ["22", "36"]
+    assert "No column was named as sensitive" in made.html
+
+
+def test_class_sizes_are_all_drawn():
+    assert bin_sizes({5: 3, 7: 1}) == {(5, 5): 3, (6, 6): 0, (7, 7): 1}
+    bins = bin_sizes({5: 3, 7: 1, 900: 2})
+    assert sum(bins.values()) == 6
+    ends = list(bins)
+    assert all(high + 1 == low for (_, high), (low, _) in pairwise(ends))
+    assert (ends[0][0], ends[-1][1] >= 900) == (5, True)
+
+
+@pytest.mark.parametrize(
+    ("change", "refused"),
+    [
+        (
+            {"parameters": {"k": 3, "cut": ["<i>"], "grid": {"<i>": 1}, "x": [None, 0.5]}, "not_promised": [1, "<i>"]},
+            False,
+        ),
+        ({"kech": "<i>", "not_promised": []}, False),
+        ({"parameters": {"k": 3, "allow_composition": True, "no_ledger": True}}, False),
+        ({"certificate": 2}, True),
+        ({"quasi_identifiers": [{"column": "age", "axis": "numeric", "domain": ["22", "1e999"], "grid": []}]}, True),
+    ],
+)
+def test_an_odd_certificate_is_shown_or_refused(folder, change, refused):
+    with kech.read_table(pa.table({"age": [22, 24, 25, 36, 38, 43]}), quasi_identifiers=["age"]) as table:
+        certificate = kech.make_release(table, k=3, grid="exact").write(folder / "safe.csv")
+    if "quasi_identifiers" in change:
+        certificate["claims"] |= {"loss": 0.0, "loss_per_column": {"age": 0.0}}
+    (folder / "safe.csv.certificate.json").write_text(json.dumps(certificate | change))
+    if refused:
+        with pytest.raises(BadCertificate):
+            kech.make_report(folder / "safe.csv")
+    else:
+        page = Page(kech.make_report(folder / "safe.csv").html)
+        assert not page.all("i")
+        assert ("Nobody looked" in page.text) == ("no_ledger" in change.get("parameters", {}))
+        assert ("who holds both" in page.text) == ("no_ledger" in change.get("parameters", {}))
+
+
+# -- the private variant ---------------------------------------------------------------------------------
+
+
+def test_a_private_report_says_so(run, town, private, folder):
+    outcome = run(
+        "report",
+        town / "safe.csv",
+        "-o",
+        folder / "p.html",
+        "--plan",
+        town / "kech.toml",
+        "--original",
+        town / "people.csv",
+    )
+    assert "PRIVATE" in outcome.out
+    assert (folder / "p.html").read_text() == private.html
+    assert "<title>PRIVATE." in private.html
+    assert Page(private.html).all("h2")[0]
+    banner = [path for path, text in Page(private.html).texts if text.startswith("PRIVATE: ")]
+    assert banner == [("html", "body", "div", "div", "div")]
+    assert private.to_json()["private"] is True
+    with kech.read_plan(town / "kech.toml").read_table(town / "people.csv") as table:
+        assert private.figures["comparison"] == kech.compare(table, town / "safe.csv").to_json()
+        assert private.figures["attacks"] == [found.to_json() for found in kech.run_attacks(town / "safe.csv", table)]
+
+
+def test_a_public_report_does_not(report):
+    assert "private" not in Page(report.html).text.lower()
+
+
+def test_loss_of_each_column_beside_the_attacks(run, town):
+    words = ("risk", town / "safe.csv", "--original", town / "people.csv", "--plan", town / "kech.toml")
+    assert run(*words, "--json").json["loss_per_column"] == kech.check_certificate(town / "safe.csv")["loss_per_column"]
+    assert run("risk", town / "safe.csv", "--json").json["loss_per_column"] is None
+
+
+# -- the barcode of the released table -------------------------------------------------------------------
+
+
+def hull_eps(release, groups):
+    """The definition itself, for columns of every kind: the widest label around all labels, halved."""
+    widths = []
+    for j, name in enumerate(release.quasi_identifiers):
+        axis, labels = release.axes[name], [release.labels[group][j] for group in groups]
+        widths.append(1.0 if len({label is None for label in labels}) > 1 else hull_width(axis, labels))
+    return max(widths) / 2
+
+
+def hull_width(axis, labels):
+    read = width_reader(axis)
+    if len(set(labels)) == 1:
+        return read(labels[0]) or 0.0
+    if axis["axis"] in ("numeric", "date"):
+        ends = [within(axis, label) for label in labels]
+        start, stop = within(axis, "*")[:2]
+        return (min(max(high for _, high, _ in ends), stop) - max(min(low for low, _, _ in ends), start)) / (
+            stop - start
+        )
+    if "*" in labels:
+        return 1.0
+    if axis["axis"] == "ordinal":
+        places = [axis["order"].index(end) for label in labels for end in label.split("..")]
+        return (max(places) - min(places)) / (len(axis["order"]) - 1)
+    if axis["axis"] == "set":
+        return (len({value for label in labels for value in set_members(label)}) - 1) / (axis["values"] - 1)
+    prefixes = [label for label in axis["labels"] if all(other.startswith(label.rstrip("*")) for other in labels)]
+    return min((read(label) for label in prefixes), default=1.0)
+
+
+def gudhi_bars(release):
+    """Births and deaths of the bars that live, by a library that shares nothing with kech."""
+    tree, classes = gudhi.SimplexTree(), len(release.labels)
+    for one in range(classes):
+        tree.insert([one], hull_eps(release, [one]))
+        for other in range(one):
+            tree.insert([one, other], hull_eps(release, [one, other]))
+    tree.compute_persistence(min_persistence=1e-9, persistence_dim_max=True)
+    return np.sort(tree.persistence_intervals_in_dimension(0), axis=0)
+
+
+def test_bars_are_those_of_another_library(town):
+    release = read_published(town / "safe.csv")
+    found = shape.build_released_barcode(release).to_json()
+    ours = np.array([[bar["birth"], np.inf if bar["death"] is None else bar["death"]] for bar in found["bars"]])
+    theirs = gudhi_bars(release)
+    long = ours[ours[:, 1] - ours[:, 0] > 1e-9]
+    assert np.sort(long, axis=0) == pytest.approx(theirs, abs=1e-9)
+    assert sum(bar["weight"] for bar in found["bars"]) == release.rows
+    assert (ours[:, 0] <= ours[:, 1]).all()
+    assert np.isinf(ours[:, 1]).sum() == 1
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 9), st.integers(1, 5)), min_size=1, max_size=9))
+@settings(deadline=None, max_examples=60)
+def test_components_at_a_radius(boxes):
+    labels = list(dict.fromkeys((f"[{low}, {low + wide}]" if wide else str(low),) for low, wide, _ in boxes))
+    sizes = [size for _, _, size in boxes][: len(labels)]
+    axis = {"column": "x", "axis": "numeric", "domain": [0, 30], "grid": "auto"}
+    group = np.repeat(np.arange(len(labels)), sizes)
+    release = Published("x.csv", ("x",), {"x": axis}, (), group, tuple(labels), {})
+    barcode = shape.build_released_barcode(release)
+    for eps in (0.0, 0.1, 0.2, 0.35, 0.5):
+        alive = [i for i in range(len(labels)) if hull_eps(release, [i]) <= eps + 1e-12]
+        groups = {i: {i} for i in alive}
+        for one in alive:
+            for other in alive:
+                if hull_eps(release, [one, other]) <= eps + 1e-12 and groups[one] is not groups[other]:
+                    groups[one] |= groups[other]
+                    for member in groups[other]:
+                        groups[member] = groups[one]
+        at = barcode.at(eps + 1e-12)
+        assert at["classes"] == len(alive)
+        assert at["components"] == len({id(part) for part in groups.values()})
+        assert at["rows"] == sum(sizes[i] for i in alive)
+
+
+def test_of_many_classes_some_are_drawn_and_it_is_said(town, monkeypatch):
+    monkeypatch.setattr(shape, "MOST_CLASSES", 20)
+    made = kech.make_report(town / "safe.csv")
+    barcode = made.figures["barcode"]
+    assert len(barcode["bars"]) == barcode["drawn"] <= 20 < barcode["classes"]
+    assert f"of {barcode['classes']:,}, every n-th by its labels" in made.html
+
+
+def test_json_is_json(report):
+    assert json.loads(json.dumps(report.to_json(), allow_nan=False)) == json.loads(json.dumps(report.figures))
