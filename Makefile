@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test lint bench pictures sanitize clean compiler
+.PHONY: demo test lint bench docs examples pictures screenshots browser sanitize clean compiler
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -26,8 +26,33 @@ bench: .venv/tested
 	$(BIN)/python benchmarks/loss.py
 	$(BIN)/python benchmarks/attacks.py
 
+docs: .venv/tested
+	$(BIN)/python docs/site/build.py
+	@echo "Open build/site/index.html"
+
+# What commands print in the manual and what notebooks show, written down anew.
+examples: .venv/tested
+	$(BIN)/python docs/site/examples.py
+	$(BIN)/python docs/site/cells.py
+
 pictures: .venv/tested
 	$(BIN)/python docs/pictures/draw.py
+
+# What tests/test_studio_browser.py needs: Chromium, Playwright, and axe-core in a folder that is not committed.
+# Whatever cannot be had is said, and the tests that need it are skipped.
+AXE := .browser/node_modules/axe-core/axe.min.js
+browser: .venv/tested
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null \
+	  || { apt-get update -q && apt-get install -qy --no-install-recommends chromium; } \
+	  || echo "No Chromium could be installed: tests in a browser will be skipped."
+	$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements/browser.txt \
+	  || echo "No Playwright could be installed: tests in a browser will be skipped."
+	@test -e $(AXE) || npm install --silent --no-save --prefix .browser axe-core@4.14.0 \
+	  || echo "No axe-core could be installed: accessibility will not be checked."
+
+# Pictures of the studio for docs/studio.md, made by the test that walks through the town.
+screenshots: browser
+	KECH_PICTURES=docs/pictures/studio $(BIN)/python -m pytest -q tests/test_studio_browser.py -k town
 
 # The kernels with address and undefined-behaviour checks, in a folder of their own, under the tests of the kernels.
 SANITIZED := build/sanitized
@@ -43,7 +68,7 @@ sanitize: .venv/tested
 	  $(BIN)/python tests/sanitized.py $(SANITIZED) tests/test_local.py tests/test_ordering.py
 
 clean:
-	rm -rf .venv .venv-bench .venv-pycanon build dist kech-demo
+	rm -rf .venv .venv-bench .venv-pycanon .browser build dist kech-demo
 
 compiler:
 	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || { \

@@ -362,7 +362,7 @@ def test_pinned_records_are_those_of_the_definition(folder):
     with kech.read_table(source) as table:
         narrowed, pinned = attack(paths[0], table, "compose", second=paths[1])
     assert (pinned["targets"], pinned["rate"], pinned["control"]) == (8, 1 / 8, 1 / 8)
-    assert (narrowed["targets"], narrowed["note"]) == (8, "the fewest: 1")
+    assert (narrowed["targets"], narrowed["note"]) == (8, "joint k = 1")
 
 
 def test_the_same_release_twice_gives_nothing(town):

@@ -132,6 +132,24 @@ def test_release_and_verify_as_json(ask, people, target):
     assert ask("verify", target, "--qi", "age", "sex", "--k", 5)["loss"] is None
 
 
+@pytest.mark.parametrize("share", ["1%", "0.01", " 1 %"])
+def test_a_share_of_the_rows_may_be_left_out(ask, people, target, tmp_path, share):
+    words = ("--qi", "age", "zip", "--cut", "minimal", "--suppress", share, "--k", 3, "--effort", "quick")
+    found = ask("release", people, "-o", target, *words)
+    (tmp_path / "kech.toml").write_text("[release]\nsuppress = 0.01\neffort = 'quick'\n", "utf-8")
+    planned = ask(
+        "spectrum", people, "--qi", "age", "zip", "--k", 3, "--cut", "minimal", "--plan", tmp_path / "kech.toml"
+    )
+
+    (row,) = planned["spectrum"]
+    assert 0 < row["suppressed"] <= 4
+    assert (found["suppressed"], found["rows"]) == (
+        "<3" if row["suppressed"] < 3 else row["suppressed"],
+        400 - row["suppressed"],
+    )
+    assert ask("verify", target)["rows"] == found["rows"]
+
+
 def test_lattice_as_json(ask, people):
     found = ask("lattice", people, "--qi", "age", "sex", "zip", "--k", "2,5", "--suppress", 0.01)
 

@@ -4,13 +4,14 @@ import random
 from collections import Counter
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kech
 from by_hand import certified, write
-from kech.composition import compose, is_coarsening
+from kech.composition import Cover, compose, count_candidates, intersect, is_coarsening
 from kech.linkage import link
 from kech.published import read_published
 
@@ -71,16 +72,34 @@ def test_joint_k_is_the_smallest_class_of_the_joined_rows(folder, people, one, t
     assert found.k == alone
     assert found.below == sum(rows for rows in joined.values() if rows < alone)
     assert found.rows == len(people)
+    assert found.worst_k == found.joint_k
 
 
-def test_boxes_that_overlap_count_the_smallest_intersection(folder):
+def test_boxes_that_overlap_leave_whoever_could_be_in_the_same(folder):
     people = [(0, 0), (1, 0), (2, 0), (3, 0)]
     first = [("[0, 2]", "0", 0), ("[0, 2]", "0", 1), ("[1, 3]", "0", 2), ("[1, 3]", "0", 3)]
     second = [("[0, 1]", "0", 0), ("[0, 1]", "0", 1), ("[2, 3]", "0", 2), ("[2, 3]", "0", 3)]
     with linked(folder, people, first, second) as linkages:
         found = compose(linkages, "--earlier")
-    # [0, 2] and [2, 3] have only the third person in common, [1, 3] and [0, 1] only the second
-    assert (found.k, found.joint_k, found.below) == (2, 1, 2)
+    # everybody shares its class of the second file; but [0, 2] and [2, 3] have only the third person in common
+    assert (found.k, found.joint_k, found.below, found.worst_k) == (2, 2, 0, 1)
+
+
+BOXES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), min_size=1, max_size=5)
+
+
+@given(BOXES, BOXES, st.integers(1, 6))
+def test_candidates_are_counted_as_they_are_defined(first, second, enough):
+    """Any intervals at all; who is in none of them does not count."""
+    people, covers, shared = range(12), [], []
+    for boxes in (first, second):
+        cells = [set(range(low, low + width + 1)) for low, width in boxes]
+        pairs = sorted((row, cell) for cell, rows in enumerate(cells) for row in people if row in rows)
+        covers.append(Cover(*(np.array([pair[i] for pair in pairs], np.int64) for i in (0, 1))))
+        shared.append({row: set().union(*(rows & {*people} for rows in cells if row in rows)) for row in people})
+    expected = [len(shared[0][r] & shared[1][r]) for r in people if shared[0][r] and shared[1][r]]
+    found = count_candidates(intersect(*covers), enough).tolist()
+    assert [min(count, enough) for count in found] == [min(count, enough) for count in expected]
 
 
 def test_the_same_boxes_with_other_people_are_no_coarsening(folder):

@@ -45,6 +45,7 @@ def test_there_are_commands():
         "demo",
         "risk",
         "attack",
+        "studio",
         "ledger",
         "report",
         "compare",

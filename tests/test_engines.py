@@ -262,6 +262,13 @@ def test_texts_are_ordered_by_their_code_points(workshop):
     assert engine.count_values(0, "text")[0] == sorted(texts, key=lambda text: text.encode())
 
 
+def test_the_first_rows_are_shown_as_text(workshop):
+    engine, names = workshop.load(ODD), ["text", "moment", "decimal", "zone"]
+    expected = zip(*(PLAIN[name].to_pylist() for name in names), strict=True)
+    found = engine.head([ODD.column_names.index(name) for name in names], 20)
+    assert found == [[None if cell is None else as_text(cell) for cell in row] for row in expected][:20]
+
+
 def test_texts_that_mean_missing(workshop):
     cells = pa.array(["NA", "na", "?", "N'A", "NAN", None, "x", "ÄÖ", "äö"])
     engine = workshop.load({"a": cells, "b": pa.array([1.0, math.nan] + [2.0] * 7)}, ["NA", "?", "n'a", "NaN", "Äö"])

@@ -9,8 +9,19 @@ from hypothesis import strategies as st
 from kech._kernels import Search, peel_points
 from kech.bounds import lower_bounds
 from kech.cuts import Wishes
-from kech.cuts.local import EFFORTS, cut_local, grow, search, serve_smaller, studied_ks
-from kech.cuts.ordering import cut_ordering
+from kech.cuts.local import (
+    EFFORTS,
+    best_starts,
+    cut_local,
+    grow,
+    published,
+    race,
+    rate,
+    search,
+    serve_smaller,
+    studied_ks,
+)
+from kech.cuts.ordering import cut_ordering, order_along
 from kech.cuts.peeling import level_tables, levels_of, peel
 from kech.demo import generate_town, nine_rows
 from kech.errors import BadOption
@@ -201,7 +212,7 @@ def test_a_larger_k_serves_a_smaller_one():
     whole, fine = (next(cut_ordering(points, [k], threads=1)) for k in (300, 5))
 
     assert all(np.diff(losses) >= -1e-12)
-    assert serve_smaller(points, [3, 5], [whole, fine])[0].classes == fine.classes
+    assert serve_smaller([3, 5], [whole, fine])[0].classes == fine.classes
 
 
 def test_in_haste_some_k_are_studied_and_otherwise_all():
@@ -225,6 +236,10 @@ def test_ctrl_c_ends_the_search_with_the_cheapest_so_far(monkeypatch):
 
     monkeypatch.setattr("kech.cuts.local.report", interrupt)
     found = search(start, 3, "best", Wishes())
+    losses = [float(said.rpartition(" loss ")[2]) for said in calls[:3]]
+
+    assert losses[0] == pytest.approx(published(start), rel=0.1)
+    assert losses == sorted(losses, reverse=True)
 
     check(found, points.at(3), 3)
     assert mean_loss(found) < mean_loss(start)
@@ -241,7 +256,19 @@ def test_an_effort_nobody_knows(effort):
 def test_grown_classes_are_a_partition(points, part, data):
     k = data.draw(st.integers(1, points.rows))
 
-    check(grow(points.at(k), k, Wishes(2, part=part)), points.at(k), k, part)
+    check(grow(points.at(k), k, order_along(points.at(1), threads=1), Wishes(2, part=part)), points.at(k), k, part)
+
+
+def test_a_start_is_never_dearer_than_the_cheapest_one_and_close_ones_race():
+    points = town_points(600)
+    tree, curve = (next(cut_ordering(points, [5], threads=1, hilbert=h)) for h in (False, True))
+    whole = build_partition(points.at(5), tree.point, np.zeros_like(tree.group), tree.rows)
+    ((k, best),) = best_starts(points, {5: whole}, Wishes())
+
+    assert k == 5
+    check(best, points.at(5), 5)
+    assert published(best) < min(published(tree), published(curve))
+    assert race(rate([tree, whole]), 5, Wishes()) is tree
 
 
 # Peeling
@@ -265,7 +292,7 @@ def test_levels_are_nested_and_end_in_one_cell(drawn):
 def test_a_peeled_partition_is_one_and_parts_no_point(points, data):
     k = data.draw(st.integers(1, points.rows))
     at = points.at(k)
-    (shares,) = peel(at, [k], threads=1, seed=0)
+    (shares,) = peel(at, [k], [np.inf], threads=1, seed=0)
 
     check(build_partition(at, *shares), at, k, part=False)
 
@@ -275,18 +302,29 @@ def test_cells_are_peeled_from_the_narrowest_up():
     rows = ["a1"] * 3 + ["a2"] + ["b1"] + ["b2"] * 2 + ["a2"]
     with read_table(pa.table({"job": rows}), quasi_identifiers=["job"], hierarchies={"job": jobs}) as table:
         points = build_points(table)
-    (shares,) = peel(points, [3], threads=1, seed=0)
+    (shares,) = peel(points, [3], [np.inf], threads=1, seed=0)
     partition = build_partition(points, *shares)
 
     # a1 is a class by itself; two rows of a2 are left over and widen it less than they would widen b
     assert dict(zip(partition.labels(0), partition.sizes.tolist(), strict=True)) == {"a": 5, "b": 3}
 
 
+def test_what_would_cost_more_by_far_is_not_peeled_to_the_end():
+    points = town_points(2000)
+    (whole,) = peel(points, [5], [np.inf], threads=1, seed=0)
+    loss = published(build_partition(points, *whole))
+    (same,), (none,) = (peel(points, [5], [limit], threads=1, seed=0) for limit in (loss, loss / 3))
+
+    assert all(np.array_equal(a, b) for a, b in zip(whole, same, strict=True))
+    assert len(none[0]) == 0
+
+
 def test_of_a_large_lattice_some_nodes_are_enough():
     points = town_points(2000)
     tables = level_tables(points)
     few, all_of_them = (
-        peel_points(points.codes, points.weights, points.widths(), tables, [5], most, 0, 1)[0] for most in (50, 10**6)
+        peel_points(points.codes, points.weights, points.widths(), tables, [5], [np.inf], most, 0, 1)[0]
+        for most in (50, 10**6)
     )
     losses = [mean_loss(build_partition(points, *shares)) for shares in (few, all_of_them)]
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kech._kernels import cut_order, order_points
+from kech._kernels import cut_order, order_by_hilbert, order_points
 from kech.axes import build_line_axis, build_rank_axis
 from kech.cuts.ordering import cut_ordering
 from kech.demo import generate_town, nine_rows
@@ -81,6 +81,39 @@ def test_three_classes_of_three_are_table_1b(nine):
     boxes = set(zip(partition.labels(0), partition.labels(1), strict=True))
 
     assert boxes == {("[22, 25]", "[47602, 47678]"), ("[38, 52]", "[47905, 47909]"), ("[32, 47]", "[47605, 47673]")}
+
+
+# The Hilbert curve
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+def test_the_curve_walks_from_a_cell_to_one_beside_it(axes):
+    side = 4 if axes == 3 else 8
+    line = build_line_axis("x", np.arange(float(side)), np.ones(side, int), False, is_date=False, grid="exact")
+    codes = np.stack(np.meshgrid(*[np.arange(side)] * axes), axis=-1).reshape(-1, axes).astype(np.int32)
+    points = Points((line,) * axes, (), codes, np.ones(len(codes), np.int64))
+    walked = codes[order_by_hilbert(codes, points.widths())].astype(int)
+
+    assert sorted(map(tuple, walked.tolist())) == sorted(map(tuple, codes.tolist()))
+    assert (np.abs(np.diff(walked, axis=0)).sum(axis=1) == 1).all()
+
+
+@given(point_sets())
+@unhurried
+def test_the_curve_meets_every_point_once(points):
+    order = order_by_hilbert(points.codes, points.widths())
+
+    assert sorted(order.tolist()) == list(range(len(points.weights)))
+
+
+def test_where_tails_are_heavy_the_curve_is_better_than_the_tree():
+    values = np.exp(np.random.default_rng(7).normal(0, 1, (600, 20))).round(4)
+    table = pa.table({f"c{j}": values[:, j] for j in range(20)})
+    with read_table(table, quasi_identifiers=table.column_names) as read:
+        points = build_points(read, grid="exact")
+    tree, curve = (mean_loss(next(cut_ordering(points, [20], threads=1, hilbert=h))) for h in (False, True))
+
+    assert curve < 0.95 * tree
 
 
 # Laws of the order

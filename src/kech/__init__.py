@@ -11,6 +11,7 @@ from kech.hierarchy import GeneralizationTree, read_hierarchy
 from kech.inspection import inspect_table
 from kech.lattice import GeneralizationLattice, compute_lattice
 from kech.ledger import Ledger, open_ledger
+from kech.outlook import Outlook, Plane, compute_outlook, compute_plane
 from kech.plan import Plan, read_plan
 from kech.release import Release, make_release
 from kech.report import Report, make_report
@@ -31,7 +32,9 @@ __all__ = [
     "GeneralizationTree",
     "HierarchyReview",
     "Ledger",
+    "Outlook",
     "Plan",
+    "Plane",
     "Release",
     "Report",
     "Risk",
@@ -44,6 +47,8 @@ __all__ = [
     "compare",
     "compute_barcode",
     "compute_lattice",
+    "compute_outlook",
+    "compute_plane",
     "compute_risk",
     "compute_spectrum",
     "compute_zigzag",

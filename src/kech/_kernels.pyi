@@ -51,6 +51,7 @@ def peel_points(
     widths: Widths,
     levels: list[NDArray[np.int32]],
     ks: list[int],
+    limits: list[float],
     most_nodes: int,
     seed: int,
     threads: int,
@@ -66,9 +67,22 @@ def grow_points(
     seed: int,
     threads: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+def leave_out(
+    codes: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    widths: Widths,
+    growth: list[NDArray[np.float64]],
+    k: int,
+    point: NDArray[np.int64],
+    group: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    price: float,
+    limit: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def order_points(
     codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, threads: int
 ) -> NDArray[np.int64]: ...
+def order_by_hilbert(codes: NDArray[np.int32], widths: Widths) -> NDArray[np.int64]: ...
 def cut_order(
     codes: NDArray[np.int32],
     weights: NDArray[np.int64],
@@ -93,6 +107,7 @@ def repair_classes(
     point: NDArray[np.int64],
     group: NDArray[np.int64],
     rows: NDArray[np.int64],
+    split: bool,
     apart: bool,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def walk_path(

@@ -40,6 +40,7 @@ class Word:
     nested_in: str | None = None
     k: int | None = None  # the smallest class of any release, and what is left of it
     joint_k: int | None = None
+    worst_k: int | None = None
     below: int | None = None  # rows with fewer than k joint candidates
 
     def to_json(self) -> dict[str, Any]:
@@ -106,7 +107,7 @@ def judge(draft: Draft, before: Sequence[Entry], earlier: Sequence[AnyPath], all
         raise ReleasedBefore(next(entry.when for entry in before if entry.release not in files), NOT_NAMED)
     if not allow_composition:
         raise ReleasedBefore(when, f"This one is not a coarsening of it: {in_words(found)} {WAYS}")
-    return Word("composed", count, k=found.k, joint_k=found.joint_k, below=found.below)
+    return Word("composed", count, k=found.k, joint_k=found.joint_k, worst_k=found.worst_k, below=found.below)
 
 
 def compare(draft: Draft, files: Sequence[Path], all_known: bool) -> tuple[Path | None, Composition | None]:
@@ -125,8 +126,8 @@ def compare(draft: Draft, files: Sequence[Path], all_known: bool) -> tuple[Path 
 def in_words(found: Composition) -> str:
     """What both together leave."""
     return (
-        f"together they leave, at worst, joint k = {found.joint_k}, and {found.below:,} of {found.rows:,} rows with "
-        f"fewer than {found.k} candidates."
+        f"together they leave joint k = {found.joint_k} (at worst {found.worst_k}), and {found.below:,} of "
+        f"{found.rows:,} rows with fewer than {found.k} candidates."
     )
 
 

@@ -4,7 +4,7 @@ In: a filtration.  Out: bars with weights, and the regimes of eps in which the t
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from os import PathLike
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 
 from kech.complexes import Filtration, Floats, Ints, build_filtration
 from kech.errors import BadOption, TooFewRows
+from kech.frames import as_frame
 from kech.homology import find_holes, highest_dimension
 from kech.minimal import minimal_complex
 from kech.points import Points, build_points
@@ -55,6 +56,20 @@ class WeightedBarcode:
     holes: Mapping[int, Floats] = field(default_factory=dict)
     instants: Mapping[int, int] = field(default_factory=dict)
     zero_length: bool = False
+    library: str | None = None  # of dataframes: the caller's
+
+    def __repr__(self) -> str:
+        bars, rows = len(self.bars()), self.filtration.points.rows
+        return f"WeightedBarcode({self.filtration.metric}, {rows:,} rows, {bars:,} bars)"
+
+    def _repr_html_(self) -> str:
+        from kech.notebook import show_barcode
+
+        return show_barcode(self)
+
+    def to_frame(self) -> Any:
+        """The bars as a dataframe of your library."""
+        return as_frame([asdict(bar) for bar in self.bars()], self.library)
 
     def bars(self) -> list[Bar]:
         """All bars that are shown, components first, then by dimension, each ordered by birth."""
@@ -209,7 +224,8 @@ def compute_barcode(
     points = build_points(table, grid=grid)
     if not points.rows:
         raise TooFewRows(0, 1)
-    return build_barcode(points, metric, max_dimension, threads=table.threads, zero_length=zero_length)
+    found = build_barcode(points, metric, max_dimension, threads=table.threads, zero_length=zero_length)
+    return replace(found, library=table.library)
 
 
 def build_barcode(

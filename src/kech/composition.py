@@ -7,7 +7,7 @@ A record that is found in several releases could be any row that all its classes
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, reduce
+from functools import cached_property, lru_cache, reduce
 
 import numpy as np
 
@@ -18,12 +18,13 @@ from kech.published import Ints, plain
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """Candidates of a record in several releases at once; `below` rows have fewer than k, the smallest class of any."""
+    """What is left to hide among for somebody who has several releases; k is the smallest class of any of them."""
 
     rows: int
     k: int
     joint_k: int
-    below: int
+    below: int  # rows with fewer than k candidates
+    worst_k: int  # in any intersection of classes, also of those in which nobody may be
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -40,21 +41,33 @@ class Cover:
 
 
 def compose(linkages: Sequence[Linkage], option: str) -> Composition:
-    """The smallest number of rows that a record could be, for somebody who has all these releases.
+    """How many rows a person is confused with, at least, by somebody who has all these releases.
 
-    With C_i(r) the rows that the class of row r in release i covers, joint k = min_r |C_1(r) & C_2(r) & ...|.
-    Where boxes overlap, a row could be in several classes: the smallest intersection counts; joint k is at least that.
+    With C_i(r) the rows that some class of release i covers together with row r,
+
+        joint k = min_r |C_1(r) & C_2(r) & ...|
+
+    Where no boxes overlap, these are the classes of the joined table.
     """
-    least = joint_candidates([find_cover(linkage, option) for linkage in linkages])
     k = min(int(linkage.release.sizes.min()) for linkage in linkages)
-    return Composition(len(least), k, int(least.min(initial=linkages[0].rows)), int((least < k).sum()))
+    joint = reduce(intersect, [find_cover(linkage, option) for linkage in linkages])
+    found = count_candidates(joint, k)
+    joint_k, worst_k = (int(counts.min(initial=linkages[0].rows)) for counts in (found, joint.sizes))
+    return Composition(len(found), k, joint_k, int((found < k).sum()), worst_k)
 
 
-def joint_candidates(covers: Sequence[Cover]) -> Ints:
-    """For each row that all releases cover, its candidates where they are fewest."""
-    joint = reduce(intersect, covers)
-    rows, first = np.unique(joint.row, return_index=True)
-    return np.minimum.reduceat(joint.sizes[joint.cell], first) if len(rows) else rows
+def count_candidates(cover: Cover, enough: int) -> Ints:
+    """For each covered row the rows it shares a cell with, itself too; from `enough` on, not more than there are."""
+    rows, first, cells = np.unique(cover.row, return_index=True, return_counts=True)
+    if not len(rows):
+        return rows
+    found = np.maximum.reduceat(cover.sizes[cover.cell], first)
+    by_cell = cover.row[np.argsort(cover.cell, kind="stable")]
+    starts = np.concatenate([[0], np.cumsum(cover.sizes)])
+    for place in np.flatnonzero((found < enough) & (cells > 1)).tolist():
+        held = cover.cell[first[place] : first[place] + cells[place]].tolist()
+        found[place] = len(set().union(*(by_cell[starts[cell] : starts[cell + 1]].tolist() for cell in held)))
+    return found
 
 
 def find_cover(linkage: Linkage, option: str) -> Cover:
@@ -106,43 +119,54 @@ def cells_of(linkage: Linkage, columns: Sequence[str]) -> list[list[Cell]]:
 def find_merges(earlier: Linkage, later: Linkage) -> Ints | None:
     """The later class that each earlier one goes into, -1 for none; None where the later file could not lack it."""
     missing = earlier.release.rows - later.release.rows
-    holders = [find_holders(earlier, column) for column in later.columns]
-    ours, theirs = earlier.release.quasi_identifiers, later.release.quasi_identifiers
-    places = [ours.index(name) if name in ours else None for name in theirs]
+    known = {column.axis["column"]: column for column in earlier.columns}
+    holders = [Holder(known.get(column.axis["column"]), column) for column in later.columns]
+    places = [list(known).index(name) if name in known else None for name in later.release.quasi_identifiers]
     same = {labels: group for group, labels in enumerate(later.release.labels)}
     into = []
     for labels, rows in zip(earlier.release.labels, earlier.release.sizes.tolist(), strict=True):
         found = tuple(None if place is None else labels[place] for place in places)
-        holding = np.logical_and.reduce([hold(label) for hold, label in zip(holders, found, strict=True)])
-        into.append(choose_holder(holding, same.get(found), later.release.sizes))
+        into.append(choose_holder(holders, found, same.get(found), later.release.sizes))
         missing -= rows if into[-1] < 0 else 0
         if missing < 0:
             return None
     return np.array(into, np.int64)
 
 
-def choose_holder(holding: Bools, same: int | None, sizes: Ints) -> int:
-    """The class with equal labels, else the smallest that covers them, else none: -1."""
-    if same is not None and holding[same]:
+def choose_holder(holders: Sequence["Holder"], labels: tuple[Cell, ...], same: int | None, sizes: Ints) -> int:
+    """The class with equal labels, else the smallest one that covers all that these labels cover, else none: -1."""
+    pairs = list(zip(holders, labels, strict=True))
+    if same is not None and all(holder.holds(label, label) for holder, label in pairs):
         return same
-    groups = np.flatnonzero(holding)
+    groups = np.flatnonzero(np.logical_and.reduce([holder.holding(label) for holder, label in pairs]))
     return int(groups[np.argmin(sizes[groups])]) if len(groups) else -1
 
 
-def find_holders(earlier: Linkage, later_column: LinkedColumn) -> Callable[[Cell], Bools]:
-    """Of an earlier label: which later classes have a label in this column that covers all it covers."""
-    name = later_column.axis["column"]
-    ours = next((column for column in earlier.columns if column.axis["column"] == name), None)
-    labels = list(dict.fromkeys(later_column.labels))
-    place = {label: i for i, label in enumerate(labels)}
-    of_class = np.array([place[label] for label in later_column.labels])
-    lacking = ~np.stack([later_column.covered(label) for label in labels])
+@dataclass(frozen=True, eq=False, repr=False)
+class Holder:
+    """One quasi-identifier of two releases; where the earlier one lacks it, anything may be below its labels."""
 
-    @lru_cache(maxsize=1024)
-    def holding(label: Cell) -> Bools:
-        covered = np.ones(lacking.shape[1], bool) if ours is None else ours.covered(label)
-        occurring = covered & (later_column.counts > 0)
-        lacks = np.asarray(lacking[:, occurring].any(axis=1))
-        return np.asarray(~lacks[of_class])
+    earlier: LinkedColumn | None
+    later: LinkedColumn
 
-    return holding
+    @cached_property
+    def lacking(self) -> tuple[Ints, Bools]:
+        """For each later class the number of its label; for each label the distinct cells it does not cover."""
+        place = {label: i for i, label in enumerate(dict.fromkeys(self.later.labels))}
+        of_class = np.array([place[label] for label in self.later.labels])
+        return of_class, ~np.stack([self.later.covered(label) for label in place])
+
+    def occurring(self, label: Cell) -> Bools:
+        """The distinct cells below an earlier label."""
+        below = self.later.counts > 0
+        return below if self.earlier is None else np.asarray(below & self.earlier.covered(label))
+
+    def holds(self, label: Cell, within: Cell) -> bool:
+        """Whether a later label covers all that an earlier one covers."""
+        return not bool((self.occurring(label) & ~self.later.covered(within)).any())
+
+    @cached_property
+    def holding(self) -> Callable[[Cell], Bools]:
+        """Of an earlier label: which later classes have a label that covers all it covers."""
+        of_class, lacking = self.lacking
+        return lru_cache(maxsize=1024)(lambda label: ~np.any(lacking[:, self.occurring(label)], axis=1)[of_class])

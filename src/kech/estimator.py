@@ -5,6 +5,7 @@ as a pipeline needs it.  To publish a table use `make_release(...).write(...)`: 
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -18,18 +19,28 @@ from kech.cuts import Wishes
 from kech.engines import Mapping1D
 from kech.errors import BadOption
 from kech.frames import frame_batches
+from kech.models import set_goals
 from kech.partition import Partition
+from kech.points import Points
 from kech.spectrum import check_ks, coded_points, partitions
 from kech.table import Table, read_table
 
 SUPPRESSED = "*"
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class LeftOut:
+    """Fitted rows that are not published, by the codes they had before."""
+
+    axes: tuple[Axis, ...]
+    codes: Codes
+
+
 class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Generalize the quasi-identifiers so that every row of the fitted table hides among at least k.
 
-    Rows of equal values always get equal labels.  Rows that were not fitted get the label of a class that
-    contains them, or `*`; k is promised for the fitted table only.
+    Rows of equal values always get equal labels.  Rows that are left out get `*` everywhere, and so do rows that were
+    not fitted unless a class contains them; k, l, t and alpha are promised for the other rows of the fitted table only.
     """
 
     def __init__(
@@ -37,24 +48,50 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         k: int = 5,
         *,
         quasi_identifiers: Sequence[str] | None = None,
+        sensitive: Sequence[str] | None = None,
         hierarchies: Any = None,
         cut: str = "local",
         grid: str | float = "auto",
+        reading: str = "strict",
+        suppress: float = 0.0,
+        effort: str | float | None = None,
+        seed: int = 0,
+        l: float | None = None,  # noqa: E741
+        l_kind: str = "distinct",
+        c: float | None = None,
+        t: float | None = None,
+        t_kind: str = "equal",
+        alpha: float | None = None,
     ) -> None:
         self.k = k
         self.quasi_identifiers = quasi_identifiers
+        self.sensitive = sensitive
         self.hierarchies = hierarchies
         self.cut = cut
         self.grid = grid
+        self.reading = reading
+        self.suppress = suppress
+        self.effort = effort
+        self.seed = seed
+        self.l = l
+        self.l_kind = l_kind
+        self.c = c
+        self.t = t
+        self.t_kind = t_kind
+        self.alpha = alpha
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803, ARG002
-        """Find the classes; without quasi_identifiers, all columns are."""
+        """Find the classes; without quasi_identifiers, all columns are that are not sensitive."""
         columns = self._columns(X, reset=True)
-        chosen = tuple(columns) if self.quasi_identifiers is None else tuple(self.quasi_identifiers)
-        with read_table(pa.table(columns), quasi_identifiers=chosen, hierarchies=self.hierarchies) as table:
+        secret = tuple(self.sensitive or ())
+        named = self.quasi_identifiers
+        chosen = tuple(name for name in columns if name not in secret) if named is None else tuple(named)
+        roles = {"quasi_identifiers": chosen, "sensitive": secret, "hierarchies": self.hierarchies}
+        with read_table(pa.table(columns), **roles) as table:
             points = coded_points(table, self.cut, self.grid)
-        (goal,) = check_ks([self.k], points.rows)
-        (self.partition_,) = partitions(points, [goal], self.cut, Wishes(table.threads, part=False))
+            (found,) = partitions(points, check_ks([self.k], points.rows), self.cut, self._wishes(table))
+            self.left_out_ = LeftOut(points.axes, left_out(points, found))
+        self.partition_ = replace(found, points=replace(found.points, origin=None))
         self.quasi_identifiers_ = chosen
         self.k_ = self.partition_.k
         return self
@@ -64,12 +101,20 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         check_is_fitted(self)
         columns = self._columns(X, reset=False)
         codes = encode(self.partition_.points.axes, columns)
-        labels = labels_of(self.partition_, find_classes(self.partition_, codes))
+        classes = find_classes(self.partition_, codes)
+        if len(self.left_out_.codes):
+            gone = set(map(bytes, self.left_out_.codes))
+            classes[[bytes(row) in gone for row in encode(self.left_out_.axes, columns)]] = -1
+        labels = labels_of(self.partition_, classes)
         held = [labels.get(name, column.to_pylist()) for name, column in columns.items()]
         out = np.empty((len(codes), len(held)), dtype=object)
         for j, column in enumerate(held):
             out[:, j] = column
         return out
+
+    def _wishes(self, table: Table) -> Wishes:
+        goals = set_goals(self.l, self.l_kind, self.c, self.t, self.t_kind, self.alpha, sensitive=table.sensitive)
+        return Wishes(table.threads, False, self.reading, self.suppress, self.effort, self.seed, goals)
 
     def _columns(self, X: Any, *, reset: bool) -> dict[str, Any]:  # noqa: N803
         """The columns of a dataframe, each as it is, or of an array; a table to fit has at least k rows."""
@@ -89,6 +134,15 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         tags.input_tags.string = True
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def left_out(points: Points, found: Partition) -> Codes:
+    """The codes of the points of which no row is among those the partition was made from."""
+    if found.points.origin is None or not found.points.left_out:
+        return points.codes[:0]
+    kept, _ = found.points.origin.table.engine.group(points.mappings)
+    known = set(map(bytes, kept))
+    return points.codes[[bytes(row) not in known for row in points.codes]]
 
 
 def as_arrow(values: NDArray[Any]) -> pa.Array:

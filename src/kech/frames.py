@@ -1,5 +1,7 @@
 """Frames: dataframes of any library, in and out."""
 
+from collections.abc import Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -68,6 +70,11 @@ def is_uniform(frame: Any, column: str) -> bool:
     except (pa.ArrowException, TypeError, ValueError):
         return False
     return True
+
+
+def as_frame(records: Sequence[Mapping[str, Any]], library: str | None) -> Any:
+    """Records as a dataframe of the library of that name; without one, pandas where it is installed."""
+    return as_native(pa.Table.from_pylist(list(records)), import_module(library) if library else None)
 
 
 def native_library(held: Any) -> ModuleType | None:

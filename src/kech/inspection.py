@@ -20,6 +20,8 @@ NAMED = {
     r"|.*(birth|born|zipcode|postal|postcode|ethnic|education|degree|marital|occupation|profession|country"
     r"|region|nationality|native|language|children|workclass).*",
 }
+BARS = 24  # of a histogram
+MOST_COUNTED = 100_000  # distinct values of a column that is drawn
 FEW = 100  # distinct values of a column that looks like a category
 
 
@@ -33,6 +35,7 @@ class ColumnReport:
     nulls: int
     role: str
     reason: str
+    histogram: tuple[int, ...] = ()  # rows in equal steps of numbers and dates, or of the most frequent values
     generalized: str | None = None  # how kech would generalize it, for quasi-identifiers
     trouble: str | None = None  # why it could not be generalized as it is
 
@@ -98,7 +101,21 @@ def describe(table: Table, column: str, facts: ColumnFacts, role: str, reason: s
             generalized = wording(build_axis(table, column, "auto")[0].parameters(()))
     except KechError as refusal:
         trouble = str(refusal) if role == "quasi-identifier" else None
-    return ColumnReport(column, kind, facts.distinct, facts.nulls, role, reason, generalized, trouble)
+    histogram = count_bars(table, column, facts, kind)
+    return ColumnReport(column, kind, facts.distinct, facts.nulls, role, reason, histogram, generalized, trouble)
+
+
+def count_bars(table: Table, column: str, facts: ColumnFacts, kind: str) -> tuple[int, ...]:
+    """Rows in equal steps between the smallest and the largest number or date, or rows of the most frequent values."""
+    if not 0 < facts.distinct <= MOST_COUNTED:
+        return ()
+    read = kind if kind in ("number", "date") else "text"
+    values, counts = table.engine.count_values(table.index(column), read)
+    if read == "text":
+        return tuple(np.sort(counts)[::-1][:BARS].tolist())
+    known = np.isfinite(values)
+    bars, _ = np.histogram(values[known], min(BARS, facts.distinct), weights=counts[known])
+    return tuple(bars.astype(int).tolist())
 
 
 def wording(parameters: dict[str, Any]) -> str:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from kech._kernels import Lattice, walk_path
 from kech.errors import BadOption, GoalNotMet, NoSuchNode, TooFewRows, TooLittleMemory, TooManyNodes
+from kech.frames import as_frame
 from kech.grid import Ints
 from kech.levels import Level, build_levels
 from kech.partition import Partition, box_partition
@@ -77,7 +78,16 @@ class GeneralizationLattice:
     levels: tuple[tuple[Level, ...], ...]
     threads: int = 1
     memory: int = MEMORY
+    library: str | None = None  # of dataframes: the caller's
     _table: NodeTable | None = None  # figures of all nodes, with class sizes counted as far as was needed
+
+    def __repr__(self) -> str:
+        return f"GeneralizationLattice({self.nodes:,} nodes over {', '.join(self.columns)}, {self.points.rows:,} rows)"
+
+    def _repr_html_(self) -> str:
+        from kech.notebook import show_lattice
+
+        return show_lattice(self)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -164,9 +174,7 @@ class GeneralizationLattice:
 
     def limit(self, suppress: float) -> int:
         """Rows that may be suppressed, from their share."""
-        if not 0 <= suppress < 1:
-            raise BadOption("--suppress", "give a share of the rows, 0 or more and less than 1.")
-        return min(int(suppress * self.points.rows + 1e-9), self.points.rows - 1)
+        return self.points.limit(suppress)
 
     # -- all nodes -------------------------------------------------------------------------------------
 
@@ -216,6 +224,17 @@ class GeneralizationLattice:
         ks = self._usual_ks if ks is None else ks
         self._count_once(ks, suppress)
         return [self.best(k, suppress) for k in ks]
+
+    def to_frame(self, suppress: float = 0.0, ks: Sequence[int] | None = None) -> Any:
+        """The trade-off as a dataframe of your library: the best node for every k, its level of each column."""
+        return as_frame([self._as_line(node) for node in self.curve(suppress, ks)], self.library)
+
+    def plot(self, suppress: float = 0.0, ks: Sequence[int] | None = None, *, ax: Any = None) -> Any:
+        """Draw the loss of the best node against k: the matplotlib axes.  PRIVATE."""
+        from kech.plot_small import draw_curve
+
+        rows = [{"k": node.k, "cut": "domain", "loss": node.loss} for node in self.curve(suppress, ks)]
+        return draw_curve(rows, ax=ax)
 
     def chain(self, k: int, suppress: float = 0.0, *, chains: int = 2) -> LatticeNode:
         """The first node that reaches k along the lowest chains of the lattice, as the paper approximates."""
@@ -406,6 +425,11 @@ class GeneralizationLattice:
             found.append(level)
         return tuple(reversed(found))
 
+    def _as_line(self, node: LatticeNode) -> dict[str, Any]:
+        figures = self._as_json(node)
+        levels = {f"level[{name}]": level for name, level in figures.pop("levels").items()}
+        return {"k": figures.pop("k"), **levels, **figures}
+
     def _as_json(self, node: LatticeNode) -> dict[str, Any]:
         levels = dict(zip(self.columns, node.levels, strict=True))
         figures = {"loss": node.loss, "classes": node.classes, "suppressed": node.suppressed}
@@ -414,7 +438,8 @@ class GeneralizationLattice:
 
 def compute_lattice(table: Table, *, grid: str | float = "auto", memory: int = MEMORY) -> GeneralizationLattice:
     """The lattice of a table; numbers and dates without a hierarchy get levels of round steps."""
-    return build_lattice(build_points(table, grid=grid, steps=True), threads=table.threads, memory=memory)
+    found = build_lattice(build_points(table, grid=grid, steps=True), threads=table.threads, memory=memory)
+    return replace(found, library=table.library)
 
 
 def build_lattice(points: Points, *, threads: int = 1, memory: int = MEMORY) -> GeneralizationLattice:

@@ -14,7 +14,7 @@ def class_widths(partition: Partition) -> Floats:
 
 def column_losses(partition: Partition) -> Floats:
     """Average width of the printed cells of each column; a suppressed row counts as all lost."""
-    return (partition.sizes @ class_widths(partition) + partition.suppressed) / partition.points.rows
+    return (partition.sizes @ class_widths(partition) + partition.suppressed) / partition.rows_in
 
 
 def mean_loss(partition: Partition) -> float:
@@ -31,7 +31,7 @@ def published_loss(partition: Partition) -> float:
 
 def discernibility(partition: Partition) -> int:
     """Sum over rows of the rows each is confused with: of its class, or all where it is suppressed."""
-    return int((partition.sizes**2).sum()) + partition.suppressed * partition.points.rows
+    return int((partition.sizes**2).sum()) + partition.suppressed * partition.rows_in
 
 
 def largest_radius(partition: Partition) -> float:

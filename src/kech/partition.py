@@ -17,7 +17,7 @@ from kech.points import Grains, Points
 class Partition:
     """Shares (point, class, rows) and the box of each class; classes with equal labels are one.
 
-    Rows that are in no share are suppressed.
+    Rows that are in no share, or in no point, are suppressed.
     """
 
     points: Points
@@ -40,9 +40,14 @@ class Partition:
         return np.bincount(self.group, weights=self.rows, minlength=self.classes).astype(np.int64)
 
     @property
+    def rows_in(self) -> int:
+        """Rows of the table."""
+        return self.points.rows + self.points.left_out
+
+    @property
     def suppressed(self) -> int:
         """Rows that are not published."""
-        return self.points.rows - int(self.rows.sum())
+        return self.rows_in - int(self.rows.sum())
 
     @property
     def k(self) -> int:

@@ -19,6 +19,16 @@ from kech.hierarchy import build_prefix_tree, find_hierarchies, looks_like_codes
 from kech.table import AxisChoice, Table
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where points come from: with it they can be made again without some rows."""
+
+    table: Table
+    grid: str | float
+    steps: bool
+    with_secrets: bool
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Points:
     """m distinct points: codes (m x d) and weights in rows."""
@@ -28,11 +38,19 @@ class Points:
     codes: Codes
     weights: NDArray[np.int64]
     grains: "Grains | None" = None
+    origin: Origin | None = None
+    left_out: int = 0  # rows of the table that are in no point
 
     @property
     def rows(self) -> int:
-        """Rows of the table."""
+        """Rows of all points."""
         return int(self.weights.sum())
+
+    def limit(self, suppress: float) -> int:
+        """Rows that may be left out, from their share."""
+        if not 0 <= suppress < 1:
+            raise BadOption("--suppress", "give a share of the rows, 0 or more and less than 1.")
+        return min(int(suppress * self.rows + 1e-9), self.rows - 1)
 
     def at(self, k: int) -> "Points":
         """The same points on the axes as they may be published for k."""
@@ -78,13 +96,44 @@ def build_points(
     check_grid(grid)
     coded = [build_axis(table, column, grid, steps=steps) for column in table.quasi_identifiers]
     axes, mappings = zip(*coded, strict=True)
+    origin = Origin(table, grid, steps, with_secrets)
     if with_secrets and table.sensitive:
-        return build_grains(table, axes, mappings)
-    return Points(axes, mappings, *table.engine.group(mappings))
+        return build_grains(origin, axes, mappings)
+    return Points(axes, mappings, *table.engine.group(mappings), origin=origin)
 
 
-def build_grains(table: Table, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...]) -> Points:
+def points_without(points: Points, left_out: NDArray[np.int64]) -> Points:
+    """The rows of all other points, coded anew: what is left out decides no edge, no domain and no count of values."""
+    origin = points.origin
+    if origin is None:
+        raise BadOption("--suppress", "these points have no table from which rows could be left out.")
+    rest = origin.table.without(points.mappings, left_out)
+    made = build_points(rest, grid=origin.grid, steps=origin.steps, with_secrets=origin.with_secrets)
+    rows = points.left_out + int(points.weights[left_out].sum())
+    grains = made.grains and replace(made.grains, left_out=rows)
+    return replace(made, grains=grains, left_out=rows)
+
+
+def places_among(rest: Points, points: Points, kept: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """Where each kept point lies among those of the rest; None where new edges part the rows of one point."""
+    codes = np.empty((len(kept), len(points.axes)), np.int32)
+    for j, (axis, now) in enumerate(zip(points.axes, rest.axes, strict=True)):
+        codes_now = dict(zip(rest.mappings[j].values, now.codes.tolist(), strict=True))
+        old = zip(points.mappings[j].values, axis.codes.tolist(), strict=True)
+        pairs = {(code, codes_now[value]) for value, code in old if value in codes_now}
+        pairs |= {(axis.null, now.null)} if now.has_null else set()
+        moved = dict(pairs)
+        if len(moved) < len(pairs):
+            return None
+        codes[:, j] = [moved[code] for code in points.codes[kept, j].tolist()]
+    place = np.full(len(points.weights), -1)
+    place[kept] = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
+    return place
+
+
+def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...]) -> Points:
     """The same GROUP BY with the sensitive columns behind the others; what agrees on the others is one point."""
+    table = origin.table
     coded = [code_secret(table, column) for column in table.sensitive]
     sensitive, secret_mappings = zip(*coded, strict=True)
     everything = (*mappings, *secret_mappings)
@@ -93,8 +142,8 @@ def build_grains(table: Table, axes: tuple[Axis, ...], mappings: tuple[Mapping1D
     new = np.r_[True, (np.diff(codes, axis=0) != 0).any(axis=1)][: len(codes)]
     first, point = np.flatnonzero(new), np.cumsum(new) - 1
     weights = np.add.reduceat(rows, first) if len(rows) else rows
-    grains = Grains(axes, everything, codes, rows, point=point, secrets=secrets, sensitive=sensitive)
-    return Points(axes, mappings, np.ascontiguousarray(codes[first]), weights, grains)
+    grains = Grains(axes, everything, codes, rows, origin=origin, point=point, secrets=secrets, sensitive=sensitive)
+    return Points(axes, mappings, np.ascontiguousarray(codes[first]), weights, grains, origin)
 
 
 def code_secret(table: Table, column: str) -> tuple[Secret, Mapping1D]:

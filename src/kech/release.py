@@ -15,6 +15,7 @@ from typing import Any
 
 from kech.admission import Draft, Word, admitted
 from kech.certificate import make_certificate
+from kech.certificate.claims import shown_suppression
 from kech.complexes import build_filtration
 from kech.cuts import Wishes
 from kech.cuts.meeting import check_goals
@@ -36,6 +37,8 @@ from kech.table import Table
 
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 TOLERANCE = 1e-9
+HIDING = ("auto", "tight")  # grids on which every edge hides among k rows
+NEARLY_ALL = 0.9  # share of rows with a value of their own
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,6 +54,20 @@ class Release:
     def __repr__(self) -> str:
         rows, classes = int(self.partition.rows.sum()), self.partition.classes
         return f"Release(k={self.partition.k}, {rows:,} rows in {classes:,} classes)"
+
+    def _repr_html_(self) -> str:
+        from kech.notebook import show_release
+
+        published = int(self.partition.rows.sum())
+        suppression = shown_suppression(self.partition.points.rows, published, self.parameters["k"])
+        loss = mean_loss(self.partition) if suppression["rows_in"] is not None else published_loss(self.partition)
+        return show_release(self, str(suppression["suppressed"]), loss)
+
+    def plot(self, *, ax: Any = None) -> Any:
+        """Draw how many classes of each size there are: the matplotlib axes."""
+        from kech.plot_small import draw_sizes
+
+        return draw_sizes(self.partition.sizes.tolist(), self.partition.k, ax=ax)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -165,6 +182,23 @@ class Release:
             yield
         self.words.append(word)
 
+    def told(
+        self, path: str | PathLike[str], certificate: dict[str, Any], beside: str | PathLike[str] | None = None
+    ) -> dict[str, Any]:
+        """The object `kech release --json` prints of what was written, with what its maker should look at."""
+        table = self.table
+        kept = [(name, table.facts(name)) for name in (*table.sensitive, *table.keep)]
+        return {
+            "file": str(find_address(path) or path),
+            "certificate": str(beside or certificate_path(Path(path))),
+            **certificate["claims"],
+            "measured": certificate["measured"],
+            "dropped": list(table.dropped),
+            "ledger": self.words[-1].to_json(),
+            "identifying": [name for name, x in kept if x.type == "text" and x.distinct > NEARLY_ALL * x.rows],
+            "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "auto") not in HIDING],
+        }
+
     def certify(self, draft: Path, name: str, format: str, also: dict[str, Any]) -> dict[str, Any]:
         """The certificate of the written draft; it must hold what the partition promised."""
         certificate = make_certificate(
@@ -173,7 +207,7 @@ class Release:
             axes=self.axes,
             sensitive=self.table.sensitive,
             kept=self.table.keep,
-            rows_in=self.table.rows,
+            rows_in=self.partition.rows_in,
             parameters=self.parameters | also,
             kech_version=self.version,
             values=self.values,
@@ -231,7 +265,8 @@ def make_release(
     asked |= {} if cut != "regime" else {"reading": reading} if eps is None else {"eps": eps}
     asked |= {"suppress": suppress} if suppress else {}
     asked |= goals.asked() if goals else {}
-    return Release(table, partition, asked, version("kech"))
+    origin = partition.points.origin
+    return Release(origin.table if origin else table, partition, asked, version("kech"))
 
 
 def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishes) -> Partition:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -13,7 +14,9 @@ from kech.cuts.meeting import cut_for_goals
 from kech.cuts.minimal import cut_minimal
 from kech.cuts.ordering import by_grid
 from kech.cuts.regime import cut_regime
+from kech.cuts.suppressing import cut_rest
 from kech.errors import BadOption, TooFewRows
+from kech.frames import as_frame
 from kech.loosening import loosen
 from kech.loss import column_losses, discernibility, largest_radius, mean_loss
 from kech.models import distances, distinct_values, set_goals
@@ -32,7 +35,7 @@ EVEN = ("domain",)  # cuts that need grids of equal steps, each level measured o
 FREE = (
     "local",
     "minimal",
-)  # cuts whose classes may be merged and parted until goals hold; the others choose by themselves
+)  # cuts whose classes may be merged, parted and left until goals hold; the others choose by themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ class SpectrumRow:
     t: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Spectrum:
     """Rows ordered by cut, then k."""
 
@@ -63,10 +66,25 @@ class Spectrum:
     points: int
     columns: tuple[str, ...]
     lines: tuple[SpectrumRow, ...]
+    library: str | None = None  # of dataframes: the caller's
+
+    def __repr__(self) -> str:
+        ks, cuts = sorted({line.k for line in self.lines}), dict.fromkeys(line.cut for line in self.lines)
+        return f"Spectrum(k from {ks[0]} to {ks[-1]}, {', '.join(cuts)}, {self.table_rows:,} rows)"
+
+    def _repr_html_(self) -> str:
+        from kech.notebook import show_spectrum
+
+        return show_spectrum(self)
 
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary for each cut and k."""
         return [asdict(line) for line in self.lines]
+
+    def to_frame(self) -> Any:
+        """The rows as a dataframe of your library, the loss of each column in one of its own."""
+        apart = [(row, row.pop("loss_per_column")) for row in self.rows()]
+        return as_frame([row | {f"loss[{name}]": loss[name] for name in loss} for row, loss in apart], self.library)
 
     def plot(self, path: str | PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw the trade-off; the matplotlib axes, or a file (.svg, .png, .html) where a path is given."""
@@ -111,7 +129,8 @@ def compute_spectrum(
     wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
     coded = {name in EVEN: coded_points(table, name, grid) for name in cuts}
     lines = [line for name in cuts for line in fill(coded[name in EVEN], ks, name, wishes, t_kind)]
-    return Spectrum(table.rows, len(coded[cuts[0] in EVEN].weights), table.quasi_identifiers, tuple(lines))
+    points = len(coded[cuts[0] in EVEN].weights)
+    return Spectrum(table.rows, points, table.quasi_identifiers, tuple(lines), table.library)
 
 
 def fill(points: Points, ks: Sequence[int], cut: str, wishes: Wishes, t_kind: str) -> Iterator[SpectrumRow]:
@@ -144,11 +163,11 @@ def partitions(points: Points, ks: Sequence[int], cut: str, wishes: Wishes) -> I
     """One partition for each k, by the named cut; sensitive values are dealt to the classes."""
     if cut not in CUTS:
         raise BadOption("--cut", f"choose among {', '.join(CUTS)}.")
-    if cut in EVEN:
-        return map(deal, CUTS[cut](points, ks, wishes))
-    if wishes.goals is not None and cut in FREE:
-        return map(loosen, cut_for_goals(CUTS[cut], points, ks, wishes))
-    return map(deal, map(loosen, CUTS[cut](points, ks, wishes)))
+    make = partial(cut_for_goals, CUTS[cut]) if wishes.goals is not None and cut in FREE else CUTS[cut]
+    if wishes.suppress and cut in FREE:
+        make = partial(cut_rest, make, narrow=cut == "minimal")
+    made = make(points, ks, wishes)
+    return map(deal, made if cut in EVEN else map(loosen, made))
 
 
 def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:

@@ -8,21 +8,25 @@ import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from types import ModuleType
 from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kech.databases import Address
-from kech.engines import ColumnFacts, Engine
+from kech.engines import ColumnFacts, Engine, Mapping1D
 from kech.engines.duckdb import DuckDBEngine
-from kech.errors import BadOption, ColumnInTwoRoles, NoSuchColumn, TooLarge, UnreadableFile
+from kech.errors import BadOption, ColumnInTwoRoles, KechError, NoSuchColumn, TooLarge, UnreadableFile
 from kech.frames import frame_batches, hold_frame, native_library, open_frame
 from kech.kinds import asked_kind, guessed_kind, plain_kind
 from kech.sources import Source, find_fault, measure_parquet, open_source, read_batches
 
 MOST_THREADS = 256
 BLOWN_UP = 1000  # times its size on disk: no table of people repeats itself so much
+WISHES = {"number": "numeric", "date": "date", "text": "categorical"}  # how a kind is asked for
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "keep")
 
 
@@ -89,6 +93,10 @@ class Table:
         """What the engine knows about a column."""
         return self.engine.describe(self.index(column))
 
+    def head(self, rows: int = 10) -> list[list[str | None]]:
+        """The first rows of the loaded columns as text; PRIVATE."""
+        return self.engine.head([self.index(name) for name in self.loaded], rows)
+
     def kind(self, column: str) -> str:
         """How a quasi-identifier is read: number, date or text; a doubtful column is refused with the row."""
         wish = self.axes.get(column, AxisChoice()).kind
@@ -98,6 +106,18 @@ class Table:
         """How a sensitive column is read: number, date or text; a doubtful one is text."""
         wish = self.axes.get(column, AxisChoice()).kind
         return asked_kind(column, self.facts(column), wish) if wish else plain_kind(self.facts(column))
+
+    @property
+    def library(self) -> str | None:
+        """The name of the caller's dataframe library."""
+        return self.native.__name__ if self.native else None
+
+    def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> "Table":
+        """The rows of all other points, each column read as it is here; it lives as long as this table."""
+        kinds = {self.columns[mapping.column]: WISHES[mapping.kind] for mapping in mappings}
+        read = {name: self.axes.get(name, AxisChoice()) for name in kinds}
+        pinned = {name: replace(choice, kind=choice.kind or kinds[name]) for name, choice in read.items()}
+        return replace(self, engine=self.engine.without(mappings, points), axes={**self.axes, **pinned})
 
     def fingerprint(self) -> tuple[int, ...]:
         """A hash of the whole source, all its columns: the same for equal rows in any order."""
@@ -124,7 +144,19 @@ class Table:
         return read_table(source, quasi_identifiers=columns, **said)
 
     def __repr__(self) -> str:
-        return f"Table({self.rows:,} rows, {len(self.columns)} columns)"
+        try:
+            rows = f"{self.rows:,} rows"
+        except KechError:
+            rows = "closed"
+        return f"Table({rows}, {len(self.columns)} columns)"
+
+    def _repr_html_(self) -> str | None:
+        from kech.notebook import show_table
+
+        try:
+            return show_table(self)
+        except KechError:  # it is closed: the text says so
+            return None
 
     def close(self) -> None:
         """Forget the rows."""

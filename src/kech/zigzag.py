@@ -15,7 +15,7 @@ is the only homology above H_0.  Of comparable neighbours the union is the coars
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from os import PathLike
 from typing import Any
@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from kech._kernels import walk_path
 from kech.errors import BadOption, ResourceError
+from kech.frames import as_frame
 from kech.homology.limits import half_the_memory
 from kech.lattice import compute_lattice
 from kech.paths import Lattice, Node, resolve_path
@@ -90,6 +91,20 @@ class ZigzagBarcode:
     classes: Ints  # by position
     smallest: Ints  # rows of the smallest class, by position
     holes: Ints  # dim H_1, by position
+    library: str | None = None  # of dataframes: the caller's
+
+    def __repr__(self) -> str:
+        return f"ZigzagBarcode({len(self.path)} nodes through {self.through}, {len(self.birth):,} bars of dimension 0)"
+
+    def _repr_html_(self) -> str:
+        from kech.notebook import show_zigzag
+
+        return show_zigzag(self)
+
+    def to_frame(self) -> Any:
+        """The bars as a dataframe of your library, each with the fewest rows it carries."""
+        ends = ("dimension", "birth", "death", "weight")
+        return as_frame([{name: getattr(bar, name) for name in ends} for bar in self.bars()], self.library)
 
     @property
     def positions(self) -> list[float]:
@@ -161,7 +176,8 @@ def compute_zigzag(
 ) -> ZigzagBarcode:
     """Bars along a path of the table's lattice: node by node, or rows, columns, diagonal, minimal."""
     check_through(through)
-    return zigzag_of(compute_lattice(table, grid=grid), path, through, threads=table.threads)
+    found = zigzag_of(compute_lattice(table, grid=grid), path, through, threads=table.threads)
+    return replace(found, library=table.library)
 
 
 def zigzag_of(
@@ -176,7 +192,7 @@ def zigzag_of(
     partitions = [lattice.classes(node) for node in nodes]
     check_memory(8 * len(nodes) * len(weights) + CLASS_BYTES * most_classes(partitions, through))
     found = walk_path(partitions, weights, through == "union", threads)
-    return ZigzagBarcode(nodes, lattice.columns, through, **found)
+    return ZigzagBarcode(nodes, lattice.columns, through, library=None, **found)
 
 
 def most_classes(partitions: Sequence[Ints], through: str) -> int:

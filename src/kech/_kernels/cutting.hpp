@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <numeric>
 
 #include "threads.hpp"
 #include "widths.hpp"
@@ -115,22 +116,48 @@ class Cutter {
         std::int64_t largest = ks.back();
         std::vector<std::int64_t> rows{0};
         std::vector<double> price{0};
-        Box box(axes_);
+        Growing box(widths_);
         for (std::size_t end = 1; end <= pieces.size(); ++end) {
             box.clear();
             rows.resize(1);
             price.resize(1);
             std::int64_t enough = 0;
             for (std::size_t at = end; at-- > 0;) {
-                box.cover(lo.data() + at * axes_, hi.data() + at * axes_);
                 rows.push_back(rows.back() + pieces[at].weight);
-                price.push_back(rows.back() * widths_.sum(box.lo.data(), box.hi.data()));
+                price.push_back(rows.back() * box.cover(lo.data() + at * axes_, hi.data() + at * axes_));
                 if (enough == 0 && rows.back() >= largest) enough = rows.back();
                 if (enough > 0 && rows.back() - enough >= largest) break;
             }
             for (std::size_t q = 0; q < ks.size(); ++q) choose(rows, price, ks[q], end, cost[q], length[q]);
         }
     }
+
+    // A box that is measured again only where it has grown.
+    class Growing {
+      public:
+        explicit Growing(const Widths& widths) : widths_(widths), box_(widths.axes()), each_(widths.axes()) {}
+
+        void clear() { box_.clear(); }
+
+        double cover(const Code* low, const Code* high) {
+            bool grown = false;
+            for (std::size_t j = 0; j < each_.size(); ++j) {
+                if (low[j] >= box_.lo[j] && high[j] <= box_.hi[j]) continue;
+                box_.lo[j] = std::min(box_.lo[j], low[j]);
+                box_.hi[j] = std::max(box_.hi[j], high[j]);
+                each_[j] = widths_.width(j, box_.lo[j], box_.hi[j]);
+                grown = true;
+            }
+            if (grown) total_ = std::accumulate(each_.begin(), each_.end(), 0.0);
+            return total_;
+        }
+
+      private:
+        const Widths& widths_;
+        Box box_;
+        std::vector<double> each_;
+        double total_ = 0;
+    };
 
     static void choose(const std::vector<std::int64_t>& rows, const std::vector<double>& price, std::int64_t k,
                        std::size_t end, std::vector<double>& cost, std::vector<std::uint32_t>& length) {

@@ -5,6 +5,7 @@
 
 #include "crowding.hpp"
 #include "cutting.hpp"
+#include "hilbert.hpp"
 #include "merging.hpp"
 #include "ordering.hpp"
 #include "peeling.hpp"
@@ -12,6 +13,7 @@
 #include "repairing.hpp"
 #include "rolling.hpp"
 #include "searching.hpp"
+#include "suppressing.hpp"
 #include "zigzag.hpp"
 
 namespace nb = nanobind;
@@ -38,6 +40,15 @@ static Out<std::int64_t> order_points(const Codes& codes, const In<std::int64_t>
     {
         nb::gil_scoped_release release;
         order = KdOrder(codes.data(), weights.data(), codes.shape(0), widths).run(threads);
+    }
+    return hand_over(std::move(order));
+}
+
+static Out<std::int64_t> order_by_hilbert(const Codes& codes, const Widths& widths) {
+    std::vector<std::int64_t> order;
+    {
+        nb::gil_scoped_release release;
+        order = HilbertOrder(codes.data(), codes.shape(0), widths).run();
     }
     return hand_over(std::move(order));
 }
@@ -70,15 +81,16 @@ static Levels read_levels(const std::vector<Codes>& tables, const Widths& widths
 }
 
 static nb::list peel_points(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
-                            const std::vector<Codes>& tables, const std::vector<std::int64_t>& ks, std::size_t most_nodes,
-                            std::uint64_t seed, unsigned threads) {
+                            const std::vector<Codes>& tables, const std::vector<std::int64_t>& ks,
+                            const std::vector<double>& limits, std::size_t most_nodes, std::uint64_t seed,
+                            unsigned threads) {
     std::vector<Share> shares;
     {
         nb::gil_scoped_release release;
         auto levels = read_levels(tables, widths);
         auto points = codes.shape(0);
         Nodes nodes(codes.data(), weights.data(), points, levels, most_nodes, seed);
-        shares = Peeler(codes.data(), weights.data(), points, widths, levels, nodes).run(ks, threads);
+        shares = Peeler(codes.data(), weights.data(), points, widths, levels, nodes).run(ks, limits, threads);
     }
     return hand_over(std::move(shares));
 }
@@ -104,6 +116,23 @@ static void begin_search(Search* place, const Codes& codes, const Widths& widths
     std::vector<Code> copied(codes.data(), codes.data() + codes.size());
     nb::gil_scoped_release release;
     new (place) Search({std::move(copied), widths.axes(), widths, read_levels(tables, widths), k, part}, start, seed);
+}
+
+static nb::tuple leave_out(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
+                           const std::vector<In<double>>& growth, std::int64_t k, const In<std::int64_t>& point,
+                           const In<std::int64_t>& group, const In<std::int64_t>& rows, double price,
+                           std::int64_t limit) {
+    Share start{{point.data(), point.data() + point.size()},
+                {group.data(), group.data() + group.size()},
+                {rows.data(), rows.data() + rows.size()}};
+    std::vector<Codebook> books;
+    for (const auto& of_axis : growth) books.push_back({copy(of_axis), {}, 0});
+    {
+        nb::gil_scoped_release release;
+        Ground ground{{codes.data(), codes.data() + codes.size()}, widths.axes(), widths, {}, k, true};
+        start = Suppressor(std::move(ground), start, weights.data(), std::move(books), price, limit).run();
+    }
+    return hand_over(std::move(start));
 }
 
 static nb::dict merge_points(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths, bool ball,
@@ -169,11 +198,11 @@ static double bound_side(const Codes& codes, const In<std::int64_t>& weights, co
 
 static nb::tuple repair_classes(const Codes& codes, const Codes& secrets, const Widths& widths, std::int64_t k,
                                 const Aims& aims, const In<std::int64_t>& point, const In<std::int64_t>& group,
-                                const In<std::int64_t>& rows, bool apart) {
+                                const In<std::int64_t>& rows, bool split, bool apart) {
     Share found;
     {
         nb::gil_scoped_release release;
-        Repair repair(codes.data(), secrets.data(), secrets.shape(1), widths, k, aims);
+        Repair repair(codes.data(), secrets.data(), secrets.shape(1), widths, k, aims, split);
         found = repair.run(point.data(), group.data(), rows.data(), point.size(), apart);
     }
     return nb::make_tuple(hand_over(std::move(found.point)), hand_over(std::move(found.group)),
@@ -257,7 +286,9 @@ NB_MODULE(_kernels, m) {
         .def_prop_ro("rounds", &Search::rounds);
     m.def("peel_points", &peel_points);
     m.def("grow_points", &grow_points);
+    m.def("leave_out", &leave_out);
     m.def("order_points", &order_points);
+    m.def("order_by_hilbert", &order_by_hilbert);
     m.def("cut_order", &cut_order);
     m.def("merge_points", &merge_points);
     m.def("reach_rows", &reach_rows);

@@ -55,12 +55,13 @@ class Nodes {
         std::size_t all = 1;
         for (std::size_t j = 0; j < axes_ && all <= most; ++j) all *= levels[j].count;
         if (all <= most) take_all(levels, all);
-        else take_chains(means, most, seed);
+        else take_chains(means, most / 2, seed);
         sort(means);
     }
 
     std::size_t size() const { return levels_.size() / axes_; }
     const std::uint8_t* operator[](std::size_t node) const { return levels_.data() + node * axes_; }
+    double width(std::size_t node) const { return width_[node]; }
 
   private:
     using Means = std::vector<std::vector<double>>;  // [axis][level]
@@ -119,12 +120,16 @@ class Nodes {
         std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return width[a] < width[b]; });
         std::vector<std::uint8_t> sorted;
         sorted.reserve(levels_.size());
-        for (std::size_t node : order) sorted.insert(sorted.end(), (*this)[node], (*this)[node] + axes_);
+        for (std::size_t node : order) {
+            sorted.insert(sorted.end(), (*this)[node], (*this)[node] + axes_);
+            width_.push_back(width[node]);
+        }
         levels_ = std::move(sorted);
     }
 
     std::size_t axes_;
     std::vector<std::uint8_t> levels_;
+    std::vector<double> width_;  // of the cells of a node, on the mean
 };
 
 class Peeler {
@@ -134,17 +139,20 @@ class Peeler {
         : codes_(codes), weights_(weights), points_(points), axes_(levels.axes()), widths_(widths), levels_(levels),
           nodes_(nodes) {}
 
-    std::vector<Share> run(const std::vector<std::int64_t>& ks, unsigned threads) const {
+    // For each k its shares; none, where they would cost more than the limit by far.
+    std::vector<Share> run(const std::vector<std::int64_t>& ks, const std::vector<double>& limits,
+                           unsigned threads) const {
         std::vector<Share> shares(ks.size());
         std::atomic<std::size_t> next{0};
         auto worker = [&] {
-            for (std::size_t q; (q = next.fetch_add(1)) < ks.size();) shares[q] = peel(ks[q]);
+            for (std::size_t q; (q = next.fetch_add(1)) < ks.size();) shares[q] = peel(ks[q], limits[q]);
         };
         together(threads, [&](std::size_t) { worker(); });
         return shares;
     }
 
   private:
+    static constexpr double hope = 0.6;  // boxes are narrower than their cells
     static constexpr std::size_t most_visits = 800'000'000;  // look-ups of a point on an axis at a node; more for many points
 
     struct Slot {
@@ -154,16 +162,21 @@ class Peeler {
         std::uint32_t node = 0;  // 1 + the node this slot was last used for
     };
 
-    Share peel(std::int64_t k) const {
+    Share peel(std::int64_t k, double limit) const {
         std::vector<std::int64_t> group(points_, -1);
         std::vector<std::uint32_t> left(points_), place(points_);
         std::iota(left.begin(), left.end(), 0u);
         std::vector<Slot> slots(std::bit_ceil(2 * points_ + 1));
         std::int64_t rows = std::accumulate(weights_, weights_ + points_, std::int64_t{0}), groups = 0;
+        double paid = 0;
         std::size_t visits = (most_visits + 800 * points_) / axes_;
         for (std::size_t node = 0; node < nodes_.size() && rows >= k; node += stride(node, left.size(), visits)) {
-            if (count(node, left, place, slots, k)) rows -= take(left, place, slots, k, group, groups);
+            if (hope * (paid + nodes_.width(node) * rows) > limit) return {};
             visits -= std::min(visits, left.size());
+            if (!count(node, left, place, slots, k)) continue;
+            std::int64_t taken = take(left, place, slots, k, group, groups);
+            paid += nodes_.width(node) * taken;
+            rows -= taken;
         }
         attach(left, group, groups);
         return share(group, groups);

@@ -1,6 +1,7 @@
 // Recreating: the rows of a few neighbouring classes in new classes, by one of several recipes.
 #pragma once
 
+#include <array>
 #include <span>
 
 #include "parting.hpp"
@@ -132,7 +133,7 @@ class Recreator {
         for (std::size_t q = 0; q < nodes_.size() && rows >= ground_.k; ++q) {
             double mean = unpack(nodes_[q], at);
             if (q % 8 == 0 && paid + 0.9 * mean * rows > bound) return never;
-            if (count(region, at, n)) take_cells(region, at, n, rows, paid);
+            if (count(region, nodes_[q], n)) take_cells(region, at, n, rows, paid);
         }
         Class rest;
         for (auto t : left_) rest.push_back(region.held[t]);
@@ -159,6 +160,7 @@ class Recreator {
         }
         while (nodes > most_nodes) nodes = thin(open, chance);
         axes_ = {pool_.data(), open};
+        open_halves();
     }
 
     // The level of each axis at a node; what its cells lose, on the mean.
@@ -187,7 +189,7 @@ class Recreator {
                 axis.width.push_back(width[code]);
                 sum += width[code] * held.rows;
             }
-            std::size_t cells = distinct(axis.name.data() + start, n);
+            std::size_t cells = count_cells(region, axis.name.data() + start).first;
             if (cells == before) {
                 axis.name.resize(start), axis.width.resize(start);
                 continue;
@@ -200,16 +202,19 @@ class Recreator {
         work += n * levels.count;
     }
 
-    std::size_t distinct(const std::uint64_t* name, std::size_t n) {
-        std::size_t mask = std::bit_ceil(2 * n + 1) - 1, found = 0;
+    // How many cells there are, and the rows in the fullest.
+    std::pair<std::size_t, std::int64_t> count_cells(const Region& region, const std::uint64_t* name) {
+        std::size_t n = region.held.size(), mask = std::bit_ceil(2 * n + 1) - 1, cells = 0;
+        std::int64_t most = 0;
         if (slots_.size() <= mask) slots_.resize(mask + 1);
         ++stamp_;
         for (std::size_t t = 0; t < n; ++t) {
             std::size_t at = name[t] & mask;
             while (slots_[at].stamp == stamp_ && slots_[at].key != name[t]) at = (at + 1) & mask;
-            if (slots_[at].stamp != stamp_) slots_[at] = {name[t], 0, 0, stamp_}, ++found;
+            if (slots_[at].stamp != stamp_) slots_[at] = {name[t], 0, 0, stamp_}, ++cells;
+            most = std::max(most, slots_[at].rows += region.held[t].rows);
         }
-        return found;
+        return {cells, most};
     }
 
     // One level fewer on one axis, an inner one while there is one.
@@ -251,15 +256,15 @@ class Recreator {
             nodes_[starts_[static_cast<std::size_t>((key[q] - from) * scale)]++] = static_cast<std::uint32_t>(q);
     }
 
-    bool count(const Region& region, const std::vector<std::size_t>& at, std::size_t n) {
+    // Rows left in each cell of the node; whether any cell has k.
+    bool count(const Region& region, std::size_t node, std::size_t n) {
+        const Half &low = half(region, 0, node % halves_[0].size(), n), &high = half(region, 1, node / halves_[0].size(), n);
+        if (!low.full || !high.full) return false;
+        sums_.resize(left_.size());
+        place_.resize(n);
+        for (std::size_t i = 0; i < left_.size(); ++i) sums_[i] = low.sums[left_[i]] + high.sums[left_[i]];
         ++stamp_;
         work += left_.size() / 2;
-        place_.resize(n);
-        sums_.assign(left_.size(), 0);
-        for (std::size_t j = 0; j < axes_.size(); ++j) {
-            const std::uint64_t* name = axes_[j].name.data() + at[j] * n;
-            for (std::size_t i = 0; i < left_.size(); ++i) sums_[i] += name[left_[i]];
-        }
         bool found = false;
         for (std::size_t i = 0; i < left_.size(); ++i) {
             std::size_t where = sums_[i] & mask_;
@@ -270,6 +275,37 @@ class Recreator {
             place_[i] = static_cast<std::uint32_t>(where);
             found |= slot.rows >= ground_.k;
         }
+        return found;
+    }
+
+    // What the nodes with equal levels on half of the axes have in common, looked at when the first of them comes.
+    struct Half {
+        bool known = false, full = false;  // has a cell k rows, whatever the other half
+        std::vector<std::uint64_t> sums;   // of the names on these axes
+    };
+
+    void open_halves() {
+        std::size_t all = 1, low = 1;
+        for (const Axis& axis : axes_) all *= axis.levels.size();
+        for (split_ = 0; split_ < axes_.size() && low * low < all; ++split_) low *= axes_[split_].levels.size();
+        halves_[0].resize(low);
+        halves_[1].resize(all / low);
+        for (auto& half : halves_)
+            for (Half& one : half) one.known = false;
+    }
+
+    const Half& half(const Region& region, std::size_t side, std::size_t which, std::size_t n) {
+        Half& found = halves_[side][which];
+        if (found.known) return found;
+        found.known = true;
+        found.sums.assign(n, 0);
+        for (std::size_t j = side ? split_ : 0; j < (side ? axes_.size() : split_); ++j) {
+            const std::uint64_t* name = axes_[j].name.data() + which % axes_[j].levels.size() * n;
+            for (std::size_t t = 0; t < n; ++t) found.sums[t] += name[t];
+            which /= axes_[j].levels.size();
+        }
+        found.full = count_cells(region, found.sums.data()).second >= ground_.k;
+        work += n / 2;
         return found;
     }
 
@@ -365,7 +401,7 @@ class Recreator {
         for (std::size_t q = 0; q < nodes_.size() && rows >= fewest; ++q) {
             double mean = unpack(nodes_[q], at);
             if (q % 8 == 0 && paid + 0.8 * mean * rows > bound) return never;
-            if (count(region, at, n)) open_cells(region, at, n, fewest, rows, paid);
+            if (count(region, nodes_[q], n)) open_cells(region, at, n, fewest, rows, paid);
         }
         return settle(region, bound, paid);
     }
@@ -483,27 +519,28 @@ class Recreator {
         return total > bound ? never : total;
     }
 
-    // From an outlying row on, always the row that widens least, until there are k
+    // From a row far from the last one on, always the row that widens least, until there are k
 
     double grow(const Region& region, double bound, Chance& chance) {
         Class left = region.held;
         std::int64_t rows = region.rows;
         double total = 0;
+        std::int64_t last = left[chance.below(left.size())].point;
         while (rows >= ground_.k) {
             std::size_t at = open();
-            std::size_t seed = outlier(left, chance.below(left.size()));
-            rows -= move(left, seed, at);
+            rows -= move(left, outlier(left, last), at);
             while (rows_[at] < ground_.k) rows -= move(left, nearest(left, at), at);
+            last = fresh_[at].back().point;
             total += rows_[at] * hulls_[at].width();
             if (total > bound) return never;
         }
         return attach(left, bound);
     }
 
-    std::size_t outlier(const Class& left, std::size_t from) {
+    std::size_t outlier(const Class& left, std::int64_t from) {
         Hull& hull = hulls_[used_ - 1];
-        hull.start(ground_.at(left[from].point));
-        std::size_t found = from;
+        hull.start(ground_.at(from));
+        std::size_t found = 0;
         double width = -1;
         for (std::size_t i = 0; i < left.size(); ++i) {
             double here = hull.with(ground_.at(left[i].point));
@@ -602,6 +639,8 @@ class Recreator {
     double fixed_ = 0;
     std::vector<Axis> pool_;
     std::span<Axis> axes_;
+    std::array<std::vector<Half>, 2> halves_;
+    std::size_t split_ = 0;
     std::size_t mask_ = 0;
     std::vector<Slot> slots_;
     std::uint64_t stamp_ = 0;

@@ -128,8 +128,10 @@ class Judge {
 
 class Repair {
   public:
-    Repair(const Code* codes, const Code* secrets, std::size_t columns, const Widths& widths, std::int64_t k, const Aims& aims)
-        : codes_(codes), secrets_(secrets), columns_(columns), axes_(widths.axes()), widths_(widths), k_(k), aims_(aims) {}
+    Repair(const Code* codes, const Code* secrets, std::size_t columns, const Widths& widths, std::int64_t k, const Aims& aims,
+           bool split)
+        : codes_(codes), secrets_(secrets), columns_(columns), axes_(widths.axes()), widths_(widths), k_(k), aims_(aims),
+          split_(split) {}
 
     // Shares ascend by group.  With `apart` every class is parted again, not only those that were merged.
     Share run(const std::int64_t* point, const std::int64_t* group, const std::int64_t* rows, std::size_t shares, bool apart) {
@@ -348,7 +350,7 @@ class Repair {
     Trade find_trade(std::int64_t at, const Near& near) const {
         const Class& one = classes_[at];
         Trade best;
-        if (one.members.size() > crowd) return best;
+        if (!split_ || one.members.size() > crowd) return best;
         double own = lack(one);
         auto without_one = boxes_without(one);
         for (std::size_t i = 0; i < near.size() && i < traders; ++i) {
@@ -478,7 +480,7 @@ class Repair {
             measure(high);
             if (lack(high) == 0) return true;
         }
-        return halve(one, low, high);
+        return split_ && halve(one, low, high);
     }
 
     // Where no straight cut holds: every value is halved on its own, at its own middle of the axis.  The parts then have
@@ -584,6 +586,7 @@ class Repair {
     const Widths& widths_;
     std::int64_t k_;
     const Aims& aims_;
+    bool split_;  // may rows that differ in nothing but sensitive values go to several classes
     const Judge* judge_ = nullptr;
     std::vector<Class> classes_;
     std::vector<std::int64_t> before_, after_;

@@ -57,13 +57,13 @@ class Widths {
     void add_line(std::vector<double> left, std::vector<double> right, double length, double cap, Code null) {
         std::size_t codes = left.size();
         lines_.push_back({std::move(left), std::move(right), length, cap, null});
-        axes_.push_back({false, lines_.size() - 1, codes, table(lines_.back(), codes)});
+        axes_.push_back({false, lines_.size() - 1, codes, fill(lines_.back(), codes)});
     }
 
     void add_tree(std::vector<double> single, const double* gaps) {
         std::size_t codes = single.size();
         trees_.emplace_back(std::move(single), gaps);
-        axes_.push_back({true, trees_.size() - 1, codes, table(trees_.back(), codes)});
+        axes_.push_back({true, trees_.size() - 1, codes, fill(trees_.back(), codes)});
     }
 
     // From here on, sides of a line that are not narrow end elsewhere.
@@ -72,7 +72,7 @@ class Widths {
         line.loose_left = std::move(left);
         line.loose_right = std::move(right);
         line.narrow = narrow;
-        axes_[axis].all = table(line, axes_[axis].codes);
+        axes_[axis].all = fill(line, axes_[axis].codes);
     }
 
     // The same axes, on which what is wider than the limit is dear: a search that saves keeps to the limit.
@@ -85,6 +85,7 @@ class Widths {
     }
 
     std::size_t axes() const { return axes_.size(); }
+    std::size_t codes(std::size_t axis) const { return axes_[axis].codes; }
 
     // A line of exact values, without NULL and without a cap.
     bool is_plain(std::size_t axis) const {
@@ -99,6 +100,9 @@ class Widths {
         if (!all.empty()) return all[lo * codes + hi];
         return dear(tree ? trees_[at](lo, hi) : lines_[at](lo, hi));
     }
+
+    // The width of every (lo, hi), at lo * codes + hi; nothing for a large axis.
+    const double* table(std::size_t axis) const { return axes_[axis].all.empty() ? nullptr : axes_[axis].all.data(); }
 
     double sum(const Code* lo, const Code* hi) const {
         double total = 0;
@@ -119,7 +123,7 @@ class Widths {
     };
 
     template <class Ruler>
-    static std::vector<double> table(const Ruler& ruler, std::size_t codes) {
+    static std::vector<double> fill(const Ruler& ruler, std::size_t codes) {
         if (codes > small) return {};
         std::vector<double> all(codes * codes, 0.0);
         for (std::size_t lo = 0; lo < codes; ++lo)

@@ -8,6 +8,7 @@ from kech.attacks.homogeneity import MOST_RECORDS
 from kech.attacks.outcome import Attack
 from kech.attacks.target import Target
 from kech.certificate import Cell
+from kech.composition import count_candidates, find_cover, intersect
 from kech.linkage import Linkage
 from kech.published import Ints, plain
 
@@ -28,22 +29,17 @@ def attack_composition(target: Target) -> list[Attack]:
     pairs = zip(rows.tolist(), ours.classes_of(rows), theirs.classes_of(rows), strict=True)
     found = [(row, one.tolist(), two.tolist()) for row, one, two in pairs if len(one) and len(two)]
     columns = [name for name in ours.release.sensitive if name in theirs.release.sensitive]
-    return [narrow(found, ours, theirs), *(pin(column, found, ours, theirs) for column in columns)]
+    return [narrow(ours, theirs), *(pin(column, found, ours, theirs) for column in columns)]
 
 
-def narrow(found: Sequence[Place], ours: Linkage, theirs: Linkage) -> Attack:
+def narrow(ours: Linkage, theirs: Linkage) -> Attack:
     """How many records have fewer candidates in both releases than either promises."""
     k = min(int(linkage.release.sizes.min()) for linkage in (ours, theirs))
-    hits, alone, least = 0, 0, ours.rows
-    for _, one, two in found:
-        first, second = (
-            np.unique(np.concatenate([linkage.candidates(group) for group in groups]))
-            for linkage, groups in ((ours, one), (theirs, two))
-        )
-        joint = len(np.intersect1d(first, second, assume_unique=True))
-        hits, alone, least = hits + (joint < k), alone + (min(len(first), len(second)) < k), min(least, joint)
-    note = f"the fewest: {least}"
-    return Attack("compose", f"records with fewer than {k} candidates", len(found), hits, alone, note)
+    one, two = (find_cover(linkage, "--second") for linkage in (ours, theirs))
+    joint = count_candidates(intersect(one, two), k)
+    alone = max(int((count_candidates(cover, k) < k).sum()) for cover in (one, two))
+    note = f"joint k = {int(joint.min(initial=ours.rows))}"
+    return Attack("compose", f"records with fewer than {k} candidates", len(joint), int((joint < k).sum()), alone, note)
 
 
 def pin(column: str, found: Sequence[Place], ours: Linkage, theirs: Linkage) -> Attack:

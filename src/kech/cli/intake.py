@@ -28,6 +28,15 @@ def whole(_: Any, tokens: Sequence[cyclopts.Token]) -> int:
         raise ValueError("write a whole number.") from None
 
 
+def share(_: Any, tokens: Sequence[cyclopts.Token]) -> float:
+    """A share of the rows: 0.01, or 1%."""
+    text = tokens[0].value.strip()
+    try:
+        return float(text[:-1]) / 100 if text.endswith("%") else float(text)
+    except ValueError:
+        raise ValueError("write a share of the rows: 0.01 or 1%.") from None
+
+
 Whole = Annotated[int, Parameter(converter=whole)]
 
 Names = Annotated[list[str], Parameter(consume_multiple=True, negative="")]
@@ -120,8 +129,8 @@ class GoalOptions:
 class SearchOptions:
     """How far a cut may go."""
 
-    suppress: float | None = None
-    """Share of the rows that may be left out: 0.02 is two in a hundred."""
+    suppress: Annotated[float | None, Parameter(converter=share)] = None
+    """Share of the rows that may be left out: 0.02 or 2%; the regime cut leaves none out."""
     effort: str | None = None
     """How long to search for a lower loss: quick, normal, best, or seconds for each k; Ctrl-C keeps the best so far."""
     seed: Annotated[int | None, Parameter(converter=whole)] = None

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 import kech
 from kech import screen
-from kech.cli.intake import Flag, Intake, TableName, Whole, app, parse_ks, split, whole
+from kech.cli.intake import Flag, Intake, TableName, Whole, app, parse_ks, share, split, whole
 from kech.errors import BadOption
 from kech.plot import check_plot
 from kech.screen import shapes as drawings
@@ -91,7 +91,7 @@ def lattice(
     *,
     intake: Intake | None = None,
     k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
-    suppress: float | None = None,
+    suppress: Annotated[float | None, Parameter(converter=share)] = None,
     search: str = "lattice",
 ) -> None:
     """Show for every k the best and the minimal nodes of the lattice: one level for all rows of a column.
@@ -103,7 +103,7 @@ def lattice(
     k: list[str]
         Which k; 2 to 100 otherwise. Ranges are welcome: --k 2-20,50.
     suppress: float
-        Share of the rows that may be left out: 0.02 is two in a hundred.
+        Share of the rows that may be left out: 0.02 or 2%.
     search: str
         lattice (all nodes, or the best found in a lattice too large for that) or chain (the paper's approximation).
     """

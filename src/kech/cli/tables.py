@@ -160,17 +160,7 @@ def release(
         written = made.write(
             output, certificate, ledger=not no_ledger, earlier=earlier, allow_composition=allow_composition
         )
-        beside = certificate or f"{output}.certificate.json"
-        found = {"file": str(find_address(output) or output), "certificate": str(beside), **written["claims"]}
-        found |= {"measured": written["measured"], "dropped": list(opened.dropped)}
-        found["ledger"] = made.words[-1].to_json()
-        kept = [(name, opened.facts(name)) for name in (*opened.sensitive, *opened.keep)]
-        found["identifying"] = [
-            name for name, facts in kept if facts.type == "text" and facts.distinct > 0.9 * facts.rows
-        ]
-        found["unhidden_edges"] = [
-            axis["column"] for axis in made.axes if axis.get("grid", "auto") not in ("auto", "tight")
-        ]
+        found = made.told(output, written, certificate)
     screen.show(found, asked.json, screen.released)
 
 

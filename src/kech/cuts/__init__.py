@@ -21,4 +21,4 @@ class Wishes:
     def keep_all(self) -> None:
         """For cuts that publish every row."""
         if self.suppress:
-            raise BadOption("--suppress", "only --cut domain leaves rows out.")
+            raise BadOption("--suppress", "this cut publishes every row; local, minimal and domain may leave some out.")

@@ -1,20 +1,23 @@
 """Local cut: lowest information loss, each class with its own box.
 
-Starts: order and cut for every k; for some, peeled lattice cells and classes grown from outlying rows.  The
-cheapest start is searched: neighbouring classes exchange rows, or are freed and made anew.  At last a partition of
-a larger k serves a smaller one where it costs less, so that the loss never falls as k grows.
+Starts: kd order and cut for every k; for some, also Hilbert order and cut, classes grown from outlying rows, and
+peeled lattice cells.  The best start is searched: neighbouring classes exchange rows, or are freed and made anew.  At
+last a partition of a larger k serves a smaller one where it costs less, so that the loss never falls as k grows.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import inf
 from time import monotonic
+from typing import Any
 
 import numpy as np
 
-from kech._kernels import Search, grow_points, order_points
+from kech._kernels import Search, grow_points
 from kech.cuts import Wishes
-from kech.cuts.ordering import by_grid, cut_ordering
+from kech.cuts.ordering import by_grid, cut_ordering, order_along
 from kech.cuts.peeling import level_tables, peel
 from kech.errors import BadOption
+from kech.grid import Ints
 from kech.loosening import loose_widths, loosen
 from kech.loss import mean_loss
 from kech.partition import Partition, build_partition
@@ -23,6 +26,7 @@ from kech.progress import report
 
 FEW = 8  # so many k are all studied, however little effort is asked for
 APART = 1.3  # beyond, and in haste, only k this factor apart
+CLOSE = 1.25  # starts that cost no more than this factor race
 PAIR_ROUNDS = 2  # before classes are freed
 HEAT = 0.003  # how much dearer, as a share, classes made anew may be at first
 COOL = 0.85  # share of the search after which nothing may become dearer
@@ -33,8 +37,8 @@ STRETCHES = (200, 4000)
 # Width look-ups of the search: at least, for each row, and of a large table at most these and for each row these.
 EFFORTS = {
     "quick": (1e4, 400, 3.5e6, 20),
-    "normal": (1e5, 6000, 40e6, 200),
-    "best": (1e6, 200_000, 1.9e9, 4000),
+    "normal": (1e5, 6000, 38e6, 150),
+    "best": (1e6, 200_000, 2.3e9, 4000),
 }
 
 
@@ -45,11 +49,9 @@ def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Par
     check_effort(effort)
     found = list(cut_ordering(points, ks, threads=wishes.threads, part=wishes.part))
     studied = studied_ks(ks, effort)
-    for k, peeled in peel_each(points, studied, wishes):
-        at = ks.index(k)
-        starts = [found[at], peeled, *([] if effort == "quick" else [grow(points.at(k), k, wishes)])]
-        found[at] = search(min(starts, key=published), k, effort, wishes)
-    return iter(serve_smaller(points, ks, found))
+    for k, start in best_starts(points, {k: found[ks.index(k)] for k in studied}, wishes):
+        found[ks.index(k)] = search(start, k, effort, wishes)
+    return iter(serve_smaller(ks, found))
 
 
 def usual_effort(ks: Sequence[int]) -> str:
@@ -59,7 +61,7 @@ def usual_effort(ks: Sequence[int]) -> str:
 
 def check_effort(effort: str | float) -> None:
     """A name, or seconds."""
-    if effort not in EFFORTS and not (isinstance(effort, (int, float)) and 0 <= effort < float("inf")):
+    if effort not in EFFORTS and not (isinstance(effort, (int, float)) and 0 <= effort < inf):
         raise BadOption("--effort", f"choose among {', '.join(EFFORTS)}, or a number of seconds.")
 
 
@@ -74,38 +76,64 @@ def studied_ks(ks: Sequence[int], effort: str | float) -> list[int]:
     return chosen
 
 
-def peel_each(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[tuple[int, Partition]]:
-    """Each k with its peeled partition; k of equal grids share the lattice."""
+def best_starts(points: Points, starts: Mapping[int, Partition], wishes: Wishes) -> Iterator[tuple[int, Partition]]:
+    """Each k with the best of its start and of those made here; k of equal grids share the lattice."""
+    ks = list(starts)
+    order = order_along(points.at(1), threads=wishes.threads)
+    curved = cut_ordering(points, ks, threads=wishes.threads, part=wishes.part, hilbert=True)
+    grown = (grow(points.at(k), k, order, wishes) for k in ks)
+    made = dict(zip(ks, (rate(several) for several in zip(starts.values(), curved, grown, strict=True)), strict=True))
     for at, batch in by_grid(points, ks):
-        for k, shares in zip(batch, peel(at, batch, threads=wishes.threads, seed=wishes.seed), strict=True):
-            yield k, build_partition(points.at(k), *shares)
+        limits = [min(made[k]) for k in batch]
+        for k, shares in zip(batch, peel(at, batch, limits, threads=wishes.threads, seed=wishes.seed), strict=True):
+            peeled = [build_partition(at, *shares)] if len(shares[0]) else []
+            yield k, race(made.pop(k) | rate(peeled), k, wishes)
 
 
-def grow(points: Points, k: int, wishes: Wishes) -> Partition:
+def rate(starts: Iterable[Partition]) -> dict[float, Partition]:
+    """Each by what it loses."""
+    return {published(start): start for start in starts}
+
+
+def race(starts: Mapping[float, Partition], k: int, wishes: Wishes) -> Partition:
+    """The cheapest start, or the one that is cheapest after a first step of the search if several are close."""
+    close = [start for loss, start in starts.items() if loss <= CLOSE * min(starts)]
+    if len(close) == 1:
+        return close[0]
+    searches = [begin(start, k, wishes) for start in close]
+    for found in searches:
+        found.step(0.0, False, wishes.threads)
+    return build_partition(close[0].points, *min(searches, key=lambda found: found.price).shares())
+
+
+def grow(points: Points, k: int, order: Ints, wishes: Wishes) -> Partition:
     """Classes grown from outlying rows, each time by the row that widens least; in stretches of the kd order."""
-    widths = loose_widths(points)
-    order = order_points(points.codes, points.weights, widths, wishes.threads)
     stretch = int(np.clip(PAIRS / len(points.weights), *STRETCHES))
     how = (k, wishes.part, stretch, wishes.seed, wishes.threads)
-    return build_partition(points, *grow_points(points.codes, points.weights, order, widths, *how))
+    return build_partition(points, *grow_points(points.codes, points.weights, order, loose_widths(points), *how))
 
 
-def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, limit: float = float("inf")) -> Partition:
+def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, limit: float = inf) -> Partition:
     """The cheapest partition found from one start; stopped by Ctrl-C, the cheapest so far.  Sides beyond the
     limit are dear.
     """
-    points, shares = start.points, (start.point, start.group, start.rows)
-    widths = points.widths() if limit < float("inf") else loose_widths(points)
-    found = Search(points.codes, widths.limited(limit), level_tables(points), k, wishes.part, *shares, wishes.seed)
-    share = progress_of(found, points.rows, effort)
+    points, found = start.points, begin(start, k, wishes, limit=limit)
+    share, cells = progress_of(found, points.rows, effort), points.rows * len(points.axes)
     try:
         while (done := share()) < 1 and found.price > 0:
-            report(f"searching at k={k}", done)
+            report(f"searching at k={k}" + (f", loss {found.price / cells:.4f}" if limit == inf else ""), done)
             ruin = found.rounds >= PAIR_ROUNDS
             found.step(HEAT * max(0.0, 1 - done / COOL) if ruin else 0.0, ruin, wishes.threads)
     except KeyboardInterrupt:
         report(f"stopped at k={k}", 1.0)
     return build_partition(points, *found.shares())
+
+
+def begin(start: Partition, k: int, wishes: Wishes, *, limit: float = inf) -> Search:
+    """A search that has not made a step yet."""
+    points, shares = start.points, (start.point, start.group, start.rows)
+    widths = points.widths() if limit < inf else loose_widths(points)
+    return Search(points.codes, widths.limited(limit), level_tables(points), k, wishes.part, *shares, wishes.seed)
 
 
 def progress_of(found: Search, rows: int, effort: str | float) -> Callable[[], float]:
@@ -118,15 +146,17 @@ def progress_of(found: Search, rows: int, effort: str | float) -> Callable[[], f
     return lambda: (monotonic() - begin) / effort if effort else 1.0
 
 
-def serve_smaller(points: Points, ks: Sequence[int], found: Sequence[Partition]) -> list[Partition]:
-    """From the largest k down: what serves a larger k is taken where it is cheaper."""
-    best: list[Partition] = []
-    for k, own in sorted(zip(ks, found, strict=True), key=lambda pair: -pair[0]):
-        larger = [build_partition(points.at(k), made.point, made.group, made.rows) for made in best[-1:]]
-        best.append(min(own, *larger, key=published) if larger else own)
-    return best[::-1]
-
-
 def published(partition: Partition) -> float:
     """What a partition loses when its ends are loosened."""
     return mean_loss(loosen(partition))
+
+
+def serve_smaller(
+    ks: Sequence[int], found: Sequence[Partition], worth: Callable[[Partition], Any] = published
+) -> list[Partition]:
+    """From the largest k down: what serves a larger k is taken where it is cheaper."""
+    best: list[Partition] = []
+    for k, own in sorted(zip(ks, found, strict=True), key=lambda pair: -pair[0]):
+        larger = [build_partition(made.points.at(k), made.point, made.group, made.rows) for made in best[-1:]]
+        best.append(min(own, *larger, key=worth) if larger else own)
+    return best[::-1]

@@ -38,7 +38,7 @@ def cut_for_goals(
     made: dict[int, Partition] = {}
     for k, found in zip(starts, cut(points, starts, replace(wishes, goals=None)), strict=True):
         report("meeting goals", len(made) / len(starts))
-        made[k] = meet_goals(found, k, goals)
+        made[k] = meet_goals(found, k, goals, part=wishes.part)
     best: dict[int, Partition] = {}
     for k in reversed(starts):
         offered = [made[k], *([on_grid(best[min(best)], points.at(k))] if best else [])]
@@ -53,25 +53,25 @@ def start_sizes(ks: Sequence[int], goals: Goals, rows: int) -> list[int]:
     return sorted(size for size in sizes if size <= rows)
 
 
-def meet_goals(partition: Partition, k: int, goals: Goals) -> Partition:
+def meet_goals(partition: Partition, k: int, goals: Goals, *, part: bool = True) -> Partition:
     """A partition that keeps the goals, from one whose classes have k rows; all rows as one class must keep them."""
     dealt = deal(partition)
     if hold(goals, tally_secrets(dealt)):
         return dealt
-    mended = repair(dealt, k, goals, apart=False)
+    mended = repair(dealt, k, goals, part=part, apart=False)
     if mended.classes > HARD * dealt.classes:
         return mended
-    return min(mended, repair(one_class(dealt), k, goals, apart=True), key=mean_loss)
+    return min(mended, repair(one_class(dealt), k, goals, part=part, apart=True), key=mean_loss)
 
 
-def repair(dealt: Partition, k: int, goals: Goals, *, apart: bool) -> Partition:
-    """Merge what breaks a goal, then part what was merged, or everything."""
+def repair(dealt: Partition, k: int, goals: Goals, *, part: bool, apart: bool) -> Partition:
+    """Merge what breaks a goal, then part what was merged, or everything; without `part`, equal rows stay together."""
     points = dealt.points
     assert isinstance(points, Grains)
     aims = aims_of(goals, points)
     shares = (dealt.point, dealt.group, dealt.rows)
     return build_partition(
-        points, *repair_classes(points.codes, points.secrets, loose_widths(points), k, aims, *shares, apart)
+        points, *repair_classes(points.codes, points.secrets, loose_widths(points), k, aims, *shares, part, apart)
     )
 
 

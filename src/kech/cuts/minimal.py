@@ -4,8 +4,9 @@ The minimal anonymity complex of the paper.  A handful of rows is solved exactly
 axes on which what is wider than a limit is dear; the limit sinks towards a lower bound of eps as the search follows.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -35,7 +36,11 @@ def cut_minimal(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[P
         exact = solve(points.at(k), k) if wishes.part else None
         bound = largest_radius(exact) if exact else eps_bound(points.at(k), k, threads=wishes.threads)
         narrow = exact or min(
-            (shrink(made, k, bound, effort, wishes) for made in (start, *even_start(points.at(k), k))), key=worth
+            (
+                shrink(made, k, bound, partial(search, k=k, effort=effort, wishes=wishes))
+                for made in (start, *even_start(points.at(k), k))
+            ),
+            key=worth,
         )
         found = cheapen(narrow, k, effort, wishes)
         yield replace(found, eps=largest_radius(found), eps_bound=bound)
@@ -93,7 +98,7 @@ def spans(points: Points, codes: Ints) -> Iterator[tuple[Axis, Ints, Ints]]:
     return zip(points.axes, codes.min(axis=0), codes.max(axis=0), strict=True)
 
 
-def shrink(start: Partition, k: int, bound: float, effort: str | float, wishes: Wishes) -> Partition:
+def shrink(start: Partition, k: int, bound: float, improve: Callable[..., Partition]) -> Partition:
     """The narrowest partition found: the limit sinks step by step, and by smaller steps where a step was too large."""
     best, step = start, FIRST_STEP
     for tried in range(TRIES):
@@ -102,7 +107,7 @@ def shrink(start: Partition, k: int, bound: float, effort: str | float, wishes: 
             break
         report(f"narrowing at k={k}", tried / TRIES)
         limit = max(bound, eps * (1 - step))
-        found = search(best, k, effort, wishes, limit=2 * limit + ROUNDING)
+        found = improve(best, limit=2 * limit + ROUNDING)
         best = min(best, found, key=worth)
         step = step if largest_radius(found) <= limit + ROUNDING else step / 2
     return best

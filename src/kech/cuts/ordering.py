@@ -1,6 +1,7 @@
 """Order and cut: put the points on a line so that neighbours stay close, then cut the line for every k.
 
-The order does not depend on k, so one order serves the whole spectrum.  Along it, the dynamic program finds
+Two orders, that of a kd tree and the Hilbert curve.  They do not depend on k, so one order serves the whole
+spectrum.  Along it, the dynamic program finds
 the cheapest cut into runs of at least k rows:
 
     f(i) = min over runs (h, i] of at least k rows of  f(h) + rows(h, i] * sum_j width_j(h, i]
@@ -9,25 +10,34 @@ the cheapest cut into runs of at least k rows:
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from kech._kernels import cut_order, order_points
+from kech._kernels import cut_order, order_by_hilbert, order_points
 from kech.axes import LineAxis
+from kech.grid import Ints
 from kech.loosening import loose_widths
 from kech.partition import Partition, build_partition
 from kech.points import Points
 from kech.progress import report
 
 
-def cut_ordering(points: Points, ks: Sequence[int], *, threads: int, part: bool = True) -> Iterator[Partition]:
+def cut_ordering(
+    points: Points, ks: Sequence[int], *, threads: int, part: bool = True, hilbert: bool = False
+) -> Iterator[Partition]:
     """A partition for each k, ascending; with `part` the rows of one point may go to several classes."""
     report("ordering points")
-    finest = points.at(1)
-    order = order_points(finest.codes, finest.weights, finest.widths(), threads)
+    order = order_along(points.at(1), threads=threads, hilbert=hilbert)
     done = 0
     for at, batch in by_grid(points, ks):
         for shares in cut_order(at.codes, at.weights, order, loose_widths(at), batch, part, threads):
             yield build_partition(at, *shares)
             done += 1
             report("cutting", done / len(ks))
+
+
+def order_along(points: Points, *, threads: int, hilbert: bool = False) -> Ints:
+    """The points as a kd tree puts them on a line, or as the Hilbert curve meets them."""
+    if hilbert:
+        return order_by_hilbert(points.codes, points.widths())
+    return order_points(points.codes, points.weights, points.widths(), threads)
 
 
 def by_grid(points: Points, ks: Sequence[int]) -> Iterator[tuple[Points, list[int]]]:

@@ -20,10 +20,11 @@ MOST_HALVINGS = 7
 Shares = tuple[Ints, Ints, Ints]
 
 
-def peel(points: Points, ks: Sequence[int], *, threads: int, seed: int) -> list[Shares]:
-    """Shares (point, class, rows) for each k; all on the axes of `points`."""
-    tables = level_tables(points)
-    return peel_points(points.codes, points.weights, loose_widths(points), tables, list(ks), MOST_NODES, seed, threads)
+def peel(points: Points, ks: Sequence[int], limits: Sequence[float], *, threads: int, seed: int) -> list[Shares]:
+    """Shares (point, class, rows) for each k, on the axes of `points`; none where the loss will exceed the limit."""
+    how = (points.codes, points.weights, loose_widths(points), level_tables(points))
+    prices = [limit * points.rows * len(points.axes) for limit in limits]
+    return peel_points(*how, list(ks), prices, MOST_NODES, seed, threads)
 
 
 def level_tables(points: Points) -> list[Codes]:

@@ -59,6 +59,9 @@ class Engine(Protocol):
     def count_values(self, column: int, kind: str) -> tuple[Any, NDArray[np.int64]]:
         """Distinct values read as `kind`, without NULL, and their rows; numbers and dates ascend."""
 
+    def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
+        """The first rows as text, as they were read: for the eyes of whoever owns the table."""
+
     def group(self, mappings: Sequence[Mapping1D]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Distinct code tuples, in their own order, and their rows."""
 

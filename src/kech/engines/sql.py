@@ -122,6 +122,14 @@ class SqlEngine(ABC):
         values = found["x"].to_pylist() if kind == "text" else as_array(found, "x", np.float64)
         return values, as_array(found, "n", np.int64)
 
+    def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
+        """The first rows as text."""
+        cells = ", ".join(f"{self.dialect.text(f'c{i}', self.types[i])} AS c{i}" for i in columns)
+        found = self._get(
+            f"SELECT {cells} FROM {self._named('kept')} ORDER BY r LIMIT {int(rows)}", "reading the table"
+        )
+        return [list(row) for row in zip(*(column.to_pylist() for column in found.columns), strict=True)]
+
     def group(self, mappings: Sequence[Mapping1D]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Code every row, then one GROUP BY."""
         columns = self._code(mappings)

@@ -30,6 +30,7 @@ def show(found: dict[str, Any], as_json: bool, draw: Callable[[dict[str, Any]], 
         sys.stdout.write(json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n")
     else:
         draw(found)
+    sys.stdout.flush()
 
 
 def nothing(found: dict[str, Any]) -> None:
@@ -37,14 +38,24 @@ def nothing(found: dict[str, Any]) -> None:
     del found
 
 
+def opened(found: dict[str, Any]) -> None:
+    """The address of the studio, alone on the first line."""
+    sys.stdout.write(f"{found['address']}\n")
+    sys.stdout.write(f"Releases go to folders below {found['folder']}. Ctrl-C ends the studio.\n")
+
+
 def refuse(refusal: KechError, as_json: bool) -> int:
     """Say what was refused; the exit code."""
     if as_json:
-        said = {"error": type(refusal).__name__, "message": str(refusal), "exit_code": refusal.exit_code}
-        sys.stderr.write(json.dumps(said, ensure_ascii=False) + "\n")
+        sys.stderr.write(json.dumps(told(refusal), ensure_ascii=False) + "\n")
     else:
         sys.stderr.write(f"kech: {refusal}\n")
     return refusal.exit_code
+
+
+def told(refusal: KechError) -> dict[str, Any]:
+    """A refusal as JSON."""
+    return {"error": type(refusal).__name__, "message": str(refusal), "exit_code": refusal.exit_code}
 
 
 def internal(fault: Exception) -> KechError:
@@ -219,7 +230,8 @@ def earlier_releases(word: dict[str, Any]) -> None:
     if word["verdict"] == "composed":
         out().print(
             f"[yellow]Warning:[/] with {word['earlier']} earlier releases of this table joint k = {word['joint_k']} "
-            f"at worst: {word['below']:,} rows have fewer than {word['k']} candidates. Do not publish these figures."
+            f"(at worst {word['worst_k']}); {word['below']:,} rows have fewer than {word['k']} candidates. "
+            "Do not publish these figures."
         )
     if word["updated"]:
         out().print(

@@ -1,0 +1,118 @@
+"""Cells: notebooks run, compared and shown, without Jupyter.
+
+usage: python docs/site/cells.py          runs every notebook of docs/notebooks and stores its outputs
+
+A cell prints, and its last expression is shown as Jupyter shows it: HTML where there is any, and text.
+"""
+
+import ast
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from contextlib import chdir, redirect_stdout
+from html import escape
+from io import StringIO
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from prose import Heading, Prose, colour, render
+
+NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
+
+
+def main() -> None:
+    """Run every notebook and store what it shows."""
+    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
+        book = read_notebook(path)
+        for cell, outputs in zip(code_cells(book), run_notebook(book), strict=True):
+            cell["outputs"] = outputs
+        number_cells(book)
+        path.write_text(json.dumps(book, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def read_notebook(path: Path) -> dict[str, Any]:
+    """A notebook as its file has it."""
+    book: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return book
+
+
+def code_cells(book: dict[str, Any]) -> list[dict[str, Any]]:
+    """The cells that run."""
+    return [cell for cell in book["cells"] if cell["cell_type"] == "code"]
+
+
+def number_cells(book: dict[str, Any]) -> None:
+    """Cells are counted in the order in which they ran."""
+    for number, cell in enumerate(code_cells(book), 1):
+        cell["execution_count"] = number
+        for output in cell["outputs"]:
+            if output["output_type"] == "execute_result":
+                output["execution_count"] = number
+
+
+def run_notebook(book: dict[str, Any]) -> list[list[dict[str, Any]]]:
+    """The outputs of each code cell, run from first to last in a folder of their own."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    home = patch.dict(os.environ, KECH_HOME="home")  # a ledger of its own
+    with tempfile.TemporaryDirectory() as folder, chdir(folder), home:
+        return [run_cell("".join(cell["source"]), names) for cell in code_cells(book)]
+
+
+def run_cell(source: str, names: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a cell prints, and what its last expression shows."""
+    body = ast.parse(source)
+    last = body.body.pop() if body.body and isinstance(body.body[-1], ast.Expr) else None
+    printed = StringIO()
+    with redirect_stdout(printed):
+        exec(compile(body, "<cell>", "exec"), names)
+        quiet = source.rstrip().endswith(";")
+        value = eval(compile(ast.Expression(last.value), "<cell>", "eval"), names) if last else None
+    outputs = [stream(printed.getvalue())] if printed.getvalue() else []
+    return outputs if value is None or quiet else [*outputs, result(value)]
+
+
+def stream(text: str) -> dict[str, Any]:
+    """Printed text."""
+    return {"name": "stdout", "output_type": "stream", "text": text.splitlines(keepends=True)}
+
+
+def result(value: Any) -> dict[str, Any]:
+    """What a value shows, in every form it has."""
+    html = getattr(value, "_repr_html_", lambda: None)()
+    data = {"text/html": html.splitlines(keepends=True)} if html else {}
+    data["text/plain"] = repr(value).splitlines(keepends=True)
+    return {"data": data, "execution_count": None, "metadata": {}, "output_type": "execute_result"}
+
+
+# -- in the site ---------------------------------------------------------------------------------------
+
+
+def render_notebook(path: Path, lead: Callable[[str], str] = str) -> Prose:
+    """A notebook with its stored outputs as a page."""
+    parts: list[str] = []
+    headings: list[Heading] = []
+    for cell in read_notebook(path)["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            prose = render(source, lead)
+            parts.append(prose.html)
+            headings += prose.headings
+        else:
+            parts.append(f'<pre><code class="language-python">{colour(source, "python", "")}</code></pre>')
+            parts += [show_output(output) for output in cell["outputs"]]
+    return Prose("\n".join(parts), tuple(headings))
+
+
+def show_output(output: dict[str, Any]) -> str:
+    """HTML where a value has it, and text otherwise."""
+    data = output.get("data", {})
+    if "text/html" in data:
+        return f'<div class="output wide" tabindex="0">{"".join(data["text/html"])}</div>'
+    text = "".join(output.get("text", data.get("text/plain", [])))
+    return f'<div class="output"><pre><code>{escape(text)}</code></pre></div>'
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""Suppressing: rows that cost more in every class than outside are left out, within a limit, and the rest is cut anew.
+
+A row that is left out loses everything: it is as wide as all axes together.  On the points of all rows classes let
+rows go while that lowers the loss.  Then the points are made anew from the rest, on axes that know nothing of the rows
+left out, and cut as if there had never been others.  What costs more than all rows together is dropped.
+
+The rows of a point leave together: where one of them stays in a class, the others cost no more there than outside.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from kech._kernels import leave_out
+from kech.axes import Axis, LineAxis
+from kech.cuts import Wishes
+from kech.cuts.local import published, search, serve_smaller, studied_ks, usual_effort
+from kech.cuts.minimal import ROUNDING, shrink
+from kech.errors import GoalNotMet
+from kech.grid import Ints
+from kech.loosening import loose_widths
+from kech.loss import largest_radius
+from kech.partition import Partition, build_partition
+from kech.points import Grains, Points, places_among, points_without
+from kech.progress import report
+from kech.rulers import Floats
+
+PRICES = (0.5, 0.75, 1.0)  # of a row outside, round by round: cheap at first, so that classes try to do without it
+
+Cut = Callable[[Points, Sequence[int], Wishes], Iterator[Partition]]
+
+
+def cut_rest(cut: Cut, points: Points, ks: Sequence[int], wishes: Wishes, *, narrow: bool) -> Iterator[Partition]:
+    """A partition for each k: of all rows, or of the rest where that loses less (or, if asked, is narrower)."""
+    limit, key = points.limit(wishes.suppress), worth_published if narrow else published
+    effort = wishes.effort if wishes.effort is not None else usual_effort(ks)
+    wishes = replace(wishes, suppress=0.0, effort=effort)
+    found = list(cut(points, ks, wishes))
+    for k in studied_ks(ks, effort):
+        at = ks.index(k)
+        fewer = leave_rows(on_points(found[at], points.at(k)), k, limit, wishes, narrow=narrow)
+        found[at] = min([found[at], *cut_others(cut, points, fewer, k, wishes)], key=key)
+    for made in serve_smaller(ks, found, key):
+        yield replace(made, eps=largest_radius(made) if narrow else made.eps, eps_bound=None)
+
+
+def worth_published(partition: Partition) -> tuple[float, float]:
+    """Narrow first, then cheap when its ends are loosened."""
+    return largest_radius(partition), published(partition)
+
+
+def on_points(partition: Partition, points: Points) -> Partition:
+    """A partition whose rows are told apart by their quasi-identifiers only."""
+    if not isinstance(partition.points, Grains):
+        return partition
+    return build_partition(points, partition.points.point[partition.point], partition.group, partition.rows)
+
+
+def cut_others(cut: Cut, points: Points, fewer: Partition, k: int, wishes: Wishes) -> Iterator[Partition]:
+    """The rows that are not left out, coded anew: in the same classes where that is possible, and cut anew."""
+    kept = np.unique(fewer.point)
+    if len(kept) == len(points.weights):
+        return
+    rest = points_without(points, np.setdiff1d(np.arange(len(points.weights)), kept))
+    place = places_among(rest, points, kept)
+    if place is not None and wishes.goals is None:
+        yield build_partition(rest.at(k), place[fewer.point], fewer.group, fewer.rows)
+    with suppress(GoalNotMet):  # what all rows together reach, the rest may not
+        yield from cut(rest, [k], wishes)
+
+
+# -- letting rows go ---------------------------------------------------------------------------------------
+
+
+def leave_rows(start: Partition, k: int, limit: int, wishes: Wishes, *, narrow: bool) -> Partition:
+    """The best partition found on these axes in which at most so many rows are in no class.
+
+    k rows outside could as well be a class, which is no wider than its axes: for the lowest loss fewer are enough.
+    """
+    least = max(k, wishes.goals.least_rows if wishes.goals else 1)
+    most = min(limit, start.points.rows - least if narrow or wishes.goals else k - 1)
+    report(f"leaving rows out at k={k}")
+    go = partial(let_go, k=least, most=most, wishes=wishes)
+    return shrink(start, k, 0.0, go) if narrow else go(start)
+
+
+def let_go(start: Partition, k: int, most: int, wishes: Wishes, *, limit: float = float("inf")) -> Partition:
+    """Rows leave their classes and come back, and classes search what to do without them; what is wider than the
+    limit is dear.
+    """
+    best = start
+    for price in PRICES:
+        found = build_partition(best.points, *send_out(best, k, most, price, limit))
+        if found.suppressed:
+            found = search(found, k, wishes.effort or 0.0, wishes, limit=limit)
+        best = found
+    return best
+
+
+def send_out(partition: Partition, k: int, most: int, price: float, limit: float) -> tuple[Ints, Ints, Ints]:
+    """The shares of the rows that stay; a row outside costs this share of the widest class there is."""
+    points = partition.points
+    growth = [lost_values(axis) for axis in points.axes]
+    shares = (partition.point, partition.group, partition.rows)
+    widths = points.widths() if limit < float("inf") else loose_widths(points)
+    return leave_out(
+        points.codes, points.weights, widths.limited(limit), growth, k, *shares, price * len(points.axes), most
+    )
+
+
+def lost_values(axis: Axis) -> Floats:
+    """By how much all widths of an axis grow when the last row with a code is left out: the axis is measured anew.
+
+    Where one value is left, nothing has a width.
+    """
+    grown = np.zeros(axis.size)
+    if axis.kind == "ordinal" or (isinstance(axis, LineAxis) and axis.span is None):
+        return grown
+    if axis.size <= 2:
+        return grown - 1
+    if not isinstance(axis, LineAxis):
+        return grown + 1 / (axis.size - 2)
+    if axis.values > 2:
+        shorter = axis.widths(np.array([1, 0]), np.array([axis.values - 1, axis.values - 2]))
+        grown[[0, axis.values - 1]] = 1 / np.maximum(shorter, ROUNDING) - 1
+    return grown

@@ -1,0 +1,19 @@
+"""Studio: a page in the browser of this machine, for people who would rather look than type.
+
+The server holds plans and files and talks to the browser; every table is read, and every question answered, by a
+child process that calls the public library.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from kech.errors import MissingExtra
+
+
+def run_studio(table: Path | None, folder: Path, port: int, announce: Callable[[str], None]) -> None:
+    """Serve until interrupted; `announce` is told the address. Releases are written below the folder."""
+    try:
+        from kech.studio.server import serve
+    except ModuleNotFoundError:
+        raise MissingExtra("The studio", "studio") from None
+    serve(table, folder, port, announce)

@@ -1,0 +1,249 @@
+"""Desk: the tables that are open, each with its plan, its hierarchies and its jobs.
+
+A page names tables, jobs and hierarchies by the words it was given; no path of a page reaches the disk, but for the
+name of a folder below the one the studio was started for.
+"""
+
+import asyncio
+import os
+import secrets
+import shutil
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+
+from kech.demo import generate_town, nine_rows, write_csv
+from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, UnreadableFile, UsageError
+from kech.files import claim_folder
+from kech.plan import Plan
+from kech.sources import FORMATS
+from kech.studio.jobs import READING, WORKING, Job, Lane
+from kech.studio.verbs import VERBS
+
+EXAMPLES = {"nine": ("nine.csv", nine_rows), "town": ("town.csv", generate_town)}
+TREES = (".csv", ".toml", ".json")
+MOST_TABLES, MOST_JOBS = 8, 32
+LONGEST_NAME = 200
+
+
+class Stale(UsageError):
+    """Another tab was quicker."""
+
+
+class Change(msgspec.Struct, forbid_unknown_fields=True):
+    """What a page wants a plan to be, and which one it has seen."""
+
+    plan: Plan
+    dropped: list[str]
+    revision: int
+
+
+@dataclass(eq=False)
+class OpenTable:
+    """A file on the desk."""
+
+    name: str
+    path: Path
+    folder: Path  # its own, private
+    id: str = field(default_factory=lambda: secrets.token_hex(6))
+    plan: Plan = field(default_factory=Plan)
+    dropped: list[str] = field(default_factory=list)  # columns that are to be left out
+    revision: int = 0
+    is_example: bool = False  # nobody's data: the ledger need not know of it
+    released: list[str] = field(default_factory=list)  # files written before
+    trees: dict[str, Path] = field(default_factory=dict)
+    jobs: dict[bytes, Job] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.quick, self.slow = Lane(self.folder), Lane(self.folder)
+        self.columns: list[str] = []  # as they were found when the table was inspected
+        self.tasks: set[asyncio.Task[None]] = set()
+
+    def to_json(self) -> dict[str, Any]:
+        """What a page shows of it."""
+        plan = msgspec.to_builtins(self.with_tree_names())
+        running = [job.to_json() for job in self.jobs.values() if not job.over.is_set()]
+        known = {"id": self.id, "name": self.name, "revision": self.revision, "dropped": self.dropped}
+        return known | {"plan": plan, "running": running}
+
+    def change(self, wish: Change) -> None:
+        """Take a new plan, if nobody else changed it meanwhile."""
+        if wish.revision != self.revision:
+            raise Stale("The table was changed in another tab. It is shown here as it is now.")
+        if wish.plan.hierarchies:
+            raise BadOption("hierarchies", "the studio takes a hierarchy for each column.")
+        for axis in wish.plan.axes.values():
+            axis.hierarchy = str(self.tree(axis.hierarchy)) if axis.hierarchy else None
+        if wish.plan.table != self.plan.table:
+            self.columns = []
+        self.plan, self.dropped, self.revision = wish.plan, wish.dropped, self.revision + 1
+
+    def with_tree_names(self) -> Plan:
+        """The plan as a page knows it: hierarchies by name."""
+        copy = msgspec.convert(msgspec.to_builtins(self.plan), Plan)
+        for axis in copy.axes.values():
+            axis.hierarchy = axis.hierarchy and Path(axis.hierarchy).name
+        return copy
+
+    # -- hierarchies -----------------------------------------------------------------------------------
+
+    def tree(self, name: str) -> Path:
+        """A hierarchy that was handed in before."""
+        if name not in self.trees:
+            raise BadOption("hierarchy", "it is not known here. Import it again.")
+        return self.trees[name]
+
+    def add_tree(self, name: str, body: bytes) -> str:
+        """Keep a hierarchy under a name of our own."""
+        ending = PurePosixPath(name).suffix.lower()
+        if ending not in TREES:
+            raise BadOption("hierarchy", f"it is read as {', '.join(TREES)}.")
+        path = self.folder / f"tree-{len(self.trees) + 1}{ending}"
+        path.write_bytes(body)
+        self.trees[path.name] = path
+        return path.name
+
+    # -- jobs ------------------------------------------------------------------------------------------
+
+    def ask(self, verb: str, options: dict[str, Any]) -> Job:
+        """Start a job; the same question again is the same job, unless it came to nothing."""
+        if verb not in VERBS:
+            raise BadOption("verb", f"choose among {', '.join(VERBS)}.")
+        whole = VERBS[verb].whole
+        if not whole:
+            self.check_roles()
+        plan = Plan(table=self.plan.table) if whole else self.plan
+        question = {"verb": verb, "path": str(self.path), "name": self.name, "plan": plan, "options": options}
+        key = msgspec.json.encode(question, order="deterministic")
+        known = self.jobs.get(key)
+        if known is not None and known.state not in ("refused", "cancelled"):
+            return known
+        self.forget_old()
+        self.jobs[key] = job = Job(verb, key, READING if whole else WORKING)
+        task = asyncio.ensure_future(self.run(job))
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        return job
+
+    async def run(self, job: Job) -> None:
+        """Have a job done; an inspection tells which columns must have a role, a release what was written."""
+        await self.lane(job).run(job)
+        if job.state == "done" and job.verb == "inspect":
+            self.columns = [column["column"] for column in msgspec.json.decode(job.body)["columns"]]
+        if job.state == "done" and job.verb == "release":
+            self.released = [*self.released, msgspec.json.decode(job.body)["release"]["file"]]
+
+    def check_roles(self) -> None:
+        """Nothing proceeds with a column of which nobody said what it is."""
+        roles = self.plan.roles
+        named = {*roles.quasi_identifiers, *roles.sensitive, *roles.identifiers, *roles.keep, *self.dropped}
+        unknown = [name for name in self.columns if name not in named]
+        if unknown or not self.columns:
+            raise UsageError(f"Give every column a role first; {len(unknown) or 'all'} have none.")
+        if not roles.quasi_identifiers:
+            raise NoQuasiIdentifier
+
+    def lane(self, job: Job) -> Lane:
+        """The child process that answers a job."""
+        return self.slow if VERBS[job.verb].slow else self.quick
+
+    def forget_old(self) -> None:
+        """Keep the latest answers only."""
+        over = [key for key, job in self.jobs.items() if job.over.is_set()]
+        for key in over[: max(0, len(self.jobs) - MOST_JOBS + 1)]:
+            del self.jobs[key]
+
+    def job(self, name: str) -> Job | None:
+        """A job by its name, unless it is forgotten."""
+        return next((job for job in self.jobs.values() if job.id == name), None)
+
+    def cancel(self, job: Job) -> None:
+        """Stop a job."""
+        self.lane(job).cancel(job)
+
+    async def close(self) -> None:
+        """End its children and forget its files."""
+        for job in self.jobs.values():
+            self.cancel(job)
+        await asyncio.gather(self.quick.close(), self.slow.close(), *self.tasks)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Desk:
+    """All open tables; uploads live in a private folder that goes with the studio."""
+
+    def __init__(self, target: Path) -> None:
+        self.target = target.resolve()  # releases are written below it
+        self.folder, self._held = claim_folder()
+        self.tables: dict[str, OpenTable] = {}
+
+    def __iter__(self) -> Iterator[OpenTable]:
+        return iter(self.tables.values())
+
+    def own_folder(self) -> Path:
+        """A folder for one table."""
+        if len(self.tables) >= MOST_TABLES:
+            raise UsageError(f"{MOST_TABLES} tables are open. Close one of them first.")
+        folder = self.folder / secrets.token_hex(6)
+        folder.mkdir(mode=0o700)
+        return folder
+
+    def add(self, name: str, path: Path, folder: Path) -> OpenTable:
+        """Put a file on the desk."""
+        found = OpenTable(name, path, folder)
+        self.tables[found.id] = found
+        return found
+
+    def open_file(self, path: Path) -> OpenTable:
+        """A file of the user's own, named on the command line; it is read where it is."""
+        return self.add(str(path), path.absolute(), self.own_folder())
+
+    def open_example(self, name: str) -> OpenTable:
+        """A made-up table."""
+        file, make = EXAMPLES[name]
+        folder = self.own_folder()
+        found = self.add(file, write_csv(make(), folder / file), folder)
+        found.is_example = True
+        return found
+
+    async def take_upload(self, name: str, chunks: AsyncIterator[bytes]) -> OpenTable:
+        """A file that was dropped on a page; its name is shown, and only its ending is used."""
+        ending = PurePosixPath(name).suffix.lower()
+        if ending not in FORMATS or not 0 < len(name) <= LONGEST_NAME:
+            raise UnreadableFile(name[:LONGEST_NAME], f"unknown ending; kech reads {', '.join(FORMATS)}.")
+        folder = self.own_folder()
+        path = folder / f"table{ending}"
+        try:
+            with path.open("xb") as file:
+                async for chunk in chunks:
+                    file.write(chunk)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return self.add(PurePosixPath(name).name, path, folder)
+
+    def place(self, name: str) -> Path:
+        """The folder a release goes to: one that the user named, below the folder of the studio."""
+        parts = PurePosixPath(name).parts
+        plain = all(part.isprintable() and not part.startswith(".") and "\\" not in part for part in parts)
+        if not parts or not plain or len(name) > LONGEST_NAME or PurePosixPath(name).is_absolute():
+            raise BadTarget(name[:LONGEST_NAME], "name a folder such as town-k5: letters, no leading dot, no path.")
+        found = self.target.joinpath(*parts).resolve()
+        if not found.is_relative_to(self.target) or found == self.target or (found.exists() and not found.is_dir()):
+            raise BadTarget(name, "it is not a folder below the one the studio was started for.")
+        return found
+
+    async def forget(self, table: OpenTable) -> None:
+        """Close one table."""
+        self.tables.pop(table.id, None)
+        await table.close()
+
+    async def close(self) -> None:
+        """Close all tables and remove every file that was handed in."""
+        for table in list(self.tables.values()):
+            await self.forget(table)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        os.close(self._held)

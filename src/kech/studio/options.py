@@ -1,0 +1,71 @@
+"""Options: what a page may say with each verb; unknown words are refused."""
+
+import msgspec
+
+
+class Options(msgspec.Struct, forbid_unknown_fields=True):
+    """What a page may say; unknown words are refused."""
+
+
+class HierarchyOptions(Options):
+    """One column, and a hierarchy to check in place of building one."""
+
+    column: str
+    kind: str | None = None
+    source: str | None = None
+    pad: bool = False
+
+
+class SpectrumOptions(Options):
+    """Which k, by which cuts."""
+
+    k: list[int] | None = None
+    cut: list[str] = []
+    effort: str | None = None
+
+
+class BarcodeOptions(Options):
+    """How far to look for holes, and for which k regimes are shown."""
+
+    max_dimension: int = 0
+    k: int = 2
+
+
+class LatticeOptions(Options):
+    """Which k."""
+
+    k: list[int] | None = None
+
+
+class NodeOptions(Options):
+    """A node of the lattice."""
+
+    levels: list[int]
+
+
+class ZigzagOptions(Options):
+    """A path of nodes."""
+
+    path: str
+    k: int = 2
+
+
+class PlaneOptions(Options):
+    """Two columns; the classes at an eps, or of a release for k."""
+
+    x: str
+    y: str
+    eps: float | None = None
+    k: int | None = None
+    cut: str = "local"
+
+
+class ReleaseOptions(Options):
+    """Where to write, and what was written before; the paths come from the server, not from the page."""
+
+    folder: str
+    file: str
+    table: str  # as its owner names it
+    ledger: bool
+    earlier: list[str]
+    allow_composition: bool

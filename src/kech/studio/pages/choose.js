@@ -1,0 +1,72 @@
+// Step 5: the goal, and what it does to people's rows.
+
+import { cancel } from "./api.js";
+import { button, field, h, input, keepingFocus, refusal, replace, select } from "./dom.js";
+import { loss } from "./numbers.js";
+import { consequences } from "./words.js";
+import { work } from "./work.js";
+
+const CUTS = [["local", "local: lowest loss"], ["minimal", "minimal: smallest blur of any row"], ["domain", "domain: one level for a whole column"], ["regime", "regime: connected components"]];
+const EFFORTS = [["quick", "quick"], ["", "normal"], ["best", "best"]];
+
+export async function show(root, context) {
+  const { table, go } = context, busy = h("div", { class: "slot" }), trouble = h("div", {}), result = h("div", {});
+  const goals = table.plan.release, next = button("Continue to the release", () => go("release"), "main", { disabled: true });
+  const about = await work(busy, context, "inspect", {}, "Looking at the columns");
+  if (!about) { replace(root, h("h1", {}, "Choose"), busy); return; }
+  if (goals.k == null && goals.eps == null) await table.setRelease({ k: Math.min(5, about.rows) });
+  let turn = 0, current = null;
+  async function look() {
+    const mine = ++turn;
+    next.disabled = true;
+    if (current) await cancel(table.id, current).catch(() => {}); // nobody waits for what is not wanted any more
+    const found = await work(busy, context, "outlook", {}, "Trying it", { named: (job) => { current = job; } });
+    if (mine !== turn) return;
+    current = null;
+    replace(result, found && outlook(found, about.rows));
+    next.disabled = !found;
+  }
+  const set = (change) => table.setRelease(change).then(() => { replace(trouble); keepingFocus(form, draw); return look(); }, (fault) => { replace(trouble, refusal(fault)); });
+  const form = h("div", {});
+  const number = (name, more) => input("number", table.plan.release[name] ?? "", (value) => set({ [name]: value === "" ? null : Number(value) }), more);
+
+  function draw() {
+    const now = table.plan.release, cut = now.cut ?? "local", secret = (table.plan.roles.sensitive ?? []).length > 0;
+    replace(form, h("div", { class: "bar" },
+      field("k", number("k", { min: 1, max: about.rows, step: 1 }), "rows to hide among"),
+      field("Cut", select(CUTS, cut, (value) => set({ cut: value, effort: ["local", "minimal"].includes(value) ? now.effort : null }))),
+      field("Left out (%)", input("number", 100 * (now.suppress ?? 0), (value) => set({ suppress: Number(value) / 100 || null }), { min: 0, max: 99, step: 0.1 }), "rows, at most"),
+      ["local", "minimal"].includes(cut) && field("Search", select(EFFORTS, now.effort ?? "", (value) => set({ effort: value || null }))),
+      secret && field("l", number("l", { min: 1, step: 1 }), "values in every class"),
+      secret && field("t", number("t", { min: 0, max: 1, step: 0.01 }), "distance from the table")));
+  }
+  draw();
+  replace(root, h("div", { class: "headline" }, h("h1", {}, "Choose"), busy), form, trouble, result, h("div", { class: "next" }, next, button("Back", () => go("spectrum"))));
+  await look();
+}
+
+function outlook(found, total) {
+  const most = Math.max(...found.columns.map((column) => column.loss), 1e-9);
+  return h("div", { class: "grid choose" },
+    h("section", { class: "panel" }, h("h2", {}, "What it does"), h("ul", { class: "words" }, consequences(found, total).map((text) => h("li", {}, text)))),
+    h("section", { class: "panel" }, h("h2", {}, `Loss ${loss(found.figures.loss)}`),
+      h("p", { class: "hint" }, "How wide a published cell is on average: 0 tells all, 1 tells nothing."),
+      h("table", { class: "losses" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Column"), h("th", { scope: "col" }, "Share of the widest"), h("th", { scope: "col", class: "number" }, "Loss"))),
+        h("tbody", {}, found.columns.map((column) => h("tr", {}, h("th", { scope: "row" }, column.column), h("td", {}, track(column.loss / most)), h("td", { class: "number" }, loss(column.loss))))))),
+    h("section", { class: "panel wide" }, h("header", {}, h("h2", {}, "Ten rows, before and after"), h("span", { class: "private" }, "PRIVATE")), rows(found)));
+}
+
+function track(share) {
+  const bar = h("i");
+  bar.style.width = `${100 * share}%`;
+  return h("span", { class: "track" }, bar);
+}
+
+function rows({ names, before, after }) {
+  const cell = (value, old) => h("td", { title: value }, value === old ? value ?? "missing" : h("span", { class: "changed" }, value ?? "missing"));
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Ten rows, before and after" }, h("table", { class: "cells" },
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Row"), names.map((name) => h("th", { scope: "col", title: name }, name)))),
+    h("tbody", {}, before.map((row, at) => [
+      h("tr", { class: "pair" }, h("td", {}, `${at + 1} before`), row.map((value) => h("td", { title: value }, value ?? "missing"))),
+      h("tr", {}, h("td", {}, "after"), after[at] ? after[at].map((value, j) => cell(value, row[j])) : h("td", { colspan: names.length }, "left out"))]))));
+}

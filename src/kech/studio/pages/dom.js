@@ -1,0 +1,94 @@
+// Elements. Text is always text: nothing here reads markup, so no cell can become any.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export const h = (tag, properties = {}, ...children) => fill(document.createElement(tag), properties, children);
+export const s = (tag, properties = {}, ...children) => fill(document.createElementNS(SVG, tag), properties, children);
+
+function fill(element, properties, children) {
+  for (const [name, value] of Object.entries(properties)) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value != null) element.setAttribute(name, value);
+  }
+  element.append(...children.flat(Infinity).filter((child) => child != null && child !== false));
+  return element;
+}
+
+export function replace(parent, ...children) {
+  parent.replaceChildren(...children.flat(Infinity).filter((child) => child != null && child !== false));
+  return parent;
+}
+
+export const button = (text, onclick, kind = "", more = {}) => h("button", { type: "button", class: kind, onclick, ...more }, text);
+
+// A name inside a sentence: whatever letters it holds, it does not turn the words around it.
+export const quoted = (name) => `\u2068${name}\u2069`;
+
+let names = 0;
+// A label, its control and a hint that screen readers tell too.
+export function field(text, control, hint = "", kind = "field") {
+  control.id ||= `f${++names}`;
+  const said = hint && h("span", { class: "hint", id: `${control.id}-hint` }, hint);
+  if (said) control.setAttribute("aria-describedby", said.id);
+  return h("div", { class: kind }, h("label", { for: control.id }, text), control, said);
+}
+
+export function select(options, value, onchange, more = {}) {
+  const made = h("select", { onchange: (event) => onchange(event.target.value), ...more });
+  for (const [name, text] of options) made.append(h("option", { value: name, selected: name === value }, text));
+  return made;
+}
+
+export const input = (type, value, onchange, more = {}) =>
+  h("input", { type, value, onchange: (event) => onchange(event.target.value), ...more });
+
+export function refusal(fault, title = "This cannot be done") {
+  return h("div", { class: "refusal", role: "alert" }, h("strong", {}, title), fault.message);
+}
+
+export function say(text) {
+  const place = document.getElementById("said");
+  place.textContent = text;
+  clearTimeout(say.timer);
+  say.timer = setTimeout(() => { place.textContent = ""; }, 4000);
+}
+
+// Draw a place again; what had the focus there has it afterwards, if it is there still.
+export async function keepingFocus(place, draw) {
+  const held = place.contains(document.activeElement) ? nameOf(document.activeElement) : null;
+  await draw();
+  if (held === null || (document.activeElement && document.activeElement !== document.body)) return;
+  [...place.querySelectorAll("button, input, select, textarea")].find((element) => nameOf(element) === held)?.focus();
+}
+
+const nameOf = (element) => `${element.tagName} ${element.getAttribute("aria-label") ?? element.labels?.[0]?.textContent ?? element.textContent}`;
+
+// Only the newest call matters: while one runs, at most one waits.
+export function latest(work) {
+  let running = false, next = null;
+  return async function call(...given) {
+    next = given;
+    if (running) return;
+    running = true;
+    try {
+      while (next) {
+        const now = next;
+        next = null;
+        await work(...now);
+      }
+    } finally {
+      running = false;
+    }
+  };
+}
+
+// One call a frame, however often it is asked for.
+export function eachFrame(draw) {
+  let asked = false;
+  return () => {
+    if (asked) return;
+    asked = true;
+    requestAnimationFrame(() => { asked = false; draw(); });
+  };
+}

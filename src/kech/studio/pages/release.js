@@ -1,0 +1,58 @@
+// Step 6: write the release where the user says, and show that it holds.
+
+import { request } from "./api.js";
+import { button, field, h, input, quoted, replace, say, select } from "./dom.js";
+import { count, loss } from "./numbers.js";
+import { work } from "./work.js";
+
+export async function show(root, context) {
+  const { table, go, signal } = context, goals = table.plan.release;
+  if (goals.k == null && goals.eps == null) {
+    replace(root, h("h1", {}, "Release"), h("p", {}, "Choose k first."), button("Go to choose", () => go("choose"), "main"));
+    return;
+  }
+  const known = await request("GET", "/api/state", undefined, signal), busy = h("div", {}), result = h("div", { role: "status" });
+  const stem = table.name.split(/[\\/]/).at(-1).replace(/\.[^.]*$/, "").replace(/^\.+/, "") || "release";
+  const folder = input("text", `${stem}-k${goals.k}`, () => {}, { size: 30, autocomplete: "off" });
+  const ending = select([[".csv", "CSV"], [".parquet", "Parquet"]], ".csv", () => {});
+  const write = button("Write the release", () => start(), "main");
+
+  const anyway = h("input", { type: "checkbox" });
+  const allow = field("Release it all the same: together the two tell more than each alone", anyway, "", "field row");
+
+  async function start(job) {
+    write.disabled = true;
+    replace(result);
+    const wish = { folder: folder.value.trim(), ending: ending.value, ...(anyway.checked ? { allow_composition: true } : {}) };
+    const found = await work(busy, context, "release", wish, "Writing the release", { job });
+    write.disabled = false;
+    if (found) replace(result, written(found));
+    else if (busy.textContent.includes("released before")) busy.append(allow);
+  }
+  replace(root, h("h1", {}, "Release"),
+    h("p", {}, "The table, its certificate, a report that explains it and the plan that makes it again are written into a new folder. Rows are shuffled; only columns with a role are published."),
+    h("div", { class: "bar" }, field("Folder", folder, `below ${known.folder}`), field("Format", ending), write), busy, result,
+    h("div", { class: "next" }, button("Back", () => go("choose"))));
+  const running = table.running?.find((job) => job.verb === "release");
+  if (running) await start(running);
+}
+
+function written({ release, verified, plan, report, commands }) {
+  const warnings = [
+    ...Object.entries(release.measured.l ?? {}).filter(([, values]) => values === 1).map(([column]) => `In some class all rows share one ${quoted(column)}: who knows the class learns it.`),
+    ...release.identifying.map((column) => `${quoted(column)} is kept as it is, and nearly every row has a value of its own.`),
+    ...(release.ledger.joint_k == null ? [] : [`Together with earlier releases every row has at least ${count(release.ledger.joint_k)} candidates.`]),
+    ...release.unhidden_edges.map((column) => `Edges of ${quoted(column)} need not hide among k rows.`),
+  ];
+  const figures = [["k", count(verified.k)], ["rows", count(verified.rows)], ["classes", count(verified.classes)], ["loss", verified.loss == null ? "not known" : loss(verified.loss)], ["left out", String(release.suppressed)]];
+  return h("div", {},
+    h("section", { class: "holds" }, h("h2", {}, "✓ The written file holds"),
+      h("p", {}, "Recomputed from the file alone:"),
+      h("dl", { class: "figures" }, figures.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
+      h("p", {}, "k-anonymity hides rows in a crowd. It does not stop somebody who knows more than the columns you named.")),
+    warnings.map((text) => h("p", { class: "note" }, text)),
+    h("h2", {}, "Files"), h("ul", {}, [release.file, release.certificate, report, plan].map((file) => h("li", {}, h("code", {}, file)))),
+    release.dropped.length > 0 && h("p", {}, `Not published: ${release.dropped.map(quoted).join(", ")}`),
+    h("h2", {}, "The same from the command line"), h("pre", { tabindex: "0" }, commands.join("\n")),
+    button("Copy the commands", () => navigator.clipboard.writeText(commands.join("\n")).then(() => say("Copied."), () => say("Copying was not allowed."))));
+}

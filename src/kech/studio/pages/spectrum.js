@@ -1,0 +1,171 @@
+// Step 4: every k and every eps at once; brushing one of them moves all that hangs on it.
+
+import { run } from "./api.js";
+import { barcodeView } from "./barcode.js";
+import { curves, legend } from "./curves.js";
+import { button, field, h, latest, replace, select } from "./dom.js";
+import { latticeView } from "./lattice.js";
+import { count, loss, short } from "./numbers.js";
+import { planeView } from "./plane.js";
+import { work } from "./work.js";
+import { zigzagView } from "./zigzag.js";
+
+const KS = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 75, 100];
+const CUTS = { local: "lowest loss", domain: "one level for all rows of a column", minimal: "smallest eps", regime: "connected components" };
+const SMALL = 300; // rows of a table in which holes are looked for too
+const PATHS = [["", "a path drawn in the lattice"], ["diagonal", "diagonal"], ["minimal", "minimal nodes as k grows"], ["rows", "row by row"], ["columns", "column by column"]];
+
+export async function show(root, context) {
+  const { table, go, signal } = context;
+  const busy = h("div", {}), body = h("div", {});
+  replace(root, h("h1", {}, "See the spectrum"), busy, body);
+  const about = await work(busy, context, "inspect", {}, "Looking at the columns");
+  if (!about) return;
+  const page = spectrumPage(context, about);
+  replace(body, page.element, h("div", { class: "next" },
+    button("Choose this k", () => table.setRelease({ k: page.k, cut: page.cut }).then(() => go("choose")), "main"), button("Back", () => go("axes"))));
+  signal.throwIfAborted();
+  await page.load();
+}
+
+function spectrumPage(context, { rows, columns: described }) {
+  const { table, signal } = context, columns = table.quasiIdentifiers, asked = new URLSearchParams(location.search);
+  const measured = new Set(described.filter(({ type }) => type === "number" || type === "date").map(({ column }) => column));
+  const drawn = [...columns.filter((column) => measured.has(column)), ...columns.filter((column) => !measured.has(column))];
+  const ks = KS.filter((k) => k <= rows);
+  const state = {
+    k: nearest(ks, Number(asked.get("k")) || table.plan.release.k || 5), eps: Number(asked.get("eps")) || 0, by: asked.has("eps") ? "eps" : "k",
+    x: columns.includes(asked.get("x")) ? asked.get("x") : drawn[0], y: columns.includes(asked.get("y")) ? asked.get("y") : drawn[1] ?? drawn[0],
+    cut: table.plan.release.cut ?? "local",
+  };
+  let lines = [], regimes = [], homological = null, seen = { classes: NaN, smallest: NaN };
+
+  const barcode = barcodeView({ onEps: (eps) => brushEps(eps), signal });
+  const plane = planeView(signal), zigzag = zigzagView(context), lattice = latticeView(context, { onPath: (path) => (path ? zigzag.show(path) : zigzag.clear()) });
+  const losses = curves("Loss", "loss", { onK: brushK, signal }), classes = curves("Classes", "classes", { onK: brushK, signal });
+
+  // -- brushes -------------------------------------------------------------------------------------------------
+
+  const kSlider = h("input", { type: "range", min: 0, max: ks.length - 1, value: ks.indexOf(state.k), "aria-label": "k", oninput: (event) => brushK(ks[event.target.value]) });
+  const epsSlider = h("input", { type: "range", min: 0, max: 1000, value: 0, "aria-label": "eps", oninput: (event) => brushEps((event.target.value / 1000) * barcode.top) });
+  const kTold = h("output", {}), epsTold = h("output", {});
+  function brushK(k) { Object.assign(state, { k, by: "k" }); brushed(); }
+  function brushEps(eps) { Object.assign(state, { eps, by: "eps" }); brushed(); }
+
+  function brushed() {
+    kSlider.value = ks.indexOf(state.k);
+    kSlider.setAttribute("aria-valuetext", String(state.k));
+    epsSlider.value = Math.round((1000 * state.eps) / barcode.top);
+    epsSlider.setAttribute("aria-valuetext", short(state.eps));
+    kTold.textContent = `k = ${state.k}`;
+    epsTold.textContent = `eps = ${short(state.eps)}`;
+    const holds = regimes.filter((regime) => regime.k >= state.k);
+    barcode.mark({ k: state.k, eps: state.eps, regimes: holds });
+    losses.mark(state.k);
+    classes.mark(state.k);
+    lattice.mark(state.k);
+    zigzag.k = state.k;
+    drawFacts(holds);
+    drawRows();
+    drawPlane();
+    remember();
+  }
+  const remember = () => {
+    clearTimeout(remember.timer);
+    remember.timer = setTimeout(() => {
+      if (signal.aborted) return;
+      const { k, eps, by, x, y } = state;
+      history.replaceState(null, "", `?${new URLSearchParams({ k, ...(by === "eps" ? { eps: eps.toPrecision(6) } : {}), x, y })}`);
+    }, 300);
+  };
+
+  // -- what hangs on them ----------------------------------------------------------------------------------------
+
+  const facts = h("dl", { class: "figures" }, h("div", {}, h("dt", {}, "classes at eps"), h("dd", {}, "…"))), busyBarcode = h("div", { class: "slot" });
+  function drawFacts(holds) {
+    if (!barcode.ready) return;
+    const { classes: number, smallest } = barcode.at(state.eps) ?? seen, inside = holds.some(({ start, stop }) => start <= state.eps && state.eps < (stop ?? Infinity));
+    const first = holds[0];
+    replace(facts, [["classes at eps", Number.isFinite(number) ? count(number) : "…"], ["smallest class", Number.isFinite(smallest) ? count(smallest) : "…"], [`strict regime for k = ${state.k}`, inside ? "inside" : "outside"],
+      ["its first eps", first ? short(first.start) : "none"], ...(homological ? [["homological, first eps", homological.find((regime) => regime.k >= state.k) ? short(homological.find((regime) => regime.k >= state.k).start) : "none"]] : [])]
+      .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+  }
+
+  const rowsPlace = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Cuts at this k" }), busyCuts = {}, more = h("div", { class: "bar middle" });
+  function drawRows() {
+    const held = lines.filter((row) => row.k === state.k);
+    replace(rowsPlace, h("table", {}, h("caption", {}, `What a release at k = ${state.k} would cost`),
+      h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Cut"), ["Classes", "Average class", "eps", "Loss"].map((text) => h("th", { scope: "col", class: "number" }, text)))),
+      h("tbody", {}, held.map((row) => h("tr", {}, h("th", { scope: "row" }, row.cut), [count(row.classes), short(row.average_class), short(row.eps), loss(row.loss)].map((text) => h("td", { class: "number" }, text)))))));
+  }
+  async function addCut(cut) {
+    const place = busyCuts[cut];
+    const found = await work(place, context, "spectrum", { k: ks, cut: [cut], ...(["local", "minimal"].includes(cut) ? { effort: "quick" } : {}) }, `Every k, ${cut} cut`);
+    if (!found) return;
+    lines = [...lines.filter((row) => row.cut !== cut), ...found.spectrum];
+    losses.draw(lines, ks);
+    classes.draw(lines, ks);
+    replace(legendPlace, legend([...new Set(lines.map((row) => row.cut))]));
+    losses.mark(state.k);
+    classes.mark(state.k);
+    drawRows();
+  }
+  const legendPlace = h("div", {});
+  for (const cut of Object.keys(CUTS)) busyCuts[cut] = h("div", {});
+  for (const cut of ["minimal", "regime"]) {
+    const ask = button(`Add the ${cut} cut (slow)`, () => { ask.remove(); addCut(cut); }, "small");
+    more.append(ask);
+  }
+
+  const planeTold = h("p", { class: "hint", role: "status" });
+  const drawPlane = latest(async () => {
+    const { x, y, by, eps, k, cut } = state;
+    try {
+      const found = await run(table.id, "plane", by === "eps" ? { x, y, eps } : { x, y, k, cut: planeCut.value }, { signal });
+      plane.set(found);
+      if (by === "eps" && !barcode.at(eps)) { seen = found; drawFacts(regimes.filter((regime) => regime.k >= k)); }
+      planeTold.textContent = `${by === "eps" ? `Components at eps = ${short(eps)}` : `Classes for k = ${k}, ${planeCut.value} cut`}: ${count(found.classes)}, the smallest with ${count(found.smallest)} rows.`;
+    } catch (fault) {
+      if (fault.name !== "AbortError") planeTold.textContent = fault.message;
+    }
+  });
+  const named = columns.map((column) => [column, column]);
+  const planeCut = select(["local", "domain"].map((cut) => [cut, cut]), ["local", "domain"].includes(state.cut) ? state.cut : "local", () => { state.by = "k"; drawPlane(); });
+  const planePanel = h("section", { class: "panel" }, h("header", {}, h("h2", {}, "Rows and classes"), h("span", { class: "private" }, "PRIVATE")),
+    h("div", { class: "bar" },
+      field("Across", select(named, state.x, (column) => { state.x = column; brushed(); })), field("Up", select(named, state.y, (column) => { state.y = column; brushed(); })), field("Cut", planeCut)),
+    plane.element, planeTold);
+
+  zigzag.element.querySelector("header").after(field("Path", select(PATHS, "", (path) => zigzag.show(path))));
+  const busyLattice = h("div", { class: "slot" });
+  const element = h("div", {},
+    h("div", { class: "brushes" },
+      h("div", { class: "brush" }, h("strong", {}, kTold), kSlider), h("div", { class: "brush" }, h("strong", {}, epsTold), epsSlider)),
+    h("div", { class: "grid spectrum" },
+      h("section", { class: "panel wide" }, h("header", {}, h("h2", {}, "Weighted barcode"), h("span", { class: "private" }, "PRIVATE")), facts, h("div", { class: "stage" }, busyBarcode, barcode.element),
+        h("p", { class: "hint" }, "Each bar is a group of rows that are together while eps grows; groups of k rows or more are blue. Shaded: every group is a simplex of k rows or more. Drag to brush eps.")),
+      h("div", { class: "stack" }, planePanel, zigzag.element),
+      h("div", { class: "stack" }, losses.element, classes.element, h("section", { class: "panel" }, h("h2", {}, "Cuts"), legendPlace, Object.values(busyCuts), rowsPlace, more)),
+      h("div", { class: "wide stage lattice-place" }, busyLattice, lattice.element)));
+
+  return {
+    element,
+    get k() { return state.k; },
+    get cut() { return planeCut.value; },
+    async load() {
+      brushed();
+      const curvesDone = addCut("domain").then(() => addCut("local"));
+      const bars = work(busyBarcode, context, "barcode", { max_dimension: rows <= SMALL ? 1 : 0 }, "Growing balls").then((found) => {
+        if (!found) return;
+        ({ strict: regimes, homological } = found.regimes);
+        barcode.set(found);
+        if (!asked.has("eps")) state.eps = regimes.find((regime) => regime.k >= state.k)?.start ?? 0;
+        brushed();
+      });
+      const nodes = work(busyLattice, context, "lattice", { k: ks }, "Looking at every node").then((found) => found && lattice.set(found));
+      await Promise.all([curvesDone, bars, nodes]);
+    },
+  };
+}
+
+const nearest = (list, value) => list.reduce((best, item) => (Math.abs(item - value) < Math.abs(best - value) ? item : best));

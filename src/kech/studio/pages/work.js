@@ -1,0 +1,48 @@
+// Work that takes a while: what is being done, how far it is, and a way to stop it.
+
+import { cancel, run } from "./api.js";
+import { button, h, refusal, replace } from "./dom.js";
+
+const PATIENCE = 250; // milliseconds before the box appears
+
+// Runs a verb and gives its answer; null where it was refused, and then `place` says why. Cancelled work can be taken up again.
+export async function work(place, { table, signal }, verb, options, title, { job, named = () => {} } = {}) {
+  for (;;) {
+    const box = progressBox(place, table, title, named);
+    try {
+      return await run(table.id, verb, options, { progress: box.progress, signal, job });
+    } catch (fault) {
+      if (fault.kind === "Cancelled") await new Promise((resume) => box.end(cancelled(title, resume)));
+      else if (fault.name === "AbortError") throw fault;
+      else return box.end(refusal(fault));
+    } finally {
+      box.end();
+    }
+  }
+}
+
+const cancelled = (title, resume) => h("p", { class: "note" }, `${title}: cancelled. `, button("Take it up again", resume, "small"));
+
+function progressBox(place, table, title, named) {
+  let open = true, known = null;
+  const job = new Promise((resolve) => { known = resolve; }); // a click may come before the server has named the job
+  job.then(named);
+  const doing = h("span", {}, title), bar = h("progress", { "aria-label": title });
+  const stop = button("Cancel", async () => cancel(table.id, await job), "small", { "aria-label": `Cancel: ${title}` });
+  const box = h("div", { class: "work", role: "group", "aria-label": title }, doing, stop, bar);
+  const timer = setTimeout(() => replace(place, box), PATIENCE);
+  return {
+    progress(now) {
+      known(now.job);
+      doing.textContent = `${title}: ${now.state === "waiting" ? "waiting its turn" : now.doing}`;
+      if (now.share == null) bar.removeAttribute("value");
+      else bar.value = now.share;
+    },
+    end(...shown) {
+      if (open) replace(place, shown);
+      open = false;
+      clearTimeout(timer);
+      return null;
+    },
+  };
+}

@@ -1,0 +1,262 @@
+"""Routes: what a page may ask of the server.  Every answer is a page, a file of the studio itself, or JSON."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import Any, Literal
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+import kech
+from kech import screen
+from kech.errors import BadOption, KechError
+from kech.studio.desk import EXAMPLES, Change, Desk, OpenTable, Stale
+from kech.studio.jobs import Job
+
+PAGES = Path(__file__).parent / "pages"
+TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+STEPS = ("open", "roles", "axes", "spectrum", "choose", "release")
+PATIENCE = 0.5  # seconds an answer about a job waits for its end
+MOST_JSON = 1 << 24  # bytes of a plan or a hierarchy
+
+Handler = Callable[[Request], Awaitable[Response]]
+
+
+class Ask(msgspec.Struct, forbid_unknown_fields=True):
+    """A verb and its options."""
+
+    verb: str
+    options: dict[str, Any] = {}
+
+
+def make_app(desk: Desk) -> Starlette:
+    """All routes over one desk."""
+    shell = (PAGES / "studio.html").read_text("utf-8")
+    files = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in PAGES.iterdir() if path.suffix in TYPES}
+
+    async def page(request: Request) -> Response:
+        given = request.path_params
+        known = given.get("step", "open") in STEPS and ("table" not in given or given["table"] in desk.tables)
+        return HTMLResponse(shell, 200 if known else 404)
+
+    async def static(request: Request) -> Response:
+        if request.path_params["file"] not in files:
+            raise HTTPException(404)
+        body, kind = files[request.path_params["file"]]
+        return Response(body, media_type=kind)
+
+    routes = [
+        Route("/", start_page(desk)),
+        Route("/open", page),
+        Route("/tables/{table}/{step}", page),
+        Route("/static/{file}", static),
+        *table_routes(desk),
+        *tree_routes(desk),
+        *job_routes(desk),
+    ]
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        del app
+        yield
+        await desk.close()
+
+    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={KechError: refuse})
+
+
+def start_page(desk: Desk) -> Handler:
+    """The tables that are open; made here, without a script."""
+    template = Template((PAGES / "start.html").read_text("utf-8"))
+    line = '<li><a href="/tables/{id}/roles">{name}</a></li>'
+
+    async def start(request: Request) -> Response:
+        if request.query_params:
+            raise HTTPException(400, "This page takes no parameters.\n")
+        lines = [line.format(id=table.id, name=escape(table.name)) for table in desk]
+        return HTMLResponse(template.substitute(tables="\n".join(lines) or "<li>None yet.</li>"))
+
+    return start
+
+
+# -- tables --------------------------------------------------------------------------------------------------
+
+
+def table_routes(desk: Desk) -> list[Route]:
+    """Open, look, change, close."""
+
+    async def state(request: Request) -> Response:
+        del request
+        known = {"version": kech.__version__, "folder": str(desk.target), "examples": list(EXAMPLES)}
+        return answer(known | {"tables": [{"id": table.id, "name": table.name} for table in desk]})
+
+    async def upload(request: Request) -> Response:
+        name = request.query_params.get("name", "")
+        return answer((await desk.take_upload(name, request.stream())).to_json(), 201)
+
+    async def example(request: Request) -> Response:
+        if request.path_params["example"] not in EXAMPLES:
+            raise HTTPException(404)
+        table = await asyncio.to_thread(desk.open_example, request.path_params["example"])
+        return answer(table.to_json(), 201)
+
+    async def look(request: Request) -> Response:
+        return answer(find_table(request, desk).to_json())
+
+    async def change(request: Request) -> Response:
+        table = find_table(request, desk)
+        table.change(await decoded(request, Change))
+        return answer(table.to_json())
+
+    async def close(request: Request) -> Response:
+        await desk.forget(find_table(request, desk))
+        return answer({})
+
+    one = "/api/tables/{table}"
+    return [
+        Route("/api/state", state),
+        Route("/api/tables", upload, methods=["POST"]),
+        Route("/api/examples/{example}", example, methods=["POST"]),
+        Route(one, look),
+        Route(one, change, methods=["PUT"]),
+        Route(one, close, methods=["DELETE"]),
+    ]
+
+
+def tree_routes(desk: Desk) -> list[Route]:
+    """Hand a hierarchy in, take it out."""
+
+    async def add_tree(request: Request) -> Response:
+        body = await whole_body(request)
+        name = find_table(request, desk).add_tree(request.query_params.get("name", ""), body)
+        return answer({"hierarchy": name}, 201)
+
+    async def tree(request: Request) -> Response:
+        known = find_table(request, desk).trees
+        if request.path_params["tree"] not in known:
+            raise HTTPException(404)
+        headers = {"content-disposition": f"attachment; filename={request.path_params['tree']}"}
+        return Response(known[request.path_params["tree"]].read_bytes(), media_type="text/plain", headers=headers)
+
+    return [
+        Route("/api/tables/{table}/trees", add_tree, methods=["POST"]),
+        Route("/api/tables/{table}/trees/{tree}", tree),
+    ]
+
+
+def find_table(request: Request, desk: Desk) -> OpenTable:
+    """The table a path names."""
+    found = desk.tables.get(request.path_params["table"])
+    if found is None:
+        raise HTTPException(404, "This table is closed.\n")
+    return found
+
+
+# -- jobs ----------------------------------------------------------------------------------------------------
+
+
+def job_routes(desk: Desk) -> list[Route]:
+    """Ask, wait, fetch the answer, cancel."""
+
+    async def ask(request: Request) -> Response:
+        table, asked = find_table(request, desk), await decoded(request, Ask)
+        options = released(desk, table, asked.options) if asked.verb == "release" else asked.options
+        if asked.verb == "hierarchy" and options.get("source"):
+            options = options | {"source": str(table.tree(str(options["source"])))}
+        return await told(table.ask(asked.verb, options))
+
+    async def look(request: Request) -> Response:
+        return await told(find_job(request, desk))
+
+    async def result(request: Request) -> Response:
+        job = find_job(request, desk)
+        await job.over.wait()
+        return Response(job.body, 200 if job.state == "done" else 422, media_type="application/json")
+
+    async def cancel(request: Request) -> Response:
+        job = find_job(request, desk)
+        find_table(request, desk).cancel(job)
+        return await told(job)
+
+    many, one = "/api/tables/{table}/jobs", "/api/tables/{table}/jobs/{job}"
+    return [
+        Route(many, ask, methods=["POST"]),
+        Route(one, look),
+        Route(one, cancel, methods=["DELETE"]),
+        Route(one + "/result", result),
+    ]
+
+
+def find_job(request: Request, desk: Desk) -> Job:
+    """The job a path names."""
+    found = find_table(request, desk).job(request.path_params["job"])
+    if found is None:
+        raise HTTPException(404, "This job is forgotten.\n")
+    return found
+
+
+async def told(job: Job) -> Response:
+    """How far a job is; one that is nearly done is waited for."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(job.over.wait(), PATIENCE)
+    return answer(job.to_json())
+
+
+class Wish(msgspec.Struct, forbid_unknown_fields=True):
+    """What a page may say of a release: the name of a folder, never a path."""
+
+    folder: str
+    ending: Literal[".csv", ".parquet"] = ".csv"
+    allow_composition: bool = False
+
+
+def released(desk: Desk, table: OpenTable, options: dict[str, Any]) -> dict[str, Any]:
+    """The options of a release, with paths made here."""
+    try:
+        wish = msgspec.convert(options, Wish)
+    except msgspec.ValidationError as fault:
+        raise BadOption("release", f"{fault}.") from None
+    known = {"ledger": not table.is_example, "earlier": table.released, "allow_composition": wish.allow_composition}
+    stem = "".join(letter for letter in Path(table.name).stem if letter.isprintable()) or "table"
+    place = {"folder": str(desk.place(wish.folder)), "file": stem + wish.ending}
+    return place | known | {"table": table.name}
+
+
+# -- JSON ----------------------------------------------------------------------------------------------------
+
+
+def answer(found: dict[str, Any], status: int = 200) -> Response:
+    """JSON."""
+    return Response(msgspec.json.encode(found), status, media_type="application/json")
+
+
+async def refuse(request: Request, refusal: Exception) -> Response:
+    """A refusal as the command line tells it."""
+    del request
+    assert isinstance(refusal, KechError)
+    return answer(screen.told(refusal), 409 if isinstance(refusal, Stale) else 422)
+
+
+async def whole_body(request: Request) -> bytes:
+    """A small body."""
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MOST_JSON:
+            raise HTTPException(413, "It is too large.\n")
+    return bytes(body)
+
+
+async def decoded(request: Request, kind: type[Any]) -> Any:
+    """A body of JSON, checked."""
+    try:
+        return msgspec.json.decode(await whole_body(request), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+        raise BadOption("request", f"{fault}.") from None

@@ -1,0 +1,116 @@
+"""Worker: a child process that answers questions about one table; it can be killed at any moment.
+
+Questions come as frames on standard input, answers and progress go as frames to standard output; nothing else does.
+A frame is a letter (p progress, a answer, r refusal), a length and JSON.
+"""
+
+import json
+import os
+import queue
+import resource
+import struct
+import sys
+import threading
+import time
+from typing import Any, BinaryIO
+
+import msgspec
+
+from kech import screen
+from kech.errors import BadOption, KechError, OutOfMemory
+from kech.plan import Plan
+from kech.progress import listen
+from kech.studio.verbs import VERBS, Sitting, sit_down
+
+HEADER = struct.Struct(">cI")
+PAUSE = 0.1  # seconds between two reports of progress
+GENTLE = 5
+
+
+class Question(msgspec.Struct):
+    """What the server hands over."""
+
+    verb: str
+    path: str
+    name: str  # the table as its owner knows it
+    plan: Plan
+    options: msgspec.Raw
+
+
+def main() -> None:
+    """Answer until standard input ends; the argument is the memory that may be used, in bytes."""
+    limit_memory(int(sys.argv[1]))
+    os.nice(GENTLE)
+    questions: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=take_in, args=(sys.stdin.buffer, questions), daemon=True).start()
+    sitting: Sitting | None = None
+    while True:
+        sitting = answer(msgspec.json.decode(questions.get(), type=Question), sitting)
+
+
+def limit_memory(most: int) -> None:
+    """A table that blows up takes its worker down, not the machine."""
+    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def take_in(stream: BinaryIO, questions: "queue.SimpleQueue[bytes]") -> None:
+    """Read ahead; when the server is gone, so is the worker, whatever it does."""
+    while header := stream.read(HEADER.size):
+        questions.put(stream.read(HEADER.unpack(header)[1]))
+    os._exit(0)
+
+
+def answer(question: Question, sitting: Sitting | None) -> Sitting | None:
+    """Answer one question; the table stays open for the next."""
+    try:
+        with listen(reporter()):
+            sitting = sit_down(question.path, question.plan, sitting)
+            found = VERBS[question.verb].answer(sitting, read_options(question))
+        send(b"a", found)
+    except KechError as refusal:
+        send_refusal(question, refusal)
+    except MemoryError:
+        send_refusal(question, OutOfMemory("working", "of this machine"))
+    except Exception as fault:  # a traceback would show cells
+        send_refusal(question, screen.internal(fault))
+    return sitting
+
+
+def read_options(question: Question) -> Any:
+    """The options of a verb, checked."""
+    try:
+        return msgspec.json.decode(question.options, type=VERBS[question.verb].options)
+    except msgspec.ValidationError as fault:
+        raise BadOption(question.verb, f"{fault}.") from None
+
+
+def reporter() -> Any:
+    """Tells the server what is being done, but not too often."""
+    last = 0.0
+
+    def report(doing: str, share: float | None) -> None:
+        nonlocal last
+        if time.monotonic() - last > PAUSE:
+            last = time.monotonic()
+            send(b"p", {"doing": doing, "share": share})
+
+    return report
+
+
+def send_refusal(question: Question, refusal: KechError) -> None:
+    """A refusal, in which the table has the name its owner gave it."""
+    said = screen.told(refusal)
+    said["message"] = said["message"].replace(question.path, question.name)
+    send(b"r", said)
+
+
+def send(letter: bytes, found: dict[str, Any]) -> None:
+    """One frame."""
+    body = json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
+    sys.stdout.buffer.write(HEADER.pack(letter, len(body)) + body)
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    main()

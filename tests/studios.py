@@ -1,0 +1,94 @@
+"""A studio for tests: a server in a thread of this process, and a client that is no browser."""
+
+import http.client
+import json
+import threading
+import time
+from contextlib import contextmanager
+
+from kech.studio.server import bind, make_server
+
+
+class Studio:
+    """A running studio, asked with its token."""
+
+    def __init__(self, address):
+        self.address = address
+        self.host, _, self.token = address.removeprefix("http://").partition("/?token=")
+        self.port = int(self.host.rpartition(":")[2])
+
+    def send(self, method, path, body=None, headers=None, host=None, token=True):
+        """Status, headers and body; `body` is bytes, or an object for JSON."""
+        raw = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        sent = {"Authorization": f"Bearer {self.token}"} if token else {}
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        connection.putrequest(method, path, skip_host=True)
+        for name, value in ({"Host": host or self.host} | sent | (headers or {})).items():
+            connection.putheader(name, value)
+        if raw is not None:
+            connection.putheader("Content-Length", str(len(raw)))
+        connection.endheaders(raw)
+        answer = connection.getresponse()
+        told = {name.lower(): value for name, value in answer.getheaders()}
+        found = answer.status, told, answer.read()
+        connection.close()
+        return found
+
+    def json(self, method, path, body=None, status=200):
+        """The object of an answer of this status."""
+        got, _, raw = self.send(method, path, body)
+        assert got == status, raw
+        return json.loads(raw)
+
+    # -- the way of a user -------------------------------------------------------------------------------
+
+    def upload(self, name, body, status=201):
+        """Hand a file over."""
+        return self.json("POST", f"/api/tables?name={name}", body, status)
+
+    def start(self, table, verb, **options):
+        """Ask, without waiting."""
+        return self.json("POST", f"/api/tables/{table}/jobs", {"verb": verb, "options": options})
+
+    def ask(self, table, verb, status=200, **options):
+        """Ask, and wait for the answer."""
+        job = self.start(table, verb, **options)["job"]
+        return self.json("GET", f"/api/tables/{table}/jobs/{job}/result", status=status)
+
+    def give_roles(self, table, dropped=(), axes=None, release=None, **roles):
+        """Say what every column is for."""
+        state = self.json("GET", f"/api/tables/{table}")
+        self.ask(table, "inspect")
+        plan = {"roles": roles, "axes": axes or {}, "release": release or {}}
+        wish = {"plan": plan, "dropped": list(dropped), "revision": state["revision"]}
+        return self.json("PUT", f"/api/tables/{table}", wish)
+
+    def open_nine(self, **release):
+        """The paper's nine rows with their roles."""
+        table = self.json("POST", "/api/examples/nine", b"", 201)["id"]
+        self.give_roles(table, quasi_identifiers=["age", "zip"], sensitive=["salary"], release=release)
+        return table
+
+
+@contextmanager
+def running(folder, table=None):
+    """A studio that writes below a folder."""
+    held = bind(0)
+    server, address = make_server(table, folder, held)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [held]}, daemon=True)
+    thread.start()
+    wait_for(lambda: server.started)
+    try:
+        yield Studio(address)
+    finally:
+        server.should_exit = True
+        thread.join(15)
+        assert not thread.is_alive()
+
+
+def wait_for(holds, seconds=15.0):
+    """Wait until something holds."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)

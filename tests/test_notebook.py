@@ -1,0 +1,224 @@
+"""Results in a notebook: HTML that stands alone and shows no cell, frames of the caller's library, plots into axes."""
+
+import re
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import kech
+from kech import notebook
+from kech.demo import COUNTRIES, GENDERS, generate_town, nine_rows, travellers
+
+COLUMNS = ["age", "moved_in", "sex"]
+PRIVATE = ("table", "spectrum", "barcode", "lattice", "zigzag")
+
+
+def results(table, **options):
+    return {
+        "table": table,
+        "spectrum": kech.compute_spectrum(table, k=[2, 3, 5], **options),
+        "barcode": kech.compute_barcode(table, max_dimension=0),
+        "lattice": kech.compute_lattice(table),
+        "zigzag": kech.compute_zigzag(table, "minimal"),
+        "release": kech.make_release(table, k=3),
+    }
+
+
+@pytest.fixture(scope="module")
+def town():
+    frame = generate_town(200)
+    with kech.read_table(frame, quasi_identifiers=COLUMNS, sensitive=["diagnosis"], identifiers=["person"]) as table:
+        yield results(table, cut=["local", "domain"])
+
+
+def parse(html):
+    """Well-formed, as an XML reader sees it."""
+    return ElementTree.fromstring(html.replace("&nbsp;", " "))
+
+
+# HTML
+
+
+@pytest.mark.parametrize("name", [*PRIVATE, "release"])
+def test_html_stands_alone_and_has_words(town, name):
+    html = town[name]._repr_html_()
+    tree = parse(html)
+    text = " ".join(tree.itertext())
+
+    assert repr(town[name]) in text
+    assert ("PRIVATE" in text) == (name in PRIVATE)
+    assert not re.search(r"<script|<style|<link|<img|url\(|https?://(?!www\.w3\.org/2000/svg)", html)
+    for picture in tree.iter("{http://www.w3.org/2000/svg}svg"):
+        assert picture.get("aria-label")
+        assert picture.get("role") == "img"
+    assert len(html) < 20_000
+
+
+@pytest.mark.parametrize("name", [*PRIVATE, "release"])
+def test_texts_are_short_and_say_what_it_is(town, name):
+    text = repr(town[name])
+
+    assert text.startswith(type(town[name]).__name__ + "(")
+    assert len(text) < 120
+
+
+def test_no_cell_is_shown():
+    rows = range(90)
+    columns = {
+        "job": [f"CANARY{i % 9}" for i in rows],
+        "age": [7_000_000 + i // 10 for i in rows],
+        "secret": [f"CANARY{i % 5}" for i in rows],
+    }
+    with kech.read_table(pa.table(columns), quasi_identifiers=["job", "age"], sensitive=["secret"]) as table:
+        shown = [thing._repr_html_() + repr(thing) for thing in results(table).values()]
+
+    assert not [text for text in shown if "CANARY" in text or "7000" in text.replace(",", "")]
+
+
+def test_names_of_columns_are_text():
+    frame = pa.table({"<b>x</b>": list(range(20)), 'q"&': [1, 2] * 10})
+    with kech.read_table(frame, quasi_identifiers=frame.column_names) as table:
+        for thing in results(table).values():
+            assert "<b>" not in thing._repr_html_()
+            parse(thing._repr_html_())
+
+
+def test_a_closed_table_says_so():
+    table = kech.read_table(nine_rows(), quasi_identifiers=["age"])
+    table.close()
+
+    assert repr(table) == "Table(closed, 3 columns)"
+    assert table._repr_html_() is None
+
+
+def test_a_table_without_roles_and_one_row():
+    with kech.read_table(nine_rows()) as table:
+        parse(table._repr_html_())
+    with kech.read_table(pa.table({"a": [1]}), quasi_identifiers=["a"]) as table:
+        for thing in (table, kech.compute_spectrum(table, k=[1]), kech.compute_barcode(table, max_dimension=0)):
+            parse(thing._repr_html_())
+        parse(kech.compute_lattice(table)._repr_html_())
+
+
+def test_the_nine_rows_have_as_many_bars_as_are_drawn():
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
+        barcode = kech.compute_barcode(table, metric="ball", max_dimension=0)
+    html = barcode._repr_html_()
+
+    assert html.count("<rect ") == len(barcode.bars()) == 17
+    assert html.count(f'fill="{notebook.FEW}"') == 9
+
+
+def test_the_paths_of_the_paper_are_drawn_with_their_holes():
+    trees = {"gender": GENDERS, "country": COUNTRIES}
+    with kech.read_table(travellers(), quasi_identifiers=["gender", "country"], hierarchies=trees) as table:
+        zigzag = kech.compute_zigzag(table, "rows")
+    html = zigzag._repr_html_()
+
+    assert html.count("<rect ") == len(zigzag.summary())
+    assert html.count(f'fill="{notebook.HOLE}"') == 1
+
+
+def test_many_bars_become_a_curve(town):
+    html = town["barcode"]._repr_html_()
+
+    assert len(town["barcode"].bars()) > notebook.MOST_BARS
+    assert "<rect " not in html
+    assert "<polyline " in html
+
+
+def test_a_lattice_that_takes_long_shows_its_levels_only(town, monkeypatch):
+    assert "<polyline" in town["lattice"]._repr_html_()
+    monkeypatch.setattr(notebook, "CHEAP", 1)
+    monkeypatch.setattr(type(town["lattice"]), "curve", None)
+    assert "<polyline" not in town["lattice"]._repr_html_()
+
+
+def test_few_suppressed_rows_are_not_counted():
+    ages = [20] * 10 + [40] * 10 + [60] * 10 + [90]
+    with kech.read_table(pa.table({"age": ages}), quasi_identifiers=["age"]) as table:
+        release = kech.make_release(table, k=5, cut="domain", suppress=0.1)
+
+    assert release.partition.suppressed == 1
+    assert "&lt;5" in release._repr_html_()
+    assert "31" not in " ".join(parse(release._repr_html_()).itertext())
+
+
+# Frames
+
+
+@pytest.mark.parametrize(
+    ("make", "kind"),
+    [(lambda t: t.to_pandas(), pd.DataFrame), (pl.from_arrow, pl.DataFrame), (lambda t: t, pa.Table)],
+)
+def test_frames_are_of_the_callers_library(make, kind):
+    with kech.read_table(make(generate_town(60)), quasi_identifiers=["age", "sex"]) as table:
+        found = results(table)
+    frames = {name: found[name].to_frame() for name in ("spectrum", "barcode", "lattice", "zigzag")}
+
+    assert {name: isinstance(frame, kind) for name, frame in frames.items()} == dict.fromkeys(frames, True)
+    assert len(frames["barcode"]) == len(found["barcode"].bars())
+    assert len(frames["zigzag"]) == len(found["zigzag"].bars())
+
+
+def test_a_file_gives_pandas(tmp_path):
+    (tmp_path / "t.csv").write_text("age\n" + "\n".join(map(str, range(20))) + "\n", "utf-8")
+    with kech.read_table(tmp_path / "t.csv", quasi_identifiers=["age"]) as table:
+        assert isinstance(kech.compute_spectrum(table, k=[2]).to_frame(), pd.DataFrame)
+
+
+def test_frames_hold_the_figures(town):
+    spectrum = town["spectrum"].to_frame().to_pylist()
+    for row, line in zip(town["spectrum"].rows(), spectrum, strict=True):
+        assert {name: line[name] for name in ("k", "cut", "loss", "classes")} == {
+            name: row[name] for name in ("k", "cut", "loss", "classes")
+        }
+        assert {name: line[f"loss[{name}]"] for name in COLUMNS} == row["loss_per_column"]
+    for line in town["lattice"].to_frame(ks=[2, 5]).to_pylist():
+        node = town["lattice"].best(line["k"])
+        assert tuple(line[f"level[{name}]"] for name in COLUMNS) == node.levels
+        assert (line["loss"], line["classes"]) == (node.loss, node.classes)
+    bars = town["barcode"].to_frame().to_pylist()
+    assert [bar["weight"] for bar in bars] == [bar.weight for bar in town["barcode"].bars()]
+    assert [bar["death"] for bar in town["zigzag"].to_frame().to_pylist()] == [b.death for b in town["zigzag"].bars()]
+
+
+# Plots
+
+
+@pytest.mark.parametrize("name", ["spectrum", "barcode", "lattice", "zigzag", "release"])
+def test_plots_give_axes_and_draw_into_yours(town, name):
+    figure = pytest.importorskip("matplotlib.figure")
+    options = {"ks": [2, 5]} if name == "lattice" else {}
+    mine = figure.Figure().subplots()
+
+    assert hasattr(town[name].plot(**options), "plot")
+    assert town[name].plot(**options, ax=mine) is mine
+    assert mine.get_children()
+
+
+def test_the_plot_of_a_release_counts_its_classes(town):
+    pytest.importorskip("matplotlib")
+    release = town["release"]
+    axes = release.plot()
+
+    assert sum(bar.get_height() for bar in axes.patches) == release.partition.classes
+    assert min(bar.get_x() + bar.get_width() / 2 for bar in axes.patches) == release.partition.k
+
+
+# Weight
+
+
+def test_importing_kech_loads_no_notebook_and_no_plot():
+    code = (
+        "import sys, kech; "
+        "print([m for m in sys.modules if m in ('kech.notebook', 'kech.plot_small') or m.startswith('matplotlib')])"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert found.stdout.strip() == "[]"

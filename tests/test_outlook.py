@@ -1,0 +1,112 @@
+"""What a release would do, before it is written: the same as what it does."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kech
+from kech.demo import generate_town, nine_rows
+from kech.errors import BadOption, NoSuchColumn
+
+COLUMNS = ["age", "sex", "zip", "moved_in", "job"]
+
+
+@pytest.fixture(scope="module")
+def town():
+    with kech.read_table(generate_town(1500), quasi_identifiers=COLUMNS, sensitive=["diagnosis"]) as table:
+        yield table
+
+
+@pytest.fixture(scope="module", params=["local", "domain", "left out"])
+def release(request, town):
+    if request.param == "local":
+        return kech.make_release(town, k=5, effort="quick")
+    return kech.make_release(town, k=5, cut="domain", suppress=0.1 if request.param == "left out" else 0.0)
+
+
+def test_the_first_rows_are_those_of_the_table(town):
+    people = generate_town(1500).to_pylist()
+    for shown, person in zip(town.head(20), people[:20], strict=True):
+        assert shown == [None if person[name] is None else str(person[name]) for name in town.loaded]
+
+
+def test_rows_after_are_rows_of_the_release(release):
+    outlook = kech.compute_outlook(release, rows=40)
+    published = {tuple(row[name] for name in outlook.names) for row in release.frame.to_pylist()}
+    assert len(outlook.before) == len(outlook.after) == 40
+    assert {tuple(row) for row in outlook.after if row is not None} <= published
+    secret = outlook.names.index("diagnosis")
+    for before, after in zip(outlook.before, outlook.after, strict=True):
+        assert after is None or after[secret] == before[secret]
+
+
+def test_shares_are_those_of_the_labels(release):
+    outlook, frame = kech.compute_outlook(release), release.frame
+    for column in outlook.columns:
+        labels = frame[column.column].to_pylist()
+        assert column.lost == pytest.approx(np.mean([label == "*" for label in labels]))
+        if column.axis == "set":
+            single = [label is None or (label != "*" and not label.startswith("{")) for label in labels]
+            assert column.exact == pytest.approx(np.mean(single))
+    assert outlook.figures["loss_per_column"] == {column.column: column.loss for column in outlook.columns}
+    assert outlook.figures["classes"] == len({tuple(row[name] for name in COLUMNS) for row in frame.to_pylist()})
+
+
+def test_widths_are_in_the_words_of_the_column():
+    with kech.read_table(nine_rows(), quasi_identifiers=["age"]) as table:
+        outlook = kech.compute_outlook(kech.make_release(table, k=3, grid="exact"))
+        (age,) = outlook.columns
+        ends = [[int(x) for x in label.strip("[]").split(", ")] for label in table_labels(outlook)]
+        assert age.width == pytest.approx(np.mean([high - low + 1 for low, high in ends]))
+        assert age.exact == 0
+
+
+def table_labels(outlook):
+    return [row[0] for row in outlook.after]
+
+
+def test_nothing_is_told_of_a_column_that_is_lost_everywhere():
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
+        outlook = kech.compute_outlook(kech.make_release(table, k=9))
+        assert [(column.width, column.lost) for column in outlook.columns] == [(None, 1.0)] * 2
+
+
+def test_the_plane_holds_every_row_and_every_class(release):
+    plane = kech.compute_plane(release, "moved_in", "job")
+    published = len(release.frame)
+    boxes, points = np.array(plane.boxes), np.array(plane.points)
+    assert boxes[:, 4].sum() == published and boxes[:, 5].sum() == plane.classes
+    assert points[:, 2].sum() in (published, release.table.rows)
+    assert (boxes[:, 0] <= boxes[:, 1]).all() and (boxes[:, 2] <= boxes[:, 3]).all()
+    assert boxes[:, 0].min() >= plane.x.low - 1e-6 and boxes[:, 1].max() <= plane.x.high + 1e-6
+    assert plane.smallest >= 5
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.floats(0, 0.6))
+def test_a_plane_at_eps_shows_the_components(eps):
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
+        barcode = kech.compute_barcode(table, max_dimension=0)
+        plane, (at,) = kech.compute_plane(barcode, "age", "zip", eps=eps), barcode.at([eps])
+    assert (plane.classes, plane.smallest) == (at["classes"], at["k"])
+    assert sum(point[2] for point in plane.points) == 9
+    ages = sorted(nine_rows()["age"].to_pylist())
+    assert sorted(point[0] for point in plane.points) == ages
+
+
+def test_a_plane_needs_columns_and_a_radius(town, release):
+    barcode = kech.compute_barcode(town, max_dimension=0)
+    with pytest.raises(BadOption):
+        kech.compute_plane(barcode, "age", "zip")
+    with pytest.raises(BadOption):
+        kech.compute_plane(barcode, "age", "zip", eps=-1.0)
+    with pytest.raises(NoSuchColumn):
+        kech.compute_plane(release, "age", "diagnosis")
+
+
+@pytest.mark.parametrize("column", ["age", "sex", "moved_in", "job"])
+def test_a_histogram_counts_every_row_that_is_not_missing(town, column):
+    (found,) = [report for report in kech.inspect_table(town).columns if report.column == column]
+    assert len(found.histogram) <= 24
+    assert sum(found.histogram) == town.rows - found.nulls

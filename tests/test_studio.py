@@ -1,0 +1,482 @@
+"""The studio without a browser: who may ask, what is answered, and what is left behind."""
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+pytest.importorskip("starlette", reason="the extra `studio` is not installed")
+pytest.importorskip("uvicorn", reason="the extra `studio` is not installed")
+
+import kech
+from kech.demo import generate_town, nine_rows, write_csv
+from kech.errors import BadTarget
+from kech.studio import desk as desk_room
+from kech.studio import guard, jobs, verbs
+from kech.studio.desk import Desk
+from studios import Studio, running, wait_for
+
+CANARY = "CANARY_4711"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("releases")
+
+
+@pytest.fixture(scope="module")
+def studio(folder):
+    with running(folder) as made:
+        yield made
+
+
+# -- who may ask -----------------------------------------------------------------------------------------
+
+
+def test_without_the_token_nobody_is_answered(studio):
+    assert studio.send("GET", "/", token=False)[0] == 401
+    assert studio.send("GET", "/", token=False, headers={"Authorization": "Bearer x"})[0] == 401
+    assert studio.send("GET", "/nowhere", token=False)[0] == 401  # before any route is looked up
+    assert studio.send("GET", "/")[0] == 200
+
+
+@pytest.mark.parametrize("host", ["evil.example", "localhost", "127.0.0.1", "127.0.0.1:1"])
+def test_another_host_is_refused_before_the_token_is_looked_at(studio, host):
+    assert studio.send("GET", "/", host=host)[0] == 421
+    assert studio.send("GET", "/", host=host, token=False)[0] == 421
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1", "https://127.0.0.1:1"])
+@pytest.mark.parametrize("path", ["/run", "/api/tables", "/api/examples/nine"])
+def test_other_pages_are_refused(studio, origin, path):
+    assert studio.send("POST", path, b"", headers={"Origin": origin})[0] == 403
+
+
+def test_other_sites_are_refused_by_what_the_browser_says_of_them(studio):
+    assert studio.send("GET", "/open", headers={"Sec-Fetch-Site": "cross-site"})[0] == 403
+    assert studio.send("GET", "/open", headers={"Sec-Fetch-Site": "same-origin"})[0] == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/open", "/api/state", "/static/main.js", "/nowhere"])
+def test_every_answer_tells_the_browser_to_be_careful(studio, path):
+    _, headers, _ = studio.send("GET", path)
+    policy = headers["content-security-policy"]
+    assert "default-src 'none'" in policy and "frame-ancestors 'none'" in policy and "unsafe" not in policy
+    assert headers["x-content-type-options"] == "nosniff"
+    assert "no-store" in headers["cache-control"]
+    assert headers["referrer-policy"] == "no-referrer"
+    assert "access-control-allow-origin" not in headers
+
+
+def test_the_address_opens_once_and_leaves_a_cookie(tmp_path):
+    with running(tmp_path) as studio:
+        status, headers, _ = studio.send("GET", f"/?token={studio.token}", token=False)
+        cookie = headers["set-cookie"]
+        assert status == 303 and headers["location"] == "/open"
+        assert "HttpOnly" in cookie and "SameSite=strict" in cookie and studio.token not in cookie
+        assert studio.send("GET", f"/?token={studio.token}", token=False)[0] == 401
+        held = {"Cookie": cookie.partition(";")[0]}
+        assert studio.send("GET", "/open", headers=held, token=False)[0] == 200
+        assert studio.send("GET", f"/?token={studio.token}", headers=held, token=False)[0] == 303
+        assert studio.send("POST", "/api/examples/nine", b"", headers=held, token=False)[0] == 403
+        own = held | {"Origin": f"http://{studio.host}"}
+        assert studio.send("POST", "/api/examples/nine", b"", headers=own, token=False)[0] == 201
+
+
+def test_it_listens_on_this_machine_only(studio):
+    with socket.socket() as other:
+        other.settimeout(1)
+        addresses = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}
+        for address in addresses - {"127.0.0.1", "127.0.1.1"}:
+            assert other.connect_ex((address, studio.port)) != 0
+
+
+# -- what is handed over ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("query", ["f=../../../../etc/hostname", "f=/etc/hostname", "x=1"])
+def test_the_first_page_takes_no_parameters(studio, query):
+    assert studio.send("GET", f"/?{query}")[0] == 400
+
+
+@pytest.mark.parametrize(
+    "path", ["/static/../guard.py", "/static/..%2fguard.py", "/static/%2e%2e/guard.py", "/static//etc/passwd", "/etc/x"]
+)
+def test_only_files_of_the_studio_are_served(studio, path):
+    assert studio.send("GET", path)[0] in (400, 404)
+
+
+def test_an_upload_that_is_too_large_is_refused(studio, monkeypatch):
+    connection = socket.create_connection(("127.0.0.1", studio.port), 5)
+    start = f"POST /up HTTP/1.1\r\nHost: {studio.host}\r\nAuthorization: Bearer {studio.token}\r\n"
+    connection.sendall(f"{start}Content-Length: 5000000000\r\n\r\n".encode())
+    assert b" 413 " in connection.recv(100)
+    connection.close()
+    monkeypatch.setattr(guard, "MOST_BYTES", 1000)
+    connection = socket.create_connection(("127.0.0.1", studio.port), 5)  # its length is not told
+    start = start.replace("/up", "/api/tables?name=a.csv")
+    connection.sendall(f"{start}Transfer-Encoding: chunked\r\n\r\n".encode() + b"800\r\n" + b"x" * 2048 + b"\r\n")
+    assert b" 413 " in connection.recv(100)
+    connection.close()
+
+
+@pytest.mark.parametrize("name", ["table.exe", "table", "", "a.csv" * 50])
+def test_an_unknown_kind_of_file_is_refused(studio, name):
+    assert studio.upload(name, b"a\n1\n", 422)["error"] == "UnreadableFile"
+
+
+def test_an_upload_is_read_as_it_is_and_can_be_read_otherwise(studio):
+    table = studio.upload("umlaut.csv", "name;age\nJörg;1\nNA;2\n".encode("latin-1"))["id"]
+    refused = studio.ask(table, "head", 422)
+    assert refused["exit_code"] == 3 and "umlaut.csv" in refused["message"] and "/tmp" not in refused["message"]
+    plan = {"table": {"encoding": "latin-1", "null_values": ["NA"]}}
+    studio.json("PUT", f"/api/tables/{table}", {"plan": plan, "dropped": [], "revision": 0})
+    assert studio.ask(table, "head")["rows"] == [["Jörg", "1"], [None, "2"]]
+    assert studio.ask(table, "inspect")["delimiter"] == ";"
+
+
+def test_parquet_and_excel_are_read_too(studio, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    pq.write_table(nine_rows(), tmp_path / "nine.parquet")
+    book = openpyxl.Workbook()
+    for row in [["age", "zip"], [25, "02139"]]:
+        book.active.append(row)
+    book.save(tmp_path / "book.xlsx")
+    parquet = studio.upload("nine.parquet", (tmp_path / "nine.parquet").read_bytes())["id"]
+    assert studio.ask(parquet, "head")["rows"][0] == ["25", "47677", "47000"]
+    excel = studio.upload("book.xlsx", (tmp_path / "book.xlsx").read_bytes())["id"]
+    assert studio.ask(excel, "head")["rows"] == [["25", "02139"]]
+    for table in (parquet, excel):
+        studio.json("DELETE", f"/api/tables/{table}")
+    assert studio.send("GET", f"/api/tables/{excel}")[0] == 404
+
+
+def test_names_are_escaped_on_the_page_that_the_server_makes(studio):
+    table = studio.upload("%3Cscript%3Ealert(1)%3C%2Fscript%3E.csv", b"a\n1\n")
+    _, _, page = studio.send("GET", "/")
+    studio.json("DELETE", f"/api/tables/{table['id']}")
+    assert b"<script" not in page and b"script&gt;.csv" in page
+
+
+# -- what is answered ------------------------------------------------------------------------------------
+
+
+COMMANDS = {
+    "inspect": ([], {}),
+    "spectrum": (["--k", "2,3", "--cut", "local,domain", "--effort", "quick"],
+                 {"k": [2, 3], "cut": ["local", "domain"], "effort": "quick"}),
+    "barcode": (["--max-dimension", "0", "--k", "3"], {"max_dimension": 0, "k": 3}),
+    "lattice": (["--k", "2,3"], {"k": [2, 3]}),
+    "zigzag": (["--path", "diagonal", "--k", "3"], {"path": "diagonal", "k": 3}),
+    "hierarchy": (["age"], {"column": "age"}),
+}  # fmt: skip
+
+
+def test_a_page_gets_what_the_command_prints(studio, run, tmp_path):
+    table, path = studio.open_nine(), write_csv(nine_rows(), tmp_path / "nine.csv")
+    for verb, (words, options) in COMMANDS.items():
+        roles = [] if verb == "inspect" else ["--qi", "age", "zip", "--sensitive", "salary"]
+        printed = run(verb, path, *words, *roles, "--json")
+        assert studio.ask(table, verb, **options) == printed.json, verb
+
+
+def test_a_release_is_written_verified_and_told_as_a_command(studio, run, folder, tmp_path, monkeypatch):
+    table = studio.open_nine(k=3)
+    found = studio.ask(table, "release", folder="nine-k3", ending=".csv")
+    target = folder / "nine-k3" / "nine.csv"
+    assert Path(found["release"]["file"]) == target and found["release"]["k"] >= 3
+    assert run("verify", target, "--json").json == found["verified"]
+    page = tmp_path / "report.html"
+    assert run(*found["commands"][2].split()[1:-1], page).code == 0
+    assert page.read_bytes() == Path(found["report"]).read_bytes()
+    again = studio.ask(table, "release", folder="nine-k3", ending=".parquet")
+    assert Path(again["release"]["file"]).suffix == ".parquet"
+
+    write_csv(nine_rows(), tmp_path / "nine.csv")
+    monkeypatch.chdir(tmp_path)
+    words = found["commands"][0].split()[1:]
+    words[words.index("-o") + 1] = str(tmp_path / "again.csv")
+    said = run(*words, "--json").json
+    assert {**said, "file": 0, "certificate": 0} == {**found["release"], "file": 0, "certificate": 0}
+
+
+def test_a_second_release_of_a_table_is_refused_unless_it_is_allowed(studio, folder, tmp_path):
+    table = studio.upload("nine.csv", write_csv(nine_rows(), tmp_path / "nine.csv").read_bytes())["id"]
+    roles = {"quasi_identifiers": ["age", "zip"], "sensitive": ["salary"]}
+    studio.give_roles(table, **roles, release={"k": 3, "grid": "exact"})
+    assert studio.ask(table, "release", folder="first")["release"]["ledger"]["verdict"] == "first"
+    studio.give_roles(table, **roles, release={"k": 2, "grid": "exact"})
+    assert studio.ask(table, "release", 422, folder="second")["error"] == "ReleasedBefore"
+    assert not (folder / "second" / "nine.csv").exists()
+    found = studio.ask(table, "release", folder="second", allow_composition=True)
+    assert found["release"]["ledger"]["verdict"] == "composed" and "--allow-composition" in found["commands"][0]
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_a_release_is_never_written_over_another(studio, folder):
+    (folder / "taken").mkdir()
+    (folder / "taken" / "nine.csv").write_text("mine")
+    assert studio.ask(studio.open_nine(k=3), "release", 422, folder="taken")["error"] == "BadTarget"
+    assert (folder / "taken" / "nine.csv").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "name", ["../out", "/tmp/out", "a/../../out", ".hidden", "", "a\\b", "link/out", "file", "x" * 300, "a\nb"]
+)
+def test_a_release_stays_below_its_folder(tmp_path, name):
+    below = tmp_path / "below"
+    below.mkdir()
+    (below / "link").symlink_to(tmp_path)
+    (below / "file").write_text("")
+    made = Desk(below)
+    with pytest.raises(BadTarget):
+        made.place(name)
+    assert made.place("a/b") == below / "a" / "b"
+    made.folder.rmdir()
+    os.close(made._held)
+
+
+def test_nothing_proceeds_with_a_column_of_which_nobody_said_what_it_is(studio):
+    table = studio.json("POST", "/api/examples/nine", b"", 201)["id"]
+    ask = {"verb": "outlook", "options": {}}
+    assert "all have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
+    studio.give_roles(table, quasi_identifiers=["age"], sensitive=["salary"], release={"k": 2})
+    assert "1 have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
+    studio.give_roles(table, dropped=["age", "zip", "salary"])
+    assert studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["error"] == "NoQuasiIdentifier"
+    studio.give_roles(table, quasi_identifiers=["age"], sensitive=["salary"], dropped=["zip"], release={"k": 2})
+    assert studio.ask(table, "outlook")["figures"]["k"] == 2
+
+
+def test_a_hierarchy_is_handed_in_checked_used_and_written_with_the_plan(studio, folder):
+    table = studio.open_nine(k=3)
+    ages = nine_rows()["age"].to_pylist()
+    text = "".join(f"{age};{'young' if age < 35 else 'old'};*\n" for age in sorted(ages))
+    name = studio.json("POST", f"/api/tables/{table}/trees?name=../../x.csv", text.encode(), 201)["hierarchy"]
+    assert re.fullmatch(r"tree-\d+\.csv", name)
+    assert studio.ask(table, "hierarchy", column="age", source=name)["levels"] == [9, 2, 1]
+    assert studio.send("GET", f"/api/tables/{table}/trees/{name}")[2] == text.encode()
+    assert studio.send("GET", f"/api/tables/{table}/trees/..%2f..%2fx")[0] == 404
+    state = studio.json("GET", f"/api/tables/{table}")
+    state["plan"].setdefault("axes", {})["age"] = {"hierarchy": name}
+    wish = {"plan": state["plan"], "dropped": [], "revision": state["revision"]}
+    assert studio.json("PUT", f"/api/tables/{table}", wish)["plan"]["axes"]["age"]["hierarchy"] == name
+    found = studio.ask(table, "release", folder="with-tree")
+    assert '"young"' in Path(found["release"]["file"]).read_text()
+    assert kech.read_plan(found["plan"]).axes["age"].hierarchy == str(folder / "with-tree" / "hierarchies" / name)
+
+
+@pytest.mark.parametrize("hierarchy", ["/etc/passwd", "../tree-1.csv", "tree-9.csv"])
+def test_no_path_of_a_page_is_read(studio, hierarchy):
+    table = studio.upload("a.csv", b"age\n1\n")["id"]
+    plan = {"roles": {"quasi_identifiers": ["age"]}, "axes": {"age": {"hierarchy": hierarchy}}}
+    wish = {"plan": plan, "dropped": [], "revision": 0}
+    assert studio.json("PUT", f"/api/tables/{table}", wish, 422)["error"] == "BadOption"
+    ask = {"verb": "hierarchy", "options": {"column": "age", "source": hierarchy}}
+    assert studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["error"] == "BadOption"
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+@pytest.mark.parametrize(
+    "body", [b"{", b"[]", b'{"verb": 3}', b'{"verb": "nothing"}', b'{"verb": "inspect", "more": 1}', b"\xff"]
+)
+def test_a_question_that_makes_no_sense_is_refused(studio, body):
+    table = studio.upload("a.csv", b"age\n1\n")["id"]
+    assert studio.json("POST", f"/api/tables/{table}/jobs", body, 422)["exit_code"] == 2
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_a_page_gets_no_more_bars_than_it_can_draw(monkeypatch):
+    monkeypatch.setattr(verbs, "MOST_BARS", 2)
+    bars = [{"birth": 0.0, "death": death} for death in (0.5, None, 0.1, 0.7)]
+    assert verbs.shorten({"bars": bars[:2]}) == {"bars": bars[:2]}
+    assert verbs.shorten({"bars": bars}) == {"bars": [bars[1], bars[3]], "bars_left_out": 2}
+
+
+def test_a_name_with_odd_letters_becomes_a_plain_file(studio, folder):
+    table = studio.upload("a%00b%0a%E2%80%AE.csv", write_csv(nine_rows(), folder / "odd.csv").read_bytes())["id"]
+    studio.give_roles(table, quasi_identifiers=["age", "zip"], dropped=["salary"], release={"k": 9})
+    assert Path(studio.ask(table, "release", folder="odd")["release"]["file"]).name == "ab.csv"
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_unknown_options_and_tables_are_refused(studio):
+    table = studio.open_nine()
+    assert studio.ask(table, "barcode", 422, more=1)["error"] == "BadOption"
+    assert studio.ask(table, "node", 422, levels=[0, 99])["error"] == "NoSuchNode"
+    assert studio.send("GET", "/api/tables/nothing")[0] == 404
+    assert studio.send("GET", f"/tables/{table}/nothing")[0] == 404
+    assert studio.send("POST", "/api/examples/nothing", b"")[0] == 404
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+# -- tabs, jobs and limits -------------------------------------------------------------------------------
+
+
+def test_two_tabs_do_no_harm(studio):
+    one, two = studio.open_nine(k=3), studio.open_nine(k=2)
+    assert studio.ask(one, "outlook")["figures"]["k"] == 3
+    assert studio.ask(two, "outlook")["figures"]["k"] == 2
+    wish = {"plan": {"roles": {"quasi_identifiers": ["age"]}}, "dropped": ["zip", "salary"], "revision": 0}
+    assert studio.json("PUT", f"/api/tables/{one}", wish, 409)["error"] == "Stale"
+    assert studio.json("GET", f"/api/tables/{one}")["plan"]["release"] == {"k": 3}
+    for table in (one, two):
+        studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_the_same_question_is_the_same_job_and_a_cancelled_one_is_asked_again(studio, tmp_path):
+    path = write_csv(generate_town(3000), tmp_path / "town.csv")
+    table = studio.upload("town.csv", path.read_bytes())["id"]
+    columns = generate_town(1).column_names
+    studio.give_roles(table, quasi_identifiers=["age", "zip", "moved_in", "job"], dropped=set(columns))
+    slow = {"k": [2, 5, 10, 20, 50], "cut": ["minimal"], "effort": "best"}
+    job = studio.start(table, "spectrum", **slow)
+    assert studio.start(table, "spectrum", **slow)["job"] == job["job"]  # a reload in the middle finds it again
+    assert [other["job"] for other in studio.json("GET", f"/api/tables/{table}")["running"]] == [job["job"]]
+    lattice = studio.ask(table, "lattice", k=[2])  # a quick question does not wait for a slow one
+    assert lattice["best"]
+    told = studio.json("DELETE", f"/api/tables/{table}/jobs/{job['job']}")
+    assert told["state"] == "cancelled"
+    result = studio.json("GET", f"/api/tables/{table}/jobs/{job['job']}/result", status=422)
+    assert result["exit_code"] == 130
+    again = studio.start(table, "spectrum", **slow)
+    assert again["job"] != job["job"]
+    studio.json("DELETE", f"/api/tables/{table}/jobs/{again['job']}")
+    quick = studio.ask(table, "spectrum", k=[2], cut=["domain"])  # a new child takes over
+    assert quick["spectrum"][0]["k"] == 2
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_a_question_that_takes_too_long_is_stopped(studio, monkeypatch):
+    monkeypatch.setattr(desk_room, "READING", 0.05)
+    table = studio.json("POST", "/api/examples/nine", b"", 201)["id"]
+    assert "longer than" in studio.ask(table, "head", 422)["message"]
+    monkeypatch.undo()
+    assert len(studio.ask(table, "head")["rows"]) == 9
+
+
+def test_a_table_that_blows_up_takes_only_its_child_down(studio, monkeypatch):
+    table = studio.json("POST", "/api/examples/nine", b"", 201)["id"]
+    monkeypatch.setattr(jobs, "MEMORY", 100 << 20)
+    assert studio.ask(table, "head", 422)["exit_code"] == 5
+    monkeypatch.undo()
+    studio.json("DELETE", f"/api/tables/{table}")
+    table = studio.json("POST", "/api/examples/nine", b"", 201)["id"]
+    assert len(studio.ask(table, "head")["rows"]) == 9
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_only_so_many_tables_are_open(tmp_path, monkeypatch):
+    monkeypatch.setattr(desk_room, "MOST_TABLES", 1)
+    with running(tmp_path) as studio:
+        studio.upload("a.csv", b"a\n1\n")
+        assert "Close one" in studio.upload("b.csv", b"a\n1\n", 422)["message"]
+
+
+# -- what is left behind ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def started(tmp_path):
+    """The command itself, with a table of canaries."""
+    (tmp_path / "t").mkdir()
+    people = tmp_path / "people.csv"
+    people.write_text(f"name,age\n{CANARY},1\n{CANARY},2\n")
+    words = [sys.executable, "-m", "kech", "studio", str(people), "--no-browser", "-o", str(tmp_path)]
+    process = subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TMPDIR": str(tmp_path / "t")},
+    )
+    address = process.stdout.readline().strip()
+    yield process, Studio(address), tmp_path / "t"
+    process.kill()
+    process.communicate()
+
+
+def test_the_command_prints_one_address_and_leaves_nothing_behind(started):
+    process, studio, temporary = started
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{20,}", studio.address)
+    (table,) = studio.json("GET", "/api/state")["tables"]
+    assert studio.send("GET", f"/?token={studio.token}", token=False)[1]["location"] == f"/tables/{table['id']}/open"
+    studio.ask(table["id"], "head")
+    studio.give_roles(table["id"], quasi_identifiers=["age"], identifiers=["name"], release={"k": 5})
+    assert CANARY not in json.dumps(studio.ask(table["id"], "outlook", 422))
+    studio.start(table["id"], "spectrum", k=[2])
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    held = [int(child) for child in children.read_text().split()] if children.exists() else []
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert err == "" and CANARY not in out
+    assert list(temporary.iterdir()) == []
+    wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in held))
+
+
+def test_children_do_not_outlive_a_studio_that_was_killed(started):
+    process, studio, _ = started
+    (table,) = studio.json("GET", "/api/state")["tables"]
+    studio.ask(table["id"], "head")
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    if not children.exists():
+        pytest.skip("the system does not list the children of a process")
+    held = children.read_text().split()
+    assert held
+    process.kill()
+    wait_for(lambda: not any(alive(child) for child in held))
+
+
+def alive(process):
+    state = Path(f"/proc/{process}/stat")
+    return state.exists() and state.read_text().rpartition(")")[2].split()[0] != "Z"
+
+
+def test_the_address_can_be_printed_as_json(tmp_path):
+    words = [sys.executable, "-m", "kech", "studio", "--no-browser", "--json", "-o", str(tmp_path)]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    said = json.loads(process.stdout.readline())
+    process.terminate()
+    process.communicate(timeout=20)
+    assert said["address"].startswith("http://127.0.0.1:") and said["folder"] == str(tmp_path)
+
+
+def test_what_cannot_be_served_is_refused(run, tmp_path):
+    assert run("studio", tmp_path / "nothing.csv", "--no-browser", "--json").json["error"] == "NoSuchFile"
+    assert run("studio", "--no-browser", "-o", tmp_path / "nothing", "--json").json["error"] == "BadTarget"
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        held.listen()
+        taken = run("studio", "--no-browser", "--port", str(held.getsockname()[1]), "--json")
+    assert taken.json["error"] == "BadOption"
+
+
+def test_no_thread_is_left(studio):
+    assert not [thread for thread in threading.enumerate() if thread.name.startswith("waitpid") and not thread.daemon]
+
+
+def test_the_pages_are_whole_and_never_read_markup():
+    pages = Path(kech.__file__).parent / "studio" / "pages"
+    texts = {page.name: page.read_text("utf-8") for page in pages.iterdir()}
+    scripts = {name: text for name, text in texts.items() if name.endswith(".js")}
+    linked = {name for text in texts.values() for name in re.findall(r'/static/([\w.]+)"', text)}
+    imported = {name for text in scripts.values() for name in re.findall(r'from "\./([\w.]+)"', text)}
+    assert linked | imported <= set(texts)
+    reading = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|https?://(?!www\.w3\.org)"
+    assert not [name for name, text in scripts.items() if re.search(reading, text)]
+
+
+def test_a_table_of_frames_has_rows_to_show():
+    with kech.read_table(pa.table({"a": [1, None], "b": ["x", "y"]})) as table:
+        assert table.head(1) == [["1", "x"]]
+        assert table.head() == [["1", "x"], [None, "y"]]

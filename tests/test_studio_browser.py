@@ -1,0 +1,429 @@
+"""The studio in a browser: the whole way of a user on three tables, by eye, by keyboard and by a screen reader's rules.
+
+`make browser` installs what is needed.  With KECH_PICTURES=FOLDER every step is drawn there, in light and dark.
+"""
+
+import csv
+import io
+import os
+import random
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette", reason="the extra `studio` is not installed")
+pytest.importorskip("playwright", reason="no Playwright: run `make browser`")
+
+from playwright.sync_api import expect, sync_playwright
+
+import kech
+from studios import running
+
+AXE = Path(__file__).parents[1] / ".browser" / "node_modules" / "axe-core" / "axe.min.js"
+PICTURES = os.environ.get("KECH_PICTURES")
+SLOW = 120_000 if PICTURES else 60_000  # milliseconds a step may take on a busy machine
+BARS = 10_000
+SHIFTS = """window.shifted = 0;
+new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
+  if (!entry.hadRecentInput) window.shifted += entry.value;
+})).observe({ type: "layout-shift", buffered: true });"""  # what jumps without being touched, as browsers measure it
+
+
+@pytest.fixture(scope="module")
+def browser():
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if path is None:
+        pytest.skip("no Chromium: run `make browser`")
+    with sync_playwright() as playwright:
+        options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        made = playwright.chromium.launch(executable_path=path, args=options)
+        yield made
+        made.close()
+
+
+class Visitor:
+    """Somebody with a browser; whatever goes wrong on a page is a failure."""
+
+    def __init__(self, page, studio):
+        self.page, self.studio, self.trouble, self.step = page, studio, [], 0
+        self.themes = ("light", "dark")
+        page.set_default_timeout(SLOW)
+        page.on("console", self.hear)
+        page.on("pageerror", lambda fault: self.trouble.append(str(fault)))
+        page.on("request", self.stays_here)
+
+    def hear(self, said):
+        """A refusal is no trouble: the page shows it."""
+        if said.type in ("error", "warning") and not re.search(r"status of (409|422)", said.text):
+            self.trouble.append(said.text)
+
+    def stays_here(self, request):
+        if not request.url.startswith((f"http://{self.studio.host}/", "data:")):
+            self.trouble.append(f"asked {request.url}")
+
+    def press(self, name, **more):
+        """A button, by keyboard."""
+        found = self.page.get_by_role("button", name=name, **more)
+        found.focus()
+        self.page.keyboard.press("Enter")
+
+    def look(self, name):
+        """Nothing went wrong, nothing sticks out, a screen reader finds its way; and a picture, where one is wanted."""
+        page = self.page
+        assert self.trouble == []
+        assert page.evaluate("window.hacked === undefined")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), f"{name} sticks out"
+        assert page.evaluate("[window.shifted, window.shifted = 0][0]") < 0.1, f"{name} jumps"
+        if AXE.exists():
+            for theme in self.themes:
+                page.emulate_media(color_scheme=theme)
+                assert serious(page) == [], f"{name}, {theme}"
+        if PICTURES:
+            self.draw(name)
+        page.emulate_media(color_scheme="light")
+
+    def draw(self, name):
+        from PIL import Image
+
+        self.step += 1
+        Path(PICTURES).mkdir(parents=True, exist_ok=True)
+        for theme in ("light", "dark"):
+            self.page.emulate_media(color_scheme=theme)
+            self.page.locator("#said:empty").wait_for(state="attached")
+            self.page.wait_for_timeout(300)
+            picture = Image.open(io.BytesIO(self.page.screenshot())).convert("RGB").quantize(64)
+            picture.save(Path(PICTURES) / f"{self.step}-{name}-{theme}.png", optimize=True)
+
+
+def serious(page):
+    """What axe-core calls serious or worse."""
+    if not page.evaluate("!!window.axe"):
+        page.context.new_cdp_session(page).send("Runtime.evaluate", {"expression": AXE.read_text("utf-8")})
+    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    return [
+        (violation["id"], [node["html"][:200] for node in violation["nodes"]][:3])
+        for violation in found["violations"]
+        if violation["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.fixture
+def visit(browser, tmp_path):
+    """A visitor at a studio of their own, with a window of some width."""
+    with (
+        tempfile.TemporaryDirectory(dir="/tmp" if PICTURES else tmp_path, prefix="releases-") as folder,
+        running(Path(folder)) as studio,
+    ):
+        contexts = []
+
+        def arrive(width=1280, height=800):
+            context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce")
+            contexts.append(context)
+            context.add_init_script(SHIFTS)
+            visitor = Visitor(context.new_page(), studio)
+            visitor.page.goto(studio.address)
+            visitor.page.get_by_role("heading", name="Open a table").wait_for()
+            return visitor
+
+        yield arrive
+        for context in contexts:
+            context.close()
+
+
+def verified(visitor, folder, name):
+    """Write the release, read the page's verdict, and check the file again with the library."""
+    page = visitor.page
+    page.get_by_label("Folder").fill(folder)
+    visitor.press("Write the release")
+    page.get_by_role("heading", name="The written file holds").wait_for()
+    files = page.locator("li code").all_inner_texts()
+    figures = kech.check_certificate(files[0])
+    assert Path(files[0]).parent.name == folder and Path(files[0]).name == name
+    assert [Path(file).name for file in files[2:]] == ["report.html", "kech.toml"]
+    assert kech.read_plan(files[3]).release.k and "<html" in Path(files[2]).read_text("utf-8")
+    names, values = (page.locator(f".holds {tag}").all_inner_texts() for tag in ("dt", "dd"))
+    shown = dict(zip(names, values, strict=True))
+    assert int(shown["k"]) == figures["k"] and int(shown["rows"].replace(",", "")) == figures["rows"]
+    return figures
+
+
+# -- nine rows, by keyboard, on a small screen -------------------------------------------------------------
+
+
+def test_nine_rows_by_keyboard_on_a_telephone(visit):
+    visitor = visit(390, 800)
+    page = visitor.page
+    visitor.press("Open nine rows")
+    page.get_by_role("cell", name="47677").wait_for()
+    visitor.look("preview")
+    visitor.press("Continue to roles")
+    page.get_by_text("3 columns have no role yet.").wait_for()
+    assert page.get_by_role("button", name="Continue to axes").is_disabled()
+    for column, role in (("age", "Q"), ("zip", "Q"), ("salary", "S")):
+        page.get_by_label(f"Role of {column}").focus()
+        page.keyboard.type(role)
+    page.get_by_text("Every column has a role.").wait_for()
+    visitor.look("roles")
+    visitor.press("Continue to axes")
+    page.get_by_label("A value").fill("43")
+    assert page.locator(".becomes li").all_inner_texts()[0].endswith("43")
+    assert len(page.locator(".becomes li").all()) > 2
+    visitor.look("axes")
+    visitor.press("Continue to the spectrum")
+    page.get_by_label("k", exact=True).focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowRight")
+    page.get_by_text("k = 3", exact=True).wait_for()
+    page.locator(".legend").get_by_text("local").wait_for()
+    page.get_by_role("button", name="Best for k = 3").wait_for()
+    page.locator("dl.figures").first.get_by_text("strict regime for k = 3").wait_for()
+    page.get_by_label("Lattice: arrow keys").focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowUp")
+    visitor.look("spectrum")
+    visitor.press("Choose this k")
+    page.get_by_text("Every person hides among at least 3").wait_for()
+    visitor.look("choose")
+    expect(page.get_by_role("button", name="Continue to the release")).to_be_enabled(timeout=SLOW)
+    visitor.press("Continue to the release")
+    assert verified(visitor, "nine-k3", "nine.csv")["k"] >= 3
+    visitor.look("release")
+    page.go_back()
+    page.get_by_text("Every person hides among at least 3").wait_for()
+    page.go_back()
+    page.get_by_role("heading", name="See the spectrum").wait_for()
+    assert re.search(r"/tables/\w+/spectrum", page.url)
+    page.go_forward()
+    page.get_by_role("heading", name="Choose", exact=True).wait_for()
+    assert visitor.trouble == []
+
+
+# -- the town ------------------------------------------------------------------------------------------------
+
+
+def test_the_town_with_a_reload_a_second_tab_and_a_cancelled_job(visit):
+    visitor = visit(1280, 800)
+    visitor.themes = ("dark",)
+    page = visitor.page
+    visitor.look("open")
+    visitor.press("Open a made-up town")
+    page.get_by_text("20,000 rows, 9 columns").wait_for()
+    visitor.look("preview")
+    visitor.press("Continue to roles")
+    visitor.press("Take the suggestions")
+    page.get_by_text("Every column has a role.").wait_for()
+    meddle_in_a_second_tab(visitor)
+    visitor.look("roles")
+    visitor.press("Continue to axes")
+    edit_the_zip_codes(visitor)
+    visitor.look("axes")
+    visitor.press("Continue to the spectrum")
+    page.get_by_role("button", name="Cancel: Every k, local cut").wait_for()
+    page.reload()
+    page.get_by_role("button", name="Best for k = 5").wait_for()
+    if PICTURES:
+        page.locator(".legend").get_by_text("local").wait_for()
+    else:
+        if page.get_by_role("button", name="Cancel: Every k, local cut").is_visible():
+            visitor.press("Cancel: Every k, local cut")
+        visitor.press("Add the minimal cut (slow)")
+        visitor.press("Cancel: Every k, minimal cut")
+        page.get_by_text("Every k, minimal cut: cancelled.").wait_for()
+    brush_eps(visitor)
+    draw_a_path(visitor)
+    page.mouse.wheel(0, -5000)
+    visitor.look("spectrum")
+    visitor.press("Choose this k")
+    page.get_by_label("Search").select_option("quick")
+    page.get_by_text("labels that stand for").wait_for()
+    page.get_by_text("Every person hides among at least 5").wait_for()
+    assert page.locator("tr.pair").count() == 10
+    visitor.look("choose")
+    expect(page.get_by_role("button", name="Continue to the release")).to_be_enabled(timeout=SLOW)
+    visitor.press("Continue to the release")
+    assert verified(visitor, "town-k5", "town.csv")["k"] == 5
+    visitor.look("release")
+
+
+def edit_the_zip_codes(visitor):
+    """Group two districts under a name, and use the hierarchy."""
+    page = visitor.page
+    visitor.press("zip", exact=True)
+    page.get_by_role("heading", name="zip", exact=True).wait_for()
+    for label in ("0****", "02***", "021**"):
+        visitor.press(f"Below {label}")
+    for label in ("0210*", "0211*"):
+        page.get_by_label(f"Choose {label}", exact=True).check()
+    page.get_by_label("New label").fill("harbour")
+    visitor.press("Group the chosen")
+    page.get_by_label("A value").fill("02105")
+    assert page.locator(".becomes li").all_inner_texts()[:3] == ["02105", "0210*", "harbour"]
+    visitor.press("Use this hierarchy")
+    page.get_by_text("This hierarchy is yours").wait_for()
+
+
+def brush_eps(visitor):
+    """Dragging on the barcode moves the figures and the plane."""
+    page = visitor.page
+    canvas = page.get_by_label("Weighted barcode of").first
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    page.mouse.move(box["x"] + 10, box["y"] + 50)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 40, box["y"] + 60, steps=5)
+    page.mouse.up()
+    page.get_by_text(re.compile(r"Components at eps = 0\.0")).wait_for()
+    classes = page.locator("dl.figures dd").first.inner_text()
+    assert int(classes.replace(",", "")) > 100
+    page.get_by_text(re.compile("Components at eps")).filter(has_text=classes).wait_for()
+
+
+def draw_a_path(visitor):
+    """Two nodes are drawn, and their zig-zag is shown."""
+    page = visitor.page
+    visitor.press("Draw a path")
+    page.locator(".nodes button").first.click()
+    page.get_by_text(re.compile(r"2 nodes, [\d,]+ bars")).wait_for()
+
+
+def meddle_in_a_second_tab(visitor):
+    """Another tab changes the plan; the first one says so, shows it, and does not overwrite it."""
+    page, other = visitor.page, visitor.page.context.new_page()
+    other.goto(page.url)
+    with other.expect_response(lambda answer: answer.request.method == "PUT"):
+        other.get_by_label("Role of income").select_option("drop")
+    other.close()
+    page.get_by_label("Role of sex").select_option("keep")
+    page.get_by_text("changed in another tab").wait_for()
+    page.get_by_text("Every column has a role.").wait_for()
+    assert page.get_by_label("Role of income").input_value() == "drop"
+    assert page.get_by_label("Role of sex").input_value() == "quasi-identifier"
+
+
+# -- a nasty table ---------------------------------------------------------------------------------------------
+
+
+def nasty_table():
+    """Sixty columns whose names and cells are markup, every script of the world, and formulas."""
+    chance = random.Random(3)
+    script, image = "<script>window.hacked=1</script>", "<img src=x onerror=window.hacked=1>"
+    names = [script, "Zürich \u202e RTL", "名前", "a b;c", "'quote\"", image, "age", "😀"]
+    names += [f"col{i:02d}" for i in range(52)]
+    cells = [
+        [script, "<b>x</b>", "\u0301e"],
+        ["ß", "ſ", "Ω"],
+        ["田中", "=cmd()", "山本"],
+        ["x;y", "z"],
+        ["it's", '"q"'],
+    ]
+    cells += [[image, "javascript:window.hacked=1"], range(1, 90), ["😀", "🎉"], *["ab12"] * 52]
+    rows = [[chance.choice(column) for column in cells] for _ in range(200)]
+    text = io.StringIO()
+    csv.writer(text).writerows([names, *rows])
+    return text.getvalue().encode()
+
+
+def hand_over(page, name, body):
+    """Choose a file."""
+    page.set_input_files("#file", [{"name": name, "mimeType": "text/csv", "buffer": body}])
+
+
+def test_a_nasty_table_stays_text(visit):
+    visitor = visit(2560, 1200)
+    visitor.themes = ("light",)
+    page = visitor.page
+    hand_over(page, "<img src=x onerror=window.hacked=1>.csv", nasty_table())
+    page.get_by_text("200 rows, 60 columns").wait_for()
+    page.get_by_role("cell", name="<script>window.hacked=1</script>").first.wait_for()
+    visitor.look("preview")
+    visitor.press("Continue to roles")
+    page.get_by_placeholder("Find a column").fill("col")
+    assert page.locator("tbody tr:visible").count() == 52
+    page.get_by_placeholder("Find a column").fill("")
+    for row in page.locator("tbody tr").all():
+        name = row.get_attribute("data-column")
+        row.locator("select").select_option("drop" if name.startswith("col") else "quasi-identifier")
+    page.get_by_label("Role of col51").select_option("sensitive")
+    page.get_by_text("Every column has a role.").wait_for()
+    visitor.look("roles")
+    visitor.press("Continue to axes")
+    page.locator(".becomes li").first.wait_for()
+    visitor.look("axes")
+    visitor.press("Continue to the spectrum")
+    page.locator(".legend").get_by_text("domain").wait_for()
+    page.get_by_role("button", name="Best for k = 5").wait_for()
+    visitor.look("spectrum")
+    visitor.press("Choose this k")
+    page.get_by_text("Every person hides among at least 5").wait_for()
+    visitor.look("choose")
+    expect(page.get_by_role("button", name="Continue to the release")).to_be_enabled(timeout=SLOW)
+    visitor.press("Continue to the release")
+    assert verified(visitor, "nasty", "<img src=x onerror=window.hacked=1>.csv")["k"] >= 5
+    visitor.look("release")
+
+
+def test_refusals_are_shown_where_they_happen(visit):
+    visitor = visit()
+    page = visitor.page
+    hand_over(page, "bad.exe", b"a\n1\n")
+    page.get_by_role("alert").get_by_text("unknown ending").wait_for()
+    hand_over(page, "bad.csv", b"a,b\n1\n")
+    page.get_by_role("alert").get_by_text("line 2").wait_for()
+    page.goto(f"http://{visitor.studio.host}/open")
+    visitor.press("Open nine rows")
+    page.get_by_role("cell", name="47677").wait_for()
+    visitor.press("Continue to roles")
+    visitor.press("Take the suggestions")
+    page.get_by_label("Role of age").select_option("quasi-identifier")
+    visitor.press("Continue to axes")
+    page.locator(".becomes li").first.wait_for()
+    page.goto(page.url.partition("?")[0].replace("/axes", "/choose"))
+    page.get_by_label("k", exact=True).fill("99")
+    page.get_by_label("k", exact=True).press("Enter")
+    page.get_by_role("alert").get_by_text("k=99 needs 99 rows").wait_for()
+    assert page.get_by_role("button", name="Continue to the release").is_disabled()
+
+
+# -- frames ----------------------------------------------------------------------------------------------------
+
+BRUSH = """async (bars) => {
+  const { barcodeView } = await import("/static/barcode.js");
+  const view = barcodeView({ onEps() {}, signal: new AbortController().signal });
+  document.getElementById("content").replaceChildren(view.element);
+  const birth = (i) => (i % 97) / 500, death = (i) => birth(i) + (i % 89) / 100 + 0.01;
+  const bar = (_, i) => ({ dimension: 0, birth: birth(i), death: death(i), weight: 1 + (i % 41) });
+  const found = Array.from({ length: bars }, bar);
+  view.set({ bars: found });
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  for (let i = 0; i < 10; i += 1) await frame();
+  const times = async (change) => {
+    const taken = [];
+    let last = await frame();
+    for (let i = 0; i < 90; i += 1) {
+      view.mark(change(i));
+      view.at(i / 90);
+      const now = await frame();
+      taken.push(now - last);
+      last = now;
+    }
+    return taken.sort((a, b) => a - b);
+  };
+  const eps = await times((i) => ({ eps: i / 90 })), k = await times((i) => ({ k: 2 + (i % 30) }));
+  return { eps: eps[45], eps95: eps[85], k: k[45], k95: k[85] };
+}"""
+
+
+def test_ten_thousand_bars_are_brushed_at_sixty_frames_a_second(visit, record_property):
+    visitor = visit(1280, 800)
+    for _ in range(3):  # somebody else may use the machine
+        best = visitor.page.evaluate(BRUSH, BARS)
+        if best["eps"] < 20:
+            break
+    record_property("frames", best)
+    print(f"frames of {BARS:,} bars, ms: {best}")
+    assert best["eps"] < 20  # a frame at 60 a second takes 16.7
+    assert best["k"] < 50
