@@ -11,12 +11,20 @@ import pyarrow.parquet as pq
 import pytest
 
 from kech.cli import main
+from servers import running_postgres
 
 
 @pytest.fixture(scope="session", autouse=True)
 def own_temporary_folder(tmp_path_factory):
     """Runs side by side do not see each other's private folders."""
     use_temporary_folder(tmp_path_factory.mktemp("temporary"))
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """The URL of a PostgreSQL server of this run."""
+    with running_postgres() as url:
+        yield url
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -188,9 +188,9 @@ def test_no_seed_decides_the_order(monkeypatch):
         for _ in range(2):
             random.seed(1)
             np.random.seed(1)
-            table.engine.connection.execute("SELECT setseed(0.5)")
+            table.engine.connection.execute("SELECT setseed(0.5)").fetchall()
             orders.append(order_of(table).tolist())
-        monkeypatch.setattr("kech.engines.duckdb.secrets.token_hex", lambda size: "0" * 2 * size)
+        monkeypatch.setattr("kech.engines.sql.secrets.token_hex", lambda size: "0" * 2 * size)
         fixed = [order_of(table).tolist() for _ in range(2)]
 
     assert orders[0] != orders[1]

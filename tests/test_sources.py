@@ -7,7 +7,9 @@ import re
 import subprocess
 import sys
 from datetime import date, datetime, time
+from types import SimpleNamespace
 
+import numpy as np
 import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,7 +18,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech.errors import BadColumns, BadOption, BadRow, KechError, MissingExtra, UnreadableFile
+from kech.errors import BadColumns, BadOption, BadRow, KechError, MissingExtra, TooLarge, UnreadableFile
 from kech.sources import open_source, text
 from kech.sources.text import LineEnds, check_utf8, sniff_delimiter
 
@@ -26,7 +28,7 @@ in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixt
 def rows_of(source, **named):
     """Every row of a table as the engine holds it."""
     with kech.read_table(source, **named) as table:
-        return list(table.columns), table.engine.connection.execute("FROM loaded ORDER BY rowid").fetchall()
+        return list(table.columns), table.engine.connection.execute("FROM source ORDER BY rowid").fetchall()
 
 
 def write(path, content):
@@ -346,3 +348,34 @@ def test_a_damaged_file_never_takes_kech_down(tmp_path, kind):
     )
     assert done.returncode == 0, done.stderr
     assert int(done.stdout) > 10
+
+
+@pytest.fixture(scope="session")
+def bomb(tmp_path_factory):
+    """200 million rows in well under a megabyte: every row is the same."""
+    path = tmp_path_factory.mktemp("bomb") / "bomb.parquet"
+    group = pa.table({"age": np.zeros(20_000_000, np.int8)})
+    with pq.ParquetWriter(path, group.schema, compression="zstd", use_dictionary=True) as writer:
+        for _ in range(10):
+            writer.write_table(group, row_group_size=20_000_000)
+    assert path.stat().st_size < 1_000_000
+    return path
+
+
+def test_a_parquet_bomb_is_refused_by_what_it_says_of_itself(bomb, folder, refuse, monkeypatch):
+    monkeypatch.setattr("kech.engines.duckdb.DuckDBEngine.load_parquet", None)  # nothing of it is read
+    said = refuse("spectrum", bomb, "--qi", "age", "--memory", "1GB", code=5, says="says it holds 200,000,000 rows")
+    assert "2,600 MB at least, and 1,000 MB are allowed" in said
+    (folder / "parts").mkdir()
+    (folder / "parts" / "a.parquet").symlink_to(bomb)
+    refuse("inspect", folder / "parts", "--memory", "1GiB", code=5, says="and 1,074 MB are allowed")
+
+
+def test_a_table_larger_than_memory_and_disk_is_refused(tmp_path, monkeypatch):
+    rows = pa.table({"a": np.random.default_rng(0).integers(0, 2**62, 1000)})
+    pq.write_table(rows, tmp_path / "t.parquet")
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
+    with pytest.raises(TooLarge, match="1,000 rows"):
+        kech.read_table(tmp_path / "t.parquet", memory="15KB")
+    monkeypatch.undo()
+    kech.read_table(tmp_path / "t.parquet", memory="50MB").close()

@@ -61,7 +61,7 @@ class Draft:
     def entry(self, key: str, contents: Sequence[int]) -> Entry:
         """How the ledger knows it."""
         source, table = self.table.source, hash_table(key, self.table.columns, contents)
-        where = "" if source.format == "frame" else hash_path(key, source.path)
+        where = "" if source.format == "frame" or source.address else hash_path(key, source.path)
         return Entry(table, where, self.claims["file"]["sha256"], self.claims["claims"]["k"], time_now())
 
 

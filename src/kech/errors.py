@@ -6,7 +6,7 @@ KechError
 ├── InputError (exit 3)        the data is wrong: NoSuchFile, UnreadableFile, BadColumns, BadRow, BadValue,
 │                              BadHierarchy, BadCertificate, BadLedger
 ├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken, ReleasedBefore
-└── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, CannotWrite
+└── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, TooLarge, CannotWrite
 """
 
 from collections.abc import Iterable
@@ -155,7 +155,8 @@ class TooFewRows(GoalNotMet):
 
 class ClaimBroken(GoalNotMet):
     def __init__(self, path: object, broken: Iterable[str]) -> None:
-        super().__init__(f"{str(path)!r} does not keep its promise: {'; '.join(broken)}.")
+        self.broken = tuple(broken)
+        super().__init__(f"{str(path)!r} does not keep its promise: {'; '.join(self.broken)}.")
 
 
 class ReleasedBefore(GoalNotMet):
@@ -168,6 +169,14 @@ class ReleasedBefore(GoalNotMet):
 class OutOfMemory(ResourceError):
     def __init__(self, doing: str, limit: str) -> None:
         super().__init__(f"Out of memory while {doing} (limit {limit}). Raise --memory or use fewer columns.")
+
+
+class TooLarge(ResourceError):
+    def __init__(self, path: object, rows: int, need: int, room: int) -> None:
+        super().__init__(
+            f"{str(path)!r} says it holds {rows:,} rows: they take {need / 1e6:,.0f} MB at least, "
+            f"and {room / 1e6:,.0f} MB are allowed. Raise --memory, name fewer columns, or use a larger machine."
+        )
 
 
 class CannotWrite(ResourceError):

@@ -51,6 +51,17 @@ def claim_folder() -> tuple[Path, int]:
         os.close(held)
 
 
+@contextmanager
+def private_folder() -> Iterator[Path]:
+    """A private folder that is gone afterwards."""
+    folder, held = claim_folder()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(held)
+
+
 def put_in_place(moves: Mapping[Path, Path], *, private: bool = False) -> None:
     """Flush drafts to disk and give them their names, in order; private ones stay readable to their owner only."""
     for draft in moves:

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import tomli_w
 
+from kech.databases import find_address
 from kech.errors import BadPlan, NoSuchFile
 from kech.files import write_text
 from kech.inspection import Inspection
@@ -79,7 +80,7 @@ class Plan(_Section):
         axes = {name: AxisChoice(a.kind, tuple(a.order), a.grid, a.hierarchy) for name, a in self.axes.items()}
         roles = {name: getattr(self.roles, name) for name in self.roles.__struct_fields__}
         reading = {name: getattr(self.table, name) for name in self.table.__struct_fields__}
-        if Path(path).suffix.lower() not in TEXT_FILES:
+        if find_address(path) or Path(path).suffix.lower() not in TEXT_FILES:
             del reading["delimiter"], reading["encoding"]
         return read_table(path, **roles, **(reading | options), axes=axes, hierarchies=self.hierarchies)
 

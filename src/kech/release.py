@@ -4,7 +4,8 @@ In: a table and a partition.  Out: a dataframe, or a file with its certificate b
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
@@ -19,9 +20,10 @@ from kech.complexes import build_filtration
 from kech.cuts import Wishes
 from kech.cuts.meeting import check_goals
 from kech.cuts.regime import cut_at
+from kech.databases import Address, find_address, open_database
 from kech.engines import Output
 from kech.errors import BadOption, BadTarget, ClaimBroken, GoalNotMet
-from kech.files import clear_refusals, put_in_place, written_aside
+from kech.files import clear_refusals, private_folder, put_in_place, written_aside
 from kech.frames import as_native
 from kech.ledger import Ledger, open_ledger
 from kech.loosening import loosen
@@ -109,40 +111,86 @@ class Release:
     def write(
         self,
         path: str | PathLike[str],
+        certificate: str | PathLike[str] | None = None,
         *,
         ledger: Ledger | bool = True,
         earlier: Sequence[str | PathLike[str]] = (),
         allow_composition: bool = False,
     ) -> dict[str, Any]:
-        """Write the table (.csv or .parquet) and `<path>.certificate.json`; give back the certificate.
+        """Write the table (.csv, .parquet or a table of a database) and its certificate; give back the certificate.
 
-        Both are written aside, checked from their bytes alone, and put in place last.  A table that was released before
-        (the ledger knows; `earlier` names the files) is refused unless this release is coarser, or composition allowed.
+        The certificate of a file lies beside it unless it is named: `<path>.certificate.json`.  Both are written aside,
+        checked from what was written alone, and put in place last.  A table that was released before (the ledger
+        knows; `earlier` names the files) is refused unless this release is coarser, or composition allowed.
         """
+        also = asked(ledger, allow_composition)
+        if address := find_address(path):
+            return self.write_table(address, certificate, also, (ledger, earlier, allow_composition))
         with clear_refusals(Path(path)):
             target = check_target(Path(path), self.table)
-        beside = certificate_path(target)
+        beside = Path(certificate) if certificate else certificate_path(target)
         with clear_refusals(target), written_aside(target) as draft, written_aside(beside) as certificate_draft:
             report("writing")
             write_batches(self.batches(for_csv=FORMATS[target.suffix.lower()] == "csv"), draft, target)
             report("checking the written file")
-            certificate = self.certify(draft, target, asked(ledger, allow_composition))
-            certificate_draft.write_text(json.dumps(certificate, indent=2, ensure_ascii=False) + "\n", "utf-8")
-            report("looking for earlier releases")
-            book = (open_ledger() if ledger else None) if isinstance(ledger, bool) else ledger
-            drafted = Draft(draft, certificate_draft, certificate, target, self.table)
-            with admitted(drafted, book, earlier, allow_composition) as word:
+            certified = self.certify(draft, target.name, FORMATS[target.suffix.lower()], also)
+            certificate_draft.write_text(as_json(certified), "utf-8")
+            drafted = Draft(draft, certificate_draft, certified, target, self.table)
+            with self.admitted(drafted, ledger, earlier, allow_composition):
                 put_in_place({draft: target, certificate_draft: beside})
-        self.words.append(word)
-        return certificate
+        return certified
 
-    def told(self, path: str | PathLike[str], certificate: dict[str, Any]) -> dict[str, Any]:
-        """The object `kech release --json` prints of a file that was written, with what its maker should look at."""
+    def write_table(
+        self,
+        address: Address,
+        certificate: str | PathLike[str] | None,
+        also: dict[str, Any],
+        admission: tuple[Ledger | bool, Sequence[str | PathLike[str]], bool],
+    ) -> dict[str, Any]:
+        """Write a table of a database in one transaction, check its rows as text, then let others see it."""
+        if certificate is None:
+            raise BadOption("--certificate", "a table in a database has no certificate beside it: name a file.")
+        beside = Path(certificate)
+        with clear_refusals(beside), private_folder() as folder, open_database(address) as database:
+            if self.table.source.identity is not None and self.table.source.identity == database.identity():
+                raise BadTarget(address, "it is the source table itself. Choose another name.")
+            report("writing")
+            text = folder / "released.csv"
+            with written_aside(beside) as draft, database.write_aside(self.batches(for_csv=False)) as table:
+                report("checking the written table")
+                table.export(text)
+                certified = self.certify(text, address.table, "csv", also)
+                draft.write_text(as_json(certified), "utf-8")
+                with self.admitted(Draft(text, draft, certified, beside, self.table), *admission):
+                    table.put_in_place()
+                    text.unlink()
+                    put_in_place({draft: beside})
+        return certified
+
+    @contextmanager
+    def admitted(
+        self,
+        drafted: Draft,
+        ledger: Ledger | bool,
+        earlier: Sequence[str | PathLike[str]],
+        allow_composition: bool,
+    ) -> Iterator[None]:
+        """What the ledger says of a release while it is put in place."""
+        report("looking for earlier releases")
+        book = (open_ledger() if ledger else None) if isinstance(ledger, bool) else ledger
+        with admitted(drafted, book, earlier, allow_composition) as word:
+            yield
+        self.words.append(word)
+
+    def told(
+        self, path: str | PathLike[str], certificate: dict[str, Any], beside: str | PathLike[str] | None = None
+    ) -> dict[str, Any]:
+        """The object `kech release --json` prints of what was written, with what its maker should look at."""
         table = self.table
         kept = [(name, table.facts(name)) for name in (*table.sensitive, *table.keep)]
         return {
-            "file": str(path),
-            "certificate": str(certificate_path(Path(path))),
+            "file": str(find_address(path) or path),
+            "certificate": str(beside or certificate_path(Path(path))),
             **certificate["claims"],
             "measured": certificate["measured"],
             "dropped": list(table.dropped),
@@ -151,11 +199,11 @@ class Release:
             "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "auto") not in HIDING],
         }
 
-    def certify(self, draft: Path, target: Path, also: dict[str, Any]) -> dict[str, Any]:
+    def certify(self, draft: Path, name: str, format: str, also: dict[str, Any]) -> dict[str, Any]:
         """The certificate of the written draft; it must hold what the partition promised."""
         certificate = make_certificate(
             draft,
-            published_name=target.name,
+            published_name=name,
             axes=self.axes,
             sensitive=self.table.sensitive,
             kept=self.table.keep,
@@ -163,7 +211,7 @@ class Release:
             parameters=self.parameters | also,
             kech_version=self.version,
             values=self.values,
-            format=FORMATS[target.suffix.lower()],
+            format=format,
         )
         claims, promised = certificate["claims"], self.partition
         broken = [] if claims["rows"] == int(promised.rows.sum()) else ["rows: some were lost on the way"]
@@ -172,7 +220,7 @@ class Release:
         if abs(claims["loss"] - expected) > TOLERANCE:
             broken.append("loss: the written file loses more or less than the partition")
         if broken:
-            raise ClaimBroken(target, broken)
+            raise ClaimBroken(name, broken)
         return certificate
 
 
@@ -256,6 +304,11 @@ def check_target(target: Path, table: Table) -> Path:
     if certificate_path(target).is_dir():
         raise BadTarget(target, "a folder stands where its certificate would go.")
     return target
+
+
+def as_json(certificate: dict[str, Any]) -> str:
+    """A certificate as it is written."""
+    return json.dumps(certificate, indent=2, ensure_ascii=False) + "\n"
 
 
 def certificate_path(target: Path) -> Path:

@@ -5,24 +5,27 @@ In: a file or a dataframe, and the roles of its columns.  Out: a `Table`.
 
 import os
 import re
+import shutil
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
-from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kech.databases import Address
 from kech.engines import ColumnFacts, Engine, Mapping1D
 from kech.engines.duckdb import DuckDBEngine
-from kech.errors import BadOption, ColumnInTwoRoles, KechError, NoSuchColumn, UnreadableFile
+from kech.errors import BadOption, ColumnInTwoRoles, KechError, NoSuchColumn, TooLarge, UnreadableFile
 from kech.frames import frame_batches, hold_frame, native_library, open_frame
 from kech.kinds import asked_kind, guessed_kind, plain_kind
-from kech.sources import Source, find_fault, open_source, read_batches
+from kech.sources import Source, find_fault, measure_parquet, open_source, read_batches
 
 MOST_THREADS = 256
+BLOWN_UP = 1000  # times its size on disk: no table of people repeats itself so much
 WISHES = {"number": "numeric", "date": "date", "text": "categorical"}  # how a kind is asked for
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "keep")
 
@@ -118,12 +121,23 @@ class Table:
 
     def fingerprint(self) -> tuple[int, ...]:
         """A hash of the whole source, all its columns: the same for equal rows in any order."""
-        again = self.source.format not in ("parquet", "csv") or not self.source.plain
+        if self.source.address and self.source.format == "duckdb":
+            return self._fingerprint_of_file(self.source.address)
+        again = self.source.format not in ("parquet", "csv", "postgresql") or not self.source.plain
         return self.engine.fingerprint(self.columns, read_again(self.source, self.given) if again else None)
+
+    def _fingerprint_of_file(self, address: Address) -> tuple[int, ...]:
+        """The file was let go, and the engine is locked: another looks at it once more."""
+        engine = DuckDBEngine(memory=self.reading.get("memory"), threads=self.threads)
+        try:
+            engine.attach(address)
+            return engine.fingerprint(self.columns)
+        finally:
+            engine.close()
 
     def reopen(self, columns: Sequence[str]) -> "Table":
         """The same source with these columns as quasi-identifiers, read in the same way."""
-        source = self.source.path if self.given is None else self.given.to_native()
+        source = (self.source.address or self.source.path) if self.given is None else self.given.to_native()
         axes = {name: choice for name, choice in self.axes.items() if name in self.columns}
         dialect = {"delimiter": self.source.delimiter, "encoding": self.source.encoding}
         said = {"hierarchies": self.hierarchies, "axes": axes, "threads": self.threads, **dialect, **self.reading}
@@ -156,7 +170,7 @@ class Table:
 
 
 def read_table(
-    source: str | PathLike[str] | ArrowStream,
+    source: str | PathLike[str] | Address | ArrowStream,
     *,
     quasi_identifiers: Sequence[str] = (),
     sensitive: Sequence[str] = (),
@@ -170,28 +184,32 @@ def read_table(
     memory: str | None = None,
     threads: int | None = None,
 ) -> Table:
-    """Read a CSV, Parquet, Arrow or Excel file, or take a pandas, polars or pyarrow dataframe.
+    """Read a CSV, Parquet, Arrow or Excel file, a folder of Parquet files or a table of a database; or a dataframe.
 
+    A table of a database is named by its address: `postgresql://user@host/base?table=schema.name` (its rows stay in
+    the server) or `duckdb:file.db#table`.
     Only columns with a role are read, once a quasi-identifier is named; without any, all are.
     """
     roles = {
         name: as_names(value)
         for name, value in zip(ROLES, (quasi_identifiers, sensitive, identifiers, keep), strict=True)
     }
-    if isinstance(source, str | PathLike):
+    if isinstance(source, str | PathLike | Address):
         given, native = None, None
-        opened = open_source(Path(source), delimiter=delimiter, encoding=encoding)
+        opened = open_source(source, delimiter=delimiter, encoding=encoding)
     else:
         given = hold_frame(source)
         opened, native = open_frame(given), native_library(given)
     choices = {name: as_choice(name, choice) for name, choice in (axes or {}).items()}
     check_roles(opened.columns, roles, choices)
     workers = check_threads(threads)
-    engine = DuckDBEngine(memory=check_memory(memory), threads=workers)
+    engine = open_engine(opened, memory=check_memory(memory), threads=workers)
     how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
     reading = {"null_values": as_names(null_values), "memory": memory}
     table = Table(engine, opened, hierarchies=hierarchies, reading=reading, **how)
     try:
+        if opened.format in ("parquet", "folder"):
+            check_size(opened, table.loaded, memory)
         load(engine, opened, [table.index(name) for name in table.loaded], as_names(null_values), given)
     except BaseException:
         engine.close()
@@ -199,10 +217,21 @@ def read_table(
     return table
 
 
-def load(engine: DuckDBEngine, source: Source, wanted: Sequence[int], nulls: Sequence[str], given: Any) -> None:
+def open_engine(source: Source, *, memory: str | None, threads: int) -> Any:
+    """The engine of a source: rows of a server stay there, all others come into DuckDB."""
+    if source.address is None or source.format == "duckdb":
+        return DuckDBEngine(memory=memory, threads=threads)
+    from kech.engines.postgres import PostgresEngine
+
+    return PostgresEngine(source.address, memory=in_bytes(memory) if memory else None, threads=threads)
+
+
+def load(engine: Any, source: Source, wanted: Sequence[int], nulls: Sequence[str], given: Any) -> None:
     """Put the rows into the engine."""
     if source.format == "frame":
         engine.load_arrow(read_again(source, given), wanted, nulls, source.path)
+    elif source.address is not None:
+        engine.load_table(source.address, source.columns, wanted, nulls)
     elif source.format == "parquet":
         engine.load_parquet(source.path, source.columns, wanted, nulls)
     elif source.format == "csv" and source.plain:
@@ -263,6 +292,24 @@ def check_memory(memory: str | None) -> str | None:
     if memory is not None and not re.fullmatch(r"\d{1,6}(\.\d{1,3})?\s*[KMGT]i?B", memory, re.I):
         raise BadOption("--memory", "write a size such as 512MB or 2GB.")
     return memory
+
+
+def check_size(source: Source, wanted: Sequence[str], memory: str | None) -> None:
+    """Parquet that cannot fit is refused by what it says of itself, before a row is read.
+
+    What does not fit into memory goes to disk, but not what a tiny file blows up.
+    """
+    rows, need, stored = measure_parquet(source, wanted)
+    allowed = in_bytes(memory) if memory else int(0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    room = allowed if need > BLOWN_UP * stored else allowed + shutil.disk_usage(tempfile.gettempdir()).free
+    if need > room:
+        raise TooLarge(source.path, rows, need, room)
+
+
+def in_bytes(memory: str) -> int:
+    """A size such as 2GB, which was checked before."""
+    number, power = re.match(r"([\d.]+)\s*([KMGT])", memory.upper()).groups()  # type: ignore[union-attr]
+    return int(float(number) * (1024 if "I" in memory.upper() else 1000) ** ("KMGT".index(power) + 1))
 
 
 def check_threads(threads: int | None) -> int:

@@ -1,16 +1,20 @@
 """Verification: what a written file keeps, in every model, by code apart from the cuts.
 
-In: a released file, with its certificate or columns of your own; goals; a population.  Out: figures, or ClaimBroken.
+In: a released file or table of a database, with its certificate or columns of your own; goals; a population.
+Out: figures, or ClaimBroken.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from kech.certificate import AnyPath, check_certificate, check_table, read_claims
 from kech.composition import find_cover
-from kech.errors import BadOption
+from kech.databases import find_address, open_database
+from kech.errors import BadOption, ClaimBroken
+from kech.files import private_folder
 from kech.linkage import link
 from kech.models import set_goals
 from kech.published import Published, read_published
@@ -42,25 +46,58 @@ def verify_release(
     """
     if quasi_identifiers is not None and certificate is not None:
         raise BadOption("--certificate", "check a certificate, or the columns and goals you name, not both.")
+    if find_address(path) and quasi_identifiers is None and certificate is None:
+        raise BadOption("--certificate", "a table in a database has no certificate beside it: name the file.")
     if quasi_identifiers is None and (sensitive or orders):
         raise BadOption("--sensitive", "a certificate names its sensitive columns itself; use it with --qi.")
+    goals = {"k": k, "l": l, "l_kind": l_kind, "c": c, "t": t, "t_kind": t_kind, "alpha": alpha}
+    with as_file(path) as file:
+        figures = check_figures(file, certificate, quasi_identifiers, sensitive, goals, orders)
+        if population is None:
+            return figures | {"population": None, "k_map": None, "delta_presence": None}
+        release = read_published(file, certificate=certificate, quasi_identifiers=quasi_identifiers)
+        return figures | measure_presence(release, population)
+
+
+def check_figures(
+    path: AnyPath,
+    certificate: AnyPath | None,
+    columns: Sequence[str] | None,
+    sensitive: Sequence[str],
+    wanted: Mapping[str, Any],
+    orders: Mapping[str, Sequence[str]] | None,
+) -> Figures:
+    """Figures of a file that keeps its certificate, and the goals that are wanted."""
     figures: Figures = {}
+    k, others = wanted["k"], {name: goal for name, goal in wanted.items() if name != "k"}
     known: Figures = {"values": {name: {"kind": "ordinal", "order": list(o)} for name, o in (orders or {}).items()}}
-    columns = quasi_identifiers
     if columns is None:
         figures = check_certificate(path, certificate)
         document = read_claims(path, certificate)
         dialect = {name: document["file"][name] for name in ("format", "delimiter") if name in document["file"]}
         columns, sensitive = [axis["column"] for axis in document["quasi_identifiers"]], document["sensitive"]
         known = {"values": document.get("values", {}), **dialect}
-    goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=sensitive)
+    goals = set_goals(**others, sensitive=sensitive)
     if goals is not None or k is not None or not figures:
         found = check_table(path, columns, k or 1, sensitive, goals=goals.asked() if goals else {}, **known)
         figures = found | figures
-    if population is None:
-        return figures | {"population": None, "k_map": None, "delta_presence": None}
-    release = read_published(path, certificate=certificate, quasi_identifiers=quasi_identifiers)
-    return figures | measure_presence(release, population)
+    return figures
+
+
+@contextmanager
+def as_file(path: AnyPath) -> Iterator[AnyPath]:
+    """The file itself; or the rows of a table of a database as text, in a private file while they are looked at."""
+    address = find_address(path)
+    if address is None:
+        yield path
+        return
+    with private_folder() as folder, open_database(address) as database:
+        file = folder / "released.csv"
+        database.export(file)
+        try:
+            yield file
+        except ClaimBroken as refusal:
+            raise ClaimBroken(address, refusal.broken) from None
 
 
 def measure_presence(release: Published, population: AnyPath | Table | int) -> Figures:

@@ -91,7 +91,7 @@ class Intake:
         plan.axes |= dict(axis_section(text, plan) for text in self.axis)
         return plan
 
-    def open(self, path: Path, plan: Plan) -> kech.Table:
+    def open(self, path: str, plan: Plan) -> kech.Table:
         """The table, read as planned."""
         screen.doing("reading the table")
         typed = {"delimiter": self.delimiter, "encoding": self.encoding}
@@ -164,7 +164,13 @@ def opened_population(population: str | None, plan: Path | None) -> Iterator[kec
         yield opened
 
 
-TableFile = Annotated[Path, Parameter(help="CSV, Parquet, Arrow or Excel file.")]
+TableName = Annotated[
+    str,
+    Parameter(
+        help="CSV, Parquet, Arrow or Excel file; folder of Parquet files; duckdb:FILE#TABLE; "
+        "postgresql://USER@HOST/BASE?table=SCHEMA.NAME"
+    ),
+]
 
 
 # -- words into values -----------------------------------------------------------------------------------

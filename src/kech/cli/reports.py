@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 import kech
 from kech import screen
-from kech.cli.intake import Flag, Names, TableFile, Whole, app
+from kech.cli.intake import Flag, Names, TableName, Whole, app
 from kech.cli.risks import Released, as_chances
 from kech.errors import BadOption
 from kech.plan import Plan
@@ -24,7 +24,7 @@ def report(
     certificate: Path | None = None,
     plan: Path | None = None,
     threshold: Names = ["0.09", "0.2"],  # noqa: B006
-    original: Path | None = None,
+    original: str | None = None,
     target: str | None = None,
     seed: Whole = 0,
     json: Flag = False,
@@ -44,7 +44,7 @@ def report(
         The plan of the release: the page shows what it adds. It also says how the original is read.
     threshold: list[str]
         Chances above which a record counts as at risk: --threshold 0.09 0.2.
-    original: Path
+    original: str
         The table that was released: adds distributions before and after, a model and attacks. The page is PRIVATE.
     target: str
         The column that the model of a private page predicts; the first sensitive one otherwise.
@@ -75,7 +75,7 @@ def report(
 
 @app.command
 def compare(
-    original: TableFile,
+    original: TableName,
     table: Released,
     /,
     *,
@@ -109,6 +109,6 @@ def compare(
     screen.show({"file": str(table)} | found, json, drawings.comparison)
 
 
-def read_original(original: Path, plan: Path | None) -> kech.Table:
+def read_original(original: str, plan: Path | None) -> kech.Table:
     """The original, read as the plan says."""
     return (kech.read_plan(plan) if plan else Plan()).read_table(original)

@@ -25,7 +25,7 @@ def risk(
     qi: Annotated[Names, Parameter(name=["--qi", "--quasi-identifiers"])] = [],  # noqa: B006
     population: str | None = None,
     threshold: Names = ["0.09", "0.2"],  # noqa: B006
-    original: Path | None = None,
+    original: str | None = None,
     second: Path | None = None,
     plan: Path | None = None,
     seed: Whole = 0,
@@ -47,7 +47,7 @@ def risk(
         The population the people are from: a table with the same columns, raw or labelled, or how many people it has.
     threshold: list[str]
         Chances above which a record counts as at risk: --threshold 0.09 0.2.
-    original: Path
+    original: str
         The table that was released: runs all attacks. What it shows is PRIVATE.
     second: Path
         Another release of the same table: both are attacked together too.
@@ -94,7 +94,7 @@ def attack(
     table: Released,
     /,
     *,
-    original: Path,
+    original: str,
     second: Path | None = None,
     certificate: Path | None = None,
     plan: Path | None = None,
@@ -108,7 +108,7 @@ def attack(
 
     Parameters
     ----------
-    original: Path
+    original: str
         The table that was released.
     second: Path
         For compose: another release of the same table, its certificate beside it.
@@ -126,7 +126,7 @@ def attack(
     screen.show({"file": str(table), "private": True, "attacks": found}, json, drawings.attacks)
 
 
-def attacked(table: Path, original: Path, plan: Path | None, **options: Any) -> Sequence[dict[str, Any]]:
+def attacked(table: Path, original: str, plan: Path | None, **options: Any) -> Sequence[dict[str, Any]]:
     """What the attacks found, the original read as the plan says."""
     screen.doing("attacking the release")
     with (kech.read_plan(plan) if plan else Plan()).read_table(original) as opened:

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 import kech
 from kech import screen
-from kech.cli.intake import Flag, Intake, TableFile, Whole, app, parse_ks, share, split, whole
+from kech.cli.intake import Flag, Intake, TableName, Whole, app, parse_ks, share, split, whole
 from kech.errors import BadOption
 from kech.plot import check_plot
 from kech.screen import shapes as drawings
@@ -17,7 +17,7 @@ from kech.screen import shapes as drawings
 
 @app.command
 def barcode(
-    table: TableFile,
+    table: TableName,
     /,
     *,
     intake: Intake | None = None,
@@ -86,7 +86,7 @@ def parse_radii(texts: Sequence[str]) -> list[float]:
 
 @app.command
 def lattice(
-    table: TableFile,
+    table: TableName,
     /,
     *,
     intake: Intake | None = None,
@@ -117,7 +117,7 @@ def lattice(
 
 @app.command
 def zigzag(
-    table: TableFile,
+    table: TableName,
     /,
     *,
     intake: Intake | None = None,
@@ -155,7 +155,7 @@ def zigzag(
 
 @app.command
 def hierarchy(
-    table: TableFile,
+    table: TableName,
     column: str,
     /,
     *,

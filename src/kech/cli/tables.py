@@ -15,7 +15,7 @@ from kech.cli.intake import (
     Intake,
     Names,
     SearchOptions,
-    TableFile,
+    TableName,
     Whole,
     app,
     opened_population,
@@ -23,6 +23,7 @@ from kech.cli.intake import (
     split,
     whole,
 )
+from kech.databases import find_address
 from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadOption, BadTarget
 from kech.files import clear_refusals
@@ -31,7 +32,7 @@ from kech.plot import check_plot
 
 
 @app.command
-def inspect(table: TableFile, /, *, intake: Intake | None = None, k: Whole = 5) -> None:
+def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5) -> None:
     """Show columns, guessed roles with reasons, distinctness, and k as it is.
 
     With --plan FILE a plan is written for review instead of read.
@@ -59,7 +60,7 @@ def inspect(table: TableFile, /, *, intake: Intake | None = None, k: Whole = 5) 
 
 @app.command
 def spectrum(
-    table: TableFile,
+    table: TableName,
     /,
     *,
     intake: Intake | None = None,
@@ -103,10 +104,11 @@ def spectrum(
 
 @app.command
 def release(
-    table: TableFile,
+    table: TableName,
     /,
     *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    output: Annotated[str, Parameter(name=["--output", "-o"])],
+    certificate: Path | None = None,
     intake: Intake | None = None,
     k: Annotated[int | None, Parameter(converter=whole)] = None,
     cut: str | None = None,
@@ -124,8 +126,10 @@ def release(
 
     Parameters
     ----------
-    output: Path
-        The file to write: .csv or .parquet; its certificate is written beside it.
+    output: str
+        What to write: a .csv or .parquet file, or a table: duckdb:FILE#TABLE or postgresql://...?table=SCHEMA.NAME.
+    certificate: Path
+        The file of the certificate; beside the file otherwise, so a table in a database needs it.
     k: int
         Every row hides among at least k.
     cut: str
@@ -153,14 +157,16 @@ def release(
         goals.k, goals.eps = k, eps
     with asked.open(table, plan) as opened:
         made = kech.make_release(opened, **msgspec.structs.asdict(goals))
-        certificate = made.write(output, ledger=not no_ledger, earlier=earlier, allow_composition=allow_composition)
-        found = made.told(output, certificate)
+        written = made.write(
+            output, certificate, ledger=not no_ledger, earlier=earlier, allow_composition=allow_composition
+        )
+        found = made.told(output, written, certificate)
     screen.show(found, asked.json, screen.released)
 
 
 @app.command
 def verify(
-    table: Annotated[Path, Parameter(help="A released file.")],
+    table: Annotated[str, Parameter(help="A released file, or a table of a database.")],
     /,
     *,
     certificate: Path | None = None,
@@ -216,7 +222,7 @@ def verify(
             population=people,
             **goals,
         )
-    screen.show({"file": str(table), "holds": True, **figures}, json, screen.verified)
+    screen.show({"file": str(find_address(table) or table), "holds": True, **figures}, json, screen.verified)
 
 
 @app.command

@@ -3,15 +3,19 @@
 In: a path.  Out: a `Source` an engine can read without guessing.
 """
 
+from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from kech.databases import Address, find_address, open_database
 from kech.errors import BadOption, NoSuchFile, UnreadableFile
-from kech.sources.binary import arrow_batches, excel_batches, read_names
+from kech.sources.binary import arrow_batches, excel_batches, measure_rows, read_names
+from kech.sources.folder import find_parts, folder_batches
 from kech.sources.source import Source, check_columns
 from kech.sources.text import csv_batches, find_fault, open_csv
 
-__all__ = ["Source", "check_columns", "find_fault", "open_source", "read_batches"]
+__all__ = ["Source", "check_columns", "find_fault", "measure_parquet", "open_source", "read_batches"]
 
 FORMATS = {
     ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
@@ -19,17 +23,34 @@ FORMATS = {
 }  # fmt: skip
 
 
-def open_source(path: Path, *, delimiter: str | None = None, encoding: str | None = None) -> Source:
-    """Look at a file: its format, columns and dialect."""
+def open_source(
+    given: str | PathLike[str] | Address, *, delimiter: str | None = None, encoding: str | None = None
+) -> Source:
+    """Look at a file, a folder or a table of a database: its format, columns and dialect."""
+    address = find_address(given)
+    path = Path("." if isinstance(given, Address) else given)
     try:
-        kind = find_format(path)
+        kind = address.scheme if address else find_format(path)
         if kind != "csv" and (delimiter or encoding):
             raise BadOption("--delimiter, --encoding", "only CSV files have them.")
-        source = open_csv(path, delimiter, encoding) if kind == "csv" else Source(path, kind, read_names(path, kind))
+        if address:
+            source = open_table(address)
+        else:
+            source = (
+                open_csv(path, delimiter, encoding) if kind == "csv" else Source(path, kind, read_names(path, kind))
+            )
     except OSError as failure:
-        raise UnreadableFile(path, f"{(failure.strerror or 'it cannot be opened').lower()}.") from None
+        raise UnreadableFile(address or path, f"{(failure.strerror or 'it cannot be opened').lower()}.") from None
     check_columns(source)
     return source
+
+
+def open_table(address: Address) -> Source:
+    """Look at a table of a database."""
+    with open_database(address) as database:
+        columns, identity = tuple(database.columns()), database.identity()
+    path = Path(address.place if address.scheme == "duckdb" else address.table)
+    return Source(path, address.scheme, columns, address=address, identity=identity)
 
 
 def find_format(path: Path) -> str:
@@ -37,7 +58,7 @@ def find_format(path: Path) -> str:
     if not path.exists():
         raise NoSuchFile(path)
     if path.is_dir():
-        raise UnreadableFile(path, "it is a folder; name a file.")
+        return "folder"
     if path.stat().st_size == 0:
         raise UnreadableFile(path, "it is empty.")
     kind = FORMATS.get(path.suffix.lower())
@@ -46,8 +67,18 @@ def find_format(path: Path) -> str:
     return kind
 
 
+def measure_parquet(source: Source, wanted: Sequence[str]) -> tuple[int, int, int]:
+    """What Parquet files say of themselves: rows, bytes the wanted columns take at least, and bytes on disk."""
+    files = find_parts(source.path) if source.format == "folder" else [source.path]
+    measured = [measure_rows(file, wanted) for file in files]
+    rows, need = (sum(figures) for figures in zip(*measured, strict=True))
+    return rows, need, sum(file.stat().st_size for file in files)
+
+
 def read_batches(source: Source) -> Any:
     """The rows of a file that an engine does not read by itself."""
     if source.format == "csv":
         return csv_batches(source)
+    if source.format == "folder":
+        return folder_batches(source.path)
     return arrow_batches(source.path) if source.format == "arrow" else excel_batches(source.path)

@@ -1,29 +1,51 @@
-"""Parquet, Arrow and Excel files: their column names, and the rows of those no engine reads by itself."""
+"""Parquet, Arrow and Excel files and folders: column names, and the rows of those no engine reads by itself."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
 from kech.errors import MissingExtra, UnreadableFile
+from kech.sources.folder import folder_batches
 from kech.sources.source import text_batches
 
+ROW, CODE = 8, 4  # bytes of the number of a row, and of the code of each of its cells
 DAMAGED = "it is damaged or not in the format its name says."
 
 
 def read_names(path: Path, kind: str) -> tuple[str, ...]:
-    """Column names of a Parquet, Arrow or Excel file."""
+    """Column names of a Parquet, Arrow or Excel file, or of a folder."""
     try:
         if kind == "parquet":
             import pyarrow.parquet as pq
 
             return tuple(pq.read_schema(path).names)
+        if kind == "folder":
+            return tuple(folder_batches(path).schema.names)
         return tuple((arrow_batches(path) if kind == "arrow" else excel_batches(path)).schema.names)
     except PermissionError:
         raise
     except (pa.ArrowException, OSError, ValueError):
         raise UnreadableFile(path, DAMAGED) from None
+
+
+def measure_rows(path: Path, wanted: Sequence[str]) -> tuple[int, int]:
+    """What a Parquet file says of itself: its rows, and the bytes the wanted columns take at least."""
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            rows, schema = file.metadata.num_rows, file.schema_arrow
+    except (pa.ArrowException, ValueError):
+        raise UnreadableFile(path, DAMAGED) from None
+    widths = [cell_width(schema.field(name).type) for name in schema.names if name in wanted]
+    return rows, rows * (ROW + sum(widths) + CODE * len(wanted))
+
+
+def cell_width(kind: Any) -> int:
+    """Bytes of a cell; text has its length and a place to find it."""
+    return max(1, int(kind.bit_width // 8)) if pa.types.is_primitive(kind) else 16
 
 
 def arrow_batches(path: Path) -> Any:

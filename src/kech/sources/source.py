@@ -1,4 +1,4 @@
-"""Source: a file or dataframe as it was found."""
+"""Source: a file, dataframe or table of a database as it was found."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from kech.databases import Address
 from kech.errors import BadColumns
 
 
@@ -16,25 +17,32 @@ class Source:
     """A file with its column names and, for CSV, its dialect."""
 
     path: Path
-    format: str
+    format: str  # csv, parquet, folder, arrow, excel, frame, duckdb or postgresql
     columns: tuple[str, ...]
     delimiter: str | None = None
     encoding: str | None = None
     plain: bool = True  # CSV that every engine reads alike: UTF-8, and all lines end in the same way
+    address: Address | None = None  # of a table in a database
+    identity: object = None  # of that table, by whatever address
+
+    @property
+    def shown(self) -> object:
+        """What messages call it."""
+        return self.address or self.path
 
 
 def check_columns(source: Source) -> None:
     """There are columns, and every one has a name of its own, whatever the case."""
     if not source.columns:
-        raise BadColumns(source.path, "there are none.")
+        raise BadColumns(source.shown, "there are none.")
     if any(not name.strip() for name in source.columns):
         position = next(i for i, name in enumerate(source.columns, 1) if not name.strip())
-        raise BadColumns(source.path, f"column {position} has no name. Does the file begin with a header line?")
+        raise BadColumns(source.shown, f"column {position} has no name. Does the file begin with a header line?")
     seen = Counter(name.casefold() for name in source.columns)
     twice = [str(i) for i, name in enumerate(source.columns, 1) if seen[name.casefold()] > 1]
     if twice:
         reason = f"the names of columns {', '.join(twice)} are not distinct, whatever the case. Rename them."
-        raise BadColumns(source.path, reason)
+        raise BadColumns(source.shown, reason)
 
 
 def text_batches(columns: Sequence[str], chunks: Iterable[Sequence[Sequence[str]]]) -> Any:

@@ -1,0 +1,50 @@
+"""Databases: tables that are not files.  Their columns, a table written aside and put in place, and its rows as text.
+
+In: an address.  Out: a `Database` to read from and write to.
+"""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+from kech.databases.address import Address, find_address
+
+__all__ = ["Address", "Database", "Draft", "find_address", "open_database"]
+
+
+class Draft(Protocol):
+    """A table that nobody sees yet; it is gone unless it is put in place."""
+
+    def export(self, path: Path) -> None:
+        """Its rows as CSV, every cell as text, in the order of the text."""
+
+    def put_in_place(self) -> None:
+        """Give it the name of the target, in place of an earlier release."""
+
+
+class Database(Protocol):
+    """One table of a database."""
+
+    def columns(self) -> Sequence[str]:
+        """The names of its columns."""
+
+    def identity(self) -> object:
+        """The same for the same table, by whatever address; None where there is none."""
+
+    def export(self, path: Path) -> None:
+        """Its rows as CSV, every cell as text, in the order of the text."""
+
+    def write_aside(self, batches: Any) -> AbstractContextManager[Draft]:
+        """The rows as a table that nobody sees yet."""
+
+
+def open_database(address: Address) -> AbstractContextManager[Database]:
+    """A connection to the database of a table."""
+    if address.scheme == "duckdb":
+        from kech.databases.duckdb import DuckDBDatabase
+
+        return DuckDBDatabase.open(address)
+    from kech.databases.postgres import PostgresDatabase
+
+    return PostgresDatabase.open(address)

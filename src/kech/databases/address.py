@@ -1,0 +1,64 @@
+"""Address: a table in a database, as it is typed: postgresql://user@host/base?table=schema.name, duckdb:file#name."""
+
+import re
+from dataclasses import dataclass
+from os import PathLike
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+
+from kech.errors import BadOption
+
+SERVERS = ("postgresql", "postgres")
+NAME = r'"(?:[^"]|"")+"|[^."]+'
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """One table: where its database is, and its name with the schema in front, if one was given."""
+
+    scheme: str  # postgresql or duckdb
+    place: str  # what the driver connects to: a URL, which may hold a password, or a file
+    names: tuple[str, ...]
+    shown: str  # as it may be printed: without a password
+
+    def __str__(self) -> str:
+        return self.shown
+
+    def __repr__(self) -> str:
+        return f"Address({self.shown!r})"
+
+    @property
+    def table(self) -> str:
+        """The name of the table, with its schema."""
+        return ".".join(self.names)
+
+
+def find_address(text: "str | PathLike[str] | Address") -> Address | None:
+    """The address a text holds; None for the path of a file."""
+    if isinstance(text, Address):
+        return text
+    typed = text if isinstance(text, str) else ""
+    scheme, colon, rest = typed.partition(":")
+    if colon and scheme == "duckdb":
+        file, _, table = rest.rpartition("#")
+        return Address("duckdb", file, split_name(table if file else "", "duckdb:people.db#people"), typed)
+    return server_address(typed) if colon and scheme in SERVERS and rest.startswith("//") else None
+
+
+def server_address(typed: str) -> Address:
+    """A URL whose query names the table; the rest of it is for the driver."""
+    parts = urlsplit(typed)
+    query = parse_qsl(parts.query, keep_blank_values=True)
+    tables = [value for name, value in query if name == "table"]
+    names = split_name(tables[0] if len(tables) == 1 else "", "postgresql://user@host/base?table=schema.name")
+    rest = urlencode([pair for pair in query if pair[0] != "table"], quote_via=quote)
+    login, at, host = parts.netloc.rpartition("@")
+    place = f"{parts.scheme}://{parts.netloc}{parts.path}" + (f"?{rest}" if rest else "")
+    shown = f"{parts.scheme}://{login.partition(':')[0]}{at}{host}{parts.path}?table={tables[0]}"
+    return Address("postgresql", place, names, shown)
+
+
+def split_name(text: str, example: str) -> tuple[str, ...]:
+    """The parts of a name between its dots; a part that holds a dot is written in double quotes."""
+    if not re.fullmatch(rf"({NAME})(\.({NAME}))?", text):
+        raise BadOption("table", f"name one table of the database: {example}.")
+    return tuple(part[1:-1].replace('""', '"') if part.startswith('"') else part for part in re.findall(NAME, text))

@@ -1,0 +1,169 @@
+"""DuckDB files: the columns of a table, a table written in one transaction, and its rows as text."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.csv as pc
+
+from kech.databases.address import Address
+from kech.databases.text import MARK, guarded, quote
+from kech.errors import BadTarget, NoSuchFile, ResourceError, UnreadableFile
+from kech.files import private_folder
+
+LOCK = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+    "timezone": "'UTC'",
+    "enable_external_access": "false",  # a view in the file reaches nothing outside it
+    "lock_configuration": "true",
+}
+
+
+@contextmanager
+def refusals(doing: str) -> Iterator[None]:
+    """What DuckDB says, without the cells it quotes."""
+    try:
+        yield
+    except duckdb.Error as failure:
+        raise ResourceError(f"DuckDB failed while {doing} ({type(failure).__name__}).") from None
+
+
+def connect(address: Address, *, read_only: bool) -> Any:
+    """A locked connection to the file."""
+    try:
+        connection = duckdb.connect(str(Path(address.place).resolve()), read_only=read_only)
+    except (duckdb.Error, OSError) as failure:
+        reason = f"it is no DuckDB file, or another process holds it ({type(failure).__name__})."
+        raise UnreadableFile(address, reason) from None
+    for name, value in LOCK.items():
+        connection.execute(f"SET GLOBAL {name} = {value}")
+    return connection
+
+
+class DuckDBDatabase:
+    """One table of a file."""
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+        self.schema, self.name = address.names if len(address.names) == 2 else ("main", *address.names)
+        self.quoted = f"{quote(self.schema)}.{quote(self.name)}"
+
+    @classmethod
+    @contextmanager
+    def open(cls, address: Address) -> Iterator["DuckDBDatabase"]:
+        """A table; the file is opened only while it is read or written."""
+        yield cls(address)
+
+    def columns(self) -> Sequence[str]:
+        """The names of its columns."""
+        with self.reading() as connection, refusals("reading the columns"):
+            return list(names_of(connection, self.quoted))
+
+    def identity(self) -> object:
+        """The file on its disk, and the name, whatever the case."""
+        path = Path(self.address.place)
+        found = path.stat() if path.exists() else None
+        return found and (found.st_dev, found.st_ino, self.schema.casefold(), self.name.casefold())
+
+    def export(self, path: Path) -> None:
+        """Its rows as CSV, every cell as text, in the order of the text."""
+        with self.reading() as connection, refusals("reading the released table"):
+            export(connection, self.quoted, path)
+
+    @contextmanager
+    def reading(self) -> Iterator[Any]:
+        """A connection that changes nothing; the table is there."""
+        if not Path(self.address.place).is_file():
+            raise NoSuchFile(self.address.place)
+        connection = connect(self.address, read_only=True)
+        try:
+            if self.comment(connection) is None:
+                raise UnreadableFile(self.address, "the file has no such table.")
+            yield connection
+        finally:
+            connection.close()
+
+    @contextmanager
+    def write_aside(self, batches: Any) -> Iterator["DuckDBDraft"]:
+        """A draft in a private file; the database itself is opened only to put it in place."""
+        self.check_free()
+        with private_folder() as folder, refusals("writing the table"):
+            connection = duckdb.connect(str(folder / "draft.db"))
+            try:
+                connection.register("incoming", batches)
+                connection.execute("CREATE TABLE draft AS SELECT * FROM incoming")
+                connection.unregister("incoming")
+                yield DuckDBDraft(self, connection)
+            finally:
+                connection.close()
+
+    def check_free(self) -> None:
+        """A table that kech did not write is never replaced."""
+        if not Path(self.address.place).exists():
+            return
+        connection = connect(self.address, read_only=True)
+        try:
+            found = self.comment(connection)
+        finally:
+            connection.close()
+        if found not in (None, ("TABLE", MARK)):
+            reason = "a table of this name exists that kech did not write. Drop it yourself, or choose another name."
+            raise BadTarget(self.address, reason)
+
+    def comment(self, connection: Any) -> tuple[str, str | None] | None:
+        """What stands under the name, a TABLE or a VIEW, and its comment; None for nothing."""
+        with refusals("looking for the table"):
+            found = connection.execute(
+                """SELECT 'TABLE', comment FROM duckdb_tables() WHERE lower(schema_name) = lower($1)
+                AND lower(table_name) = lower($2) UNION ALL SELECT 'VIEW', comment FROM duckdb_views()
+                WHERE lower(schema_name) = lower($1) AND lower(view_name) = lower($2)""",
+                [self.schema, self.name],
+            ).fetchone()
+        return found and (str(found[0]), found[1])
+
+
+class DuckDBDraft:
+    """A table in a file of its own."""
+
+    def __init__(self, database: DuckDBDatabase, connection: Any) -> None:
+        self.database = database
+        self.connection = connection
+
+    def export(self, path: Path) -> None:
+        """Its rows as CSV, every cell as text, in the order of the text."""
+        export(self.connection, "draft", path)
+
+    def put_in_place(self) -> None:
+        """Take the place of an earlier release, in one transaction."""
+        self.database.check_free()
+        target, run = f"target.{self.database.quoted}", self.connection.execute
+        file = str(Path(self.database.address.place).resolve()).replace("'", "''")
+        run(f"ATTACH '{file}' AS target (TYPE duckdb)")
+        run("BEGIN")
+        run(f"DROP TABLE IF EXISTS {target}")
+        run(f"CREATE TABLE {target} AS SELECT * FROM draft ORDER BY rowid")
+        run(f"COMMENT ON TABLE {target} IS '{MARK}'")
+        run("COMMIT")
+        run("DETACH target")
+
+
+def names_of(connection: Any, name: str) -> Sequence[str]:
+    """The columns of a table."""
+    with connection.cursor() as cursor:
+        return [column[0] for column in cursor.execute(f"SELECT * FROM {name} LIMIT 0").description]
+
+
+def export(connection: Any, name: str, path: Path) -> None:
+    """A table as CSV, every cell as text, rows in the order of the text: the same bytes for the same rows."""
+    names = names_of(connection, name)
+    texts = ", ".join(f"{guarded(f'CAST({quote(column)} AS VARCHAR)')} AS {quote(column)}" for column in names)
+    places = ", ".join(str(place) for place in range(1, len(names) + 1))
+    with connection.cursor() as cursor, path.open("wb") as file:
+        batches = cursor.sql(f"SELECT {texts} FROM {name} ORDER BY {places}").to_arrow_reader(100_000)
+        with pc.CSVWriter(file, batches.schema) as writer:
+            for batch in batches:
+                writer.write_batch(batch)

@@ -1,0 +1,82 @@
+"""Dialect: how an engine writes what SQL does not say alike.  Every name, text and pattern in a query passes here."""
+
+from collections.abc import Sequence
+
+from kech.databases.text import BLANK, quote
+
+YEAR = "([0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"
+TIME = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?"
+NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
+NOT_FINITE = r"[+-]?([nN][aA][nN]|[iI][nN][fF]([iI][nN][iI][tT][yY])?)"
+ZERO_PADDED = r"[+-]?0[0-9].*"
+DATE = rf"{YEAR}-[0-9]{{2}}-[0-9]{{2}}([ T]{TIME})?"
+WHOLE = r"[+-]?[0-9]+"
+FORMULA = f"'*[{BLANK}]*[=+@\t\r-].*"
+
+
+class Dialect:
+    """The words of DuckDB; other engines overrule what they say differently."""
+
+    text_type = "VARCHAR"
+    float_type = "DOUBLE"
+    nan = "CAST('nan' AS DOUBLE)"
+
+    def quote(self, name: str) -> str:
+        """An identifier, whatever its characters."""
+        return quote(name)
+
+    def literal(self, text: str) -> str:
+        """A string constant, whatever its characters."""
+        return "'" + text.replace("'", "''") + "'"
+
+    def matches(self, text: str, pattern: str) -> str:
+        """Whether a pattern fits the whole of a text; a dot is any character."""
+        return f"regexp_full_match({text}, {self.literal(pattern)}, 's')"
+
+    def text(self, cell: str, type: str) -> str:  # noqa: ARG002
+        """A cell as text: shortest digits that read back, 1.0 for a whole float; moments with a zone in UTC."""
+        return f"CAST({cell} AS VARCHAR)"
+
+    def number(self, text: str) -> str:
+        """A text as a float, infinite where it is too large; NULL where it is none."""
+        return f"TRY_CAST({text} AS DOUBLE)"
+
+    def loose_number(self, text: str) -> str:
+        """A text as a float, infinities and NaN too; NULL where it is none."""
+        return f"TRY_CAST({text} AS DOUBLE)"
+
+    def digests(self, text: str) -> tuple[str, str]:
+        """The two halves of the MD5 of a text, as whole numbers."""
+        return f"md5_number_lower({text})", f"md5_number_upper({text})"
+
+    def moment(self, text: str) -> str:
+        """A text as a date with its time; NULL where there is no such day."""
+        return f"TRY_CAST({text} AS TIMESTAMP)"
+
+    def seconds(self, moment: str) -> str:
+        """Seconds since 1970 of a date or moment, as a float; NULL where it is infinite."""
+        return f"epoch_us(TRY_CAST({moment} AS TIMESTAMP)) / 1e6"
+
+    def finite(self, number: str) -> str:
+        """Whether a float is neither NaN nor infinite."""
+        return f"isfinite({number})"
+
+    def lower(self, text: str) -> str:
+        """A text in small letters of all scripts."""
+        return f"lower({text})"
+
+    def secret(self, key: str, row: str) -> str:
+        """A number or text for each row that nobody can know who has not the key (64 hexadecimal digits)."""
+        return f"('0x' || sha256({self.literal(key)} || {row})[:16])::UBIGINT"
+
+    def without(self, cell: str, type: str, nulls: Sequence[str]) -> str:
+        """A cell, with the texts that mean NULL turned into NULL."""
+        if not nulls:
+            return cell
+        texts = ", ".join(self.literal(text.lower()) for text in nulls)
+        return f"CASE WHEN {self.lower(self.text(cell, type))} NOT IN ({texts}) THEN {cell} END"
+
+    def harmless(self, text: str) -> str:
+        """Text that a spreadsheet would run as a formula gets an apostrophe in front."""
+        formula = f"{self.matches(text, FORMULA)} AND NOT {self.matches(text, NUMBER)}"
+        return f"CASE WHEN {formula} THEN '''' || {text} ELSE {text} END"

@@ -1,0 +1,369 @@
+"""The five verbs in SQL, one text for all engines; what differs is in their dialect.
+
+In: a table `kept` of rows, numbered by r from 0, with columns c0, c1, ...  Out: facts, points and published rows.
+"""
+
+import secrets
+import weakref
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kech.engines import ColumnFacts, Mapping1D, Output
+from kech.engines.dialect import DATE, NOT_FINITE, NUMBER, WHOLE, ZERO_PADDED, Dialect
+from kech.errors import ResourceError
+
+LONGEST_FLOAT = 24  # no double needs more characters to be written exactly
+FLOATS = ("float", "double", "real")  # how the names of their types begin
+
+
+class EngineFailed(ResourceError):
+    """Neither memory nor disk was short."""
+
+
+class SqlEngine(ABC):
+    """One table and everything made from it; `without` gives further engines on the same connection."""
+
+    dialect: Dialect
+
+    def __init__(self) -> None:
+        self.types: dict[int, str] = {}
+        self.prefix = ""
+        self._whole: Self | None = None  # of what is left of a table, which keeps it open
+        self._made: dict[str, str] = {}  # name and kind of what this engine keeps
+        self._garbage: dict[str, str] = {}  # the same of engines that are gone
+        self._rests = 0
+        self._counted: set[int] = set()
+        self._grouped: Sequence[Mapping1D] = ()
+
+    # -- what an engine must know by itself ------------------------------------------------------------
+
+    @abstractmethod
+    def _shut(self) -> None:
+        """Forget all rows and end the connection."""
+
+    @abstractmethod
+    def _type(self, column: int) -> str:
+        """What a column holds: number, date, text or other."""
+
+    @abstractmethod
+    def _create(self, name: str, query: str, doing: str) -> None:
+        """Keep the rows of a query under a name."""
+
+    @abstractmethod
+    def _define(self, name: str, query: str) -> None:
+        """Name a query; its rows are computed when they are asked for."""
+
+    @abstractmethod
+    def _drop(self, name: str, kind: str) -> None:
+        """Forget a TABLE or VIEW, where there is one of this name."""
+
+    @abstractmethod
+    def _put(self, name: str, table: Any, doing: str) -> None:
+        """Keep an Arrow table under a name."""
+
+    @abstractmethod
+    def _get(self, query: str, doing: str) -> Any:
+        """The rows of a query as an Arrow table."""
+
+    @abstractmethod
+    def _stream(self, query: str) -> Any:
+        """The rows of a query as record batches, in the order of the query."""
+
+    def close(self) -> None:
+        """Forget all rows; what `without` gave is forgotten together with the whole."""
+        if self._whole is None:
+            self._shut()
+
+    # -- the verbs ---------------------------------------------------------------------------------------
+
+    def describe(self, column: int) -> ColumnFacts:
+        """Facts about one column, from its distinct values."""
+        self._count(column)
+        kind, sql = self._type(column), self.dialect
+        text = f"trim({sql.text('value', self.types[column])})"
+        finite, odd, padded, date, longest = "false", "false", "false", "false", "0"
+        if self._is_float(column):
+            finite, odd = sql.finite("value"), f"NOT {sql.finite('value')}"
+        elif kind in ("text", "number"):
+            number = self._reads(column, "number")
+            finite = f"({sql.matches(text, NUMBER)} AND {sql.finite(number)})"
+            odd = f"({sql.matches(text, NOT_FINITE)} OR NOT {sql.finite(number)})"
+            padded = sql.matches(text, ZERO_PADDED)
+            longest = f"coalesce(max(length({text})) FILTER (WHERE {sql.matches(text, WHOLE)}), 0)"
+        if kind in ("text", "date"):
+            date = f"{self._reads(column, 'date')} IS NOT NULL"
+        found = self._get(
+            f"""SELECT {rows_where("true")} AS a, {rows_where("value IS NULL")} AS b, count(value) AS c,
+                {rows_where(finite)} AS d,
+                min(first) FILTER (WHERE value IS NOT NULL AND NOT coalesce({finite}, false)) AS e,
+                min(first) FILTER (WHERE {odd}) AS f, {rows_where(padded)} AS g, {rows_where(date)} AS h,
+                min(first) FILTER (WHERE value IS NOT NULL AND NOT {date}) AS i,
+                {longest} AS j
+            FROM {self._named(f"v{column}")}""",
+            "describing columns",
+        )
+        (row,) = zip(*(found[name].to_pylist() for name in found.column_names), strict=True)
+        return ColumnFacts(kind, *(None if x is None else int(x) for x in row))  # type: ignore[arg-type]
+
+    def count_values(self, column: int, kind: str) -> tuple[Any, NDArray[np.int64]]:
+        """Distinct values of a column read as `kind`, and their rows."""
+        self._count(column)
+        found = self._get(
+            f"""SELECT x, CAST(sum(n) AS BIGINT) AS n FROM (SELECT {self._reads(column, kind)} AS x, n
+            FROM {self._named(f"v{column}")} WHERE value IS NOT NULL) AS read GROUP BY x ORDER BY x NULLS LAST""",
+            "counting values",
+        )
+        values = found["x"].to_pylist() if kind == "text" else as_array(found, "x", np.float64)
+        return values, as_array(found, "n", np.int64)
+
+    def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
+        """The first rows as text."""
+        cells = ", ".join(f"{self.dialect.text(f'c{i}', self.types[i])} AS c{i}" for i in columns)
+        found = self._get(
+            f"SELECT {cells} FROM {self._named('kept')} ORDER BY r LIMIT {int(rows)}", "reading the table"
+        )
+        return [list(row) for row in zip(*(column.to_pylist() for column in found.columns), strict=True)]
+
+    def group(self, mappings: Sequence[Mapping1D]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Code every row, then one GROUP BY."""
+        columns = self._code(mappings)
+        self._make(
+            "points",
+            f"""SELECT row_number() OVER (ORDER BY {columns}) - 1 AS p, grouped.*
+            FROM (SELECT {columns}, count(*) AS n FROM {self._named("coded")} GROUP BY {columns}) AS grouped
+            ORDER BY p""",
+            "grouping rows",
+        )
+        self._grouped = mappings
+        found = self._get(f"SELECT {columns}, n FROM {self._named('points')} ORDER BY p", "grouping rows")
+        return stacked(found, len(mappings)), as_array(found, "n", np.int64)
+
+    def code_rows(self, mappings: Sequence[Mapping1D]) -> NDArray[np.int32]:
+        """Codes of every row, in the order of the table."""
+        columns = self._code(mappings)
+        query = f"SELECT {columns} FROM {self._named('coded')} ORDER BY r"
+        return stacked(self._get(query, "coding rows"), len(mappings))
+
+    def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> Self:
+        """The rows of all other points, as an engine of their own: nothing here changes."""
+        same = self._grouped_rows(mappings)
+        whole = self._whole or self
+        whole._rests += 1
+        rest = copy(self)
+        rest.prefix, rest._whole, rest._made = f"rest{whole._rests}_", whole, {}
+        rest._counted, rest._grouped = set(), ()
+        weakref.finalize(rest, self._garbage.update, rest._made)  # only names: another query may be under way
+        rest._put_named("gone", pa.table({"p": points}), "leaving rows out")
+        rest._make(
+            "left_out",
+            f"""SELECT coded.r FROM {self._named("coded")} AS coded JOIN {self._named("points")} AS points ON {same}
+            JOIN {rest._named("gone")} AS gone ON gone.p = points.p""",
+            "leaving rows out",
+        )
+        rest._define(
+            rest._new("kept", "VIEW"),
+            f"""SELECT kept.* FROM {self._named("kept")} AS kept WHERE NOT EXISTS
+            (SELECT 1 FROM {rest._named("left_out")} AS left_out WHERE left_out.r = kept.r)""",
+        )
+        return rest
+
+    def publish(
+        self,
+        mappings: Sequence[Mapping1D],
+        shares: Mapping[str, NDArray[np.int64]],
+        outputs: Sequence[Output],
+        *,
+        for_csv: bool,
+    ) -> Any:
+        """Each row gets the labels of its class.
+
+        Rows of a point that several classes share, or of which some are suppressed, are dealt out in one secret
+        order, and the whole table is written in another: the place of a row in the file says nothing about how
+        it was dealt.  Rows in no share are not published.
+        """
+        same = self._grouped_rows(mappings)
+        self._load_shares(shares, outputs)
+        deal, order = (self.dialect.secret(secrets.token_hex(32), "r") for _ in range(2))
+        rows = f"""FROM {self._named("coded")} AS coded JOIN {self._named("points")} AS points ON {same}
+            JOIN {self._named("parts")} AS parts ON parts.p = points.p"""
+        dealt = f"""SELECT r, {order} AS h, points.p, split,
+            row_number() OVER (PARTITION BY points.p ORDER BY {deal}, r) AS i {rows} WHERE split"""
+        whole = f"SELECT r, {order} AS h, points.p, split, 1 AS i {rows} WHERE NOT split"
+        columns = ", ".join(
+            f"{self._published(o, j, for_csv)} AS {self.dialect.quote(o.name)}" for j, o in enumerate(outputs)
+        )
+        return self._stream(
+            f"""SELECT {columns} FROM ({dealt} UNION ALL {whole}) AS dealt
+            JOIN {self._named("shares")} AS shares
+            ON shares.p = dealt.p AND (NOT dealt.split OR dealt.i BETWEEN shares.first AND shares.last)
+            JOIN {self._named("labels")} AS labels ON labels.class = shares.class
+            JOIN {self._named("kept")} AS kept ON kept.r = dealt.r ORDER BY dealt.h, dealt.r"""
+        )
+
+    def _hashed(self, cells: Mapping[str, tuple[str, str, str]], source: str) -> tuple[int, ...]:
+        """Rows, and twice the sum of a hash of each row; for each column its cell, its type and what it holds.
+
+        Cells are taken for what they read as: 1.0 is 1, TRUE is true, and empty text is NULL.
+        """
+        sql = self.dialect
+        joined = ", ".join(self._compared(*cells[name]) for name in sorted(cells))
+        low, high = sql.digests("cells")
+        found = self._get(
+            f"""SELECT count(*) AS n, {sql.text(f"sum({low})", "")} AS low, {sql.text(f"sum({high})", "")} AS high
+            FROM (SELECT concat_ws(chr(31), {joined}) AS cells FROM {source}) AS rows_of_text""",
+            "comparing tables",
+        )
+        return tuple(int(found[name][0].as_py() or 0) for name in ("n", "low", "high"))
+
+    def _compared(self, cell: str, type: str, kind: str) -> str:
+        """A cell of any type as text that is the same for all types it could have."""
+        sql = self.dialect
+        text = sql.text(cell, type)
+        if kind == "date":
+            return f"coalesce(regexp_replace({text}, ' 00:00:00([+]00)?$', ''), '')"
+        number = f"nullif({sql.loose_number(f'trim({text})')} + CAST(0 AS {sql.float_type}), {sql.nan})"
+        return f"coalesce({sql.text(number, sql.float_type)}, nullif({sql.lower(f'trim({text})')}, 'nan'), '')"
+
+    # -- inside --------------------------------------------------------------------------------------------
+
+    def _named(self, name: str) -> str:
+        return self.prefix + name
+
+    def _make(self, name: str, query: str, doing: str) -> None:
+        self._create(self._new(name), query, doing)
+
+    def _put_named(self, name: str, table: Any, doing: str) -> None:
+        self._put(self._new(name), table, doing)
+
+    def _new(self, name: str, kind: str = "TABLE") -> str:
+        """A name of this engine, free to be used; what gone engines left is dropped on the way."""
+        while self._garbage:
+            self._drop(*self._garbage.popitem())  # the last made first
+        named = self._named(name)
+        self._drop(named, kind)
+        self._made[named] = kind
+        return named
+
+    def _grouped_rows(self, mappings: Sequence[Mapping1D]) -> str:
+        """Coded rows and their points; the condition under which a row is of a point."""
+        if self._grouped is not mappings:
+            self.group(mappings)
+        return " AND ".join(f"coded.q{j} = points.q{j}" for j in range(len(mappings)))
+
+    def _code(self, mappings: Sequence[Mapping1D]) -> str:
+        """A table of coded rows; the names of its code columns."""
+        for mapping in mappings:
+            self._load(mapping)
+        self._grouped = ()  # the points of before are not of these codes
+        codes = ", ".join(
+            f"CAST(coalesce(m{m.column}.code, {m.null}) AS INTEGER) AS q{j}" for j, m in enumerate(mappings)
+        )
+        joins = " ".join(
+            f"LEFT JOIN {self._named(f'm{c}')} AS m{c} ON kept.c{c} = m{c}.value" for c in (m.column for m in mappings)
+        )
+        self._make("coded", f"SELECT kept.r, {codes} FROM {self._named('kept')} AS kept {joins}", "coding rows")
+        return ", ".join(f"q{j}" for j in range(len(mappings)))
+
+    def _reads(self, column: int, kind: str) -> str:
+        """How a distinct value is read as a number, as seconds since 1970, or as text."""
+        sql, is_text = self.dialect, self._type(column) == "text"
+        text = sql.text("value", self.types[column])
+        if kind == "text":
+            return text
+        fits = sql.matches(f"trim({text})", NUMBER if kind == "number" else DATE)
+        guarded = f"CASE WHEN {fits} THEN trim({text}) END"
+        if kind == "number":
+            number = sql.number(guarded) if is_text else f"CAST(value AS {sql.float_type})"
+            return f"({number} + CAST(0 AS {sql.float_type}))"
+        return sql.seconds(sql.moment(guarded) if is_text else "value")
+
+    def _is_float(self, column: int) -> bool:
+        return self.types[column].lower().startswith(FLOATS)
+
+    def _count(self, column: int) -> None:
+        if column not in self._counted:
+            zero = f" + CAST(0 AS {self.types[column]})" if self._is_float(column) else ""  # -0.0 becomes 0.0
+            value = f"c{column}{zero}"
+            self._make(
+                f"v{column}",
+                f"""SELECT value, count(*) AS n, min(r) + 1 AS first
+                FROM (SELECT r, {value} AS value FROM {self._named("kept")}) AS cells GROUP BY value""",
+                "counting values",
+            )
+            self._counted.add(column)
+
+    def _load(self, mapping: Mapping1D) -> None:
+        kind = pa.string() if mapping.kind == "text" else pa.float64()
+        loaded = pa.table({"x": pa.array(mapping.values, kind), "code": pa.array(mapping.codes)})
+        self._count(mapping.column)
+        self._put_named("mapping", loaded, "loading codes")
+        self._make(
+            f"m{mapping.column}",
+            f"""SELECT value, code FROM (SELECT value, {self._reads(mapping.column, mapping.kind)} AS x
+            FROM {self._named(f"v{mapping.column}")}) AS read
+            JOIN {self._named("mapping")} AS mapping ON mapping.x = read.x""",
+            "loading codes",
+        )
+
+    def _load_shares(self, shares: Mapping[str, NDArray[np.int64]], outputs: Sequence[Output]) -> None:
+        labels = {f"l{j}": pa.array(o.labels, pa.string()) for j, o in enumerate(outputs) if o.source is None}
+        classes = len(next(iter(labels.values())))
+        self._put_named("shares", pa.table(dict(shares)), "loading labels")
+        self._put_named("labels", pa.table({"class": np.arange(classes), **labels}), "loading labels")
+        self._make(
+            "parts",
+            f"""SELECT shares.p, count(*) > 1 OR max(last) < max(n) AS split FROM {self._named("shares")} AS shares
+            JOIN {self._named("points")} AS points ON points.p = shares.p GROUP BY shares.p""",
+            "loading labels",
+        )
+
+    def _published(self, output: Output, position: int, for_csv: bool) -> str:
+        """Labels and text, defused for CSV; numbers and dates; anything else as text."""
+        sql = self.dialect
+        if output.source is None:
+            return sql.harmless(f"l{position}") if for_csv else f"l{position}"
+        cell, kind = f"kept.c{output.source}", self._type(output.source)
+        if kind == "other" or (kind == "text" and for_csv):
+            text = sql.text(cell, self.types[output.source])
+            return sql.harmless(text) if for_csv else text
+        return self._typed(cell, output.source) if kind == "text" and output.typed else cell
+
+    def _typed(self, cell: str, column: int) -> str:
+        """Text that reads as numbers or dates throughout, and loses nothing by it, becomes what it reads as."""
+        facts, sql = self.describe(column), self.dialect
+        text = f"trim({sql.text('value', self.types[column])})"
+        found = self._get(
+            f"""SELECT min(CASE WHEN {sql.matches(text, WHOLE)} THEN 1 ELSE 0 END) AS whole,
+            max(length({text})) AS longest FROM {self._named(f"v{column}")} WHERE value IS NOT NULL""",
+            "publishing",
+        )
+        whole, longest = found["whole"][0].as_py(), found["longest"][0].as_py() or 0
+        present = facts.rows - facts.nulls
+        exact = not facts.zero_padded and facts.longest <= 15 and longest <= LONGEST_FLOAT
+        trimmed = f"trim({cell})"
+        if present and facts.numbers == present and exact:
+            return f"CAST({trimmed} AS BIGINT)" if whole else sql.number(trimmed)
+        if present and facts.dates == present:
+            return f"CAST({trimmed} AS DATE)" if longest == len("2020-12-31") else sql.moment(trimmed)
+        return cell
+
+
+def rows_where(condition: str) -> str:
+    """The rows of all values for which something holds."""
+    return f"CAST(coalesce(sum(n) FILTER (WHERE {condition}), 0) AS BIGINT)"
+
+
+def as_array(found: Any, name: str, kind: Any) -> NDArray[Any]:
+    """A column of an Arrow table as an array."""
+    return np.asarray(found[name].to_numpy(), kind)
+
+
+def stacked(found: Any, axes: int) -> NDArray[np.int32]:
+    """Code columns as one matrix."""
+    return np.ascontiguousarray(np.stack([as_array(found, f"q{j}", np.int32) for j in range(axes)], axis=1))

@@ -1,0 +1,351 @@
+"""Tables of databases: addresses, sources, targets written whole or not at all, and what they never show."""
+
+import json
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+import kech
+from kech.databases import find_address, open_database
+from kech.demo import generate_town
+from kech.errors import BadOption, BadTarget, NoSuchFile, UnreadableFile
+
+pytestmark = pytest.mark.usefixtures("temporary")
+ROLES = {"quasi_identifiers": ["age", "sex"], "sensitive": ["diagnosis"]}
+
+
+@pytest.fixture(params=["duckdb", "postgres"])
+def base(request, folder):
+    """The address of a table called by any name, in a database of its own."""
+    if request.param == "duckdb":
+        return lambda name: f"duckdb:{folder / 'base.db'}#{name}"
+    url = request.getfixturevalue("postgres")
+    sql(url, "DROP SCHEMA IF EXISTS town CASCADE", "CREATE SCHEMA town")
+    return lambda name: f"{url}?table=town.{name}"
+
+
+def sql(url, *statements):
+    """Statements of somebody else, and the rows of the last."""
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        found = [connection.execute(statement) for statement in statements][-1]
+        return found.fetchall() if found.description else None
+
+
+def store(address, table):
+    """A table of somebody else: kech did not write it."""
+    found = find_address(address)
+    if found.scheme == "duckdb":
+        with duckdb.connect(found.place) as connection:
+            connection.register("incoming", table)
+            connection.execute(f'CREATE OR REPLACE TABLE "{found.names[-1]}" AS FROM incoming')
+    else:
+        from test_engines import put_into_postgres
+
+        put_into_postgres(address, table)
+
+
+def rows_of(address, folder):
+    with open_database(find_address(address)) as database:
+        database.export(folder / "export.csv")
+    return (folder / "export.csv").read_bytes()
+
+
+def town(rows=400):
+    return pa.table(generate_town(rows))
+
+
+def release(source, **options):
+    with kech.read_table(source, **ROLES) as table:
+        yield kech.make_release(table, k=5, grid="tight", effort="quick", **options)
+
+
+# -- addresses -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "names", "shown"),
+    [
+        ("duckdb:a b.db#t", "a b.db", ("t",), "duckdb:a b.db#t"),
+        ('duckdb:x#y.db#"a.b"."c""d"', "x#y.db", ("a.b", 'c"d'), 'duckdb:x#y.db#"a.b"."c""d"'),
+        ("postgresql://u@h:5/b?table=s.t", "postgresql://u@h:5/b", ("s", "t"), "postgresql://u@h:5/b?table=s.t"),
+        (
+            "postgres://u:secret@h/b?sslmode=require&table=t",
+            "postgres://u:secret@h/b?sslmode=require",
+            ("t",),
+            "postgres://u@h/b?table=t",
+        ),
+        (
+            "postgresql:///b?table=t&password=secret",
+            "postgresql:///b?password=secret",
+            ("t",),
+            "postgresql:///b?table=t",
+        ),
+    ],
+)
+def test_an_address_names_a_table_and_hides_a_password(text, place, names, shown):
+    found = find_address(text)
+    assert (found.place, found.names, str(found)) == (place, names, shown)
+    assert "secret" not in str(found) + repr(found)
+
+
+@pytest.mark.parametrize("text", ["people.csv", "C:/people.csv", "postgresql", "a:b.csv", Path("duckdb:x#y")])
+def test_a_file_is_no_address(text):
+    assert find_address(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["duckdb:x", "duckdb:#t", "duckdb:x#", "postgresql://h/b", "postgresql://h/b?table=", "duckdb:x#a.b.c"]
+)
+def test_an_address_without_a_table_is_refused(text):
+    with pytest.raises(BadOption, match="name one table"):
+        find_address(text)
+
+
+# -- sources ---------------------------------------------------------------------------------------------------
+
+
+def test_a_table_of_a_database_is_read_like_a_frame(base):
+    store(base("people"), town())
+    with kech.read_table(base("people"), **ROLES) as table, kech.read_table(town(), **ROLES) as frame:
+        assert table.columns == frame.columns
+        assert [table.facts(name) for name in table.loaded] == [frame.facts(name) for name in frame.loaded]
+
+
+@pytest.mark.parametrize("name", ["nothing", '"peo.ple"', '"PEOPLE "'])
+def test_a_table_that_is_not_there_is_refused(base, name):
+    store(base("people"), town(10))
+    with pytest.raises(UnreadableFile, match="no such table"):
+        kech.read_table(base(name))
+
+
+def test_a_view_is_a_table(base):
+    store(base("people"), town(50))
+    found = find_address(base("people"))
+    statement = "CREATE VIEW {0} AS SELECT age, sex FROM {1} WHERE age > 40"
+    if found.scheme == "duckdb":
+        with duckdb.connect(found.place) as connection:
+            connection.execute(statement.format("old", "people"))
+    else:
+        sql(found.place, statement.format("town.old", "town.people"))
+    with kech.read_table(base("old")) as table:
+        ages, counts = table.engine.count_values(0, "number")
+        assert min(ages) > 40
+        assert counts.sum() == table.rows < 50
+
+
+def test_a_view_of_a_file_reaches_nothing_outside_it(folder):
+    (folder / "secret.csv").write_text("a\n1\n")
+    with duckdb.connect(folder / "base.db") as connection:
+        connection.execute(f"CREATE VIEW stolen AS FROM read_csv('{folder / 'secret.csv'}')")
+    with pytest.raises(kech.errors.KechError):
+        kech.read_table(f"duckdb:{folder / 'base.db'}#stolen")
+
+
+def test_a_file_that_is_no_database_is_refused(folder):
+    (folder / "x.db").write_text("not a database")
+    with pytest.raises(UnreadableFile, match="no DuckDB file"):
+        kech.read_table(f"duckdb:{folder / 'x.db'}#t")
+    with pytest.raises(NoSuchFile):
+        kech.read_table(f"duckdb:{folder / 'y.db'}#t")
+    assert not (folder / "y.db").exists()
+
+
+def test_a_server_that_is_not_there_is_refused_without_the_password(postgres):
+    with pytest.raises(UnreadableFile, match="cannot be used") as caught:
+        kech.read_table("postgresql://kech:secret@127.0.0.1:1/postgres?table=t")
+    assert "secret" not in str(caught.value)
+
+
+TYPES = """CREATE TYPE town.size AS ENUM ('S', 'M'); CREATE DOMAIN town.years AS integer;
+    CREATE TABLE town.kinds (free numeric, size town.size, id uuid, doc jsonb, list integer[], years town.years,
+        padded char(5), name varchar(9), day date, price money);
+    INSERT INTO town.kinds VALUES (1.50, 'M', '00000000-0000-0000-0000-000000000001', '{"a": 1}', '{1,2}', 4, 'ab',
+        'x', 'infinity', 1), (0.1000000000000000055511151231257827, 'S', NULL, NULL, NULL, 5, NULL, 'y', '2020-01-31',
+        NULL)"""
+
+
+def test_types_of_a_server_are_numbers_dates_text_or_other(postgres):
+    sql(postgres, "DROP SCHEMA IF EXISTS town CASCADE", "CREATE SCHEMA town", TYPES)
+    with kech.read_table(f"{postgres}?table=town.kinds") as table:
+        kinds = {name: table.facts(name).type for name in table.columns}
+        texts = {name: table.engine.count_values(table.index(name), "text")[0] for name in table.columns}
+        assert table.facts("day").dates == 1
+    assert kinds == {
+        "free": "text", "size": "text", "id": "text", "doc": "other", "list": "other", "years": "number",
+        "padded": "text", "name": "text", "day": "date", "price": "other"}  # fmt: skip
+    assert texts["free"] == ["0.1000000000000000055511151231257827", "1.50"]
+    assert (texts["doc"], texts["list"], texts["padded"]) == (['{"a": 1}'], ["{1,2}"], ["ab"])
+
+
+def test_rows_hidden_by_a_policy_are_refused_not_lost(postgres):
+    sql(postgres, "DROP SCHEMA IF EXISTS town CASCADE", "DROP ROLE IF EXISTS clerk", "CREATE ROLE clerk LOGIN",
+        "CREATE SCHEMA town", "CREATE TABLE town.people AS SELECT generate_series(1, 9) AS age",
+        "ALTER TABLE town.people ENABLE ROW LEVEL SECURITY", "CREATE POLICY old ON town.people USING (age > 5)",
+        "GRANT USAGE ON SCHEMA town TO clerk", "GRANT SELECT ON town.people TO clerk")  # fmt: skip
+    with pytest.raises(kech.errors.ResourceError, match="does not allow"):
+        kech.read_table(postgres.replace("kech@", "clerk@") + "?table=town.people")
+
+
+def test_functions_of_a_server_cannot_be_shadowed(postgres):
+    sql(postgres, "DROP SCHEMA IF EXISTS town CASCADE", "CREATE SCHEMA town",
+        "CREATE TABLE town.people AS SELECT 'x' || generate_series(1, 9) AS name",
+        "CREATE FUNCTION public.length(text) RETURNS integer LANGUAGE plpgsql AS $$BEGIN RAISE 'shadow'; END$$",
+        "ALTER ROLE kech SET search_path = public, pg_catalog")  # fmt: skip
+    try:
+        with kech.read_table(f"{postgres}?table=town.people") as table:
+            assert table.facts("name").rows == 9
+    finally:
+        sql(postgres, "ALTER ROLE kech RESET search_path", "DROP FUNCTION public.length(text)")
+
+
+# -- targets ---------------------------------------------------------------------------------------------------
+
+
+def test_a_release_becomes_a_table_and_holds(base, run, folder):
+    store(base("people"), town())
+    words = ["--qi", "age", "sex", "--sensitive", "diagnosis", "--k", 5, "--grid", "tight", "--effort", "quick"]
+    outcome = run("release", base("people"), "-o", base("safe"), "--certificate", folder / "c.json", *words, "--json")
+    assert outcome.code == 0, outcome.err
+    claims = json.loads((folder / "c.json").read_text())["claims"]
+    assert (claims["rows"], outcome.json["classes"]) == (400, claims["classes"])
+    assert run("verify", base("safe"), "--certificate", folder / "c.json").code == 0
+    assert run("verify", base("safe"), "--qi", "age", "sex", "--k", 5).code == 0
+    with kech.read_table(base("safe")) as table:
+        assert table.columns == ("age", "sex", "diagnosis")
+        assert table.rows == 400
+
+
+def test_the_certificate_of_a_table_notices_a_change(base, folder):
+    for made in release(town()):
+        made.write(base("safe"), folder / "c.json")
+    found = find_address(base("safe"))
+    change = "DELETE FROM {} WHERE age = (SELECT max(age) FROM {})"
+    if found.scheme == "duckdb":
+        with duckdb.connect(found.place) as connection:
+            connection.execute(change.format("safe", "safe"))
+    else:
+        sql(found.place, change.format("town.safe", "town.safe"))
+    with pytest.raises(kech.errors.ClaimBroken, match="rows: not as claimed") as caught:
+        kech.verify_release(base("safe"), certificate=folder / "c.json")
+    assert str(found) in str(caught.value)
+
+
+def test_an_earlier_release_is_replaced_and_a_table_of_somebody_else_is_not(base, folder):
+    store(base("people"), town(20))
+    before = rows_of(base("people"), folder)
+    for made in release(town()):
+        made.write(base("safe"), folder / "c.json")
+        first = rows_of(base("safe"), folder)
+        made.write(base("safe"), folder / "c.json", ledger=False)
+        assert len(rows_of(base("safe"), folder)) == len(first)
+        with pytest.raises(BadTarget, match="kech did not write"):
+            made.write(base("people"), folder / "d.json")
+    assert rows_of(base("people"), folder) == before
+    assert not (folder / "d.json").exists()
+
+
+def test_the_ledger_knows_a_table_of_a_database_again(base, folder, run):
+    store(base("people"), town())
+    words = ["--grid", "tight", "--effort", "quick", "--json"]
+    first = run("release", base("people"), "-o", folder / "first.csv", "--qi", "age", "--k", 5, *words)
+    assert first.json["ledger"]["verdict"] == "first"
+    target = ["-o", base("safe"), "--certificate", folder / "c.json"]
+    again = run("release", base("people"), *target, "--qi", "age", "--k", 5, *words)
+    assert again.json["ledger"]["verdict"] == "nested"
+    finer = run("release", base("people"), *target, "--qi", "age", "sex", "--k", 2, *words)
+    assert (finer.code, finer.json["error"]) == (4, "ReleasedBefore")
+    assert run("verify", base("safe"), "--certificate", folder / "c.json").code == 0
+
+
+def test_the_source_itself_is_never_written(base, folder):
+    for made in release(town()):
+        made.write(base("safe"), folder / "c.json")
+    with kech.read_table(base("safe"), quasi_identifiers=["sex"]) as table:
+        made = kech.make_release(table, k=5)
+        with pytest.raises(BadTarget, match="source table itself"):
+            made.write(base("safe"), folder / "d.json")
+
+
+def test_a_table_needs_a_name_for_its_certificate(base):
+    for made in release(town()):
+        with pytest.raises(BadOption, match="name a file"):
+            made.write(base("safe"))
+    with pytest.raises(BadOption, match="name the file"):
+        kech.verify_release(base("safe"))
+
+
+@pytest.mark.parametrize("moment", ["rows", "check", "swap"])
+def test_a_failure_on_the_way_leaves_everything_as_it_was(base, folder, monkeypatch, moment):
+    for made in release(town()):
+        made.write(base("safe"), folder / "c.json")
+    before, certificate = rows_of(base("safe"), folder), (folder / "c.json").read_bytes()
+
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    for made in release(town(200)):
+        if moment == "rows":
+            monkeypatch.setattr(type(made), "batches", lambda *_, **__: pa.RecordBatchReader.from_batches(
+                pa.schema([("age", pa.string())]), (fail() for _ in range(1))))  # fmt: skip
+        else:
+            monkeypatch.setattr(f"kech.release.{'make_certificate' if moment == 'check' else 'as_json'}", fail)
+        with pytest.raises(kech.errors.ResourceError):
+            made.write(base("safe"), folder / "c.json")
+    assert rows_of(base("safe"), folder) == before
+    assert (folder / "c.json").read_bytes() == certificate
+    assert {path.name for path in folder.iterdir()} <= {"base.db", "c.json", "export.csv"}
+
+
+def test_apostrophes_before_formulas_survive_the_check(base, folder):
+    cells = ["'=x", "''+y", "=z", "'x"] * 5
+    table = pa.table({"q": cells, "s": cells})
+    with kech.read_table(table, quasi_identifiers=["q"], sensitive=["s"], axes={"q": "set"}) as opened:
+        kech.make_release(opened, k=5).write(base("safe"), folder / "c.json")
+    assert kech.verify_release(base("safe"), certificate=folder / "c.json")["loss"] == 0
+    with kech.read_table(base("safe")) as opened:
+        assert opened.engine.count_values(0, "text")[0] == sorted(set(cells))
+
+
+def test_the_certificate_of_a_file_can_be_named_too(folder):
+    for made in release(town()):
+        made.write(folder / "safe.csv", folder / "c.json")
+    assert {path.name for path in folder.iterdir()} == {"safe.csv", "c.json"}
+    assert kech.check_certificate(folder / "safe.csv", folder / "c.json")["k"] >= 5
+
+
+# -- folders of Parquet files ----------------------------------------------------------------------------------
+
+
+def test_a_folder_of_parquet_files_is_one_table(folder):
+    table = pa.table({"zip": ["02138", "10001", None, "02138"], "age": [1, 2, 3, 4], "a b": ["x", "y/z", "%", "x"]})
+    ds.write_dataset(table, folder / "parts", format="parquet", partitioning=["zip", "a b"], partitioning_flavor="hive")
+    (folder / "parts" / "_SUCCESS").write_text("")
+    (folder / "parts" / ".hidden.parquet").write_text("")
+    (folder / "parts" / "readme.txt").write_text("")
+    with kech.read_table(folder / "parts") as opened:
+        assert set(opened.columns) == {"zip", "age", "a b"}
+        assert opened.rows == 4
+        assert opened.engine.count_values(opened.index("zip"), "text")[0] == ["02138", "10001"]
+        assert opened.engine.count_values(opened.index("a b"), "text")[0] == ["%", "x", "y/z"]
+        assert opened.facts("zip").nulls == 1
+        rows = opened.engine.connection.execute("FROM source").fetchall()
+    columns = [opened.columns.index(name) for name in table.column_names]
+    assert sorted(str(tuple(row[i] for i in columns)) for row in rows) == sorted(
+        str(tuple(row.values())) for row in table.to_pylist()
+    )
+
+
+def test_a_folder_without_parquet_files_or_with_a_damaged_one_is_refused(folder):
+    (folder / "empty").mkdir()
+    with pytest.raises(UnreadableFile, match="without Parquet files"):
+        kech.read_table(folder / "empty")
+    pq.write_table(pa.table({"a": list(range(999))}), folder / "empty" / "a.parquet")
+    (folder / "empty" / "b.parquet").write_bytes(b"PAR1 is not enough")
+    with pytest.raises(UnreadableFile, match="damaged"):
+        kech.read_table(folder / "empty")
