@@ -158,6 +158,15 @@ def test_a_coarser_release_is_nested_and_a_finer_one_is_not(people, said, refuse
     refuse("release", people, "-o", folder / "fine.csv", *words, "--k", 5, code=4, says="not a coarsening")
 
 
+def test_a_finer_grid_is_not_nested_though_its_classes_are_the_same(said, refuse, folder):
+    rows = [(age, "xyzwv"[i % 5]) for age in (23, 61, 87) for i in range(10)]
+    pd.DataFrame(rows, columns=["age", "diagnosis"]).to_csv(folder / "people.csv", index=False)
+    said(folder / "people.csv", *AGE, "--k", 5, "--grid", 20)
+    words = ("release", folder / "people.csv", "-o", folder / "two.csv", *AGE, "--k", 5)
+    refuse(*words, "--grid", "exact", code=4, says="not a coarsening")
+    assert said(folder / "people.csv", *AGE, "--k", 5, "--grid", 40, target="two.csv")["verdict"] == "nested"
+
+
 def test_leaving_a_column_away_is_nested(people, said):
     said(people, "--qi", "age", "sex", "--sensitive", "diagnosis", "--k", 2, "--cut", "domain", "--grid", "50")
     word = said(people, *AGE, "--k", 2, "--cut", "domain", "--grid", "50", target="less.csv")
