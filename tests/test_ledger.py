@@ -173,6 +173,21 @@ def test_leaving_a_column_away_is_nested(people, said):
     assert (word["verdict"], word["nested_in"]) == ("nested", "out.csv")
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--qi", "age", "--sensitive", "diagnosis", "income"),
+        ("--qi", "age", "--sensitive", "diagnosis", "--keep", "income"),
+        ("--qi", "age", "--keep", "sex"),
+        ("--qi", "sex", "--keep", "age"),
+    ],
+)
+def test_a_column_that_was_not_published_as_it_is_is_not_nested(people, said, refuse, folder, words):
+    said(people, "--qi", "age", "sex", "--sensitive", "diagnosis", "--k", 5)
+    refuse("release", people, "-o", folder / "two.csv", *words, "--k", 300, code=4, says="not a coarsening")
+    assert said(people, "--qi", "age", "--k", 300, target="two.csv")["verdict"] == "nested"
+
+
 def test_another_release_is_refused_until_it_is_allowed(people, said, refuse, run, folder):
     said(people, *TWO, "--k", 5)
     words = ("release", people, "-o", folder / "two.csv", *TWO, "--k", 7)

@@ -102,14 +102,17 @@ def is_coarsening(later: Linkage, earlier: Linkage) -> bool:
     """Whether the later file could have been made from the earlier one alone, by merging classes and leaving some out.
 
     Each earlier class goes into a later one whose labels contain its own; then every later class must
-    have as many rows as went into it, with the same cells in all columns that both files publish as they are.
+    have as many rows as went into it, with the same cells in all columns that the later file publishes as they are;
+    the earlier one must publish these as they are, too.
     """
+    columns = list(later.release.cells)
+    if not earlier.release.cells.keys() >= {*columns}:
+        return False
     into = find_merges(earlier, later)
     if into is None:
         return False
-    common = [name for name in earlier.release.cells if name in later.release.cells]
-    moved = Counter(zip(into[earlier.release.group].tolist(), *cells_of(earlier, common), strict=True))
-    found = Counter(zip(later.release.group.tolist(), *cells_of(later, common), strict=True))
+    moved = Counter(zip(into[earlier.release.group].tolist(), *cells_of(earlier, columns), strict=True))
+    found = Counter(zip(later.release.group.tolist(), *cells_of(later, columns), strict=True))
     return found == Counter({key: rows for key, rows in moved.items() if key[0] >= 0})
 
 
