@@ -291,6 +291,9 @@ def test_a_hash_needs_its_key_and_every_part():
         ("[]", "it is damaged"),
         ('{"ledger": 2, "key": "", "releases": []}', "not known to this kech"),
         ('{"ledger": 1, "key": "", "releases": [{"k": "x"}]}', "it is damaged"),
+        ('{"ledger": 1, "key": "", "releases": []}', "its key is damaged"),
+        ('{"ledger": 1, "key": "zz", "releases": []}', "its key is damaged"),
+        (f'{{"ledger": 1, "key": "{"ab" * 80}", "releases": []}}', "its key is damaged"),
     ],
 )
 def test_a_ledger_that_cannot_be_read_is_refused(people, refuse, own_ledger, folder, text, says):
