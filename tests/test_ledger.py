@@ -228,6 +228,17 @@ def test_an_earlier_file_the_ledger_never_saw_counts_too(people, refuse, said, f
     refuse(*other_words, code=4, says="They cannot be compared")
 
 
+def test_a_file_the_ledger_never_saw_justifies_nothing_beside_one_it_knows(people, refuse, said, folder):
+    said(people, *TWO, "--k", 5)
+    assert said(people, *TWO, "--k", 7, "--no-ledger", target="made.csv")["verdict"] == "no ledger"
+    words = (*TWO, "--k", 7, "--earlier", folder / "made.csv")
+    refuse("release", people, "-o", folder / "two.csv", *words, code=4, says="not a coarsening")
+    word = said(people, *words, "--allow-composition", target="two.csv")
+    assert (word["verdict"], word["earlier"]) == ("composed", 2)
+    word = said(people, *AGE, "--k", 300, "--earlier", folder / "made.csv", target="three.csv")
+    assert (word["verdict"], word["nested_in"]) == ("nested", "out.csv")
+
+
 def test_without_the_ledger_the_certificate_says_so(people, said, own_ledger, run, folder):
     assert said(people, *TWO, "--k", 5, "--no-ledger")["verdict"] == "no ledger"
     assert said(people, *TWO, "--k", 7, "--no-ledger")["verdict"] == "no ledger"
