@@ -211,11 +211,15 @@ def test_the_earlier_file_is_found_or_must_be_named(people, said, refuse, run, f
     for name in ("out.csv", "out.csv.certificate.json"):
         (folder / name).rename(away / name.replace("out", "sent"))
     words = ("release", people, "-o", folder / "two.csv", *TWO, "--k", 7, "--allow-composition")
-    refuse(*words, code=4, says="name the earlier one")
+    (known,) = kech.open_ledger().listed()
+    message = refuse(*words, code=4, says="name the earlier one")
+    assert f"Not at hand: {known['release'][:12]}." in message
     named = run(*words, "--earlier", away / "sent.csv", "--json")
     assert named.json["ledger"]["verdict"] == "composed"
     (away / "sent.csv").write_text((away / "sent.csv").read_text("utf-8") + "1,1,1\n", "utf-8")
     refuse(*words, "--earlier", away / "sent.csv", code=4, says="sha256")
+    assert run("ledger", "--forget", known["release"][:12]).code == 0
+    assert all(held["release"] != known["release"] for held in kech.open_ledger().listed())
 
 
 def test_an_earlier_file_the_ledger_never_saw_counts_too(people, refuse, said, folder, run):

@@ -21,9 +21,10 @@ from kech.table import Table
 
 BESIDE = ".certificate.json"
 NOT_NAMED = (
-    "The ledger keeps no files: name the earlier one, so that the two can be compared: --earlier FILE. "
-    "If it was never handed out, say so: kech ledger --forget FILE."
+    "The ledger keeps no files, and --allow-composition needs them too: name the earlier one, so that the two can be "
+    "compared: --earlier FILE. If it was never handed out, say so: kech ledger --forget HASH. Not at hand: "
 )
+SHOWN = 12  # letters of a hash
 WAYS = (
     "Release the earlier table again, or one that is coarser; allow it with --allow-composition; "
     "or, if the earlier one was never handed out, say so: kech ledger --forget FILE."
@@ -108,7 +109,9 @@ def judge(draft: Draft, before: Sequence[Entry], earlier: Sequence[AnyPath], all
     if nested is not None:
         return Word("nested", count, nested_in=nested.name)
     if found is None:
-        raise ReleasedBefore(next(entry.when for entry in before if entry.release not in files), NOT_NAMED)
+        lacking = [entry for entry in before if entry.release not in files]
+        hashes = dict.fromkeys(entry.release[:SHOWN] for entry in lacking)
+        raise ReleasedBefore(lacking[0].when, f"{NOT_NAMED}{', '.join(hashes)}.")
     if not allow_composition:
         raise ReleasedBefore(when, f"This one is not a coarsening of it: {in_words(found)} {WAYS}")
     return Word("composed", count, k=found.k, joint_k=found.joint_k, worst_k=found.worst_k, below=found.below)
