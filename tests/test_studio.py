@@ -144,6 +144,18 @@ def test_an_upload_is_read_as_it_is_and_can_be_read_otherwise(studio):
     assert studio.ask(table, "inspect")["delimiter"] == ";"
 
 
+def test_a_refused_reading_does_not_harm_the_next(studio):
+    table = studio.json("POST", "/api/examples/nine", b"", 201)["id"]
+    first = studio.ask(table, "head")
+    for revision, reading in enumerate(({"encoding": "nonsense"}, {})):
+        wish = {"plan": {"table": reading}, "dropped": [], "revision": revision}
+        studio.json("PUT", f"/api/tables/{table}", wish)
+        if reading:
+            studio.ask(table, "head", 422)
+    assert len(studio.ask(table, "inspect")["columns"]) == len(first["columns"])
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
 def test_parquet_and_excel_are_read_too(studio, tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     pq.write_table(nine_rows(), tmp_path / "nine.parquet")

@@ -80,9 +80,10 @@ def sit_down(path: str, plan: Plan, before: Sitting | None) -> Sitting:
     if before is not None and before.is_for(path, plan):
         before.plan = plan
         return before
+    found = Sitting(path, plan, plan.read_table(path))  # a refusal leaves the other table open
     if before is not None:
         before.table.close()
-    return Sitting(path, plan, plan.read_table(path))
+    return found
 
 
 # -- the verbs ---------------------------------------------------------------------------------------------
