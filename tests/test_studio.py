@@ -1,5 +1,6 @@
 """The studio without a browser: who may ask, what is answered, and what is left behind."""
 
+import asyncio
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import sys
 import threading
 from pathlib import Path
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -19,7 +21,7 @@ pytest.importorskip("uvicorn", reason="the extra `studio` is not installed")
 
 import kech
 from kech.demo import generate_town, nine_rows, write_csv
-from kech.errors import BadTarget
+from kech.errors import BadTarget, UsageError
 from kech.studio import desk as desk_room
 from kech.studio import guard, jobs, verbs
 from kech.studio.desk import Desk
@@ -267,6 +269,39 @@ def test_nothing_proceeds_with_a_column_of_which_nobody_said_what_it_is(studio):
     assert studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["error"] == "NoQuasiIdentifier"
     studio.give_roles(table, quasi_identifiers=["age"], sensitive=["salary"], dropped=["zip"], release={"k": 2})
     assert studio.ask(table, "outlook")["figures"]["k"] == 2
+
+
+def test_reading_a_table_otherwise_and_back_neither_locks_nor_loosens_it(studio):
+    rows = "".join(f"{20 + at},{100 + at},{at}\n" for at in range(9))
+    table = studio.upload("nine.csv", f"age,zip,salary\n{rows}".encode())["id"]
+    ask = {"verb": "outlook", "options": {}}
+    studio.give_roles(table, quasi_identifiers=["age", "zip"], sensitive=["salary"], release={"k": 3})
+    plan = studio.json("GET", f"/api/tables/{table}")["plan"]
+    wrong = plan | {"table": {"delimiter": ";"}, "axes": {"age,zip,salary": {"kind": "categorical"}}}
+    studio.json("PUT", f"/api/tables/{table}", {"plan": wrong, "dropped": ["age,zip,salary"], "revision": 1})
+    assert "all have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
+    assert len(studio.ask(table, "inspect")["columns"]) == 1
+    assert studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["error"] == "NoQuasiIdentifier"
+    right = {"plan": wrong | {"table": {}}, "dropped": ["age,zip,salary"], "revision": 2}
+    told = studio.json("PUT", f"/api/tables/{table}", right)
+    assert told["dropped"] == [] and "axes" not in told["plan"] and told["plan"]["roles"] == plan["roles"]
+    assert studio.ask(table, "outlook")["figures"]["k"] == 3
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_a_late_inspection_tells_nothing_about_another_reading(tmp_path):
+    table = desk_room.OpenTable("a.csv", tmp_path / "a.csv", tmp_path)
+    table.inspected[b"{}"] = ["age", "zip"]
+    table.plan = msgspec.convert({"roles": {"quasi_identifiers": ["age"]}}, kech.Plan)
+
+    async def inspect_late():
+        job = jobs.Job("inspect", b"", 1)
+        job.end("done", b'{"columns": [{"column": "age"}]}')
+        await table.run(job, b'{"delimiter":";"}')
+
+    asyncio.run(inspect_late())
+    with pytest.raises(UsageError, match="1 have none"):
+        table.check_roles()
 
 
 def test_a_hierarchy_is_handed_in_checked_used_and_written_with_the_plan(studio, folder):

@@ -59,14 +59,15 @@ class OpenTable:
 
     def __post_init__(self) -> None:
         self.quick, self.slow = Lane(self.folder), Lane(self.folder)
-        self.columns: list[str] = []  # as they were found when the table was inspected
+        self.inspected: dict[bytes, list[str]] = {}  # columns that were found, by how the table was read
         self.tasks: set[asyncio.Task[None]] = set()
 
     def to_json(self) -> dict[str, Any]:
         """What a page shows of it."""
         plan = msgspec.to_builtins(self.with_tree_names())
         running = [job.to_json() for job in self.jobs.values() if not job.over.is_set()]
-        known = {"id": self.id, "name": self.name, "revision": self.revision, "dropped": self.dropped}
+        dropped = [name for name in self.dropped if self.has(name)]
+        known = {"id": self.id, "name": self.name, "revision": self.revision, "dropped": dropped}
         return known | {"plan": plan, "running": running}
 
     def change(self, wish: Change) -> None:
@@ -77,13 +78,28 @@ class OpenTable:
             raise BadOption("hierarchies", "the studio takes a hierarchy for each column.")
         for axis in wish.plan.axes.values():
             axis.hierarchy = str(self.tree(axis.hierarchy)) if axis.hierarchy else None
-        if wish.plan.table != self.plan.table:
-            self.columns = []
         self.plan, self.dropped, self.revision = wish.plan, wish.dropped, self.revision + 1
+
+    @property
+    def columns(self) -> list[str] | None:
+        """Those of the table as it is read now; None while nobody looked."""
+        return self.inspected.get(msgspec.json.encode(self.plan.table))
+
+    def has(self, name: str) -> bool:
+        """Whether a column can be in the table."""
+        return self.columns is None or name in self.columns
+
+    def fitted(self) -> Plan:
+        """The plan without columns that the table has only when it is read otherwise."""
+        copy = msgspec.convert(msgspec.to_builtins(self.plan), Plan)
+        copy.axes = {name: axis for name, axis in copy.axes.items() if self.has(name)}
+        for role in copy.roles.__struct_fields__:
+            setattr(copy.roles, role, [name for name in getattr(copy.roles, role) if self.has(name)])
+        return copy
 
     def with_tree_names(self) -> Plan:
         """The plan as a page knows it: hierarchies by name."""
-        copy = msgspec.convert(msgspec.to_builtins(self.plan), Plan)
+        copy = self.fitted()
         for axis in copy.axes.values():
             axis.hierarchy = axis.hierarchy and Path(axis.hierarchy).name
         return copy
@@ -115,7 +131,7 @@ class OpenTable:
         whole = VERBS[verb].whole
         if not whole:
             self.check_roles()
-        plan = Plan(table=self.plan.table) if whole else self.plan
+        plan = Plan(table=self.plan.table) if whole else self.fitted()
         question = {"verb": verb, "path": str(self.path), "name": self.name, "plan": plan, "options": options}
         key = msgspec.json.encode(question, order="deterministic")
         known = self.jobs.get(key)
@@ -123,25 +139,25 @@ class OpenTable:
             return known
         self.forget_old()
         self.jobs[key] = job = Job(verb, key, READING if whole else WORKING)
-        task = asyncio.ensure_future(self.run(job))
+        task = asyncio.ensure_future(self.run(job, msgspec.json.encode(plan.table)))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
         return job
 
-    async def run(self, job: Job) -> None:
+    async def run(self, job: Job, reading: bytes) -> None:
         """Have a job done; an inspection tells which columns must have a role, a release what was written."""
         await self.lane(job).run(job)
         if job.state == "done" and job.verb == "inspect":
-            self.columns = [column["column"] for column in msgspec.json.decode(job.body)["columns"]]
+            self.inspected[reading] = [column["column"] for column in msgspec.json.decode(job.body)["columns"]]
         if job.state == "done" and job.verb == "release":
             self.released = [*self.released, msgspec.json.decode(job.body)["release"]["file"]]
 
     def check_roles(self) -> None:
         """Nothing proceeds with a column of which nobody said what it is."""
-        roles = self.plan.roles
+        roles, columns = self.fitted().roles, self.columns or []
         named = {*roles.quasi_identifiers, *roles.sensitive, *roles.identifiers, *roles.keep, *self.dropped}
-        unknown = [name for name in self.columns if name not in named]
-        if unknown or not self.columns:
+        unknown = [name for name in columns if name not in named]
+        if unknown or not columns:
             raise UsageError(f"Give every column a role first; {len(unknown) or 'all'} have none.")
         if not roles.quasi_identifiers:
             raise NoQuasiIdentifier
