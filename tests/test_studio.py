@@ -21,7 +21,7 @@ pytest.importorskip("uvicorn", reason="the extra `studio` is not installed")
 
 import kech
 from kech.demo import generate_town, nine_rows, write_csv
-from kech.errors import BadTarget, UsageError
+from kech.errors import BadTarget, CannotWrite, UsageError
 from kech.studio import desk as desk_room
 from kech.studio import guard, jobs, verbs
 from kech.studio.desk import Desk
@@ -212,7 +212,7 @@ def test_a_release_is_written_verified_and_told_as_a_command(studio, run, folder
     page = tmp_path / "report.html"
     assert run(*found["commands"][2].split()[1:-1], page).code == 0
     assert page.read_bytes() == Path(found["report"]).read_bytes()
-    again = studio.ask(table, "release", folder="nine-k3", ending=".parquet")
+    again = studio.ask(table, "release", folder="more/nine-k3", ending=".parquet")
     assert Path(again["release"]["file"]).suffix == ".parquet"
 
     write_csv(nine_rows(), tmp_path / "nine.csv")
@@ -240,7 +240,40 @@ def test_a_release_is_never_written_over_another(studio, folder):
     (folder / "taken").mkdir()
     (folder / "taken" / "nine.csv").write_text("mine")
     assert studio.ask(studio.open_nine(k=3), "release", 422, folder="taken")["error"] == "BadTarget"
-    assert (folder / "taken" / "nine.csv").read_text() == "mine"
+    assert [file.read_text() for file in (folder / "taken").iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("name", ["nine.csv.certificate.json", "report.html", "kech.toml", "notes.txt"])
+def test_a_release_goes_into_an_empty_folder_only(studio, folder, name):
+    place = folder / f"with-{name}"
+    place.mkdir()
+    table = studio.open_nine(k=3)
+    (place / name).write_text("mine")
+    assert studio.ask(table, "release", 422, folder=place.name)["error"] == "BadTarget"
+    assert [file.read_text() for file in place.iterdir()] == ["mine"]
+    (place / name).unlink()
+    assert Path(studio.ask(table, "release", folder=place.name)["report"]).parent == place
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+@pytest.mark.parametrize("broken", ["make_report", "verify_release"])
+def test_a_release_that_fails_at_last_leaves_nothing(tmp_path, monkeypatch, broken):
+    def fail(*_, **__):
+        raise OSError(28, "full")
+
+    monkeypatch.setenv("KECH_HOME", str(tmp_path / "home"))
+    path, below = write_csv(nine_rows(), tmp_path / "nine.csv"), tmp_path / "below"
+    below.mkdir()
+    plan = {"roles": {"quasi_identifiers": ["age", "zip"]}, "release": {"k": 3}}
+    sitting = verbs.sit_down(str(path), msgspec.convert(plan, kech.Plan), None)
+    asked = verbs.ReleaseOptions(str(below / "a" / "b"), "nine.csv", "nine.csv", True, [], False)
+    with monkeypatch.context() as patch, pytest.raises(CannotWrite, match="no space"):
+        patch.setattr(kech, broken, fail)
+        verbs.release(sitting, asked)
+    assert list(below.iterdir()) == [] and kech.open_ledger().listed() == []
+    assert verbs.release(sitting, asked)["release"]["ledger"]["verdict"] == "first"
+    assert len(list((below / "a" / "b").iterdir())) == 4 and list((below / "a").iterdir()) == [below / "a" / "b"]
+    sitting.table.close()
 
 
 @pytest.mark.parametrize(
@@ -319,7 +352,9 @@ def test_a_hierarchy_is_handed_in_checked_used_and_written_with_the_plan(studio,
     assert studio.json("PUT", f"/api/tables/{table}", wish)["plan"]["axes"]["age"]["hierarchy"] == name
     found = studio.ask(table, "release", folder="with-tree")
     assert '"young"' in Path(found["release"]["file"]).read_text()
-    assert kech.read_plan(found["plan"]).axes["age"].hierarchy == str(folder / "with-tree" / "hierarchies" / name)
+    private = folder / "with-tree" / "private" / name
+    assert kech.read_plan(found["plan"]).axes["age"].hierarchy == str(private) and found["private"] == [str(private)]
+    assert private.stat().st_mode & 0o777 == 0o600 and private.read_text() == text
 
 
 @pytest.mark.parametrize("hierarchy", ["/etc/passwd", "../tree-1.csv", "tree-9.csv"])
