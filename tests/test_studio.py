@@ -47,6 +47,9 @@ def studio(folder):
 def test_without_the_token_nobody_is_answered(studio):
     assert studio.send("GET", "/", token=False)[0] == 401
     assert studio.send("GET", "/", token=False, headers={"Authorization": "Bearer x"})[0] == 401
+    for scheme in ("", "Basic ", "Bearer"):  # the token, but not as a bearer sends it
+        bare = {"Authorization": f"{scheme}{studio.token}"}
+        assert studio.send("GET", "/", token=False, headers=bare)[0] == 401
     assert studio.send("GET", "/nowhere", token=False)[0] == 401  # before any route is looked up
     assert studio.send("GET", "/")[0] == 200
 
@@ -201,6 +204,13 @@ def test_a_page_gets_what_the_command_prints(studio, run, tmp_path):
         roles = [] if verb == "inspect" else ["--qi", "age", "zip", "--sensitive", "salary"]
         printed = run(verb, path, *words, *roles, "--json")
         assert studio.ask(table, verb, **options) == printed.json, verb
+
+
+def test_the_regime_cut_is_seen_beside_others_that_leave_rows_out(studio):
+    table = studio.open_nine(k=3, suppress=0.1)
+    (row,) = studio.ask(table, "spectrum", k=[3], cut=["regime"])["spectrum"]
+    assert row["cut"] == "regime" and row["suppressed"] == 0
+    studio.json("DELETE", f"/api/tables/{table}")
 
 
 def test_a_release_is_written_verified_and_told_as_a_command(studio, run, folder, tmp_path, monkeypatch):
@@ -504,6 +514,17 @@ def test_the_command_prints_one_address_and_leaves_nothing_behind(started):
     assert err == "" and CANARY not in out
     assert list(temporary.iterdir()) == []
     wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in held))
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_the_end_of_the_terminal_leaves_nothing_behind(started, name):
+    process, studio, temporary = started
+    (table,) = studio.json("GET", "/api/state")["tables"]
+    studio.ask(table["id"], "head")
+    assert list(temporary.iterdir())
+    process.send_signal(getattr(signal, name))
+    _, err = process.communicate(timeout=20)
+    assert err == "" and list(temporary.iterdir()) == []
 
 
 def test_children_do_not_outlive_a_studio_that_was_killed(started):
