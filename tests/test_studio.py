@@ -467,6 +467,34 @@ def test_a_table_that_blows_up_takes_only_its_child_down(studio, monkeypatch):
     studio.json("DELETE", f"/api/tables/{table}")
 
 
+def test_a_job_that_is_cancelled_while_its_child_starts_ends_with_it(tmp_path):
+    async def scene():
+        lane, job = jobs.Lane(tmp_path), jobs.Job("head", b"{}", 20)
+        start, children = lane.start, []
+
+        async def cancelled_meanwhile():
+            lane.cancel(job)
+            children.append(await start())
+            return children[0]
+
+        lane.start = cancelled_meanwhile
+        await lane.run(job)
+        return job.state, children[0].returncode, lane.process
+
+    state, code, left = asyncio.run(scene())
+    assert state == "cancelled" and code == -signal.SIGKILL and left is None
+
+
+def test_a_child_that_cannot_be_started_is_a_refusal(tmp_path):
+    async def scene():
+        job = jobs.Job("head", b"{}", 20)
+        await jobs.Lane(tmp_path / "nowhere").run(job)
+        return job
+
+    job = asyncio.run(scene())
+    assert job.state == "refused" and "no such file" in json.loads(job.body)["message"]
+
+
 def test_only_so_many_tables_are_open(tmp_path, monkeypatch):
     monkeypatch.setattr(desk_room, "MOST_TABLES", 1)
     with running(tmp_path) as studio:
