@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -243,6 +244,15 @@ def test_a_second_release_of_a_table_is_refused_unless_it_is_allowed(studio, fol
     assert not (folder / "second" / "nine.csv").exists()
     found = studio.ask(table, "release", folder="second", allow_composition=True)
     assert found["release"]["ledger"]["verdict"] == "composed" and "--allow-composition" in found["commands"][0]
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_an_earlier_release_that_was_deleted_is_in_nobodys_way(studio, folder):
+    table = studio.open_nine(k=3)
+    studio.ask(table, "release", folder="deleted")
+    shutil.rmtree(folder / "deleted")
+    assert "--earlier" not in studio.ask(table, "release", folder="deleted-2")["commands"][0]
+    assert "--earlier" in studio.ask(table, "release", 200, folder="deleted-3", allow_composition=True)["commands"][0]
     studio.json("DELETE", f"/api/tables/{table}")
 
 

@@ -152,6 +152,10 @@ class OpenTable:
         if job.state == "done" and job.verb == "release":
             self.released = [*self.released, msgspec.json.decode(job.body)["release"]["file"]]
 
+    def earlier(self) -> list[str]:
+        """The files of earlier releases that are still there."""
+        return [file for file in self.released if Path(file).is_file()]
+
     def check_roles(self) -> None:
         """Nothing proceeds with a column of which nobody said what it is."""
         roles, columns = self.fitted().roles, self.columns or []
