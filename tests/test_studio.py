@@ -297,12 +297,13 @@ def test_a_release_that_fails_at_last_leaves_nothing(tmp_path, monkeypatch, brok
 
 
 @pytest.mark.parametrize(
-    "name", ["../out", "/tmp/out", "a/../../out", ".hidden", "", "a\\b", "link/out", "file", "x" * 300, "a\nb"]
+    "name", ["../out", "/tmp/out", "a/../../out", ".hidden", "", "a\\b", "link/out", "file", "x" * 300, "a\nb", "ü" * 199, "loop"]
 )
 def test_a_release_stays_below_its_folder(tmp_path, name):
     below = tmp_path / "below"
     below.mkdir()
     (below / "link").symlink_to(tmp_path)
+    (below / "loop").symlink_to(below / "loop")
     (below / "file").write_text("")
     made = Desk(below)
     with pytest.raises(BadTarget):
@@ -510,6 +511,39 @@ def test_only_so_many_tables_are_open(tmp_path, monkeypatch):
     with running(tmp_path) as studio:
         studio.upload("a.csv", b"a\n1\n")
         assert "Close one" in studio.upload("b.csv", b"a\n1\n", 422)["message"]
+
+
+def test_a_table_that_is_on_its_way_has_its_place(tmp_path, monkeypatch):
+    monkeypatch.setattr(desk_room, "MOST_TABLES", 1)
+    made = Desk(tmp_path)
+
+    async def slowly():
+        yield b"a\n"
+        with pytest.raises(UsageError, match="Close one"):
+            made.open_example("nine")
+        yield b"1\n"
+
+    async def breaking():
+        yield b"a\n"
+        raise OSError(28, "full")
+
+    async def scene():
+        with pytest.raises(CannotWrite, match="no space"):
+            await made.take_upload("a.csv", breaking())
+        assert list(made.folder.iterdir()) == []
+        await made.take_upload("a.csv", slowly())
+        assert len(made.tables) == 1 and not made.coming
+        await made.close()
+
+    asyncio.run(scene())
+
+
+def test_a_long_name_is_a_refusal(studio, folder):
+    table = studio.upload("%C3%BC" * 130 + ".csv", b"age\n" + b"1\n" * 9)["id"]
+    studio.give_roles(table, quasi_identifiers=["age"], release={"k": 3})
+    assert studio.ask(table, "release", 422, folder="long")["error"] == "CannotWrite"
+    assert not (folder / "long").exists()
+    studio.json("DELETE", f"/api/tables/{table}")
 
 
 # -- what is left behind ---------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ import os
 import secrets
 import shutil
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -17,7 +18,7 @@ import msgspec
 
 from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, UnreadableFile, UsageError
-from kech.files import claim_folder
+from kech.files import claim_folder, clear_refusals
 from kech.plan import Plan
 from kech.sources import FORMATS
 from kech.studio.jobs import READING, WORKING, Job, Lane
@@ -118,7 +119,8 @@ class OpenTable:
         if ending not in TREES:
             raise BadOption("hierarchy", f"it is read as {', '.join(TREES)}.")
         path = self.folder / f"tree-{len(self.trees) + 1}{ending}"
-        path.write_bytes(body)
+        with clear_refusals(Path(path.name)):
+            path.write_bytes(body)
         self.trees[path.name] = path
         return path.name
 
@@ -199,17 +201,27 @@ class Desk:
         self.target = target.resolve()  # releases are written below it
         self.folder, self._held = claim_folder()
         self.tables: dict[str, OpenTable] = {}
+        self.coming: set[Path] = set()  # folders of tables that are not whole yet
 
     def __iter__(self) -> Iterator[OpenTable]:
         return iter(self.tables.values())
 
-    def own_folder(self) -> Path:
-        """A folder for one table."""
-        if len(self.tables) >= MOST_TABLES:
-            raise UsageError(f"{MOST_TABLES} tables are open. Close one of them first.")
+    @contextmanager
+    def own_folder(self, name: str) -> Iterator[Path]:
+        """A folder for one table, whose place is taken from now on; it is gone again if the table does not come."""
         folder = self.folder / secrets.token_hex(6)
-        folder.mkdir(mode=0o700)
-        return folder
+        self.coming.add(folder)
+        try:
+            if len(self.tables) + len(self.coming) > MOST_TABLES:
+                raise UsageError(f"{MOST_TABLES} tables are open. Close one of them first.")
+            with clear_refusals(Path(name)):
+                folder.mkdir(mode=0o700)
+                yield folder
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        finally:
+            self.coming.discard(folder)
 
     def add(self, name: str, path: Path, folder: Path) -> OpenTable:
         """Put a file on the desk."""
@@ -219,13 +231,14 @@ class Desk:
 
     def open_file(self, path: Path) -> OpenTable:
         """A file of the user's own, named on the command line; it is read where it is."""
-        return self.add(str(path), path.absolute(), self.own_folder())
+        with self.own_folder(str(path)) as folder:
+            return self.add(str(path), path.absolute(), folder)
 
     def open_example(self, name: str) -> OpenTable:
         """A made-up table."""
         file, make = EXAMPLES[name]
-        folder = self.own_folder()
-        found = self.add(file, write_csv(make(), folder / file), folder)
+        with self.own_folder(file) as folder:
+            found = self.add(file, write_csv(make(), folder / file), folder)
         found.is_example = True
         return found
 
@@ -234,16 +247,12 @@ class Desk:
         ending = PurePosixPath(name).suffix.lower()
         if ending not in FORMATS or not 0 < len(name) <= LONGEST_NAME:
             raise UnreadableFile(name[:LONGEST_NAME], f"unknown ending; kech reads {', '.join(FORMATS)}.")
-        folder = self.own_folder()
-        path = folder / f"table{ending}"
-        try:
+        with self.own_folder(name) as folder:
+            path = folder / f"table{ending}"
             with path.open("xb") as file:
                 async for chunk in chunks:
                     file.write(chunk)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        return self.add(PurePosixPath(name).name, path, folder)
+            return self.add(PurePosixPath(name).name, path, folder)
 
     def place(self, name: str) -> Path:
         """The folder a release goes to: one that the user named, below the folder of the studio."""
@@ -251,8 +260,12 @@ class Desk:
         plain = all(part.isprintable() and not part.startswith(".") and "\\" not in part for part in parts)
         if not parts or not plain or len(name) > LONGEST_NAME or PurePosixPath(name).is_absolute():
             raise BadTarget(name[:LONGEST_NAME], "name a folder such as town-k5: letters, no leading dot, no path.")
-        found = self.target.joinpath(*parts).resolve()
-        if not found.is_relative_to(self.target) or found == self.target or (found.exists() and not found.is_dir()):
+        try:
+            found = self.target.joinpath(*parts).resolve()
+            taken = found.exists() and not found.is_dir()
+        except (OSError, RuntimeError):  # a name that is too long, a link to itself
+            raise BadTarget(name, "no folder can have this name here.") from None
+        if not found.is_relative_to(self.target) or found == self.target or taken:
             raise BadTarget(name, "it is not a folder below the one the studio was started for.")
         return found
 
