@@ -297,7 +297,21 @@ def test_a_release_that_fails_at_last_leaves_nothing(tmp_path, monkeypatch, brok
 
 
 @pytest.mark.parametrize(
-    "name", ["../out", "/tmp/out", "a/../../out", ".hidden", "", "a\\b", "link/out", "file", "x" * 300, "a\nb", "ü" * 199, "loop"]
+    "name",
+    [
+        "../out",
+        "/tmp/out",
+        "a/../../out",
+        ".hidden",
+        "",
+        "a\\b",
+        "link/out",
+        "file",
+        "x" * 300,
+        "a\nb",
+        "ü" * 199,
+        "loop",
+    ],
 )
 def test_a_release_stays_below_its_folder(tmp_path, name):
     below = tmp_path / "below"

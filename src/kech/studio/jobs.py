@@ -72,7 +72,9 @@ class Lane:
                 self.kill()
                 job.refuse("ResourceError", "The worker ended: most likely the memory it may use was not enough.")
             except OSError as failure:
-                job.refuse("ResourceError", f"The worker cannot be started: {(failure.strerror or 'no reason').lower()}.")
+                job.refuse(
+                    "ResourceError", f"The worker cannot be started: {(failure.strerror or 'no reason').lower()}."
+                )
             finally:
                 self.current = None
 

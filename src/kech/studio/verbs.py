@@ -206,7 +206,10 @@ def release(sitting: Sitting, asked: ReleaseOptions) -> dict[str, Any]:
         with folder_aside(folder) as draft:
             private = [str(folder / file.relative_to(draft)) for file in write_plan(sitting.plan, draft)]
             certificate = made.write(
-                draft / asked.file, ledger=asked.ledger, earlier=asked.earlier, allow_composition=asked.allow_composition
+                draft / asked.file,
+                ledger=asked.ledger,
+                earlier=asked.earlier,
+                allow_composition=asked.allow_composition,
             )
             with struck_unless_done(draft / asked.file, asked.ledger):
                 verified = {"file": str(target), "holds": True, **kech.verify_release(draft / asked.file)}
