@@ -199,7 +199,7 @@ def release(sitting: Sitting, asked: ReleaseOptions) -> dict[str, Any]:
     All of it is written aside and put in place at once: a refusal leaves neither a file nor a line in the ledger.
     """
     folder, target = Path(asked.folder), Path(asked.folder, asked.file)
-    made = sitting.release()
+    made, before = sitting.release(), listed_releases(asked.ledger)
     with clear_refusals(folder):
         if folder.exists() and any(folder.iterdir()):
             raise BadTarget(folder.name, "the folder is not empty. Name another folder.")
@@ -211,7 +211,7 @@ def release(sitting: Sitting, asked: ReleaseOptions) -> dict[str, Any]:
                 earlier=asked.earlier,
                 allow_composition=asked.allow_composition,
             )
-            with struck_unless_done(draft / asked.file, asked.ledger):
+            with struck_unless_done(certificate["file"]["sha256"], asked.ledger, before):
                 verified = {"file": str(target), "holds": True, **kech.verify_release(draft / asked.file)}
                 kech.make_report(draft / asked.file, plan=draft / PLAN).write(draft / PAGE)
                 put_folder_in_place(draft, folder)
@@ -225,14 +225,19 @@ def release(sitting: Sitting, asked: ReleaseOptions) -> dict[str, Any]:
     }
 
 
+def listed_releases(ledger: bool) -> set[str]:
+    """Hashes of the files that the ledger knows."""
+    return {entry["release"] for entry in kech.open_ledger().listed()} if ledger else set()
+
+
 @contextmanager
-def struck_unless_done(file: Path, ledger: bool) -> Iterator[None]:
-    """A release that was never handed out does not stay in the ledger."""
+def struck_unless_done(release: str, ledger: bool, before: set[str]) -> Iterator[None]:
+    """A release that was never handed out does not stay in the ledger, unless the same file was handed out before."""
     try:
         yield
     except BaseException:
-        if ledger:
-            kech.open_ledger().forget(file)
+        if ledger and release not in before:
+            kech.open_ledger().forget(release)
         raise
 
 
