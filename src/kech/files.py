@@ -82,7 +82,10 @@ def claim_folder() -> tuple[Path, int]:
     clear_leftovers(Path(tempfile.gettempdir()), FOLDERS)
     while True:
         folder = Path(tempfile.mkdtemp(prefix=FOLDERS.rstrip("*")))
-        held = os.open(folder, os.O_RDONLY)
+        try:
+            held = os.open(folder, os.O_RDONLY)
+        except FileNotFoundError:  # another process took it for a leftover
+            continue
         if lock(held) and folder.exists():
             return folder, held
         os.close(held)
