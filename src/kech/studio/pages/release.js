@@ -30,7 +30,7 @@ export async function show(root, context) {
     else if (busy.textContent.includes("released before")) busy.append(allow);
   }
   replace(root, h("h1", {}, "Release"),
-    h("p", {}, "The table, its certificate, a report that explains it and the plan that makes it again are written into a new folder. Rows are shuffled; only columns with a role are published."),
+    h("p", {}, "The table, its certificate, a report that explains it and the plan that makes it again are written into a new folder. Rows are shuffled; only quasi-identifiers, sensitive and kept columns are published."),
     h("div", { class: "bar" }, field("Folder", folder, `below ${known.folder}`), field("Format", ending), write), busy, result,
     h("div", { class: "next" }, button("Back", () => go("choose"))));
   const running = table.running?.find((job) => job.verb === "release");
