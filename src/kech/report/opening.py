@@ -53,8 +53,8 @@ MODELS: dict[str, tuple[str, str, str]] = {
     "delta": ("delta", "max |ln(p / q)|", "the log of the ratio of shares, for values that occur in a class"),
 }
 NOTICES = {
-    "allow_composition": "This release was allowed to stand beside earlier releases of the same table, if there are any: who "
-    "holds several of them may narrow a class down.",
+    "allow_composition": "This release was allowed to stand beside earlier releases of the same table, if there "
+    "are any: who holds several of them may narrow a class down.",
     "no_ledger": "Nobody looked whether the same table was released before.",
 }
 ASKED = {"l": ("l", "distinct"), "entropy_l": ("l", "entropy"), "recursive_c": ("c", "recursive")}
