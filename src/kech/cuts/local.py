@@ -124,7 +124,7 @@ def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, lim
     share, cells = progress_of(points.rows, effort), points.rows * len(points.axes)
     before, again, gained, least = 0, 0, 0, inf
     try:
-        while (done := share(before + found.work)) < 1 and best.price > 0:
+        while points.rows >= 2 * k and best.price > 0 and (done := share(before + spent(found, points.rows))) < 1:
             report(f"searching at k={k}" + (f", loss {best.price / cells:.4f}" if limit == inf else ""), done)
             ruin = found.rounds >= PAIR_ROUNDS
             found.step(HEAT * max(0.0, 1 - done / COOL) if ruin else 0.0, ruin, wishes.threads)
@@ -132,11 +132,16 @@ def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, lim
             if found.price < least * (1 - GAIN):
                 least, gained = found.price, found.rounds
             elif found.rounds - gained >= max(STUCK, found.rounds // 3):
-                before, again, gained, least = before + found.work, again + 1, 0, inf
+                before, again, gained, least = before + spent(found, points.rows), again + 1, 0, inf
                 found = begin(start, k, replace(wishes, seed=wishes.seed + again), limit=limit)
     except KeyboardInterrupt:
         report(f"stopped at k={k}", 1.0)
     return build_partition(points, *best.shares())
+
+
+def spent(found: Search, rows: int) -> int:
+    """The work of a search; a round counts as a look at every row at least, however few classes there are."""
+    return max(found.work, found.rounds * rows)
 
 
 def begin(start: Partition, k: int, wishes: Wishes, *, limit: float = inf) -> Search:
