@@ -64,6 +64,7 @@ class ReleaseSection(_Section):
     t: float | None = None
     t_kind: str = "equal"
     alpha: float | None = None
+    max_points: int | None = None  # beyond, axes are made coarser
 
 
 class Plan(_Section):

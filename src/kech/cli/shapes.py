@@ -27,6 +27,7 @@ def barcode(
     reading: str | None = None,
     radii: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
     zero_length: Flag = False,
+    max_points: Annotated[int | None, Parameter(converter=whole)] = None,
     plot: Path | None = None,
 ) -> None:
     """Show which rows are together while eps grows, and where the table is k-anonymous. PRIVATE: not for publication.
@@ -48,6 +49,9 @@ def barcode(
         Look at these radii only, as Algorithm 1 of the paper does: --radii 0.05,0.10,0.15.
     zero_length: bool
         Show bars of zero length too: twin rows, and holes that are filled the moment they open.
+    max_points: int
+        Distinct points to work on at most; beyond, values move to the middle of cells just wide enough, and eps by
+        what is shown as eps_error at most. As many as memory allows otherwise.
     plot: Path
         Draw the barcode: .svg, .png or .html.
     """
@@ -63,6 +67,7 @@ def barcode(
             max_dimension=dimension,
             grid=asked.grid or "exact",
             zero_length=zero_length,
+            max_points=max_points,
         )
     shown = found.to_json(min(ks), parse_radii(radii), [reading] if reading else None)
     if plot is not None:
