@@ -33,7 +33,7 @@ SECTIONS = {
         "docs/notebooks/coming_from.ipynb",
     ),
     "Understand": ("docs/how.md", "docs/mixed.md", "docs/paper.md", "docs/notation.md"),
-    "Use": ("docs/cli.md", "docs/api.md", "docs/plan.md", "docs/hierarchies.md", "docs/errors.md"),
+    "Use": ("docs/cli.md", "docs/api.md", "docs/plan.md", "docs/hierarchies.md", "docs/checks.md", "docs/errors.md"),
     "Reference": ("reference/commands", "reference/python"),
     "Claims": ("docs/claims/README.md", "docs/claims/*.md"),
     "Measured": ("docs/performance*.md", "docs/attacks.md"),
