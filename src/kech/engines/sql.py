@@ -329,6 +329,8 @@ class SqlEngine(ABC):
         if output.source is None:
             return sql.harmless(f"l{position}") if for_csv else f"l{position}"
         cell, kind = f"kept.c{output.source}", self._type(output.source)
+        if output.private:
+            return sql.text(cell, self.types[output.source])
         if kind == "other" or (kind == "text" and for_csv):
             text = sql.text(cell, self.types[output.source])
             return sql.harmless(text) if for_csv else text
