@@ -327,7 +327,7 @@ def test_row_numbers_are_exact_in_a_large_table(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n" + "".join(f'{cell},"{i}\n"\n' for i, cell in enumerate(cells)))
     with kech.read_table(tmp_path / "t.csv", quasi_identifiers=["a"], keep=["b"]) as table:
         assert table.facts("a").first_other == 200_000
-        in_order = table.engine.connection.execute("SELECT bool_and(r = CAST(trim(c1, chr(10)) AS BIGINT)) FROM kept")
+        in_order = table.engine.connection.execute("SELECT bool_and(r = CAST(trim(c1, chr(10)) AS BIGINT)) FROM source")
         assert in_order.fetchone() == (True,)
 
 

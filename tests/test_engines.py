@@ -14,6 +14,7 @@ from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import kech
@@ -22,9 +23,13 @@ from kech.engines import ColumnFacts, Mapping1D, Output
 from kech.errors import BadColumns, ResourceError, UnreadableFile
 
 UTC = dt.timezone.utc  # noqa: UP017
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets that Spark leaves to its own end
+]
 
 
-@pytest.fixture(params=["duckdb", "postgres"])
+@pytest.fixture(params=["duckdb", "postgres", "spark"])
 def workshop(request, temporary):
     """An engine, the way to it, and an end to it."""
     made = Workshop(request)
@@ -37,6 +42,8 @@ class Workshop:
 
     def __init__(self, request):
         self.kind, self.request, self.opened = request.param, request, []
+        if self.kind == "spark":
+            pytest.importorskip("pyspark", reason="pyspark is not installed: make test-spark")
 
     def load(self, table, nulls=()):
         """An engine that holds a table."""
@@ -56,10 +63,19 @@ class Workshop:
 
         return PostgresEngine(find_address(self.request.getfixturevalue("postgres") + "?table=t"))
 
+    def _spark(self):
+        from kech.engines.spark import SparkEngine
+
+        return SparkEngine(master="local[2]", threads=2)
+
     def place(self, table, name="people"):
         """What `read_table` takes to read this table on this engine."""
         if self.kind == "duckdb":
             return {"source": table}
+        if self.kind == "spark":
+            path = self.request.getfixturevalue("tmp_path") / f"{name}.parquet"
+            pq.write_table(table, path)
+            return {"source": path, "engine": "spark", "master": "local[2]"}
         address = self.request.getfixturevalue("postgres") + f"?table=public.{name}"
         put_into_postgres(address, table)
         return {"source": address}
@@ -450,7 +466,7 @@ def test_an_empty_table_has_no_points(workshop):
 def test_a_failure_shows_no_cell(workshop):
     engine = workshop.load({"a": ["CANARY"]})
     query = (
-        f"SELECT {'assert_true(c0 IS NULL, c0)' if workshop.kind == 'spark' else 'CAST(c0 AS INTEGER)'} AS x FROM kept"
+        f"SELECT {'assert_true(c0 IS NULL, c0)' if workshop.kind == 'spark' else 'CAST(c0 AS INTEGER)'} AS x FROM source"
     )
     for verb in (lambda: engine._get(query, "testing"), lambda: engine._stream(query).read_all()):
         with pytest.raises(ResourceError) as caught:

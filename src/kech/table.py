@@ -123,7 +123,8 @@ class Table:
         """A hash of the whole source, all its columns: the same for equal rows in any order."""
         if self.source.address and self.source.format == "duckdb":
             return self._fingerprint_of_file(self.source.address)
-        again = self.source.format not in ("parquet", "csv", "postgresql") or not self.source.plain
+        itself = ("parquet", "csv") if isinstance(self.engine, DuckDBEngine) else ("parquet", "postgresql")
+        again = self.source.format not in itself or not self.source.plain
         return self.engine.fingerprint(self.columns, read_again(self.source, self.given) if again else None)
 
     def _fingerprint_of_file(self, address: Address) -> tuple[int, ...]:
@@ -183,11 +184,13 @@ def read_table(
     encoding: str | None = None,
     memory: str | None = None,
     threads: int | None = None,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> Table:
     """Read a CSV, Parquet, Arrow or Excel file, a folder of Parquet files or a table of a database; or a dataframe.
 
     A table of a database is named by its address: `postgresql://user@host/base?table=schema.name` (its rows stay in
-    the server) or `duckdb:file.db#table`.
+    the server) or `duckdb:file.db#table`.  With `engine="spark"` the rows are on the workers of `master`.
     Only columns with a role are read, once a quasi-identifier is named; without any, all are.
     """
     roles = {
@@ -203,27 +206,43 @@ def read_table(
     choices = {name: as_choice(name, choice) for name, choice in (axes or {}).items()}
     check_roles(opened.columns, roles, choices)
     workers = check_threads(threads)
-    engine = open_engine(opened, memory=check_memory(memory), threads=workers)
+    chosen = choose_engine(opened, engine, master)
+    made = open_engine(chosen, opened, memory=check_memory(memory), threads=workers, master=master)
     how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
-    reading = {"null_values": as_names(null_values), "memory": memory}
-    table = Table(engine, opened, hierarchies=hierarchies, reading=reading, **how)
+    reading = {"null_values": as_names(null_values), "memory": memory, "engine": engine, "master": master}
+    table = Table(made, opened, hierarchies=hierarchies, reading=reading, **how)
     try:
-        if opened.format in ("parquet", "folder"):
+        if opened.format in ("parquet", "folder") and chosen == "duckdb":
             check_size(opened, table.loaded, memory)
-        load(engine, opened, [table.index(name) for name in table.loaded], as_names(null_values), given)
+        load(made, opened, [table.index(name) for name in table.loaded], as_names(null_values), given)
     except BaseException:
-        engine.close()
+        made.close()
         raise
     return table
 
 
-def open_engine(source: Source, *, memory: str | None, threads: int) -> Any:
-    """The engine of a source: rows of a server stay there, all others come into DuckDB."""
-    if source.address is None or source.format == "duckdb":
+def choose_engine(source: Source, engine: str | None, master: str | None) -> str:
+    """Rows of a server stay there; all others come into DuckDB, or to the workers of Spark where that is asked."""
+    natural = "postgres" if source.format == "postgresql" else "duckdb"
+    if engine not in (None, natural, *(("spark",) if source.address is None else ())):
+        raise BadOption("--engine", f"this table is read by {natural}; files and dataframes also by spark.")
+    if master is not None and engine != "spark":
+        raise BadOption("--master", "only --engine spark has one.")
+    return engine or natural
+
+
+def open_engine(name: str, source: Source, *, memory: str | None, threads: int, master: str | None) -> Any:
+    """An engine without rows."""
+    if name == "duckdb":
         return DuckDBEngine(memory=memory, threads=threads)
+    size = in_bytes(memory) if memory else None
+    if name == "spark":
+        from kech.engines.spark import SparkEngine
+
+        return SparkEngine(master=master, memory=size, threads=threads)
     from kech.engines.postgres import PostgresEngine
 
-    return PostgresEngine(source.address, memory=in_bytes(memory) if memory else None, threads=threads)
+    return PostgresEngine(source.address, memory=size, threads=threads)  # type: ignore[arg-type]
 
 
 def load(engine: Any, source: Source, wanted: Sequence[int], nulls: Sequence[str], given: Any) -> None:
@@ -234,7 +253,7 @@ def load(engine: Any, source: Source, wanted: Sequence[int], nulls: Sequence[str
         engine.load_table(source.address, source.columns, wanted, nulls)
     elif source.format == "parquet":
         engine.load_parquet(source.path, source.columns, wanted, nulls)
-    elif source.format == "csv" and source.plain:
+    elif source.format == "csv" and source.plain and isinstance(engine, DuckDBEngine):
         try:
             engine.load_csv(source.path, len(source.columns), wanted, nulls, source.delimiter or ",")
         except UnreadableFile as refusal:
