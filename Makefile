@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test lint bench docs examples pictures screenshots browser sanitize clean compiler
+.PHONY: demo test test-spark lint bench docs examples pictures screenshots browser sanitize clean compiler
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -11,6 +11,10 @@ demo: .venv/installed
 
 test: .venv/tested .venv-pycanon/installed lint
 	$(BIN)/python -m pytest -q -n 2
+
+# The suite of the engines on Spark, in an environment of its own: local, and on a cluster of one worker.  Needs Java 17.
+test-spark: .venv-spark/installed
+	.venv-spark/bin/python -m pytest -q tests/test_engines.py tests/test_spark.py -k spark
 
 lint: .venv/tested
 	$(BIN)/ruff format --check -q src tests benchmarks docs
@@ -65,10 +69,10 @@ sanitize: .venv/tested
 	$(BIN)/cmake --build $(SANITIZED)/build
 	cp $(SANITIZED)/build/_kernels*.so $(SANITIZED)/kech/
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
-	  $(BIN)/python tests/sanitized.py $(SANITIZED) tests/test_local.py tests/test_ordering.py
+	  $(BIN)/python tests/sanitized.py $(SANITIZED) $(addprefix tests/test_,local.py ordering.py bounds.py complexes.py zigzag.py)
 
 clean:
-	rm -rf .venv .venv-bench .venv-pycanon .browser build dist kech-demo
+	rm -rf .venv .venv-bench .venv-pycanon .venv-spark .browser build dist kech-demo
 
 compiler:
 	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || { \
@@ -93,4 +97,10 @@ compiler:
 .venv-pycanon/installed: requirements/pycanon.txt
 	$(PYTHON) -m venv .venv-pycanon
 	.venv-pycanon/bin/python -m pip install -q --disable-pip-version-check -r $<
+	touch $@
+
+.venv-spark/installed: requirements/build.txt requirements/core.txt requirements/spark.txt $(SOURCES) | compiler
+	$(PYTHON) -m venv .venv-spark
+	.venv-spark/bin/python -m pip install -q --disable-pip-version-check -r requirements/build.txt -r requirements/core.txt -r requirements/spark.txt
+	.venv-spark/bin/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
 	touch $@

@@ -490,7 +490,7 @@ def test_formulas_are_defused_and_numbers_are_not():
 def test_texts_that_mean_missing():
     cells = pa.array(["NA", "na", "?", "N'A", "NAN", None, "x"])
     engine = load({"a": cells}, ["NA", "?", "n'a"])
-    assert engine.connection.execute("SELECT c0 FROM source ORDER BY rowid").fetchall() == [
+    assert engine.connection.execute("SELECT c0 FROM loaded ORDER BY rowid").fetchall() == [
         (None,), (None,), (None,), (None,), ("NAN",), (None,), ("x",)]  # fmt: skip
     engine.close()
     assert Dialect().without("x", "VARCHAR", ()) == "x"
@@ -503,7 +503,7 @@ def test_nan_of_parquet_can_mean_missing(tmp_path, cells):
     """DuckDB believes the statistics of a Parquet file, which leave NaN out."""
     pq.write_table(pa.table({"a": pa.array(cells, pa.float64())}), tmp_path / "t.parquet")
     with kech.read_table(tmp_path / "t.parquet", null_values=["NaN", "inf"]) as table:
-        found = [cell for (cell,) in table.engine.connection.execute("FROM source ORDER BY rowid").fetchall()]
+        found = [cell for (cell,) in table.engine.connection.execute("FROM loaded ORDER BY rowid").fetchall()]
     assert found == [cell if cell is not None and math.isfinite(cell) else None for cell in cells]
 
 

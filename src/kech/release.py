@@ -59,7 +59,7 @@ class Release:
         from kech.notebook import show_release
 
         published = int(self.partition.rows.sum())
-        suppression = shown_suppression(self.partition.points.rows, published, self.parameters["k"])
+        suppression = shown_suppression(self.partition.rows_in, published, self.parameters["k"])
         loss = mean_loss(self.partition) if suppression["rows_in"] is not None else published_loss(self.partition)
         return show_release(self, str(suppression["suppressed"]), loss)
 

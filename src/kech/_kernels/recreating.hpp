@@ -264,7 +264,7 @@ class Recreator {
         place_.resize(n);
         for (std::size_t i = 0; i < left_.size(); ++i) sums_[i] = low.sums[left_[i]] + high.sums[left_[i]];
         ++stamp_;
-        work += left_.size() / 2;
+        work += left_.size() / 3;
         bool found = false;
         for (std::size_t i = 0; i < left_.size(); ++i) {
             std::size_t where = sums_[i] & mask_;

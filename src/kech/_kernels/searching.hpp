@@ -191,7 +191,7 @@ class Mover {
             for (; at > 1 && far_[at - 1] > far - relief; --at) far_[at] = far_[at - 1], near_[at] = near_[at - 1];
             far_[at] = far - relief, near_[at] = b;
         }
-        work_ += n + n / 2;
+        work_ += 2 * n;
     }
 
     void part_again(std::size_t a, std::size_t b) {

@@ -6,6 +6,7 @@ last a partition of a larger k serves a smaller one where it costs less, so that
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import inf
 from time import monotonic
 from typing import Any
@@ -30,6 +31,7 @@ CLOSE = 1.25  # starts that cost no more than this factor race
 PAIR_ROUNDS = 2  # before classes are freed
 HEAT = 0.003  # how much dearer, as a share, classes made anew may be at first
 COOL = 0.85  # share of the search after which nothing may become dearer
+STUCK, GAIN = 3, 1e-4  # so many rounds, or a third of all, gain less than this share: begin again by another chance
 
 PAIRS = 1e7  # of points that are compared while classes grow, and how long a stretch may be
 STRETCHES = (200, 4000)
@@ -37,8 +39,8 @@ STRETCHES = (200, 4000)
 # Width look-ups of the search: at least, for each row, and of a large table at most these and for each row these.
 EFFORTS = {
     "quick": (1e4, 400, 3.5e6, 20),
-    "normal": (1e5, 6000, 38e6, 150),
-    "best": (1e6, 200_000, 2.3e9, 4000),
+    "normal": (1e5, 12_000, 42e6, 150),
+    "best": (1e6, 200_000, 2.8e9, 4000),
 }
 
 
@@ -117,16 +119,24 @@ def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, lim
     """The cheapest partition found from one start; stopped by Ctrl-C, the cheapest so far.  Sides beyond the
     limit are dear.
     """
-    points, found = start.points, begin(start, k, wishes, limit=limit)
-    share, cells = progress_of(found, points.rows, effort), points.rows * len(points.axes)
+    points = start.points
+    found = best = begin(start, k, wishes, limit=limit)
+    share, cells = progress_of(points.rows, effort), points.rows * len(points.axes)
+    before, again, gained, least = 0, 0, 0, inf
     try:
-        while (done := share()) < 1 and found.price > 0:
-            report(f"searching at k={k}" + (f", loss {found.price / cells:.4f}" if limit == inf else ""), done)
+        while (done := share(before + found.work)) < 1 and best.price > 0:
+            report(f"searching at k={k}" + (f", loss {best.price / cells:.4f}" if limit == inf else ""), done)
             ruin = found.rounds >= PAIR_ROUNDS
             found.step(HEAT * max(0.0, 1 - done / COOL) if ruin else 0.0, ruin, wishes.threads)
+            best = min(best, found, key=lambda made: made.price)
+            if found.price < least * (1 - GAIN):
+                least, gained = found.price, found.rounds
+            elif found.rounds - gained >= max(STUCK, found.rounds // 3):
+                before, again, gained, least = before + found.work, again + 1, 0, inf
+                found = begin(start, k, replace(wishes, seed=wishes.seed + again), limit=limit)
     except KeyboardInterrupt:
         report(f"stopped at k={k}", 1.0)
-    return build_partition(points, *found.shares())
+    return build_partition(points, *best.shares())
 
 
 def begin(start: Partition, k: int, wishes: Wishes, *, limit: float = inf) -> Search:
@@ -136,14 +146,13 @@ def begin(start: Partition, k: int, wishes: Wishes, *, limit: float = inf) -> Se
     return Search(points.codes, widths.limited(limit), level_tables(points), k, wishes.part, *shares, wishes.seed)
 
 
-def progress_of(found: Search, rows: int, effort: str | float) -> Callable[[], float]:
-    """The share of the effort that is spent: of the work, or of the time."""
+def progress_of(rows: int, effort: str | float) -> Callable[[int], float]:
+    """The share of the effort that is spent after some work: of the work, or of the time."""
     if isinstance(effort, str):
         fewest, each, most, more = EFFORTS[effort]
-        work = max(fewest, min(each * rows, most + more * rows))
-        return lambda: found.work / work
+        return lambda work: work / max(fewest, min(each * rows, most + more * rows))
     begin = monotonic()
-    return lambda: (monotonic() - begin) / effort if effort else 1.0
+    return lambda _: (monotonic() - begin) / effort if effort else 1.0
 
 
 def published(partition: Partition) -> float:

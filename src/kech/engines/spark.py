@@ -151,7 +151,7 @@ class SparkEngine(SqlEngine):
             starts.append((part, before))
             before += rows
         numbered = pa.table({"part": [p for p, _ in starts], "start": [s for _, s in starts]}, schema=STARTS)
-        source.createOrReplaceTempView("loaded")
+        kept.createOrReplaceTempView("loaded")
         self._put("starts", numbered, "reading the table")
         mended = ", ".join(f"{self.dialect.without(f'c{i}', self.types[i], nulls)} AS c{i}" for i in wanted)
         self._create(
@@ -198,9 +198,9 @@ class SparkEngine(SqlEngine):
     def _frame(self, table: Any) -> DataFrame:
         """Plain Arrow rows as rows of Spark."""
         fields = [st.StructField(field.name, spark_type(field.type)) for field in table.schema]
-        if not table.num_rows:
-            return self.session.createDataFrame([], st.StructType(fields))
-        return self.session.createDataFrame(table, st.StructType(fields))
+        rows = table if table.num_rows else []
+        made: DataFrame = self.session.createDataFrame(rows, st.StructType(fields))
+        return made
 
     def _get(self, query: str, doing: str) -> Any:
         with refusals(doing):

@@ -265,7 +265,8 @@ class SqlEngine(ABC):
             f"CAST(coalesce(m{m.column}.code, {m.null}) AS INTEGER) AS q{j}" for j, m in enumerate(mappings)
         )
         joins = " ".join(
-            f"LEFT JOIN {self._named(f'm{c}')} AS m{c} ON source.c{c} = m{c}.value" for c in (m.column for m in mappings)
+            f"LEFT JOIN {self._named(f'm{c}')} AS m{c} ON source.c{c} = m{c}.value"
+            for c in (m.column for m in mappings)
         )
         self._make("coded", f"SELECT source.r, {codes} FROM {self._named('source')} AS source {joins}", "coding rows")
         return ", ".join(f"q{j}" for j in range(len(mappings)))

@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 
 from kech.errors import KechError, ResourceError
 from kech.progress import listen, report
+from kech.screen.ledgers import earlier_releases
 from kech.screen.terminal import grid, out
 
 LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
@@ -204,39 +205,6 @@ def released(found: dict[str, Any]) -> None:
     if found["unhidden_edges"]:
         out().print(
             escape(f"Warning: edges of {', '.join(found['unhidden_edges'])} need not hide among k rows (--grid).")
-        )
-
-
-def remembered(found: dict[str, Any]) -> None:
-    """The releases of the ledger."""
-    if found["forgotten"]:
-        out().print(f"Forgotten: {', '.join(found['forgotten'])}")
-    out().print(escape(f"{found['file']}: {len(found['releases'])} releases"))
-    table = grid("time", "table>", "k>", "SHA-256 of the released file")
-    for held in found["releases"]:
-        table.add_row(held["time"], str(held["table"]), str(held["k"]), held["release"])
-    if found["releases"]:
-        out().print(table)
-
-
-def earlier_releases(word: dict[str, Any]) -> None:
-    """What the ledger said; nothing of a first release."""
-    if word["verdict"] == "no ledger":
-        out().print("The ledger was not asked and does not know this release (--no-ledger).")
-    if word["verdict"] == "nested":
-        out().print(
-            escape(f"This table was released before; this release is proved to be coarser: {word['nested_in']}")
-        )
-    if word["verdict"] == "composed":
-        out().print(
-            f"[yellow]Warning:[/] with {word['earlier']} earlier releases of this table joint k = {word['joint_k']} "
-            f"(at worst {word['worst_k']}); {word['below']:,} rows have fewer than {word['k']} candidates. "
-            "Do not publish these figures."
-        )
-    if word["updated"]:
-        out().print(
-            f"[yellow]Warning:[/] this file was released {word['updated']} times with other rows. Releases of updated "
-            "tables are not compared."
         )
 
 

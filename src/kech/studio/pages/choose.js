@@ -10,7 +10,7 @@ const CUTS = [["local", "local: lowest loss"], ["minimal", "minimal: smallest bl
 const EFFORTS = [["quick", "quick"], ["", "normal"], ["best", "best"]];
 
 export async function show(root, context) {
-  const { table, go } = context, busy = h("div", { class: "slot" }), trouble = h("div", {}), result = h("div", {});
+  const { table, go } = context, busy = h("div", { class: "slot" }), trouble = h("div", {}), result = h("div", { class: "outcome" });
   const goals = table.plan.release, next = button("Continue to the release", () => go("release"), "main", { disabled: true });
   const about = await work(busy, context, "inspect", {}, "Looking at the columns");
   if (!about) { replace(root, h("h1", {}, "Choose"), busy); return; }

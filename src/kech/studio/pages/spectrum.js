@@ -12,6 +12,8 @@ import { zigzagView } from "./zigzag.js";
 
 const KS = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 75, 100];
 const CUTS = { local: "lowest loss", domain: "one level for all rows of a column", minimal: "smallest eps", regime: "connected components" };
+const LANDMARKS = [2, 5, 10, 20, 50, 100];
+const FEW = 2000; // rows of a table of which every k is shown at once
 const SMALL = 300; // rows of a table in which holes are looked for too
 const PATHS = [["", "a path drawn in the lattice"], ["diagonal", "diagonal"], ["minimal", "minimal nodes as k grows"], ["rows", "row by row"], ["columns", "column by column"]];
 
@@ -98,11 +100,17 @@ function spectrumPage(context, { rows, columns: described }) {
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Cut"), ["Classes", "Average class", "eps", "Loss"].map((text) => h("th", { scope: "col", class: "number" }, text)))),
       h("tbody", {}, held.map((row) => h("tr", {}, h("th", { scope: "row" }, row.cut), [count(row.classes), short(row.average_class), short(row.eps), loss(row.loss)].map((text) => h("td", { class: "number" }, text)))))));
   }
+  // A cut that searches shows some k first, and the others when they are known.
   async function addCut(cut) {
-    const place = busyCuts[cut];
-    const found = await work(place, context, "spectrum", { k: ks, cut: [cut], ...(["local", "minimal"].includes(cut) ? { effort: "quick" } : {}) }, `Every k, ${cut} cut`);
-    if (!found) return;
-    lines = [...lines.filter((row) => row.cut !== cut), ...found.spectrum];
+    const searches = ["local", "minimal"].includes(cut), some = ks.filter((k) => LANDMARKS.includes(k)), rest = ks.filter((k) => !LANDMARKS.includes(k));
+    for (const part of searches && rows > FEW ? [some, rest] : [ks]) {
+      const found = await work(busyCuts[cut], context, "spectrum", { k: part, cut: [cut], ...(searches ? { effort: "quick" } : {}) }, `Every k, ${cut} cut`);
+      if (!found) return;
+      addLines(found.spectrum);
+    }
+  }
+  function addLines(found) {
+    lines = [...lines, ...found].sort((a, b) => a.k - b.k);
     losses.draw(lines, ks);
     classes.draw(lines, ks);
     replace(legendPlace, legend([...new Set(lines.map((row) => row.cut))]));
