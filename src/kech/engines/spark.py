@@ -26,6 +26,7 @@ SETTINGS = {
     "spark.io.encryption.enabled": "true",  # what is spilled is not readable on disk
     "spark.sql.session.timeZone": "UTC",  # moments with a zone read the same everywhere
     "spark.sql.ansi.enabled": "true",
+    "spark.sql.maxPlanStringLength": "10000",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
 }
 TYPES: dict[Any, Any] = {
@@ -111,11 +112,10 @@ class SparkEngine(SqlEngine):
     def __init__(self, *, master: str | None = None, memory: int | None = None, threads: int | None = None) -> None:
         super().__init__()
         self.session = open_session(master, memory, threads or 1)
-        self._held: dict[str, DataFrame] = {}
         self._given: DataFrame | None = None
 
     def _shut(self) -> None:
-        for name in list(self._held):
+        for name in ("loaded", "starts", "source", *self._made):
             self._drop(name, "TABLE")
         self._given = None
 
@@ -178,8 +178,7 @@ class SparkEngine(SqlEngine):
 
     def _create(self, name: str, query: str, doing: str) -> None:
         with refusals(doing):
-            self._held[name] = self.session.sql(query).persist()
-            self._held[name].createOrReplaceTempView(name)
+            self.session.sql(query).localCheckpoint().createOrReplaceTempView(name)  # plans of plans grow without end
 
     def _define(self, name: str, query: str) -> None:
         with refusals("leaving rows out"):
@@ -187,8 +186,6 @@ class SparkEngine(SqlEngine):
 
     def _drop(self, name: str, kind: str) -> None:  # noqa: ARG002 - all are views here
         with refusals("tidying up"):
-            if name in self._held:
-                self._held.pop(name).unpersist()
             self.session.catalog.dropTempView(name)
 
     def _put(self, name: str, table: Any, doing: str) -> None:
@@ -208,7 +205,7 @@ class SparkEngine(SqlEngine):
 
     def _stream(self, query: str) -> Any:
         with refusals("publishing"):
-            ordered = self.session.sql(query).persist()
+            ordered = self.session.sql(query).localCheckpoint()
             parts = ordered.rdd.getNumPartitions()
             schema = ordered.limit(0).toArrow().schema
         return pa.RecordBatchReader.from_batches(schema, self._parts(ordered, parts, schema))
@@ -219,7 +216,6 @@ class SparkEngine(SqlEngine):
             for part in range(parts):
                 found = ordered.where(sf.spark_partition_id() == part).toArrow()
                 yield from found.cast(schema).to_batches()
-            ordered.unpersist()
 
 
 STARTS = pa.schema([("part", pa.int64()), ("start", pa.int64())])
