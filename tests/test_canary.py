@@ -107,7 +107,7 @@ def watch(temporary, capfd, caplog, monkeypatch):
     caplog.set_level(logging.DEBUG)
     monkeypatch.delenv("KECH_DEBUG", raising=False)
     watched = Watch(temporary, capfd, caplog)
-    ran, shut = DuckDBEngine._run, engine_room._shut
+    ran, shut = DuckDBEngine._run, engine_room.shut
 
     def run_and_look(self, sql, doing):
         result = ran(self, sql, doing)
@@ -119,7 +119,7 @@ def watch(temporary, capfd, caplog, monkeypatch):
         shut(*given)
 
     monkeypatch.setattr(DuckDBEngine, "_run", run_and_look)
-    monkeypatch.setattr(engine_room, "_shut", look_and_shut)
+    monkeypatch.setattr(engine_room, "shut", look_and_shut)
     return watched
 
 

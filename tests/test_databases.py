@@ -334,7 +334,7 @@ def test_a_folder_of_parquet_files_is_one_table(folder):
         assert opened.engine.count_values(opened.index("zip"), "text")[0] == ["02138", "10001"]
         assert opened.engine.count_values(opened.index("a b"), "text")[0] == ["%", "x", "y/z"]
         assert opened.facts("zip").nulls == 1
-        rows = opened.engine.connection.execute("FROM loaded").fetchall()
+        rows = opened.engine.connection.execute("FROM source").fetchall()
     columns = [opened.columns.index(name) for name in table.column_names]
     assert sorted(str(tuple(row[i] for i in columns)) for row in rows) == sorted(
         str(tuple(row.values())) for row in table.to_pylist()

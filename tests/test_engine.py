@@ -327,7 +327,7 @@ def test_row_numbers_are_exact_in_a_large_table(tmp_path):
     (tmp_path / "t.csv").write_text("a,b\n" + "".join(f'{cell},"{i}\n"\n' for i, cell in enumerate(cells)))
     with kech.read_table(tmp_path / "t.csv", quasi_identifiers=["a"], keep=["b"]) as table:
         assert table.facts("a").first_other == 200_000
-        in_order = table.engine.connection.execute("SELECT bool_and(r = CAST(trim(c1, chr(10)) AS BIGINT)) FROM source")
+        in_order = table.engine.connection.execute("SELECT bool_and(r = CAST(trim(c1, chr(10)) AS BIGINT)) FROM kept")
         assert in_order.fetchone() == (True,)
 
 
@@ -490,7 +490,7 @@ def test_formulas_are_defused_and_numbers_are_not():
 def test_texts_that_mean_missing():
     cells = pa.array(["NA", "na", "?", "N'A", "NAN", None, "x"])
     engine = load({"a": cells}, ["NA", "?", "n'a"])
-    assert engine.connection.execute("SELECT c0 FROM loaded ORDER BY rowid").fetchall() == [
+    assert engine.connection.execute("SELECT c0 FROM source ORDER BY rowid").fetchall() == [
         (None,), (None,), (None,), (None,), ("NAN",), (None,), ("x",)]  # fmt: skip
     engine.close()
     assert Dialect().without("x", "VARCHAR", ()) == "x"
@@ -503,7 +503,7 @@ def test_nan_of_parquet_can_mean_missing(tmp_path, cells):
     """DuckDB believes the statistics of a Parquet file, which leave NaN out."""
     pq.write_table(pa.table({"a": pa.array(cells, pa.float64())}), tmp_path / "t.parquet")
     with kech.read_table(tmp_path / "t.parquet", null_values=["NaN", "inf"]) as table:
-        found = [cell for (cell,) in table.engine.connection.execute("FROM loaded ORDER BY rowid").fetchall()]
+        found = [cell for (cell,) in table.engine.connection.execute("FROM source ORDER BY rowid").fetchall()]
     assert found == [cell if cell is not None and math.isfinite(cell) else None for cell in cells]
 
 

@@ -465,7 +465,7 @@ def test_an_empty_table_has_no_points(workshop):
 
 def test_a_failure_shows_no_cell(workshop):
     engine = workshop.load({"a": ["CANARY"]})
-    query = "SELECT CAST(c0 AS INTEGER) AS x FROM source"
+    query = "SELECT CAST(c0 AS INTEGER) AS x FROM kept"
     for verb in (lambda: engine._get(query, "testing"), lambda: engine._stream(query).read_all()):
         with pytest.raises(ResourceError) as caught:
             verb()

@@ -1,6 +1,7 @@
 """What a release would do, before it is written: the same as what it does."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -70,6 +71,17 @@ def test_nothing_is_told_of_a_column_that_is_lost_everywhere():
     with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
         outlook = kech.compute_outlook(kech.make_release(table, k=9))
         assert [(column.width, column.lost) for column in outlook.columns] == [(None, 1.0)] * 2
+
+
+def test_rows_that_a_free_cut_leaves_out_are_counted_and_not_shown():
+    people = [("c", 150), ("d", -70), ("e", 95)] + [("a", 20)] * 44 + [("b", 60)] * 43
+    crowd = pa.table({"group": [group for group, _ in people], "age": [age for _, age in people]})
+    with kech.read_table(crowd, quasi_identifiers=["group", "age"]) as table:
+        release = kech.make_release(table, k=8, grid="exact", suppress=0.05)
+        outlook, plane = kech.compute_outlook(release), kech.compute_plane(release, "age", "group")
+    assert outlook.figures["suppressed"] == 3
+    assert outlook.before == outlook.after == [["a", "20"]] * 10
+    assert sum(box[4] for box in plane.boxes) == 87
 
 
 def test_the_plane_holds_every_row_and_every_class(release):

@@ -139,6 +139,11 @@ def test_headings_have_anchors_as_readers_expect():
     assert '<h2 id="same-1">' in prose.html
 
 
+def test_a_link_that_shows_a_file_name_shows_a_title(site):
+    assert render("# T\n\n[a.md](a.md) [b](b.md)", call=str.upper).html.count("A.MD") == 1
+    assert ">Commands</a>" in (site / "studio.html").read_text("utf-8")
+
+
 def test_html_in_a_page_is_text():
     assert "<script" not in render("# T\n\n<script>alert(1)</script>\n").html
     assert "<img" not in render_docstring("<img src=x>")

@@ -28,7 +28,7 @@ in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixt
 def rows_of(source, **named):
     """Every row of a table as the engine holds it."""
     with kech.read_table(source, **named) as table:
-        return list(table.columns), table.engine.connection.execute("FROM loaded ORDER BY rowid").fetchall()
+        return list(table.columns), table.engine.connection.execute("FROM source ORDER BY rowid").fetchall()
 
 
 def write(path, content):

@@ -231,7 +231,7 @@ LIBRARIES = {
 def test_dataframes_of_every_library_are_read(library):
     with kech.read_table(LIBRARIES[library](PEOPLE), quasi_identifiers=["age", "job"], sensitive=["ill"]) as table:
         assert table.columns == ("name", "age", "job", "ill")
-        assert table.engine.connection.execute("FROM loaded ORDER BY rowid").fetchall() == list(
+        assert table.engine.connection.execute("FROM source ORDER BY rowid").fetchall() == list(
             zip(PEOPLE["age"], PEOPLE["job"], PEOPLE["ill"], strict=True)
         )
 

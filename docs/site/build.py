@@ -113,7 +113,7 @@ def read(source: str, addresses: dict[str, str], files: set[Path]) -> Prose:
     lead = leader(path, addresses, files)
     if path.suffix == ".ipynb":
         return cells.render_notebook(path, lead)
-    prose = render(path.read_text("utf-8"), lead)
+    prose = render(path.read_text("utf-8"), lead, lambda name: title_of(path.parent / name))
     return with_rooms(prose, path) if source == "docs/architecture.md" else prose
 
 
@@ -135,9 +135,14 @@ def leader(path: Path, addresses: dict[str, str], files: set[Path]) -> Callable[
     return lead
 
 
+def title_of(path: Path) -> str:
+    """What a page is called, where its text is only the name of its file."""
+    return path.read_text("utf-8").partition("\n")[0].removeprefix("# ")
+
+
 def file_address(path: Path) -> str:
     """Where a picture or a table stands in the site."""
-    return f"files/{path.name}"
+    return f"files/{path.relative_to(DOCS)}"
 
 
 def with_rooms(prose: Prose, page: Path) -> Prose:

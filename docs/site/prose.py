@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -41,14 +42,16 @@ class Prose:
         return self.headings[0].text
 
 
-def render(text: str, lead: Callable[[str], str] = str) -> Prose:
-    """Markdown as HTML; `lead` turns a target of the source into one of the site."""
+def render(text: str, lead: Callable[[str], str] = str, call: Callable[[str], str] = str) -> Prose:
+    """Markdown as HTML; `lead` turns a target of the source into one of the site, `call` a file into its title."""
     reader = MarkdownIt("commonmark", {"html": False, "highlight": colour}).enable("table")
     tokens = reader.parse(text)
     headings = mark_headings(tokens)
     for token in tokens:
-        for child in token.children or ():
+        for child, after in pairwise([*(token.children or ()), Token("text", "", 0)]):
             follow(child, lead)
+            if child.type == "link_open" and after.content.endswith(".md"):
+                after.content = call(after.content)
     html = reader.renderer.render(tokens, reader.options, {})
     return Prose(widen(html), headings)
 

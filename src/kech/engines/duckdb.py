@@ -34,7 +34,7 @@ class DuckDBEngine(SqlEngine):
         self.connection = duckdb.connect(":memory:")
         self._source = ""  # what the rows were read from, if they can be read again
         self._origin: tuple[Path, os.stat_result] | None = None
-        self._finalizer = weakref.finalize(self, _shut, self.connection, self.folder, held)
+        self._finalizer = weakref.finalize(self, shut, self.connection, self.folder, held)
         settings = {
             "enable_progress_bar": "false",
             "threads": threads,
@@ -132,15 +132,15 @@ class DuckDBEngine(SqlEngine):
     def _store(self, source: str, names: Mapping[int, str], nulls: Sequence[str], path: object) -> None:
         picked = ", ".join(f"{self.dialect.quote(name)} AS c{i}" for i, name in names.items())
         try:
-            self._run(f"CREATE TABLE loaded AS SELECT {picked} FROM {source}", "reading the table")
+            self._run(f"CREATE TABLE source AS SELECT {picked} FROM {source}", "reading the table")
         except EngineFailed:
             raise UnreadableFile(path, "it is damaged or not in the format its name says.") from None
-        described = self._run("DESCRIBE loaded", "reading the table")
+        described = self._run("DESCRIBE source", "reading the table")
         self.types = {int(name[1:]): str(kind) for name, kind, *_ in described}
         if nulls:  # only now: while it reads Parquet, DuckDB believes the file's statistics, which know no NaN
             mended = ", ".join(f"{self.dialect.without(f'c{i}', self.types[i], nulls)} AS c{i}" for i in names)
-            self._run(f"CREATE OR REPLACE TABLE loaded AS SELECT {mended} FROM loaded", "reading the table")
-        self._run("CREATE VIEW source AS SELECT rowid AS r, * FROM loaded", "reading the table")
+            self._run(f"CREATE OR REPLACE TABLE source AS SELECT {mended} FROM source", "reading the table")
+        self._run("CREATE VIEW kept AS SELECT rowid AS r, * FROM source", "reading the table")
 
     def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
         """The source is read once more, all its columns."""
@@ -238,7 +238,7 @@ def changed(path: Path, before: os.stat_result) -> bool:
     )
 
 
-def _shut(connection: duckdb.DuckDBPyConnection, folder: Path, held: int) -> None:
+def shut(connection: duckdb.DuckDBPyConnection, folder: Path, held: int) -> None:
     """Forget all rows and remove the private folder."""
     connection.close()
     shutil.rmtree(folder, ignore_errors=True)

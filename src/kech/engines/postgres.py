@@ -160,7 +160,7 @@ class PostgresEngine(SqlEngine):
         mended = {i: self.dialect.without(cell, self.types[i], nulls) for i, cell in cells.items()}
         collated = {i: f'{cell} COLLATE "C"' if self.types[i] == "text" else cell for i, cell in mended.items()}
         columns = ", ".join(f"{cell} AS c{i}" for i, cell in collated.items())
-        self._create("source", f"SELECT row_number() OVER () - 1 AS r, {columns} FROM {table}", "reading the table")
+        self._create("kept", f"SELECT row_number() OVER () - 1 AS r, {columns} FROM {table}", "reading the table")
         self._run("SET search_path = pg_catalog, pg_temp", "reading the table")  # nobody's functions but the server's
 
     def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:

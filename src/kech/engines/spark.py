@@ -115,7 +115,7 @@ class SparkEngine(SqlEngine):
         self._given: DataFrame | None = None
 
     def _shut(self) -> None:
-        for name in ("loaded", "starts", "source", *self._made):
+        for name in ("loaded", "starts", "kept", *self._made):
             self._drop(name, "TABLE")
         self._given = None
 
@@ -155,7 +155,7 @@ class SparkEngine(SqlEngine):
         self._put("starts", numbered, "reading the table")
         mended = ", ".join(f"{self.dialect.without(f'c{i}', self.types[i], nulls)} AS c{i}" for i in wanted)
         self._create(
-            "source",
+            "kept",
             f"""SELECT (id & {PLACE}L) + start AS r, {mended} FROM loaded
             JOIN starts ON starts.part = shiftright(id, 33)""",
             "reading the table",

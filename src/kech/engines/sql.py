@@ -1,6 +1,6 @@
 """The five verbs in SQL, one text for all engines; what differs is in their dialect.
 
-In: a table `source` of rows, numbered by r from 0, with columns c0, c1, ...  Out: facts, points and published rows.
+In: a table `kept` of rows, numbered by r from 0, with columns c0, c1, ...  Out: facts, points and published rows.
 """
 
 import secrets
@@ -126,7 +126,7 @@ class SqlEngine(ABC):
         """The first rows as text."""
         cells = ", ".join(f"{self.dialect.text(f'c{i}', self.types[i])} AS c{i}" for i in columns)
         found = self._get(
-            f"SELECT {cells} FROM {self._named('source')} ORDER BY r LIMIT {int(rows)}", "reading the table"
+            f"SELECT {cells} FROM {self._named('kept')} ORDER BY r LIMIT {int(rows)}", "reading the table"
         )
         return [list(row) for row in zip(*(column.to_pylist() for column in found.columns), strict=True)]
 
@@ -167,9 +167,9 @@ class SqlEngine(ABC):
             "leaving rows out",
         )
         rest._define(
-            rest._new("source", "VIEW"),
-            f"""SELECT source.* FROM {self._named("source")} AS source WHERE NOT EXISTS
-            (SELECT 1 FROM {rest._named("left_out")} AS left_out WHERE left_out.r = source.r)""",
+            rest._new("kept", "VIEW"),
+            f"""SELECT kept.* FROM {self._named("kept")} AS kept WHERE NOT EXISTS
+            (SELECT 1 FROM {rest._named("left_out")} AS left_out WHERE left_out.r = kept.r)""",
         )
         return rest
 
@@ -203,7 +203,7 @@ class SqlEngine(ABC):
             JOIN {self._named("shares")} AS shares
             ON shares.p = dealt.p AND (NOT dealt.split OR dealt.i BETWEEN shares.first AND shares.last)
             JOIN {self._named("labels")} AS labels ON labels.class = shares.class
-            JOIN {self._named("source")} AS source ON source.r = dealt.r ORDER BY dealt.h, dealt.r"""
+            JOIN {self._named("kept")} AS kept ON kept.r = dealt.r ORDER BY dealt.h, dealt.r"""
         )
 
     def _hashed(self, cells: Mapping[str, tuple[str, str, str]], source: str) -> tuple[int, ...]:
@@ -265,10 +265,9 @@ class SqlEngine(ABC):
             f"CAST(coalesce(m{m.column}.code, {m.null}) AS INTEGER) AS q{j}" for j, m in enumerate(mappings)
         )
         joins = " ".join(
-            f"LEFT JOIN {self._named(f'm{c}')} AS m{c} ON source.c{c} = m{c}.value"
-            for c in (m.column for m in mappings)
+            f"LEFT JOIN {self._named(f'm{c}')} AS m{c} ON kept.c{c} = m{c}.value" for c in (m.column for m in mappings)
         )
-        self._make("coded", f"SELECT source.r, {codes} FROM {self._named('source')} AS source {joins}", "coding rows")
+        self._make("coded", f"SELECT kept.r, {codes} FROM {self._named('kept')} AS kept {joins}", "coding rows")
         return ", ".join(f"q{j}" for j in range(len(mappings)))
 
     def _reads(self, column: int, kind: str) -> str:
@@ -294,7 +293,7 @@ class SqlEngine(ABC):
             self._make(
                 f"v{column}",
                 f"""SELECT value, count(*) AS n, min(r) + 1 AS first
-                FROM (SELECT r, {value} AS value FROM {self._named("source")}) AS cells GROUP BY value""",
+                FROM (SELECT r, {value} AS value FROM {self._named("kept")}) AS cells GROUP BY value""",
                 "counting values",
             )
             self._counted.add(column)
@@ -329,7 +328,7 @@ class SqlEngine(ABC):
         sql = self.dialect
         if output.source is None:
             return sql.harmless(f"l{position}") if for_csv else f"l{position}"
-        cell, kind = f"source.c{output.source}", self._type(output.source)
+        cell, kind = f"kept.c{output.source}", self._type(output.source)
         if kind == "other" or (kind == "text" and for_csv):
             text = sql.text(cell, self.types[output.source])
             return sql.harmless(text) if for_csv else text
