@@ -127,7 +127,7 @@ def write_binary(path, table):
 def test_a_missing_file_a_folder_and_an_unknown_ending_are_refused(refuse, folder, target):
     rest = ("-o", target, "--k", 2, *QI)
     refuse("release", folder / "none.csv", *rest, code=3, says="There is no file")
-    refuse("release", folder, *rest, code=3, says="it is a folder; name a file.")
+    refuse("release", folder, *rest, code=3, says="it is a folder without Parquet files; name a file.")
     refuse("release", write(folder / "t.dta", GOOD), *rest, code=3, says="unknown ending; kech reads .csv")
     refuse("release", folder / ("long" * 99 + ".csv"), *rest, code=3, says="file name too long.")
 

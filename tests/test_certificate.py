@@ -153,7 +153,7 @@ def test_label_outside_the_grammar_is_a_broken_claim_that_does_not_show_it(tmp_p
     with pytest.raises(ClaimBroken) as caught:
         measure(path, [axis])
 
-    complaint = "does not keep its promise: 'c': 2 rows hold a label that its axis cannot read."
+    complaint = "does not hold what is promised or asked: 'c': 2 rows hold a label that its axis cannot read."
     assert str(caught.value) == f"{str(path)!r} {complaint}"
 
 
@@ -385,7 +385,7 @@ def broken(path, **options):
     """Names of the broken claims."""
     with pytest.raises(ClaimBroken) as caught:
         check_certificate(path, **options)
-    listed = str(caught.value).split("promise: ")[1]
+    listed = str(caught.value).split("asked: ")[1]
     return {claim.split(":")[0] for claim in listed.split("; ")}
 
 
@@ -536,7 +536,7 @@ def test_no_certificate_for_a_file_that_breaks_it(tmp_path, options, claim):
     path = write(tmp_path / "out.csv", PEOPLE, ROWS)
     usual = {"axes": PEOPLE_AXES, "sensitive": ["disease"], "kept": ["note"], "rows_in": 10, "k": 3}
 
-    with pytest.raises(ClaimBroken if claim else BadOption, match=claim and f"promise: {claim}:"):
+    with pytest.raises(ClaimBroken if claim else BadOption, match=claim and f"asked: {claim}:"):
         certify(path, **usual | options)
 
 

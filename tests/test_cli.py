@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
+import pyarrow
 import pytest
 
 import kech
@@ -514,3 +515,10 @@ def test_a_target_with_too_long_a_name_is_refused(refuse, people, folder):
 
 def test_a_demo_into_a_file_is_refused(refuse, people):
     refuse("demo", "-o", people, code=5, says="Cannot write")
+
+
+@pytest.mark.parametrize("values", [[0.1, 0.10000000000000002, 0.1], [-1.7e308, 1.7e308, 0.0]])
+def test_numbers_hardly_apart_or_very_far_apart_are_inspected(values):
+    with kech.read_table(pyarrow.table({"a": values})) as table:
+        (column,) = kech.inspect_table(table).to_json()["columns"]
+    assert sum(column["histogram"]) == 3

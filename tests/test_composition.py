@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import kech
 from by_hand import certified, write
-from kech.composition import Cover, compose, count_candidates, intersect, is_coarsening
-from kech.linkage import link
+from kech.composition import Cover, Holder, compose, count_candidates, intersect, is_coarsening
+from kech.linkage import LinkedColumn, link
 from kech.published import read_published
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=15)
@@ -50,14 +50,18 @@ def on_grid(people, steps):
 @in_one_folder
 @given(PEOPLE, STEPS, STEPS)
 def test_grids_are_nested_when_every_label_lies_in_one(folder, people, fine, coarse):
-    columns = list(zip(*people, strict=True))
-    within = [
-        {cell(other, coarse[j]) for other in columns[j] if cell(other, fine[j]) == cell(value, fine[j])}
+    spans = [
+        [range(cell(value, step), cell(value, step) + step) for value, step in zip(person, steps, strict=True)]
+        for steps in (fine, coarse)
         for person in people
-        for j, value in enumerate(person)
+    ]
+    within = [
+        {*one} <= {*other}
+        for small, large in zip(spans[: len(people)], spans[len(people) :], strict=True)
+        for one, other in zip(small, large, strict=True)
     ]
     with linked(folder, people, on_grid(people, fine), on_grid(people, coarse)) as (earlier, later):
-        assert is_coarsening(later, earlier) == all(len(cells) == 1 for cells in within)
+        assert is_coarsening(later, earlier) == all(within)
 
 
 @in_one_folder
@@ -100,6 +104,80 @@ def test_candidates_are_counted_as_they_are_defined(first, second, enough):
     expected = [len(shared[0][r] & shared[1][r]) for r in people if shared[0][r] and shared[1][r]]
     found = count_candidates(intersect(*covers), enough).tolist()
     assert [min(count, enough) for count in found] == [min(count, enough) for count in expected]
+
+
+NUMBERS = {"axis": "numeric", "domain": [0, 99]}
+DATES = {"axis": "date", "domain": ["2020-01-01", "2024-12-31"]}
+SETS = {"axis": "set", "values": 4}
+SIZES = {"axis": "ordinal", "order": ["S", "M", "L", "XL"]}
+TURNED = {"axis": "ordinal", "order": ["M", "S", "XL", "L"]}
+MASKS = {"axis": "tree", "leaves": 9, "labels": {"4****": 4, "47***": 2, "*": 9}}
+PLACES = {"axis": "tree", "leaves": 3, "labels": {"west": 2, "land": 3}}
+WIDER = {"axis": "tree", "leaves": 4, "labels": {"west": 3, "land": 4}}
+PATHS = {"a": {"a", "west", "land"}, "b": {"b", "west", "land"}, "c": {"c", "east", "land"}, "d": {"d", "east", "land"}}
+
+
+@pytest.mark.parametrize(
+    ("earlier", "label", "later", "within", "holds"),
+    [
+        (NUMBERS, "[20, 39]", NUMBERS, "[20, 59]", True),
+        (NUMBERS, "[20, 39]", NUMBERS, "23", False),
+        (NUMBERS, "[20, 39]", NUMBERS, "[20, 39)", False),
+        (NUMBERS, "[20, 39)", NUMBERS, "[20, 39]", True),
+        (NUMBERS, "<= 39", NUMBERS, "[0, 39]", False),
+        (NUMBERS, "<= 39", NUMBERS, "< 40", True),
+        (NUMBERS, ">= 80", NUMBERS, ">= 60", True),
+        (NUMBERS, "23.0", NUMBERS, "23", True),
+        (NUMBERS, "*", NUMBERS, "[0, 99]", False),
+        (NUMBERS, ">= 80", NUMBERS, "*", True),
+        (NUMBERS, None, NUMBERS, None, True),
+        (NUMBERS, None, NUMBERS, "[0, 99]", False),
+        (NUMBERS, "23", NUMBERS, None, False),
+        (DATES, "[2020-01-01, 2020-06-30]", DATES, "[2020-01-01, 2021-01-01)", True),
+        (DATES, "[2020-01-01, 2020-06-30]", DATES, "2020-06-30", False),
+        (SETS, "{23, 30}", NUMBERS, "[20, 39]", True),
+        (SETS, "{23, 40}", NUMBERS, "[20, 39]", False),
+        (NUMBERS, "[20, 39]", SETS, "{20, 39}", False),
+        (SETS, "a", SETS, "{a, b}", True),
+        (SETS, "{a, b}", SETS, "a", False),
+        (SETS, "{a, b}", SETS, "*", True),
+        (SIZES, "S..M", SIZES, "S..L", True),
+        (SIZES, "S..L", SIZES, "S..M", False),
+        (SIZES, "S..L", TURNED, "S..L", False),
+        (MASKS, "47612", MASKS, "47***", True),
+        (MASKS, "47***", MASKS, "4****", True),
+        (MASKS, "4****", MASKS, "47***", False),
+        (MASKS, "47***", MASKS, "47***", True),
+        (PLACES, "west", PLACES, "west", True),
+        (PLACES, "a", PLACES, "west", True),
+        (PLACES, "west", PLACES, "a", False),
+        (PLACES, "east", PLACES, "c", False),  # only c occurs, but d is there too
+        (PLACES, "west", PLACES, "land", True),
+        (PLACES, "land", PLACES, "west", False),
+        (PLACES, "land", PLACES, "*", True),
+        (WIDER, "west", PLACES, "west", False),  # another hierarchy
+    ],
+)
+def test_a_label_holds_another_by_what_both_say(earlier, label, later, within, holds):
+    paths = PATHS if later is PLACES else {}
+
+    def column(axis, shown):
+        return LinkedColumn({"column": "x", **axis}, ["a", "b", "c", None], np.zeros(1, np.int32), paths, [shown])
+
+    found = Holder(column(earlier, label), column(later, within))
+    assert found.holding(label).tolist() == [holds]
+    assert found.holds(label, 0) == holds
+
+
+def test_without_its_hierarchy_a_label_of_a_tree_holds_itself_and_the_root_everything():
+    columns = [
+        LinkedColumn({"column": "x", **PLACES}, ["a", None], np.zeros(1, np.int32), {}, ["west", "a", "land"])
+        for _ in range(2)
+    ]
+    holder = Holder(*columns)
+    assert holder.holding("a").tolist() == [False, True, True]
+    assert holder.holding("west").tolist() == [True, False, True]
+    assert Holder(None, columns[1]).holding(None).tolist() == [False, False, True]
 
 
 def test_the_same_boxes_with_other_people_are_no_coarsening(folder):

@@ -1,9 +1,11 @@
 """Tables of databases: addresses, sources, targets written whole or not at all, and what they never show."""
 
 import json
+import re
 from pathlib import Path
 
 import duckdb
+import psycopg
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
@@ -108,6 +110,55 @@ def test_an_address_without_a_table_is_refused(text):
 
 
 # -- sources ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql+psycopg://alice:s3cret@host/base?table=t",
+        "PostgreSQL://alice:s3cret@host/base",
+        "postgresql://[alice:s3cret@host/base",
+        "mysql://alice:s3cret@host/base?table=t",
+    ],
+)
+def test_what_is_no_address_of_ours_is_refused_without_its_password(text):
+    with pytest.raises(BadOption) as refused:
+        kech.read_table(text)
+    assert "s3cret" not in str(refused.value)
+
+
+def test_a_password_with_a_slash_is_hidden():
+    assert str(find_address("PostgreSQL://alice:s3/cr@et@host/base?table=t")) == "postgresql://alice@host/base?table=t"
+
+
+@pytest.mark.parametrize(
+    ("kind", "cell"),
+    [("date", "'0044-03-15 BC'"), ("timestamp", "'infinity'"), ("numeric(10, 2)", "'NaN'"), ("date", "'20000-01-01'")],
+)
+def test_what_no_file_can_hold_is_refused_without_the_cell(postgres, folder, kind, cell):
+    with psycopg.connect(postgres) as connection:
+        connection.execute(
+            f"CREATE TABLE odd AS SELECT g AS age, {cell}::{kind} AS kept FROM generate_series(1, 9) AS g"
+        )
+    address = f"{postgres}{'&' if '?' in postgres else '?'}table=odd"
+    try:
+        with kech.read_table(address, quasi_identifiers=["age"], keep=["kept"]) as table:
+            kech.make_release(table, k=3).write(folder / "out.csv")
+    except kech.errors.KechError as refusal:
+        assert "'kept' holds what no file can" in str(refusal)
+        assert not {"0044", "20000"} & set(re.findall(r"\d+", str(refusal)))
+        assert not (folder / "out.csv").exists()
+    finally:
+        with psycopg.connect(postgres) as connection:
+            connection.execute("DROP TABLE odd")
+
+
+def test_a_new_file_has_no_schema_of_its_own(folder):
+    with kech.read_table(generate_town(50), quasi_identifiers=["age"]) as table:
+        for place in (f"duckdb:{folder}/new.db#other.people", f"duckdb:{folder}/none/new.db#people"):
+            with pytest.raises(BadTarget):
+                kech.make_release(table, k=3).write(place, folder / "people.json")
+    assert not list(folder.glob("*.db"))
 
 
 def test_a_table_of_a_database_is_read_like_a_frame(base):

@@ -158,10 +158,28 @@ def test_a_coarser_release_is_nested_and_a_finer_one_is_not(people, said, refuse
     refuse("release", people, "-o", folder / "fine.csv", *words, "--k", 5, code=4, says="not a coarsening")
 
 
+def test_a_finer_grid_is_not_nested_though_its_classes_are_the_same(said, refuse, folder):
+    rows = [(age, "xyzwv"[i % 5]) for age in (23, 61, 87) for i in range(10)]
+    pd.DataFrame(rows, columns=["age", "diagnosis"]).to_csv(folder / "people.csv", index=False)
+    said(folder / "people.csv", *AGE, "--k", 5, "--grid", 20)
+    words = ("release", folder / "people.csv", "-o", folder / "two.csv", *AGE, "--k", 5)
+    refuse(*words, "--grid", "exact", code=4, says="not a coarsening")
+    assert said(folder / "people.csv", *AGE, "--k", 5, "--grid", 40, target="two.csv")["verdict"] == "nested"
+
+
 def test_leaving_a_column_away_is_nested(people, said):
     said(people, "--qi", "age", "sex", "--sensitive", "diagnosis", "--k", 2, "--cut", "domain", "--grid", "50")
     word = said(people, *AGE, "--k", 2, "--cut", "domain", "--grid", "50", target="less.csv")
     assert (word["verdict"], word["nested_in"]) == ("nested", "out.csv")
+
+
+def test_a_column_that_was_not_published_as_it_is_is_not_nested(people, said, refuse, folder):
+    said(people, "--qi", "age", "sex", "--sensitive", "diagnosis", "--k", 5, "--cut", "domain")
+    added = (("--sensitive", "income"), ("--keep", "income"), ("--keep", "sex"))
+    for roles in (*(("--qi", "age", *more) for more in added), ("--qi", "sex", "--keep", "age")):
+        words = ("release", people, "-o", folder / "two.csv", *roles, "--k", 300, "--cut", "domain")
+        refuse(*words, code=4, says="not a coarsening")
+    assert said(people, "--qi", "age", "--k", 300, "--cut", "domain", target="two.csv")["verdict"] == "nested"
 
 
 def test_another_release_is_refused_until_it_is_allowed(people, said, refuse, run, folder):
@@ -187,11 +205,15 @@ def test_the_earlier_file_is_found_or_must_be_named(people, said, refuse, run, f
     for name in ("out.csv", "out.csv.certificate.json"):
         (folder / name).rename(away / name.replace("out", "sent"))
     words = ("release", people, "-o", folder / "two.csv", *TWO, "--k", 7, "--allow-composition")
-    refuse(*words, code=4, says="name the earlier one")
+    (known,) = kech.open_ledger().listed()
+    message = refuse(*words, code=4, says="name the earlier one")
+    assert f"Not at hand: {known['release'][:12]}." in message
     named = run(*words, "--earlier", away / "sent.csv", "--json")
     assert named.json["ledger"]["verdict"] == "composed"
     (away / "sent.csv").write_text((away / "sent.csv").read_text("utf-8") + "1,1,1\n", "utf-8")
     refuse(*words, "--earlier", away / "sent.csv", code=4, says="sha256")
+    assert run("ledger", "--forget", known["release"][:12]).code == 0
+    assert all(held["release"] != known["release"] for held in kech.open_ledger().listed())
 
 
 def test_an_earlier_file_the_ledger_never_saw_counts_too(people, refuse, said, folder, run):
@@ -202,6 +224,17 @@ def test_an_earlier_file_the_ledger_never_saw_counts_too(people, refuse, said, f
     other = write_csv(generate_town(300, seed=9), folder / "other.csv")
     other_words = ("release", other, "-o", folder / "two.csv", *TWO, "--k", 7, "--earlier", folder / "out.csv")
     refuse(*other_words, code=4, says="They cannot be compared")
+
+
+def test_a_file_the_ledger_never_saw_justifies_nothing_beside_one_it_knows(people, refuse, said, folder):
+    said(people, *TWO, "--k", 5)
+    assert said(people, *TWO, "--k", 7, "--no-ledger", target="made.csv")["verdict"] == "no ledger"
+    words = (*TWO, "--k", 7, "--earlier", folder / "made.csv")
+    refuse("release", people, "-o", folder / "two.csv", *words, code=4, says="not a coarsening")
+    word = said(people, *words, "--allow-composition", target="two.csv")
+    assert (word["verdict"], word["earlier"]) == ("composed", 2)
+    word = said(people, *AGE, "--k", 300, "--earlier", folder / "made.csv", target="three.csv")
+    assert (word["verdict"], word["nested_in"]) == ("nested", "out.csv")
 
 
 def test_without_the_ledger_the_certificate_says_so(people, said, own_ledger, run, folder):
@@ -267,6 +300,9 @@ def test_a_hash_needs_its_key_and_every_part():
         ("[]", "it is damaged"),
         ('{"ledger": 2, "key": "", "releases": []}', "not known to this kech"),
         ('{"ledger": 1, "key": "", "releases": [{"k": "x"}]}', "it is damaged"),
+        ('{"ledger": 1, "key": "", "releases": []}', "its key is damaged"),
+        ('{"ledger": 1, "key": "zz", "releases": []}', "its key is damaged"),
+        (f'{{"ledger": 1, "key": "{"ab" * 80}", "releases": []}}', "its key is damaged"),
     ],
 )
 def test_a_ledger_that_cannot_be_read_is_refused(people, refuse, own_ledger, folder, text, says):

@@ -444,3 +444,47 @@ def test_one_column_of_null_only(tmp_path):
         kech.make_release(table, k=3).write(tmp_path / "out.csv")
 
     assert kech.check_certificate(tmp_path / "out.csv")["rows"] == 3
+
+
+def test_a_certificate_never_takes_the_place_of_the_source_or_the_release(folder):
+    source = folder / "people.csv"
+    source.write_text("age\n" + "\n".join(map(str, range(20, 40))) + "\n")
+    before = source.read_text()
+    (folder / "taken").mkdir()
+    with kech.read_table(source, quasi_identifiers=["age"]) as table:
+        release = kech.make_release(table, k=5)
+        for beside in (source, folder / "out.csv", folder / "taken", folder / "nowhere" / "c.json"):
+            with pytest.raises(BadTarget):
+                release.write(folder / "out.csv", beside, ledger=False)
+    assert source.read_text() == before
+    assert sorted(path.name for path in folder.iterdir()) == ["people.csv", "taken"]
+
+
+def test_a_release_never_goes_into_the_folder_of_its_source(folder):
+    parts = folder / "parts"
+    parts.mkdir()
+    for name in ("a", "b"):
+        pq.write_table(pa.table({"age": range(20, 40)}), parts / f"{name}.parquet")
+    with kech.read_table(parts, quasi_identifiers=["age"]) as table:
+        release = kech.make_release(table, k=5)
+        for name in ("a.parquet", "c.parquet"):
+            with pytest.raises(BadTarget, match="folder of the source"):
+                release.write(parts / name, ledger=False)
+        with pytest.raises(BadTarget, match="folder of the source"):
+            release.write(folder / "out.csv", parts / "c.json", ledger=False)
+    assert len(list(parts.iterdir())) == 2
+
+
+def test_a_temporary_folder_that_another_process_clears_is_made_again(monkeypatch):
+    made, opened = [], os.open
+
+    def open_late(path, *given, **named):
+        if str(path).count("kech") and not made:
+            made.append(path)
+            Path(path).rmdir()
+        return opened(path, *given, **named)
+
+    monkeypatch.setattr(os, "open", open_late)
+    with files.private_folder() as folder:
+        assert folder.is_dir()
+        assert made != [folder]

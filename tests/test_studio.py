@@ -1,8 +1,10 @@
 """The studio without a browser: who may ask, what is answered, and what is left behind."""
 
+import asyncio
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -10,6 +12,7 @@ import sys
 import threading
 from pathlib import Path
 
+import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -19,7 +22,7 @@ pytest.importorskip("uvicorn", reason="the extra `studio` is not installed")
 
 import kech
 from kech.demo import generate_town, nine_rows, write_csv
-from kech.errors import BadTarget
+from kech.errors import BadTarget, CannotWrite, UsageError
 from kech.studio import desk as desk_room
 from kech.studio import guard, jobs, verbs
 from kech.studio.desk import Desk
@@ -45,6 +48,9 @@ def studio(folder):
 def test_without_the_token_nobody_is_answered(studio):
     assert studio.send("GET", "/", token=False)[0] == 401
     assert studio.send("GET", "/", token=False, headers={"Authorization": "Bearer x"})[0] == 401
+    for scheme in ("", "Basic ", "Bearer"):  # the token, but not as a bearer sends it
+        bare = {"Authorization": f"{scheme}{studio.token}"}
+        assert studio.send("GET", "/", token=False, headers=bare)[0] == 401
     assert studio.send("GET", "/nowhere", token=False)[0] == 401  # before any route is looked up
     assert studio.send("GET", "/")[0] == 200
 
@@ -144,6 +150,18 @@ def test_an_upload_is_read_as_it_is_and_can_be_read_otherwise(studio):
     assert studio.ask(table, "inspect")["delimiter"] == ";"
 
 
+def test_a_refused_reading_does_not_harm_the_next(studio):
+    table = studio.json("POST", "/api/examples/nine", b"", 201)["id"]
+    first = studio.ask(table, "head")
+    for revision, reading in enumerate(({"encoding": "nonsense"}, {})):
+        wish = {"plan": {"table": reading}, "dropped": [], "revision": revision}
+        studio.json("PUT", f"/api/tables/{table}", wish)
+        if reading:
+            studio.ask(table, "head", 422)
+    assert len(studio.ask(table, "inspect")["columns"]) == len(first["columns"])
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
 def test_parquet_and_excel_are_read_too(studio, tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
     pq.write_table(nine_rows(), tmp_path / "nine.parquet")
@@ -189,6 +207,13 @@ def test_a_page_gets_what_the_command_prints(studio, run, tmp_path):
         assert studio.ask(table, verb, **options) == printed.json, verb
 
 
+def test_the_regime_cut_is_seen_beside_others_that_leave_rows_out(studio):
+    table = studio.open_nine(k=3, suppress=0.1)
+    (row,) = studio.ask(table, "spectrum", k=[3], cut=["regime"])["spectrum"]
+    assert row["cut"] == "regime" and row["suppressed"] == 0
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
 def test_a_release_is_written_verified_and_told_as_a_command(studio, run, folder, tmp_path, monkeypatch):
     table = studio.open_nine(k=3)
     found = studio.ask(table, "release", folder="nine-k3", ending=".csv")
@@ -198,7 +223,7 @@ def test_a_release_is_written_verified_and_told_as_a_command(studio, run, folder
     page = tmp_path / "report.html"
     assert run(*found["commands"][2].split()[1:-1], page).code == 0
     assert page.read_bytes() == Path(found["report"]).read_bytes()
-    again = studio.ask(table, "release", folder="nine-k3", ending=".parquet")
+    again = studio.ask(table, "release", folder="more/nine-k3", ending=".parquet")
     assert Path(again["release"]["file"]).suffix == ".parquet"
 
     write_csv(nine_rows(), tmp_path / "nine.csv")
@@ -222,20 +247,83 @@ def test_a_second_release_of_a_table_is_refused_unless_it_is_allowed(studio, fol
     studio.json("DELETE", f"/api/tables/{table}")
 
 
+def test_an_earlier_release_that_was_deleted_is_in_nobodys_way(studio, folder):
+    table = studio.open_nine(k=3)
+    studio.ask(table, "release", folder="deleted")
+    shutil.rmtree(folder / "deleted")
+    assert "--earlier" not in studio.ask(table, "release", folder="deleted-2")["commands"][0]
+    assert "--earlier" in studio.ask(table, "release", 200, folder="deleted-3", allow_composition=True)["commands"][0]
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
 def test_a_release_is_never_written_over_another(studio, folder):
     (folder / "taken").mkdir()
     (folder / "taken" / "nine.csv").write_text("mine")
     assert studio.ask(studio.open_nine(k=3), "release", 422, folder="taken")["error"] == "BadTarget"
-    assert (folder / "taken" / "nine.csv").read_text() == "mine"
+    assert [file.read_text() for file in (folder / "taken").iterdir()] == ["mine"]
+
+
+@pytest.mark.parametrize("name", ["nine.csv.certificate.json", "report.html", "kech.toml", "notes.txt"])
+def test_a_release_goes_into_an_empty_folder_only(studio, folder, name):
+    place = folder / f"with-{name}"
+    place.mkdir()
+    table = studio.open_nine(k=3)
+    (place / name).write_text("mine")
+    assert studio.ask(table, "release", 422, folder=place.name)["error"] == "BadTarget"
+    assert [file.read_text() for file in place.iterdir()] == ["mine"]
+    (place / name).unlink()
+    assert Path(studio.ask(table, "release", folder=place.name)["report"]).parent == place
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+@pytest.mark.parametrize("broken", ["make_report", "verify_release"])
+def test_a_release_that_fails_at_last_leaves_nothing(tmp_path, monkeypatch, broken):
+    def fail(*_, **__):
+        raise OSError(28, "full")
+
+    def known():
+        return kech.open_ledger().listed()[0]["release"]
+
+    monkeypatch.setenv("KECH_HOME", str(tmp_path / "home"))
+    path, below = write_csv(nine_rows(), tmp_path / "nine.csv"), tmp_path / "below"
+    below.mkdir()
+    plan = {"roles": {"quasi_identifiers": ["age", "zip"]}, "release": {"k": 3}}
+    sitting = verbs.sit_down(str(path), msgspec.convert(plan, kech.Plan), None)
+    asked = verbs.ReleaseOptions(str(below / "a" / "b"), "nine.csv", "nine.csv", True, [], False)
+    with monkeypatch.context() as patch, pytest.raises(CannotWrite, match="no space"):
+        patch.setattr(kech, broken, fail)
+        verbs.release(sitting, asked)
+    assert list(below.iterdir()) == [] and kech.open_ledger().listed() == []
+    assert verbs.release(sitting, asked)["release"]["ledger"]["verdict"] == "first"
+    with pytest.raises(ZeroDivisionError), verbs.struck_unless_done(known(), True, {known()}):
+        raise ZeroDivisionError
+    assert known()  # the same file was handed out before
+    assert len(list((below / "a" / "b").iterdir())) == 4 and list((below / "a").iterdir()) == [below / "a" / "b"]
+    sitting.table.close()
 
 
 @pytest.mark.parametrize(
-    "name", ["../out", "/tmp/out", "a/../../out", ".hidden", "", "a\\b", "link/out", "file", "x" * 300, "a\nb"]
+    "name",
+    [
+        "../out",
+        "/tmp/out",
+        "a/../../out",
+        ".hidden",
+        "",
+        "a\\b",
+        "link/out",
+        "file",
+        "x" * 300,
+        "a\nb",
+        "ü" * 199,
+        "loop",
+    ],
 )
 def test_a_release_stays_below_its_folder(tmp_path, name):
     below = tmp_path / "below"
     below.mkdir()
     (below / "link").symlink_to(tmp_path)
+    (below / "loop").symlink_to(below / "loop")
     (below / "file").write_text("")
     made = Desk(below)
     with pytest.raises(BadTarget):
@@ -257,6 +345,39 @@ def test_nothing_proceeds_with_a_column_of_which_nobody_said_what_it_is(studio):
     assert studio.ask(table, "outlook")["figures"]["k"] == 2
 
 
+def test_reading_a_table_otherwise_and_back_neither_locks_nor_loosens_it(studio):
+    rows = "".join(f"{20 + at},{100 + at},{at}\n" for at in range(9))
+    table = studio.upload("nine.csv", f"age,zip,salary\n{rows}".encode())["id"]
+    ask = {"verb": "outlook", "options": {}}
+    studio.give_roles(table, quasi_identifiers=["age", "zip"], sensitive=["salary"], release={"k": 3})
+    plan = studio.json("GET", f"/api/tables/{table}")["plan"]
+    wrong = plan | {"table": {"delimiter": ";"}, "axes": {"age,zip,salary": {"kind": "categorical"}}}
+    studio.json("PUT", f"/api/tables/{table}", {"plan": wrong, "dropped": ["age,zip,salary"], "revision": 1})
+    assert "all have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
+    assert len(studio.ask(table, "inspect")["columns"]) == 1
+    assert studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["error"] == "NoQuasiIdentifier"
+    right = {"plan": wrong | {"table": {}}, "dropped": ["age,zip,salary"], "revision": 2}
+    told = studio.json("PUT", f"/api/tables/{table}", right)
+    assert told["dropped"] == [] and "axes" not in told["plan"] and told["plan"]["roles"] == plan["roles"]
+    assert studio.ask(table, "outlook")["figures"]["k"] == 3
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_a_late_inspection_tells_nothing_about_another_reading(tmp_path):
+    table = desk_room.OpenTable("a.csv", tmp_path / "a.csv", tmp_path)
+    table.inspected[b"{}"] = ["age", "zip"]
+    table.plan = msgspec.convert({"roles": {"quasi_identifiers": ["age"]}}, kech.Plan)
+
+    async def inspect_late():
+        job = jobs.Job("inspect", b"", 1)
+        job.end("done", b'{"columns": [{"column": "age"}]}')
+        await table.run(job, b'{"delimiter":";"}')
+
+    asyncio.run(inspect_late())
+    with pytest.raises(UsageError, match="1 have none"):
+        table.check_roles()
+
+
 def test_a_hierarchy_is_handed_in_checked_used_and_written_with_the_plan(studio, folder):
     table = studio.open_nine(k=3)
     ages = nine_rows()["age"].to_pylist()
@@ -272,7 +393,9 @@ def test_a_hierarchy_is_handed_in_checked_used_and_written_with_the_plan(studio,
     assert studio.json("PUT", f"/api/tables/{table}", wish)["plan"]["axes"]["age"]["hierarchy"] == name
     found = studio.ask(table, "release", folder="with-tree")
     assert '"young"' in Path(found["release"]["file"]).read_text()
-    assert kech.read_plan(found["plan"]).axes["age"].hierarchy == str(folder / "with-tree" / "hierarchies" / name)
+    private = folder / "with-tree" / "private" / name
+    assert kech.read_plan(found["plan"]).axes["age"].hierarchy == str(private) and found["private"] == [str(private)]
+    assert private.stat().st_mode & 0o777 == 0o600 and private.read_text() == text
 
 
 @pytest.mark.parametrize("hierarchy", ["/etc/passwd", "../tree-1.csv", "tree-9.csv"])
@@ -375,11 +498,72 @@ def test_a_table_that_blows_up_takes_only_its_child_down(studio, monkeypatch):
     studio.json("DELETE", f"/api/tables/{table}")
 
 
+def test_a_job_that_is_cancelled_while_its_child_starts_ends_with_it(tmp_path):
+    async def scene():
+        lane, job = jobs.Lane(tmp_path), jobs.Job("head", b"{}", 20)
+        start, children = lane.start, []
+
+        async def cancelled_meanwhile():
+            lane.cancel(job)
+            children.append(await start())
+            return children[0]
+
+        lane.start = cancelled_meanwhile
+        await lane.run(job)
+        return job.state, children[0].returncode, lane.process
+
+    state, code, left = asyncio.run(scene())
+    assert state == "cancelled" and code == -signal.SIGKILL and left is None
+
+
+def test_a_child_that_cannot_be_started_is_a_refusal(tmp_path):
+    async def scene():
+        job = jobs.Job("head", b"{}", 20)
+        await jobs.Lane(tmp_path / "nowhere").run(job)
+        return job
+
+    job = asyncio.run(scene())
+    assert job.state == "refused" and "no such file" in json.loads(job.body)["message"]
+
+
 def test_only_so_many_tables_are_open(tmp_path, monkeypatch):
     monkeypatch.setattr(desk_room, "MOST_TABLES", 1)
     with running(tmp_path) as studio:
         studio.upload("a.csv", b"a\n1\n")
         assert "Close one" in studio.upload("b.csv", b"a\n1\n", 422)["message"]
+
+
+def test_a_table_that_is_on_its_way_has_its_place(tmp_path, monkeypatch):
+    monkeypatch.setattr(desk_room, "MOST_TABLES", 1)
+    made = Desk(tmp_path)
+
+    async def slowly():
+        yield b"a\n"
+        with pytest.raises(UsageError, match="Close one"):
+            made.open_example("nine")
+        yield b"1\n"
+
+    async def breaking():
+        yield b"a\n"
+        raise OSError(28, "full")
+
+    async def scene():
+        with pytest.raises(CannotWrite, match="no space"):
+            await made.take_upload("a.csv", breaking())
+        assert list(made.folder.iterdir()) == []
+        await made.take_upload("a.csv", slowly())
+        assert len(made.tables) == 1 and not made.coming
+        await made.close()
+
+    asyncio.run(scene())
+
+
+def test_a_long_name_is_a_refusal(studio, folder):
+    table = studio.upload("%C3%BC" * 130 + ".csv", b"age\n" + b"1\n" * 9)["id"]
+    studio.give_roles(table, quasi_identifiers=["age"], release={"k": 3})
+    assert studio.ask(table, "release", 422, folder="long")["error"] == "CannotWrite"
+    assert not (folder / "long").exists()
+    studio.json("DELETE", f"/api/tables/{table}")
 
 
 # -- what is left behind ---------------------------------------------------------------------------------
@@ -422,6 +606,17 @@ def test_the_command_prints_one_address_and_leaves_nothing_behind(started):
     assert err == "" and CANARY not in out
     assert list(temporary.iterdir()) == []
     wait_for(lambda: not any(Path(f"/proc/{child}").exists() for child in held))
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_the_end_of_the_terminal_leaves_nothing_behind(started, name):
+    process, studio, temporary = started
+    (table,) = studio.json("GET", "/api/state")["tables"]
+    studio.ask(table["id"], "head")
+    assert list(temporary.iterdir())
+    process.send_signal(getattr(signal, name))
+    _, err = process.communicate(timeout=20)
+    assert err == "" and list(temporary.iterdir()) == []
 
 
 def test_children_do_not_outlive_a_studio_that_was_killed(started):

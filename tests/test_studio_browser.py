@@ -3,6 +3,7 @@
 `make browser` installs what is needed.  With KECH_PICTURES=FOLDER every step is drawn there, in light and dark.
 """
 
+import asyncio
 import csv
 import io
 import os
@@ -20,6 +21,7 @@ pytest.importorskip("playwright", reason="no Playwright: run `make browser`")
 from playwright.sync_api import expect, sync_playwright
 
 import kech
+from kech.studio import jobs
 from studios import running
 
 AXE = Path(__file__).parents[1] / ".browser" / "node_modules" / "axe-core" / "axe.min.js"
@@ -142,12 +144,53 @@ def verified(visitor, folder, name):
     files = page.locator("li code").all_inner_texts()
     figures = kech.check_certificate(files[0])
     assert Path(files[0]).parent.name == folder and Path(files[0]).name == name
-    assert [Path(file).name for file in files[2:]] == ["report.html", "kech.toml"]
+    assert [Path(file).name for file in files[2:4]] == ["report.html", "kech.toml"]
+    assert {Path(file).parent.name for file in files[4:]} <= {"private"}
     assert kech.read_plan(files[3]).release.k and "<html" in Path(files[2]).read_text("utf-8")
     names, values = (page.locator(f".holds {tag}").all_inner_texts() for tag in ("dt", "dd"))
     shown = dict(zip(names, values, strict=True))
     assert int(shown["k"]) == figures["k"] and int(shown["rows"].replace(",", "")) == figures["rows"]
     return figures
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="no axe-core: run `make browser`; no page was checked for screen readers")
+def test_a_page_without_names_is_found_by_the_rules_of_screen_readers(visit):
+    page = visit().page
+    assert serious(page) == []
+    page.evaluate("document.body.append(document.createElement('button'))")
+    assert [rule for rule, _ in serious(page)] == ["button-name"]
+
+
+def test_a_release_that_is_cancelled_after_a_reload_is_taken_up_again(visit, monkeypatch):
+    visitor, start, held = visit(), jobs.Lane.start, [True]
+    table = visitor.studio.open_nine(k=3)
+
+    async def later(lane):
+        while held:
+            await asyncio.sleep(0.02)
+        return await start(lane)
+
+    monkeypatch.setattr(jobs.Lane, "start", later)
+    visitor.page.goto(f"http://{visitor.studio.host}/tables/{table}/release")
+    visitor.press("Write the release")
+    visitor.page.get_by_role("button", name="Cancel").wait_for()
+    visitor.page.reload()
+    visitor.press("Cancel")
+    visitor.page.get_by_role("button", name="Take it up again").wait_for()
+    held.clear()
+    visitor.press("Take it up again")
+    visitor.page.get_by_role("heading", name="The written file holds").wait_for()
+
+
+def test_rows_left_out_are_no_matter_of_the_regime_cut(visit):
+    visitor = visit()
+    table = visitor.studio.open_nine(k=3, suppress=0.1)
+    visitor.page.goto(f"http://{visitor.studio.host}/tables/{table}/choose")
+    visitor.page.get_by_label("Left out (%)").wait_for()
+    visitor.page.get_by_label("Cut").select_option("regime")
+    expect(visitor.page.get_by_label("Left out (%)")).to_have_count(0)
+    expect(visitor.page.get_by_role("button", name="Continue to the release")).to_be_enabled()
+    assert visitor.studio.json("GET", f"/api/tables/{table}")["plan"]["release"] == {"k": 3, "cut": "regime"}
 
 
 # -- nine rows, by keyboard, on a small screen -------------------------------------------------------------

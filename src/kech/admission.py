@@ -21,9 +21,10 @@ from kech.table import Table
 
 BESIDE = ".certificate.json"
 NOT_NAMED = (
-    "The ledger keeps no files: name the earlier one, so that the two can be compared: --earlier FILE. "
-    "If it was never handed out, say so: kech ledger --forget FILE."
+    "The ledger keeps no files, and --allow-composition needs them too: name the earlier one, so that the two can be "
+    "compared: --earlier FILE. If it was never handed out, say so: kech ledger --forget HASH. Not at hand: "
 )
+SHOWN = 12  # letters of a hash
 WAYS = (
     "Release the earlier table again, or one that is coarser; allow it with --allow-composition; "
     "or, if the earlier one was never handed out, say so: kech ledger --forget FILE."
@@ -90,35 +91,43 @@ def admitted(
 
 
 def judge(draft: Draft, before: Sequence[Entry], earlier: Sequence[AnyPath], allow_composition: bool) -> Word:
-    """A first release is welcome, and so is a coarsening of an earlier one; others must be allowed."""
+    """A first release is welcome, and so is a coarsening of an earlier one; others must be allowed.
+
+    Where the ledger knows releases of the table, a file that it does not know justifies nothing: anybody can make one.
+    """
     known = {entry.release for entry in before}
     files = find_files(known, {draft.target.parent, draft.table.source.path.parent})
     files |= {digest(Path(path)): Path(path) for path in earlier}
     if not known and not files:
         return Word("first")
     count, when = len(known | files.keys()), before[-1].when if before else next(iter(files.values())).name
+    trusted = [path for release, path in files.items() if release in known or not known]
     try:
-        nested, found = compare(draft, list(files.values()), known <= files.keys())
+        nested, found = compare(draft, list(files.values()), trusted, known <= files.keys())
     except UsageError as reason:
         raise ReleasedBefore(when, f"They cannot be compared. {reason}") from None
     if nested is not None:
         return Word("nested", count, nested_in=nested.name)
     if found is None:
-        raise ReleasedBefore(next(entry.when for entry in before if entry.release not in files), NOT_NAMED)
+        lacking = [entry for entry in before if entry.release not in files]
+        hashes = dict.fromkeys(entry.release[:SHOWN] for entry in lacking)
+        raise ReleasedBefore(lacking[0].when, f"{NOT_NAMED}{', '.join(hashes)}.")
     if not allow_composition:
         raise ReleasedBefore(when, f"This one is not a coarsening of it: {in_words(found)} {WAYS}")
     return Word("composed", count, k=found.k, joint_k=found.joint_k, worst_k=found.worst_k, below=found.below)
 
 
-def compare(draft: Draft, files: Sequence[Path], all_known: bool) -> tuple[Path | None, Composition | None]:
-    """The file that a draft is a coarsening of; or else, where all files are known, what they tell together."""
+def compare(
+    draft: Draft, files: Sequence[Path], trusted: Sequence[Path], all_known: bool
+) -> tuple[Path | None, Composition | None]:
+    """The trusted file that a draft is a coarsening of; or else, where all are known, what the files tell together."""
     mine = read_published(draft.path, certificate=draft.certificate, with_cells=True)
     theirs = [read_published(path, with_cells=True) for path in files]
     columns = dict.fromkeys(name for release in (mine, *theirs) for name in release.quasi_identifiers)
     with draft.table.reopen(list(columns)) as table:
         later, linked = link(mine, table), [link(release, table) for release in theirs]
         for path, other in zip(files, linked, strict=True):
-            if is_coarsening(later, other):
+            if path in trusted and is_coarsening(later, other):
                 return path, None
         return None, compose([later, *linked], "--earlier") if all_known else None
 

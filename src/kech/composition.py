@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
 
 import numpy as np
+from numpy.typing import NDArray
 
-from kech.certificate import Cell
+from kech.certificate import Axis, Cell
+from kech.labels import EVERYTHING, place, prefix_of, set_members
 from kech.linkage import Bools, Linkage, LinkedColumn, check_covers
 from kech.published import Ints, plain
 
@@ -64,9 +66,9 @@ def count_candidates(cover: Cover, enough: int) -> Ints:
     found = np.maximum.reduceat(cover.sizes[cover.cell], first)
     by_cell = cover.row[np.argsort(cover.cell, kind="stable")]
     starts = np.concatenate([[0], np.cumsum(cover.sizes)])
-    for place in np.flatnonzero((found < enough) & (cells > 1)).tolist():
-        held = cover.cell[first[place] : first[place] + cells[place]].tolist()
-        found[place] = len(set().union(*(by_cell[starts[cell] : starts[cell + 1]].tolist() for cell in held)))
+    for at in np.flatnonzero((found < enough) & (cells > 1)).tolist():
+        held = cover.cell[first[at] : first[at] + cells[at]].tolist()
+        found[at] = len(set().union(*(by_cell[starts[cell] : starts[cell + 1]].tolist() for cell in held)))
     return found
 
 
@@ -99,15 +101,18 @@ def intersect(first: Cover, second: Cover) -> Cover:
 def is_coarsening(later: Linkage, earlier: Linkage) -> bool:
     """Whether the later file could have been made from the earlier one alone, by merging classes and leaving some out.
 
-    Each earlier class goes into a later one whose labels cover all that its own cover; then every later class must
-    have as many rows as went into it, with the same cells in all columns that both files publish as they are.
+    Each earlier class goes into a later one whose labels contain its own; then every later class must
+    have as many rows as went into it, with the same cells in all columns that the later file publishes as they are;
+    the earlier one must publish these as they are, too.
     """
+    columns = list(later.release.cells)
+    if not earlier.release.cells.keys() >= {*columns}:
+        return False
     into = find_merges(earlier, later)
     if into is None:
         return False
-    common = [name for name in earlier.release.cells if name in later.release.cells]
-    moved = Counter(zip(into[earlier.release.group].tolist(), *cells_of(earlier, common), strict=True))
-    found = Counter(zip(later.release.group.tolist(), *cells_of(later, common), strict=True))
+    moved = Counter(zip(into[earlier.release.group].tolist(), *cells_of(earlier, columns), strict=True))
+    found = Counter(zip(later.release.group.tolist(), *cells_of(later, columns), strict=True))
     return found == Counter({key: rows for key, rows in moved.items() if key[0] >= 0})
 
 
@@ -134,9 +139,9 @@ def find_merges(earlier: Linkage, later: Linkage) -> Ints | None:
 
 
 def choose_holder(holders: Sequence["Holder"], labels: tuple[Cell, ...], same: int | None, sizes: Ints) -> int:
-    """The class with equal labels, else the smallest one that covers all that these labels cover, else none: -1."""
+    """The class with equal labels, else the smallest one whose labels contain all these, else none: -1."""
     pairs = list(zip(holders, labels, strict=True))
-    if same is not None and all(holder.holds(label, label) for holder, label in pairs):
+    if same is not None and all(holder.holds(label, same) for holder, label in pairs):
         return same
     groups = np.flatnonzero(np.logical_and.reduce([holder.holding(label) for holder, label in pairs]))
     return int(groups[np.argmin(sizes[groups])]) if len(groups) else -1
@@ -144,29 +149,96 @@ def choose_holder(holders: Sequence["Holder"], labels: tuple[Cell, ...], same: i
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Holder:
-    """One quasi-identifier of two releases; where the earlier one lacks it, anything may be below its labels."""
+    """One quasi-identifier of two releases; where the earlier one lacks it, it says anything, as `*` does.
+
+    Labels are compared by what they say, whatever occurs in the table: [20, 39] is not 23, though all below it are 23.
+    """
 
     earlier: LinkedColumn | None
     later: LinkedColumn
 
-    @cached_property
-    def lacking(self) -> tuple[Ints, Bools]:
-        """For each later class the number of its label; for each label the distinct cells it does not cover."""
-        place = {label: i for i, label in enumerate(dict.fromkeys(self.later.labels))}
-        of_class = np.array([place[label] for label in self.later.labels])
-        return of_class, ~np.stack([self.later.covered(label) for label in place])
+    def holds(self, label: Cell, group: int) -> bool:
+        """Whether the label of a later class contains an earlier one."""
+        return bool(self.containing(label)[self.of_class[group]])
 
-    def occurring(self, label: Cell) -> Bools:
-        """The distinct cells below an earlier label."""
-        below = self.later.counts > 0
-        return below if self.earlier is None else np.asarray(below & self.earlier.covered(label))
-
-    def holds(self, label: Cell, within: Cell) -> bool:
-        """Whether a later label covers all that an earlier one covers."""
-        return not bool((self.occurring(label) & ~self.later.covered(within)).any())
+    def holding(self, label: Cell) -> Bools:
+        """Which later classes have a label that contains an earlier one."""
+        return np.asarray(self.containing(label)[self.of_class])
 
     @cached_property
-    def holding(self) -> Callable[[Cell], Bools]:
-        """Of an earlier label: which later classes have a label that covers all it covers."""
-        of_class, lacking = self.lacking
-        return lru_cache(maxsize=1024)(lambda label: ~np.any(lacking[:, self.occurring(label)], axis=1)[of_class])
+    def labels(self) -> list[Cell]:
+        """The distinct later labels."""
+        return list(dict.fromkeys(self.later.labels))
+
+    @cached_property
+    def of_class(self) -> Ints:
+        """For each later class the number of its label."""
+        number = {label: i for i, label in enumerate(self.labels)}
+        return np.array([number[label] for label in self.later.labels])
+
+    @cached_property
+    def everything(self) -> Bools:
+        """Which later labels contain all there is."""
+        return np.array([is_everything(self.later.axis, label) for label in self.labels])
+
+    @cached_property
+    def ends(self) -> tuple[NDArray[np.float64], NDArray[np.float64], Bools]:
+        """Both ends of each later interval, and whether the second belongs to it."""
+        low, high, closed = zip(*(self.later.interval(label or "") for label in self.labels), strict=True)
+        return np.array(low), np.array(high), np.array(closed)
+
+    @cached_property
+    def containing(self) -> Callable[[Cell], Bools]:
+        """Of an earlier label: which later labels can be shown to contain it."""
+        return lru_cache(maxsize=1024)(lambda label: self.everything | self._find_containing(label))
+
+    def _find_containing(self, label: Cell) -> Bools:
+        if self.earlier is None or is_everything(self.earlier.axis, label):
+            return self.everything
+        if label is None:
+            return np.array([within is None for within in self.labels])
+        if self.later.is_line and self.earlier.axis["axis"] == self.later.axis["axis"]:
+            low, high, closed = self.earlier.interval(label)
+            lows, highs, closes = self.ends
+            return np.asarray((lows <= low) & ((high < highs) | ((high == highs) & (closes | (not closed)))))
+        return np.array([within is not None and self._contains(label, within) for within in self.labels])
+
+    def _contains(self, label: str, within: str) -> bool:
+        assert self.earlier is not None
+        ours, theirs = self.later.axis, self.earlier.axis
+        if label == within and ours["axis"] == theirs["axis"] == "tree":
+            return count_leaves(ours, label) == count_leaves(theirs, label)
+        values, prefix = stands_for(self.earlier, label), prefix_of(within)
+        if ours["axis"] == "tree" and prefix and not self.later.paths:
+            begins = {label} if theirs["axis"] == "tree" and prefix_of(label) else values
+            return all(text.startswith(prefix) and len(text) <= len(within) for text in begins or [""])
+        if self.later.is_line:
+            low, high, closed = self.later.interval(within)
+            places = [place(ours, value) for value in values or [""]]
+            return all(low <= x < high or (closed and x == high) for x in places)
+        return bool(values) and values <= stands_for(self.later, within)
+
+
+def is_everything(axis: Axis, label: Cell) -> bool:
+    """Whether a label says nothing: `*`, or the root of a tree."""
+    root = axis["axis"] == "tree" and label is not None and count_leaves(axis, label) == axis["leaves"] > 1
+    return label == EVERYTHING or root
+
+
+def count_leaves(axis: Axis, label: str) -> int:
+    """Leaves below a label of a tree, as its certificate says."""
+    return int(axis["labels"].get(label, 1))
+
+
+def stands_for(column: LinkedColumn, label: str) -> frozenset[str]:
+    """The values of a label; none where they cannot be listed."""
+    if column.is_line:
+        low, high, _ = column.interval(label)
+        return frozenset([label] if low == high else [])
+    if column.axis["axis"] == "set":
+        return frozenset(set_members(label))
+    if column.axis["axis"] != "tree":
+        return frozenset(column.run(label))
+    leaves = {leaf for leaf, path in column.paths.items() if label in path} if column.paths else {label}
+    present = leaves.intersection(column.places) if column.paths else leaves
+    return frozenset(leaves if len(present) == count_leaves(column.axis, label) else [])

@@ -156,7 +156,7 @@ class TooFewRows(GoalNotMet):
 class ClaimBroken(GoalNotMet):
     def __init__(self, path: object, broken: Iterable[str]) -> None:
         self.broken = tuple(broken)
-        super().__init__(f"{str(path)!r} does not keep its promise: {'; '.join(self.broken)}.")
+        super().__init__(f"{str(path)!r} does not hold what is promised or asked: {'; '.join(self.broken)}.")
 
 
 class ReleasedBefore(GoalNotMet):

@@ -30,6 +30,43 @@ def written_aside(target: Path) -> Iterator[Path]:
         os.close(held)
 
 
+@contextmanager
+def folder_aside(target: Path) -> Iterator[Path]:
+    """A private draft of a whole folder; it and the folders made for it are gone unless it was put in place."""
+    made = [folder for folder in target.parents if not folder.exists()]
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        clear_leftovers(target.parent, DRAFTS)
+        draft, held = claim_draft_folder(target)
+        try:
+            yield draft
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+            os.close(held)
+    finally:
+        for folder in made:
+            with suppress(OSError):  # it is not empty
+                folder.rmdir()
+
+
+def put_folder_in_place(draft: Path, target: Path) -> None:
+    """Give a draft its name, unless there is a folder of that name with anything in it."""
+    draft.chmod(0o777 & ~current_umask())
+    draft.rename(target)
+
+
+def claim_draft_folder(target: Path) -> tuple[Path, int]:
+    """A new locked folder; as with files, another process may be quicker."""
+    while True:
+        draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.kech-draft")
+        draft.mkdir(mode=0o700)
+        with suppress(FileNotFoundError):
+            held = os.open(draft, os.O_RDONLY)
+            if lock(held) and draft.exists():
+                return draft, held
+            os.close(held)
+
+
 def claim_draft(target: Path) -> tuple[Path, int]:
     """A new locked file; another process may clear it before it is locked, then the next is tried."""
     while True:
@@ -45,7 +82,10 @@ def claim_folder() -> tuple[Path, int]:
     clear_leftovers(Path(tempfile.gettempdir()), FOLDERS)
     while True:
         folder = Path(tempfile.mkdtemp(prefix=FOLDERS.rstrip("*")))
-        held = os.open(folder, os.O_RDONLY)
+        try:
+            held = os.open(folder, os.O_RDONLY)
+        except FileNotFoundError:  # another process took it for a leftover
+            continue
         if lock(held) and folder.exists():
             return folder, held
         os.close(held)

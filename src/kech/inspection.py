@@ -114,7 +114,12 @@ def count_bars(table: Table, column: str, facts: ColumnFacts, kind: str) -> tupl
     if read == "text":
         return tuple(np.sort(counts)[::-1][:BARS].tolist())
     known = np.isfinite(values)
-    bars, _ = np.histogram(values[known], min(BARS, facts.distinct), weights=counts[known])
+    if not known.any():
+        return ()
+    low, high = (float(end) / BARS for end in (values[known].min(), values[known].max()))  # the range may overflow
+    steps = min(BARS, facts.distinct)
+    place = np.floor((values[known] / BARS - low) / (high - low) * steps) if high > low else np.zeros(known.sum())
+    bars = np.bincount(np.clip(place, 0, steps - 1).astype(int), weights=counts[known], minlength=steps)
     return tuple(bars.astype(int).tolist())
 
 

@@ -7,6 +7,7 @@ A fingerprint is hashed slowly with a key of this ledger, so that nothing is lea
 import hashlib
 import json
 import os
+import re
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from kech.errors import BadLedger, BadOption, CannotWrite
 from kech.files import held_alone, write_text
 
 VERSION = 1
+KEY = "[0-9a-f]{64}"
 SHORTEST = 8  # letters of a hash that name a release
 
 
@@ -78,6 +80,8 @@ class Ledger:
             raise BadLedger(self.path, "it is damaged.") from None
         if book.ledger != VERSION:
             raise BadLedger(self.path, "this version is not known to this kech.")
+        if not re.fullmatch(KEY, book.key):
+            raise BadLedger(self.path, "its key is damaged.")
         return book
 
     def write(self, book: Book) -> None:

@@ -128,7 +128,7 @@ class Release:
             return self.write_table(address, certificate, also, (ledger, earlier, allow_composition))
         with clear_refusals(Path(path)):
             target = check_target(Path(path), self.table)
-        beside = Path(certificate) if certificate else certificate_path(target)
+            beside = check_beside(Path(certificate), self.table, target) if certificate else certificate_path(target)
         with clear_refusals(target), written_aside(target) as draft, written_aside(beside) as certificate_draft:
             report("writing")
             write_batches(self.batches(for_csv=FORMATS[target.suffix.lower()] == "csv"), draft, target)
@@ -150,7 +150,8 @@ class Release:
         """Write a table of a database in one transaction, check its rows as text, then let others see it."""
         if certificate is None:
             raise BadOption("--certificate", "a table in a database has no certificate beside it: name a file.")
-        beside = Path(certificate)
+        with clear_refusals(Path(certificate)):
+            beside = check_beside(Path(certificate), self.table)
         with clear_refusals(beside), private_folder() as folder, open_database(address) as database:
             if self.table.source.identity is not None and self.table.source.identity == database.identity():
                 raise BadTarget(address, "it is the source table itself. Choose another name.")
@@ -293,17 +294,33 @@ def asked(ledger: Ledger | bool, allow_composition: bool) -> dict[str, Any]:
 
 def check_target(target: Path, table: Table) -> Path:
     """A file name kech can write, which is not the source."""
-    if target.is_dir():
-        raise BadTarget(target, "it is a folder; name a file.")
-    if target.suffix.lower() not in FORMATS:
+    if target.suffix.lower() not in FORMATS and not target.is_dir():
         raise BadTarget(target, f"kech writes {', '.join(FORMATS)}.")
-    if target.exists() and table.source.path.exists() and target.samefile(table.source.path):
-        raise BadTarget(target, "it is the source table itself. Choose another name.")
-    if not target.parent.is_dir():
-        raise BadTarget(target, "its folder does not exist; create it first.")
+    check_place(target, table)
     if certificate_path(target).is_dir():
         raise BadTarget(target, "a folder stands where its certificate would go.")
     return target
+
+
+def check_beside(certificate: Path, table: Table, target: Path | None = None) -> Path:
+    """A name for a certificate: neither the source nor the release."""
+    check_place(certificate, table)
+    if target is not None and certificate.resolve() == target.resolve():
+        raise BadTarget(certificate, "the release itself goes there. Name another file for the certificate.")
+    return certificate
+
+
+def check_place(target: Path, table: Table) -> None:
+    """A file that may be written: its folder is there, and it is no part of the source."""
+    if target.is_dir():
+        raise BadTarget(target, "it is a folder; name a file.")
+    if not target.parent.is_dir():
+        raise BadTarget(target, "its folder does not exist; create it first.")
+    source = table.source.path
+    if target.exists() and source.exists() and target.samefile(source):
+        raise BadTarget(target, "it is the source table itself. Choose another name.")
+    if source.is_dir() and source.resolve() in target.resolve().parents:
+        raise BadTarget(target, "it lies in the folder of the source table. Choose another folder.")
 
 
 def as_json(certificate: dict[str, Any]) -> str:

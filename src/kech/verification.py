@@ -79,7 +79,9 @@ def check_figures(
         known = {"values": document.get("values", {}), **dialect}
     goals = set_goals(**others, sensitive=sensitive)
     if goals is not None or k is not None or not figures:
-        found = check_table(path, columns, k or 1, sensitive, goals=goals.asked() if goals else {}, **known)
+        found = check_table(
+            path, columns, 1 if k is None else k, sensitive, goals=goals.asked() if goals else {}, **known
+        )
         figures = found | figures
     return figures
 

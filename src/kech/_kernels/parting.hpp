@@ -15,6 +15,21 @@ struct Held {
 };
 using Class = std::vector<Held>;
 
+// The rows of all classes, which are numbered from 0; empty ones are left out.
+inline Share shares_of(const std::vector<Class>& classes) {
+    Share out;
+    std::int64_t group = 0;
+    for (const Class& held : classes) {
+        for (const Held& h : held) {
+            out.point.push_back(h.point);
+            out.group.push_back(group);
+            out.rows.push_back(h.rows);
+        }
+        group += !held.empty();
+    }
+    return out;
+}
+
 inline std::int64_t count_rows(const Class& held) {
     std::int64_t rows = 0;
     for (const Held& h : held) rows += h.rows;

@@ -450,17 +450,7 @@ class Search {
     std::size_t rounds() const { return rounds_; }
 
     Share best() const {
-        Share out;
-        std::int64_t group = 0;
-        for (const Class& held : now_ < cheapest_ ? classes_ : best_) {
-            for (const Held& h : held) {
-                out.point.push_back(h.point);
-                out.group.push_back(group);
-                out.rows.push_back(h.rows);
-            }
-            group += !held.empty();
-        }
-        return out;
+        return shares_of(now_ < cheapest_ ? classes_ : best_);
     }
 
   private:

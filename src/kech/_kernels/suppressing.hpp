@@ -326,17 +326,7 @@ class Suppressor {
     }
 
     Share shares() const {
-        Share out;
-        std::int64_t group = 0;
-        for (const Class& held : classes_) {
-            for (const Held& h : held) {
-                out.point.push_back(h.point);
-                out.group.push_back(group);
-                out.rows.push_back(h.rows);
-            }
-            group += !held.empty();
-        }
-        return out;
+        return shares_of(classes_);
     }
 
     Ground ground_;

@@ -73,10 +73,11 @@ class Pieces:
     @property
     def sd(self) -> float:
         """Standard deviation: between the pieces and within them, ((b - a)^2 + 2 u (b - a)) / 12 for each."""
-        wide = self.high - self.low
-        within = (wide**2 + 2 * self.unit * wide) / 12
-        between = ((self.low + self.high) / 2 - self.mean) ** 2
-        return float(np.sqrt(self.rows @ (within + between) / self.rows.sum()))
+        size = float(np.abs([self.low, self.high]).max()) or 1.0  # squares of large numbers would overflow
+        low, high, unit = self.low / size, self.high / size, self.unit / size
+        within = ((high - low) ** 2 + 2 * unit * (high - low)) / 12
+        between = ((low + high) / 2 - self.rows @ ((low + high) / 2) / self.rows.sum()) ** 2
+        return float(np.sqrt(self.rows @ (within + between) / self.rows.sum())) * size
 
     def quantile(self, share: float) -> float:
         """The smallest place at and below which this share of the rows lies."""

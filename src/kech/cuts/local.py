@@ -6,7 +6,6 @@ last a partition of a larger k serves a smaller one where it costs less, so that
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from math import inf
 from time import monotonic
 from typing import Any
@@ -102,7 +101,7 @@ def race(starts: Mapping[float, Partition], k: int, wishes: Wishes) -> Partition
     close = [start for loss, start in starts.items() if loss <= CLOSE * min(starts)]
     if len(close) == 1:
         return close[0]
-    searches = [begin(start, k, wishes) for start in close]
+    searches = [searches_from(start, k, wishes)(wishes.seed) for start in close]
     for found in searches:
         found.step(0.0, False, wishes.threads)
     return build_partition(close[0].points, *min(searches, key=lambda found: found.price).shares())
@@ -120,11 +119,12 @@ def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, lim
     limit are dear.
     """
     points = start.points
-    found = best = begin(start, k, wishes, limit=limit)
+    begin = searches_from(start, k, wishes, limit=limit)
+    found = best = begin(wishes.seed)
     share, cells = progress_of(points.rows, effort), points.rows * len(points.axes)
     before, again, gained, least = 0, 0, 0, inf
     try:
-        while (done := share(before + found.work)) < 1 and best.price > 0:
+        while points.rows >= 2 * k and best.price > 0 and (done := share(before + spent(found, points.rows))) < 1:
             report(f"searching at k={k}" + (f", loss {best.price / cells:.4f}" if limit == inf else ""), done)
             ruin = found.rounds >= PAIR_ROUNDS
             found.step(HEAT * max(0.0, 1 - done / COOL) if ruin else 0.0, ruin, wishes.threads)
@@ -132,18 +132,24 @@ def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, lim
             if found.price < least * (1 - GAIN):
                 least, gained = found.price, found.rounds
             elif found.rounds - gained >= max(STUCK, found.rounds // 3):
-                before, again, gained, least = before + found.work, again + 1, 0, inf
-                found = begin(start, k, replace(wishes, seed=wishes.seed + again), limit=limit)
+                before, again, gained, least = before + spent(found, points.rows), again + 1, 0, inf
+                found = begin(wishes.seed + again)
     except KeyboardInterrupt:
         report(f"stopped at k={k}", 1.0)
     return build_partition(points, *best.shares())
 
 
-def begin(start: Partition, k: int, wishes: Wishes, *, limit: float = inf) -> Search:
-    """A search that has not made a step yet."""
+def spent(found: Search, rows: int) -> int:
+    """The work of a search; a round counts as a look at every row at least, however few classes there are."""
+    return max(found.work, found.rounds * rows)
+
+
+def searches_from(start: Partition, k: int, wishes: Wishes, *, limit: float = inf) -> Callable[[int], Search]:
+    """For each seed a search that has not made a step yet; what they share is made once."""
     points, shares = start.points, (start.point, start.group, start.rows)
-    widths = points.widths() if limit < inf else loose_widths(points)
-    return Search(points.codes, widths.limited(limit), level_tables(points), k, wishes.part, *shares, wishes.seed)
+    widths = (points.widths() if limit < inf else loose_widths(points)).limited(limit)
+    tables = level_tables(points)
+    return lambda seed: Search(points.codes, widths, tables, k, wishes.part, *shares, seed)
 
 
 def progress_of(rows: int, effort: str | float) -> Callable[[int], float]:

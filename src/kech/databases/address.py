@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from os import PathLike
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlencode
 
 from kech.errors import BadOption
 
@@ -41,20 +41,23 @@ def find_address(text: "str | PathLike[str] | Address") -> Address | None:
     if colon and scheme == "duckdb":
         file, _, table = rest.rpartition("#")
         return Address("duckdb", file, split_name(table if file else "", "duckdb:people.db#people"), typed)
-    return server_address(typed) if colon and scheme in SERVERS and rest.startswith("//") else None
+    if colon and rest.startswith("//"):
+        return server_address(scheme.lower(), rest[2:])
+    return None
 
 
-def server_address(typed: str) -> Address:
-    """A URL whose query names the table; the rest of it is for the driver."""
-    parts = urlsplit(typed)
-    query = parse_qsl(parts.query, keep_blank_values=True)
+def server_address(scheme: str, typed: str) -> Address:
+    """A URL whose query names the table; the rest of it is for the driver.  What is refused is not shown."""
+    if scheme not in SERVERS:
+        raise BadOption("table", "kech knows files, postgresql://user@host/base?table=name and duckdb:file#name.")
+    place, _, asked = typed.partition("?")
+    query = parse_qsl(asked, keep_blank_values=True)
     tables = [value for name, value in query if name == "table"]
     names = split_name(tables[0] if len(tables) == 1 else "", "postgresql://user@host/base?table=schema.name")
     rest = urlencode([pair for pair in query if pair[0] != "table"], quote_via=quote)
-    login, at, host = parts.netloc.rpartition("@")
-    place = f"{parts.scheme}://{parts.netloc}{parts.path}" + (f"?{rest}" if rest else "")
-    shown = f"{parts.scheme}://{login.partition(':')[0]}{at}{host}{parts.path}?table={tables[0]}"
-    return Address("postgresql", place, names, shown)
+    login, at, host = place.rpartition("@")
+    shown = f"{scheme}://{login.partition(':')[0]}{at}{host}?table={tables[0]}"
+    return Address("postgresql", f"{scheme}://{place}" + (f"?{rest}" if rest else ""), names, shown)
 
 
 def split_name(text: str, example: str) -> tuple[str, ...]:

@@ -103,7 +103,12 @@ class DuckDBDatabase:
 
     def check_free(self) -> None:
         """A table that kech did not write is never replaced."""
-        if not Path(self.address.place).exists():
+        path = Path(self.address.place)
+        if not path.parent.is_dir():
+            raise BadTarget(self.address, "its folder does not exist; create it first.")
+        if not path.exists():
+            if self.schema.casefold() != "main":
+                raise BadTarget(self.address, "a new file has no schema but main.")
             return
         connection = connect(self.address, read_only=True)
         try:

@@ -1,6 +1,7 @@
 """PostgreSQL: a session with known settings, rows in and out as Arrow, a table written in one transaction."""
 
 import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +13,7 @@ import pyarrow.csv as pc
 from kech.databases.address import Address
 from kech.databases.arrow import as_plain, plain_type
 from kech.databases.text import MARK, guarded, quote
-from kech.errors import BadTarget, KechError, MissingExtra, ResourceError, UnreadableFile
+from kech.errors import BadTarget, InputError, KechError, MissingExtra, ResourceError, UnreadableFile
 
 try:
     import psycopg
@@ -131,7 +132,21 @@ def blocks(rows: Iterable[Any]) -> Iterator[bytes]:
 def as_batches(block: bytes, schema: Any) -> Iterable[Any]:
     """Text in the CSV of PostgreSQL as record batches: what is quoted is there, what is not is NULL."""
     places = pa.schema([(f"f{i}", field.type) for i, field in enumerate(schema)])  # names may be equal, or empty
-    table = pc.read_csv(
+    try:
+        table = read_text(block, places)
+    except pa.ArrowException as failure:  # which quotes the cell
+        found = re.match(r"In CSV column #(\d+)", str(failure))
+        column = repr(schema.names[int(found[1])]) if found else "a column"
+        reason = (
+            f"{column} holds what no file can: an infinity, NaN in a decimal, or a date beyond the years 1 to 9999."
+        )
+        raise InputError(f"Reading the table: {reason} Cast it to text, or leave it out.") from None
+    return list(table.rename_columns(schema.names).cast(schema).to_batches())
+
+
+def read_text(block: bytes, places: Any) -> Any:
+    """Text in the CSV of PostgreSQL as a table."""
+    return pc.read_csv(
         pa.BufferReader(block),
         read_options=pc.ReadOptions(column_names=places.names, use_threads=False, block_size=len(block) + 1),
         parse_options=pc.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
@@ -144,7 +159,6 @@ def as_batches(block: bytes, schema: Any) -> Iterable[Any]:
             quoted_strings_can_be_null=False,
         ),
     )
-    return list(table.rename_columns(schema.names).cast(schema).to_batches())
 
 
 # -- rows in -------------------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ def find_hierarchies(where: FilePath | Mapping[str, Source], columns: Iterable[s
     """The hierarchy source of every column that has one.
 
     In a folder, `age.csv` and any name ending in `_age.csv` belong to column `age`; of several columns
-    the longest name wins.  Files of no column are left alone.
+    the longest name wins.  Files of no column are left alone, unless there is none of a column.
     """
     if isinstance(where, Mapping):
         return {column: where[column] for column in columns if column in where}
@@ -58,6 +58,8 @@ def find_hierarchies(where: FilePath | Mapping[str, Source], columns: Iterable[s
         owners = [name for name in names if file.stem == name or file.stem.endswith(f"_{name}")]
         if owners:
             found[max(owners, key=len)].append(file)
+    if not found:
+        raise UnreadableFile(where, "no file in it belongs to a column. Name each after its column: age.csv.")
     return {column: _only_file(files, column) for column, files in found.items()}
 
 

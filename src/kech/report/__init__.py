@@ -41,7 +41,7 @@ class Report:
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the page (.html), whole or not at all."""
-        write_text(check_page(path), self.html)
+        write_text(check_page(path), self.html, private=self.figures["private"])
 
 
 def make_report(

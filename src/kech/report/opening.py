@@ -7,7 +7,7 @@ from kech.report.markup import Content, Markup, count, figure, join, name, parag
 
 CUTS = {
     "local": "every class is blurred only as much as its own rows need (local cut)",
-    "minimal": "no label is wider than the smallest radius that makes classes possible (minimal cut)",
+    "minimal": "the widest class is kept as narrow as the search could make it (minimal cut)",
     "domain": "all rows of a column are blurred to the same level (domain cut)",
     "regime": "classes are the connected components at one radius (regime cut)",
 }
@@ -20,7 +20,8 @@ KINDS = {
     "star": "values, published as they are or as *",
 }
 GRIDS = {
-    "auto": "round numbers that hide k rows or more of the table on either side; ends are moved outward by chance",
+    "auto": "round numbers that hide k rows or more of the table on either side; "
+    "where steps are small, ends are moved outward by chance",
     "tight": "round numbers that hide k rows or more of the table on either side",
     "exact": "values of the data themselves: an edge of an interval may be somebody's value",
 }
@@ -52,8 +53,8 @@ MODELS: dict[str, tuple[str, str, str]] = {
     "delta": ("delta", "max |ln(p / q)|", "the log of the ratio of shares, for values that occur in a class"),
 }
 NOTICES = {
-    "allow_composition": "An earlier release of the same table was known, and this one was allowed beside it: "
-    "who holds both may narrow a class down.",
+    "allow_composition": "This release was allowed to stand beside earlier releases of the same table, if there "
+    "are any: who holds several of them may narrow a class down.",
     "no_ledger": "Nobody looked whether the same table was released before.",
 }
 ASKED = {"l": ("l", "distinct"), "entropy_l": ("l", "entropy"), "recursive_c": ("c", "recursive")}

@@ -133,7 +133,8 @@ def hierarchy(found: dict[str, Any]) -> None:
     if found["unused"]:
         out().print(f"{found['unused']:,} values of the hierarchy do not occur in the column.")
     if found["file"]:
-        out().print(escape(f"Written to {found['file']}: review it, then use it with --hierarchies."))
+        named = f"Written to {found['file']}: review it, name it after its column,"
+        out().print(escape(f"{named} and name its folder with --hierarchies."))
 
 
 def shown_depth(levels: list[int]) -> int:

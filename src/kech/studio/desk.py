@@ -9,6 +9,7 @@ import os
 import secrets
 import shutil
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -17,7 +18,7 @@ import msgspec
 
 from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, UnreadableFile, UsageError
-from kech.files import claim_folder
+from kech.files import claim_folder, clear_refusals
 from kech.plan import Plan
 from kech.sources import FORMATS
 from kech.studio.jobs import READING, WORKING, Job, Lane
@@ -59,14 +60,15 @@ class OpenTable:
 
     def __post_init__(self) -> None:
         self.quick, self.slow = Lane(self.folder), Lane(self.folder)
-        self.columns: list[str] = []  # as they were found when the table was inspected
+        self.inspected: dict[bytes, list[str]] = {}  # columns that were found, by how the table was read
         self.tasks: set[asyncio.Task[None]] = set()
 
     def to_json(self) -> dict[str, Any]:
         """What a page shows of it."""
         plan = msgspec.to_builtins(self.with_tree_names())
         running = [job.to_json() for job in self.jobs.values() if not job.over.is_set()]
-        known = {"id": self.id, "name": self.name, "revision": self.revision, "dropped": self.dropped}
+        dropped = [name for name in self.dropped if self.has(name)]
+        known = {"id": self.id, "name": self.name, "revision": self.revision, "dropped": dropped}
         return known | {"plan": plan, "running": running}
 
     def change(self, wish: Change) -> None:
@@ -77,13 +79,28 @@ class OpenTable:
             raise BadOption("hierarchies", "the studio takes a hierarchy for each column.")
         for axis in wish.plan.axes.values():
             axis.hierarchy = str(self.tree(axis.hierarchy)) if axis.hierarchy else None
-        if wish.plan.table != self.plan.table:
-            self.columns = []
         self.plan, self.dropped, self.revision = wish.plan, wish.dropped, self.revision + 1
+
+    @property
+    def columns(self) -> list[str] | None:
+        """Those of the table as it is read now; None while nobody looked."""
+        return self.inspected.get(msgspec.json.encode(self.plan.table))
+
+    def has(self, name: str) -> bool:
+        """Whether a column can be in the table."""
+        return self.columns is None or name in self.columns
+
+    def fitted(self) -> Plan:
+        """The plan without columns that the table has only when it is read otherwise."""
+        copy = msgspec.convert(msgspec.to_builtins(self.plan), Plan)
+        copy.axes = {name: axis for name, axis in copy.axes.items() if self.has(name)}
+        for role in copy.roles.__struct_fields__:
+            setattr(copy.roles, role, [name for name in getattr(copy.roles, role) if self.has(name)])
+        return copy
 
     def with_tree_names(self) -> Plan:
         """The plan as a page knows it: hierarchies by name."""
-        copy = msgspec.convert(msgspec.to_builtins(self.plan), Plan)
+        copy = self.fitted()
         for axis in copy.axes.values():
             axis.hierarchy = axis.hierarchy and Path(axis.hierarchy).name
         return copy
@@ -102,7 +119,8 @@ class OpenTable:
         if ending not in TREES:
             raise BadOption("hierarchy", f"it is read as {', '.join(TREES)}.")
         path = self.folder / f"tree-{len(self.trees) + 1}{ending}"
-        path.write_bytes(body)
+        with clear_refusals(Path(path.name)):
+            path.write_bytes(body)
         self.trees[path.name] = path
         return path.name
 
@@ -115,7 +133,7 @@ class OpenTable:
         whole = VERBS[verb].whole
         if not whole:
             self.check_roles()
-        plan = Plan(table=self.plan.table) if whole else self.plan
+        plan = Plan(table=self.plan.table) if whole else self.fitted()
         question = {"verb": verb, "path": str(self.path), "name": self.name, "plan": plan, "options": options}
         key = msgspec.json.encode(question, order="deterministic")
         known = self.jobs.get(key)
@@ -123,25 +141,29 @@ class OpenTable:
             return known
         self.forget_old()
         self.jobs[key] = job = Job(verb, key, READING if whole else WORKING)
-        task = asyncio.ensure_future(self.run(job))
+        task = asyncio.ensure_future(self.run(job, msgspec.json.encode(plan.table)))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
         return job
 
-    async def run(self, job: Job) -> None:
+    async def run(self, job: Job, reading: bytes) -> None:
         """Have a job done; an inspection tells which columns must have a role, a release what was written."""
         await self.lane(job).run(job)
         if job.state == "done" and job.verb == "inspect":
-            self.columns = [column["column"] for column in msgspec.json.decode(job.body)["columns"]]
+            self.inspected[reading] = [column["column"] for column in msgspec.json.decode(job.body)["columns"]]
         if job.state == "done" and job.verb == "release":
             self.released = [*self.released, msgspec.json.decode(job.body)["release"]["file"]]
 
+    def earlier(self) -> list[str]:
+        """The files of earlier releases that are still there."""
+        return [file for file in self.released if Path(file).is_file()]
+
     def check_roles(self) -> None:
         """Nothing proceeds with a column of which nobody said what it is."""
-        roles = self.plan.roles
+        roles, columns = self.fitted().roles, self.columns or []
         named = {*roles.quasi_identifiers, *roles.sensitive, *roles.identifiers, *roles.keep, *self.dropped}
-        unknown = [name for name in self.columns if name not in named]
-        if unknown or not self.columns:
+        unknown = [name for name in columns if name not in named]
+        if unknown or not columns:
             raise UsageError(f"Give every column a role first; {len(unknown) or 'all'} have none.")
         if not roles.quasi_identifiers:
             raise NoQuasiIdentifier
@@ -179,17 +201,27 @@ class Desk:
         self.target = target.resolve()  # releases are written below it
         self.folder, self._held = claim_folder()
         self.tables: dict[str, OpenTable] = {}
+        self.coming: set[Path] = set()  # folders of tables that are not whole yet
 
     def __iter__(self) -> Iterator[OpenTable]:
         return iter(self.tables.values())
 
-    def own_folder(self) -> Path:
-        """A folder for one table."""
-        if len(self.tables) >= MOST_TABLES:
-            raise UsageError(f"{MOST_TABLES} tables are open. Close one of them first.")
+    @contextmanager
+    def own_folder(self, name: str) -> Iterator[Path]:
+        """A folder for one table, whose place is taken from now on; it is gone again if the table does not come."""
         folder = self.folder / secrets.token_hex(6)
-        folder.mkdir(mode=0o700)
-        return folder
+        self.coming.add(folder)
+        try:
+            if len(self.tables) + len(self.coming) > MOST_TABLES:
+                raise UsageError(f"{MOST_TABLES} tables are open. Close one of them first.")
+            with clear_refusals(Path(name)):
+                folder.mkdir(mode=0o700)
+                yield folder
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        finally:
+            self.coming.discard(folder)
 
     def add(self, name: str, path: Path, folder: Path) -> OpenTable:
         """Put a file on the desk."""
@@ -199,13 +231,14 @@ class Desk:
 
     def open_file(self, path: Path) -> OpenTable:
         """A file of the user's own, named on the command line; it is read where it is."""
-        return self.add(str(path), path.absolute(), self.own_folder())
+        with self.own_folder(str(path)) as folder:
+            return self.add(str(path), path.absolute(), folder)
 
     def open_example(self, name: str) -> OpenTable:
         """A made-up table."""
         file, make = EXAMPLES[name]
-        folder = self.own_folder()
-        found = self.add(file, write_csv(make(), folder / file), folder)
+        with self.own_folder(file) as folder:
+            found = self.add(file, write_csv(make(), folder / file), folder)
         found.is_example = True
         return found
 
@@ -214,16 +247,12 @@ class Desk:
         ending = PurePosixPath(name).suffix.lower()
         if ending not in FORMATS or not 0 < len(name) <= LONGEST_NAME:
             raise UnreadableFile(name[:LONGEST_NAME], f"unknown ending; kech reads {', '.join(FORMATS)}.")
-        folder = self.own_folder()
-        path = folder / f"table{ending}"
-        try:
+        with self.own_folder(name) as folder:
+            path = folder / f"table{ending}"
             with path.open("xb") as file:
                 async for chunk in chunks:
                     file.write(chunk)
-        except BaseException:
-            shutil.rmtree(folder, ignore_errors=True)
-            raise
-        return self.add(PurePosixPath(name).name, path, folder)
+            return self.add(PurePosixPath(name).name, path, folder)
 
     def place(self, name: str) -> Path:
         """The folder a release goes to: one that the user named, below the folder of the studio."""
@@ -231,8 +260,12 @@ class Desk:
         plain = all(part.isprintable() and not part.startswith(".") and "\\" not in part for part in parts)
         if not parts or not plain or len(name) > LONGEST_NAME or PurePosixPath(name).is_absolute():
             raise BadTarget(name[:LONGEST_NAME], "name a folder such as town-k5: letters, no leading dot, no path.")
-        found = self.target.joinpath(*parts).resolve()
-        if not found.is_relative_to(self.target) or found == self.target or (found.exists() and not found.is_dir()):
+        try:
+            found = self.target.joinpath(*parts).resolve()
+            taken = found.exists() and not found.is_dir()
+        except (OSError, RuntimeError):  # a name that is too long, a link to itself
+            raise BadTarget(name, "no folder can have this name here.") from None
+        if not found.is_relative_to(self.target) or found == self.target or taken:
             raise BadTarget(name, "it is not a folder below the one the studio was started for.")
         return found
 

@@ -77,8 +77,8 @@ class Guard:
         query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if scope["path"] == "/" and method == "GET" and list(query) == ["token"]:
             return self.enter(query["token"][0], headers)
-        by_cookie = self.has_cookie(headers)
-        if not by_cookie and not self.is_token(headers.get("authorization", "").removeprefix("Bearer ")):
+        by_cookie, (scheme, _, token) = self.has_cookie(headers), headers.get("authorization", "").partition(" ")
+        if not by_cookie and not (scheme == "Bearer" and self.is_token(token)):
             raise HTTPException(401, NO_TOKEN)
         origins = headers.getlist("origin")
         foreign = origins and origins != [f"http://{self.host}"]

@@ -71,12 +71,19 @@ class Lane:
             except (asyncio.IncompleteReadError, ConnectionError):
                 self.kill()
                 job.refuse("ResourceError", "The worker ended: most likely the memory it may use was not enough.")
+            except OSError as failure:
+                job.refuse(
+                    "ResourceError", f"The worker cannot be started: {(failure.strerror or 'no reason').lower()}."
+                )
             finally:
                 self.current = None
 
     async def ask(self, job: Job) -> None:
         """Send the question; take progress until something else comes."""
         process = await self.start()
+        if job.over.is_set():  # cancelled while the child started
+            await self.close()
+            return
         assert process.stdin is not None and process.stdout is not None
         process.stdin.write(HEADER.pack(b"q", len(job.question)) + job.question)
         await process.stdin.drain()

@@ -223,7 +223,7 @@ def released(desk: Desk, table: OpenTable, options: dict[str, Any]) -> dict[str,
         wish = msgspec.convert(options, Wish)
     except msgspec.ValidationError as fault:
         raise BadOption("release", f"{fault}.") from None
-    known = {"ledger": not table.is_example, "earlier": table.released, "allow_composition": wish.allow_composition}
+    known = {"ledger": not table.is_example, "earlier": table.earlier(), "allow_composition": wish.allow_composition}
     stem = "".join(letter for letter in Path(table.name).stem if letter.isprintable()) or "table"
     place = {"folder": str(desk.place(wish.folder)), "file": stem + wish.ending}
     return place | known | {"table": table.name}

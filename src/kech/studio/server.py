@@ -1,8 +1,10 @@
 """Server: one socket on this machine, one address with a token, until it is interrupted."""
 
+import signal
 import socket
-from collections.abc import Callable
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import uvicorn
@@ -19,9 +21,23 @@ def serve(table: Path | None, folder: Path, port: int, announce: Callable[[str],
     """Bind first, so that the address that is told is the one that answers."""
     with bind(port) as held:
         server, address = make_server(table, folder, held)
-        announce(address)
-        with suppress(KeyboardInterrupt):
+        with ended_by_the_terminal(server), suppress(KeyboardInterrupt):
+            announce(address)
             server.run(sockets=[held])
+
+
+@contextmanager
+def ended_by_the_terminal(server: uvicorn.Server) -> Iterator[None]:
+    """The end of the terminal ends the server as an interrupt does, unless it is to be ignored (nohup)."""
+    heard = threading.current_thread() is threading.main_thread()
+    if not heard or signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        yield
+        return
+    before = signal.signal(signal.SIGHUP, server.handle_exit)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def make_server(table: Path | None, folder: Path, held: socket.socket) -> tuple[uvicorn.Server, str]:

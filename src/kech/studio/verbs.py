@@ -5,7 +5,8 @@ In: a plan, the path of a table and options.  Out: an object for JSON.
 
 import shlex
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from math import inf
@@ -16,7 +17,7 @@ import msgspec
 
 import kech
 from kech.errors import BadTarget
-from kech.files import clear_refusals
+from kech.files import clear_refusals, folder_aside, put_folder_in_place
 from kech.plan import Plan
 from kech.studio.options import (
     BarcodeOptions,
@@ -30,6 +31,7 @@ from kech.studio.options import (
     ZigzagOptions,
 )
 
+PLAN, PAGE = "kech.toml", "report.html"
 ROWS = 10  # of a preview
 MOST_BARS = 50_000  # that a page is given
 MOST_KEPT = 8  # structures of a table kept for the next question
@@ -80,9 +82,10 @@ def sit_down(path: str, plan: Plan, before: Sitting | None) -> Sitting:
     if before is not None and before.is_for(path, plan):
         before.plan = plan
         return before
+    found = Sitting(path, plan, plan.read_table(path))  # a refusal leaves the other table open
     if before is not None:
         before.table.close()
-    return Sitting(path, plan, plan.read_table(path))
+    return found
 
 
 # -- the verbs ---------------------------------------------------------------------------------------------
@@ -119,6 +122,8 @@ def spectrum(sitting: Sitting, asked: SpectrumOptions) -> dict[str, Any]:
     goals = msgspec.structs.asdict(sitting.plan.release)
     goals |= {"k": asked.k, "cut": asked.cut or goals["cut"], "effort": asked.effort or goals["effort"]}
     del goals["eps"]
+    if asked.cut == ["regime"]:  # it publishes every row, whatever the plan lets the others leave out
+        goals["suppress"] = 0.0
     return kech.compute_spectrum(sitting.table, **goals).to_json() | {"plot": None, "effort": goals["effort"]}
 
 
@@ -189,22 +194,51 @@ def outlook(sitting: Sitting, asked: Options) -> dict[str, Any]:
 
 
 def release(sitting: Sitting, asked: ReleaseOptions) -> dict[str, Any]:
-    """`kech release`, `kech verify` and `kech report`; the plan and its hierarchies are written beside the table."""
+    """`kech release`, `kech verify` and `kech report`; the plan and its hierarchies are written beside the table.
+
+    All of it is written aside and put in place at once: a refusal leaves neither a file nor a line in the ledger.
+    """
     folder, target = Path(asked.folder), Path(asked.folder, asked.file)
-    if target.exists():
-        raise BadTarget(target.name, "the folder holds a release of that name. Name another folder.")
-    made, page = sitting.release(), folder / "report.html"
+    made, before = sitting.release(), listed_releases(asked.ledger)
     with clear_refusals(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-    certificate = made.write(
-        target, ledger=asked.ledger, earlier=asked.earlier, allow_composition=asked.allow_composition
-    )
-    found = made.told(target, certificate)
-    written = write_plan(sitting.plan, folder)
-    verified = {"file": str(target), "holds": True, **kech.verify_release(target)}
-    kech.make_report(target, plan=written).write(page)
-    commands = shell_lines(asked, target, written, page)
-    return {"release": found, "verified": verified, "plan": str(written), "report": str(page), "commands": commands}
+        if folder.exists() and any(folder.iterdir()):
+            raise BadTarget(folder.name, "the folder is not empty. Name another folder.")
+        with folder_aside(folder) as draft:
+            private = [str(folder / file.relative_to(draft)) for file in write_plan(sitting.plan, draft)]
+            certificate = made.write(
+                draft / asked.file,
+                ledger=asked.ledger,
+                earlier=asked.earlier,
+                allow_composition=asked.allow_composition,
+            )
+            with struck_unless_done(certificate["file"]["sha256"], asked.ledger, before):
+                verified = {"file": str(target), "holds": True, **kech.verify_release(draft / asked.file)}
+                kech.make_report(draft / asked.file, plan=draft / PLAN).write(draft / PAGE)
+                put_folder_in_place(draft, folder)
+    return {
+        "release": made.told(target, certificate),
+        "verified": verified,
+        "plan": str(folder / PLAN),
+        "report": str(folder / PAGE),
+        "private": private,
+        "commands": shell_lines(asked, target, folder / PLAN, folder / PAGE),
+    }
+
+
+def listed_releases(ledger: bool) -> set[str]:
+    """Hashes of the files that the ledger knows."""
+    return {entry["release"] for entry in kech.open_ledger().listed()} if ledger else set()
+
+
+@contextmanager
+def struck_unless_done(release: str, ledger: bool, before: set[str]) -> Iterator[None]:
+    """A release that was never handed out does not stay in the ledger, unless the same file was handed out before."""
+    try:
+        yield
+    except BaseException:
+        if ledger and release not in before:
+            kech.open_ledger().forget(release)
+        raise
 
 
 def shell_lines(asked: ReleaseOptions, target: Path, plan: Path, page: Path) -> list[str]:
@@ -219,17 +253,17 @@ def shell_lines(asked: ReleaseOptions, target: Path, plan: Path, page: Path) -> 
     return [shlex.join(words) for words in lines]
 
 
-def write_plan(plan: Plan, folder: Path) -> Path:
-    """The plan, and copies of the hierarchies it names."""
-    copy = msgspec.convert(msgspec.to_builtins(plan), Plan)
-    with clear_refusals(folder):
-        for axis in copy.axes.values():
-            if axis.hierarchy:
-                place = folder / "hierarchies"
-                place.mkdir(exist_ok=True)
-                axis.hierarchy = str(shutil.copyfile(axis.hierarchy, place / Path(axis.hierarchy).name))
-    copy.write(folder / "kech.toml")
-    return folder / "kech.toml"
+def write_plan(plan: Plan, folder: Path) -> list[Path]:
+    """The plan, and copies of the hierarchies it names: they hold raw values, and only their owner can read them."""
+    copy, private = msgspec.convert(msgspec.to_builtins(plan), Plan), folder / "private"
+    for axis in copy.axes.values():
+        if axis.hierarchy:
+            private.mkdir(mode=0o700, exist_ok=True)
+            place = private / Path(axis.hierarchy).name
+            place.touch(mode=0o600)
+            axis.hierarchy = str(shutil.copyfile(axis.hierarchy, place))
+    copy.write(folder / PLAN)
+    return sorted(private.iterdir()) if private.exists() else []
 
 
 def axis_file(plan: Plan, column: str) -> str | None:

@@ -34,8 +34,8 @@ export async function show(root, context) {
     const now = table.plan.release, cut = now.cut ?? "local", secret = (table.plan.roles.sensitive ?? []).length > 0;
     replace(form, h("div", { class: "bar" },
       field("k", number("k", { min: 1, max: about.rows, step: 1 }), "rows to hide among"),
-      field("Cut", select(CUTS, cut, (value) => set({ cut: value, effort: ["local", "minimal"].includes(value) ? now.effort : null }))),
-      field("Left out (%)", input("number", 100 * (now.suppress ?? 0), (value) => set({ suppress: Number(value) / 100 || null }), { min: 0, max: 99, step: 0.1 }), "rows, at most"),
+      field("Cut", select(CUTS, cut, (value) => set({ cut: value, effort: ["local", "minimal"].includes(value) ? now.effort : null, suppress: value === "regime" ? null : now.suppress }))),
+      cut !== "regime" && field("Left out (%)", input("number", 100 * (now.suppress ?? 0), (value) => set({ suppress: Number(value) / 100 || null }), { min: 0, max: 99, step: 0.1 }), "rows, at most"),
       ["local", "minimal"].includes(cut) && field("Search", select(EFFORTS, now.effort ?? "", (value) => set({ effort: value || null }))),
       secret && field("l", number("l", { min: 1, step: 1 }), "values in every class"),
       secret && field("t", number("t", { min: 0, max: 1, step: 0.01 }), "distance from the table")));

@@ -30,14 +30,14 @@ export async function show(root, context) {
     else if (busy.textContent.includes("released before")) busy.append(allow);
   }
   replace(root, h("h1", {}, "Release"),
-    h("p", {}, "The table, its certificate, a report that explains it and the plan that makes it again are written into a new folder. Rows are shuffled; only columns with a role are published."),
+    h("p", {}, "The table, its certificate, a report that explains it and the plan that makes it again are written into a new folder. Rows are shuffled; only quasi-identifiers, sensitive and kept columns are published."),
     h("div", { class: "bar" }, field("Folder", folder, `below ${known.folder}`), field("Format", ending), write), busy, result,
     h("div", { class: "next" }, button("Back", () => go("choose"))));
   const running = table.running?.find((job) => job.verb === "release");
   if (running) await start(running);
 }
 
-function written({ release, verified, plan, report, commands }) {
+function written({ release, verified, plan, report, private: secrets, commands }) {
   const warnings = [
     ...Object.entries(release.measured.l ?? {}).filter(([, values]) => values === 1).map(([column]) => `In some class all rows share one ${quoted(column)}: who knows the class learns it.`),
     ...release.identifying.map((column) => `${quoted(column)} is kept as it is, and nearly every row has a value of its own.`),
@@ -51,7 +51,9 @@ function written({ release, verified, plan, report, commands }) {
       h("dl", { class: "figures" }, figures.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
       h("p", {}, "k-anonymity hides rows in a crowd. It does not stop somebody who knows more than the columns you named.")),
     warnings.map((text) => h("p", { class: "note" }, text)),
-    h("h2", {}, "Files"), h("ul", {}, [release.file, release.certificate, report, plan].map((file) => h("li", {}, h("code", {}, file)))),
+    h("h2", {}, "Files"), h("ul", {}, [release.file, release.certificate, report, plan].map((file) => h("li", {}, h("code", {}, file))),
+      secrets.map((file) => h("li", {}, h("code", {}, file), " ", h("span", { class: "private" }, "PRIVATE")))),
+    secrets.length > 0 && h("p", { class: "note" }, "Hierarchies hold values of the table. The plan needs them; do not publish them."),
     release.dropped.length > 0 && h("p", {}, `Not published: ${release.dropped.map(quoted).join(", ")}`),
     h("h2", {}, "The same from the command line"), h("pre", { tabindex: "0" }, commands.join("\n")),
     button("Copy the commands", () => navigator.clipboard.writeText(commands.join("\n")).then(() => say("Copied."), () => say("Copying was not allowed."))));

@@ -102,15 +102,16 @@ function spectrumPage(context, { rows, columns: described }) {
   }
   // A cut that searches shows some k first, and the others when they are known.
   async function addCut(cut) {
-    const searches = ["local", "minimal"].includes(cut), some = ks.filter((k) => LANDMARKS.includes(k)), rest = ks.filter((k) => !LANDMARKS.includes(k));
-    for (const part of searches && rows > FEW ? [some, rest] : [ks]) {
+    const searches = ["local", "minimal"].includes(cut), some = ks.filter((k) => LANDMARKS.includes(k));
+    for (const part of searches && rows > FEW ? [some, ks] : [ks]) {
       const found = await work(busyCuts[cut], context, "spectrum", { k: part, cut: [cut], ...(searches ? { effort: "quick" } : {}) }, `Every k, ${cut} cut`);
       if (!found) return;
       addLines(found.spectrum);
     }
   }
   function addLines(found) {
-    lines = [...lines, ...found].sort((a, b) => a.k - b.k);
+    const known = new Set(found.map((row) => `${row.cut} ${row.k}`)); // all k together know more than some
+    lines = [...lines.filter((row) => !known.has(`${row.cut} ${row.k}`)), ...found].sort((a, b) => a.k - b.k);
     losses.draw(lines, ks);
     classes.draw(lines, ks);
     replace(legendPlace, legend([...new Set(lines.map((row) => row.cut))]));

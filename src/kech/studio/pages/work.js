@@ -12,8 +12,10 @@ export async function work(place, { table, signal }, verb, options, title, { job
     try {
       return await run(table.id, verb, options, { progress: box.progress, signal, job });
     } catch (fault) {
-      if (fault.kind === "Cancelled") await new Promise((resume) => box.end(cancelled(title, resume)));
-      else if (fault.name === "AbortError") throw fault;
+      if (fault.kind === "Cancelled") {
+        job = undefined; // one that was found after a reload is over: it is asked again
+        await new Promise((resume) => box.end(cancelled(title, resume)));
+      } else if (fault.name === "AbortError") throw fault;
       else return box.end(refusal(fault));
     } finally {
       box.end();
