@@ -12,9 +12,18 @@ demo: .venv/installed
 test: .venv/tested .venv-pycanon/installed lint
 	$(BIN)/python -m pytest -q -n 2
 
-# The suite of the engines on Spark, in an environment of its own: local, and on a cluster of one worker.  Needs Java 17.
-test-spark: .venv-spark/installed
-	.venv-spark/bin/python -m pytest -q tests/test_engines.py tests/test_spark.py -k spark
+# The suite of the engines on Spark, in an environment of its own: in threads, and on a cluster of one worker.
+# Where Java or pyspark cannot be had, that is said, and nothing is tested.
+JAVA := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/)java
+test-spark:
+	@if ! $(JAVA) -version 2>&1 | grep -Eq 'version "(1[7-9]|[2-9][0-9])'; then \
+	  echo "Java 17 or newer is not installed: tests on Spark are skipped."; \
+	elif ! $(MAKE) -s .venv-spark/pyspark; then \
+	  echo "pyspark could not be installed: tests on Spark are skipped."; \
+	else \
+	  $(MAKE) -s .venv-spark/installed && \
+	  .venv-spark/bin/python -m pytest -q -n 2 --dist loadgroup tests/test_engines.py tests/test_spark.py -k "spark or cluster"; \
+	fi
 
 lint: .venv/tested
 	$(BIN)/ruff format --check -q src tests benchmarks docs
@@ -99,8 +108,12 @@ compiler:
 	.venv-pycanon/bin/python -m pip install -q --disable-pip-version-check -r $<
 	touch $@
 
-.venv-spark/installed: requirements/build.txt requirements/core.txt requirements/spark.txt $(SOURCES) | compiler
+.venv-spark/pyspark: requirements/spark.txt
 	$(PYTHON) -m venv .venv-spark
-	.venv-spark/bin/python -m pip install -q --disable-pip-version-check -r requirements/build.txt -r requirements/core.txt -r requirements/spark.txt
+	.venv-spark/bin/python -m pip install -q --disable-pip-version-check -r $<
+	touch $@
+
+.venv-spark/installed: .venv-spark/pyspark requirements/build.txt requirements/core.txt $(SOURCES) | compiler
+	.venv-spark/bin/python -m pip install -q --disable-pip-version-check -r requirements/build.txt -r requirements/core.txt
 	.venv-spark/bin/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
 	touch $@

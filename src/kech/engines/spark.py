@@ -1,47 +1,28 @@
 """Apache Spark engine: the rows stay on the workers; the driver sees counts, codes and what is published."""
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import re
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from kech.databases.arrow import as_plain, plain_type
+from kech.databases.address import Address
+from kech.databases.arrow import plain_type
+from kech.databases.spark import (
+    SparkRows,
+    as_text,
+    open_session,
+    quote,
+    read_parquet,
+    refusals,
+    send,
+    send_plain,
+)
 from kech.engines.dialect import NOT_FINITE, NUMBER, Dialect
-from kech.engines.sql import EngineFailed, SqlEngine
-from kech.errors import MissingExtra, UnreadableFile
+from kech.engines.sql import SqlEngine
 
-try:
-    from py4j.protocol import Py4JError
-    from pyspark.errors import PySparkException
-    from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql import functions as sf
-    from pyspark.sql import types as st
-except ImportError:
-    raise MissingExtra("Spark", "spark") from None
-
-SETTINGS = {
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.io.encryption.enabled": "true",  # what is spilled is not readable on disk
-    "spark.sql.session.timeZone": "UTC",  # moments with a zone read the same everywhere
-    "spark.sql.ansi.enabled": "true",
-    "spark.sql.maxPlanStringLength": "10000",
-    "spark.sql.execution.arrow.pyspark.enabled": "true",
-}
-TYPES: dict[Any, Any] = {
-    pa.string(): st.StringType(),
-    pa.bool_(): st.BooleanType(),
-    pa.int16(): st.ShortType(),
-    pa.int32(): st.IntegerType(),
-    pa.int64(): st.LongType(),
-    pa.float32(): st.FloatType(),
-    pa.float64(): st.DoubleType(),
-    pa.date32(): st.DateType(),
-    pa.timestamp("us"): st.TimestampNTZType(),
-    pa.timestamp("us", tz="UTC"): st.TimestampType(),
-}
-NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
+NUMBER_TYPES = re.compile(r"(tinyint|smallint|int|bigint|float|double|decimal\(.*\))")
 PLACE = (1 << 33) - 1  # of a row in its partition, within the number Spark gives it
 
 
@@ -53,7 +34,7 @@ class SparkDialect(Dialect):
 
     def quote(self, name: str) -> str:
         """An identifier, whatever its characters."""
-        return "`" + name.replace("`", "``") + "`"
+        return quote(name)
 
     def literal(self, text: str) -> str:
         """A string constant, whatever its characters."""
@@ -66,10 +47,7 @@ class SparkDialect(Dialect):
 
     def text(self, cell: str, type: str) -> str:
         """A cell as text; floats as Python writes them."""
-        if type.lower() in ("float", "double"):
-            return f"kech_{type.lower()}({cell})"
-        zone = " || '+00'" if type == "timestamp" else ""
-        return f"(CAST({cell} AS STRING){zone})"
+        return as_text(cell, type.lower())
 
     def number(self, text: str) -> str:
         """A text as a float."""
@@ -111,8 +89,8 @@ class SparkEngine(SqlEngine):
 
     def __init__(self, *, master: str | None = None, memory: int | None = None, threads: int | None = None) -> None:
         super().__init__()
-        self.session = open_session(master, memory, threads or 1)
-        self._given: DataFrame | None = None
+        self.session = open_session(master, memory, threads)
+        self._given: Any = None  # the source, to be read again
 
     def _shut(self) -> None:
         for name in ("loaded", "starts", "kept", *self._made):
@@ -121,31 +99,26 @@ class SparkEngine(SqlEngine):
 
     # -- loading -------------------------------------------------------------------------------------------
 
-    def load_parquet(self, path: object, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
-        """Read Parquet files by any path the workers know."""
-        try:
-            given = self.session.read.option("mergeSchema", "true").parquet(str(path))
-        except (PySparkException, Py4JError):
-            raise UnreadableFile(path, "Spark cannot read it as Parquet.") from None
-        self._keep(given, names, wanted, nulls)
+    def load_parquet(self, path: Path, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+        """Read a Parquet file, or a folder of them, by a path of this machine that the workers know too."""
+        self._keep(read_parquet(self.session, f"file://{path.resolve()}", path), names, wanted, nulls)
+
+    def load_table(self, address: Address, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+        """Read Parquet files wherever Spark reaches them."""
+        self._keep(read_parquet(self.session, address.place, address), names, wanted, nulls)
 
     def load_arrow(self, batches: Any, wanted: Sequence[int], nulls: Sequence[str], path: object) -> None:
         """Send record batches to the workers."""
-        self._keep(self._sent(batches, path), batches.schema.names, wanted, nulls)
+        self._keep(send(self.session, batches, path), batches.schema.names, wanted, nulls)
 
-    def _sent(self, batches: Any, path: object) -> DataFrame:
-        plain = pa.schema([(f"c{i}", plain_type(field, path)) for i, field in enumerate(batches.schema)])
-        held = [pa.record_batch(as_plain(batch, path).columns, schema=plain) for batch in batches]
-        return self._frame(pa.Table.from_batches(held, plain)).toDF(*batches.schema.names)
-
-    def _keep(self, given: DataFrame, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+    def _keep(self, given: Any, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
         """Number the rows as they lie: their place in their partition, after all partitions before it."""
         self._given = given
-        columns = [sf.col(self.dialect.quote(names[i])).alias(f"c{i}") for i in wanted]
+        columns = [f"{quote(names[i])} AS c{i}" for i in wanted]
         with refusals("reading the table"):
-            kept = given.select(*columns).withColumn("id", sf.monotonically_increasing_id()).localCheckpoint()
+            kept = given.selectExpr(*columns, "monotonically_increasing_id() AS id").localCheckpoint()
             self.types = {i: kept.schema[f"c{i}"].dataType.simpleString() for i in wanted}
-            counts = kept.groupBy(sf.shiftright("id", 33).alias("part")).count().collect()
+            counts = kept.selectExpr("shiftright(id, 33) AS part").groupBy("part").count().collect()
         before, starts = 0, []
         for part, rows in sorted(tuple(row) for row in counts):
             starts.append((part, before))
@@ -163,13 +136,10 @@ class SparkEngine(SqlEngine):
 
     def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
         """The source as Spark reads it again, all its columns."""
-        given = self._sent(batches, "table") if batches is not None else self._given
-        assert given is not None  # rows were loaded
+        given = send(self.session, batches, "table") if batches is not None else self._given
         given.createOrReplaceTempView("given")
-        types = {name: field.dataType.simpleString() for name, field in zip(columns, given.schema, strict=True)}
-        return self._hashed(
-            {name: (self.dialect.quote(name), type, kind_of(type)) for name, type in types.items()}, "given"
-        )
+        types = {field.name: field.dataType.simpleString() for field in given.schema}
+        return self._hashed({name: (quote(name), types[name], kind_of(types[name])) for name in columns}, "given")
 
     # -- what the verbs stand on -----------------------------------------------------------------------------
 
@@ -190,14 +160,7 @@ class SparkEngine(SqlEngine):
 
     def _put(self, name: str, table: Any, doing: str) -> None:
         with refusals(doing):
-            self._frame(as_plain_table(table)).createOrReplaceTempView(name)
-
-    def _frame(self, table: Any) -> DataFrame:
-        """Plain Arrow rows as rows of Spark."""
-        fields = [st.StructField(field.name, spark_type(field.type)) for field in table.schema]
-        rows = table if table.num_rows else []
-        made: DataFrame = self.session.createDataFrame(rows, st.StructType(fields))
-        return made
+            send_plain(self.session, as_plain_table(table)).createOrReplaceTempView(name)
 
     def _get(self, query: str, doing: str) -> Any:
         with refusals(doing):
@@ -205,76 +168,19 @@ class SparkEngine(SqlEngine):
 
     def _stream(self, query: str) -> Any:
         with refusals("publishing"):
-            ordered = self.session.sql(query).localCheckpoint()
-            parts = ordered.rdd.getNumPartitions()
-            schema = ordered.limit(0).toArrow().schema
-        return pa.RecordBatchReader.from_batches(schema, self._parts(ordered, parts, schema))
-
-    def _parts(self, ordered: DataFrame, parts: int, schema: Any) -> Iterator[Any]:
-        """A partition after the other, so that the driver never holds all rows."""
-        with refusals("publishing"):
-            for part in range(parts):
-                found = ordered.where(sf.spark_partition_id() == part).toArrow()
-                yield from found.cast(schema).to_batches()
+            return SparkRows(self.session.sql(query).localCheckpoint())
 
 
 STARTS = pa.schema([("part", pa.int64()), ("start", pa.int64())])
 
 
-def open_session(master: str | None, memory: int | None, threads: int) -> Any:
-    """A session of its own, in the one application of this process."""
-    chosen = master or f"local[{threads}]"
-    builder = SparkSession.builder.appName("kech").master(chosen)
-    settings = dict(SETTINGS)
-    settings |= {"spark.driver.memory": f"{max(512, memory >> 20)}m"} if memory else {}
-    settings |= {"spark.sql.shuffle.partitions": str(threads)} if chosen.startswith("local") else {}
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    with refusals("starting"):
-        session = builder.getOrCreate().newSession()
-        session.conf.set("spark.sql.session.timeZone", "UTC")
-        for name, write in (("kech_double", float_writer()), ("kech_float", float_writer(single=True))):
-            session.udf.register(name, write, st.StringType())
-    return session
-
-
-def float_writer(*, single: bool = False) -> Callable[[float | None], str | None]:
-    """The shortest digits that read back; what it returns travels to workers that have no kech."""
-
-    def write(number: float | None) -> str | None:
-        import struct
-
-        if number is None:
-            return None
-        if not single or number != number or number in (float("inf"), float("-inf")):  # noqa: PLR0124
-            return repr(number)
-        digits = (float(f"{number:.{size}g}") for size in range(1, 10))
-        return repr(next((x for x in digits if struct.pack("f", x) == struct.pack("f", number)), number))
-
-    return write
-
-
-@contextmanager
-def refusals(doing: str) -> Iterator[None]:
-    """What Spark says, without the cells it quotes."""
-    try:
-        yield
-    except (PySparkException, Py4JError) as failure:
-        raise EngineFailed(f"Spark failed while {doing} ({type(failure).__name__}).") from None
-
-
 def kind_of(type: str) -> str:
     """What a column of this type is for kech."""
-    if type.startswith(NUMBERS):
+    if NUMBER_TYPES.fullmatch(type):
         return "number"
     return {"date": "date", "timestamp": "date", "timestamp_ntz": "date", "string": "text", "boolean": "text"}.get(
         type, "other"
     )
-
-
-def spark_type(kind: Any) -> Any:
-    """A plain type of Arrow in Spark."""
-    return st.DecimalType(kind.precision, kind.scale) if pa.types.is_decimal(kind) else TYPES[kind]
 
 
 def as_plain_table(table: Any) -> Any:
