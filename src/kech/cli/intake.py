@@ -73,7 +73,7 @@ class Intake:
     threads: Annotated[int | None, Parameter(converter=whole)] = None
     """Threads of the engine and the kernels; all cores otherwise."""
     engine: str | None = None
-    """Where rows are worked on: duckdb (files), postgres (tables of a server), or spark for files of any size."""
+    """Where rows are worked on: duckdb (files), postgres (tables of a server), or spark (files too, of any size)."""
     master: str | None = None
     """The cluster of --engine spark: local[4] or spark://host:7077."""
     plan: Path | None = None
@@ -177,7 +177,7 @@ TableName = Annotated[
     str,
     Parameter(
         help="CSV, Parquet, Arrow or Excel file; folder of Parquet files; duckdb:FILE#TABLE; "
-        "postgresql://USER@HOST/BASE?table=SCHEMA.NAME"
+        "postgresql://USER@HOST/BASE?table=SCHEMA.NAME; spark://HOST:7077/PATH; s3a://BUCKET/PATH"
     ),
 ]
 
