@@ -72,6 +72,10 @@ class Intake:
     """Memory the engine may use, such as 2GB; larger tables go to encrypted files."""
     threads: Annotated[int | None, Parameter(converter=whole)] = None
     """Threads of the engine and the kernels; all cores otherwise."""
+    engine: str | None = None
+    """Where rows are worked on: duckdb (files), postgres (tables of a server), or spark (files too, of any size)."""
+    master: str | None = None
+    """The cluster of --engine spark: local[4] or spark://host:7077."""
     plan: Path | None = None
     """A plan (kech.toml); options on the command line come before it."""
     json: Flag = False
@@ -100,7 +104,12 @@ class Intake:
     def open(self, path: str | Path, plan: Plan) -> kech.Table:
         """The table, read as planned."""
         screen.doing("reading the table")
-        typed = {"delimiter": self.delimiter, "encoding": self.encoding}
+        typed = {
+            "delimiter": self.delimiter,
+            "encoding": self.encoding,
+            "engine": self.engine,
+            "master": self.master,
+        }
         known = {name: value for name, value in typed.items() if value is not None}
         return plan.read_table(path, memory=self.memory, threads=self.threads, **known)
 
@@ -174,7 +183,7 @@ TableName = Annotated[
     str | Path,  # a shell completes names of files
     Parameter(
         help="CSV, Parquet, Arrow or Excel file; folder of Parquet files; duckdb:FILE#TABLE; "
-        "postgresql://USER@HOST/BASE?table=SCHEMA.NAME"
+        "postgresql://USER@HOST/BASE?table=SCHEMA.NAME; spark://HOST:7077/PATH; s3a://BUCKET/PATH"
     ),
 ]
 

@@ -129,7 +129,8 @@ def release(
     Parameters
     ----------
     output: str
-        What to write: a .csv or .parquet file, or a table: duckdb:FILE#TABLE or postgresql://...?table=SCHEMA.NAME.
+        What to write: a .csv or .parquet file; a table: duckdb:FILE#TABLE or postgresql://...?table=SCHEMA.NAME; or a
+        folder of Parquet files on Spark: spark://HOST:7077/PATH or hdfs://...
     certificate: Path
         The file of the certificate; beside the file otherwise, so a table in a database needs it.
     k: int
