@@ -65,6 +65,7 @@ class ReleaseSection(_Section):
     t_kind: str = "equal"
     alpha: float | None = None
     max_points: int | None = None  # beyond, axes are made coarser
+    labels: str = "brackets"  # how intervals are written: brackets, dash or columns
 
 
 class Plan(_Section):
