@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test test-spark lint bench docs examples pictures screenshots browser sanitize clean compiler
+.PHONY: demo test test-spark lint bench memory docs examples pictures screenshots browser sanitize clean compiler
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -79,6 +79,10 @@ sanitize: .venv/tested
 	cp $(SANITIZED)/build/_kernels*.so $(SANITIZED)/kech/
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
 	  $(BIN)/python tests/sanitized.py $(SANITIZED) $(addprefix tests/test_,local.py ordering.py bounds.py complexes.py zigzag.py)
+
+# The peak memory of a release under --memory, in a process of its own; the figure is the last line.
+memory: .venv/tested
+	$(BIN)/python tests/memory.py
 
 clean:
 	rm -rf .venv .venv-bench .venv-pycanon .venv-spark .browser build dist kech-demo

@@ -69,7 +69,7 @@ class Intake:
     encoding: str | None = None
     """Encoding of a CSV file: utf-8 (default), utf-16 or latin-1."""
     memory: str | None = None
-    """Memory the engine may use, such as 2GB; larger tables go to encrypted files."""
+    """Memory that kech may use, such as 2GB; larger tables go to encrypted files."""
     threads: Annotated[int | None, Parameter(converter=whole)] = None
     """Threads of the engine and the kernels; all cores otherwise."""
     engine: str | None = None
