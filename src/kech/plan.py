@@ -65,6 +65,10 @@ class ReleaseSection(_Section):
     t_kind: str = "equal"
     alpha: float | None = None
 
+    def wishes(self) -> dict[str, Any]:
+        """What `make_release` takes."""
+        return msgspec.structs.asdict(self)
+
 
 class Plan(_Section):
     """Everything that decides a release, except the rows."""

@@ -9,9 +9,8 @@ from cyclopts import Parameter
 
 import kech
 from kech import screen
-from kech.cli.intake import Flag, Intake, TableName, Whole, app, parse_ks, share, split, whole
+from kech.cli.intake import Flag, Intake, TableName, Whole, app, check_picture, parse_ks, share, split, whole
 from kech.errors import BadOption
-from kech.plot import check_plot
 from kech.screen import shapes as drawings
 
 
@@ -53,8 +52,7 @@ def barcode(
     """
     asked = intake or Intake()
     plan, ks = asked.settle(), parse_ks(k)
-    if plot is not None:
-        check_plot(plot)
+    check_picture(plot)
     dimension = int(has_topology()) if max_dimension is None else max_dimension
     with asked.open(table, plan) as opened:
         found = kech.compute_barcode(
@@ -144,8 +142,7 @@ def zigzag(
     """
     asked = intake or Intake()
     plan, named = asked.settle(), "diagonal" if path is None else " ".join(path)
-    if plot is not None:
-        check_plot(plot)
+    check_picture(plot)
     with asked.open(table, plan) as opened:
         found = kech.compute_zigzag(opened, named, through=through, grid=plan.release.grid)
     if plot is not None:
