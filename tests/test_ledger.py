@@ -247,7 +247,7 @@ def test_without_the_ledger_the_certificate_says_so(people, said, own_ledger, ru
 
 
 def test_the_demo_leaves_the_ledger_alone(run, own_ledger, folder, monkeypatch):
-    monkeypatch.setattr("kech.cli.tables.generate_town", lambda: generate_town(200))
+    monkeypatch.setattr("kech.demo.generate_town", lambda: generate_town(200))
     assert run("demo", "-o", folder / "demo").code == 0
     assert list(own_ledger.iterdir()) == []
 
