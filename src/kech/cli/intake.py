@@ -70,6 +70,10 @@ class Intake:
     """Field separator of a CSV file; found by itself otherwise."""
     encoding: str | None = None
     """Encoding of a CSV file: utf-8 (default), utf-16 or latin-1."""
+    decimal: str | None = None
+    """Mark of decimals in text: a comma where numbers are written 1.234,5; a point otherwise."""
+    dates: str | None = None
+    """Order of day, month and year in text: dmy (31.12.2020), mdy (12/31/2020), or ymd (default)."""
     memory: str | None = None
     """Memory the engine may use, such as 2GB; larger tables go to encrypted files."""
     threads: Annotated[int | None, Parameter(converter=whole)] = None
@@ -87,6 +91,8 @@ class Intake:
         plan.roles.quasi_identifiers = split(self.qi) or plan.roles.quasi_identifiers
         plan.table.delimiter = self.delimiter or plan.table.delimiter
         plan.table.encoding = self.encoding or plan.table.encoding
+        plan.table.decimal = self.decimal or plan.table.decimal
+        plan.table.dates = self.dates or plan.table.dates
         plan.table.null_values = split(self.null_values) or plan.table.null_values
         plan.hierarchies = str(self.hierarchies) if self.hierarchies else plan.hierarchies
         plan.release.grid = self.grid or plan.release.grid

@@ -26,6 +26,7 @@ class DuckDBEngine(SqlEngine):
     """One table, one locked connection, one private folder."""
 
     dialect = Dialect()
+    stored = "source"
 
     def __init__(self, *, memory: str | None = None, threads: int | None = None) -> None:
         super().__init__()

@@ -95,6 +95,7 @@ class PostgresEngine(SqlEngine):
     """One session; everything it makes goes with it."""
 
     dialect = PostgresDialect()
+    stored = "kept"
 
     def __init__(self, address: Address, *, memory: int | None = None, threads: int | None = None) -> None:
         super().__init__()

@@ -114,7 +114,7 @@ def inspection(found: dict[str, Any]) -> None:
     table = grid("column~", "type", "distinct>", "NULL>", "role", "why~", "generalized to~")
     for column in found["columns"]:
         role = column["role"]
-        last = column["generalized"] or column["trouble"] or ""
+        last = column["generalized"] or ("see below" if column["trouble"] else "")
         table.add_row(
             *map(
                 escape,
@@ -130,6 +130,9 @@ def inspection(found: dict[str, Any]) -> None:
             )
         )
     out().print(table)
+    for column in found["columns"]:
+        for said in filter(None, (column["trouble"], column["hint"])):
+            out().print(escape(f"{column['column']!r}: {said}"))
     if found["k"] is not None:
         names = ", ".join(found["quasi_identifiers"])
         share = f"{found['unique_share']:.1%}"
