@@ -135,8 +135,8 @@ def compare(
 def in_words(found: Composition) -> str:
     """What both together leave."""
     return (
-        f"together they leave joint k = {found.joint_k} (at worst {found.worst_k}), and {found.below:,} of "
-        f"{found.rows:,} rows with fewer than {found.k} candidates."
+        f"together they leave some row {found.joint_k} of the {found.k} candidates that one alone leaves (the smallest "
+        f"overlap of classes has {found.worst_k}); {found.below:,} of {found.rows:,} rows have fewer than {found.k}."
     )
 
 

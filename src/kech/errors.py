@@ -11,6 +11,7 @@ KechError
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from shlex import join
 
 
 class KechError(Exception):
@@ -56,10 +57,12 @@ class ColumnInTwoRoles(UsageError):
 
 
 class NoQuasiIdentifier(UsageError):
-    def __init__(self) -> None:
+    def __init__(self, suggested: Iterable[str] = (), command: str = "") -> None:
+        self.suggested = tuple(suggested)
+        example = f"for example: {command} --qi {join(self.suggested)}" if command and self.suggested else ""
         super().__init__(
             "No quasi-identifier is named. Name the columns that could point at a person: --qi COLUMN ...; "
-            "`kech inspect TABLE` suggests them."
+            f"{example or '`kech inspect TABLE` suggests them.'}"
         )
 
 

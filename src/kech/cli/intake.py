@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 
 import kech
 from kech import screen
-from kech.errors import BadOption
+from kech.errors import BadOption, NoQuasiIdentifier
 
 if TYPE_CHECKING:
     from kech.plan import AxisSection, Plan, ReleaseSection
@@ -100,6 +100,14 @@ class Intake:
         return plan
 
     def open(self, path: str, plan: "Plan") -> "kech.Table":
+        """The table, read as planned, with a quasi-identifier or more."""
+        table = self.look(path, plan)
+        if not table.quasi_identifiers:
+            with table:
+                raise NoQuasiIdentifier(kech.inspect_table(table).quasi_identifiers)
+        return table
+
+    def look(self, path: str, plan: "Plan") -> "kech.Table":
         """The table, read as planned."""
         screen.doing("reading the table")
         typed = {"delimiter": self.delimiter, "encoding": self.encoding}

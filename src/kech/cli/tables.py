@@ -49,7 +49,7 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5) 
     if target is not None and target.exists():
         raise BadTarget(target, "it exists, and inspect would write a new plan over it. Name another file.")
     plan = asked.settle()
-    with asked.open(table, plan) as opened:
+    with asked.look(table, plan) as opened:
         found = kech.inspect_table(opened)
     if target is not None:
         from kech.plan import plan_from
@@ -57,7 +57,7 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5) 
         plain = [column.column for column in found.columns if column.role == "plain"]
         note = f"Not published unless you add them to keep: {', '.join(map(repr, plain))}" if plain else ""
         plan_from(found, k, plan).write(target, note)
-    screen.show(found.to_json() | {"plan": target and str(target)}, asked.json, screen.inspection)
+    screen.show({"table": table, **found.to_json(), "plan": target and str(target)}, asked.json, screen.inspection)
 
 
 @app.command
