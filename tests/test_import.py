@@ -32,7 +32,7 @@ def roots(modules):
 def test_importing_kech_reads_no_library_and_one_room():
     found = modules_after("import kech") - BARE
 
-    assert {name for name in found if name.startswith("kech")} == {"kech", "kech.errors"}
+    assert {name for name in found if name.startswith("kech")} == {"kech", "kech.errors", "kech.wording"}
     assert not roots(found) & LIBRARIES
     assert len(found) < 30
 
@@ -43,14 +43,14 @@ def test_help_reads_no_library_but_those_that_draw_it(words):
 
     assert not roots(found) & LIBRARIES
     rooms = {name.split(".")[1] for name in found if name.startswith("kech.")}
-    assert rooms == {"cli", "databases", "errors", "files", "progress", "screen", "studio"}
+    assert rooms == {"cli", "databases", "errors", "files", "progress", "screen", "studio", "wording"}
     assert len(found) < 360
 
 
 def test_a_name_is_imported_with_its_room_alone():
     found = modules_after("import kech; kech.check_certificate") - BARE
 
-    assert {name.split(".")[1] for name in found if name.startswith("kech.")} == {"errors", "certificate"}
+    assert {name.split(".")[1] for name in found if name.startswith("kech.")} == {"certificate", "errors", "wording"}
 
 
 def test_the_stub_names_what_the_table_names():

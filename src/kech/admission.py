@@ -105,7 +105,7 @@ def judge(draft: Draft, before: Sequence[Entry], earlier: Sequence[AnyPath], all
     try:
         nested, found = compare(draft, list(files.values()), trusted, known <= files.keys())
     except UsageError as reason:
-        raise ReleasedBefore(when, f"They cannot be compared. {reason}") from None
+        raise ReleasedBefore(when, f"They cannot be compared. {reason.typed}") from None
     if nested is not None:
         return Word("nested", count, nested_in=nested.name)
     if found is None:

@@ -105,7 +105,7 @@ def describe(table: Table, column: str, facts: ColumnFacts, role: str, reason: s
         if role == "quasi-identifier" and facts.rows:
             generalized = wording(build_axis(table, column, "auto")[0].parameters(()))
     except KechError as refusal:
-        trouble = str(refusal) if role == "quasi-identifier" else None
+        trouble = refusal.typed if role == "quasi-identifier" else None
     bars, hint = count_bars(table, column, facts, kind, role)
     also = (hint.says, hint.axis) if hint else ()
     return ColumnReport(column, kind, facts.distinct, facts.nulls, role, reason, bars, generalized, trouble, *also)

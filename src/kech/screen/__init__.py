@@ -52,13 +52,13 @@ def refuse(refusal: KechError, as_json: bool) -> int:
     if as_json:
         sys.stderr.write(json.dumps(told(refusal), ensure_ascii=False) + "\n")
     else:
-        sys.stderr.write(f"kech: {refusal}\n")
+        sys.stderr.write(f"kech: {refusal.typed}\n")
     return refusal.exit_code
 
 
 def told(refusal: KechError) -> dict[str, Any]:
     """A refusal as JSON."""
-    return {"error": type(refusal).__name__, "message": str(refusal), "exit_code": refusal.exit_code}
+    return {"error": type(refusal).__name__, "message": refusal.typed, "exit_code": refusal.exit_code}
 
 
 def internal(fault: Exception) -> KechError:
