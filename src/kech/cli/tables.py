@@ -1,6 +1,7 @@
 """Commands that make and check tables: inspect, spectrum, release, verify, demo."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -57,7 +58,8 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5) 
         plain = [column.column for column in found.columns if column.role == "plain"]
         note = f"Not published unless you add them to keep: {', '.join(map(repr, plain))}" if plain else ""
         plan_from(found, k, plan).write(target, note)
-    screen.show({"table": table, **found.to_json(), "plan": target and str(target)}, asked.json, screen.inspection)
+    draw = partial(screen.inspection, source=table)
+    screen.show(found.to_json() | {"plan": target and str(target)}, asked.json, draw)
 
 
 @app.command

@@ -131,8 +131,8 @@ def estimate(now: Callable[[], float] = monotonic) -> Callable[[float | None], s
 # -- drawings ----------------------------------------------------------------------------------------------
 
 
-def inspection(found: dict[str, Any]) -> None:
-    """Columns with their guessed roles."""
+def inspection(found: dict[str, Any], source: str) -> None:
+    """Columns with their guessed roles, what is to be said of each, and the command that follows."""
     dialect = f", delimiter {found['delimiter']!r}, {found['encoding']}" if found["delimiter"] else ""
     out().print(f"{found['rows']:,} rows, {len(found['columns'])} columns ({found['format']}{dialect})")
     table = grid("column~", "type", "distinct>", "NULL>", "role", "why~", "generalized to~")
@@ -163,7 +163,7 @@ def inspection(found: dict[str, Any]) -> None:
         share = f"{found['unique_share']:.1%}"
         out().print(escape(f"As it is, k = {found['k']}: {share} of the rows are unique on {names}."))
     if found["plan"]:
-        source, plan = map(shlex.quote, (found["table"], found["plan"]))
+        source, plan = map(shlex.quote, (source, found["plan"]))
         out().print(
             escape(f"Plan written to {found['plan']}. Review it, then: kech release {source} --plan {plan} -o safe.csv")
         )
