@@ -235,7 +235,7 @@ def test_barcode_as_json(ask, people):
 
 
 def test_demo_as_json(ask, folder, monkeypatch):
-    monkeypatch.setattr(cli.tables, "generate_town", lambda: generate_town(300))
+    monkeypatch.setattr("kech.demo.generate_town", lambda: generate_town(300))
     found = ask("demo", "-o", folder / "demo")
     nine, town = found["demo"]
     assert set(nine) == {"table", "release", "spectrum", "verified"}

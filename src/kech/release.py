@@ -189,8 +189,7 @@ class Release:
             private_folder() as folder,
             open_database(address) as database,
         ):
-            if self.table.source.identity is not None and self.table.source.identity == database.identity():
-                raise BadTarget(address, "it is the source table itself. Choose another name.")
+            check_elsewhere(address, database.identity(), self.table)
             report("writing")
             text = folder / "released.csv"
             rows = self.batches(for_csv=False, tally=mapped.tally)
@@ -379,6 +378,16 @@ def check_place(target: Path, table: Table) -> None:
         raise BadTarget(target, "it is the source table itself. Choose another name.")
     if source.is_dir() and source.resolve() in target.resolve().parents:
         raise BadTarget(target, "it lies in the folder of the source table. Choose another folder.")
+
+
+def check_elsewhere(address: Address, identity: object, table: Table) -> None:
+    """A table of a database that is not the source, nor a folder in it."""
+    source = table.source
+    own = source.identity or (None if source.format == "frame" else source.path.resolve().as_uri())
+    if identity is not None and identity == own:
+        raise BadTarget(address, "it is the source table itself. Choose another name.")
+    if isinstance(identity, str) and identity.startswith(f"{own}/"):
+        raise BadTarget(address, "it lies in the folder of the source table. Choose another folder.")
 
 
 def as_json(certificate: dict[str, Any]) -> str:

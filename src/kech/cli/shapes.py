@@ -8,9 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 import kech
-from kech.cli.intake import Flag, Intake, TableName, Whole, app, parse_ks, share, split, whole
+from kech.cli.intake import Flag, Intake, TableName, Whole, app, check_picture, parse_ks, share, split, whole
 from kech.errors import BadOption
-from kech.plot import check_plot
 from kech.screen import shapes as drawings
 
 
@@ -52,8 +51,7 @@ def barcode(
     """
     asked = intake or Intake()
     plan, ks = asked.settle(), parse_ks(k)
-    if plot is not None:
-        check_plot(plot)
+    check_picture(plot)
     dimension = int(has_topology()) if max_dimension is None else max_dimension
     with asked.open(table, plan) as opened:
         found = kech.compute_barcode(
@@ -143,8 +141,7 @@ def zigzag(
     """
     asked = intake or Intake()
     plan, named = asked.settle(), "diagonal" if path is None else " ".join(path)
-    if plot is not None:
-        check_plot(plot)
+    check_picture(plot)
     with asked.open(table, plan) as opened:
         found = kech.compute_zigzag(opened, named, through=through, grid=plan.release.grid)
     if plot is not None:
@@ -184,7 +181,7 @@ def hierarchy(
     """
     asked = intake or Intake()
     plan = asked.settle()
-    with asked.open(table, plan) as opened:
+    with asked.look(table, plan) as opened:
         found = kech.review_hierarchy(opened, column, kind=kind, source=source, pad=pad, grid=plan.release.grid)
     if output is not None:
         found.write(output)

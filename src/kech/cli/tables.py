@@ -1,10 +1,10 @@
 """Commands that make and check tables: inspect, spectrum, release, verify, demo."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
 from cyclopts import Parameter
 
 import kech
@@ -18,17 +18,18 @@ from kech.cli.intake import (
     TableName,
     Whole,
     app,
+    check_picture,
     opened_population,
     parse_ks,
     split,
     whole,
 )
 from kech.databases import find_address
-from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadOption, BadTarget
 from kech.files import clear_refusals
-from kech.plan import AxisSection, Plan, ReleaseSection, plan_from
-from kech.plot import check_plot
+
+if TYPE_CHECKING:
+    from kech.plan import Plan, ReleaseSection
 
 
 @app.command
@@ -49,13 +50,15 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5) 
     if target is not None and target.exists():
         raise BadTarget(target, "it exists, and inspect would write a new plan over it. Name another file.")
     plan = asked.settle()
-    with asked.open(table, plan) as opened:
+    with asked.look(table, plan) as opened:
         found = kech.inspect_table(opened)
     if target is not None:
+        from kech.plan import plan_from
+
         plain = [column.column for column in found.columns if column.role == "plain"]
         note = f"Not published unless you add them to keep: {', '.join(map(repr, plain))}" if plain else ""
         plan_from(found, k, plan).write(target, note)
-    asked.show(found.to_json() | {"plan": target and str(target)}, screen.inspection)
+    asked.show(found.to_json() | {"plan": target and str(target)}, partial(screen.inspection, source=str(table)))
 
 
 @app.command
@@ -91,8 +94,7 @@ def spectrum(
     ks = parse_ks(k) if k else None
     goals, cuts = plan.release, split(cut) or [plan.release.cut]
     goals.reading = check_reading(reading, cuts) or goals.reading
-    if plot is not None:
-        check_plot(plot)
+    check_picture(plot)
     (search or SearchOptions()).settle(goals, cuts)
     (wanted or GoalOptions()).settle(goals)
     with asked.open(table, plan) as opened:
@@ -129,7 +131,8 @@ def release(
     Parameters
     ----------
     output: str
-        What to write: a .csv or .parquet file, or a table: duckdb:FILE#TABLE or postgresql://...?table=SCHEMA.NAME.
+        What to write: a .csv or .parquet file; a table: duckdb:FILE#TABLE or postgresql://...?table=SCHEMA.NAME; or a
+        folder of Parquet files on Spark: spark://HOST:7077/PATH or hdfs://...
     certificate: Path
         The file of the certificate; beside the file otherwise, so a table in a database needs it.
     k: int
@@ -163,7 +166,7 @@ def release(
         goals.k, goals.eps = k, eps
     goals.labels = labels or goals.labels
     with asked.open(table, plan) as opened:
-        made = kech.make_release(opened, **msgspec.structs.asdict(goals))
+        made = kech.make_release(opened, **goals.wishes())
         written = made.write(
             output,
             certificate,
@@ -213,7 +216,7 @@ def verify(
     json: bool
         Print one JSON object.
     """
-    given = kech.read_plan(plan) if plan else Plan()
+    given = kech.read_plan(plan) if plan else kech.Plan()
     (wanted or GoalOptions()).settle(given.release)
     certified = certificate is not None or Path(f"{table}.certificate.json").exists()
     columns = split(qi) or (None if certified else given.roles.quasi_identifiers or None)
@@ -257,9 +260,11 @@ def demo(
     json: bool
         Print one JSON object.
     """
+    from kech.demo import generate_town, nine_rows, write_csv
+
     with clear_refusals(output):
         output.mkdir(parents=True, exist_ok=True)
-    nine = Plan()
+    nine = kech.Plan()
     nine.roles.quasi_identifiers, nine.roles.sensitive = ["age", "zip"], ["salary"]
     nine.release.k, nine.release.grid = 3, "exact"
     town = kech.read_plan(plan) if plan else town_plan(output / "town.toml")
@@ -271,9 +276,11 @@ def demo(
         screen.show({"demo": found}, True, screen.nothing)
 
 
-def town_plan(path: Path) -> Plan:
+def town_plan(path: Path) -> "Plan":
     """The plan of the made-up town, written for the user to read."""
-    plan = Plan()
+    from kech.plan import AxisSection
+
+    plan = kech.Plan()
     plan.roles.identifiers, plan.roles.sensitive = ["person"], ["diagnosis"]
     plan.roles.quasi_identifiers = ["age", "sex", "zip", "moved_in", "schooling", "job"]
     plan.axes["schooling"] = AxisSection("ordinal", ["primary", "secondary", "bachelor", "master", "doctorate"])
@@ -282,24 +289,22 @@ def town_plan(path: Path) -> Plan:
     return plan
 
 
-def run_demo(title: str, path: Path, plan: Plan, *, as_json: bool) -> dict[str, Any]:
+def run_demo(title: str, path: Path, plan: "Plan", *, as_json: bool) -> dict[str, Any]:
     """Spectrum, release, certificate and verification of one table."""
     target = path.with_name(f"{path.stem}-released.csv")
     goals = plan.release
     with plan.read_table(path) as table:
         found = kech.compute_spectrum(table, **spectrum_goals(goals) | {"k": None})
-        certificate = kech.make_release(table, **msgspec.structs.asdict(goals)).write(
-            target, ledger=False
-        )  # nobody is in it
+        certificate = kech.make_release(table, **goals.wishes()).write(target, ledger=False)  # nobody is in it
     figures = kech.check_certificate(target)
     if not as_json:
         screen.demo(title, path, target, found.to_json(), certificate, figures)
     return {"table": str(path), "release": str(target), "spectrum": found.rows(), "verified": figures}
 
 
-def spectrum_goals(goals: ReleaseSection) -> dict[str, Any]:
+def spectrum_goals(goals: "ReleaseSection") -> dict[str, Any]:
     """The goals of a release as a spectrum takes them: it has no eps and writes nothing."""
-    return {name: value for name, value in msgspec.structs.asdict(goals).items() if name not in ("eps", "labels")}
+    return {name: value for name, value in goals.wishes().items() if name not in ("eps", "labels")}
 
 
 def check_reading(reading: str | None, cuts: Sequence[str]) -> str | None:
