@@ -175,7 +175,7 @@ def release(
             earlier=earlier,
             allow_composition=allow_composition,
         )
-        found = made.told(output, written, certificate) | {"mapping": mapping and str(mapping)}
+        found = made.told(output, written, certificate, mapping)
     asked.show(found, screen.released)
 
 
