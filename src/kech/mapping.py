@@ -63,15 +63,15 @@ class ValueTally:
         """Classes in the order of their labels; `released` is the SHA-256 of the file they are in."""
         classes: defaultdict[tuple[Cell, ...], dict[str, list[tuple[Cell, int]]]] = defaultdict(dict)
         for column, counts in zip(self.columns, self.counts, strict=True):
-            for (*labels, value), rows in sorted(counts.items(), key=lambda item: in_order(item[0])):
-                classes[tuple(labels)].setdefault(column, []).append((value, rows))
+            for key, rows in counts.items():
+                classes[key[:-1]].setdefault(column, []).append((key[-1], rows))
         listed = [
             {
                 "rows": sum(rows for _, rows in values[self.columns[0]]),
                 "labels": dict(zip(self.labels, labels, strict=True)),
-                "values": values,
+                "values": {name: sorted(pairs, key=lambda pair: in_order(pair[:1])) for name, pairs in values.items()},
             }
-            for labels, values in classes.items()
+            for labels, values in sorted(classes.items(), key=lambda item: in_order(item[0]))
         ]
         return {"private": True, "notice": BANNER, "released": released, "classes": listed}
 
