@@ -5,12 +5,14 @@
 
 import asyncio
 import csv
+import functools
 import io
 import os
 import random
 import re
 import shutil
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ import pytest
 pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 pytest.importorskip("playwright", reason="no Playwright: run `make browser`")
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import TimeoutError, expect, sync_playwright
 
 import kech
 from kech.studio import jobs
@@ -28,10 +30,23 @@ AXE = Path(__file__).parents[1] / ".browser" / "node_modules" / "axe-core" / "ax
 PICTURES = os.environ.get("KECH_PICTURES")
 SLOW = 120_000 if PICTURES else 60_000  # milliseconds a step may take on a busy machine
 BARS = 10_000
-SHIFTS = """window.shifted = 0;
+SHIFTS = """window.jumps = [];
+const what = ({ node, previousRect: a, currentRect: b }) =>
+  `${node?.nodeName} ${(node?.textContent ?? "").slice(0, 30)}: ${a.x},${a.y} ${a.width}x${a.height} to ${b.x},${b.y}`;
 new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
-  if (!entry.hadRecentInput) window.shifted += entry.value;
+  if (!entry.hadRecentInput) window.jumps.push([entry.value, entry.sources.map(what)]);
 })).observe({ type: "layout-shift", buffered: true });"""  # what jumps without being touched, as browsers measure it
+
+
+class Browser:
+    """Chromium, which can be started anew."""
+
+    def __init__(self, launch):
+        self.launch, self.process = launch, launch()
+
+    def start_over(self):
+        self.process.close()
+        self.process = self.launch()
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +56,24 @@ def browser():
         pytest.skip("no Chromium: run `make browser`")
     with sync_playwright() as playwright:
         options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        made = playwright.chromium.launch(executable_path=path, args=options)
+        made = Browser(lambda: playwright.chromium.launch(executable_path=path, args=options))
         yield made
-        made.close()
+        made.process.close()
+
+
+def tried_again(test):
+    """On a crowded machine Chromium may stop drawing, and waiting is in vain: once more, in a fresh browser."""
+
+    @functools.wraps(test)
+    def trying(visit, **others):
+        try:
+            test(visit, **others)
+        except TimeoutError as stuck:
+            print(f"tried again in a fresh browser: {stuck}")
+            visit.start_over()
+            test(visit, **others)
+
+    return trying
 
 
 class Visitor:
@@ -78,7 +108,8 @@ class Visitor:
         assert self.trouble == []
         assert page.evaluate("window.hacked === undefined")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), f"{name} sticks out"
-        assert page.evaluate("[window.shifted, window.shifted = 0][0]") < 0.1, f"{name} jumps"
+        jumps = page.evaluate("[window.jumps, window.jumps = []][0]")
+        assert sum(jump for jump, _ in jumps) < 0.1, f"{name}: {jumps}"
         if AXE.exists():
             for theme in self.themes:
                 page.emulate_media(color_scheme=theme)
@@ -112,27 +143,36 @@ def serious(page):
     ]
 
 
+class Visits:
+    """Visitors of one studio, each with a window of some width."""
+
+    def __init__(self, browser, folder):
+        self.browser, self.folder, self.open, self.studio = browser, folder, ExitStack(), None
+
+    def __call__(self, width=1280, height=800):
+        if self.studio is None:
+            released = tempfile.TemporaryDirectory(dir="/tmp" if PICTURES else self.folder, prefix="releases-")
+            self.studio = self.open.enter_context(running(Path(self.open.enter_context(released))))
+        size = {"width": width, "height": height}
+        context = self.open.enter_context(self.browser.process.new_context(viewport=size, reduced_motion="reduce"))
+        context.add_init_script(SHIFTS)
+        visitor = Visitor(context.new_page(), self.studio)
+        visitor.page.goto(self.studio.address)
+        visitor.page.get_by_role("heading", name="Open a table").wait_for()
+        return visitor
+
+    def start_over(self):
+        """A fresh browser and a fresh studio."""
+        self.open.close()
+        self.studio = None
+        self.browser.start_over()
+
+
 @pytest.fixture
 def visit(browser, tmp_path):
-    """A visitor at a studio of their own, with a window of some width."""
-    with (
-        tempfile.TemporaryDirectory(dir="/tmp" if PICTURES else tmp_path, prefix="releases-") as folder,
-        running(Path(folder)) as studio,
-    ):
-        contexts = []
-
-        def arrive(width=1280, height=800):
-            context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce")
-            contexts.append(context)
-            context.add_init_script(SHIFTS)
-            visitor = Visitor(context.new_page(), studio)
-            visitor.page.goto(studio.address)
-            visitor.page.get_by_role("heading", name="Open a table").wait_for()
-            return visitor
-
-        yield arrive
-        for context in contexts:
-            context.close()
+    made = Visits(browser, tmp_path)
+    yield made
+    made.open.close()
 
 
 def verified(visitor, folder, name):
@@ -154,6 +194,7 @@ def verified(visitor, folder, name):
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="no axe-core: run `make browser`; no page was checked for screen readers")
+@tried_again
 def test_a_page_without_names_is_found_by_the_rules_of_screen_readers(visit):
     page = visit().page
     assert serious(page) == []
@@ -161,7 +202,9 @@ def test_a_page_without_names_is_found_by_the_rules_of_screen_readers(visit):
     assert [rule for rule, _ in serious(page)] == ["button-name"]
 
 
+@tried_again
 def test_a_release_that_is_cancelled_after_a_reload_is_taken_up_again(visit, monkeypatch):
+    monkeypatch.undo()  # what a first try left
     visitor, start, held = visit(), jobs.Lane.start, [True]
     table = visitor.studio.open_nine(k=3)
 
@@ -182,6 +225,7 @@ def test_a_release_that_is_cancelled_after_a_reload_is_taken_up_again(visit, mon
     visitor.page.get_by_role("heading", name="The written file holds").wait_for()
 
 
+@tried_again
 def test_rows_left_out_are_no_matter_of_the_regime_cut(visit):
     visitor = visit()
     table = visitor.studio.open_nine(k=3, suppress=0.1)
@@ -196,6 +240,7 @@ def test_rows_left_out_are_no_matter_of_the_regime_cut(visit):
 # -- nine rows, by keyboard, on a small screen -------------------------------------------------------------
 
 
+@tried_again
 def test_nine_rows_by_keyboard_on_a_telephone(visit):
     visitor = visit(390, 800)
     page = visitor.page
@@ -248,6 +293,7 @@ def test_nine_rows_by_keyboard_on_a_telephone(visit):
 # -- the town ------------------------------------------------------------------------------------------------
 
 
+@tried_again
 def test_the_town_with_a_reload_a_second_tab_and_a_cancelled_job(visit):
     visitor = visit(1280, 800)
     visitor.themes = ("dark",)
@@ -300,7 +346,8 @@ def edit_the_zip_codes(visitor):
     for label in ("0****", "02***", "021**"):
         visitor.press(f"Below {label}")
     for label in ("0210*", "0211*"):
-        page.get_by_label(f"Choose {label}", exact=True).check()
+        page.get_by_label(f"Choose {label}", exact=True).focus()
+        page.keyboard.press("Space")
     page.get_by_label("New label").fill("harbour")
     visitor.press("Group the chosen")
     page.get_by_label("A value").fill("02105")
@@ -340,6 +387,7 @@ def meddle_in_a_second_tab(visitor):
     with other.expect_response(lambda answer: answer.request.method == "PUT"):
         other.get_by_label("Role of income").select_option("drop")
     other.close()
+    page.bring_to_front()
     page.get_by_label("Role of sex").select_option("keep")
     page.get_by_text("changed in another tab").wait_for()
     page.get_by_text("Every column has a role.").wait_for()
@@ -375,6 +423,7 @@ def hand_over(page, name, body):
     page.set_input_files("#file", [{"name": name, "mimeType": "text/csv", "buffer": body}])
 
 
+@tried_again
 def test_a_nasty_table_stays_text(visit):
     visitor = visit(2560, 1200)
     visitor.themes = ("light",)
@@ -409,6 +458,7 @@ def test_a_nasty_table_stays_text(visit):
     visitor.look("release")
 
 
+@tried_again
 def test_refusals_are_shown_where_they_happen(visit):
     visitor = visit()
     page = visitor.page
@@ -460,6 +510,7 @@ BRUSH = """async (bars) => {
 }"""
 
 
+@tried_again
 def test_ten_thousand_bars_are_brushed_at_sixty_frames_a_second(visit, record_property):
     visitor = visit(1280, 800)
     for _ in range(3):  # somebody else may use the machine

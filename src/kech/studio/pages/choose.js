@@ -3,6 +3,7 @@
 import { cancel } from "./api.js";
 import { button, field, h, input, keepingFocus, refusal, replace, select } from "./dom.js";
 import { loss } from "./numbers.js";
+import { waitsForRoles } from "./roles.js";
 import { consequences } from "./words.js";
 import { work } from "./work.js";
 
@@ -14,6 +15,7 @@ export async function show(root, context) {
   const goals = table.plan.release, next = button("Continue to the release", () => go("release"), "main", { disabled: true });
   const about = await work(busy, context, "inspect", {}, "Looking at the columns");
   if (!about) { replace(root, h("h1", {}, "Choose"), busy); return; }
+  if (waitsForRoles(root, context, "Choose", about)) return;
   if (goals.k == null && goals.eps == null) await table.setRelease({ k: Math.min(5, about.rows) });
   let turn = 0, current = null;
   async function look() {

@@ -119,7 +119,7 @@ export function latticeView(context, { onPath }) {
   return {
     element: h("section", { class: "panel lattice" }, h("header", {}, h("h2", {}, "Lattice"), h("span", { class: "private" }, "PRIVATE")),
       h("p", { class: "hint" }, "A node has one level for every row of a column. Filled nodes reach k; the darkest are minimal: nothing below them does."),
-      minimal, figure, h("div", { class: "bar middle" }, pencil, clear, drawn), heard, detail),
+      h("div", { class: "bar middle" }, pencil, clear, drawn), minimal, figure, heard, detail),
     set(now) {
       found = now;
       columns = Object.keys(now.heights);

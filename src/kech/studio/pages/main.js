@@ -33,9 +33,10 @@ async function show(moveFocus) {
   replace(content, place);
   replace(document.getElementById("answers"));
   try {
+    drawHead(id, step);
     table = id === null ? null : table?.id === id ? table : await Table.find(id);
     if (signal.aborted) return;
-    drawHead(id, step);
+    nameTable(step);
     if (moveFocus) { content.focus({ preventScroll: true }); scrollTo(0, 0); }
     await STEPS[step].show(place, { table, go, signal, again: () => keepingFocus(content, () => show(false)) });
   } catch (fault) {
@@ -45,13 +46,16 @@ async function show(moveFocus) {
 }
 
 function drawHead(id, step) {
-  document.title = `${TITLES[step]}${table ? ` · ${table.name}` : ""} · kech studio`;
-  document.getElementById("table-name").textContent = table ? table.name : "";
   const links = Object.entries(TITLES).map(([name, title]) => h("li", {}, id || name === "open"
     ? h("a", { href: id ? `/tables/${id}/${name}` : "/open", "aria-current": name === step ? "step" : null }, title)
     : h("span", {}, title)));
   const list = replace(document.getElementById("steps"), links), current = list.querySelector("[aria-current]");
   if (current) list.parentElement.scrollLeft = current.offsetLeft - list.offsetLeft - 60;
+}
+
+function nameTable(step) {
+  document.title = `${TITLES[step]}${table ? ` · ${table.name}` : ""} · kech studio`;
+  document.getElementById("table-name").textContent = table ? table.name : "";
 }
 
 document.addEventListener("click", (event) => {

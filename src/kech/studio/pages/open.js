@@ -46,7 +46,7 @@ async function showChoice(root, { go, signal }) {
 // -- how it is read ------------------------------------------------------------------------------------------
 
 async function showTable(root, context) {
-  const { table, go, again } = context, busy = h("div", {}), trouble = h("div", {}), rows = h("div", {}), facts = h("p", { class: "hint" }, "Being read …"), next = h("div", { class: "next" });
+  const { table, go, again } = context, busy = h("div", {}), trouble = h("div", {}), rows = h("div", {}), facts = h("p", { class: "hint told" }, "Being read …"), next = h("div", { class: "next" });
   const section = table.plan.table;
   const set = (change) => table.save((it) => { it.plan.table = { ...it.plan.table, ...change }; }).then(again, (fault) => replace(trouble, refusal(fault)));
   const isText = /\.(csv|tsv|txt)$/i.test(table.name);

@@ -31,8 +31,7 @@ export async function show(root, context) {
   }
   replace(root, h("h1", {}, "Release"),
     h("p", {}, "The table, its certificate, a report that explains it and the plan that makes it again are written into a new folder. Rows are shuffled; only quasi-identifiers, sensitive and kept columns are published."),
-    h("div", { class: "bar" }, field("Folder", folder, `below ${known.folder}`), field("Format", ending), write), busy, result,
-    h("div", { class: "next" }, button("Back", () => go("choose"))));
+    h("div", { class: "bar" }, field("Folder", folder, `below ${known.folder}`), field("Format", ending), write, button("Back", () => go("choose"))), busy, result);
   const running = table.running?.find((job) => job.verb === "release");
   if (running) await start(running);
 }
