@@ -13,6 +13,7 @@ from kech.lattice import GeneralizationLattice, compute_lattice
 from kech.ledger import Ledger, open_ledger
 from kech.outlook import Outlook, Plane, compute_outlook, compute_plane
 from kech.plan import Plan, read_plan
+from kech.publication import Publication, publish_release
 from kech.release import Release, make_release
 from kech.report import Report, make_report
 from kech.review import HierarchyReview, review_hierarchy
@@ -35,6 +36,7 @@ __all__ = [
     "Outlook",
     "Plan",
     "Plane",
+    "Publication",
     "Release",
     "Report",
     "Risk",
@@ -57,6 +59,7 @@ __all__ = [
     "make_release",
     "make_report",
     "open_ledger",
+    "publish_release",
     "read_hierarchy",
     "read_plan",
     "read_table",

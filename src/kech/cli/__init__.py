@@ -7,11 +7,11 @@ import cyclopts
 
 import kech
 from kech import screen
-from kech.cli import ledgers, reports, risks, shapes, studio, tables
+from kech.cli import ledgers, outlooks, reports, risks, shapes, studio, tables
 from kech.cli.intake import app
 from kech.errors import KechError, UsageError
 
-__all__ = ["app", "ledgers", "main", "reports", "risks", "shapes", "studio", "tables"]
+__all__ = ["app", "ledgers", "main", "outlooks", "reports", "risks", "shapes", "studio", "tables"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

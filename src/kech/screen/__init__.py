@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from kech.errors import KechError, ResourceError
 from kech.progress import listen, report
 from kech.screen.ledgers import earlier_releases
+from kech.screen.outlooks import rows
 from kech.screen.terminal import grid, out
 
 LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
@@ -129,6 +130,9 @@ def inspection(found: dict[str, Any]) -> None:
             )
         )
     out().print(table)
+    if found["first_rows"] is not None:
+        out().print("[yellow]PRIVATE:[/] the first rows as they are read.")
+        rows([column["column"] for column in found["columns"]], found["first_rows"])
     if found["k"] is not None:
         names = ", ".join(found["quasi_identifiers"])
         share = f"{found['unique_share']:.1%}"
@@ -194,6 +198,10 @@ def nearness(row: dict[str, Any]) -> str:
 def released(found: dict[str, Any]) -> None:
     """What was written, in plain words."""
     out().print(escape(f"Wrote {found['file']} and {found['certificate']}"))
+    if "verified" in found:
+        out().print(escape(f"Wrote {found['report']} and {found['plan']}; the file was verified."))
+    for file in found.get("private", []):
+        out().print(escape(f"PRIVATE: {file} holds values of the table; the plan needs it, do not publish it."))
     claims(found)
     homogeneous(found["measured"]["l"])
     earlier_releases(found["ledger"])

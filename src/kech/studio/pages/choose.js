@@ -4,7 +4,7 @@ import { cancel } from "./api.js";
 import { button, field, h, input, keepingFocus, refusal, replace, select } from "./dom.js";
 import { loss } from "./numbers.js";
 import { waitsForRoles } from "./roles.js";
-import { consequences } from "./words.js";
+import { INSPECTED } from "./table.js";
 import { work } from "./work.js";
 
 const CUTS = [["local", "local: lowest loss"], ["minimal", "minimal: smallest blur of any row"], ["domain", "domain: one level for a whole column"], ["regime", "regime: connected components"]];
@@ -13,7 +13,7 @@ const EFFORTS = [["quick", "quick"], ["", "normal"], ["best", "best"]];
 export async function show(root, context) {
   const { table, go } = context, busy = h("div", { class: "slot" }), trouble = h("div", {}), result = h("div", { class: "outcome" });
   const goals = table.plan.release, next = button("Continue to the release", () => go("release"), "main", { disabled: true });
-  const about = await work(busy, context, "inspect", {}, "Looking at the columns");
+  const about = await work(busy, context, "inspect", INSPECTED, "Looking at the columns");
   if (!about) { replace(root, h("h1", {}, "Choose"), busy); return; }
   if (waitsForRoles(root, context, "Choose", about)) return;
   if (goals.k == null && goals.eps == null) await table.setRelease({ k: Math.min(5, about.rows) });
@@ -22,10 +22,10 @@ export async function show(root, context) {
     const mine = ++turn;
     next.disabled = true;
     if (current) await cancel(table.id, current).catch(() => {}); // nobody waits for what is not wanted any more
-    const found = await work(busy, context, "outlook", {}, "Trying it", { named: (job) => { current = job; } });
+    const found = await work(busy, context, "outlook", {}, "Trying it", { named: ({ job }) => { current = job; } });
     if (mine !== turn) return;
     current = null;
-    replace(result, found && outlook(found, about.rows));
+    replace(result, found && outlook(found));
     next.disabled = !found;
   }
   const set = (change) => table.setRelease(change).then(() => { replace(trouble); keepingFocus(form, draw); return look(); }, (fault) => { replace(trouble, refusal(fault)); });
@@ -47,10 +47,10 @@ export async function show(root, context) {
   await look();
 }
 
-function outlook(found, total) {
+function outlook(found) {
   const most = Math.max(...found.columns.map((column) => column.loss), 1e-9);
   return h("div", { class: "grid choose" },
-    h("section", { class: "panel" }, h("h2", {}, "What it does"), h("ul", { class: "words" }, consequences(found, total).map((text) => h("li", {}, text)))),
+    h("section", { class: "panel" }, h("h2", {}, "What it does"), h("ul", { class: "words" }, found.words.map((text) => h("li", {}, text)))),
     h("section", { class: "panel" }, h("h2", {}, `Loss ${loss(found.figures.loss)}`),
       h("p", { class: "hint" }, "How wide a published cell is on average: 0 tells all, 1 tells nothing."),
       h("table", { class: "losses" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Column"), h("th", { scope: "col" }, "Share of the widest"), h("th", { scope: "col", class: "number" }, "Loss"))),

@@ -75,7 +75,7 @@ document.addEventListener("stale", () => show(false));
 const answers = document.getElementById("answers");
 
 document.addEventListener("answered", ({ detail: { verb, path } }) => {
-  if (!answers.childElementCount) answers.append(h("p", {}, "The answers on this page (of these, the command line prints the same with --json: inspect, hierarchy, spectrum, barcode, lattice, zigzag): "));
+  if (!answers.childElementCount) answers.append(h("p", {}, "The answers on this page, as the command line prints them with --json: "));
   answers.querySelector(`[data-verb="${verb}"]`)?.remove();
   answers.firstElementChild.append(h("a", { href: path, target: "_blank", "data-verb": verb }, `${verb} `));
 });

@@ -2,6 +2,7 @@
 
 import { button, h, input, quoted, refusal, replace, select } from "./dom.js";
 import { count, percent, plural } from "./numbers.js";
+import { INSPECTED } from "./table.js";
 import { work } from "./work.js";
 
 const ROLES = [
@@ -37,7 +38,7 @@ export async function show(root, context) {
   const { table, go } = context, busy = h("div", {}), trouble = h("div", {}), body = h("div", {});
   replace(root, h("h1", {}, "What is every column for?"),
     h("ul", { class: "hint" }, ROLES.slice(1).map(([role, text]) => h("li", {}, h("strong", {}, text), `: ${MEANING[role]}`))), busy, trouble, body);
-  const found = await work(busy, context, "inspect", {}, "Looking at the columns");
+  const found = await work(busy, context, "inspect", INSPECTED, "Looking at the columns");
   if (!found) return;
   const roles = Object.fromEntries(found.columns.map(({ column }) => [column, table.roleOf(column)]));
   const rows = found.columns.map((column) => line(column, roles, found.rows, changed));

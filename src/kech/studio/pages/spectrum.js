@@ -8,6 +8,7 @@ import { latticeView } from "./lattice.js";
 import { count, loss, short } from "./numbers.js";
 import { planeView } from "./plane.js";
 import { waitsForRoles } from "./roles.js";
+import { INSPECTED } from "./table.js";
 import { work } from "./work.js";
 import { zigzagView } from "./zigzag.js";
 
@@ -23,7 +24,7 @@ export async function show(root, context) {
   const { table, go, signal } = context;
   const busy = h("div", {}), body = h("div", {});
   replace(root, h("h1", {}, "See the spectrum"), busy, body);
-  const about = await work(busy, context, "inspect", {}, "Looking at the columns");
+  const about = await work(busy, context, "inspect", INSPECTED, "Looking at the columns");
   if (!about || waitsForRoles(root, context, "Spectrum", about)) return;
   const page = spectrumPage(context, about);
   replace(body, page.element, h("div", { class: "next" },
@@ -134,7 +135,7 @@ function spectrumPage(context, { rows, columns: described }) {
   const drawPlane = latest(async () => {
     const { x, y, by, eps, k, cut } = state;
     try {
-      const found = await run(table.id, "plane", by === "eps" ? { x, y, eps } : { x, y, k, cut: planeCut.value }, { signal });
+      const found = await run(table.id, "plane", by === "eps" ? { x, y, eps } : { x, y, k, cut: planeCut.value, ...(planeCut.value === "local" ? { effort: "quick" } : {}) }, { signal });
       plane.set(found);
       if (by === "eps" && !barcode.at(eps)) { seen = found; drawFacts(regimes.filter((regime) => regime.k >= k)); }
       planeTold.textContent = `${by === "eps" ? `Components at eps = ${short(eps)}` : `Classes for k = ${k}, ${planeCut.value} cut`}: ${count(found.classes)}, the smallest with ${count(found.smallest)} rows.`;

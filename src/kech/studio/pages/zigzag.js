@@ -45,7 +45,7 @@ export function zigzagView(context) {
       if (!now) return;
       found = now;
       const held = found.regimes.map(({ start, stop }) => (start === stop ? `position ${start}` : `positions ${start} to ${stop}`));
-      told.textContent = `${plural(found.path.length, "node")}, ${count(found.bars.length)} bars. ${held.length ? `Every class has ${k} rows or more at ${held.join(", ")}.` : `Nowhere has every class ${k} rows.`}`;
+      told.textContent = `${plural(found.path.length, "node")}, ${count(found.bars.length + found.shorter_bars)} bars. ${held.length ? `Every class has ${k} rows or more at ${held.join(", ")}.` : `Nowhere has every class ${k} rows.`}`;
       canvas.setAttribute("aria-label", told.textContent);
       redraw();
     },
