@@ -21,6 +21,8 @@ import pytest
 pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 pytest.importorskip("uvicorn", reason="the extra `studio` is not installed")
 
+from starlette.exceptions import HTTPException
+
 import kech
 from kech import publication
 from kech.demo import generate_town, nine_rows, write_csv
@@ -61,6 +63,26 @@ def test_without_the_token_nobody_is_answered(studio):
 def test_another_host_is_refused_before_the_token_is_looked_at(studio, host):
     assert studio.send("GET", "/", host=host)[0] == 421
     assert studio.send("GET", "/", host=host, token=False)[0] == 421
+
+
+def test_the_port_that_browsers_do_not_name_need_not_be_named():
+    def passes(port, **headers):
+        raw = [
+            (name.encode(), value.encode()) for name, value in ({"authorization": f"Bearer {token}"} | headers).items()
+        ]
+        scope = {"type": "http", "method": "POST", "path": "/x", "query_string": b"", "headers": raw}
+        try:
+            return made[port].check(scope) is None
+        except HTTPException:
+            return False
+
+    made = {port: guard.Guard(None, port, "/") for port in (80, 8080)}
+    token = made[80].token
+    made[8080].token = token
+    for name in ("127.0.0.1", "127.0.0.1:80"):
+        assert passes(80, host=name, origin=f"http://{name}") and not passes(8080, host=name)
+    assert not passes(80, host="127.0.0.1", origin="http://localhost") and not passes(80, host="localhost")
+    assert passes(8080, host="127.0.0.1:8080") and not passes(8080, host="127.0.0.1:8080", origin="http://127.0.0.1")
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1", "https://127.0.0.1:1"])

@@ -103,7 +103,7 @@ def compute_outlook(release: Release, *, rows: int = 10) -> Outlook:
     before = [[row[at] for at in held] for row in table.head(rows)]
     classes = find_classes(release, len(before))
     after = [None if group < 0 else relabel(release, row, group) for row, group in zip(before, classes, strict=True)]
-    words = tuple(consequences(figures, columns, asked, partition.suppressed / partition.rows_in))
+    words = tuple(consequences(figures | {"k": partition.k}, columns, asked, partition.suppressed / partition.rows_in))
     return Outlook(figures, columns, words, release.columns, before, after)
 
 
