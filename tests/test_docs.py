@@ -51,6 +51,7 @@ def test_there_are_commands():
         "ledger",
         "report",
         "compare",
+        "completion",
     }
 
 

@@ -30,7 +30,7 @@ from studios import running
 AXE = Path(__file__).parents[1] / ".browser" / "node_modules" / "axe-core" / "axe.min.js"
 PICTURES = os.environ.get("KECH_PICTURES")
 SLOW = 120_000 if PICTURES else 60_000  # milliseconds a step may take on a busy machine
-BARS = 10_000
+BARS, SIXTIETH = 10_000, 17  # milliseconds of a frame at 60 a second, rounded up
 UNSEEN = {
     "cli",
     "screen",
@@ -583,10 +583,15 @@ BRUSH = """async (bars) => {
   const bar = (_, i) => ({ dimension: 0, birth: birth(i), death: death(i), weight: 1 + (i % 41) });
   const found = Array.from({ length: bars }, bar);
   view.set({ bars: found });
-  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  let work = [];
+  const frame = () => new Promise((resolve) => requestAnimationFrame((start) => {
+    work.push(performance.now() - start);
+    resolve(start);
+  }));
   for (let i = 0; i < 10; i += 1) await frame();
   const times = async (change) => {
     const taken = [];
+    work = [];
     let last = await frame();
     for (let i = 0; i < 90; i += 1) {
       view.mark(change(i));
@@ -595,21 +600,21 @@ BRUSH = """async (bars) => {
       taken.push(now - last);
       last = now;
     }
-    return taken.sort((a, b) => a - b);
+    const middle = (list) => list.sort((a, b) => a - b)[45];
+    return { frame: middle(taken), drawing: middle(work) };
   };
-  const eps = await times((i) => ({ eps: i / 90 })), k = await times((i) => ({ k: 2 + (i % 30) }));
-  return { eps: eps[45], eps95: eps[85], k: k[45], k95: k[85] };
+  return { eps: await times((i) => ({ eps: i / 90 })), k: await times((i) => ({ k: 2 + (i % 30) })) };
 }"""
 
 
 @tried_again
 def test_ten_thousand_bars_are_brushed_at_sixty_frames_a_second(visit, record_property):
     visitor = visit(1280, 800)
-    for _ in range(3):  # somebody else may use the machine
-        best = visitor.page.evaluate(BRUSH, BARS)
-        if best["eps"] < 20:
+    for _ in range(5):  # somebody else may use the machine
+        found = visitor.page.evaluate(BRUSH, BARS)
+        slowest = max(found["eps"]["frame"], found["k"]["frame"])
+        if slowest <= SIXTIETH:
             break
-    record_property("frames", best)
-    print(f"frames of {BARS:,} bars, ms: {best}")
-    assert best["eps"] < 20  # a frame at 60 a second takes 16.7
-    assert best["k"] < 50
+    record_property("frames", found)
+    print(f"{BARS:,} bars, median ms of a frame and of the drawing in it: {found}")
+    assert slowest <= SIXTIETH

@@ -7,7 +7,6 @@ import msgspec
 from cyclopts import Parameter
 
 import kech
-from kech import screen
 from kech.cli.intake import CutOptions, GoalOptions, Intake, SearchOptions, TableName, Whole, app, whole
 from kech.errors import BadOption
 from kech.plot import check_plot
@@ -40,7 +39,7 @@ def outlook(
     with asked.open(table, plan) as opened:
         made = kech.make_release(opened, **msgspec.structs.asdict(plan.release))
         found = kech.compute_outlook(made, rows=rows)
-    screen.show(found.to_json(), asked.json, drawings.outlook)
+    asked.show(found.to_json(), drawings.outlook)
 
 
 @app.command
@@ -96,4 +95,4 @@ def plane(
         found = kech.compute_plane(seen, across, up, eps=eps)
     if plot is not None:
         found.plot(plot)
-    screen.show(found.to_json() | {"plot": plot and str(plot)}, asked.json, drawings.plane)
+    asked.show(found.to_json() | {"plot": plot and str(plot)}, drawings.plane)

@@ -58,7 +58,7 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5, 
         plain = [column.column for column in found.columns if column.role == "plain"]
         note = f"Not published unless you add them to keep: {', '.join(map(repr, plain))}" if plain else ""
         plan_from(found, k, plan).write(target, note)
-    screen.show(found.to_json() | {"plan": target and str(target)}, asked.json, screen.inspection)
+    asked.show(found.to_json() | {"plan": target and str(target)}, screen.inspection)
 
 
 @app.command
@@ -102,7 +102,7 @@ def spectrum(
         found = kech.compute_spectrum(opened, **spectrum_goals(goals) | {"k": ks, "cut": cuts})
     if plot is not None:
         found.plot(plot)
-    screen.show(found.to_json() | {"plot": plot and str(plot), "effort": goals.effort}, asked.json, screen.spectrum)
+    asked.show(found.to_json() | {"plot": plot and str(plot), "effort": goals.effort}, screen.spectrum)
 
 
 @app.command
@@ -117,6 +117,8 @@ def release(
     cutting: CutOptions | None = None,
     search: SearchOptions | None = None,
     wanted: GoalOptions | None = None,
+    labels: str | None = None,
+    mapping: Path | None = None,
     earlier: Annotated[list[Path], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
     allow_composition: Flag = False,
     no_ledger: Flag = False,
@@ -129,12 +131,17 @@ def release(
     Parameters
     ----------
     output: str
-        What to write: a .csv or .parquet file, or a table: duckdb:FILE#TABLE or postgresql://...?table=SCHEMA.NAME.
+        What to write: a .csv or .parquet file; a table: duckdb:FILE#TABLE or postgresql://...?table=SCHEMA.NAME; or a
+        folder of Parquet files on Spark: spark://HOST:7077/PATH or hdfs://...
     certificate: Path
         The file of the certificate; beside the file otherwise, so a table in a database needs it.
     folder: Path
         Write into this new folder, where the output is the name of the file: the table and its certificate, a report
         and the plan, all or nothing, and verified.
+    labels: str
+        How intervals are written: brackets ([22, 25], default), dash (22-25) or columns (age_low and age_high).
+    mapping: Path
+        Also write which values stand behind the labels of each class: a .json file. PRIVATE: it undoes the release.
     earlier: list[Path]
         Files released before from the same table: a coarser one is welcome, any other is refused.
     allow_composition: bool
@@ -145,21 +152,25 @@ def release(
     asked = intake or Intake()
     plan = asked.settle()
     (cutting or CutOptions()).settle(plan.release, search, wanted)
-    if folder is not None and certificate is not None:
-        raise BadOption("--certificate", "in a folder of its own a release has its certificate beside it.")
+    plan.release.labels = labels or plan.release.labels
+    if folder is not None and (certificate is not None or mapping is not None):
+        raise BadOption(
+            "--folder", "it holds what goes out, certificate included: leave --certificate and --mapping away."
+        )
     past: dict[str, Any] = {"ledger": not no_ledger, "earlier": earlier, "allow_composition": allow_composition}
     with asked.open(table, plan) as opened:
         made = kech.make_release(opened, **msgspec.structs.asdict(plan.release))
         if folder is not None:
             found = kech.publish_release(made, folder, output, plan, **past).to_json()
         else:
-            found = made.told(output, made.write(output, certificate, **past), certificate)
-    screen.show(found, asked.json, screen.released)
+            written = made.write(output, certificate, mapping=mapping, **past)
+            found = made.told(output, written, certificate) | {"mapping": mapping and str(mapping)}
+    asked.show(found, screen.released)
 
 
 @app.command
 def verify(
-    table: Annotated[str, Parameter(help="A released file, or a table of a database.")],
+    table: Annotated[str | Path, Parameter(help="A released file, or a table of a database.")],
     /,
     *,
     certificate: Path | None = None,
@@ -279,5 +290,5 @@ def run_demo(title: str, path: Path, plan: Plan, *, as_json: bool) -> dict[str, 
 
 
 def spectrum_goals(goals: ReleaseSection) -> dict[str, Any]:
-    """The goals of a release as a spectrum takes them: it has no eps."""
-    return {name: value for name, value in msgspec.structs.asdict(goals).items() if name != "eps"}
+    """The goals of a release as a spectrum takes them: it has no eps and writes nothing."""
+    return {name: value for name, value in msgspec.structs.asdict(goals).items() if name not in ("eps", "labels")}
