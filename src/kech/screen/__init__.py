@@ -18,6 +18,7 @@ from kech.errors import KechError, ResourceError
 from kech.progress import listen, report
 from kech.screen.ledgers import earlier_releases
 from kech.screen.lines import say
+from kech.screen.outlooks import rows
 from kech.screen.terminal import grid, out
 
 LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
@@ -164,6 +165,9 @@ def inspection(found: dict[str, Any], source: str) -> None:
         for said in filter(None, (column["trouble"], column["hint"])):
             planned = " The plan says so." if found["plan"] and column["suggested"] else ""
             out().print(escape(f"{column['column']!r}: {said}{planned}"))
+    if found["first_rows"] is not None:
+        out().print("[yellow]PRIVATE:[/] the first rows as they are read.")
+        rows([column["column"] for column in found["columns"]], found["first_rows"])
     if found["k"] is not None:
         names = ", ".join(found["quasi_identifiers"])
         share = f"{found['unique_share']:.1%}"
@@ -230,6 +234,10 @@ def nearness(row: dict[str, Any]) -> str:
 def released(found: dict[str, Any]) -> None:
     """What was written, in plain words."""
     out().print(escape(f"Wrote {found['file']} and {found['certificate']}"))
+    if "verified" in found:
+        out().print(escape(f"Wrote {found['report']} and {found['plan']}; the file was verified."))
+    for file in found.get("private", []):
+        out().print(escape(f"PRIVATE: {file} holds values of the table; the plan needs it, do not publish it."))
     claims(found)
     kept_goals("In", found["goals"], found["measured"]["l"])
     if "l" in found["goals"]:
