@@ -158,6 +158,20 @@ def clear_leftovers(folder: Path, pattern: str) -> None:
                 os.close(handle)
 
 
+def is_held(draft: Path) -> bool:
+    """Whether somebody is still writing a draft, or may be."""
+    try:
+        handle = os.open(draft, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    try:
+        return not lock(handle)
+    finally:
+        os.close(handle)
+
+
 def lock(handle: int) -> bool:
     """Whether this process now holds the file."""
     try:

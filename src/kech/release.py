@@ -116,14 +116,18 @@ class Release:
         ledger: Ledger | bool = True,
         earlier: Sequence[str | PathLike[str]] = (),
         allow_composition: bool = False,
+        within: Path | None = None,
     ) -> dict[str, Any]:
         """Write the table (.csv, .parquet or a table of a database) and its certificate; give back the certificate.
 
         The certificate of a file lies beside it unless it is named: `<path>.certificate.json`.  Both are written aside,
         checked from what was written alone, and put in place last.  A table that was released before (the ledger
         knows; `earlier` names the files) is refused unless this release is coarser, or composition allowed.
+        A file `within` a folder that is itself a draft is in its place once that folder is.
         """
         also = asked(ledger, allow_composition)
+        if book := chosen(ledger):
+            book.settle()
         if address := find_address(path):
             return self.write_table(address, certificate, also, (ledger, earlier, allow_composition))
         with clear_refusals(Path(path)):
@@ -135,7 +139,7 @@ class Release:
             report("checking the written file")
             certified = self.certify(draft, target.name, FORMATS[target.suffix.lower()], also)
             certificate_draft.write_text(as_json(certified), "utf-8")
-            drafted = Draft(draft, certificate_draft, certified, target, self.table)
+            drafted = Draft(draft, certificate_draft, certified, target, self.table, within or draft)
             with self.admitted(drafted, ledger, earlier, allow_composition):
                 put_in_place({draft: target, certificate_draft: beside})
         return certified
@@ -162,7 +166,8 @@ class Release:
                 table.export(text)
                 certified = self.certify(text, address.table, "csv", also)
                 draft.write_text(as_json(certified), "utf-8")
-                with self.admitted(Draft(text, draft, certified, beside, self.table), *admission):
+                drafted = Draft(text, draft, certified, beside, self.table, draft, address)
+                with self.admitted(drafted, *admission):
                     table.put_in_place()
                     text.unlink()
                     put_in_place({draft: beside})
@@ -178,8 +183,7 @@ class Release:
     ) -> Iterator[None]:
         """What the ledger says of a release while it is put in place."""
         report("looking for earlier releases")
-        book = (open_ledger() if ledger else None) if isinstance(ledger, bool) else ledger
-        with admitted(drafted, book, earlier, allow_composition) as word:
+        with admitted(drafted, chosen(ledger), earlier, allow_composition) as word:
             yield
         self.words.append(word)
 
@@ -285,6 +289,11 @@ def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishe
     if wishes.goals:
         check_goals(found, wishes.goals, "and the components at this eps reach")
     return found
+
+
+def chosen(ledger: Ledger | bool) -> Ledger | None:
+    """The ledger of this user, one of the caller's own, or none."""
+    return (open_ledger() if ledger else None) if isinstance(ledger, bool) else ledger
 
 
 def asked(ledger: Ledger | bool, allow_composition: bool) -> dict[str, Any]:

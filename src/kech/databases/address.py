@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from os import PathLike
+from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlencode
 
 from kech.errors import BadOption
@@ -30,6 +31,13 @@ class Address:
     def table(self) -> str:
         """The name of the table, with its schema."""
         return ".".join(self.names)
+
+    @property
+    def anywhere(self) -> str:
+        """As it may be printed, and read again in another folder."""
+        if self.scheme != "duckdb":
+            return self.shown
+        return f"duckdb:{Path(self.place).resolve()}#{self.shown.rpartition('#')[2]}"
 
 
 def find_address(text: "str | PathLike[str] | Address") -> Address | None:

@@ -210,11 +210,14 @@ def release(sitting: Sitting, asked: ReleaseOptions) -> dict[str, Any]:
                 ledger=asked.ledger,
                 earlier=asked.earlier,
                 allow_composition=asked.allow_composition,
+                within=draft,
             )
             with struck_unless_done(certificate["file"]["sha256"], asked.ledger, before):
                 verified = {"file": str(target), "holds": True, **kech.verify_release(draft / asked.file)}
                 kech.make_report(draft / asked.file, plan=draft / PLAN).write(draft / PAGE)
                 put_folder_in_place(draft, folder)
+    if asked.ledger:
+        kech.open_ledger().settle()
     return {
         "release": made.told(target, certificate),
         "verified": verified,
@@ -226,8 +229,11 @@ def release(sitting: Sitting, asked: ReleaseOptions) -> dict[str, Any]:
 
 
 def listed_releases(ledger: bool) -> set[str]:
-    """Hashes of the files that the ledger knows."""
-    return {entry["release"] for entry in kech.open_ledger().listed()} if ledger else set()
+    """Hashes of the files that the ledger knows, but for those that killed runs never put in place."""
+    if not ledger:
+        return set()
+    kech.open_ledger().settle()
+    return {entry["release"] for entry in kech.open_ledger().listed()}
 
 
 @contextmanager
