@@ -1,7 +1,7 @@
 # Two commands: `make demo` and `make test`.  Everything lives in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-CAMPAIGN := crash
+CAMPAIGN := crash fuzz
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
 .PHONY: demo test lint bench docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN)

@@ -6,6 +6,7 @@ import pytest
 
 from campaign.core import Tally, import_all, own_place
 from campaign.crash import FAULTS, KINDS, WINDOW, Moment, fill_disk, set_scene, try_moment
+from campaign.fuzz import PLANTED, fuzz
 
 
 @pytest.fixture(scope="module")
@@ -13,6 +14,9 @@ def place():
     import_all()
     with own_place() as folder:
         yield folder
+
+
+# -- crash -----------------------------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +53,23 @@ def test_a_planted_fault_of_writing_is_seen(scene, fault):
     moments = iter([*renames(scene)[1:], *range(len(scene.operations))])
     while not tally.losses:
         try_moment(tally, scene, Moment(operation=next(moments)), fault)
+
+
+# -- fuzz ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", range(0, 60, 15))
+def test_random_tables_and_options_meet_no_fault(place, first):
+    tally = Tally("fuzz")
+    fuzz(tally, place, range(first, first + 15))
+    assert tally.losses == []
+    assert set(tally.figures) > {"exit_0", "exit_2", "exit_3"}
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_a_planted_fault_is_met(place, fault):
+    tally = Tally("fuzz")
+    seeds = iter(range(20))
+    while not tally.losses:
+        seed = next(seeds)
+        fuzz(tally, place, range(seed, seed + 1), fault)
