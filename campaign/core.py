@@ -97,7 +97,7 @@ def run_kech(*words: object) -> Outcome:
 def own_place() -> Iterator[Path]:
     """A folder that holds everything a harness writes: temporary files and ledger too."""
     before = dict(os.environ)
-    with tempfile.TemporaryDirectory(prefix="campaign-") as name:
+    with tempfile.TemporaryDirectory(prefix="campaign-", dir="/tmp") as name:  # which nobody must be able to reach
         folder = Path(name)
         use_place(folder)
         try:
