@@ -13,7 +13,7 @@ import numpy as np
 from kech.axes import Axis
 from kech.bounds import eps_bound
 from kech.cuts import Wishes
-from kech.cuts.local import check_effort, cut_local, search, usual_effort
+from kech.cuts.local import check_effort, cut_local, on_grid_of, search, usual_effort
 from kech.grid import Ints
 from kech.loss import largest_radius, mean_loss
 from kech.minimal import minimal_complex
@@ -38,7 +38,7 @@ def cut_minimal(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[P
         narrow = exact or min(
             (
                 shrink(made, k, bound, partial(search, k=k, effort=effort, wishes=wishes))
-                for made in (start, *even_start(points.at(k), k))
+                for made in (on_grid_of(k, start), *even_start(points.at(k), k))
             ),
             key=worth,
         )
