@@ -492,6 +492,35 @@ def test_json_goes_to_standard_output_while_progress_is_shown(people):
     assert json.loads(out)["rows"] == 400
 
 
+def test_json_lines_tell_what_is_done_and_at_last_the_result(run, people, target):
+    words = ["release", people, "-o", target, "--qi", "age", "zip", "--k", "5"]
+    outcome = run(*words, "--json-lines")
+    *lines, last = map(json.loads, outcome.out.splitlines())
+
+    assert (outcome.code, outcome.err) == (0, "")
+    assert [set(line) for line in lines] == [{"doing", "share"}] * len(lines)
+    assert {"reading the table", "writing", "checking the written file"} <= {line["doing"] for line in lines}
+    assert last == {"result": run(*words, "--json").json | {"ledger": last["result"]["ledger"]}}
+
+
+def test_json_lines_come_while_work_is_done(people):
+    """The first line is there before the process ends."""
+    command = [sys.executable, "-m", "kech", "spectrum", people, "--qi", "age", "zip", "--k", "5", "--json-lines"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        first = process.stdout.readline()
+        still_working = process.poll() is None
+        rest = process.stdout.read().splitlines()
+
+    assert json.loads(first)["doing"] == "reading the table"
+    assert still_working
+    assert json.loads(rest[-1])["result"]["spectrum"][0]["k"] == 5
+
+
+def test_a_refusal_among_json_lines_is_one_object_among_the_errors(run, people):
+    outcome = run("spectrum", people, "--qi", "nobody", "--json-lines")
+    assert (outcome.code, outcome.json["error"]) == (2, "NoSuchColumn")
+
+
 # -- odd words ------------------------------------------------------------------------------------------------
 
 

@@ -49,6 +49,7 @@ def test_there_are_commands():
         "ledger",
         "report",
         "compare",
+        "completion",
     }
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kech
+from kech._kernels import BoxCounter
 from kech.axes import LineAxis
 from kech.cuts import Wishes
 from kech.cuts.local import cut_local
@@ -74,6 +75,37 @@ def test_an_end_moves_by_one_or_two_steps(town):
         if not isinstance(axis, LineAxis):
             assert (tight.lo[:, j] == loose.lo[twin, j]).all()
             assert (tight.hi[:, j] == loose.hi[twin, j]).all()
+
+
+def test_boxes_are_counted():
+    rng = np.random.default_rng(4)
+    for points, axes, values in ((0, 2, 3), (1, 1, 1), (7, 2, 3), (400, 3, 9), (500, 1, 600)):
+        codes = rng.integers(0, values, (points, axes), dtype=np.int32)
+        weights = rng.integers(1, 4, points)
+        lo, hi = np.sort(rng.integers(0, values, (2, 60, axes), dtype=np.int32), axis=0)
+        inside = ((lo[:, None] <= codes) & (codes <= hi[:, None])).all(2) @ weights
+        found = BoxCounter(codes, weights)
+        assert (found.count(lo, hi, int(weights.sum())) == inside).all()
+        few = found.count(lo, hi, 1)
+        assert (np.minimum(few, 2) == np.minimum(inside, 2)).all()
+
+
+def test_settled_ends_single_out_fewer(town):
+    tight = cut(town)
+    drawn, settled = loosen(tight, settled=False), loosen(tight)
+    assert single_ends(settled) < 0.7 * single_ends(drawn)
+    assert mean_loss(settled) == pytest.approx(mean_loss(drawn), rel=0.01)
+
+
+def single_ends(partition):
+    """Ends of published ages, not in open tails, that one row of the table in that box has."""
+    codes, weights, age = partition.points.codes, partition.points.weights, partition.points.axes[0]
+    found = 0
+    for lo, hi in zip(partition.lo, partition.hi, strict=True):
+        inside = ((lo <= codes) & (codes <= hi)).all(1)
+        ends = {int(end) for end in (lo[0], hi[0]) if lo[0] < hi[0] and np.isfinite(age.high[end] - age.low[end])}
+        found += sum(int(weights[inside & (codes[:, 0] == end)].sum()) == 1 for end in ends)
+    return found
 
 
 def test_open_tails_are_not_entered(town):

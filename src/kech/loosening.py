@@ -11,28 +11,57 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
-from kech._kernels import Widths
+from kech._kernels import BoxCounter, Widths
 from kech.axes import LineAxis
 from kech.grid import Ints
 from kech.partition import Partition, box_partition
 from kech.points import Points
 
+Boxes = tuple[Ints, Ints]  # the first and the last code of each class on each axis
+
 FINE = 31  # units of the widest step an end is moved by (a month of days): on wider ones it is seldom a value
 NARROW = 3  # units of the narrowest interval that is loosened: in narrower ones an end is several people's value
 
 
-def loosen(partition: Partition) -> Partition:
-    """Every loose end moves outward by one or two steps of its grid."""
-    axes = partition.points.axes
-    loose = [(j, axis) for j, axis in enumerate(axes) if isinstance(axis, LineAxis) and is_loose(axis)]
+def loosen(partition: Partition, *, settled: bool = True) -> Partition:
+    """Every loose end moves outward by one or two steps of its grid.
+
+    When settled, it moves by the other number of steps where the first one would single somebody out; prices need not.
+    """
+    loose = {j: axis for j, axis in enumerate(partition.points.axes) if isinstance(axis, LineAxis) and is_loose(axis)}
     if not loose:
         return partition
-    moves = draw_moves(partition, 2 * len(loose))
-    lo, hi = partition.lo.copy(), partition.hi.copy()
-    for place, (j, axis) in enumerate(loose):
-        lo[:, j], hi[:, j] = axis.close(*move_ends(axis, lo[:, j], hi[:, j], moves[:, 2 * place : 2 * place + 2]))
-    found = box_partition(partition.points, partition.point, partition.group, partition.rows, lo, hi)
+    moves = draw_moves(partition, 2 * len(loose)).reshape(-1, len(loose), 2)
+    boxes = partition.lo.copy(), partition.hi.copy()
+    places = {}
+    for place, (j, axis) in enumerate(loose.items()):
+        ends = boxes[0][:, j], boxes[1][:, j]
+        places[j], drawn = (move_ends(axis, *ends, steps) for steps in (3 - moves[:, place], moves[:, place]))
+        boxes[0][:, j], boxes[1][:, j] = drawn
+    if settled:
+        settle(partition.points, boxes, places)
+    for j, axis in loose.items():
+        boxes[0][:, j], boxes[1][:, j] = axis.close(boxes[0][:, j], boxes[1][:, j])
+    found = box_partition(partition.points, partition.point, partition.group, partition.rows, *boxes)
     return replace(found, eps=partition.eps, eps_bound=partition.eps_bound)
+
+
+def settle(points: Points, boxes: Boxes, places: dict[int, tuple[Ints, Ints]]) -> None:
+    """Ends go to their other place where they single out one row of the table, and would not there."""
+    counter = BoxCounter(points.codes, points.weights)
+    for j, others in places.items():
+        for box, other in zip(boxes, others, strict=True):
+            tried = np.flatnonzero(box[:, j] != other)
+            tried = tried[count_at(counter, boxes, tried, j, box[tried, j]) == 1]
+            tried = tried[count_at(counter, boxes, tried, j, other[tried]) != 1]
+            box[tried, j] = other[tried]
+
+
+def count_at(counter: BoxCounter, boxes: Boxes, classes: Ints, j: int, at: Ints) -> Ints:
+    """Rows of the table in the boxes of some classes, and there at one code of an axis; 2 or more are enough."""
+    lo, hi = (corner[classes].astype(np.int32) for corner in boxes)
+    lo[:, j] = hi[:, j] = at
+    return counter.count(lo, hi, 1)
 
 
 def is_loose(axis: LineAxis) -> bool:

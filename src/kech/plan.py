@@ -64,6 +64,7 @@ class ReleaseSection(_Section):
     t: float | None = None
     t_kind: str = "equal"
     alpha: float | None = None
+    labels: str = "brackets"  # how intervals are written: brackets, dash or columns
 
 
 class Plan(_Section):

@@ -3,6 +3,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
+#include "counting.hpp"
 #include "crowding.hpp"
 #include "cutting.hpp"
 #include "hilbert.hpp"
@@ -209,6 +210,15 @@ static nb::tuple repair_classes(const Codes& codes, const Codes& secrets, const 
                           hand_over(std::move(found.rows)));
 }
 
+static Out<std::int64_t> count_boxes(const BoxCounter& counter, const Codes& lo, const Codes& hi, std::int64_t enough) {
+    std::vector<std::int64_t> found;
+    {
+        nb::gil_scoped_release release;
+        found = counter.each(lo.data(), hi.data(), lo.shape(0), enough);
+    }
+    return hand_over(std::move(found));
+}
+
 static double enclosing_radius(const Table& places) {
     return EnclosingBall(places.data(), places.shape(0), places.shape(1)).radius();
 }
@@ -267,6 +277,11 @@ NB_MODULE(_kernels, m) {
                             const std::vector<bool>& ordered) {
             new (made) Aims{static_cast<Aims::Kind>(kind), l, c, t, alpha, ordered};
         });
+    nb::class_<BoxCounter>(m, "BoxCounter")
+        .def("__init__", [](BoxCounter* made, const Codes& codes, const In<std::int64_t>& weights) {
+            new (made) BoxCounter(codes.data(), weights.data(), codes.shape(0), codes.shape(1));
+        }, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+        .def("count", &count_boxes);
     nb::class_<Lattice>(m, "Lattice")
         .def("__init__", [](Lattice* made, const Codes& codes, const In<std::int64_t>& weights) {
             new (made) Lattice(codes.data(), weights.data(), codes.shape(0), codes.shape(1));

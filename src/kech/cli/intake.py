@@ -1,7 +1,7 @@
 """Intake: options that every command shares, and words turned into values."""
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -72,10 +72,20 @@ class Intake:
     """Memory the engine may use, such as 2GB; larger tables go to encrypted files."""
     threads: Annotated[int | None, Parameter(converter=whole)] = None
     """Threads of the engine and the kernels; all cores otherwise."""
+    engine: str | None = None
+    """Where rows are worked on: duckdb (files), postgres (tables of a server), or spark (files too, of any size)."""
+    master: str | None = None
+    """The cluster of --engine spark: local[4] or spark://host:7077."""
     plan: Path | None = None
     """A plan (kech.toml); options on the command line come before it."""
     json: Flag = False
     """Print one JSON object."""
+    json_lines: Flag = False
+    """Print JSON objects, one a line: what is being done, as it is done, and at last the result."""
+
+    def show(self, found: dict[str, Any], draw: Callable[[dict[str, Any]], None]) -> None:
+        """What was found, in the way that was asked for."""
+        screen.show(found, self.json, draw, last=self.json_lines)
 
     def settle(self) -> Plan:
         """The plan, overruled by what was typed."""
@@ -91,10 +101,15 @@ class Intake:
         plan.axes |= dict(axis_section(text, plan) for text in self.axis)
         return plan
 
-    def open(self, path: str, plan: Plan) -> kech.Table:
+    def open(self, path: str | Path, plan: Plan) -> kech.Table:
         """The table, read as planned."""
         screen.doing("reading the table")
-        typed = {"delimiter": self.delimiter, "encoding": self.encoding}
+        typed = {
+            "delimiter": self.delimiter,
+            "encoding": self.encoding,
+            "engine": self.engine,
+            "master": self.master,
+        }
         known = {name: value for name, value in typed.items() if value is not None}
         return plan.read_table(path, memory=self.memory, threads=self.threads, **known)
 
@@ -165,10 +180,10 @@ def opened_population(population: str | None, plan: Path | None) -> Iterator[kec
 
 
 TableName = Annotated[
-    str,
+    str | Path,  # a shell completes names of files
     Parameter(
         help="CSV, Parquet, Arrow or Excel file; folder of Parquet files; duckdb:FILE#TABLE; "
-        "postgresql://USER@HOST/BASE?table=SCHEMA.NAME"
+        "postgresql://USER@HOST/BASE?table=SCHEMA.NAME; spark://HOST:7077/PATH; s3a://BUCKET/PATH"
     ),
 ]
 

@@ -8,7 +8,6 @@ from typing import Annotated
 from cyclopts import Parameter
 
 import kech
-from kech import screen
 from kech.cli.intake import Flag, Intake, TableName, Whole, app, parse_ks, share, split, whole
 from kech.errors import BadOption
 from kech.plot import check_plot
@@ -68,7 +67,7 @@ def barcode(
     if plot is not None:
         drawn = found.sampled(parse_radii(radii)) if radii else found
         drawn.plot(plot, k=ks, reading=reading or "homological")
-    screen.show(shown | {"plot": plot and str(plot)}, asked.json, drawings.barcode)
+    asked.show(shown | {"plot": plot and str(plot)}, drawings.barcode)
 
 
 def has_topology() -> bool:
@@ -112,7 +111,7 @@ def lattice(
     with asked.open(table, plan) as opened:
         allowed = plan.release.suppress if suppress is None else suppress
         shown = kech.compute_lattice(opened, grid=plan.release.grid).to_json(ks, allowed, search=search)
-    screen.show(shown, asked.json, drawings.lattice)
+    asked.show(shown, drawings.lattice)
 
 
 @app.command
@@ -150,7 +149,7 @@ def zigzag(
         found = kech.compute_zigzag(opened, named, through=through, grid=plan.release.grid)
     if plot is not None:
         found.plot(plot, k=k)
-    screen.show(found.to_json(k) | {"plot": plot and str(plot)}, asked.json, drawings.zigzag)
+    asked.show(found.to_json(k) | {"plot": plot and str(plot)}, drawings.zigzag)
 
 
 @app.command
@@ -189,4 +188,4 @@ def hierarchy(
         found = kech.review_hierarchy(opened, column, kind=kind, source=source, pad=pad, grid=plan.release.grid)
     if output is not None:
         found.write(output)
-    screen.show(found.to_json() | {"file": output and str(output)}, asked.json, drawings.hierarchy)
+    asked.show(found.to_json() | {"file": output and str(output)}, drawings.hierarchy)

@@ -55,7 +55,7 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5) 
         plain = [column.column for column in found.columns if column.role == "plain"]
         note = f"Not published unless you add them to keep: {', '.join(map(repr, plain))}" if plain else ""
         plan_from(found, k, plan).write(target, note)
-    screen.show(found.to_json() | {"plan": target and str(target)}, asked.json, screen.inspection)
+    asked.show(found.to_json() | {"plan": target and str(target)}, screen.inspection)
 
 
 @app.command
@@ -99,7 +99,7 @@ def spectrum(
         found = kech.compute_spectrum(opened, **spectrum_goals(goals) | {"k": ks, "cut": cuts})
     if plot is not None:
         found.plot(plot)
-    screen.show(found.to_json() | {"plot": plot and str(plot), "effort": goals.effort}, asked.json, screen.spectrum)
+    asked.show(found.to_json() | {"plot": plot and str(plot), "effort": goals.effort}, screen.spectrum)
 
 
 @app.command
@@ -116,6 +116,8 @@ def release(
     eps: float | None = None,
     search: SearchOptions | None = None,
     wanted: GoalOptions | None = None,
+    labels: str | None = None,
+    mapping: Path | None = None,
     earlier: Annotated[list[Path], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
     allow_composition: Flag = False,
     no_ledger: Flag = False,
@@ -127,7 +129,8 @@ def release(
     Parameters
     ----------
     output: str
-        What to write: a .csv or .parquet file, or a table: duckdb:FILE#TABLE or postgresql://...?table=SCHEMA.NAME.
+        What to write: a .csv or .parquet file; a table: duckdb:FILE#TABLE or postgresql://...?table=SCHEMA.NAME; or a
+        folder of Parquet files on Spark: spark://HOST:7077/PATH or hdfs://...
     certificate: Path
         The file of the certificate; beside the file otherwise, so a table in a database needs it.
     k: int
@@ -139,6 +142,10 @@ def release(
         Reading of the regime cut: strict (default) or homological.
     eps: float
         Radius of the regime cut, in place of k.
+    labels: str
+        How intervals are written: brackets ([22, 25], default), dash (22-25) or columns (age_low and age_high).
+    mapping: Path
+        Also write which values stand behind the labels of each class: a .json file. PRIVATE: it undoes the release.
     earlier: list[Path]
         Files released before from the same table: a coarser one is welcome, any other is refused.
     allow_composition: bool
@@ -155,18 +162,24 @@ def release(
     (wanted or GoalOptions()).settle(goals)
     if k is not None or eps is not None:
         goals.k, goals.eps = k, eps
+    goals.labels = labels or goals.labels
     with asked.open(table, plan) as opened:
         made = kech.make_release(opened, **msgspec.structs.asdict(goals))
         written = made.write(
-            output, certificate, ledger=not no_ledger, earlier=earlier, allow_composition=allow_composition
+            output,
+            certificate,
+            mapping=mapping,
+            ledger=not no_ledger,
+            earlier=earlier,
+            allow_composition=allow_composition,
         )
-        found = made.told(output, written, certificate)
-    screen.show(found, asked.json, screen.released)
+        found = made.told(output, written, certificate) | {"mapping": mapping and str(mapping)}
+    asked.show(found, screen.released)
 
 
 @app.command
 def verify(
-    table: Annotated[str, Parameter(help="A released file, or a table of a database.")],
+    table: Annotated[str | Path, Parameter(help="A released file, or a table of a database.")],
     /,
     *,
     certificate: Path | None = None,
@@ -286,8 +299,8 @@ def run_demo(title: str, path: Path, plan: Plan, *, as_json: bool) -> dict[str, 
 
 
 def spectrum_goals(goals: ReleaseSection) -> dict[str, Any]:
-    """The goals of a release as a spectrum takes them: it has no eps."""
-    return {name: value for name, value in msgspec.structs.asdict(goals).items() if name != "eps"}
+    """The goals of a release as a spectrum takes them: it has no eps and writes nothing."""
+    return {name: value for name, value in msgspec.structs.asdict(goals).items() if name not in ("eps", "labels")}
 
 
 def check_reading(reading: str | None, cuts: Sequence[str]) -> str | None:

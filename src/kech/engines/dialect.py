@@ -11,6 +11,7 @@ NOT_FINITE = r"[+-]?([nN][aA][nN]|[iI][nN][fF]([iI][nN][iI][tT][yY])?)"
 ZERO_PADDED = r"[+-]?0[0-9].*"
 DATE = rf"{YEAR}-[0-9]{{2}}-[0-9]{{2}}([ T]{TIME})?"
 WHOLE = r"[+-]?[0-9]+"
+OPEN_END = "-inf"  # the lower end of an open interval, in a column of numbers
 FORMULA = f"'*[{BLANK}]*[=+@\t\r-].*"
 
 
@@ -78,5 +79,5 @@ class Dialect:
 
     def harmless(self, text: str) -> str:
         """Text that a spreadsheet would run as a formula gets an apostrophe in front."""
-        formula = f"{self.matches(text, FORMULA)} AND NOT {self.matches(text, NUMBER)}"
+        formula = f"{self.matches(text, FORMULA)} AND NOT {self.matches(text, f'{NUMBER}|{OPEN_END}')}"
         return f"CASE WHEN {formula} THEN '''' || {text} ELSE {text} END"

@@ -39,6 +39,7 @@ class SqlEngine(ABC):
         self._garbage: dict[str, str] = {}  # the same of engines that are gone
         self._rests = 0
         self._counted: set[int] = set()
+        self._facts: dict[int, ColumnFacts] = {}
         self._grouped: Sequence[Mapping1D] = ()
 
     # -- what an engine must know by itself ------------------------------------------------------------
@@ -83,7 +84,12 @@ class SqlEngine(ABC):
     # -- the verbs ---------------------------------------------------------------------------------------
 
     def describe(self, column: int) -> ColumnFacts:
-        """Facts about one column, from its distinct values."""
+        """Facts about one column, from its distinct values; they are looked up once."""
+        if column not in self._facts:
+            self._facts[column] = self._describe(column)
+        return self._facts[column]
+
+    def _describe(self, column: int) -> ColumnFacts:
         self._count(column)
         kind, sql = self._type(column), self.dialect
         text = f"trim({sql.text('value', self.types[column])})"
@@ -157,7 +163,7 @@ class SqlEngine(ABC):
         whole._rests += 1
         rest = copy(self)
         rest.prefix, rest._whole, rest._made = f"rest{whole._rests}_", whole, {}
-        rest._counted, rest._grouped = set(), ()
+        rest._counted, rest._facts, rest._grouped = set(), {}, ()
         weakref.finalize(rest, self._garbage.update, rest._made)  # only names: another query may be under way
         rest._put_named("gone", pa.table({"p": points}), "leaving rows out")
         rest._make(
@@ -329,6 +335,8 @@ class SqlEngine(ABC):
         if output.source is None:
             return sql.harmless(f"l{position}") if for_csv else f"l{position}"
         cell, kind = f"kept.c{output.source}", self._type(output.source)
+        if output.private:
+            return sql.text(cell, self.types[output.source])
         if kind == "other" or (kind == "text" and for_csv):
             text = sql.text(cell, self.types[output.source])
             return sql.harmless(text) if for_csv else text

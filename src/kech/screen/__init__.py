@@ -17,6 +17,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from kech.errors import KechError, ResourceError
 from kech.progress import listen, report
 from kech.screen.ledgers import earlier_releases
+from kech.screen.lines import say
 from kech.screen.terminal import grid, out
 
 LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
@@ -25,10 +26,10 @@ FEW_ROWS = 8  # of a spectrum, of which more figures are shown
 PATIENCE = 1.0  # seconds before a progress bar appears
 
 
-def show(found: dict[str, Any], as_json: bool, draw: Callable[[dict[str, Any]], None]) -> None:
-    """One JSON object, or a drawing of it."""
-    if as_json:
-        sys.stdout.write(json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n")
+def show(found: dict[str, Any], as_json: bool, draw: Callable[[dict[str, Any]], None], *, last: bool = False) -> None:
+    """One JSON object, a drawing of it, or the last of many lines."""
+    if as_json or last:
+        say({"result": found} if last else found)
     else:
         draw(found)
     sys.stdout.flush()
@@ -37,6 +38,11 @@ def show(found: dict[str, Any], as_json: bool, draw: Callable[[dict[str, Any]], 
 def nothing(found: dict[str, Any]) -> None:
     """Draw nothing."""
     del found
+
+
+def script(found: dict[str, Any]) -> None:
+    """The script itself, for a shell to read."""
+    sys.stdout.write(found["script"])
 
 
 def opened(found: dict[str, Any]) -> None:
@@ -197,6 +203,8 @@ def released(found: dict[str, Any]) -> None:
     claims(found)
     homogeneous(found["measured"]["l"])
     earlier_releases(found["ledger"])
+    if found["mapping"]:
+        out().print(escape(f"PRIVATE: {found['mapping']} undoes this release. Keep it as you keep the original."))
     if found["dropped"]:
         out().print(escape(f"Not published: {', '.join(found['dropped'])}"))
     if found["identifying"]:

@@ -121,7 +121,7 @@ def spectrum(sitting: Sitting, asked: SpectrumOptions) -> dict[str, Any]:
     """`kech spectrum`."""
     goals = msgspec.structs.asdict(sitting.plan.release)
     goals |= {"k": asked.k, "cut": asked.cut or goals["cut"], "effort": asked.effort or goals["effort"]}
-    del goals["eps"]
+    del goals["eps"], goals["labels"]
     if asked.cut == ["regime"]:  # it publishes every row, whatever the plan lets the others leave out
         goals["suppress"] = 0.0
     return kech.compute_spectrum(sitting.table, **goals).to_json() | {"plot": None, "effort": goals["effort"]}
