@@ -16,7 +16,7 @@ ROUNDING = 1e-12
 
 
 def gather(points: Points, k: int, bound: float, eps: float) -> tuple[list[Partition], float]:
-    """Classes whose reach is the smallest that is not shown to be impossible, if any; and the bound of eps raised to it.
+    """Classes whose reach is the smallest not shown to be impossible, if any; and the bound of eps raised to it.
 
     A partition of radius eps is known.  Where it is within twice the bound, nothing is done that takes long.
     """
