@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from kech.engines import ColumnFacts, Mapping1D
-from kech.errors import KechError
+from kech.errors import BadOption, KechError
 from kech.grid import Ints
 from kech.hints import Hint, hint_at_codes, hint_at_far_rows, hint_at_text
 from kech.points import build_axis
@@ -18,9 +18,10 @@ from kech.table import Table
 NAMED = {
     "identifier": r"(name|surname|e?mail|phone|mobile|ssn|passport|address|street|iban|account|url|ip)s?"
     r"|.*_(name|id|uuid|email|phone)|id|uuid|id_.*",
-    "sensitive": r".*(disease|diagnos|illness|salary|income|wage|religion|medic|drug|treatment|hiv|crime|vote).*",
+    "sensitive": r".*(disease|diagnos|illness|salary|income|wage|religion|medic|drug|treatment|hiv|crime|vote"
+    r"|injur|symptom|allerg).*",
     "quasi-identifier": r"(.*_)?(age|sex|gender|dob|zip|race|job|city|town|state|county|height|weight)(_.*)?"
-    r"|.*(birth|born|zipcode|postal|postcode|ethnic|education|degree|marital|occupation|profession|country"
+    r"|.*(birth|born|zip_?code|postal|post_?code|ethnic|education|degree|marital|occupation|profession|country"
     r"|region|nationality|native|language|children|workclass|plz|postleitzahl|geburt|geboren).*",
 }
 BARS = 24  # of a histogram
@@ -43,6 +44,7 @@ class ColumnReport:
     trouble: str | None = None  # why it could not be generalized as it is
     hint: str | None = None  # what its owner should know
     suggested: str | None = None  # the kind of axis that suits better
+    reading: dict[str, Any] = field(default_factory=dict)  # how the table should be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +59,25 @@ class Inspection:
     quasi_identifiers: tuple[str, ...]
     unique_share: float | None
     k: int | None
+    first_rows: list[list[str | None]] | None = None  # as they are read, where they were asked for; PRIVATE
 
     def to_json(self) -> dict[str, Any]:
         """The object `kech inspect --json` prints."""
         return asdict(self)
 
 
-def inspect_table(table: Table) -> Inspection:
-    """Describe every column; measure uniqueness on the quasi-identifiers, named or guessed."""
+def inspect_table(table: Table, *, rows: int = 0) -> Inspection:
+    """Describe every column; measure uniqueness on the quasi-identifiers, named or guessed; show the first rows."""
+    if rows < 0:
+        raise BadOption("--rows", "it is a number of rows, 0 or more.")
     facts = {name: table.facts(name) for name in table.loaded}
     guessed = {name: given_role(table, name) or guess_role(name, facts[name]) for name in table.loaded}
     chosen = tuple(name for name, (role, _) in guessed.items() if role == "quasi-identifier")
     share, k = uniqueness(table, chosen)
     source = table.source
     reports = tuple(describe(table, name, facts[name], *guessed[name]) for name in table.loaded)
-    return Inspection(table.rows, source.format, source.delimiter, source.encoding, reports, chosen, share, k)
+    first = table.head(rows) if rows else None
+    return Inspection(table.rows, source.format, source.delimiter, source.encoding, reports, chosen, share, k, first)
 
 
 def given_role(table: Table, column: str) -> tuple[str, str] | None:
@@ -107,7 +113,7 @@ def describe(table: Table, column: str, facts: ColumnFacts, role: str, reason: s
     except KechError as refusal:
         trouble = refusal.typed if role == "quasi-identifier" else None
     bars, hint = count_bars(table, column, facts, kind, role)
-    also = (hint.says, hint.axis) if hint else ()
+    also = (hint.says, hint.axis, hint.reading) if hint else ()
     return ColumnReport(column, kind, facts.distinct, facts.nulls, role, reason, bars, generalized, trouble, *also)
 
 
@@ -120,7 +126,7 @@ def count_bars(
     read = kind if kind in ("number", "date") else "text"
     values, counts = table.engine.count_values(table.index(column), read)
     if read == "text":
-        hint = hint_at_text(values) if column not in table.axes else None
+        hint = hint_at_text(values) if column not in table.axes and role != "identifier" else None
         return tuple(np.sort(counts)[::-1][:BARS].tolist()), hint
     known = np.isfinite(values)
     if not known.any():

@@ -166,6 +166,8 @@ class SearchOptions:
     """How long to search for a lower loss: quick, normal, best, or seconds for each k; Ctrl-C keeps the best so far."""
     seed: Annotated[int | None, Parameter(converter=whole)] = None
     """Equal seeds give equal partitions, unless effort is in seconds; the order of the rows is always secret."""
+    max_points: Annotated[int | None, Parameter(converter=whole)] = None
+    """Distinct points to work on at most; beyond, axes are made coarser. As many as memory allows otherwise."""
 
     def settle(self, release: "ReleaseSection", cuts: Sequence[str]) -> None:
         """What was typed comes before the plan; only some cuts search."""
@@ -173,6 +175,38 @@ class SearchOptions:
             if value is not None and not set(cuts) & {"local", "minimal"}:
                 raise BadOption(option, "only --cut local and --cut minimal search.")
         overrule(release, {**vars(self), "effort": as_effort(self.effort)})
+
+
+@Parameter(name="*")
+@dataclass
+class CutOptions:
+    """The goal of a release and the way there."""
+
+    k: Annotated[int | None, Parameter(converter=whole)] = None
+    """Every row hides among at least k."""
+    cut: str | None = None
+    """Style of release: local (lowest loss), minimal (smallest eps, then lowest loss), domain (one level for all rows
+    of a column) or regime (one eps, classes are connected components)."""
+    reading: str | None = None
+    """Reading of the regime cut: strict (default) or homological."""
+    eps: float | None = None
+    """Radius of the regime cut, in place of k."""
+
+    def settle(self, release: "ReleaseSection", search: SearchOptions | None, wanted: GoalOptions | None) -> None:
+        """What was typed comes before the plan; k and eps stand for each other."""
+        release.cut = self.cut or release.cut
+        release.reading = check_reading(self.reading, [release.cut]) or release.reading
+        (search or SearchOptions()).settle(release, [release.cut])
+        (wanted or GoalOptions()).settle(release)
+        if self.k is not None or self.eps is not None:
+            release.k, release.eps = self.k, self.eps
+
+
+def check_reading(reading: str | None, cuts: Sequence[str]) -> str | None:
+    """Only the regime cut has readings."""
+    if reading is not None and "regime" not in cuts:
+        raise BadOption("--reading", "only --cut regime takes it.")
+    return reading
 
 
 def overrule(release: "ReleaseSection", typed: Mapping[str, Any]) -> None:

@@ -1,6 +1,5 @@
 """Commands that make and check tables: inspect, spectrum, release, verify, demo."""
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +9,7 @@ from cyclopts import Parameter
 import kech
 from kech import screen
 from kech.cli.intake import (
+    CutOptions,
     Flag,
     GoalOptions,
     Intake,
@@ -19,6 +19,7 @@ from kech.cli.intake import (
     Whole,
     app,
     check_picture,
+    check_reading,
     opened_population,
     parse_ks,
     split,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @app.command
-def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5) -> None:
+def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5, rows: Whole = 0) -> None:
     """Show columns, guessed roles with reasons, distinctness, and k as it is.
 
     With --plan FILE a plan is written for review instead of read.
@@ -44,6 +45,8 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5) 
     ----------
     k: int
         The k written into the plan.
+    rows: int
+        Show so many of the first rows too, as they are read. PRIVATE.
     """
     asked = intake or Intake()
     target, asked.plan = asked.plan, None
@@ -51,7 +54,7 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5) 
         raise BadTarget(target, "it exists, and inspect would write a new plan over it. Name another file.")
     plan = asked.settle()
     with asked.look(table, plan) as opened:
-        found = kech.inspect_table(opened)
+        found = kech.inspect_table(opened, rows=rows)
     if target is not None:
         from kech.plan import plan_from
 
@@ -111,11 +114,9 @@ def release(
     *,
     output: Annotated[str, Parameter(name=["--output", "-o"])],
     certificate: Path | None = None,
+    folder: Path | None = None,
     intake: Intake | None = None,
-    k: Annotated[int | None, Parameter(converter=whole)] = None,
-    cut: str | None = None,
-    reading: str | None = None,
-    eps: float | None = None,
+    cutting: CutOptions | None = None,
     search: SearchOptions | None = None,
     wanted: GoalOptions | None = None,
     labels: str | None = None,
@@ -124,9 +125,10 @@ def release(
     allow_composition: Flag = False,
     no_ledger: Flag = False,
 ) -> None:
-    """Write a k-anonymous table and its certificate.
+    """Write a k-anonymous table and its certificate; with --folder also its report and its plan.
 
     Example: kech release people.csv -o safe.csv --qi age zip sex --sensitive diagnosis --k 5
+    Example: kech release people.csv -o safe.csv --folder safe-k5 --plan kech.toml
 
     Parameters
     ----------
@@ -135,15 +137,9 @@ def release(
         folder of Parquet files on Spark: spark://HOST:7077/PATH or hdfs://...
     certificate: Path
         The file of the certificate; beside the file otherwise, so a table in a database needs it.
-    k: int
-        Every row hides among at least k.
-    cut: str
-        Style of release: local (lowest loss), minimal (smallest eps, then lowest loss), domain (one level for all rows
-        of a column) or regime (one eps, classes are connected components).
-    reading: str
-        Reading of the regime cut: strict (default) or homological.
-    eps: float
-        Radius of the regime cut, in place of k.
+    folder: Path
+        Write into this new folder, where the output is the name of the file: the table and its certificate, a report
+        and the plan, all or nothing, and verified.
     labels: str
         How intervals are written: brackets ([22, 25], default), dash (22-25) or columns (age_low and age_high).
     mapping: Path
@@ -157,25 +153,20 @@ def release(
     """
     asked = intake or Intake()
     plan = asked.settle()
-    goals = plan.release
-    goals.cut = cut or goals.cut
-    goals.reading = check_reading(reading, [goals.cut]) or goals.reading
-    (search or SearchOptions()).settle(goals, [goals.cut])
-    (wanted or GoalOptions()).settle(goals)
-    if k is not None or eps is not None:
-        goals.k, goals.eps = k, eps
-    goals.labels = labels or goals.labels
-    with asked.open(table, plan) as opened:
-        made = kech.make_release(opened, **goals.wishes())
-        written = made.write(
-            output,
-            certificate,
-            mapping=mapping,
-            ledger=not no_ledger,
-            earlier=earlier,
-            allow_composition=allow_composition,
+    (cutting or CutOptions()).settle(plan.release, search, wanted)
+    plan.release.labels = labels or plan.release.labels
+    if folder is not None and (certificate is not None or mapping is not None):
+        raise BadOption(
+            "--folder", "it holds what goes out, certificate included: leave --certificate and --mapping away."
         )
-        found = made.told(output, written, certificate, mapping)
+    past: dict[str, Any] = {"ledger": not no_ledger, "earlier": earlier, "allow_composition": allow_composition}
+    with asked.open(table, plan) as opened:
+        made = kech.make_release(opened, **plan.release.wishes())
+        if folder is not None:
+            found = kech.publish_release(made, folder, output, plan, **past).to_json()
+        else:
+            written = made.write(output, certificate, mapping=mapping, **past)
+            found = made.told(output, written, certificate, mapping)
     asked.show(found, screen.released)
 
 
@@ -305,10 +296,3 @@ def run_demo(title: str, path: Path, plan: "Plan", *, as_json: bool) -> dict[str
 def spectrum_goals(goals: "ReleaseSection") -> dict[str, Any]:
     """The goals of a release as a spectrum takes them: it has no eps and writes nothing."""
     return {name: value for name, value in goals.wishes().items() if name not in ("eps", "labels")}
-
-
-def check_reading(reading: str | None, cuts: Sequence[str]) -> str | None:
-    """Only the regime cut has readings."""
-    if reading is not None and "regime" not in cuts:
-        raise BadOption("--reading", "only --cut regime takes it.")
-    return reading

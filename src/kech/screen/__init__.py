@@ -18,6 +18,7 @@ from kech.errors import KechError, ResourceError
 from kech.progress import listen, report
 from kech.screen.ledgers import earlier_releases
 from kech.screen.lines import say
+from kech.screen.outlooks import rows
 from kech.screen.terminal import grid, out
 
 LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
@@ -162,8 +163,11 @@ def inspection(found: dict[str, Any], source: str) -> None:
     out().print(table)
     for column in found["columns"]:
         for said in filter(None, (column["trouble"], column["hint"])):
-            planned = " The plan says so." if found["plan"] and column["suggested"] else ""
+            planned = " The plan says so." if found["plan"] and (column["suggested"] or column["reading"]) else ""
             out().print(escape(f"{column['column']!r}: {said}{planned}"))
+    if found["first_rows"] is not None:
+        out().print("[yellow]PRIVATE:[/] the first rows as they are read.")
+        rows([column["column"] for column in found["columns"]], found["first_rows"])
     if found["k"] is not None:
         names = ", ".join(found["quasi_identifiers"])
         share = f"{found['unique_share']:.1%}"
@@ -182,6 +186,7 @@ def spectrum(found: dict[str, Any]) -> None:
     shown = [row for row in rows if row["k"] in LANDMARKS] if len(ks) > MANY_KS else rows
     names = ", ".join(found["quasi_identifiers"])
     out().print(escape(f"{found['rows']:,} rows, {found['points']:,} distinct on {names}"))
+    coarse(found["step"], max((row["eps_error"] for row in rows), default=0.0))
     left_out = any(row["suppressed"] for row in rows)
     secrets = any(row["l"] is not None for row in rows)
     room = 10 if left_out or secrets or any(map(nearness, rows)) else 30
@@ -209,6 +214,13 @@ def spectrum(found: dict[str, Any]) -> None:
         out().print("So many k are searched quickly; a release searches longer and may lose less.")
 
 
+def coarse(step: float, error: float) -> None:
+    """That axes were made coarser, and what it does to eps."""
+    if step:
+        words = f"Too many points: axes are in cells of {step:.2%} of their length, eps is up to {error:.4f} larger."
+        out().print(f"{words} --max-points or --memory allows more.")
+
+
 def quality(rows: list[dict[str, Any]]) -> None:
     """The figures people know, and where the loss lies."""
     columns = list(rows[0]["loss_per_column"])
@@ -230,10 +242,16 @@ def nearness(row: dict[str, Any]) -> str:
 def released(found: dict[str, Any]) -> None:
     """What was written, in plain words."""
     out().print(escape(f"Wrote {found['file']} and {found['certificate']}"))
+    if "verified" in found:
+        out().print(escape(f"Wrote {found['report']} and {found['plan']}; the file was verified."))
+    for file in found.get("private", []):
+        out().print(escape(f"PRIVATE: {file} holds values of the table; the plan needs it, do not publish it."))
     claims(found)
     kept_goals("In", found["goals"], found["measured"]["l"])
     if "l" in found["goals"]:
         out().print(MISSING_IS_A_VALUE)
+    if found["coarse"]:
+        coarse(found["coarse"]["step"], found["coarse"]["eps_error"])
     homogeneous(found["measured"]["l"])
     earlier_releases(found["ledger"])
     if found["mapping"]:
