@@ -24,7 +24,7 @@ pytestmark = [
 ROLES = {"quasi_identifiers": ["age", "sex"], "sensitive": ["diagnosis"]}
 
 
-@pytest.fixture(params=["duckdb", "postgres", pytest.param("spark", marks=pytest.mark.xdist_group("spark"))])
+@pytest.fixture(params=["duckdb", "postgres", "spark"])
 def base(request, folder):
     """The address of a table called by any name, in a database of its own."""
     if request.param == "spark":
@@ -324,6 +324,11 @@ def test_the_ledger_knows_a_table_of_a_database_again(base, folder, run):
     target = ["-o", base("safe"), "--certificate", folder / "c.json"]
     again = run("release", base("people"), *target, "--qi", "age", "--k", 5, *words)
     assert again.json["ledger"]["verdict"] == "nested"
+    (folder / "first.csv").unlink()
+    lacking = run("release", base("people"), *target, "--qi", "age", "--k", 5, *words)
+    assert (lacking.code, lacking.json["error"]) == (4, "ReleasedBefore")
+    third = run("release", base("people"), *target, "--qi", "age", "--k", 5, *words, "--earlier", base("safe"))
+    assert third.json["ledger"]["nested_in"].startswith(("safe", "town.safe")), third
     finer = run("release", base("people"), *target, "--qi", "age", "sex", "--k", 2, *words)
     assert (finer.code, finer.json["error"]) == (4, "ReleasedBefore")
     assert run("verify", base("safe"), "--certificate", folder / "c.json").code == 0

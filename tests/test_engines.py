@@ -29,10 +29,7 @@ pytestmark = [
 ]
 
 
-SPARKS = [pytest.param(kind, marks=pytest.mark.xdist_group(kind)) for kind in ("spark", "cluster")]
-
-
-@pytest.fixture(params=["duckdb", "postgres", *SPARKS], scope="module")
+@pytest.fixture(params=["duckdb", "postgres", "spark", "cluster"], scope="module")
 def home(request):
     """Engines one after the other: a process has one application of Spark, in its threads or on a cluster."""
     return request.param

@@ -26,7 +26,6 @@ WORDS = [
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets that Spark leaves to its own end
-    pytest.mark.xdist_group("cluster"),
 ]
 
 

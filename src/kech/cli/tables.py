@@ -116,7 +116,7 @@ def release(
     eps: float | None = None,
     search: SearchOptions | None = None,
     wanted: GoalOptions | None = None,
-    earlier: Annotated[list[Path], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
+    earlier: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
     allow_composition: Flag = False,
     no_ledger: Flag = False,
 ) -> None:
@@ -140,8 +140,8 @@ def release(
         Reading of the regime cut: strict (default) or homological.
     eps: float
         Radius of the regime cut, in place of k.
-    earlier: list[Path]
-        Files released before from the same table: a coarser one is welcome, any other is refused.
+    earlier: list[str]
+        Files or tables released before from the same table: a coarser one is welcome, any other is refused.
     allow_composition: bool
         Release all the same, and show what the releases leave together.
     no_ledger: bool
