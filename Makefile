@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test test-spark lint bench docs examples pictures screenshots browser sanitize clean compiler
+.PHONY: demo test test-spark lint package bench docs examples pictures screenshots browser sanitize clean compiler
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -30,6 +30,10 @@ lint: .venv/tested
 	$(BIN)/ruff format --check -q src tests benchmarks docs
 	$(BIN)/ruff check -q src tests benchmarks docs
 	$(BIN)/mypy
+
+# A source distribution and a wheel, built, installed and used in fresh environments.
+package: .venv/tested
+	$(BIN)/python -m pytest -q -m package tests/test_package.py
 
 bench: .venv/tested
 	$(BIN)/python benchmarks/run.py

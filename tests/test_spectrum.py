@@ -154,9 +154,9 @@ def test_a_constant_column_costs_nothing():
 def test_goals_nobody_can_keep(nine):
     with pytest.raises(TooFewRows, match="k=10 needs 10 rows"):
         kech.compute_spectrum(nine, k=[2, 10])
-    with pytest.raises(BadOption, match="--k"):
+    with pytest.raises(BadOption, match=r"^k: "):
         kech.compute_spectrum(nine, k=[0, 2])
-    with pytest.raises(BadOption, match="--cut"):
+    with pytest.raises(BadOption, match=r"^cut: "):
         kech.compute_spectrum(nine, cut="none")
     with kech.read_table(nine_rows().slice(0, 1), quasi_identifiers=["age"]) as table, pytest.raises(TooFewRows):
         kech.compute_spectrum(table)

@@ -10,7 +10,6 @@ import kech
 from kech import screen
 from kech.cli.intake import Flag, Names, Whole, app, opened_population, split
 from kech.errors import BadOption
-from kech.plan import Plan
 from kech.screen import risks as drawings
 
 Released = Annotated[Path, Parameter(help="A released file.")]
@@ -25,7 +24,7 @@ def risk(
     qi: Annotated[Names, Parameter(name=["--qi", "--quasi-identifiers"])] = [],  # noqa: B006
     population: str | None = None,
     threshold: Names = ["0.09", "0.2"],  # noqa: B006
-    original: str | None = None,
+    original: str | Path | None = None,
     second: Path | None = None,
     plan: Path | None = None,
     seed: Whole = 0,
@@ -94,7 +93,7 @@ def attack(
     table: Released,
     /,
     *,
-    original: str,
+    original: str | Path,
     second: Path | None = None,
     certificate: Path | None = None,
     plan: Path | None = None,
@@ -126,10 +125,10 @@ def attack(
     screen.show({"file": str(table), "private": True, "attacks": found}, json, drawings.attacks)
 
 
-def attacked(table: Path, original: str, plan: Path | None, **options: Any) -> Sequence[dict[str, Any]]:
+def attacked(table: Path, original: str | Path, plan: Path | None, **options: Any) -> Sequence[dict[str, Any]]:
     """What the attacks found, the original read as the plan says."""
     screen.doing("attacking the release")
-    with (kech.read_plan(plan) if plan else Plan()).read_table(original) as opened:
+    with (kech.read_plan(plan) if plan else kech.Plan()).read_table(original) as opened:
         return [found.to_json() for found in kech.run_attacks(table, opened, **options)]
 
 
