@@ -77,7 +77,6 @@ spark.executor.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 spark.executor.memory 512m
 spark.sql.shuffle.partitions 2
 spark.sql.adaptive.enabled false
-spark.log.level ERROR
 """
 
 

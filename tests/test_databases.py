@@ -97,6 +97,10 @@ def release(source, **options):
             ("t",),
             "postgresql:///b?table=t",
         ),
+        ("spark://h:7077/data/a b", "/data/a b", ("a b",), "spark://h:7077/data/a b"),
+        ("s3a://bucket/x/t.parquet/", "s3a://bucket/x/t.parquet/", ("t.parquet",), "s3a://bucket/x/t.parquet/"),
+        ("S3A://key:secret@bucket/t", "s3a://key:secret@bucket/t", ("t",), "s3a://key@bucket/t"),
+        ("file:///x:y@z/t", "file:///x:y@z/t", ("t",), "file:///x:y@z/t"),
     ],
 )
 def test_an_address_names_a_table_and_hides_a_password(text, place, names, shown):
@@ -115,6 +119,12 @@ def test_a_file_is_no_address(text):
 )
 def test_an_address_without_a_table_is_refused(text):
     with pytest.raises(BadOption, match="name one table"):
+        find_address(text)
+
+
+@pytest.mark.parametrize("text", ["spark://h:7077", "spark://h:7077/", "spark:///x", "s3a://bucket", "file:///"])
+def test_an_address_on_spark_without_a_path_is_refused(text):
+    with pytest.raises(BadOption, match="name the path"):
         find_address(text)
 
 

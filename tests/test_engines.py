@@ -270,6 +270,14 @@ def test_facts_and_values_are_those_of_plain_python(workshop):
             assert counted(engine, i, kind) == values_of(PLAIN[name], kind), name
 
 
+def test_facts_are_the_same_where_the_engine_reads_the_table_itself(workshop):
+    table = PLAIN.drop_columns(["nothing", "text"])
+    with kech.read_table(**workshop.place(table, "odd")) as opened:
+        for i, name in enumerate(table.column_names):
+            assert opened.facts(name) == facts_of(table[name]), name
+            assert counted(opened.engine, i, "text") == values_of(table[name], "text"), name
+
+
 def test_what_nearly_is_a_number_or_a_date_is_told_apart_alike(workshop):
     table = pa.table({f"t{seed}": pa.array(nasty_texts(seed), pa.string()) for seed in range(12)})
     engine = workshop.load(table)
