@@ -19,8 +19,8 @@ from kech.demo import generate_town
 
 COMMANDS = [name for name in cli.app if not name.startswith("-")]
 SPECTRUM_ROW = {
-    "k", "cut", "eps", "eps_lower_bound", "classes", "loss", "loss_lower_bound", "suppressed", "average_class",
-    "c_avg", "discernibility", "loss_per_column", "l", "t",
+    "k", "cut", "eps", "eps_error", "eps_lower_bound", "classes", "loss", "loss_lower_bound", "suppressed",
+    "average_class", "c_avg", "discernibility", "loss_per_column", "l", "t",
 }  # fmt: skip
 
 

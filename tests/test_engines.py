@@ -479,7 +479,7 @@ def test_an_empty_table_has_no_points(workshop):
     assert engine.code_rows(mappings).shape == (0, 2)
 
 
-def test_a_failure_shows_no_cell(workshop):
+def test_a_failure_shows_no_cell(workshop, caplog):
     engine = workshop.load({"a": ["CANARY"]})
     query = "SELECT CAST(c0 AS INTEGER) AS x FROM kept"
     for verb in (lambda: engine._get(query, "testing"), lambda: engine._stream(query).read_all()):
@@ -487,6 +487,7 @@ def test_a_failure_shows_no_cell(workshop):
             verb()
         assert "CANARY" not in str(caught.value)
         assert caught.value.__suppress_context__
+    assert "CANARY" not in caplog.text
 
 
 def test_a_type_that_is_neither_text_number_nor_date_is_refused_by_name_or_kept_as_text(workshop):

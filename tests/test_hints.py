@@ -1,5 +1,7 @@
 """What a newcomer is told of a column before it is generalized."""
 
+from shlex import quote
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,7 +17,9 @@ from kech.hints import hint_at_codes, hint_at_far_rows, hint_at_text
     [
         (["31.12.1980", "01.02.1990"], "--dates dmy reads"),
         (["12/31/1980", "1/2/1990"], "--dates mdy reads"),
-        (["01-02-1980", "03-04-1990"], "--dates dmy or mdy reads"),
+        (["01-02-1980", "03-04-1990"], "--dates dmy or --dates mdy reads"),
+        (["31.12.1980", "N/A", "?"], "--null-values '?' N/A. These look like dates"),
+        (["yes", "no", "n/a"], "--null-values n/a."),
         (["1.234,5", "12", "-0,25"], "--decimal , reads"),
         (["12", "13"], None),
         (["1,5", "Berlin, Mitte"], None),
@@ -36,7 +40,7 @@ def postcodes(length=5):
 def test_numbers_that_are_called_a_postcode(column):
     hint = hint_at_codes(column, postcodes())
     assert hint.axis == "categorical"
-    assert f"--axis {column}=categorical" in hint.says
+    assert f"--axis {quote(f'{column}=categorical')} " in hint.says
 
 
 def test_other_numbers_are_no_codes():
@@ -84,10 +88,9 @@ def test_inspect_says_what_to_type_and_the_typed_options_help(run, foreign, fold
     assert "'plz': It looks like a code: --axis plz=categorical" in shown
     assert "'age': 1 row lies far from all others." in shown
     assert "999" not in shown
-    options = ("--dates", "dmy", "--decimal", ",")
-    shown = run("inspect", foreign, *options, "--plan", folder / "kech.toml").out
-    assert "read as text" not in shown
-    assert "The plan says so." in shown
+    assert "read as text" not in run("inspect", foreign, "--dates", "dmy", "--decimal", ",").out
+    shown = run("inspect", foreign, "--plan", folder / "kech.toml").out
+    assert shown.count("The plan says so.") == 3
     assert f"kech release {foreign} --plan {folder / 'kech.toml'} -o safe.csv" in shown
     plan = kech.read_plan(folder / "kech.toml")
     assert (plan.table.dates, plan.table.decimal) == ("dmy", ",")

@@ -8,7 +8,8 @@ KechError
 ├── InputError (exit 3)        the data is wrong: NoSuchFile, UnreadableFile, BadColumns, BadRow, BadValue,
 │                              BadHierarchy, BadCertificate, BadLedger
 ├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken, ReleasedBefore
-└── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, TooLarge, CannotWrite
+└── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, TooLarge,
+                               TooManyPoints, CannotWrite
 """
 
 from collections.abc import Iterable
@@ -192,6 +193,16 @@ class TooLarge(ResourceError):
         super().__init__(
             f"{str(path)!r} says it holds {rows:,} rows: they take {need / 1e6:,.0f} MB at least, "
             f"and {room / 1e6:,.0f} MB are allowed. Raise --memory, name fewer columns, or use a larger machine."
+        )
+
+
+class TooManyPoints(ResourceError):
+    each = 2000  # bytes of memory that a point takes, with those of the engine
+
+    def __init__(self, points: int, most: int) -> None:
+        super().__init__(
+            f"The table has {points:,} distinct points, and {most:,} are allowed. They take about "
+            f"{points * self.each / 1e6:,.0f} MB: raise --memory or --max-points, name fewer columns, or widen --grid."
         )
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,9 +18,10 @@ from kech.table import Table
 NAMED = {
     "identifier": r"(name|surname|e?mail|phone|mobile|ssn|passport|address|street|iban|account|url|ip)s?"
     r"|.*_(name|id|uuid|email|phone)|id|uuid|id_.*",
-    "sensitive": r".*(disease|diagnos|illness|salary|income|wage|religion|medic|drug|treatment|hiv|crime|vote).*",
+    "sensitive": r".*(disease|diagnos|illness|salary|income|wage|religion|medic|drug|treatment|hiv|crime|vote"
+    r"|injur|symptom|allerg).*",
     "quasi-identifier": r"(.*_)?(age|sex|gender|dob|zip|race|job|city|town|state|county|height|weight)(_.*)?"
-    r"|.*(birth|born|zipcode|postal|postcode|ethnic|education|degree|marital|occupation|profession|country"
+    r"|.*(birth|born|zip_?code|postal|post_?code|ethnic|education|degree|marital|occupation|profession|country"
     r"|region|nationality|native|language|children|workclass|plz|postleitzahl|geburt|geboren).*",
 }
 BARS = 24  # of a histogram
@@ -43,6 +44,7 @@ class ColumnReport:
     trouble: str | None = None  # why it could not be generalized as it is
     hint: str | None = None  # what its owner should know
     suggested: str | None = None  # the kind of axis that suits better
+    reading: dict[str, Any] = field(default_factory=dict)  # how the table should be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,7 @@ def describe(table: Table, column: str, facts: ColumnFacts, role: str, reason: s
     except KechError as refusal:
         trouble = refusal.typed if role == "quasi-identifier" else None
     bars, hint = count_bars(table, column, facts, kind, role)
-    also = (hint.says, hint.axis) if hint else ()
+    also = (hint.says, hint.axis, hint.reading) if hint else ()
     return ColumnReport(column, kind, facts.distinct, facts.nulls, role, reason, bars, generalized, trouble, *also)
 
 
@@ -124,7 +126,7 @@ def count_bars(
     read = kind if kind in ("number", "date") else "text"
     values, counts = table.engine.count_values(table.index(column), read)
     if read == "text":
-        hint = hint_at_text(values) if column not in table.axes else None
+        hint = hint_at_text(values) if column not in table.axes and role != "identifier" else None
         return tuple(np.sort(counts)[::-1][:BARS].tolist()), hint
     known = np.isfinite(values)
     if not known.any():

@@ -66,6 +66,7 @@ class ReleaseSection(_Section):
     t: float | None = None
     t_kind: str = "equal"
     alpha: float | None = None
+    max_points: int | None = None  # beyond, axes are made coarser
     labels: str = "brackets"  # how intervals are written: brackets, dash or columns
 
     def wishes(self) -> dict[str, Any]:
@@ -127,7 +128,16 @@ def plan_from(inspection: Inspection, k: int, given: Plan) -> Plan:
         for c in inspection.columns
         if (name := c.column) in found["quasi_identifiers"]
     }
-    table = msgspec.structs.replace(given.table, delimiter=inspection.delimiter, encoding=inspection.encoding)
+    reading = given.table
+    for column in inspection.columns:
+        marks = [*reading.null_values, *column.reading.get("null_values", [])]
+        reading = msgspec.structs.replace(
+            reading,
+            null_values=list(dict.fromkeys(marks)),
+            decimal=reading.decimal or column.reading.get("decimal"),
+            dates=reading.dates or column.reading.get("dates"),
+        )
+    table = msgspec.structs.replace(reading, delimiter=inspection.delimiter, encoding=inspection.encoding)
     release = msgspec.structs.replace(given.release, k=k, eps=None)
     return Plan(table, RolesSection(**found, keep=given.roles.keep), axes | given.axes, given.hierarchies, release)
 

@@ -75,6 +75,11 @@ class Table:
         return self.facts(self.loaded[0]).rows
 
     @property
+    def room(self) -> int:
+        """Bytes of memory that may be used."""
+        return room_of(self.reading.get("memory"))
+
+    @property
     def loaded(self) -> tuple[str, ...]:
         """The columns that were read: all, or only those with a role."""
         named = {name for role in ROLES for name in getattr(self, role) if role != "identifiers"}
@@ -338,10 +343,15 @@ def check_size(source: Source, wanted: Sequence[str], memory: str | None) -> Non
     What does not fit into memory goes to disk, but not what a tiny file blows up.
     """
     rows, need, stored = measure_parquet(source, wanted)
-    allowed = in_bytes(memory) if memory else int(0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    allowed = room_of(memory)
     room = allowed if need > BLOWN_UP * stored else allowed + shutil.disk_usage(tempfile.gettempdir()).free
     if need > room:
         raise TooLarge(source.path, rows, need, room)
+
+
+def room_of(memory: str | None) -> int:
+    """Bytes that a limit allows; without one, most of the machine."""
+    return in_bytes(memory) if memory else int(0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
 def in_bytes(memory: str) -> int:

@@ -8,7 +8,7 @@ import re
 RENAMED = {"qi": "quasi_identifiers", "axis": "axes", "from": "source", "output": "path"}
 FLAGS = {"allow-composition": "allow_composition=True", "no-ledger": "ledger=False"}
 LISTS = ("qi", "sensitive", "earlier", "null-values", "threshold", "radii")
-WORDS = ("cut", "metric", "dates", "decimal", "encoding", "l-kind")  # options whose example is a word
+WORDS = ("cut", "labels", "metric", "dates", "decimal", "encoding", "l-kind")  # options whose example is a word
 COMMANDS = {
     r"`?kech inspect TABLE`?": "`kech.inspect_table(table)`",
     r"`?kech ledger --forget (\w+)`?": r"`kech.open_ledger().forget(\1)`",

@@ -166,6 +166,8 @@ class SearchOptions:
     """How long to search for a lower loss: quick, normal, best, or seconds for each k; Ctrl-C keeps the best so far."""
     seed: Annotated[int | None, Parameter(converter=whole)] = None
     """Equal seeds give equal partitions, unless effort is in seconds; the order of the rows is always secret."""
+    max_points: Annotated[int | None, Parameter(converter=whole)] = None
+    """Distinct points to work on at most; beyond, axes are made coarser. As many as memory allows otherwise."""
 
     def settle(self, release: "ReleaseSection", cuts: Sequence[str]) -> None:
         """What was typed comes before the plan; only some cuts search."""

@@ -26,6 +26,7 @@ def barcode(
     radii: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
     zero_length: Flag = False,
     longest: Annotated[int | None, Parameter(converter=whole)] = None,
+    max_points: Annotated[int | None, Parameter(converter=whole)] = None,
     plot: Path | None = None,
 ) -> None:
     """Show which rows are together while eps grows, and where the table is k-anonymous. PRIVATE: not for publication.
@@ -49,6 +50,9 @@ def barcode(
         Show bars of zero length too: twin rows, and holes that are filled the moment they open.
     longest: int
         Only so many bars, the longest; the others are counted.
+    max_points: int
+        Distinct points to work on at most; beyond, values move to the middle of cells just wide enough, and eps by
+        what is shown as eps_error at most. As many as memory allows otherwise.
     plot: Path
         Draw the barcode: .svg, .png or .html.
     """
@@ -63,6 +67,7 @@ def barcode(
             max_dimension=dimension,
             grid=asked.grid or "exact",
             zero_length=zero_length,
+            max_points=max_points,
         )
     shown = found.to_json(min(ks), parse_radii(radii), [reading] if reading else None, longest=longest)
     if plot is not None:

@@ -1,5 +1,6 @@
 """Apache Spark: a session with known settings, rows on its workers, and Parquet folders that they read and write."""
 
+import logging
 import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
@@ -59,11 +60,15 @@ MARKED = "_kech"  # a file in folders that we may replace; readers of Parquet ov
 
 @contextmanager
 def refusals(doing: str) -> Iterator[None]:
-    """What Spark says, without the cells it quotes."""
+    """What Spark says, without the cells it quotes, in its log too."""
+    log = logging.getLogger("SQLQueryContextLogger")
+    before, log.disabled = log.disabled, True
     try:
         yield
     except (PySparkException, Py4JError) as failure:
         raise ResourceError(f"Spark failed while {doing} ({type(failure).__name__}).") from None
+    finally:
+        log.disabled = before
 
 
 # -- a session -------------------------------------------------------------------------------------------------

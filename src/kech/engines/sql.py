@@ -27,7 +27,7 @@ from kech.engines.dialect import (
     ZERO_PADDED,
     Dialect,
 )
-from kech.errors import ResourceError
+from kech.errors import ResourceError, TooManyPoints
 
 LONGEST_FLOAT = 24  # no double needs more characters to be written exactly
 MOSTLY = 0.9  # a column of text with this share of such numbers or dates is one of them
@@ -173,7 +173,9 @@ class SqlEngine(ABC):
         )
         return [list(row) for row in zip(*(column.to_pylist() for column in found.columns), strict=True)]
 
-    def group(self, mappings: Sequence[Mapping1D]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def group(
+        self, mappings: Sequence[Mapping1D], most: int | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Code every row, then one GROUP BY."""
         columns = self._code(mappings)
         self._make(
@@ -184,13 +186,19 @@ class SqlEngine(ABC):
             "grouping rows",
         )
         self._grouped = mappings
+        self._check_points(most)
         found = self._get(f"SELECT {columns}, n FROM {self._named('points')} ORDER BY p", "grouping rows")
         return stacked(found, len(mappings)), as_array(found, "n", np.int64)
 
-    def code_rows(self, mappings: Sequence[Mapping1D]) -> NDArray[np.int32]:
-        """Codes of every row, in the order of the table."""
-        columns = self._code(mappings)
-        query = f"SELECT {columns} FROM {self._named('coded')} ORDER BY r"
+    def _check_points(self, most: int | None) -> None:
+        if most is not None:
+            found = self._get(f"SELECT count(*) AS n FROM {self._named('points')}", "grouping rows")["n"][0].as_py()
+            if found > most:
+                raise TooManyPoints(found, most)
+
+    def code_rows(self, mappings: Sequence[Mapping1D], every: int = 1) -> NDArray[np.int32]:
+        """Codes of every row, or of each n-th, in the order of the table."""
+        query = f"{self._coded_rows(mappings)} WHERE kept.r % {int(every)} = 0 ORDER BY kept.r"
         return stacked(self._get(query, "coding rows"), len(mappings))
 
     def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> Self:
@@ -301,17 +309,21 @@ class SqlEngine(ABC):
 
     def _code(self, mappings: Sequence[Mapping1D]) -> str:
         """A table of coded rows; the names of its code columns."""
+        self._grouped = ()  # the points of before are not of these codes
+        self._make("coded", self._coded_rows(mappings), "coding rows")
+        return ", ".join(f"q{j}" for j in range(len(mappings)))
+
+    def _coded_rows(self, mappings: Sequence[Mapping1D]) -> str:
+        """The query for coded rows."""
         for mapping in mappings:
             self._load(mapping)
-        self._grouped = ()  # the points of before are not of these codes
         codes = ", ".join(
             f"CAST(coalesce(m{m.column}.code, {m.null}) AS INTEGER) AS q{j}" for j, m in enumerate(mappings)
         )
         joins = " ".join(
             f"LEFT JOIN {self._named(f'm{c}')} AS m{c} ON kept.c{c} = m{c}.value" for c in (m.column for m in mappings)
         )
-        self._make("coded", f"SELECT kept.r, {codes} FROM {self._named('kept')} AS kept {joins}", "coding rows")
-        return ", ".join(f"q{j}" for j in range(len(mappings)))
+        return f"SELECT kept.r, {codes} FROM {self._named('kept')} AS kept {joins}"
 
     def _reads(self, column: int, kind: str) -> str:
         """How a distinct value is read as a number, as seconds since 1970, or as text."""

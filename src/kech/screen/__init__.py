@@ -163,7 +163,7 @@ def inspection(found: dict[str, Any], source: str) -> None:
     out().print(table)
     for column in found["columns"]:
         for said in filter(None, (column["trouble"], column["hint"])):
-            planned = " The plan says so." if found["plan"] and column["suggested"] else ""
+            planned = " The plan says so." if found["plan"] and (column["suggested"] or column["reading"]) else ""
             out().print(escape(f"{column['column']!r}: {said}{planned}"))
     if found["first_rows"] is not None:
         out().print("[yellow]PRIVATE:[/] the first rows as they are read.")
@@ -186,6 +186,7 @@ def spectrum(found: dict[str, Any]) -> None:
     shown = [row for row in rows if row["k"] in LANDMARKS] if len(ks) > MANY_KS else rows
     names = ", ".join(found["quasi_identifiers"])
     out().print(escape(f"{found['rows']:,} rows, {found['points']:,} distinct on {names}"))
+    coarse(found["step"], max((row["eps_error"] for row in rows), default=0.0))
     left_out = any(row["suppressed"] for row in rows)
     secrets = any(row["l"] is not None for row in rows)
     room = 10 if left_out or secrets or any(map(nearness, rows)) else 30
@@ -211,6 +212,13 @@ def spectrum(found: dict[str, Any]) -> None:
         out().print(f"{len(ks)} values of k were computed; --json or --k shows any of them.")
     if len(ks) > FEW_ROWS and not found.get("effort"):
         out().print("So many k are searched quickly; a release searches longer and may lose less.")
+
+
+def coarse(step: float, error: float) -> None:
+    """That axes were made coarser, and what it does to eps."""
+    if step:
+        words = f"Too many points: axes are in cells of {step:.2%} of their length, eps is up to {error:.4f} larger."
+        out().print(f"{words} --max-points or --memory allows more.")
 
 
 def quality(rows: list[dict[str, Any]]) -> None:
@@ -242,6 +250,8 @@ def released(found: dict[str, Any]) -> None:
     kept_goals("In", found["goals"], found["measured"]["l"])
     if "l" in found["goals"]:
         out().print(MISSING_IS_A_VALUE)
+    if found["coarse"]:
+        coarse(found["coarse"]["step"], found["coarse"]["eps_error"])
     homogeneous(found["measured"]["l"])
     earlier_releases(found["ledger"])
     if found["mapping"]:
