@@ -1,9 +1,10 @@
 # Two commands: `make demo` and `make test`.  Everything lives in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+CAMPAIGN := crash fuzz
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test lint package bench docs examples pictures screenshots browser sanitize clean compiler
+.PHONY: demo test test-spark lint package bench docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN)
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -12,9 +13,22 @@ demo: .venv/installed
 test: .venv/tested .venv-pycanon/installed lint
 	$(BIN)/python -m pytest -q -n 2
 
+# The suite of the engines on Spark, in an environment of its own: in threads, and on a cluster of one worker.
+# Where Java or pyspark cannot be had, that is said, and nothing is tested.
+JAVA := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/)java
+test-spark:
+	@if ! $(JAVA) -version 2>&1 | grep -Eq 'version "(1[7-9]|[2-9][0-9])'; then \
+	  echo "Java 17 or newer is not installed: tests on Spark are skipped."; \
+	elif ! $(MAKE) -s .venv-spark/pyspark; then \
+	  echo "pyspark could not be installed: tests on Spark are skipped."; \
+	else \
+	  $(MAKE) -s .venv-spark/installed && \
+	  .venv-spark/bin/python -m pytest -q -n 2 --dist loadgroup tests/test_engines.py tests/test_spark.py -k "spark or cluster"; \
+	fi
+
 lint: .venv/tested
-	$(BIN)/ruff format --check -q src tests benchmarks docs
-	$(BIN)/ruff check -q src tests benchmarks docs
+	$(BIN)/ruff format --check -q src tests benchmarks campaign docs
+	$(BIN)/ruff check -q src tests benchmarks campaign docs
 	$(BIN)/mypy
 
 # A source distribution and a wheel, built, installed and used in fresh environments.
@@ -71,8 +85,12 @@ sanitize: .venv/tested
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
 	  $(BIN)/python tests/sanitized.py $(SANITIZED) $(addprefix tests/test_,local.py ordering.py bounds.py complexes.py zigzag.py)
 
+# Attacks on kech; each prints its figure last.  What they take: make fuzz OPTIONS="--seconds 3600"
+$(CAMPAIGN): .venv/tested
+	$(BIN)/python -m campaign.$@ $(OPTIONS)
+
 clean:
-	rm -rf .venv .venv-bench .venv-pycanon .browser build dist kech-demo
+	rm -rf .venv .venv-bench .venv-pycanon .venv-spark .browser build dist kech-demo
 
 compiler:
 	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || { \
@@ -97,4 +115,14 @@ compiler:
 .venv-pycanon/installed: requirements/pycanon.txt
 	$(PYTHON) -m venv .venv-pycanon
 	.venv-pycanon/bin/python -m pip install -q --disable-pip-version-check -r $<
+	touch $@
+
+.venv-spark/pyspark: requirements/spark.txt
+	$(PYTHON) -m venv .venv-spark
+	.venv-spark/bin/python -m pip install -q --disable-pip-version-check -r $<
+	touch $@
+
+.venv-spark/installed: .venv-spark/pyspark requirements/build.txt requirements/core.txt $(SOURCES) | compiler
+	.venv-spark/bin/python -m pip install -q --disable-pip-version-check -r requirements/build.txt -r requirements/core.txt
+	.venv-spark/bin/python -m pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
 	touch $@

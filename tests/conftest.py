@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import tempfile
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kech.cli import main
-from servers import running_postgres
+from servers import end_spark, find_spark, running_cluster, running_postgres
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -25,6 +26,25 @@ def postgres():
     """The URL of a PostgreSQL server of this run."""
     with running_postgres() as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory):
+    """The master of Spark in threads or on a cluster of this run; the application of another is ended."""
+    home = find_spark(tmp_path_factory.mktemp("settings"))
+    with ExitStack() as running:
+        masters = {"spark": "local[2]"}
+
+        def use(kind):
+            if masters.get("used") != kind:
+                end_spark()
+            if kind == "cluster" and kind not in masters:
+                masters[kind] = running.enter_context(running_cluster(home, tmp_path_factory.mktemp("cluster")))
+            masters["used"] = kind
+            return masters[kind]
+
+        yield use
+        end_spark()
 
 
 @pytest.fixture(autouse=True, scope="module")

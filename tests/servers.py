@@ -1,11 +1,13 @@
-"""A PostgreSQL server of the tests' own: in a temporary folder, on a free loopback port, as a user without rights."""
+"""Servers of the tests' own, on free loopback ports: PostgreSQL as a user without rights, and a cluster of Spark."""
 
 import os
 import pwd
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -67,3 +69,70 @@ def running_postgres():
             run(binaries / "pg_ctl", "-D", folder / "data", "-m", "immediate", "-w", "stop")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+# Small heaps and little compiling: what is tested here takes moments.
+SPARK_DEFAULTS = """spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+spark.executor.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+spark.executor.memory 512m
+spark.sql.shuffle.partitions 2
+spark.log.level ERROR
+"""
+
+
+def find_spark(folder):
+    """The folder of pyspark, told how to run here; or a skip with its reason."""
+    pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed: make test-spark")
+    if not shutil.which("java") and "JAVA_HOME" not in os.environ:
+        pytest.skip("Java is not installed")
+    (folder / "spark-defaults.conf").write_text(SPARK_DEFAULTS)
+    os.environ |= {
+        "SPARK_CONF_DIR": str(folder),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "SPARK_DAEMON_MEMORY": "256m",
+    }
+    return Path(pyspark.__file__).parent
+
+
+@contextmanager
+def running_cluster(home, folder):
+    """The address of a standalone master with one worker, both gone afterwards."""
+    port = free_port()
+    address = f"spark://127.0.0.1:{port}"
+    here = ["--host", "127.0.0.1", "--webui-port", "0"]
+    master = ["org.apache.spark.deploy.master.Master", *here, "--port", str(port)]
+    worker = ["org.apache.spark.deploy.worker.Worker", *here, "--cores", "2", "--memory", "1g"]
+    with running_java(home, folder / "master.log", master, "ALIVE"):
+        words = [*worker, "--work-dir", str(folder / "work"), address]
+        with running_java(home, folder / "worker.log", words, "Successfully registered"):
+            yield address
+
+
+@contextmanager
+def running_java(home, log, words, until):
+    """A Java process of Spark that has said it is ready."""
+    environment = os.environ | {"SPARK_HOME": str(home)}
+    with log.open("w") as file:
+        process = subprocess.Popen(
+            [str(home / "bin" / "spark-class"), *words], stdout=file, stderr=subprocess.STDOUT, env=environment
+        )
+    try:
+        end = time.monotonic() + 120
+        while until not in log.read_text(errors="replace"):
+            assert process.poll() is None, log.read_text(errors="replace")[-2000:]
+            assert time.monotonic() < end, log.read_text(errors="replace")[-2000:]
+            time.sleep(0.2)
+        yield
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def end_spark():
+    """End the application of Spark in this process, if there is one."""
+    from pyspark.sql import SparkSession
+
+    if running := SparkSession._instantiatedSession:
+        running.stop()

@@ -480,7 +480,7 @@ LEAKS = {
 @pytest.mark.parametrize("leak", LEAKS)
 def test_a_seeded_leak_is_seen(run, watch, people, monkeypatch, leak):
     inspected = cli.kech.inspect_table
-    monkeypatch.setattr(cli.kech, "inspect_table", lambda table: (LEAKS[leak](), inspected(table))[1])
+    monkeypatch.setattr(cli.kech, "inspect_table", lambda *given, **more: (LEAKS[leak](), inspected(*given, **more))[1])
     run("inspect", people, code=1 if "refusal" in leak else 0)
     assert watch.leaks
 

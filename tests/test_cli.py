@@ -170,7 +170,8 @@ def test_lattice_on_the_screen(run, people):
 
 def test_zigzag_as_json_and_on_the_screen(ask, run, people, folder):
     found = ask("zigzag", people, "--qi", "sex", "schooling", "--path", "0,0", "0,1", "1,0", "--k", 400)
-    assert {"private", "path", "columns", "through", "bars", "summary", "positions", "regimes", "plot"} == set(found)
+    figures = {"bars", "shorter_bars", "summary", "positions", "regimes"}
+    assert {"private", "path", "columns", "through", "plot"} | figures == set(found)
     assert found["path"] == [[0, 0], [0, 1], [1, 0]]
     assert [at["position"] for at in found["positions"]] == [0, 0.5, 1, 1.5, 2]
     assert [regime["k"] for regime in found["regimes"]] == [400]
@@ -280,7 +281,7 @@ def test_a_refusal_as_json_is_one_object_among_the_errors(run, people, monkeypat
     ],
 )
 def test_what_was_not_foreseen_ends_in_order(run, people, temporary, monkeypatch, failure, code, says):
-    def fail(*_):
+    def fail(*_, **__):
         raise failure
 
     monkeypatch.setattr(cli.kech, "inspect_table", fail)
@@ -292,7 +293,7 @@ def test_what_was_not_foreseen_ends_in_order(run, people, temporary, monkeypatch
 
 
 def test_a_traceback_is_shown_only_when_asked_for(run, people, monkeypatch, capsys):
-    monkeypatch.setattr(cli.kech, "inspect_table", lambda _: 1 / 0)
+    monkeypatch.setattr(cli.kech, "inspect_table", lambda *_, **__: 1 / 0)
     assert "Traceback" not in run("inspect", people).err
     monkeypatch.setenv("KECH_DEBUG", "1")
     with pytest.raises(SystemExit, match="5"):
@@ -440,9 +441,9 @@ from kech import cli, screen
 screen.PATIENCE = float(sys.argv[1])
 inspected = cli.kech.inspect_table
 
-def slowly(table):
+def slowly(table, **options):
     time.sleep(0.7)
-    return inspected(table)
+    return inspected(table, **options)
 
 cli.kech.inspect_table = slowly
 cli.main(sys.argv[2:])
@@ -490,6 +491,35 @@ def test_json_goes_to_standard_output_while_progress_is_shown(people):
     out, shown = watch(0.05, "inspect", people, "--json")
     assert "reading the table" in shown
     assert json.loads(out)["rows"] == 400
+
+
+def test_json_lines_tell_what_is_done_and_at_last_the_result(run, people, target):
+    words = ["release", people, "-o", target, "--qi", "age", "zip", "--k", "5"]
+    outcome = run(*words, "--json-lines")
+    *lines, last = map(json.loads, outcome.out.splitlines())
+
+    assert (outcome.code, outcome.err) == (0, "")
+    assert [set(line) for line in lines] == [{"doing", "share"}] * len(lines)
+    assert {"reading the table", "writing", "checking the written file"} <= {line["doing"] for line in lines}
+    assert last == {"result": run(*words, "--json").json | {"ledger": last["result"]["ledger"]}}
+
+
+def test_json_lines_come_while_work_is_done(people):
+    """The first line is there before the process ends."""
+    command = [sys.executable, "-m", "kech", "spectrum", people, "--qi", "age", "zip", "--k", "5", "--json-lines"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        first = process.stdout.readline()
+        still_working = process.poll() is None
+        rest = process.stdout.read().splitlines()
+
+    assert json.loads(first)["doing"] == "reading the table"
+    assert still_working
+    assert json.loads(rest[-1])["result"]["spectrum"][0]["k"] == 5
+
+
+def test_a_refusal_among_json_lines_is_one_object_among_the_errors(run, people):
+    outcome = run("spectrum", people, "--qi", "nobody", "--json-lines")
+    assert (outcome.code, outcome.json["error"]) == (2, "NoSuchColumn")
 
 
 # -- odd words ------------------------------------------------------------------------------------------------

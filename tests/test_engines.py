@@ -14,6 +14,7 @@ from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import kech
@@ -22,12 +23,25 @@ from kech.engines import ColumnFacts, Mapping1D, Output
 from kech.errors import BadColumns, ResourceError, UnreadableFile
 
 UTC = dt.timezone.utc  # noqa: UP017
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets that Spark leaves to its own end
+]
 
 
-@pytest.fixture(params=["duckdb", "postgres"])
-def workshop(request, temporary):
+SPARKS = [pytest.param(kind, marks=pytest.mark.xdist_group(kind)) for kind in ("spark", "cluster")]
+
+
+@pytest.fixture(params=["duckdb", "postgres", *SPARKS], scope="module")
+def home(request):
+    """Engines one after the other: a process has one application of Spark, in its threads or on a cluster."""
+    return request.param
+
+
+@pytest.fixture
+def workshop(request, home, temporary):
     """An engine, the way to it, and an end to it."""
-    made = Workshop(request)
+    made = Workshop(request, home)
     yield made
     made.close()
 
@@ -35,31 +49,44 @@ def workshop(request, temporary):
 class Workshop:
     """Makes engines of one kind, and puts tables where that kind reads them."""
 
-    def __init__(self, request):
-        self.kind, self.request, self.opened = request.param, request, []
+    def __init__(self, request, kind):
+        self.kind, self.request, self.opened = kind, request, []
+        self.master = request.getfixturevalue("spark")(kind) if kind in ("spark", "cluster") else None
 
     def load(self, table, nulls=()):
         """An engine that holds a table."""
-        made = getattr(self, f"_{self.kind}")()
-        self.opened.append(made)
+        made = self.make()
         table = table if isinstance(table, pa.Table) else pa.table(table)
         made.load_arrow(table.to_reader(max_chunksize=7), range(table.num_columns), nulls, "t")
         return made
 
-    def _duckdb(self):
-        from kech.engines.duckdb import DuckDBEngine
+    def make(self):
+        """An engine without rows."""
+        made = self._make()
+        self.opened.append(made)
+        return made
 
-        return DuckDBEngine()
+    def _make(self):
+        if self.kind == "duckdb":
+            from kech.engines.duckdb import DuckDBEngine
 
-    def _postgres(self):
-        from kech.engines.postgres import PostgresEngine
+            return DuckDBEngine()
+        if self.kind == "postgres":
+            from kech.engines.postgres import PostgresEngine
 
-        return PostgresEngine(find_address(self.request.getfixturevalue("postgres") + "?table=t"))
+            return PostgresEngine(find_address(self.request.getfixturevalue("postgres") + "?table=t"))
+        from kech.engines.spark import SparkEngine
+
+        return SparkEngine(master=self.master)
 
     def place(self, table, name="people"):
         """What `read_table` takes to read this table on this engine."""
         if self.kind == "duckdb":
             return {"source": table}
+        if self.master:
+            path = self.request.getfixturevalue("tmp_path") / f"{name}.parquet"
+            pq.write_table(table, path)
+            return {"source": path, "engine": "spark", "master": self.master}
         address = self.request.getfixturevalue("postgres") + f"?table=public.{name}"
         put_into_postgres(address, table)
         return {"source": address}
@@ -449,9 +476,7 @@ def test_an_empty_table_has_no_points(workshop):
 
 def test_a_failure_shows_no_cell(workshop):
     engine = workshop.load({"a": ["CANARY"]})
-    query = (
-        f"SELECT {'assert_true(c0 IS NULL, c0)' if workshop.kind == 'spark' else 'CAST(c0 AS INTEGER)'} AS x FROM kept"
-    )
+    query = "SELECT CAST(c0 AS INTEGER) AS x FROM kept"
     for verb in (lambda: engine._get(query, "testing"), lambda: engine._stream(query).read_all()):
         with pytest.raises(ResourceError) as caught:
             verb()
@@ -471,8 +496,7 @@ def test_a_refusal_of_the_reader_passes_through(workshop):
         raise UnreadableFile("t", "it is what the reader says.")
 
     engine = workshop.load({"a": ["x"]})
-    fresh = getattr(workshop, f"_{workshop.kind}")()
-    workshop.opened.append(fresh)
+    fresh = workshop.make()
     with pytest.raises(UnreadableFile, match="it is what the reader says"):
         fresh.load_arrow(pa.RecordBatchReader.from_batches(pa.schema([("a", pa.string())]), failing()), [0], (), "t")
     assert engine.describe(0).rows == 1

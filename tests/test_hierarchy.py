@@ -5,11 +5,13 @@ from itertools import combinations_with_replacement, product
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kech.errors import BadHierarchy, NoSuchFile, UnreadableFile
+import kech
+from kech.errors import BadHierarchy, BadTarget, NoSuchFile, UnreadableFile
 from kech.hierarchy import (
     GeneralizationTree,
     build_prefix_tree,
@@ -367,6 +369,52 @@ def test_levels_as_anjana_keeps_them():
     assert read_hierarchy(levels).paths == (("31", "[30, 40)", "*"), ("64", "[60, 70)", "*"))
 
 
+def test_the_raw_column_of_a_dataframe_may_hold_missing_values_and_fractions():
+    """ANJANA's own documentation builds its dictionaries from the columns of the table, one label for each row."""
+    raw = pd.DataFrame({"age": [29, None, 17, 29.5], "city": ["Rome", "Oslo", None, "Rome"]})
+    ages = ["[25, 30)", "*", "[15, 20)", "[25, 30)"]
+    given = {
+        "age": {0: raw["age"].values, 1: ages, 2: np.array(["*"] * 4)},
+        "city": {0: raw["city"].values, 1: np.array(["*"] * 4)},
+    }
+    assert read_hierarchy(given["age"]).leaves == ("29.0", "29.5", "17.0")
+    with kech.read_table(raw, quasi_identifiers=["age", "city"], hierarchies=given) as table:
+        released = kech.make_release(table, k=2, suppress=0.5).frame
+    assert set(released["age"]) <= {*ages, "*"}
+
+
+def test_hierarchies_read_by_pandas_as_anjana_does(tmp_path):
+    path = write(tmp_path, "1,low,*\n2,low,*\n3,high,*\n")
+    assert read_hierarchy(dict(pd.read_csv(path, header=None))) == read_hierarchy(path)
+
+
+# The way back
+
+odd = st.text(st.sampled_from("ab;,\t\"'*\n\r \ufeff\u2028é"), min_size=1, max_size=4).filter(str.strip)
+
+
+@given(st.lists(st.tuples(odd, odd), min_size=1, max_size=6))
+def test_what_is_written_is_read_again(tmp_path_factory, pairs):
+    try:
+        tree = read_hierarchy({0: [leaf for leaf, _ in pairs], 1: [f"over {label}" for _, label in pairs]})
+    except BadHierarchy:
+        return  # two parents
+    path = tmp_path_factory.getbasetemp() / "written.csv"
+    tree.write(path)
+
+    assert read_hierarchy(path).paths == tree.paths
+    assert read_hierarchy(tree.to_levels()).paths == tree.paths
+    with path.open(encoding="utf-8", newline="") as file:  # as anybody reads it
+        assert [tuple(row) for row in csv.reader(file, delimiter=";", strict=True)] == list(tree.paths)
+
+
+def test_files_of_arx_come_back_as_they_were(tmp_path, countries):
+    countries.write(tmp_path / "back.csv")
+    assert sorted((tmp_path / "back.csv").read_text("utf-8").splitlines()) == sorted(COUNTRIES.splitlines())
+    with pytest.raises(BadTarget):
+        countries.write(tmp_path / "back.txt")
+
+
 def test_a_given_tree_is_checked_and_put_in_order():
     shuffled = GeneralizationTree((OTHERS[0], OTHERS[2], OTHERS[1]))
 
@@ -466,7 +514,9 @@ def test_a_missing_and_an_unreadable_file_are_refused(tmp_path):
         ({0: ["secret"], 1: [""]}, ", line 1", "empty label"),
         ({0: ["secret", "hidden"], 1: ["private"]}, "", "level 1 has 1 labels and level 0 has 2"),
         ({0: "secret"}, "", "level 0 is no list"),
-        ({0: [None]}, "", "level 0 holds a label of type NoneType"),
+        ({0: ["secret"], 1: [None]}, "", "level 1 holds a label of type NoneType"),
+        ({0: [float("inf")], 1: ["hidden"]}, "", "level 0 holds a label of type float"),
+        ({0: [None]}, "", "empty"),
         ({}, "", "empty"),
     ],
 )

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections import Counter
 
+import duckdb
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 import kech
 from kech.demo import generate_town, write_csv
 from kech.errors import BadLedger, ReleasedBefore
+from kech.files import written_aside
 from kech.ledger import Book, Entry, Ledger, hash_table
 
 AGE = ("--qi", "age", "--sensitive", "diagnosis")
@@ -334,6 +336,39 @@ def test_releases_are_listed_and_forgotten(people, said, run, own_ledger, folder
     assert [held["k"] for held in run("ledger", "--json").json["releases"]] == [found["releases"][0]["k"]]
     assert run("ledger", "--forget", folder / "coarse.csv").code == 2
     assert run("ledger", "--forget", "abc").code == 2
+
+
+# -- runs that were killed ---------------------------------------------------------------------------------------
+
+
+def entered(ledger, **where):
+    """A line of a release that is being put in place."""
+    with ledger.held() as book:
+        ledger.add(book, Entry("table", "", "f" * 64, 5, "2026-01-01T00:00:00Z", **where))
+    ledger.settle()
+    return [(held.draft, held.address) for held in ledger.read().releases]
+
+
+def test_a_release_that_was_killed_before_it_had_its_name_is_struck_out(tmp_path):
+    ledger, draft = Ledger(tmp_path / "home"), tmp_path / ".out.csv.1.kech-draft"
+    assert entered(ledger, draft=str(draft)) == [("", "")]  # the draft is gone: it has its name
+    draft.touch()
+    assert entered(ledger, draft=str(draft)) == [("", "")]  # only the first one stands
+    with written_aside(tmp_path / "out.csv") as held:
+        assert entered(ledger, draft=str(held))[1:] == [(str(held), "")]  # somebody is at it
+    ledger.settle()
+    assert [held.draft for held in ledger.read().releases] == ["", ""]
+
+
+def test_a_table_that_was_never_committed_is_struck_out_and_in_doubt_stays(tmp_path):
+    ledger, draft, base = Ledger(tmp_path / "home"), tmp_path / "draft", tmp_path / "base.db"
+    draft.touch()
+    assert entered(ledger, draft=str(draft), address=f"duckdb:{base}#safe") == []
+    with duckdb.connect(str(base)) as connection:
+        connection.execute("CREATE TABLE safe AS SELECT 1 AS age")
+    assert entered(ledger, draft=str(draft), address=f"duckdb:{base}#safe") == []
+    base.write_bytes(b"damaged")
+    assert len(entered(ledger, draft=str(draft), address=f"duckdb:{base}#safe")) == 1
 
 
 # -- many at once ----------------------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ ROOMS = {
     "ledger": ("Ledger", "open_ledger"),
     "outlook": ("Outlook", "Plane", "compute_outlook", "compute_plane"),
     "plan": ("Plan", "read_plan"),
+    "publication": ("Publication", "publish_release"),
     "release": ("Release", "make_release"),
     "report": ("Report", "make_report"),
     "review": ("HierarchyReview", "review_hierarchy"),

@@ -31,6 +31,8 @@ from kech.outlook import (
 )
 from kech.plan import Plan as Plan
 from kech.plan import read_plan as read_plan
+from kech.publication import Publication as Publication
+from kech.publication import publish_release as publish_release
 from kech.release import Release as Release
 from kech.release import make_release as make_release
 from kech.report import Report as Report

@@ -18,6 +18,7 @@ from kech.axes import Axis, Codes, LineAxis
 from kech.cuts import Wishes
 from kech.engines import Mapping1D
 from kech.errors import BadOption
+from kech.forms import check_form, write_form
 from kech.frames import frame_batches
 from kech.models import set_goals
 from kech.partition import Partition
@@ -62,6 +63,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         t: float | None = None,
         t_kind: str = "equal",
         alpha: float | None = None,
+        labels: str = "brackets",
     ) -> None:
         self.k = k
         self.quasi_identifiers = quasi_identifiers
@@ -79,9 +81,13 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         self.t = t
         self.t_kind = t_kind
         self.alpha = alpha
+        self.labels = labels
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803, ARG002
         """Find the classes; without quasi_identifiers, all columns are that are not sensitive."""
+        check_form(self.labels)
+        if self.labels == "columns":
+            raise BadOption("labels", "a transformer gives one column for each; make_release writes both ends.")
         columns = self._columns(X, reset=True)
         secret = tuple(self.sensitive or ())
         named = self.quasi_identifiers
@@ -94,6 +100,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         self.partition_ = replace(found, points=replace(found.points, origin=None))
         self.quasi_identifiers_ = chosen
         self.k_ = self.partition_.k
+        self.labels_ = labels_of(self.partition_, self.labels)
         return self
 
     def transform(self, X: Any) -> NDArray[np.object_]:  # noqa: N803
@@ -105,7 +112,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         if len(self.left_out_.codes):
             gone = set(map(bytes, self.left_out_.codes))
             classes[[bytes(row) in gone for row in encode(self.left_out_.axes, columns)]] = -1
-        labels = labels_of(self.partition_, classes)
+        labels = {name: texts[classes] for name, texts in self.labels_.items()}
         held = [labels.get(name, column.to_pylist()) for name, column in columns.items()]
         out = np.empty((len(codes), len(held)), dtype=object)
         for j, column in enumerate(held):
@@ -185,10 +192,11 @@ def containing(partition: Partition, row: NDArray[np.int32]) -> int:
     return int(found[np.argmin(partition.sizes[found])]) if len(found) else -1
 
 
-def labels_of(partition: Partition, classes: NDArray[np.int64]) -> dict[str, NDArray[np.object_]]:
-    """For each quasi-identifier the label of each row's class."""
+def labels_of(partition: Partition, form: str) -> dict[str, NDArray[np.object_]]:
+    """For each quasi-identifier the label of each class, and last that of rows in none."""
     labels = {}
     for j, axis in enumerate(partition.points.axes):
-        texts = np.array([*partition.labels(j), SUPPRESSED], dtype=object)
-        labels[axis.column] = texts[classes]
+        texts = partition.labels(j)
+        _, written = write_form(form, axis.parameters(texts), texts)
+        labels[axis.column] = np.array([*written[axis.column], SUPPRESSED], dtype=object)
     return labels

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kech.engines import ColumnFacts, Mapping1D
-from kech.errors import KechError
+from kech.errors import BadOption, KechError
 from kech.grid import Ints
 from kech.hints import Hint, hint_at_codes, hint_at_far_rows, hint_at_text
 from kech.points import build_axis
@@ -59,21 +59,25 @@ class Inspection:
     quasi_identifiers: tuple[str, ...]
     unique_share: float | None
     k: int | None
+    first_rows: list[list[str | None]] | None = None  # as they are read, where they were asked for; PRIVATE
 
     def to_json(self) -> dict[str, Any]:
         """The object `kech inspect --json` prints."""
         return asdict(self)
 
 
-def inspect_table(table: Table) -> Inspection:
-    """Describe every column; measure uniqueness on the quasi-identifiers, named or guessed."""
+def inspect_table(table: Table, *, rows: int = 0) -> Inspection:
+    """Describe every column; measure uniqueness on the quasi-identifiers, named or guessed; show the first rows."""
+    if rows < 0:
+        raise BadOption("--rows", "it is a number of rows, 0 or more.")
     facts = {name: table.facts(name) for name in table.loaded}
     guessed = {name: given_role(table, name) or guess_role(name, facts[name]) for name in table.loaded}
     chosen = tuple(name for name, (role, _) in guessed.items() if role == "quasi-identifier")
     share, k = uniqueness(table, chosen)
     source = table.source
     reports = tuple(describe(table, name, facts[name], *guessed[name]) for name in table.loaded)
-    return Inspection(table.rows, source.format, source.delimiter, source.encoding, reports, chosen, share, k)
+    first = table.head(rows) if rows else None
+    return Inspection(table.rows, source.format, source.delimiter, source.encoding, reports, chosen, share, k, first)
 
 
 def given_role(table: Table, column: str) -> tuple[str, str] | None:

@@ -66,6 +66,7 @@ class ReleaseSection(_Section):
     t: float | None = None
     t_kind: str = "equal"
     alpha: float | None = None
+    labels: str = "brackets"  # how intervals are written: brackets, dash or columns
 
     def wishes(self) -> dict[str, Any]:
         """What `make_release` takes."""

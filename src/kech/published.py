@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.certificate import AnyPath, Axis, Cell, check_certificate, open_published, read_claims
+from kech.certificate import AnyPath, Axis, Cell, as_brackets, check_certificate, open_published, read_claims
 from kech.errors import BadOption, NoQuasiIdentifier, NoSuchColumn
 
 Ints = NDArray[np.int64]
@@ -19,7 +19,10 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Published:
-    """The class of every row, the labels of every class, and the cells that are published as they are."""
+    """The class of every row, the labels of every class, and the cells that are published as they are.
+
+    Intervals are written `[low, high]` here, whatever form the file has.
+    """
 
     path: AnyPath
     quasi_identifiers: tuple[str, ...]
@@ -82,7 +85,7 @@ def _group(
     also: Sequence[str],
     dialect: Mapping[str, Any],
 ) -> Published:
-    table = open_published(path, **dialect)
+    table = as_brackets(open_published(path, **dialect), list(axes.values()))
     if not columns:
         raise NoQuasiIdentifier
     if missing := [name for name in columns if name not in table.columns]:

@@ -24,10 +24,12 @@ from kech.databases import Address, find_address, open_database
 from kech.engines import Output
 from kech.errors import BadOption, BadTarget, ClaimBroken, GoalNotMet
 from kech.files import clear_refusals, private_folder, put_in_place, written_aside
+from kech.forms import Written, as_numbers, check_form, check_intervals, check_names, write_form
 from kech.frames import as_native
 from kech.ledger import Ledger, open_ledger
 from kech.loosening import loosen
 from kech.loss import mean_loss, published_loss
+from kech.mapping import ValueTally, mapping_aside
 from kech.models import set_goals
 from kech.partition import Partition, build_partition, deal
 from kech.points import Grains, Points
@@ -49,6 +51,7 @@ class Release:
     partition: Partition
     parameters: dict[str, Any]
     version: str
+    form: str = "brackets"  # how intervals are written
     words: list[Word] = field(default_factory=list, init=False)  # what the ledger said, one for each file written
 
     def __repr__(self) -> str:
@@ -83,7 +86,14 @@ class Release:
     @property
     def axes(self) -> list[dict[str, Any]]:
         """What a reader must know to measure the labels."""
-        return [axis.parameters(self.labels[axis.column]) for axis in self.partition.points.axes]
+        return [axis for axis, _ in self.written.values()]
+
+    @cached_property
+    def written(self) -> dict[str, tuple[dict[str, Any], Written]]:
+        """For each quasi-identifier its axis, and the cells of each class in every column that is published for it."""
+        axes = [axis.parameters(self.labels[axis.column]) for axis in self.partition.points.axes]
+        check_intervals(self.form, axes)
+        return {axis["column"]: write_form(self.form, axis, self.labels[axis["column"]]) for axis in axes}
 
     @property
     def values(self) -> dict[str, dict[str, Any]]:
@@ -97,53 +107,78 @@ class Release:
         """The released rows as the caller's own kind of dataframe (pandas for a file, where it is installed)."""
         return as_native(self.batches(for_csv=False).read_all(), self.table.native)
 
-    def batches(self, *, for_csv: bool) -> Any:
-        """The released rows as a stream, in an order nobody can know."""
-        outputs = [self.output(name) for name in self.columns]
-        mappings = self.partition.points.mappings
-        return self.table.engine.publish(mappings, self.partition.shares(), outputs, for_csv=for_csv)
+    def batches(self, *, for_csv: bool, tally: ValueTally | None = None) -> Any:
+        """The released rows as a stream, in an order nobody can know; a tally hears the values behind the labels."""
+        outputs = [output for name in self.columns for output in self.outputs(name)]
+        behind = [Output(name, self.table.index(name), private=True) for name in (tally.columns if tally else ())]
+        mappings, shares = self.partition.points.mappings, self.partition.shares()
+        stream = self.table.engine.publish(mappings, shares, outputs + behind, for_csv=for_csv)
+        return as_numbers(tally.watched(stream) if tally else stream, self.axes)
 
-    def output(self, name: str) -> Output:
-        """One published column."""
-        labels = self.labels.get(name)
-        return Output(name, self.table.index(name), typed=True) if labels is None else Output(name, None, labels)
+    def outputs(self, name: str) -> list[Output]:
+        """The published columns of one column of the table."""
+        if name not in self.labels:
+            return [Output(name, self.table.index(name), typed=True)]
+        _, cells = self.written[name]
+        return [Output(column, None, labels) for column, labels in cells.items()]
+
+    def tally(self) -> ValueTally:
+        """Where the values behind the labels can be counted."""
+        names = self.table.quasi_identifiers
+        return ValueTally([column for name in names for column in self.written[name][1]], names)
 
     def write(
         self,
         path: str | PathLike[str],
         certificate: str | PathLike[str] | None = None,
         *,
+        mapping: str | PathLike[str] | None = None,
         ledger: Ledger | bool = True,
         earlier: Sequence[str | PathLike[str]] = (),
         allow_composition: bool = False,
+        within: Path | None = None,
     ) -> dict[str, Any]:
         """Write the table (.csv, .parquet or a table of a database) and its certificate; give back the certificate.
 
         The certificate of a file lies beside it unless it is named: `<path>.certificate.json`.  Both are written aside,
         checked from what was written alone, and put in place last.  A table that was released before (the ledger
         knows; `earlier` names the files) is refused unless this release is coarser, or composition allowed.
+        A file `within` a folder that is itself a draft is in its place once that folder is.
+        `mapping` names a .json file for the values behind the labels of each class: PRIVATE, for its owner only.
         """
-        also = asked(ledger, allow_composition)
+        also, admission = asked(ledger, allow_composition), (ledger, earlier, allow_composition)
+        if book := chosen(ledger):
+            book.settle()
         if address := find_address(path):
-            return self.write_table(address, certificate, also, (ledger, earlier, allow_composition))
+            return self.write_table(address, certificate, mapping, also, admission)
         with clear_refusals(Path(path)):
             target = check_target(Path(path), self.table)
             beside = check_beside(Path(certificate), self.table, target) if certificate else certificate_path(target)
-        with clear_refusals(target), written_aside(target) as draft, written_aside(beside) as certificate_draft:
+        private = check_mapping(mapping, self.table, target, beside)
+        with (
+            clear_refusals(target),
+            mapping_aside(private, self.tally()) as mapped,
+            written_aside(target) as draft,
+            written_aside(beside) as certificate_draft,
+        ):
             report("writing")
-            write_batches(self.batches(for_csv=FORMATS[target.suffix.lower()] == "csv"), draft, target)
+            format = FORMATS[target.suffix.lower()]
+            write_batches(self.batches(for_csv=format == "csv", tally=mapped.tally), draft, target)
             report("checking the written file")
-            certified = self.certify(draft, target.name, FORMATS[target.suffix.lower()], also)
+            certified = self.certify(draft, target.name, format, also)
             certificate_draft.write_text(as_json(certified), "utf-8")
-            drafted = Draft(draft, certificate_draft, certified, target, self.table)
-            with self.admitted(drafted, ledger, earlier, allow_composition):
+            mapped.fill(certified["file"]["sha256"])
+            drafted = Draft(draft, certificate_draft, certified, target, self.table, within or draft)
+            with self.admitted(drafted, *admission):
                 put_in_place({draft: target, certificate_draft: beside})
+                mapped.put_in_place()
         return certified
 
     def write_table(
         self,
         address: Address,
         certificate: str | PathLike[str] | None,
+        mapping: str | PathLike[str] | None,
         also: dict[str, Any],
         admission: tuple[Ledger | bool, Sequence[str | PathLike[str]], bool],
     ) -> dict[str, Any]:
@@ -152,20 +187,29 @@ class Release:
             raise BadOption("--certificate", "a table in a database has no certificate beside it: name a file.")
         with clear_refusals(Path(certificate)):
             beside = check_beside(Path(certificate), self.table)
-        with clear_refusals(beside), private_folder() as folder, open_database(address) as database:
-            if self.table.source.identity is not None and self.table.source.identity == database.identity():
-                raise BadTarget(address, "it is the source table itself. Choose another name.")
+        private = check_mapping(mapping, self.table, beside)
+        with (
+            clear_refusals(beside),
+            mapping_aside(private, self.tally()) as mapped,
+            private_folder() as folder,
+            open_database(address) as database,
+        ):
+            check_elsewhere(address, database.identity(), self.table)
             report("writing")
             text = folder / "released.csv"
-            with written_aside(beside) as draft, database.write_aside(self.batches(for_csv=False)) as table:
+            rows = self.batches(for_csv=False, tally=mapped.tally)
+            with written_aside(beside) as draft, database.write_aside(rows) as table:
                 report("checking the written table")
                 table.export(text)
                 certified = self.certify(text, address.table, "csv", also)
                 draft.write_text(as_json(certified), "utf-8")
-                with self.admitted(Draft(text, draft, certified, beside, self.table), *admission):
+                mapped.fill(certified["file"]["sha256"])
+                drafted = Draft(text, draft, certified, beside, self.table, draft, address)
+                with self.admitted(drafted, *admission):
                     table.put_in_place()
                     text.unlink()
                     put_in_place({draft: beside})
+                    mapped.put_in_place()
         return certified
 
     @contextmanager
@@ -178,8 +222,7 @@ class Release:
     ) -> Iterator[None]:
         """What the ledger says of a release while it is put in place."""
         report("looking for earlier releases")
-        book = (open_ledger() if ledger else None) if isinstance(ledger, bool) else ledger
-        with admitted(drafted, book, earlier, allow_composition) as word:
+        with admitted(drafted, chosen(ledger), earlier, allow_composition) as word:
             yield
         self.words.append(word)
 
@@ -242,14 +285,17 @@ def make_release(
     t: float | None = None,
     t_kind: str = "equal",
     alpha: float | None = None,
+    labels: str = "brackets",
 ) -> Release:
     """Part the rows into classes of at least k rows by the named cut.
 
     The regime cut takes a reading, or an eps in place of k: then k is what the components at eps give.
     The domain cut may leave rows out, a share of `suppress` at most.  The search of the local cut takes an effort
     (quick, normal, best, or seconds) and a seed.  In every class every sensitive column keeps l (distinct, entropy, or
-    recursive with c), t (equal or ordered distance) and alpha, where they are asked for.
+    recursive with c), t (equal or ordered distance) and alpha, where they are asked for.  `labels` is how intervals are
+    written: brackets `[22, 25]`, dash `22-25`, or columns, one for each end.
     """
+    check_form(labels)
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
     points = coded_points(table, cut, grid)
     wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
@@ -267,7 +313,9 @@ def make_release(
     asked |= {"suppress": suppress} if suppress else {}
     asked |= goals.asked() if goals else {}
     origin = partition.points.origin
-    return Release(origin.table if origin else table, partition, asked, version("kech"))
+    release = Release(origin.table if origin else table, partition, asked, version("kech"), labels)
+    check_names([output.name for name in release.columns for output in release.outputs(name)])
+    return release
 
 
 def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishes) -> Partition:
@@ -285,6 +333,11 @@ def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishe
     if wishes.goals:
         check_goals(found, wishes.goals, "and the components at this eps reach")
     return found
+
+
+def chosen(ledger: Ledger | bool) -> Ledger | None:
+    """The ledger of this user, one of the caller's own, or none."""
+    return (open_ledger() if ledger else None) if isinstance(ledger, bool) else ledger
 
 
 def asked(ledger: Ledger | bool, allow_composition: bool) -> dict[str, Any]:
@@ -310,6 +363,20 @@ def check_beside(certificate: Path, table: Table, target: Path | None = None) ->
     return certificate
 
 
+def check_mapping(mapping: str | PathLike[str] | None, table: Table, *others: Path) -> Path | None:
+    """A name for a mapping, if one is wanted: a .json file that is nothing else."""
+    if mapping is None:
+        return None
+    target = Path(mapping)
+    with clear_refusals(target):
+        if target.suffix.lower() != ".json":
+            raise BadTarget(target, "a mapping is written as .json.")
+        check_place(target, table)
+        if any(target.resolve() == other.resolve() for other in others):
+            raise BadTarget(target, "the release or its certificate goes there. Name another file for the mapping.")
+    return target
+
+
 def check_place(target: Path, table: Table) -> None:
     """A file that may be written: its folder is there, and it is no part of the source."""
     if target.is_dir():
@@ -321,6 +388,16 @@ def check_place(target: Path, table: Table) -> None:
         raise BadTarget(target, "it is the source table itself. Choose another name.")
     if source.is_dir() and source.resolve() in target.resolve().parents:
         raise BadTarget(target, "it lies in the folder of the source table. Choose another folder.")
+
+
+def check_elsewhere(address: Address, identity: object, table: Table) -> None:
+    """A table of a database that is not the source, nor a folder in it."""
+    source = table.source
+    own = source.identity or (None if source.format == "frame" else source.path.resolve().as_uri())
+    if identity is not None and identity == own:
+        raise BadTarget(address, "it is the source table itself. Choose another name.")
+    if isinstance(identity, str) and identity.startswith(f"{own}/"):
+        raise BadTarget(address, "it lies in the folder of the source table. Choose another folder.")
 
 
 def as_json(certificate: dict[str, Any]) -> str:

@@ -3,11 +3,8 @@
 In: a table and one of its columns.  Out: a tree with counts, and the CSV file that holds it.
 """
 
-import csv
-import io
 from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,8 +12,7 @@ import pyarrow as pa
 
 from kech.axes import Axis, LineAxis, TreeAxis
 from kech.engines import Mapping1D
-from kech.errors import BadHierarchy, BadOption, BadTarget, NoSuchColumn
-from kech.files import write_text
+from kech.errors import BadHierarchy, BadOption, NoSuchColumn
 from kech.grid import Ints
 from kech.hierarchy import GeneralizationTree, build_prefix_tree, read_hierarchy
 from kech.levels import build_levels
@@ -62,15 +58,8 @@ class HierarchyReview:
         return {"private": True, "column": self.column, "kind": self.kind, **figures, "tree": self.nodes()}
 
     def write(self, path: str | PathLike[str]) -> None:
-        """As the field writes hierarchies: no header, a value, then its labels upward."""
-        target = Path(path)
-        if target.suffix.lower() != ".csv":
-            raise BadTarget(target, "a hierarchy is written as .csv.")
-        if not target.parent.is_dir():
-            raise BadTarget(target, "its folder does not exist; create it first.")
-        text = io.StringIO()
-        csv.writer(text, delimiter=";", lineterminator="\n").writerows(self.tree.paths)
-        write_text(target, text.getvalue())
+        """The tree as a .csv file, with the values of the table and no others."""
+        self.tree.write(path)
 
 
 def review_hierarchy(
@@ -90,6 +79,8 @@ def review_hierarchy(
     """
     if column not in table.columns:
         raise NoSuchColumn(column, table.columns)
+    if column not in table.loaded:
+        raise BadOption("column", f"{column!r} has no role among those named, so it was not read. Give it one.")
     if kind is not None and (kind not in KINDS or source is not None):
         raise BadOption("--kind", f"choose among {', '.join(KINDS)}, or give a hierarchy, not both.")
     if pad and source is None:

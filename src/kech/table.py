@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.databases import Address
+from kech.databases import Address, find_address
 from kech.engines import ColumnFacts, Engine, Mapping1D
 from kech.engines.duckdb import DuckDBEngine
 from kech.errors import BadOption, ColumnInTwoRoles, KechError, NoSuchColumn, TooLarge, UnreadableFile
@@ -124,7 +124,9 @@ class Table:
         """A hash of the whole source, all its columns: the same for equal rows in any order."""
         if self.source.address and self.source.format == "duckdb":
             return self._fingerprint_of_file(self.source.address)
-        again = self.source.format not in ("parquet", "csv", "postgresql") or not self.source.plain
+        others = ("parquet", "folder", "spark", "postgresql")
+        itself = ("parquet", "csv") if isinstance(self.engine, DuckDBEngine) else others
+        again = self.source.format not in itself or not self.source.plain
         return self.engine.fingerprint(self.columns, read_again(self.source, self.given) if again else None)
 
     def _fingerprint_of_file(self, address: Address) -> tuple[int, ...]:
@@ -186,11 +188,14 @@ def read_table(
     dates: str | None = None,
     memory: str | None = None,
     threads: int | None = None,
+    engine: str | None = None,
+    master: str | None = None,
 ) -> Table:
     """Read a CSV, Parquet, Arrow or Excel file, a folder of Parquet files or a table of a database; or a dataframe.
 
     A table of a database is named by its address: `postgresql://user@host/base?table=schema.name` (its rows stay in
-    the server) or `duckdb:file.db#table`.
+    the server), `duckdb:file.db#table`, or what Spark reaches: `spark://host:7077/path`, `s3a://bucket/path`.  With
+    `engine="spark"` the rows of any file are on the workers of `master`.
     Text such as 1.234,5 is a number with `decimal=","`; 31.12.2020 is a date with `dates="dmy"`, 12/31/2020 with "mdy".
     Only columns with a role are read, once a quasi-identifier is named; without any, all are.
     """
@@ -198,38 +203,58 @@ def read_table(
         name: as_names(value)
         for name, value in zip(ROLES, (quasi_identifiers, sensitive, identifiers, keep), strict=True)
     }
-    if isinstance(source, str | PathLike | Address):
-        given, native = None, None
-        opened = open_source(source, delimiter=delimiter, encoding=encoding)
-    else:
-        given = hold_frame(source)
-        opened, native = open_frame(given), native_library(given)
     choices = {name: as_choice(name, choice) for name, choice in (axes or {}).items()}
-    check_roles(opened.columns, roles, choices)
     workers = check_threads(threads)
-    engine = open_engine(opened, memory=check_memory(memory), threads=workers)
-    how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
+    address = find_address(source)
+    chosen = choose_engine(address, engine, master)
     written = {"decimal": check_choice("--decimal", decimal, DECIMALS), "dates": check_choice("--dates", dates, DATES)}
-    reading = {"null_values": as_names(null_values), "memory": memory, **written}
-    table = Table(engine, opened, hierarchies=hierarchies, reading=reading, **how)
+    made = open_engine(chosen, address, memory=check_memory(memory), threads=workers, master=master)
     try:
-        if opened.format in ("parquet", "folder"):
+        if isinstance(source, str | PathLike | Address):
+            given, native = None, None
+            opened = open_source(source, delimiter=delimiter, encoding=encoding)
+        else:
+            given = hold_frame(source)
+            opened, native = open_frame(given), native_library(given)
+        check_roles(opened.columns, roles, choices)
+        how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
+        held = {"null_values": as_names(null_values), "memory": memory, "engine": engine, "master": master}
+        table = Table(made, opened, hierarchies=hierarchies, reading=held | written, **how)
+        if opened.format in ("parquet", "folder") and chosen == "duckdb":
             check_size(opened, table.loaded, memory)
-        load(engine, opened, [table.index(name) for name in table.loaded], as_names(null_values), given)
-        engine.rewrite(**written)
+        load(made, opened, [table.index(name) for name in table.loaded], as_names(null_values), given)
+        made.rewrite(**written)
     except BaseException:
-        engine.close()
+        made.close()
         raise
     return table
 
 
-def open_engine(source: Source, *, memory: str | None, threads: int) -> Any:
-    """The engine of a source: rows of a server stay there, all others come into DuckDB."""
-    if source.address is None or source.format == "duckdb":
+def choose_engine(address: Address | None, engine: str | None, master: str | None) -> str:
+    """Rows of a server stay there; all others come into DuckDB, or to the workers of Spark where that is asked."""
+    natural = {"postgresql": "postgres", "spark": "spark"}.get(address.scheme if address else "", "duckdb")
+    if engine not in (None, natural, *(("spark",) if address is None else ())):
+        raise BadOption("--engine", f"this table is read by {natural}; files and dataframes also by spark.")
+    if master is not None and "spark" not in (engine, natural):
+        raise BadOption("--master", "only --engine spark has one.")
+    if master is not None and address and address.master not in (None, master):
+        raise BadOption("--master", "the address of the table names another.")
+    return engine or natural
+
+
+def open_engine(name: str, address: Address | None, *, memory: str | None, threads: int, master: str | None) -> Any:
+    """An engine without rows."""
+    if name == "duckdb":
         return DuckDBEngine(memory=memory, threads=threads)
+    size = in_bytes(memory) if memory else None
+    if name == "spark":
+        from kech.engines.spark import SparkEngine
+
+        named = address.master if address else None
+        return SparkEngine(master=master or named, memory=size, threads=threads)
     from kech.engines.postgres import PostgresEngine
 
-    return PostgresEngine(source.address, memory=in_bytes(memory) if memory else None, threads=threads)
+    return PostgresEngine(address, memory=size, threads=threads)  # type: ignore[arg-type]
 
 
 def load(engine: Any, source: Source, wanted: Sequence[int], nulls: Sequence[str], given: Any) -> None:
@@ -238,9 +263,9 @@ def load(engine: Any, source: Source, wanted: Sequence[int], nulls: Sequence[str
         engine.load_arrow(read_again(source, given), wanted, nulls, source.path)
     elif source.address is not None:
         engine.load_table(source.address, source.columns, wanted, nulls)
-    elif source.format == "parquet":
+    elif source.format == "parquet" or (source.format == "folder" and not isinstance(engine, DuckDBEngine)):
         engine.load_parquet(source.path, source.columns, wanted, nulls)
-    elif source.format == "csv" and source.plain:
+    elif source.format == "csv" and source.plain and isinstance(engine, DuckDBEngine):
         try:
             engine.load_csv(source.path, len(source.columns), wanted, nulls, source.delimiter or ",")
         except UnreadableFile as refusal:

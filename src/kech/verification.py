@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kech.certificate import AnyPath, check_certificate, check_table, read_claims
+from kech.certificate import AnyPath, check_certificate, check_table, published_columns, read_claims
 from kech.composition import find_cover
 from kech.databases import find_address, open_database
 from kech.errors import BadOption, ClaimBroken
@@ -79,7 +79,8 @@ def check_figures(
         claimed = document["claims"]
         certified = {"k": document["parameters"].get("k", claimed["k"]), **claimed.get("goals", {})}
         dialect = {name: document["file"][name] for name in ("format", "delimiter") if name in document["file"]}
-        columns, sensitive = [axis["column"] for axis in document["quasi_identifiers"]], document["sensitive"]
+        columns = [name for axis in document["quasi_identifiers"] for name in published_columns(axis)]
+        sensitive = document["sensitive"]
         known = {"values": document.get("values", {}), **dialect}
     goals = set_goals(**others, sensitive=sensitive)
     if goals is not None or k is not None or not figures:

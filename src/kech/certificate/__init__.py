@@ -7,16 +7,19 @@ Own reader, own counting: nothing here is shared with the code that made the fil
 from kech.certificate.cells import AnyPath, Cell, open_published
 from kech.certificate.check import check_certificate, check_table, make_certificate, measure
 from kech.certificate.document import read_claims
+from kech.certificate.forms import as_brackets, published_columns
 from kech.certificate.widths import Axis
 
 __all__ = [
     "AnyPath",
     "Axis",
     "Cell",
+    "as_brackets",
     "check_certificate",
     "check_table",
     "make_certificate",
     "measure",
     "open_published",
+    "published_columns",
     "read_claims",
 ]

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Any
 
+from kech.certificate.forms import published_columns
 from kech.certificate.models import GOALS, MODELS, Figures
 
 
@@ -29,7 +30,7 @@ def with_suppressed(figures: Figures, suppressed: object) -> Figures:
 
 def broken_columns(certificate: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
     """Unclaimed columns are named only when the claimed ones prove the first line to be a header."""
-    quasi_identifiers = {axis["column"] for axis in certificate["quasi_identifiers"]}
+    quasi_identifiers = {name for axis in certificate["quasi_identifiers"] for name in published_columns(axis)}
     claimed = quasi_identifiers.union(certificate["sensitive"], certificate["kept"])
     if missing := sorted(claimed.difference(columns)):
         return [f"columns: the file lacks {', '.join(map(repr, missing))}"]

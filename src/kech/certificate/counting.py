@@ -6,6 +6,7 @@ from math import fsum
 from typing import Any
 
 from kech.certificate.cells import Cell, Counts, TextTable
+from kech.certificate.forms import as_brackets
 from kech.certificate.models import Figures, model_figures
 from kech.certificate.widths import Axis, width_readers
 from kech.errors import NoQuasiIdentifier, NoSuchColumn
@@ -20,6 +21,7 @@ def measure_table(
 ) -> tuple[Figures, list[str]]:
     """Figures, and a complaint for every column with labels that its axis cannot read (width 1)."""
     readers = width_readers(axes)
+    table = as_brackets(table, axes)
     classes, within = count(table, list(readers), sensitive)
     losses, broken = {}, []
     for position, (column, read) in enumerate(readers.items()):

@@ -6,6 +6,7 @@ from types import NoneType
 from typing import Any
 
 from kech.certificate.cells import AnyPath, check_dialect
+from kech.certificate.forms import published_columns
 from kech.certificate.models import GOALS, VALUES
 from kech.certificate.widths import width_readers
 from kech.errors import BadCertificate, BadOption, UsageError
@@ -52,7 +53,9 @@ def _check_document(document: Any) -> None:
     _check_values(document.get("values", {}))
     check_dialect(document["file"]["format"], document["file"].get("delimiter", ","))
     columns = width_readers(document["quasi_identifiers"])
-    _require("sensitive", not columns.keys() & {*document["sensitive"], *document["kept"]})
+    published = [name for axis in document["quasi_identifiers"] for name in published_columns(axis)]
+    _require("quasi_identifiers", len(set(published)) == len(published))
+    _require("sensitive", not {*columns, *published} & {*document["sensitive"], *document["kept"]})
 
 
 def check_goals(place: str, goals: Any) -> None:

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from kech.certificate.cells import Cell
+from kech.certificate.forms import form_of
 from kech.errors import BadOption
 
 Axis = Mapping[str, Any]
@@ -28,6 +29,7 @@ def width_reader(axis: Axis) -> Callable[[Cell], float | None]:
     """Width of a label, or None when this axis cannot read it."""
     if not isinstance(axis["column"], str):
         raise TypeError
+    form_of(axis)
     known: dict[Cell, float] = {None: 0.0, "": 0.0, "*": 1.0}
     if axis["axis"] == "tree":
         known |= {label: _share(under, axis["leaves"]) for label, under in axis["labels"].items()}
@@ -96,7 +98,7 @@ def _read_interval(edge: Callable[[str], Any], axis: Axis) -> Callable[[Any], An
 def _edges(label: str, edge: Callable[[str], Any], low: Any, high: Any) -> tuple[Any, Any]:
     if match := re.fullmatch(r"\[(.+), (.+)[\])]", label):
         return edge(match[1]), edge(match[2])
-    if match := re.fullmatch(r">=? (.+)", label):
+    if match := re.fullmatch(r">= (.+)", label):
         return edge(match[1]), max(edge(match[1]), high)
     if match := re.fullmatch(r"<=? (.+)", label):
         return min(edge(match[1]), low), edge(match[1])

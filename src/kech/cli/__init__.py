@@ -8,18 +8,20 @@ import cyclopts
 
 import kech
 from kech import screen
-from kech.cli import ledgers, reports, risks, shapes, studio, tables
+from kech.cli import completions, ledgers, outlooks, reports, risks, shapes, studio, tables
 from kech.cli.intake import app
 from kech.errors import KechError, NoQuasiIdentifier, UsageError
+from kech.screen.lines import streaming
 
-__all__ = ["app", "ledgers", "main", "reports", "risks", "shapes", "studio", "tables"]
+__all__ = ["app", "completions", "ledgers", "main", "outlooks", "reports", "risks", "shapes", "studio", "tables"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; a refusal becomes a message and an exit code, here and nowhere else."""
     words = list(sys.argv[1:] if arguments is None else arguments)
-    as_json = "--json" in words
-    with screen.watching():
+    lines = "--json-lines" in words
+    as_json = lines or "--json" in words
+    with streaming() if lines else screen.watching():
         try:
             app(words, exit_on_error=False, print_error=False)
         except cyclopts.CycloptsError as misuse:

@@ -1,7 +1,7 @@
 """Intake: options that every command shares, and words turned into values."""
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -78,10 +78,20 @@ class Intake:
     """Memory the engine may use, such as 2GB; larger tables go to encrypted files."""
     threads: Annotated[int | None, Parameter(converter=whole)] = None
     """Threads of the engine and the kernels; all cores otherwise."""
+    engine: str | None = None
+    """Where rows are worked on: duckdb (files), postgres (tables of a server), or spark (files too, of any size)."""
+    master: str | None = None
+    """The cluster of --engine spark: local[4] or spark://host:7077."""
     plan: Path | None = None
     """A plan (kech.toml); options on the command line come before it."""
     json: Flag = False
     """Print one JSON object."""
+    json_lines: Flag = False
+    """Print JSON objects, one a line: what is being done, as it is done, and at last the result."""
+
+    def show(self, found: dict[str, Any], draw: Callable[[dict[str, Any]], None]) -> None:
+        """What was found, in the way that was asked for."""
+        screen.show(found, self.json, draw, last=self.json_lines)
 
     def settle(self) -> "Plan":
         """The plan, overruled by what was typed."""
@@ -99,7 +109,7 @@ class Intake:
         plan.axes |= dict(axis_section(text, plan) for text in self.axis)
         return plan
 
-    def open(self, path: str, plan: "Plan") -> "kech.Table":
+    def open(self, path: str | Path, plan: "Plan") -> "kech.Table":
         """The table, read as planned, with a quasi-identifier or more."""
         table = self.look(path, plan)
         if not table.quasi_identifiers:
@@ -107,10 +117,15 @@ class Intake:
                 raise NoQuasiIdentifier(kech.inspect_table(table).quasi_identifiers)
         return table
 
-    def look(self, path: str, plan: "Plan") -> "kech.Table":
+    def look(self, path: str | Path, plan: "Plan") -> "kech.Table":
         """The table, read as planned."""
         screen.doing("reading the table")
-        typed = {"delimiter": self.delimiter, "encoding": self.encoding}
+        typed = {
+            "delimiter": self.delimiter,
+            "encoding": self.encoding,
+            "engine": self.engine,
+            "master": self.master,
+        }
         known = {name: value for name, value in typed.items() if value is not None}
         return plan.read_table(path, memory=self.memory, threads=self.threads, **known)
 
@@ -160,6 +175,38 @@ class SearchOptions:
         overrule(release, {**vars(self), "effort": as_effort(self.effort)})
 
 
+@Parameter(name="*")
+@dataclass
+class CutOptions:
+    """The goal of a release and the way there."""
+
+    k: Annotated[int | None, Parameter(converter=whole)] = None
+    """Every row hides among at least k."""
+    cut: str | None = None
+    """Style of release: local (lowest loss), minimal (smallest eps, then lowest loss), domain (one level for all rows
+    of a column) or regime (one eps, classes are connected components)."""
+    reading: str | None = None
+    """Reading of the regime cut: strict (default) or homological."""
+    eps: float | None = None
+    """Radius of the regime cut, in place of k."""
+
+    def settle(self, release: "ReleaseSection", search: SearchOptions | None, wanted: GoalOptions | None) -> None:
+        """What was typed comes before the plan; k and eps stand for each other."""
+        release.cut = self.cut or release.cut
+        release.reading = check_reading(self.reading, [release.cut]) or release.reading
+        (search or SearchOptions()).settle(release, [release.cut])
+        (wanted or GoalOptions()).settle(release)
+        if self.k is not None or self.eps is not None:
+            release.k, release.eps = self.k, self.eps
+
+
+def check_reading(reading: str | None, cuts: Sequence[str]) -> str | None:
+    """Only the regime cut has readings."""
+    if reading is not None and "regime" not in cuts:
+        raise BadOption("--reading", "only --cut regime takes it.")
+    return reading
+
+
 def overrule(release: "ReleaseSection", typed: Mapping[str, Any]) -> None:
     """What was typed comes before the plan."""
     for name, value in typed.items():
@@ -191,10 +238,10 @@ def check_picture(path: Path | None) -> None:
 
 
 TableName = Annotated[
-    str,
+    str | Path,  # a shell completes names of files
     Parameter(
         help="CSV, Parquet, Arrow or Excel file; folder of Parquet files; duckdb:FILE#TABLE; "
-        "postgresql://USER@HOST/BASE?table=SCHEMA.NAME"
+        "postgresql://USER@HOST/BASE?table=SCHEMA.NAME; spark://HOST:7077/PATH; s3a://BUCKET/PATH"
     ),
 ]
 

@@ -23,7 +23,7 @@ def report(
     certificate: Path | None = None,
     plan: Path | None = None,
     threshold: Names = ["0.09", "0.2"],  # noqa: B006
-    original: str | None = None,
+    original: str | Path | None = None,
     target: str | None = None,
     seed: Whole = 0,
     json: Flag = False,
@@ -108,6 +108,6 @@ def compare(
     screen.show({"file": str(table)} | found, json, drawings.comparison)
 
 
-def read_original(original: str, plan: Path | None) -> "kech.Table":
+def read_original(original: str | Path, plan: Path | None) -> "kech.Table":
     """The original, read as the plan says."""
     return (kech.read_plan(plan) if plan else kech.Plan()).read_table(original)

@@ -24,7 +24,7 @@ def risk(
     qi: Annotated[Names, Parameter(name=["--qi", "--quasi-identifiers"])] = [],  # noqa: B006
     population: str | None = None,
     threshold: Names = ["0.09", "0.2"],  # noqa: B006
-    original: str | None = None,
+    original: str | Path | None = None,
     second: Path | None = None,
     plan: Path | None = None,
     seed: Whole = 0,
@@ -93,7 +93,7 @@ def attack(
     table: Released,
     /,
     *,
-    original: str,
+    original: str | Path,
     second: Path | None = None,
     certificate: Path | None = None,
     plan: Path | None = None,
@@ -125,7 +125,7 @@ def attack(
     screen.show({"file": str(table), "private": True, "attacks": found}, json, drawings.attacks)
 
 
-def attacked(table: Path, original: str, plan: Path | None, **options: Any) -> Sequence[dict[str, Any]]:
+def attacked(table: Path, original: str | Path, plan: Path | None, **options: Any) -> Sequence[dict[str, Any]]:
     """What the attacks found, the original read as the plan says."""
     screen.doing("attacking the release")
     with (kech.read_plan(plan) if plan else kech.Plan()).read_table(original) as opened:

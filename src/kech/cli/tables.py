@@ -1,6 +1,5 @@
 """Commands that make and check tables: inspect, spectrum, release, verify, demo."""
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +9,7 @@ from cyclopts import Parameter
 import kech
 from kech import screen
 from kech.cli.intake import (
+    CutOptions,
     Flag,
     GoalOptions,
     Intake,
@@ -19,6 +19,7 @@ from kech.cli.intake import (
     Whole,
     app,
     check_picture,
+    check_reading,
     opened_population,
     parse_ks,
     split,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 
 @app.command
-def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5) -> None:
+def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5, rows: Whole = 0) -> None:
     """Show columns, guessed roles with reasons, distinctness, and k as it is.
 
     With --plan FILE a plan is written for review instead of read.
@@ -44,6 +45,8 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5) 
     ----------
     k: int
         The k written into the plan.
+    rows: int
+        Show so many of the first rows too, as they are read. PRIVATE.
     """
     asked = intake or Intake()
     target, asked.plan = asked.plan, None
@@ -51,15 +54,14 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5) 
         raise BadTarget(target, "it exists, and inspect would write a new plan over it. Name another file.")
     plan = asked.settle()
     with asked.look(table, plan) as opened:
-        found = kech.inspect_table(opened)
+        found = kech.inspect_table(opened, rows=rows)
     if target is not None:
         from kech.plan import plan_from
 
         plain = [column.column for column in found.columns if column.role == "plain"]
         note = f"Not published unless you add them to keep: {', '.join(map(repr, plain))}" if plain else ""
         plan_from(found, k, plan).write(target, note)
-    draw = partial(screen.inspection, source=table)
-    screen.show(found.to_json() | {"plan": target and str(target)}, asked.json, draw)
+    asked.show(found.to_json() | {"plan": target and str(target)}, partial(screen.inspection, source=str(table)))
 
 
 @app.command
@@ -102,7 +104,7 @@ def spectrum(
         found = kech.compute_spectrum(opened, **spectrum_goals(goals) | {"k": ks, "cut": cuts})
     if plot is not None:
         found.plot(plot)
-    screen.show(found.to_json() | {"plot": plot and str(plot), "effort": goals.effort}, asked.json, screen.spectrum)
+    asked.show(found.to_json() | {"plot": plot and str(plot), "effort": goals.effort}, screen.spectrum)
 
 
 @app.command
@@ -112,36 +114,36 @@ def release(
     *,
     output: Annotated[str, Parameter(name=["--output", "-o"])],
     certificate: Path | None = None,
+    folder: Path | None = None,
     intake: Intake | None = None,
-    k: Annotated[int | None, Parameter(converter=whole)] = None,
-    cut: str | None = None,
-    reading: str | None = None,
-    eps: float | None = None,
+    cutting: CutOptions | None = None,
     search: SearchOptions | None = None,
     wanted: GoalOptions | None = None,
+    labels: str | None = None,
+    mapping: Path | None = None,
     earlier: Annotated[list[Path], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
     allow_composition: Flag = False,
     no_ledger: Flag = False,
 ) -> None:
-    """Write a k-anonymous table and its certificate.
+    """Write a k-anonymous table and its certificate; with --folder also its report and its plan.
 
     Example: kech release people.csv -o safe.csv --qi age zip sex --sensitive diagnosis --k 5
+    Example: kech release people.csv -o safe.csv --folder safe-k5 --plan kech.toml
 
     Parameters
     ----------
     output: str
-        What to write: a .csv or .parquet file, or a table: duckdb:FILE#TABLE or postgresql://...?table=SCHEMA.NAME.
+        What to write: a .csv or .parquet file; a table: duckdb:FILE#TABLE or postgresql://...?table=SCHEMA.NAME; or a
+        folder of Parquet files on Spark: spark://HOST:7077/PATH or hdfs://...
     certificate: Path
         The file of the certificate; beside the file otherwise, so a table in a database needs it.
-    k: int
-        Every row hides among at least k.
-    cut: str
-        Style of release: local (lowest loss), minimal (smallest eps, then lowest loss), domain (one level for all rows
-        of a column) or regime (one eps, classes are connected components).
-    reading: str
-        Reading of the regime cut: strict (default) or homological.
-    eps: float
-        Radius of the regime cut, in place of k.
+    folder: Path
+        Write into this new folder, where the output is the name of the file: the table and its certificate, a report
+        and the plan, all or nothing, and verified.
+    labels: str
+        How intervals are written: brackets ([22, 25], default), dash (22-25) or columns (age_low and age_high).
+    mapping: Path
+        Also write which values stand behind the labels of each class: a .json file. PRIVATE: it undoes the release.
     earlier: list[Path]
         Files released before from the same table: a coarser one is welcome, any other is refused.
     allow_composition: bool
@@ -151,25 +153,26 @@ def release(
     """
     asked = intake or Intake()
     plan = asked.settle()
-    goals = plan.release
-    goals.cut = cut or goals.cut
-    goals.reading = check_reading(reading, [goals.cut]) or goals.reading
-    (search or SearchOptions()).settle(goals, [goals.cut])
-    (wanted or GoalOptions()).settle(goals)
-    if k is not None or eps is not None:
-        goals.k, goals.eps = k, eps
-    with asked.open(table, plan) as opened:
-        made = kech.make_release(opened, **goals.wishes())
-        written = made.write(
-            output, certificate, ledger=not no_ledger, earlier=earlier, allow_composition=allow_composition
+    (cutting or CutOptions()).settle(plan.release, search, wanted)
+    plan.release.labels = labels or plan.release.labels
+    if folder is not None and (certificate is not None or mapping is not None):
+        raise BadOption(
+            "--folder", "it holds what goes out, certificate included: leave --certificate and --mapping away."
         )
-        found = made.told(output, written, certificate)
-    screen.show(found, asked.json, screen.released)
+    past: dict[str, Any] = {"ledger": not no_ledger, "earlier": earlier, "allow_composition": allow_composition}
+    with asked.open(table, plan) as opened:
+        made = kech.make_release(opened, **plan.release.wishes())
+        if folder is not None:
+            found = kech.publish_release(made, folder, output, plan, **past).to_json()
+        else:
+            written = made.write(output, certificate, mapping=mapping, **past)
+            found = made.told(output, written, certificate) | {"mapping": mapping and str(mapping)}
+    asked.show(found, screen.released)
 
 
 @app.command
 def verify(
-    table: Annotated[str, Parameter(help="A released file, or a table of a database.")],
+    table: Annotated[str | Path, Parameter(help="A released file, or a table of a database.")],
     /,
     *,
     certificate: Path | None = None,
@@ -291,12 +294,5 @@ def run_demo(title: str, path: Path, plan: "Plan", *, as_json: bool) -> dict[str
 
 
 def spectrum_goals(goals: "ReleaseSection") -> dict[str, Any]:
-    """The goals of a release as a spectrum takes them: it has no eps."""
-    return {name: value for name, value in goals.wishes().items() if name != "eps"}
-
-
-def check_reading(reading: str | None, cuts: Sequence[str]) -> str | None:
-    """Only the regime cut has readings."""
-    if reading is not None and "regime" not in cuts:
-        raise BadOption("--reading", "only --cut regime takes it.")
-    return reading
+    """The goals of a release as a spectrum takes them: it has no eps and writes nothing."""
+    return {name: value for name, value in goals.wishes().items() if name not in ("eps", "labels")}

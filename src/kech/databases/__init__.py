@@ -45,6 +45,10 @@ def open_database(address: Address) -> AbstractContextManager[Database]:
         from kech.databases.duckdb import DuckDBDatabase
 
         return DuckDBDatabase.open(address)
+    if address.scheme == "spark":
+        from kech.databases.spark import SparkDatabase
+
+        return SparkDatabase.open(address)
     from kech.databases.postgres import PostgresDatabase
 
     return PostgresDatabase.open(address)

@@ -1,13 +1,17 @@
-"""Address: a table in a database, as it is typed: postgresql://user@host/base?table=schema.name, duckdb:file#name."""
+"""Address: a table that is no file of this machine, as it is typed.
+
+postgresql://user@host/base?table=schema.name, duckdb:file#name, spark://host:7077/path, s3a://bucket/path.
+"""
 
 import re
-from dataclasses import dataclass
-from os import PathLike
+from dataclasses import dataclass, replace
+from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlencode
 
 from kech.errors import BadOption
 
 SERVERS = ("postgresql", "postgres")
+FILE_SYSTEMS = ("file", "hdfs", "viewfs", "s3a", "gs", "abfs", "abfss")  # which Spark reaches through Hadoop
 NAME = r'"(?:[^"]|"")+"|[^."]+'
 
 
@@ -15,10 +19,11 @@ NAME = r'"(?:[^"]|"")+"|[^."]+'
 class Address:
     """One table: where its database is, and its name with the schema in front, if one was given."""
 
-    scheme: str  # postgresql or duckdb
-    place: str  # what the driver connects to: a URL, which may hold a password, or a file
+    scheme: str  # postgresql, duckdb or spark
+    place: str  # what the driver connects to: a URL, which may hold a password, or a file; for Spark, where rows lie
     names: tuple[str, ...]
     shown: str  # as it may be printed: without a password
+    master: str | None = None  # the cluster of Spark that is named in it
 
     def __str__(self) -> str:
         return self.shown
@@ -31,9 +36,16 @@ class Address:
         """The name of the table, with its schema."""
         return ".".join(self.names)
 
+    @property
+    def anywhere(self) -> str:
+        """As it may be printed, and read again in another folder."""
+        if self.scheme != "duckdb":
+            return self.shown
+        return f"duckdb:{Path(self.place).resolve()}#{self.shown.rpartition('#')[2]}"
 
-def find_address(text: "str | PathLike[str] | Address") -> Address | None:
-    """The address a text holds; None for the path of a file."""
+
+def find_address(text: object) -> Address | None:
+    """The address a text holds; None for the path of a file, and for anything else."""
     if isinstance(text, Address):
         return text
     typed = text if isinstance(text, str) else ""
@@ -48,8 +60,15 @@ def find_address(text: "str | PathLike[str] | Address") -> Address | None:
 
 def server_address(scheme: str, typed: str) -> Address:
     """A URL whose query names the table; the rest of it is for the driver.  What is refused is not shown."""
+    if scheme == "spark":
+        return cluster_address(typed)
+    if scheme in FILE_SYSTEMS:
+        return path_address(f"{scheme}://{typed}")
     if scheme not in SERVERS:
-        raise BadOption("table", "kech knows files, postgresql://user@host/base?table=name and duckdb:file#name.")
+        known = (
+            "postgresql://user@host/base?table=name, duckdb:file#name, spark://host:7077/path and s3a://bucket/path."
+        )
+        raise BadOption("table", f"kech knows files, {known}")
     place, _, asked = typed.partition("?")
     query = parse_qsl(asked, keep_blank_values=True)
     tables = [value for name, value in query if name == "table"]
@@ -58,6 +77,26 @@ def server_address(scheme: str, typed: str) -> Address:
     login, at, host = place.rpartition("@")
     shown = f"{scheme}://{login.partition(':')[0]}{at}{host}?table={tables[0]}"
     return Address("postgresql", f"{scheme}://{place}" + (f"?{rest}" if rest else ""), names, shown)
+
+
+def cluster_address(typed: str) -> Address:
+    """A cluster of Spark, and a path that its workers know."""
+    host, slash, path = typed.partition("/")
+    if not host or not path.strip("/"):
+        raise BadOption("table", "name the path of its Parquet files on the workers: spark://host:7077/data/people.")
+    found = path_address(slash + path)
+    return replace(found, shown=f"spark://{host}{found.shown}", master=f"spark://{host}")
+
+
+def path_address(typed: str) -> Address:
+    """A Parquet file or folder in a file system that Spark reaches; a password in front of the host is not shown."""
+    scheme, colon, rest = typed.rpartition("://")
+    host, slash, path = rest.partition("/")
+    if not path.strip("/"):
+        raise BadOption("table", "name the path of its Parquet files: s3a://bucket/people.")
+    login, at, server = host.rpartition("@")
+    shown = f"{scheme}{colon}{login.partition(':')[0]}{at}{server}{slash}{path}"
+    return Address("spark", typed, (path.strip("/").rpartition("/")[2],), shown)
 
 
 def split_name(text: str, example: str) -> tuple[str, ...]:

@@ -48,6 +48,7 @@ class Output:
     source: int | None  # None for labels
     labels: Sequence[str | None] = ()  # one a class
     typed: bool = False  # turn text that reads as numbers or dates into them
+    private: bool = False  # text of the source as it stands there, for the eyes of its owner
 
 
 class Engine(Protocol):

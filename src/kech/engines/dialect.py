@@ -12,6 +12,7 @@ ZERO_PADDED = r"[+-]?0[0-9].*"
 DATE = rf"{YEAR}-[0-9]{{2}}-[0-9]{{2}}([ T]{TIME})?"
 BACK = r"-\1"  # what stands in the first bracket, after a dash
 WHOLE = r"[+-]?[0-9]+"
+OPEN_END = "-inf"  # the lower end of an open interval, in a column of numbers
 COMMA_NUMBER = r"[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)(,[0-9]*)?([eE][+-]?[0-9]+)?"
 DAY, MONTH = "(0?[1-9]|[12][0-9]|3[01])", "(0?[1-9]|1[0-2])"
 DAY_FIRST = rf"{DAY}[./-]{MONTH}[./-]{YEAR}([ T]{TIME})?"
@@ -94,5 +95,5 @@ class Dialect:
 
     def harmless(self, text: str) -> str:
         """Text that a spreadsheet would run as a formula gets an apostrophe in front."""
-        formula = f"{self.matches(text, FORMULA)} AND NOT {self.matches(text, NUMBER)}"
+        formula = f"{self.matches(text, FORMULA)} AND NOT {self.matches(text, f'{NUMBER}|{OPEN_END}')}"
         return f"CASE WHEN {formula} THEN '''' || {text} ELSE {text} END"

@@ -95,7 +95,6 @@ class PostgresEngine(SqlEngine):
     """One session; everything it makes goes with it."""
 
     dialect = PostgresDialect()
-    stored = "kept"
 
     def __init__(self, address: Address, *, memory: int | None = None, threads: int | None = None) -> None:
         super().__init__()
@@ -179,6 +178,9 @@ class PostgresEngine(SqlEngine):
 
     def _create(self, name: str, query: str, doing: str) -> None:
         self._run(f"CREATE TEMP TABLE {name} AS {query}", doing)
+
+    def _overwrite(self, cell: str, value: str, where: str) -> None:
+        self._run(f"UPDATE kept SET {cell} = {value} WHERE {where}", "reading the table")
 
     def _define(self, name: str, query: str) -> None:
         self._run(f"CREATE TEMP VIEW {name} AS {query}", "leaving rows out")

@@ -42,7 +42,6 @@ class SqlEngine(ABC):
     """One table and everything made from it; `without` gives further engines on the same connection."""
 
     dialect: Dialect
-    stored: str  # the table that holds the rows
 
     def __init__(self) -> None:
         self.types: dict[int, str] = {}
@@ -62,8 +61,8 @@ class SqlEngine(ABC):
         """Forget all rows and end the connection."""
 
     @abstractmethod
-    def _run(self, sql: str, doing: str) -> Any:
-        """Do what a statement says."""
+    def _overwrite(self, cell: str, value: str, where: str) -> None:
+        """Give a column of the loaded rows another value where a condition holds."""
 
     @abstractmethod
     def _type(self, column: int) -> str:
@@ -117,10 +116,7 @@ class SqlEngine(ABC):
         query = f"SELECT {counted} AS fitting, count({cell}) AS present FROM {self._named('kept')}"
         found = self._get(query, "reading the table")
         if found["fitting"][0].as_py() >= MOSTLY * found["present"][0].as_py() > 0:
-            self._run(
-                f"UPDATE {self.stored} SET {cell} = {turned(text)} WHERE {sql.matches(text, foreign)}",
-                "reading the table",
-            )
+            self._overwrite(cell, turned(text), sql.matches(text, foreign))
 
     # -- the verbs ---------------------------------------------------------------------------------------
 
@@ -376,6 +372,8 @@ class SqlEngine(ABC):
         if output.source is None:
             return sql.harmless(f"l{position}") if for_csv else f"l{position}"
         cell, kind = f"kept.c{output.source}", self._type(output.source)
+        if output.private:
+            return sql.text(cell, self.types[output.source])
         if kind == "other" or (kind == "text" and for_csv):
             text = sql.text(cell, self.types[output.source])
             return sql.harmless(text) if for_csv else text

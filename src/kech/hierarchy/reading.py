@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
+from math import isfinite, isnan
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -24,6 +25,7 @@ from kech.hierarchy.tree import ROOT, GeneralizationTree, LeafPath, depth_first
 
 FilePath: TypeAlias = str | os.PathLike[str]
 FORMATS = (".csv", ".toml", ".json")
+QUOTED = re.compile(r'(?<![^;,\t\r\n])"[^"]*(?:""[^"]*)*"')
 DEEPEST = 100  # levels of a nested file; far above any use, far below Python's stack
 
 Source: TypeAlias = FilePath | GeneralizationTree | Mapping[Any, Any]
@@ -128,9 +130,10 @@ def _draft_csv(path: Path, text: str) -> _Draft:
 
 
 def _delimiter(text: str) -> str:
-    first = next((line for line in text.splitlines() if line.strip()), "")
-    unquoted = re.sub('"[^"]*"', "", first)
-    return next((mark for mark in ";,\t" if mark in unquoted), ",")
+    """The first mark that stands outside quotes in the first line; quotes may hold line ends."""
+    unquoted = re.sub(QUOTED, "", text)
+    first = next((line for line in re.split(r"[\r\n]", unquoted) if line.strip()), "")
+    return next((mark for mark in ";,\t" if mark in first), ",")
 
 
 def _parse_nested(path: Path, text: str) -> object:
@@ -161,11 +164,24 @@ def _draft_levels(levels: list[object], source: str) -> _Draft:
     for level, labels in enumerate(levels):
         if isinstance(labels, str) or not isinstance(labels, Iterable):
             raise BadHierarchy(source, None, f"level {level} is no list of labels. Give one label per value.")
-        columns.append([_text(label, source, f"level {level}") for label in labels])
+        columns.append(list(labels))
         if len(columns[level]) != len(columns[0]):
             reason = f"level {level} has {len(columns[level])} labels and level 0 has {len(columns[0])}."
             raise BadHierarchy(source, None, f"{reason} Give one label per value.")
-    return _Draft(source, list(enumerate(zip(*columns, strict=True), 1)), shown=False)
+    rows = [(line, row) for line, row in enumerate(zip(*columns, strict=True), 1) if not _is_missing(row[0])]
+    rows = [(line, (_as_written(row[0]), *row[1:])) for line, row in rows]
+    texts = [(line, tuple(_text(x, source, f"level {level}") for level, x in enumerate(row))) for line, row in rows]
+    return _Draft(source, texts, shown=False)
+
+
+def _is_missing(value: object) -> bool:
+    """NULL is a value of its own and no leaf; the raw column of a dataframe may hold it."""
+    return value is None or (isinstance(value, float) and isnan(value))
+
+
+def _as_written(value: object) -> object:
+    """A number of the raw column as the engine writes it."""
+    return repr(float(value)) if isinstance(value, float) and isfinite(value) else value
 
 
 def _draft_nested(node: object, source: str) -> _Draft:

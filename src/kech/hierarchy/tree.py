@@ -3,20 +3,25 @@
 Leaves stand in depth-first order, so that any set of values is a range of codes, for `axes` and `lattice`.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import ne
+from os import PathLike
+from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.errors import BadHierarchy
+from kech.errors import BadHierarchy, BadTarget
+from kech.files import write_text
 
 LeafPath: TypeAlias = tuple[str, ...]
 Ints: TypeAlias = NDArray[np.int64]
 ROOT = "*"
+PLAIN = re.compile(r"[^\s\";,\ufeff]([^\t\r\n\";,\ufeff]*[^\s\";,\ufeff])?")  # a field that needs no quotes in any CSV
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,6 +84,19 @@ class GeneralizationTree:
             reason = f"distinct values of the column that are none of its leaves: {lacking}. Add a leaf for each."
             raise BadHierarchy(self.source, None, reason)
         return replace(self, paths=tuple(path for path in self.paths if path[0] in present))
+
+    def to_levels(self) -> dict[int, list[str]]:
+        """As ANJANA keeps hierarchies: {level: labels}, one label for each value, from 0, the values."""
+        return {level: [path[level] for path in self.paths] for level in range(self.height)}
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """As ARX and ANJANA read hierarchies: a .csv without a header, a value, then its labels upward, `;` between."""
+        target = Path(path)
+        if target.suffix.lower() != ".csv":
+            raise BadTarget(target, "a hierarchy is written as .csv.")
+        if not target.parent.is_dir():
+            raise BadTarget(target, "its folder does not exist; create it first.")
+        write_text(target, "".join(";".join(map(_quoted, labels)) + "\n" for labels in self.paths))
 
     def _meeting_level(self, lo: int, hi: int) -> int:
         pairs = zip(self.paths[lo], self.paths[hi], strict=True)
@@ -151,6 +169,10 @@ def _mostly_alphanumeric(codes: set[str]) -> bool:
     characters = "".join(codes)
     plain = sum(map(str.isalnum, characters))
     return plain >= 0.8 * len(characters) and all(any(map(str.isdigit, code)) for code in codes)
+
+
+def _quoted(label: str) -> str:
+    return label if PLAIN.fullmatch(label) else '"' + label.replace('"', '""') + '"'
 
 
 def _prefix_path(value: str, width: int) -> LeafPath:

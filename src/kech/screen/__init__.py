@@ -17,6 +17,8 @@ from rich.markup import escape
 from kech.errors import KechError, ResourceError
 from kech.progress import listen, report
 from kech.screen.ledgers import earlier_releases
+from kech.screen.lines import say
+from kech.screen.outlooks import rows
 from kech.screen.terminal import grid, out
 
 LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
@@ -27,10 +29,10 @@ MISSING_IS_A_VALUE = "l counts a missing value as a value."
 PATIENCE = 1.0  # seconds before a progress bar appears
 
 
-def show(found: dict[str, Any], as_json: bool, draw: Callable[[dict[str, Any]], None]) -> None:
-    """One JSON object, or a drawing of it."""
-    if as_json:
-        sys.stdout.write(json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n")
+def show(found: dict[str, Any], as_json: bool, draw: Callable[[dict[str, Any]], None], *, last: bool = False) -> None:
+    """One JSON object, a drawing of it, or the last of many lines."""
+    if as_json or last:
+        say({"result": found} if last else found)
     else:
         draw(found)
     sys.stdout.flush()
@@ -39,6 +41,11 @@ def show(found: dict[str, Any], as_json: bool, draw: Callable[[dict[str, Any]], 
 def nothing(found: dict[str, Any]) -> None:
     """Draw nothing."""
     del found
+
+
+def script(found: dict[str, Any]) -> None:
+    """The script itself, for a shell to read."""
+    sys.stdout.write(found["script"])
 
 
 def opened(found: dict[str, Any]) -> None:
@@ -158,6 +165,9 @@ def inspection(found: dict[str, Any], source: str) -> None:
         for said in filter(None, (column["trouble"], column["hint"])):
             planned = " The plan says so." if found["plan"] and (column["suggested"] or column["reading"]) else ""
             out().print(escape(f"{column['column']!r}: {said}{planned}"))
+    if found["first_rows"] is not None:
+        out().print("[yellow]PRIVATE:[/] the first rows as they are read.")
+        rows([column["column"] for column in found["columns"]], found["first_rows"])
     if found["k"] is not None:
         names = ", ".join(found["quasi_identifiers"])
         share = f"{found['unique_share']:.1%}"
@@ -224,12 +234,18 @@ def nearness(row: dict[str, Any]) -> str:
 def released(found: dict[str, Any]) -> None:
     """What was written, in plain words."""
     out().print(escape(f"Wrote {found['file']} and {found['certificate']}"))
+    if "verified" in found:
+        out().print(escape(f"Wrote {found['report']} and {found['plan']}; the file was verified."))
+    for file in found.get("private", []):
+        out().print(escape(f"PRIVATE: {file} holds values of the table; the plan needs it, do not publish it."))
     claims(found)
     kept_goals("In", found["goals"], found["measured"]["l"])
     if "l" in found["goals"]:
         out().print(MISSING_IS_A_VALUE)
     homogeneous(found["measured"]["l"])
     earlier_releases(found["ledger"])
+    if found["mapping"]:
+        out().print(escape(f"PRIVATE: {found['mapping']} undoes this release. Keep it as you keep the original."))
     if found["dropped"]:
         out().print(escape(f"Not published: {', '.join(found['dropped'])}"))
     if found["identifying"]:

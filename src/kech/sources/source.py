@@ -17,7 +17,7 @@ class Source:
     """A file with its column names and, for CSV, its dialect."""
 
     path: Path
-    format: str  # csv, parquet, folder, arrow, excel, frame, duckdb or postgresql
+    format: str  # csv, parquet, folder, arrow, excel, frame, duckdb, postgresql or spark
     columns: tuple[str, ...]
     delimiter: str | None = None
     encoding: str | None = None

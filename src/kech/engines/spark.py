@@ -1,0 +1,201 @@
+"""Apache Spark engine: the rows stay on the workers; the driver sees counts, codes and what is published."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from kech.databases.address import Address
+from kech.databases.arrow import plain_type
+from kech.databases.spark import (
+    SparkRows,
+    as_text,
+    open_session,
+    quote,
+    read_parquet,
+    refusals,
+    send,
+    send_plain,
+)
+from kech.engines.dialect import NOT_FINITE, NUMBER, Dialect
+from kech.engines.sql import SqlEngine
+
+NUMBER_TYPES = re.compile(r"(tinyint|smallint|int|bigint|float|double|decimal\(.*\))")
+PLACE = (1 << 33) - 1  # of a row in its partition, within the number Spark gives it
+
+
+class SparkDialect(Dialect):
+    """What Spark says differently."""
+
+    text_type = "STRING"
+    nan = "double('NaN')"
+
+    def quote(self, name: str) -> str:
+        """An identifier, whatever its characters."""
+        return quote(name)
+
+    def literal(self, text: str) -> str:
+        """A string constant, whatever its characters."""
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    def matches(self, text: str, pattern: str) -> str:
+        """Whether a pattern fits the whole of a text."""
+        whole = self.literal(rf"\A(?s:{pattern})\z")
+        return f"regexp_like({text}, {whole})"
+
+    def text(self, cell: str, type: str) -> str:
+        """A cell as text; floats as Python writes them."""
+        return as_text(cell, type.lower())
+
+    def number(self, text: str) -> str:
+        """A text as a float."""
+        return f"try_cast({text} AS DOUBLE)"
+
+    def loose_number(self, text: str) -> str:
+        """A text as a float, infinities and NaN too."""
+        return self.number(f"CASE WHEN {self.matches(text, f'{NUMBER}|{NOT_FINITE}')} THEN {text} END")
+
+    def digests(self, text: str) -> tuple[str, str]:
+        """The two halves of the MD5 of a text, as whole numbers."""
+        halves = [
+            " || ".join(f"substr(md5({text}), {2 * byte + 1}, 2)" for byte in range(start + 7, start - 1, -1))
+            for start in (8, 0)
+        ]
+        return tuple(f"CAST(conv({half}, 16, 10) AS DECIMAL(20, 0))" for half in halves)  # type: ignore[return-value]
+
+    def moment(self, text: str) -> str:
+        """A text as a date with its time."""
+        return f"try_cast({text} AS TIMESTAMP_NTZ)"
+
+    def seconds(self, moment: str) -> str:
+        """Seconds since 1970, from whole microseconds."""
+        return f"(CAST(unix_micros(CAST({moment} AS TIMESTAMP)) AS DOUBLE) / 1e6D)"
+
+    def year_first(self, text: str, day_first: bool) -> str:
+        """31.12.2020 as 2020-12-31, or 12/31/2020 where the month comes first; Java writes groups with a dollar."""
+        first = self.literal("^([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4})")
+        turned = self.literal("$3-0$2-0$1" if day_first else "$3-0$1-0$2")
+        of_two = f"{self.literal('-0([0-9]{2})')}, {self.literal('-$1')}"
+        return f"regexp_replace(regexp_replace({text}, {first}, {turned}), {of_two})"
+
+    def finite(self, number: str) -> str:
+        """Whether a float is neither NaN nor infinite."""
+        return f"(NOT isnan({number}) AND abs({number}) <> double('Infinity'))"
+
+    def secret(self, key: str, row: str) -> str:
+        """A key for each row that nobody can know."""
+        return f"sha2({self.literal(key)} || CAST({row} AS STRING), 256)"
+
+
+class SparkEngine(SqlEngine):
+    """One session of a Spark application, which all engines of this process share."""
+
+    dialect = SparkDialect()
+
+    def __init__(self, *, master: str | None = None, memory: int | None = None, threads: int | None = None) -> None:
+        super().__init__()
+        self.session = open_session(master, memory, threads)
+        self._given: Any = None  # the source, to be read again
+
+    def _shut(self) -> None:
+        for name in ("loaded", "starts", "kept", *self._made):
+            self._drop(name, "TABLE")
+        self._given = None
+
+    # -- loading -------------------------------------------------------------------------------------------
+
+    def load_parquet(self, path: Path, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+        """Read a Parquet file, or a folder of them, by a path of this machine that the workers know too."""
+        self._keep(read_parquet(self.session, f"file://{path.resolve()}", path), names, wanted, nulls)
+
+    def load_table(self, address: Address, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+        """Read Parquet files wherever Spark reaches them."""
+        self._keep(read_parquet(self.session, address.place, address), names, wanted, nulls)
+
+    def load_arrow(self, batches: Any, wanted: Sequence[int], nulls: Sequence[str], path: object) -> None:
+        """Send record batches to the workers."""
+        self._keep(send(self.session, batches, path), batches.schema.names, wanted, nulls)
+
+    def _keep(self, given: Any, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+        """Number the rows as they lie: their place in their partition, after all partitions before it."""
+        self._given = given
+        columns = [f"{quote(names[i])} AS c{i}" for i in wanted]
+        with refusals("reading the table"):
+            kept = given.selectExpr(*columns, "monotonically_increasing_id() AS id").localCheckpoint()
+            self.types = {i: kept.schema[f"c{i}"].dataType.simpleString() for i in wanted}
+            counts = kept.selectExpr("shiftright(id, 33) AS part").groupBy("part").count().collect()
+        before, starts = 0, []
+        for part, rows in sorted(tuple(row) for row in counts):
+            starts.append((part, before))
+            before += rows
+        numbered = pa.table({"part": [p for p, _ in starts], "start": [s for _, s in starts]}, schema=STARTS)
+        kept.createOrReplaceTempView("loaded")
+        self._put("starts", numbered, "reading the table")
+        mended = ", ".join(f"{self.dialect.without(f'c{i}', self.types[i], nulls)} AS c{i}" for i in wanted)
+        self._create(
+            "kept",
+            f"""SELECT (id & {PLACE}L) + start AS r, {mended} FROM loaded
+            JOIN starts ON starts.part = shiftright(id, 33)""",
+            "reading the table",
+        )
+
+    def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
+        """The source as Spark reads it again, all its columns."""
+        given = send(self.session, batches, "table") if batches is not None else self._given
+        given.createOrReplaceTempView("given")
+        types = {field.name: field.dataType.simpleString() for field in given.schema}
+        return self._hashed({name: (quote(name), types[name], kind_of(types[name])) for name in columns}, "given")
+
+    # -- what the verbs stand on -----------------------------------------------------------------------------
+
+    def _type(self, column: int) -> str:
+        return kind_of(self.types[column])
+
+    def _create(self, name: str, query: str, doing: str) -> None:
+        with refusals(doing):
+            self.session.sql(query).localCheckpoint().createOrReplaceTempView(name)  # plans of plans grow without end
+
+    def _overwrite(self, cell: str, value: str, where: str) -> None:
+        others = [f"c{i}" for i in self.types if f"c{i}" != cell]
+        chosen = f"CASE WHEN {where} THEN {value} ELSE {cell} END AS {cell}"
+        self._create("kept", f"SELECT {', '.join(['r', *others, chosen])} FROM kept", "reading the table")
+
+    def _define(self, name: str, query: str) -> None:
+        with refusals("leaving rows out"):
+            self.session.sql(query).createOrReplaceTempView(name)
+
+    def _drop(self, name: str, kind: str) -> None:  # noqa: ARG002 - all are views here
+        with refusals("tidying up"):
+            self.session.catalog.dropTempView(name)
+
+    def _put(self, name: str, table: Any, doing: str) -> None:
+        with refusals(doing):
+            send_plain(self.session, as_plain_table(table)).createOrReplaceTempView(name)
+
+    def _get(self, query: str, doing: str) -> Any:
+        with refusals(doing):
+            return self.session.sql(query).toArrow()
+
+    def _stream(self, query: str) -> Any:
+        with refusals("publishing"):
+            return SparkRows(self.session.sql(query).localCheckpoint())
+
+
+STARTS = pa.schema([("part", pa.int64()), ("start", pa.int64())])
+
+
+def kind_of(type: str) -> str:
+    """What a column of this type is for kech."""
+    if NUMBER_TYPES.fullmatch(type):
+        return "number"
+    return {"date": "date", "timestamp": "date", "timestamp_ntz": "date", "string": "text", "boolean": "text"}.get(
+        type, "other"
+    )
+
+
+def as_plain_table(table: Any) -> Any:
+    """An Arrow table in plain types."""
+    schema = pa.schema([(field.name, plain_type(field, "labels")) for field in table.schema])
+    return table.cast(schema)

@@ -1,0 +1,106 @@
+"""Forms: how the intervals of a release are written: `[22, 25]`, `22-25`, or in two columns.
+
+In: an axis as its certificate describes it, and the labels of its classes.  Out: what the certificate says of the form,
+and the cells of every column that is published.  `certificate/forms.py` reads them back.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from kech.errors import BadOption
+
+Cell: TypeAlias = str | None
+Written: TypeAlias = dict[str, list[Cell]]  # cells of each published column, one a class
+
+FORMS = ("brackets", "dash", "columns")
+LINES = ("numeric", "date")
+INTERVAL = re.compile(r"\[(.+), (.+)([\])])")
+EVERYTHING = ("-inf", "inf")
+MIDPOINT = (
+    "a midpoint is refused: it looks like a measured value and does not say how wide its class is, so nobody can check "
+    "what was lost or which values it stands for. Publish --labels columns, and take the middle of both ends yourself."
+)
+
+
+def check_form(form: str) -> None:
+    """One of the forms that can be read back."""
+    if form == "midpoint":
+        raise BadOption("--labels", MIDPOINT)
+    if form not in FORMS:
+        raise BadOption("--labels", f"choose among {', '.join(FORMS)}.")
+
+
+def check_intervals(form: str, axes: Iterable[Mapping[str, Any]]) -> None:
+    """Only intervals have forms."""
+    if form != "brackets" and not any(axis["axis"] in LINES for axis in axes):
+        raise BadOption("--labels", "no quasi-identifier is published as intervals, so there is nothing to write so.")
+
+
+def write_form(form: str, axis: Mapping[str, Any], labels: Sequence[Cell]) -> tuple[dict[str, Any], Written]:
+    """The axis with its form, and the cells of its columns; only numbers and dates have forms."""
+    column = axis["column"]
+    if axis["axis"] not in LINES:
+        return dict(axis), {column: list(labels)}
+    if form == "columns":
+        names = [f"{column}_low", f"{column}_high"]
+        ends = [both_ends(label) for label in labels]
+        closed = not any(label and (label.endswith(")") or label.startswith("< ")) for label in labels)
+        cells = {name: [pair[i] for pair in ends] for i, name in enumerate(names)}
+        return {**axis, "form": form, "columns": names, "closed": closed}, cells
+    written = [dashed(axis, label) for label in labels] if form == "dash" else list(labels)
+    return {**axis, "form": form}, {column: written}
+
+
+def dashed(axis: Mapping[str, Any], label: Cell) -> Cell:
+    """`22-25`; of dates `2001-01-01/2001-12-31`, as ISO 8601 writes them.  What could be misread is refused."""
+    found = INTERVAL.fullmatch(label or "")
+    if found is None:
+        return label
+    if found[3] == ")":
+        raise no_dash(axis, "its intervals do not hold their last end, and 1.5-2.5 would say that they do")
+    if axis["axis"] == "date":
+        return f"{found[1]}/{found[2]}"
+    if "-" in found[1] + found[2]:
+        raise no_dash(axis, "it has ends with a minus, and -5--3 is misread by whoever splits it at the dash")
+    return f"{found[1]}-{found[2]}"
+
+
+def no_dash(axis: Mapping[str, Any], reason: str) -> BadOption:
+    """Why a column cannot be written with a dash."""
+    return BadOption("--labels", f"column {axis['column']!r}: {reason}. Take --labels brackets or columns.")
+
+
+def both_ends(label: Cell) -> tuple[Cell, Cell]:
+    """The two cells of a label; an open end is infinite, a missing value has none.
+
+    >>> both_ends("[22, 25]"), both_ends(">= 80"), both_ends("*"), both_ends("7")
+    (('22', '25'), ('80', 'inf'), ('-inf', 'inf'), ('7', '7'))
+    """
+    if label == "*":
+        return EVERYTHING
+    if found := INTERVAL.fullmatch(label or ""):
+        return found[1], found[2]
+    sign, _, end = (label or "").partition(" ")
+    if sign == ">=":
+        return end, EVERYTHING[1]
+    return (EVERYTHING[0], end) if sign in ("<", "<=") else (label, label)
+
+
+def as_numbers(stream: Any, axes: Iterable[Mapping[str, Any]]) -> Any:
+    """A stream in which the ends of numbers are numbers."""
+    ends = {name for axis in axes if axis["axis"] == "numeric" for name in axis.get("columns", ())}
+    fields = [pa.field(field.name, pa.float64()) if field.name in ends else field for field in stream.schema]
+    schema = pa.schema(fields)
+    return pa.RecordBatchReader.from_batches(schema, (batch.cast(schema) for batch in stream)) if ends else stream
+
+
+def check_names(published: Sequence[str]) -> None:
+    """Columns that are made for ends must not have names that are taken."""
+    seen: set[str] = set()
+    for name in published:
+        if name.casefold() in seen:
+            raise BadOption("--labels", f"two published columns would be named {name!r}. Rename one in the table.")
+        seen.add(name.casefold())

@@ -1,0 +1,66 @@
+"""Completion: the scripts know every command and option, and bash completes with them."""
+
+import shutil
+import subprocess
+
+import pytest
+
+from kech.cli import app
+from test_docs import COMMANDS, options
+
+SHELLS = ["bash", "zsh", "fish"]
+
+
+@pytest.fixture(scope="module", params=SHELLS)
+def script(request):
+    return app.generate_completion(shell=request.param)
+
+
+def test_the_command_prints_the_script(run):
+    outcome = run("completion", "bash")
+    assert (outcome.code, outcome.out) == (0, app.generate_completion(shell="bash"))
+    assert run("completion", "fish", "--json").json["shell"] == "fish"
+    assert run("completion", "tcsh").code == 2
+
+
+def test_every_command_and_option_is_in_every_script(script):
+    for command in COMMANDS:
+        assert command in script
+        for option in options(command):
+            assert option.lstrip("-") in script, option
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_the_shell_can_read_its_script(shell, tmp_path):
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
+    path = tmp_path / f"kech.{shell}"
+    path.write_text(app.generate_completion(shell=shell), "utf-8")
+    subprocess.run([shell, "-n", path], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["sp"], ["spectrum"]),
+        (["re"], ["release", "report"]),
+        (["release", "people.csv", "--lab"], ["--labels"]),
+        (["verify", "safe.csv", "--pop"], ["--population"]),
+        (["spectrum", "people.csv", "--json"], ["--json", "--json-lines"]),
+        (["completion", "z"], ["zsh"]),
+        (["inspect", "peo"], ["people.csv"]),
+    ],
+)
+def test_bash_completes(words, expected, tmp_path):
+    if shutil.which("bash") is None:
+        pytest.skip("bash is not installed")
+    (tmp_path / "people.csv").touch()
+    (tmp_path / "kech.bash").write_text(app.generate_completion(shell="bash"), "utf-8")
+    typed = " ".join(["kech", *words])
+    asked = f"""source kech.bash
+        COMP_WORDS=({typed}); COMP_CWORD={len(words)}; COMP_LINE='{typed}'; COMP_POINT={len(typed)}
+        _kech kech '{words[-1]}' '{(["kech", *words])[-2]}'
+        printf '%s\\n' "${{COMPREPLY[@]}}" """
+    command = ["bash", "--norc", "--noprofile", "-c", asked]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert sorted(ran.stdout.split()) == expected

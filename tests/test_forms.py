@@ -1,0 +1,355 @@
+"""Forms of intervals: whatever the form, the file is the same release, and everybody reads it alike."""
+
+import csv
+import json
+import re
+from collections import Counter
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import kech
+from by_hand import write
+from kech import Anonymizer, labels
+from kech.certificate.cells import TextTable
+from kech.certificate.forms import FORMS, as_brackets
+from kech.certificate.widths import width_reader
+from kech.demo import generate_town
+from kech.errors import BadCertificate, BadOption, ClaimBroken
+from kech.forms import check_form, write_form
+from oracles import interval_ends, read_date
+
+COLUMNS = ["age", "moved_in", "sex"]
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory):
+    """A town in which some ages and some dates are missing."""
+    rows = generate_town(300, seed=5).to_pandas()
+    rows.loc[::17, "age"] = None
+    rows.loc[5::23, "moved_in"] = None
+    path = tmp_path_factory.mktemp("town") / "town.csv"
+    rows.to_csv(path, index=False)
+    return path
+
+
+def read(town):
+    return kech.read_table(town, quasi_identifiers=COLUMNS, sensitive=["diagnosis"])
+
+
+@pytest.fixture(scope="module")
+def released(town, tmp_path_factory):
+    """The same release in every form, as CSV, with its mapping."""
+    folder = tmp_path_factory.mktemp("forms")
+    with read(town) as table:
+        for form in FORMS:
+            made = kech.make_release(table, k=4, effort="quick", labels=form)
+            made.write(folder / f"{form}.csv", mapping=folder / f"{form}.json", ledger=False)
+    return folder
+
+
+def certificate(path):
+    return json.loads(path.with_name(path.name + ".certificate.json").read_text("utf-8"))
+
+
+def change(path, edit):
+    """Change a certificate in place."""
+    document = certificate(path)
+    edit(document)
+    path.with_name(path.name + ".certificate.json").write_text(json.dumps(document), "utf-8")
+
+
+def rounded(found):
+    """Sums over rows depend on the order of the file in their last digits."""
+    if isinstance(found, dict):
+        return {name: rounded(value) for name, value in found.items()}
+    if isinstance(found, list | tuple):
+        return [rounded(value) for value in found]
+    return round(found, 9) if isinstance(found, float) else found
+
+
+# Everybody reads every form alike
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_certificate_states_the_form_and_holds(released, form):
+    file = released / f"{form}.csv"
+    figures = kech.verify_release(file, k=4)
+    axes = {axis["column"]: axis for axis in certificate(file)["quasi_identifiers"]}
+
+    assert figures == kech.verify_release(released / "brackets.csv")
+    assert [axes[name].get("form") for name in COLUMNS] == [form, form, None]
+
+
+@pytest.mark.parametrize("form", FORMS[1:])
+def test_risk_report_compare_and_attack_find_the_same(released, town, form):
+    files = released / "brackets.csv", released / f"{form}.csv"
+    with read(town) as table:
+        risks, compared = zip(
+            *((kech.compute_risk(file, population=table), kech.compare(table, file).to_json()) for file in files),
+            strict=True,
+        )
+        attacked = [kech.run_attacks(file, table, attacks=["downcode", "homogeneity"]) for file in files]
+    shown = [kech.make_report(file).to_json() for file in files]
+
+    assert risks[0] == risks[1]
+    assert rounded({**compared[0], "file": None}) == rounded({**compared[1], "file": None})
+    assert [attack.hits for attack in attacked[0]] == [attack.hits for attack in attacked[1]]
+    for name in ("columns", "barcode", "risk"):
+        assert rounded(shown[0][name]) == rounded(shown[1][name])
+
+
+def test_a_release_in_another_form_tells_nothing_new(town, released, tmp_path, monkeypatch):
+    monkeypatch.setenv("KECH_HOME", str(tmp_path / "ledger"))
+    with read(town) as table:
+        for form in FORMS:
+            made = kech.make_release(table, k=4, effort="quick", labels=form)
+            made.write(tmp_path / f"{form}.csv")
+        assert made.words[-1].verdict == "nested"
+
+
+# Other people's readers
+
+
+def read_row(form, axis, row):
+    """Both ends as somebody who knows the form reads them; None where the value is missing, infinite where open."""
+    read = float if axis["axis"] == "numeric" else read_date
+    if form == "columns":
+        texts = [row[name] for name in axis["columns"]]
+        return None if texts == ["", ""] else tuple(None if text in ("inf", "-inf") else read(text) for text in texts)
+    text = row[axis["column"]]
+    if not text:
+        return None
+    mark = "/" if axis["axis"] == "date" else "-"
+    if form == "dash" and text[0].isdigit() and len(parts := text.split(mark)) == 2:
+        return tuple(map(read, parts))
+    return interval_ends(text, read)[:2]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_value_lies_between_the_ends_that_are_published_for_it(released, form):
+    mapping = json.loads((released / f"{form}.json").read_text("utf-8"))
+    file = released / f"{form}.csv"
+    with file.open(newline="", encoding="utf-8") as rows:
+        published = Counter(
+            tuple(row[name] for name in mapping["classes"][0]["labels"]) for row in csv.DictReader(rows)
+        )
+    assert {tuple(x or "" for x in c["labels"].values()): c["rows"] for c in mapping["classes"]} == dict(published)
+    axes = [axis for axis in certificate(file)["quasi_identifiers"] if axis["axis"] in ("numeric", "date")]
+    for one in mapping["classes"]:
+        for axis in axes:
+            ends = read_row(form, axis, {name: text or "" for name, text in one["labels"].items()})
+            read = float if axis["axis"] == "numeric" else read_date
+            for value, _ in one["values"][axis["column"]]:
+                if ends is None:
+                    assert value is None
+                elif value is not None:
+                    assert (ends[0] is None or ends[0] <= read(value)) and (ends[1] is None or read(value) <= ends[1])
+                else:
+                    assert ends == (None, None)
+
+
+def test_two_columns_are_numbers_for_everybody(released, town, tmp_path):
+    frame = pd.read_csv(released / "columns.csv")
+    assert [str(frame[name].dtype) for name in ("age_low", "age_high")] == ["float64"] * 2
+    assert (frame.age_low <= frame.age_high)[frame.age_low.notna()].all()
+    with read(town) as table:
+        made = kech.make_release(table, k=4, effort="quick", labels="columns")
+        made.write(tmp_path / "safe.parquet", ledger=False)
+        made.write(f"duckdb:{tmp_path / 'base.db'}#safe", tmp_path / "base.json", ledger=False)
+        types = dict(zip(made.frame.columns, map(str, made.frame.dtypes), strict=True))
+    with duckdb.connect(str(tmp_path / "base.db"), read_only=True) as base:
+        found = base.sql("SELECT count(*) FROM safe WHERE age_low <= 30 AND 30 <= age_high").fetchall()[0]
+
+    assert types["age_low"] == types["age_high"] == "float64"
+    assert pd.read_parquet(tmp_path / "safe.parquet").age_low.dtype == np.float64
+    assert found == (int(((frame.age_low <= 30) & (frame.age_high >= 30)).sum()),)
+    assert kech.verify_release(tmp_path / "safe.parquet")["k"] >= 4
+    assert kech.verify_release(f"duckdb:{tmp_path / 'base.db'}#safe", certificate=tmp_path / "base.json")["k"] >= 4
+
+
+def test_negative_and_fractional_numbers_in_two_columns(tmp_path):
+    drawn = np.random.default_rng(1).normal(0, 1, 120)
+    source = pa.table({"x": drawn, "kept": list(range(120))})
+    with kech.read_table(source, quasi_identifiers=["x"], keep=["kept"]) as table:
+        made = kech.make_release(table, k=5, labels="columns")
+        made.write(tmp_path / "safe.csv", ledger=False)
+    frame = pd.read_csv(tmp_path / "safe.csv")
+    (axis,) = certificate(tmp_path / "safe.csv")["quasi_identifiers"]
+
+    assert axis["closed"] is False
+    assert (frame.x_low.to_numpy() <= drawn[frame.kept]).all()
+    assert (drawn[frame.kept] < frame.x_high.to_numpy()).all()
+    assert frame.x_low.min() < 0
+
+
+# What cannot be read back is refused
+
+
+def test_a_midpoint_is_refused_with_the_reason():
+    with pytest.raises(BadOption, match="looks like a measured value"):
+        check_form("midpoint")
+    with pytest.raises(BadOption, match="brackets, dash, columns"):
+        check_form("points")
+
+
+@pytest.mark.parametrize(
+    ("column", "options", "said"),
+    [
+        ([-3, -3, -2, -2, 5, 5], {"grid": "exact", "k": 4}, "minus"),
+        ([0.123456789 * i**1.5 for i in range(40)], {"k": 3}, "last end"),
+        (["a", "a", "b", "b"], {"k": 2}, "no quasi-identifier is published as intervals"),
+    ],
+    ids=["negative", "half open", "sets"],
+)
+def test_a_dash_that_would_be_misread_is_refused(column, options, said):
+    with kech.read_table(pa.table({"x": column}), quasi_identifiers=["x"]) as table:
+        with pytest.raises(BadOption, match=said):
+            kech.make_release(table, labels="dash", **options)
+
+
+def test_names_that_are_taken_are_refused():
+    source = pa.table({"x": [1, 1, 2, 2], "X_low": [1, 2, 3, 4]})
+    with kech.read_table(source, quasi_identifiers=["x"], keep=["X_low"]) as table:
+        with pytest.raises(BadOption, match="'X_low'"):
+            kech.make_release(table, k=2, labels="columns")
+
+
+# The checker is not fooled
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"form": "midpoint"},
+        {"form": "columns"},
+        {"form": "columns", "columns": ["age", "age"], "closed": True},
+        {"form": "columns", "columns": ["a", 1], "closed": True},
+        {"form": "columns", "columns": ["a", "diagnosis"], "closed": True},
+        {"form": "columns", "columns": ["a", "sex"], "closed": True},
+    ],
+)
+def test_a_malformed_form_is_no_certificate(released, tmp_path, edit):
+    for name in ("dash.csv", "dash.csv.certificate.json"):
+        (tmp_path / name).write_bytes((released / name).read_bytes())
+    change(tmp_path / "dash.csv", lambda document: document["quasi_identifiers"][0].update(edit))
+    with pytest.raises(BadCertificate):
+        kech.check_certificate(tmp_path / "dash.csv")
+
+
+def test_sets_have_no_form(released, tmp_path):
+    for name in ("dash.csv", "dash.csv.certificate.json"):
+        (tmp_path / name).write_bytes((released / name).read_bytes())
+    change(tmp_path / "dash.csv", lambda document: document["quasi_identifiers"][2].update({"form": "dash"}))
+    with pytest.raises(BadCertificate):
+        kech.check_certificate(tmp_path / "dash.csv")
+
+
+def test_a_file_in_another_form_than_it_says_is_found_out(released, tmp_path):
+    for name in ("dash", "columns"):
+        (tmp_path / f"{name}.csv").write_bytes((released / "brackets.csv").read_bytes())
+        beside = (released / f"{name}.csv.certificate.json").read_bytes()
+        (tmp_path / f"{name}.csv.certificate.json").write_bytes(beside)
+    with pytest.raises(ClaimBroken, match="its axis cannot read"):
+        kech.check_certificate(tmp_path / "dash.csv")
+    with pytest.raises(ClaimBroken, match="the file lacks 'age_high', 'age_low'"):
+        kech.check_certificate(tmp_path / "columns.csv")
+
+
+def test_cells_that_look_alike_only_to_kech_are_not_one_class(tmp_path):
+    """`22-25` and `[22, 25]` are two labels for a reader of the file."""
+    axis = {"column": "x", "axis": "numeric", "domain": [0, 99], "grid": "auto"}
+    for form, rows in {
+        "dash": [("22-25",), ("[22, 25]",)],
+        "columns": [("*", "*"), ("-inf", "inf"), (">= 5", ">= 5"), ("5", "inf"), ("[1, 2]", "[1, 2]"), ("1", "2")],
+    }.items():
+        names = ["x"] if form == "dash" else ["x_low", "x_high"]
+        described = {**axis, "form": form, "columns": names, "closed": True}
+        table = kech.certificate.open_published(write(tmp_path / f"{form}.csv", names, rows))
+        (batch,) = as_brackets(table, [described]).batches(["x"])
+        assert len(set(batch[0])) == len(rows)
+
+
+# Writing and reading are inverse
+
+numbers = st.integers(-50, 50) | st.sampled_from([0.5, 2.25, 1e21])
+cells = st.one_of(
+    st.none(),
+    st.just("*"),
+    numbers.map(str),
+    numbers.map(lambda end: f">= {end}"),
+    numbers.map(lambda end: f"<= {end}"),
+    st.tuples(numbers, numbers).filter(lambda ends: ends[0] < ends[1]).map(lambda ends: f"[{ends[0]}, {ends[1]}]"),
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.sampled_from(FORMS), st.lists(cells, min_size=1, max_size=6))
+def test_what_is_written_in_a_form_is_read_back(form, texts):
+    axis = {"column": "x", "axis": "numeric", "domain": [-50, 50], "grid": "auto"}
+    try:
+        described, written = write_form(form, axis, texts)
+    except BadOption:
+        assert form == "dash" and any(re.search(r"\[.*-", text or "") for text in texts)
+        return
+    table = TextTable(list(written), lambda names: iter([[written[name] for name in names]]), lambda cell: cell)
+
+    assert as_brackets(table, [described]).columns == ["x"]
+    (batch,) = as_brackets(table, [described]).batches(["x"])
+    assert batch[0] == texts
+
+
+signs = st.sampled_from([">", ">=", "<", "<=", "=", ""])
+
+
+@given(
+    signs.flatmap(lambda sign: numbers.map(lambda end: f"{sign} {end}".strip()))
+    | st.text(st.sampled_from("[]()<>=, 0159.-e*"), max_size=9)
+)
+def test_what_the_certificate_reads_labels_read_alike(label):
+    """Every label that has a width has the same ends for the attacks, the report and the comparison."""
+    axis = {"column": "x", "axis": "numeric", "domain": [-50, 50], "grid": "auto"}
+    width = width_reader(axis)(label)
+    if width is None or label in ("", "*"):
+        return
+    low, high, _ = labels.interval(axis, label)
+    inside = [min(max(end, -50), 50) for end in (low, high)]
+    assert (inside[1] - inside[0]) / 100 == pytest.approx(width)
+
+
+def test_a_sign_that_nobody_writes_is_not_read():
+    axis = {"column": "x", "axis": "numeric", "domain": [0, 9], "grid": "auto"}
+    assert width_reader(axis)("> 5") is None
+    assert width_reader(axis)(">= 5") == pytest.approx(4 / 9)
+
+
+# Commands, plans and pipelines
+
+
+def test_the_form_is_an_option_and_a_word_of_the_plan(run, town, tmp_path):
+    roles = ["--qi", *COLUMNS, "--sensitive", "diagnosis"]
+    plan = tmp_path / "kech.toml"
+    plan.write_text('[release]\nk = 4\nlabels = "columns"\neffort = "quick"\n', "utf-8")
+    typed = run("release", town, "-o", tmp_path / "dash.csv", *roles, "--plan", plan, "--labels", "dash", "--no-ledger")
+    planned = run("release", town, "-o", tmp_path / "columns.csv", *roles, "--plan", plan, "--no-ledger")
+    refused = run("release", town, "-o", tmp_path / "x.csv", *roles, "--k", "4", "--labels", "midpoint")
+
+    assert (typed.code, planned.code, refused.code) == (0, 0, 2)
+    assert "midpoint is refused" in refused.err
+    assert "age_low" in (tmp_path / "columns.csv").read_text("utf-8").splitlines()[0]
+    assert run("verify", tmp_path / "dash.csv").code == run("verify", tmp_path / "columns.csv", "--k", "4").code == 0
+    assert run("spectrum", town, *roles, "--plan", plan, "--k", "5").code == 0
+
+
+def test_a_pipeline_has_dashes_but_one_column_for_each():
+    frame = pd.DataFrame({"x": list(range(20))})
+    assert set(Anonymizer(k=5, grid=10, labels="dash").fit_transform(frame)[:, 0]) == {"0-9", "10-19"}
+    with pytest.raises(BadOption, match="one column for each"):
+        Anonymizer(k=5, labels="columns").fit(frame)
+    with pytest.raises(BadOption, match="midpoint"):
+        Anonymizer(k=5, labels="midpoint").fit(frame)
