@@ -11,9 +11,10 @@ KechError
 └── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, TooLarge, CannotWrite
 """
 
+import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
-from shlex import join
+from shlex import join, quote
 
 from kech.wording import in_python
 
@@ -117,7 +118,10 @@ class BadPlan(UsageError):
 
 class MissingExtra(UsageError):
     def __init__(self, purpose: str, extra: str) -> None:
-        super().__init__(f"{purpose} needs an optional package. Install it with: pip install 'kech[{extra}]'")
+        python = quote(sys.executable or "python")
+        super().__init__(
+            f"{purpose} needs an optional package. Install it with: {python} -m pip install 'kech[{extra}]'"
+        )
 
 
 class NoSuchFile(InputError):
