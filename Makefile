@@ -1,9 +1,10 @@
 # Two commands: `make demo` and `make test`.  Everything lives in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+CAMPAIGN := crash fuzz
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test test-spark lint bench docs examples pictures screenshots browser sanitize clean compiler
+.PHONY: demo test test-spark lint package bench docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN)
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -26,9 +27,13 @@ test-spark:
 	fi
 
 lint: .venv/tested
-	$(BIN)/ruff format --check -q src tests benchmarks docs
-	$(BIN)/ruff check -q src tests benchmarks docs
+	$(BIN)/ruff format --check -q src tests benchmarks campaign docs
+	$(BIN)/ruff check -q src tests benchmarks campaign docs
 	$(BIN)/mypy
+
+# A source distribution and a wheel, built, installed and used in fresh environments.
+package: .venv/tested
+	$(BIN)/python -m pytest -q -m package tests/test_package.py
 
 bench: .venv/tested
 	$(BIN)/python benchmarks/run.py
@@ -79,6 +84,10 @@ sanitize: .venv/tested
 	cp $(SANITIZED)/build/_kernels*.so $(SANITIZED)/kech/
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
 	  $(BIN)/python tests/sanitized.py $(SANITIZED) $(addprefix tests/test_,local.py ordering.py bounds.py complexes.py zigzag.py)
+
+# Attacks on kech; each prints its figure last.  What they take: make fuzz OPTIONS="--seconds 3600"
+$(CAMPAIGN): .venv/tested
+	$(BIN)/python -m campaign.$@ $(OPTIONS)
 
 clean:
 	rm -rf .venv .venv-bench .venv-pycanon .venv-spark .browser build dist kech-demo

@@ -19,8 +19,8 @@ from kech.demo import generate_town
 
 COMMANDS = [name for name in cli.app if not name.startswith("-")]
 SPECTRUM_ROW = {
-    "k", "cut", "eps", "eps_lower_bound", "classes", "loss", "loss_lower_bound", "suppressed", "average_class",
-    "c_avg", "discernibility", "loss_per_column", "l", "t",
+    "k", "cut", "eps", "eps_error", "eps_lower_bound", "classes", "loss", "loss_lower_bound", "suppressed",
+    "average_class", "c_avg", "discernibility", "loss_per_column", "l", "t",
 }  # fmt: skip
 
 
@@ -236,7 +236,7 @@ def test_barcode_as_json(ask, people):
 
 
 def test_demo_as_json(ask, folder, monkeypatch):
-    monkeypatch.setattr(cli.tables, "generate_town", lambda: generate_town(300))
+    monkeypatch.setattr("kech.demo.generate_town", lambda: generate_town(300))
     found = ask("demo", "-o", folder / "demo")
     nine, town = found["demo"]
     assert set(nine) == {"table", "release", "spectrum", "verified"}

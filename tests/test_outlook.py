@@ -10,7 +10,7 @@ import kech
 from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadOption, NoSuchColumn
 from kech.outlook import ColumnOutlook
-from kech.wording import column_words, percent
+from kech.sentences import column_words, percent
 
 COLUMNS = ["age", "sex", "zip", "moved_in", "job"]
 

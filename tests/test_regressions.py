@@ -145,3 +145,19 @@ except MemoryError:
     sys.exit(7)
 """
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 7
+
+
+def test_the_hierarchy_of_a_column_that_was_not_read_is_refused(run, folder):
+    """Found by fuzzing: a column without a role, beside others that have one."""
+    (folder / "t.csv").write_text("a,b\n1,x\n2,y\n")
+    outcome = run("hierarchy", folder / "t.csv", "b", "--qi", "a")
+    assert (outcome.code, "'b' has no role among those named" in outcome.err) == (2, True)
+    assert run("hierarchy", folder / "t.csv", "b").code == 0
+
+
+def test_a_folder_for_temporary_files_that_cannot_be_used_is_refused(run, folder, monkeypatch):
+    """Found by releasing as a user who may not write there."""
+    (folder / "t.csv").write_text("a\n1\n1\n")
+    monkeypatch.setattr("tempfile.tempdir", str(folder / "none"))
+    outcome = run("release", folder / "t.csv", "-o", folder / "out.csv", "--qi", "a", "--k", 2)
+    assert (outcome.code, "in TMPDIR" in outcome.err) == (5, True)

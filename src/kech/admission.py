@@ -13,8 +13,9 @@ from typing import Any
 from kech.certificate import AnyPath
 from kech.certificate.cells import digest
 from kech.composition import Composition, compose, is_coarsening
-from kech.errors import KechError, ReleasedBefore, UsageError
-from kech.ledger import Book, Entry, Ledger, hash_path, hash_table, time_now
+from kech.databases import Address
+from kech.errors import CannotWrite, KechError, ReleasedBefore, UsageError
+from kech.ledger import Entry, Ledger, hash_path, hash_table, placed, time_now
 from kech.linkage import link
 from kech.published import read_published
 from kech.table import Table
@@ -51,19 +52,30 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A release that is written aside."""
+    """A release that is written aside; `trace` is gone once it is in its place, and tells so even after a crash."""
 
     path: Path
     certificate: Path
     claims: Mapping[str, Any]
     target: Path
     table: Table
+    trace: Path
+    address: Address | None = None
 
     def entry(self, key: str, contents: Sequence[int]) -> Entry:
         """How the ledger knows it."""
         source, table = self.table.source, hash_table(key, self.table.columns, contents)
         where = "" if source.format == "frame" or source.address else hash_path(key, source.path)
-        return Entry(table, where, self.claims["file"]["sha256"], self.claims["claims"]["k"], time_now())
+        release, k = self.claims["file"]["sha256"], self.claims["claims"]["k"]
+        return Entry(
+            table,
+            where,
+            release,
+            k,
+            time_now(),
+            str(self.trace.resolve()),
+            self.address.anywhere if self.address else "",
+        )
 
 
 @contextmanager
@@ -82,12 +94,15 @@ def admitted(
         word = judge(draft, before, earlier, allow_composition)
         moved = [other for other in book.releases if entry.source and other.source == entry.source]
         try:
-            ledger.write(Book(book.ledger, book.key, [*book.releases, entry]))
+            ledger.add(book, entry)
             yield Word(**asdict(word) | {"updated": sum(other.table != entry.table for other in moved)})
         except BaseException:
             if draft.path.exists():  # else the table has its name already
                 ledger.write(book)
             raise
+        if not draft.trace.exists():
+            with suppress(CannotWrite):  # then the next run settles it
+                ledger.add(book, placed(entry))
 
 
 def judge(draft: Draft, before: Sequence[Entry], earlier: Sequence[AnyPath], allow_composition: bool) -> Word:
@@ -105,7 +120,7 @@ def judge(draft: Draft, before: Sequence[Entry], earlier: Sequence[AnyPath], all
     try:
         nested, found = compare(draft, list(files.values()), trusted, known <= files.keys())
     except UsageError as reason:
-        raise ReleasedBefore(when, f"They cannot be compared. {reason}") from None
+        raise ReleasedBefore(when, f"They cannot be compared. {reason.typed}") from None
     if nested is not None:
         return Word("nested", count, nested_in=nested.name)
     if found is None:
@@ -135,8 +150,8 @@ def compare(
 def in_words(found: Composition) -> str:
     """What both together leave."""
     return (
-        f"together they leave joint k = {found.joint_k} (at worst {found.worst_k}), and {found.below:,} of "
-        f"{found.rows:,} rows with fewer than {found.k} candidates."
+        f"together they leave some row {found.joint_k} of the {found.k} candidates that one alone leaves (the smallest "
+        f"overlap of classes has {found.worst_k}); {found.below:,} of {found.rows:,} rows have fewer than {found.k}."
     )
 
 

@@ -79,9 +79,11 @@ def claim_draft(target: Path) -> tuple[Path, int]:
 
 def claim_folder() -> tuple[Path, int]:
     """A new locked private folder for temporary files."""
-    clear_leftovers(Path(tempfile.gettempdir()), FOLDERS)
+    place = Path(tempfile.gettempdir())
+    clear_leftovers(place, FOLDERS)
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=FOLDERS.rstrip("*")))
+        with clear_refusals(place, " Name another folder for temporary files in TMPDIR."):
+            folder = Path(tempfile.mkdtemp(prefix=FOLDERS.rstrip("*")))
         try:
             held = os.open(folder, os.O_RDONLY)
         except FileNotFoundError:  # another process took it for a leftover
@@ -148,7 +150,10 @@ def held_alone(path: Path, hint: str = "") -> Iterator[None]:
 
 def clear_leftovers(folder: Path, pattern: str) -> None:
     """Remove drafts and folders of this user that no process holds; what is not ours is left alone."""
-    for path in folder.glob(pattern):
+    found: list[Path] = []
+    with suppress(OSError):  # a folder that cannot be listed
+        found.extend(folder.glob(pattern))
+    for path in found:
         with suppress(OSError):
             handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
             try:
@@ -156,6 +161,20 @@ def clear_leftovers(folder: Path, pattern: str) -> None:
                     shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
             finally:
                 os.close(handle)
+
+
+def is_held(draft: Path) -> bool:
+    """Whether somebody is still writing a draft, or may be."""
+    try:
+        handle = os.open(draft, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    try:
+        return not lock(handle)
+    finally:
+        os.close(handle)
 
 
 def lock(handle: int) -> bool:

@@ -20,8 +20,8 @@ from kech.grid import Ints
 from kech.partition import Partition
 from kech.release import Release
 from kech.rulers import DAY, Floats
+from kech.sentences import consequences
 from kech.spectrum import EVEN, line
-from kech.wording import consequences
 
 MOST_TICKS = 24
 Cells: TypeAlias = list[str | None]

@@ -60,11 +60,14 @@ def publish_release(
     with clear_refusals(place), folder_aside(place) as draft:
         file, target = draft / name, place / name
         private = [place / kept.relative_to(draft) for kept in write_plan(plan, draft)]
-        certificate = release.write(file, ledger=ledger, earlier=earlier, allow_composition=allow_composition)
+        past: dict[str, Any] = {"ledger": ledger, "earlier": earlier, "allow_composition": allow_composition}
+        certificate = release.write(file, within=draft, **past)
         with struck_unless_done(certificate["file"]["sha256"], ledger, before):
             verified = {"file": str(target), "holds": True, **verify_release(file)}
             make_report(file, plan=draft / PLAN).write(draft / PAGE)
             put_folder_in_place(draft, place)
+    if ledger:
+        open_ledger().settle()
     return Publication(release.told(target, certificate), verified, place / PAGE, place / PLAN, tuple(private))
 
 
@@ -104,8 +107,11 @@ def copy_private(file: Path, folder: Path) -> Path:
 
 
 def listed_releases(ledger: bool) -> set[str]:
-    """Hashes of the files that the ledger knows."""
-    return {entry["release"] for entry in open_ledger().listed()} if ledger else set()
+    """Hashes of the files that the ledger knows, but for those that killed runs never put in place."""
+    if not ledger:
+        return set()
+    open_ledger().settle()
+    return {entry["release"] for entry in open_ledger().listed()}
 
 
 @contextmanager

@@ -3,13 +3,11 @@
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 from cyclopts import Parameter
 
 import kech
-from kech.cli.intake import CutOptions, GoalOptions, Intake, SearchOptions, TableName, Whole, app, whole
+from kech.cli.intake import CutOptions, GoalOptions, Intake, SearchOptions, TableName, Whole, app, check_picture, whole
 from kech.errors import BadOption
-from kech.plot import check_plot
 from kech.screen import outlooks as drawings
 
 
@@ -37,7 +35,7 @@ def outlook(
     plan = asked.settle()
     (cutting or CutOptions()).settle(plan.release, search, wanted)
     with asked.open(table, plan) as opened:
-        made = kech.make_release(opened, **msgspec.structs.asdict(plan.release))
+        made = kech.make_release(opened, **plan.release.wishes())
         found = kech.compute_outlook(made, rows=rows)
     asked.show(found.to_json(), drawings.outlook)
 
@@ -81,15 +79,12 @@ def plane(
     plan = asked.settle()
     if eps is not None and any(option is not None for option in (k, cut, search, wanted)):
         raise BadOption("--eps", "the components at a radius are no release: leave --k, --cut and its options away.")
-    if plot is not None:
-        check_plot(plot)
+    check_picture(plot)
     if eps is None:
         CutOptions(k, cut).settle(plan.release, search, wanted)
     with asked.open(table, plan) as opened:
         if eps is None:
-            seen: kech.Release | kech.WeightedBarcode = kech.make_release(
-                opened, **msgspec.structs.asdict(plan.release)
-            )
+            seen: kech.Release | kech.WeightedBarcode = kech.make_release(opened, **plan.release.wishes())
         else:
             seen = kech.compute_barcode(opened, max_dimension=0, grid=asked.grid or "exact")
         found = kech.compute_plane(seen, across, up, eps=eps)

@@ -8,9 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 import kech
-from kech.cli.intake import Flag, Intake, TableName, Whole, app, parse_ks, share, split, whole
+from kech.cli.intake import Flag, Intake, TableName, Whole, app, check_picture, parse_ks, share, split, whole
 from kech.errors import BadOption
-from kech.plot import check_plot
 from kech.screen import shapes as drawings
 
 
@@ -27,6 +26,7 @@ def barcode(
     radii: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
     zero_length: Flag = False,
     longest: Annotated[int | None, Parameter(converter=whole)] = None,
+    max_points: Annotated[int | None, Parameter(converter=whole)] = None,
     plot: Path | None = None,
 ) -> None:
     """Show which rows are together while eps grows, and where the table is k-anonymous. PRIVATE: not for publication.
@@ -50,13 +50,15 @@ def barcode(
         Show bars of zero length too: twin rows, and holes that are filled the moment they open.
     longest: int
         Only so many bars, the longest; the others are counted.
+    max_points: int
+        Distinct points to work on at most; beyond, values move to the middle of cells just wide enough, and eps by
+        what is shown as eps_error at most. As many as memory allows otherwise.
     plot: Path
         Draw the barcode: .svg, .png or .html.
     """
     asked = intake or Intake()
     plan, ks = asked.settle(), parse_ks(k)
-    if plot is not None:
-        check_plot(plot)
+    check_picture(plot)
     dimension = int(has_topology()) if max_dimension is None else max_dimension
     with asked.open(table, plan) as opened:
         found = kech.compute_barcode(
@@ -65,6 +67,7 @@ def barcode(
             max_dimension=dimension,
             grid=asked.grid or "exact",
             zero_length=zero_length,
+            max_points=max_points,
         )
     shown = found.to_json(min(ks), parse_radii(radii), [reading] if reading else None, longest=longest)
     if plot is not None:
@@ -168,8 +171,7 @@ def zigzag(
     """
     asked = intake or Intake()
     plan, named = asked.settle(), "diagonal" if path is None else " ".join(path)
-    if plot is not None:
-        check_plot(plot)
+    check_picture(plot)
     with asked.open(table, plan) as opened:
         found = kech.compute_zigzag(opened, named, through=through, grid=plan.release.grid)
     if plot is not None:
@@ -209,7 +211,7 @@ def hierarchy(
     """
     asked = intake or Intake()
     plan = asked.settle()
-    with asked.open(table, plan) as opened:
+    with asked.look(table, plan) as opened:
         found = kech.review_hierarchy(opened, column, kind=kind, source=source, pad=pad, grid=plan.release.grid)
     if output is not None:
         found.write(output)

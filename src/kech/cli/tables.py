@@ -1,9 +1,9 @@
 """Commands that make and check tables: inspect, spectrum, release, verify, demo."""
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
 from cyclopts import Parameter
 
 import kech
@@ -18,6 +18,7 @@ from kech.cli.intake import (
     TableName,
     Whole,
     app,
+    check_picture,
     check_reading,
     opened_population,
     parse_ks,
@@ -25,11 +26,11 @@ from kech.cli.intake import (
     whole,
 )
 from kech.databases import find_address
-from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadOption, BadTarget
 from kech.files import clear_refusals
-from kech.plan import AxisSection, Plan, ReleaseSection, plan_from
-from kech.plot import check_plot
+
+if TYPE_CHECKING:
+    from kech.plan import Plan, ReleaseSection
 
 
 @app.command
@@ -52,13 +53,15 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5, 
     if target is not None and target.exists():
         raise BadTarget(target, "it exists, and inspect would write a new plan over it. Name another file.")
     plan = asked.settle()
-    with asked.open(table, plan) as opened:
+    with asked.look(table, plan) as opened:
         found = kech.inspect_table(opened, rows=rows)
     if target is not None:
+        from kech.plan import plan_from
+
         plain = [column.column for column in found.columns if column.role == "plain"]
         note = f"Not published unless you add them to keep: {', '.join(map(repr, plain))}" if plain else ""
         plan_from(found, k, plan).write(target, note)
-    asked.show(found.to_json() | {"plan": target and str(target)}, screen.inspection)
+    asked.show(found.to_json() | {"plan": target and str(target)}, partial(screen.inspection, source=str(table)))
 
 
 @app.command
@@ -94,8 +97,7 @@ def spectrum(
     ks = parse_ks(k) if k else None
     goals, cuts = plan.release, split(cut) or [plan.release.cut]
     goals.reading = check_reading(reading, cuts) or goals.reading
-    if plot is not None:
-        check_plot(plot)
+    check_picture(plot)
     (search or SearchOptions()).settle(goals, cuts)
     (wanted or GoalOptions()).settle(goals)
     with asked.open(table, plan) as opened:
@@ -159,7 +161,7 @@ def release(
         )
     past: dict[str, Any] = {"ledger": not no_ledger, "earlier": earlier, "allow_composition": allow_composition}
     with asked.open(table, plan) as opened:
-        made = kech.make_release(opened, **msgspec.structs.asdict(plan.release))
+        made = kech.make_release(opened, **plan.release.wishes())
         if folder is not None:
             found = kech.publish_release(made, folder, output, plan, **past).to_json()
         else:
@@ -205,7 +207,7 @@ def verify(
     json: bool
         Print one JSON object.
     """
-    given = kech.read_plan(plan) if plan else Plan()
+    given = kech.read_plan(plan) if plan else kech.Plan()
     (wanted or GoalOptions()).settle(given.release)
     certified = certificate is not None or Path(f"{table}.certificate.json").exists()
     columns = split(qi) or (None if certified else given.roles.quasi_identifiers or None)
@@ -249,9 +251,11 @@ def demo(
     json: bool
         Print one JSON object.
     """
+    from kech.demo import generate_town, nine_rows, write_csv
+
     with clear_refusals(output):
         output.mkdir(parents=True, exist_ok=True)
-    nine = Plan()
+    nine = kech.Plan()
     nine.roles.quasi_identifiers, nine.roles.sensitive = ["age", "zip"], ["salary"]
     nine.release.k, nine.release.grid = 3, "exact"
     town = kech.read_plan(plan) if plan else town_plan(output / "town.toml")
@@ -263,9 +267,11 @@ def demo(
         screen.show({"demo": found}, True, screen.nothing)
 
 
-def town_plan(path: Path) -> Plan:
+def town_plan(path: Path) -> "Plan":
     """The plan of the made-up town, written for the user to read."""
-    plan = Plan()
+    from kech.plan import AxisSection
+
+    plan = kech.Plan()
     plan.roles.identifiers, plan.roles.sensitive = ["person"], ["diagnosis"]
     plan.roles.quasi_identifiers = ["age", "sex", "zip", "moved_in", "schooling", "job"]
     plan.axes["schooling"] = AxisSection("ordinal", ["primary", "secondary", "bachelor", "master", "doctorate"])
@@ -274,21 +280,19 @@ def town_plan(path: Path) -> Plan:
     return plan
 
 
-def run_demo(title: str, path: Path, plan: Plan, *, as_json: bool) -> dict[str, Any]:
+def run_demo(title: str, path: Path, plan: "Plan", *, as_json: bool) -> dict[str, Any]:
     """Spectrum, release, certificate and verification of one table."""
     target = path.with_name(f"{path.stem}-released.csv")
     goals = plan.release
     with plan.read_table(path) as table:
         found = kech.compute_spectrum(table, **spectrum_goals(goals) | {"k": None})
-        certificate = kech.make_release(table, **msgspec.structs.asdict(goals)).write(
-            target, ledger=False
-        )  # nobody is in it
+        certificate = kech.make_release(table, **goals.wishes()).write(target, ledger=False)  # nobody is in it
     figures = kech.check_certificate(target)
     if not as_json:
         screen.demo(title, path, target, found.to_json(), certificate, figures)
     return {"table": str(path), "release": str(target), "spectrum": found.rows(), "verified": figures}
 
 
-def spectrum_goals(goals: ReleaseSection) -> dict[str, Any]:
+def spectrum_goals(goals: "ReleaseSection") -> dict[str, Any]:
     """The goals of a release as a spectrum takes them: it has no eps and writes nothing."""
-    return {name: value for name, value in msgspec.structs.asdict(goals).items() if name not in ("eps", "labels")}
+    return {name: value for name, value in goals.wishes().items() if name not in ("eps", "labels")}

@@ -24,6 +24,10 @@ def barcode(found: dict[str, Any]) -> None:
     looked = f"{holes:,} holes up to dimension {found['max_dimension']}"
     looked = looked if found["max_dimension"] else "holes not looked for (--max-dimension 1, extra `topology`)"
     out().print(f"{found['rows']:,} rows, metric {found['metric']}: {len(bars):,} bars of components, {looked}")
+    if found["eps_error"]:
+        out().print(
+            f"Too many points: values were moved, and every eps is within {found['eps_error']:.4f} of the truth."
+        )
     table = grid("from eps>", "to eps>", "rows>", "simplex from>", "")
     top = max((bar["death"] or 0.0 for bar in bars), default=0.0) or 1.0
     longest = sorted(bars, key=lambda bar: (bar["birth"] - end(bar), -bar["weight"]))[:MOST_BARS]
