@@ -166,7 +166,7 @@ def release(
             found = kech.publish_release(made, folder, output, plan, **past).to_json()
         else:
             written = made.write(output, certificate, mapping=mapping, **past)
-            found = made.told(output, written, certificate) | {"mapping": mapping and str(mapping)}
+            found = made.told(output, written, certificate, mapping)
     asked.show(found, screen.released)
 
 
