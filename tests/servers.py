@@ -76,7 +76,7 @@ SPARK_DEFAULTS = """spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+U
 spark.executor.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 spark.executor.memory 512m
 spark.sql.shuffle.partitions 2
-spark.log.level ERROR
+spark.sql.adaptive.enabled false
 """
 
 
