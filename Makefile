@@ -5,7 +5,7 @@ CAMPAIGN := crash fuzz determinism oracle soak load
 SUITES := malformed canary
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test test-spark lint bench docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN) $(SUITES)
+.PHONY: demo test test-spark lint package bench docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN) $(SUITES)
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -31,6 +31,10 @@ lint: .venv/tested
 	$(BIN)/ruff format --check -q src tests benchmarks campaign docs
 	$(BIN)/ruff check -q src tests benchmarks campaign docs
 	$(BIN)/mypy
+
+# A source distribution and a wheel, built, installed and used in fresh environments.
+package: .venv/tested
+	$(BIN)/python -m pytest -q -m package tests/test_package.py
 
 bench: .venv/tested
 	$(BIN)/python benchmarks/run.py

@@ -15,7 +15,7 @@ TRIED = {
     "Old or whole new, never a certificate ahead of its file, a ledger line for what is in its place and for nothing "
     "else, nothing left behind after the next run",
     "fuzz": "random tables, plans, hierarchies, options and damaged bytes through the command line: no uncaught "
-    "exception, no hang, exit codes 0, 2, 3, 4 and 5 only; whatever is released verifies and has its k by another count",
+    "exception, no hang, exit codes 0, 2, 3, 4 and 5 only; what is released verifies and has its k by another count",
     "malformed": "bad files, columns, values, hierarchies, plans, options and targets, each with the exit code and the "
     "words it must end in; nothing is written",
     "canary": "a value planted in every cell is found in no output, log, warning, traceback, temporary file, report, "

@@ -378,6 +378,23 @@ def test_apostrophes_before_formulas_survive_the_check(base, folder):
         assert opened.engine.count_values(0, "text")[0] == sorted(set(cells))
 
 
+def test_both_ends_of_intervals_are_numbers_in_a_database(base, folder):
+    """Open ends are infinite: -inf, -Infinity, whatever a database writes; dates and missing values are there too."""
+    days = [f"20{year:02}-0{1 + year % 9}-11" for year in range(60)]
+    cells = [None if i % 20 == 3 else i * 7 % 41 - 20 for i in range(60)]
+    store(base("people"), pa.table({"x": cells, "day": days}))
+    with kech.read_table(base("people"), quasi_identifiers=["x", "day"]) as table:
+        release = kech.make_release(table, k=5, effort="quick", labels="columns")
+        release.write(base("safe"), folder / "c.json", mapping=folder / "map.json")
+    assert kech.verify_release(base("safe"), certificate=folder / "c.json", k=5)["rows"] == 60
+    with kech.read_table(base("safe")) as table:
+        assert table.facts("x_low").type == table.facts("x_high").type == "number"
+    mapped = json.loads((folder / "map.json").read_text("utf-8"))["classes"]
+    behind = [value for one in mapped for value, rows in one["values"]["x"] for _ in range(rows)]
+    assert sorted(behind, key=str) == sorted((None if x is None else str(x) for x in cells), key=str)
+    assert any("inf" in str(one["labels"]["x_high"]) for one in mapped)
+
+
 def test_the_certificate_of_a_file_can_be_named_too(folder):
     for made in release(town()):
         made.write(folder / "safe.csv", folder / "c.json")

@@ -192,12 +192,13 @@ def test_another_release_is_refused_until_it_is_allowed(people, said, refuse, ru
     assert found["verdict"] == "composed"
     assert found["earlier"] == 1
     assert found["k"] == 5
-    assert f"joint k = {found['joint_k']} (at worst {found['worst_k']}), and {found['below']:,} of 300 rows" in message
+    assert f"some row {found['joint_k']} of the {found['k']} candidates that one alone leaves" in message
+    assert f"has {found['worst_k']}); {found['below']:,} of 300 rows have fewer than {found['k']}." in message
     certificate = json.loads((folder / "two.csv.certificate.json").read_text("utf-8"))
     assert certificate["parameters"]["allow_composition"] is True
     assert "joint" not in json.dumps(certificate)
     shown = run("release", people, "-o", folder / "three.csv", *TWO, "--k", 9, "--allow-composition").out
-    assert "with the earlier releases of this table (2) joint k = " in shown
+    assert "with the earlier releases of this table (2) some row has " in shown
 
 
 def test_the_earlier_file_is_found_or_must_be_named(people, said, refuse, run, folder, tmp_path):
@@ -249,7 +250,7 @@ def test_without_the_ledger_the_certificate_says_so(people, said, own_ledger, ru
 
 
 def test_the_demo_leaves_the_ledger_alone(run, own_ledger, folder, monkeypatch):
-    monkeypatch.setattr("kech.cli.tables.generate_town", lambda: generate_town(200))
+    monkeypatch.setattr("kech.demo.generate_town", lambda: generate_town(200))
     assert run("demo", "-o", folder / "demo").code == 0
     assert list(own_ledger.iterdir()) == []
 

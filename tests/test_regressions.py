@@ -173,18 +173,18 @@ def test_two_releases_to_one_target_leave_a_file_with_its_own_certificate(folder
         named(self, target)
         if target.suffix == ".csv" and not half_way.is_set():
             half_way.set()
-            over.wait(0.4)
+            over.wait(2)
 
     def release(value):
         with kech.read_table(pa.table({"a": [value] * 4}), quasi_identifiers=["a"]) as table:
-            kech.make_release(table, k=2).write(folder / "out.csv", ledger=False)
+            made = kech.make_release(table, k=2)
+            assert value == 1 or half_way.wait(20)
+            made.write(folder / "out.csv", ledger=False)
 
     monkeypatch.setattr(Path, "replace", name_slowly)
-    first = threading.Thread(target=release, args=(1,))
-    first.start()
-    assert half_way.wait(20)
-    second = threading.Thread(target=lambda: (release(2), over.set()))
-    second.start()
-    first.join()
-    second.join()
+    threads = [threading.Thread(target=lambda: (release(2), over.set())), threading.Thread(target=release, args=(1,))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
     kech.check_certificate(folder / "out.csv")

@@ -120,7 +120,7 @@ def judge(draft: Draft, before: Sequence[Entry], earlier: Sequence[AnyPath], all
     try:
         nested, found = compare(draft, list(files.values()), trusted, known <= files.keys())
     except UsageError as reason:
-        raise ReleasedBefore(when, f"They cannot be compared. {reason}") from None
+        raise ReleasedBefore(when, f"They cannot be compared. {reason.typed}") from None
     if nested is not None:
         return Word("nested", count, nested_in=nested.name)
     if found is None:
@@ -150,8 +150,8 @@ def compare(
 def in_words(found: Composition) -> str:
     """What both together leave."""
     return (
-        f"together they leave joint k = {found.joint_k} (at worst {found.worst_k}), and {found.below:,} of "
-        f"{found.rows:,} rows with fewer than {found.k} candidates."
+        f"together they leave some row {found.joint_k} of the {found.k} candidates that one alone leaves (the smallest "
+        f"overlap of classes has {found.worst_k}); {found.below:,} of {found.rows:,} rows have fewer than {found.k}."
     )
 
 

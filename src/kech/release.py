@@ -32,7 +32,7 @@ from kech.loss import mean_loss, published_loss
 from kech.mapping import ValueTally, mapping_aside
 from kech.models import set_goals
 from kech.partition import Partition, build_partition, deal
-from kech.points import Grains, Points
+from kech.points import Coarse, Grains, Points
 from kech.progress import report
 from kech.spectrum import check_ks, coded_points, partitions
 from kech.table import Table
@@ -237,6 +237,7 @@ class Release:
             "certificate": str(beside or certificate_path(Path(path))),
             **certificate["claims"],
             "measured": certificate["measured"],
+            "coarse": self.parameters.get("coarse"),
             "dropped": list(table.dropped),
             "ledger": self.words[-1].to_json(),
             "identifying": [name for name, x in kept if x.type == "text" and x.distinct > NEARLY_ALL * x.rows],
@@ -285,6 +286,7 @@ def make_release(
     t: float | None = None,
     t_kind: str = "equal",
     alpha: float | None = None,
+    max_points: int | None = None,
     labels: str = "brackets",
 ) -> Release:
     """Part the rows into classes of at least k rows by the named cut.
@@ -294,10 +296,11 @@ def make_release(
     (quick, normal, best, or seconds) and a seed.  In every class every sensitive column keeps l (distinct, entropy, or
     recursive with c), t (equal or ordered distance) and alpha, where they are asked for.  `labels` is how intervals are
     written: brackets `[22, 25]`, dash `22-25`, or columns, one for each end.
+    More points than `max_points` (otherwise: than memory holds) make the axes coarser, and the certificate says so.
     """
     check_form(labels)
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
-    points = coded_points(table, cut, grid)
+    points = coded_points(table, cut, grid, Coarse(max_points, k or 2))
     wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
     if eps is not None:
         partition = regime_at(points, k, cut, eps, wishes)
@@ -312,10 +315,16 @@ def make_release(
     asked |= {} if cut != "regime" else {"reading": reading} if eps is None else {"eps": eps}
     asked |= {"suppress": suppress} if suppress else {}
     asked |= goals.asked() if goals else {}
+    asked |= coarseness(partition.points)
     origin = partition.points.origin
     release = Release(origin.table if origin else table, partition, asked, version("kech"), labels)
     check_names([output.name for name in release.columns for output in release.outputs(name)])
     return release
+
+
+def coarseness(points: Points) -> dict[str, Any]:
+    """What a reader should know of axes that were made coarser."""
+    return {"coarse": {"step": points.step, "eps_error": points.eps_error()}} if points.step else {}
 
 
 def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishes) -> Partition:

@@ -14,7 +14,7 @@ import numpy as np
 
 from kech._kernels import Search, grow_points
 from kech.cuts import Wishes
-from kech.cuts.ordering import by_grid, cut_ordering, order_along
+from kech.cuts.ordering import by_grid, cut_ordering, order_along, published_cells
 from kech.cuts.peeling import level_tables, peel
 from kech.errors import BadOption
 from kech.grid import Ints
@@ -22,7 +22,7 @@ from kech.loosening import loose_widths, loosen
 from kech.loss import mean_loss
 from kech.partition import Partition, build_partition
 from kech.points import Points
-from kech.progress import report
+from kech.progress import report, within
 
 FEW = 8  # so many k are all studied, however little effort is asked for
 APART = 1.3  # beyond, and in haste, only k this factor apart
@@ -51,7 +51,8 @@ def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Par
     found = list(cut_ordering(points, ks, threads=wishes.threads, part=wishes.part))
     studied = studied_ks(ks, effort)
     for k, start in best_starts(points, {k: found[ks.index(k)] for k in studied}, wishes):
-        found[ks.index(k)] = search(start, k, effort, wishes)
+        with within(studied.index(k), len(studied)):
+            found[ks.index(k)] = search(start, k, effort, wishes)
     return iter(serve_smaller(ks, found))
 
 
@@ -169,9 +170,22 @@ def published(partition: Partition) -> float:
 def serve_smaller(
     ks: Sequence[int], found: Sequence[Partition], worth: Callable[[Partition], Any] = published
 ) -> list[Partition]:
-    """From the largest k down: what serves a larger k is taken where it is cheaper."""
-    best: list[Partition] = []
+    """From the largest k down: what serves a larger k is taken where it is cheaper, as it is or on the grid of k.
+
+    The edges of the larger k hide all the better, so the loss never falls as k grows.
+    """
+    best: list[tuple[Any, Partition]] = []
     for k, own in sorted(zip(ks, found, strict=True), key=lambda pair: -pair[0]):
-        larger = [build_partition(made.points.at(k), made.point, made.group, made.rows) for made in best[-1:]]
-        best.append(min(own, *larger, key=worth) if larger else own)
-    return best[::-1]
+        anew = [own, *(on_grid_of(k, made) for _, made in best[-1:] if not fits_grid(k, made))]
+        best.append(min([*((worth(made), made) for made in anew), *best[-1:]], key=lambda pair: pair[0]))
+    return [made for _, made in best[::-1]]
+
+
+def on_grid_of(k: int, partition: Partition) -> Partition:
+    """The same classes, published on the grid of another k."""
+    return build_partition(partition.points.at(k), partition.point, partition.group, partition.rows)
+
+
+def fits_grid(k: int, partition: Partition) -> bool:
+    """Whether it is published on the grid of k already."""
+    return published_cells(partition.points) == published_cells(partition.points.at(k))

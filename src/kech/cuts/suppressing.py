@@ -17,8 +17,9 @@ import numpy as np
 from kech._kernels import leave_out
 from kech.axes import Axis, LineAxis
 from kech.cuts import Wishes
+from kech.cuts.gathering import ROUNDING
 from kech.cuts.local import published, search, serve_smaller, studied_ks, usual_effort
-from kech.cuts.minimal import ROUNDING, shrink
+from kech.cuts.minimal import shrink
 from kech.errors import GoalNotMet
 from kech.grid import Ints
 from kech.loosening import loose_widths
