@@ -85,8 +85,7 @@ def test_a_release_costs_what_its_row_says(seed):
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_no_partition_of_a_larger_k_is_cheaper_on_the_grid_of_k(seed):
-    """Where the grid is the same for every k, so is the measure: there the loss never falls as k grows."""
+def test_the_loss_never_falls_as_k_grows_and_no_larger_k_is_cheaper_on_the_grid_of_k(seed):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:
         points = build_points(table, grid=case.grid)
@@ -95,21 +94,28 @@ def test_no_partition_of_a_larger_k_is_cheaper_on_the_grid_of_k(seed):
     for k, mine, next_one in zip(ks[:-1], made[:-1], made[1:], strict=True):
         theirs = build_partition(points.at(k), next_one.point, next_one.group, next_one.rows)
         assert mean_loss(loosen(mine)) <= mean_loss(loosen(theirs)) + 1e-12, k
-    if case.grid != "auto":
-        assert all(np.diff([mean_loss(partition) for partition in made]) >= -1e-12)
+    assert all(np.diff([mean_loss(loosen(partition)) for partition in made]) >= 0)
 
 
 def test_a_town_from_2_to_100(town):
-    """On a table of some size the loss hardly ever falls as k grows, though the measure follows the grid of each k."""
     spectrum = kech.compute_spectrum(town)
     rows = spectrum.rows()
     losses = [row["loss"] for row in rows]
 
     assert [row["k"] for row in rows] == list(range(2, 101))
-    assert all(np.diff(losses) >= -5e-3)
+    assert all(np.diff(losses) >= 0)
+    assert all(row["loss_lower_bound"] <= row["loss"] for row in rows if row["loss_lower_bound"] is not None)
     assert losses[0] < 0.2 < losses[-1]
     assert all(np.diff([row["classes"] for row in rows]) <= 0.1 * rows[0]["classes"])
     check_against_releases(town, spectrum, "auto", every=17)
+
+
+@pytest.mark.parametrize("goal", [{"l": 4}, {"l": 3, "suppress": 0.05}])
+def test_the_loss_never_falls_with_goals_and_rows_left_out_either(goal):
+    with kech.read_table(generate_town(250), **TOWN) as table:
+        rows = kech.compute_spectrum(table, k=[2, 3, 7, 8], effort="quick", **goal).rows()
+
+    assert all(np.diff([row["loss"] for row in rows]) >= 0)
 
 
 def test_large_k_are_released_as_their_rows_say(town):
@@ -117,7 +123,7 @@ def test_large_k_are_released_as_their_rows_say(town):
     losses = [row["loss"] for row in spectrum.rows()]
 
     check_against_releases(town, spectrum, "auto")
-    assert all(np.diff(losses) >= -5e-3)
+    assert all(np.diff(losses) >= 0)
 
 
 def test_the_order_in_which_k_are_asked_does_not_matter(nine):
@@ -154,9 +160,9 @@ def test_a_constant_column_costs_nothing():
 def test_goals_nobody_can_keep(nine):
     with pytest.raises(TooFewRows, match="k=10 needs 10 rows"):
         kech.compute_spectrum(nine, k=[2, 10])
-    with pytest.raises(BadOption, match="--k"):
+    with pytest.raises(BadOption, match=r"^k: "):
         kech.compute_spectrum(nine, k=[0, 2])
-    with pytest.raises(BadOption, match="--cut"):
+    with pytest.raises(BadOption, match=r"^cut: "):
         kech.compute_spectrum(nine, cut="none")
     with kech.read_table(nine_rows().slice(0, 1), quasi_identifiers=["age"]) as table, pytest.raises(TooFewRows):
         kech.compute_spectrum(table)

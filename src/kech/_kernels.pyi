@@ -117,5 +117,13 @@ def repair_classes(
 def walk_path(
     path: list[NDArray[np.int64]], weights: NDArray[np.int64], unions: bool, threads: int
 ) -> dict[str, NDArray[np.int64]]: ...
+def gather_points(
+    codes: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    widths: Widths,
+    k: int,
+    reach: float,
+    most_pairs: float,
+) -> tuple[bool, tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]: ...
 def bound_side(codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, k: int, threads: int) -> float: ...
 def enclosing_radius(places: NDArray[np.float64]) -> float: ...

@@ -196,10 +196,18 @@ class WeightedBarcode:
             return draw_barcode(self, k, reading=reading, ax=ax)
         return save_barcode(self, path, k, reading=reading)
 
-    def to_json(self, k: int = 2, radii: Sequence[float] = (), readings: Sequence[str] | None = None) -> dict[str, Any]:
-        """The object `kech barcode --json` prints; infinity is null."""
+    def to_json(
+        self,
+        k: int = 2,
+        radii: Sequence[float] = (),
+        readings: Sequence[str] | None = None,
+        *,
+        longest: int | None = None,
+    ) -> dict[str, Any]:
+        """The object `kech barcode --json` prints, with all bars or the longest; infinity is null."""
         regimes = {name: self.regimes(name, k) for name in readings or READINGS}
-        bars = (self.sampled(radii) if radii else self).bars()
+        every = (self.sampled(radii) if radii else self).bars()
+        bars = longest_bars(every, longest)
         return {
             "private": True,
             "metric": self.filtration.metric,
@@ -207,6 +215,7 @@ class WeightedBarcode:
             "eps_error": self.eps_error,
             "max_dimension": max(self.holes, default=0),
             "bars": [finite(bar) for bar in bars],
+            "shorter_bars": len(every) - len(bars),
             "left_out": self.left_out,
             "regimes": {
                 name: found if found is None else [finite(regime) for regime in found]
@@ -288,6 +297,16 @@ def joined(steps: Sequence[Regime]) -> list[Regime]:
         else:
             out.append(step)
     return out
+
+
+def longest_bars(bars: list[Any], most: int | None) -> list[Any]:
+    """The longest of the bars, in their order; all where no number is named."""
+    if most is not None and most < 0:
+        raise BadOption("--longest", "it is a number of bars, 0 or more.")
+    if most is None or len(bars) <= most:
+        return bars
+    lengths = np.array([bar.death - bar.birth for bar in bars])
+    return [bars[i] for i in np.sort(np.argsort(-lengths, kind="stable")[:most]).tolist()]
 
 
 def finite(record: Bar | Regime) -> dict[str, Any]:

@@ -136,15 +136,19 @@ class Release:
         ledger: Ledger | bool = True,
         earlier: Sequence[str | PathLike[str]] = (),
         allow_composition: bool = False,
+        within: Path | None = None,
     ) -> dict[str, Any]:
         """Write the table (.csv, .parquet or a table of a database) and its certificate; give back the certificate.
 
         The certificate of a file lies beside it unless it is named: `<path>.certificate.json`.  Both are written aside,
         checked from what was written alone, and put in place last.  A table that was released before (the ledger
         knows; `earlier` names the files) is refused unless this release is coarser, or composition allowed.
+        A file `within` a folder that is itself a draft is in its place once that folder is.
         `mapping` names a .json file for the values behind the labels of each class: PRIVATE, for its owner only.
         """
         also, admission = asked(ledger, allow_composition), (ledger, earlier, allow_composition)
+        if book := chosen(ledger):
+            book.settle()
         if address := find_address(path):
             return self.write_table(address, certificate, mapping, also, admission)
         with clear_refusals(Path(path)):
@@ -164,7 +168,8 @@ class Release:
             certified = self.certify(draft, target.name, format, also)
             certificate_draft.write_text(as_json(certified), "utf-8")
             mapped.fill(certified["file"]["sha256"])
-            with self.admitted(Draft(draft, certificate_draft, certified, target, self.table), *admission):
+            drafted = Draft(draft, certificate_draft, certified, target, self.table, within or draft)
+            with self.admitted(drafted, *admission):
                 put_in_place({draft: target, certificate_draft: beside})
                 mapped.put_in_place()
         return certified
@@ -199,7 +204,8 @@ class Release:
                 certified = self.certify(text, address.table, "csv", also)
                 draft.write_text(as_json(certified), "utf-8")
                 mapped.fill(certified["file"]["sha256"])
-                with self.admitted(Draft(text, draft, certified, beside, self.table), *admission):
+                drafted = Draft(text, draft, certified, beside, self.table, draft, address)
+                with self.admitted(drafted, *admission):
                     table.put_in_place()
                     text.unlink()
                     put_in_place({draft: beside})
@@ -216,13 +222,16 @@ class Release:
     ) -> Iterator[None]:
         """What the ledger says of a release while it is put in place."""
         report("looking for earlier releases")
-        book = (open_ledger() if ledger else None) if isinstance(ledger, bool) else ledger
-        with admitted(drafted, book, earlier, allow_composition) as word:
+        with admitted(drafted, chosen(ledger), earlier, allow_composition) as word:
             yield
         self.words.append(word)
 
     def told(
-        self, path: str | PathLike[str], certificate: dict[str, Any], beside: str | PathLike[str] | None = None
+        self,
+        path: str | PathLike[str],
+        certificate: dict[str, Any],
+        beside: str | PathLike[str] | None = None,
+        mapping: str | PathLike[str] | None = None,
     ) -> dict[str, Any]:
         """The object `kech release --json` prints of what was written, with what its maker should look at."""
         table = self.table
@@ -237,6 +246,7 @@ class Release:
             "ledger": self.words[-1].to_json(),
             "identifying": [name for name, x in kept if x.type == "text" and x.distinct > NEARLY_ALL * x.rows],
             "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "auto") not in HIDING],
+            "mapping": None if mapping is None else str(mapping),
         }
 
     def certify(self, draft: Path, name: str, format: str, also: dict[str, Any]) -> dict[str, Any]:
@@ -337,6 +347,11 @@ def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishe
     if wishes.goals:
         check_goals(found, wishes.goals, "and the components at this eps reach")
     return found
+
+
+def chosen(ledger: Ledger | bool) -> Ledger | None:
+    """The ledger of this user, one of the caller's own, or none."""
+    return (open_ledger() if ledger else None) if isinstance(ledger, bool) else ledger
 
 
 def asked(ledger: Ledger | bool, allow_composition: bool) -> dict[str, Any]:

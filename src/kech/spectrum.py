@@ -1,7 +1,7 @@
 """Spectrum: every k and every cut side by side, so that k is chosen with open eyes."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from os import PathLike
 from typing import Any
@@ -9,7 +9,7 @@ from typing import Any
 from kech.bounds import Bound, lower_bounds
 from kech.cuts import Wishes
 from kech.cuts.domain import cut_domain
-from kech.cuts.local import cut_local
+from kech.cuts.local import cut_local, fits_grid
 from kech.cuts.meeting import cut_for_goals
 from kech.cuts.minimal import cut_minimal
 from kech.cuts.ordering import by_grid
@@ -143,7 +143,10 @@ def fill(points: Points, ks: Sequence[int], cut: str, wishes: Wishes, t_kind: st
     """The rows of one cut."""
     bounds = {} if cut in EVEN else known_bounds(points, ks, wishes)
     for k, partition in zip(ks, partitions(points, ks, cut, wishes), strict=True):
-        yield line(cut, k, partition, bounds.get(k), t_kind)
+        bound = bounds.get(k)
+        if bound and not fits_grid(k, partition):  # of a larger k, and measured by its length
+            (bound,) = lower_bounds(replace(points, axes=partition.points.axes), [k], threads=wishes.threads)
+        yield line(cut, k, partition, bound, t_kind)
 
 
 def known_bounds(points: Points, ks: Sequence[int], wishes: Wishes) -> dict[int, Bound]:

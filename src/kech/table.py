@@ -27,6 +27,7 @@ from kech.sources import Source, find_fault, measure_parquet, open_source, read_
 MOST_THREADS = 256
 BLOWN_UP = 1000  # times its size on disk: no table of people repeats itself so much
 WISHES = {"number": "numeric", "date": "date", "text": "categorical"}  # how a kind is asked for
+DECIMALS, DATES = (".", ","), ("ymd", "dmy", "mdy")
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "keep")
 
 
@@ -193,6 +194,8 @@ def read_table(
     null_values: Sequence[str] = (),
     delimiter: str | None = None,
     encoding: str | None = None,
+    decimal: str | None = None,
+    dates: str | None = None,
     memory: str | None = None,
     threads: int | None = None,
     engine: str | None = None,
@@ -203,6 +206,7 @@ def read_table(
     A table of a database is named by its address: `postgresql://user@host/base?table=schema.name` (its rows stay in
     the server), `duckdb:file.db#table`, or what Spark reaches: `spark://host:7077/path`, `s3a://bucket/path`.  With
     `engine="spark"` the rows of any file are on the workers of `master`.
+    Text such as 1.234,5 is a number with `decimal=","`; 31.12.2020 is a date with `dates="dmy"`, 12/31/2020 with "mdy".
     Only columns with a role are read, once a quasi-identifier is named; without any, all are.
     """
     roles = {
@@ -213,6 +217,7 @@ def read_table(
     workers = check_threads(threads)
     address = find_address(source)
     chosen = choose_engine(address, engine, master)
+    written = {"decimal": check_choice("--decimal", decimal, DECIMALS), "dates": check_choice("--dates", dates, DATES)}
     made = open_engine(chosen, address, memory=check_memory(memory), threads=workers, master=master)
     try:
         if isinstance(source, str | PathLike | Address):
@@ -223,11 +228,12 @@ def read_table(
             opened, native = open_frame(given), native_library(given)
         check_roles(opened.columns, roles, choices)
         how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
-        reading = {"null_values": as_names(null_values), "memory": memory, "engine": engine, "master": master}
-        table = Table(made, opened, hierarchies=hierarchies, reading=reading, **how)
+        held = {"null_values": as_names(null_values), "memory": memory, "engine": engine, "master": master}
+        table = Table(made, opened, hierarchies=hierarchies, reading=held | written, **how)
         if opened.format in ("parquet", "folder") and chosen == "duckdb":
             check_size(opened, table.loaded, memory)
         load(made, opened, [table.index(name) for name in table.loaded], as_names(null_values), given)
+        made.rewrite(**written)
     except BaseException:
         made.close()
         raise
@@ -320,6 +326,13 @@ def check_roles(columns: Sequence[str], roles: Mapping[str, Sequence[str]], axes
     for name in axes:
         if name not in columns:
             raise NoSuchColumn(name, columns)
+
+
+def check_choice(option: str, wish: str | None, choices: Sequence[str]) -> str | None:
+    """One of a few words, or nothing said."""
+    if wish is not None and wish not in choices:
+        raise BadOption(option, f"choose among {' '.join(choices)}")
+    return wish
 
 
 def check_memory(memory: str | None) -> str | None:

@@ -6,6 +6,7 @@
 #include "counting.hpp"
 #include "crowding.hpp"
 #include "cutting.hpp"
+#include "gathering.hpp"
 #include "hilbert.hpp"
 #include "merging.hpp"
 #include "ordering.hpp"
@@ -191,6 +192,17 @@ static nb::dict walk_path(const std::vector<In<std::int64_t>>& path, const In<st
     return out;
 }
 
+static nb::tuple gather_points(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths, std::int64_t k,
+                               double reach, double most_pairs) {
+    Share made;
+    bool possible;
+    {
+        nb::gil_scoped_release release;
+        possible = Centres(codes.data(), weights.data(), codes.shape(0), widths, k).run(reach, most_pairs, made);
+    }
+    return nb::make_tuple(possible, hand_over(std::move(made)));
+}
+
 static double bound_side(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths, std::int64_t k,
                          unsigned threads) {
     nb::gil_scoped_release release;
@@ -310,5 +322,6 @@ NB_MODULE(_kernels, m) {
     m.def("repair_classes", &repair_classes);
     m.def("walk_path", &walk_path);
     m.def("bound_side", &bound_side);
+    m.def("gather_points", &gather_points);
     m.def("enclosing_radius", &enclosing_radius);
 }

@@ -570,7 +570,8 @@ class Recreator {
         return held.rows;
     }
 
-    // A handful of rows: the best of all partitions, by dynamic programming over subsets
+    // A handful of rows: the best of all partitions, by dynamic programming over subsets.  A class of 2k rows that can
+    // be parted is never needed.
 
     double exact(const Region& region, double bound) {
         Class units;
@@ -579,15 +580,12 @@ class Recreator {
             else units.insert(units.end(), h.rows, Held{h.point, 1});
         }
         std::size_t n = units.size(), all = std::size_t{1} << n;
-        cost_.assign(all, never);
-        rows_in_.assign(all, 0);
-        low_.resize(all * ground_.axes), high_.resize(all * ground_.axes);
-        for (std::size_t set = 1; set < all; ++set) measure(units, set);
+        list_classes(units, bound);
         best_.assign(all, never);
         choice_.assign(all, 0);
         best_[0] = 0;
-        for (std::size_t set = 1; set < all; ++set) choose(set);
-        work += all * 4;
+        for (std::size_t set = 0; set + 1 < all; ++set) extend(set, bound);
+        work += all * (ground_.axes + 2) / 16;
         if (best_[all - 1] > bound) return never;
         for (std::size_t set = all - 1; set; set ^= choice_[set]) {
             Class made;
@@ -600,28 +598,40 @@ class Recreator {
         return best_[all - 1];
     }
 
-    void measure(const Class& units, std::size_t set) {
-        std::size_t rest = set & (set - 1), axes = ground_.axes;
-        const Held& unit = units[std::countr_zero(set)];
-        const Code* point = ground_.at(unit.point);
-        rows_in_[set] = rows_in_[rest] + unit.rows;
-        Code *lo = low_.data() + set * axes, *hi = high_.data() + set * axes;
-        for (std::size_t j = 0; j < axes; ++j) {
-            lo[j] = rest ? std::min(low_[rest * axes + j], point[j]) : point[j];
-            hi[j] = rest ? std::max(high_[rest * axes + j], point[j]) : point[j];
+    // Every class that costs no more than the bound, by its first unit.
+    void list_classes(const Class& units, double bound) {
+        std::size_t n = units.size(), all = std::size_t{1} << n, axes = ground_.axes;
+        rows_in_.assign(all, 0);
+        low_.resize(all * axes), high_.resize(all * axes);
+        if (listed_.size() < n) listed_.resize(n);
+        for (auto& list : listed_) list.clear();
+        std::int64_t most = ground_.part ? 2 * ground_.k - 1 : std::numeric_limits<std::int64_t>::max();
+        for (std::size_t set = 1; set < all; ++set) {
+            std::size_t rest = set & (set - 1), first = std::countr_zero(set);
+            rows_in_[set] = rows_in_[rest] + units[first].rows;
+            if (rows_in_[set] > most) continue;
+            const Code* point = ground_.at(units[first].point);
+            Code *lo = low_.data() + set * axes, *hi = high_.data() + set * axes;
+            for (std::size_t j = 0; j < axes; ++j) {
+                lo[j] = rest ? std::min(low_[rest * axes + j], point[j]) : point[j];
+                hi[j] = rest ? std::max(high_[rest * axes + j], point[j]) : point[j];
+            }
+            if (rows_in_[set] < ground_.k) continue;
+            double cost = rows_in_[set] * ground_.widths.sum(lo, hi);
+            if (cost <= bound) listed_[first].push_back({set, cost});
         }
-        if (rows_in_[set] >= ground_.k) cost_[set] = rows_in_[set] * ground_.widths.sum(lo, hi);
     }
 
-    void choose(std::size_t set) {
-        if (rows_in_[set] < ground_.k) return;
-        std::size_t first = set & -set, others = set ^ first;
-        for (std::size_t some = others;; some = (some - 1) & others) {
-            std::size_t made = some | first;
-            double total = cost_[made] + best_[set ^ made];
-            if (total < best_[set]) best_[set] = total, choice_[set] = made;
-            if (some == 0) break;
+    // What is reached from a set by a class of the first unit that is not in it.
+    void extend(std::size_t set, double bound) {
+        if (best_[set] == never) return;
+        const auto& list = listed_[std::countr_one(set)];
+        for (const auto& [made, cost] : list) {
+            double total = best_[set] + cost;
+            if ((made & set) || total > bound || total >= best_[set | made]) continue;
+            best_[set | made] = total, choice_[set | made] = made;
         }
+        work += list.size() / 16;
     }
 
     struct Slot {
@@ -649,7 +659,8 @@ class Recreator {
     std::vector<char> gone_;
     std::vector<std::uint32_t> left_, place_, nodes_;
     std::vector<std::uint64_t> sums_;
-    std::vector<double> keys_, cost_, best_;
+    std::vector<double> keys_, best_;
+    std::vector<std::vector<std::pair<std::size_t, double>>> listed_;
     std::vector<std::size_t> starts_, choice_;
     std::vector<std::int64_t> rows_in_;
     std::vector<Code> low_, high_;

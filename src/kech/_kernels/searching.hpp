@@ -161,6 +161,22 @@ class Mover {
         }
     }
 
+    // Every class with each two of its nearest: the best of all partitions of their rows.  Pairs of rows only: for
+    // larger k this takes longer than it saves, and ruin chooses exact ones where they pay.
+    void triple_up(std::size_t neighbours) {
+        if (ground_.k != 2) return;
+        for (std::size_t a = 0; a < block_.size(); ++a) {
+            if (block_.width(a) <= 0) continue;
+            nearest(a, neighbours, even_);
+            auto near = near_;
+            for (std::size_t last = 2; last < near.size(); ++last)
+                for (std::size_t middle = 1; middle < last; ++middle) {
+                    near_ = {a, near[middle], near[last]};
+                    if (recreate(Recipe::exact) > 0) last = middle = near.size();
+                }
+        }
+    }
+
     // A class whose rows cost less in its neighbours goes.
     void dissolve(std::size_t neighbours) {
         for (std::size_t a = 0; a < block_.size();) {
@@ -454,7 +470,7 @@ class Search {
     }
 
   private:
-    static constexpr std::size_t block_size = 400, batch = 16, neighbours = 8, overhead = 100;
+    static constexpr std::size_t block_size = 400, batch = 16, neighbours = 8, nearest_few = 4, overhead = 100;
 
     struct Improved {
         std::vector<Class> classes;
@@ -513,6 +529,7 @@ class Search {
         else if (rounds_ == 0) mover.dissolve(neighbours);
         mover.split_large();
         mover.pair_up(neighbours);
+        if (!ruin) mover.triple_up(nearest_few);
         double saved = before - block.price();
         return {block.take(), mover.done(), mover.work(), saved};
     }

@@ -13,6 +13,7 @@ import numpy as np
 
 from kech._kernels import Aims, repair_classes
 from kech.cuts import Wishes
+from kech.cuts.local import serve_smaller
 from kech.errors import GoalNotMet
 from kech.loosening import loose_widths
 from kech.loss import mean_loss
@@ -39,11 +40,9 @@ def cut_for_goals(
     for k, found in zip(starts, cut(points, starts, replace(wishes, goals=None)), strict=True):
         report("meeting goals", len(made) / len(starts))
         made[k] = meet_goals(found, k, goals, part=wishes.part)
-    best: dict[int, Partition] = {}
-    for k in reversed(starts):
-        offered = [made[k], *([on_grid(best[min(best)], points.at(k))] if best else [])]
-        best[k] = min(offered, key=mean_loss)
-    return iter([on_grid(best[max(k, goals.least_rows)], points.at(k)) for k in ks])
+    sizes = sorted({*ks, *starts})
+    best = serve_smaller(sizes, [made.get(k, made[starts[0]]) for k in sizes])
+    return iter([best[sizes.index(k)] for k in ks])
 
 
 def start_sizes(ks: Sequence[int], goals: Goals, rows: int) -> list[int]:
@@ -85,12 +84,6 @@ def aims_of(goals: Goals, points: Grains) -> Aims:
 def one_class(partition: Partition) -> Partition:
     """All published rows together."""
     return build_partition(partition.points, partition.point, np.zeros_like(partition.group), partition.rows)
-
-
-def on_grid(partition: Partition, points: Points) -> Partition:
-    """The same classes on the grid of other points."""
-    at = replace(partition.points, axes=points.axes)
-    return build_partition(at, partition.point, partition.group, partition.rows)
 
 
 def check_reachable(points: Points, goals: Goals) -> None:

@@ -2,6 +2,7 @@
 
 The minimal anonymity complex of the paper.  A handful of rows is solved exactly.  Otherwise a local search is run on
 axes on which what is wider than a limit is dear; the limit sinks towards a lower bound of eps as the search follows.
+One of its starts is within a factor of 2 (gathering.py), so the result is too.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +14,8 @@ import numpy as np
 from kech.axes import Axis
 from kech.bounds import eps_bound
 from kech.cuts import Wishes
-from kech.cuts.local import check_effort, cut_local, search, usual_effort
+from kech.cuts.gathering import ROUNDING, gather
+from kech.cuts.local import check_effort, cut_local, on_grid_of, search, usual_effort
 from kech.grid import Ints
 from kech.loss import largest_radius, mean_loss
 from kech.minimal import minimal_complex
@@ -24,7 +26,6 @@ from kech.progress import report
 TRIES = 24  # limits between what is reached and the bound
 FIRST_STEP, LAST_STEP = 0.2, 0.005  # by which share of eps the limit sinks
 MOST_CLASSES = 3000  # of the even start
-ROUNDING = 1e-12
 
 
 def cut_minimal(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Partition]:
@@ -34,16 +35,20 @@ def cut_minimal(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[P
     check_effort(effort)
     for k, start in zip(ks, cut_local(points, ks, wishes), strict=True):
         exact = solve(points.at(k), k) if wishes.part else None
-        bound = largest_radius(exact) if exact else eps_bound(points.at(k), k, threads=wishes.threads)
-        narrow = exact or min(
-            (
-                shrink(made, k, bound, partial(search, k=k, effort=effort, wishes=wishes))
-                for made in (start, *even_start(points.at(k), k))
-            ),
-            key=worth,
-        )
+        narrow, bound = (exact, largest_radius(exact)) if exact else narrowest(on_grid_of(k, start), k, effort, wishes)
         found = cheapen(narrow, k, effort, wishes)
         yield replace(found, eps=largest_radius(found), eps_bound=bound)
+
+
+def narrowest(start: Partition, k: int, effort: str | float, wishes: Wishes) -> tuple[Partition, float]:
+    """The narrowest partition found, and the bound of eps: where rows of a point may be parted, at most twice eps*."""
+    points = start.points
+    starts = {largest_radius(made): made for made in (*even_start(points, k), start)}
+    lowest = eps_bound(points, k, threads=wishes.threads)
+    gathered, bound = gather(points, k, lowest, min(starts))
+    starts |= {eps: made for made in gathered if wishes.part and (eps := largest_radius(made)) < min(starts)}
+    improve = partial(search, k=k, effort=effort, wishes=wishes)
+    return min((shrink(made, k, bound, improve) for made in starts.values()), key=worth), bound
 
 
 def solve(points: Points, k: int) -> Partition | None:

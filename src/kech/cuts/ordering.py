@@ -42,11 +42,11 @@ def order_along(points: Points, *, threads: int, hilbert: bool = False) -> Ints:
 
 def by_grid(points: Points, ks: Sequence[int]) -> Iterator[tuple[Points, list[int]]]:
     """Neighbouring k whose grids are the same, with the points on that grid."""
-    for _, same in groupby(ks, key=lambda k: published_cells(points, k)):
+    for _, same in groupby(ks, key=lambda k: published_cells(points.at(k))):
         batch = list(same)
         yield points.at(batch[0]), batch
 
 
-def published_cells(points: Points, k: int) -> tuple[bytes, ...]:
-    """What distinguishes the grids of two k."""
-    return tuple(axis.at(k).cells[0].tobytes() for axis in points.axes if isinstance(axis, LineAxis))
+def published_cells(points: Points) -> tuple[bytes, ...]:
+    """What distinguishes two grids."""
+    return tuple(axis.cells[0].tobytes() for axis in points.axes if isinstance(axis, LineAxis))

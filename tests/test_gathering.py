@@ -1,0 +1,103 @@
+"""Gathering: within twice the exhaustive optimum, with a bound below it; the odd ones."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import kech
+from kech.bounds import eps_bound
+from kech.cuts import Wishes
+from kech.cuts.gathering import gather, reach_out
+from kech.cuts.minimal import narrowest
+from kech.cuts.ordering import cut_ordering
+from kech.loss import largest_radius
+from kech.minimal import minimal_complex
+from kech.points import build_points
+from strategies import point_sets, unhurried
+
+
+def exact_points(**columns):
+    with kech.read_table(pa.table(columns), quasi_identifiers=list(columns)) as table:
+        return build_points(table, grid="exact")
+
+
+def printed_minimum(points, k):
+    """The smallest radius of all partitions; a row alone is printed as wide as its cell, too."""
+    codes = points.codes.astype(np.int64)
+    cells = [axis.widths(codes[:, j], codes[:, j]).max() / 2 for j, axis in enumerate(points.axes)]
+    return max(minimal_complex(points, k)[0], *cells)
+
+
+def check(partition, points, k):
+    """Every row in one class of k rows or more."""
+    rows = np.bincount(partition.point, weights=partition.rows, minlength=len(points.weights))
+    assert rows.tolist() == points.weights.tolist()
+    assert partition.sizes.min() >= k
+    assert partition.rows.min() > 0
+
+
+@settings(unhurried, max_examples=120)
+@given(point_sets(most_rows=9, heaviest=3), st.booleans(), st.data())
+def test_it_is_at_most_twice_as_wide_as_the_narrowest_and_the_bound_is_below(points, know, data):
+    assume(points.rows <= 10)
+    k = data.draw(st.integers(1, points.rows))
+    at = points.at(k)
+    best = printed_minimum(at, k)
+    found, bound = gather(at, k, eps_bound(at, k) if know else 0.0, 0.5)
+
+    assert bound <= best + 1e-12
+    for partition in found:
+        check(partition, at, k)
+        assert largest_radius(partition) <= 2 * best + 1e-9
+    assert found or best == pytest.approx(0.5)
+
+
+@settings(unhurried, max_examples=60)
+@given(point_sets(most_rows=9, heaviest=3), st.data())
+def test_no_reach_that_a_partition_has_is_refused(points, data):
+    assume(points.rows <= 10)
+    k = data.draw(st.integers(1, points.rows))
+    at = points.at(k)
+
+    assert reach_out(at, k, 2 * printed_minimum(at, k), np.inf)
+
+
+def test_a_row_that_two_centres_need_raises_the_bound():
+    points = exact_points(x=[0, 1, 2])
+    found, bound = gather(points, 2, eps_bound(points, 2), 0.5)
+
+    assert eps_bound(points, 2) == 0.25
+    assert bound == pytest.approx(0.5, abs=1e-11)
+    assert [partition.classes for partition in found] in ([], [1])
+
+
+def test_rows_are_fetched_through_other_centres():
+    points = exact_points(x=[0, 4, 8, 8, 12, 16, 16, 16])
+    (partition,) = reach_out(points, 2, 0.25, np.inf)
+
+    check(partition, points, 2)
+    assert partition.classes == 3
+
+
+def test_what_would_take_long_is_left_where_nothing_depends_on_it():
+    rng = np.random.default_rng(5)
+    points = exact_points(x=rng.random(300), y=rng.random(300))
+
+    assert reach_out(points, 3, 0.01, 10) == []
+    assert reach_out(points, 3, 0.01, np.inf) is None
+
+
+@pytest.mark.parametrize("k", [2, 9])
+def test_the_minimal_cut_is_within_twice_its_bound(k):
+    rng = np.random.default_rng(k)
+    points = exact_points(x=rng.random(150).round(3), y=np.exp(rng.normal(0, 2, 150)).round(3))
+    (start,) = cut_ordering(points, [k], threads=1)
+    found, bound = narrowest(start, k, "quick", Wishes())
+    (gathered,), raised = gather(points, k, eps_bound(points, k), largest_radius(start))
+
+    check(found, points, k)
+    assert eps_bound(points, k) <= raised == bound <= largest_radius(found)
+    assert largest_radius(gathered) <= 2 * bound + 1e-9
+    assert largest_radius(found) <= 2 * bound + 1e-9
