@@ -239,10 +239,11 @@ def test_hierarchies_leak_no_leaf_into_the_certificate(run, watch, people, folde
     assert watch.leaks == {}
 
 
-@pytest.mark.parametrize(("memory", "code"), [("32MB", 0), ("10MB", 5)], ids=["enough", "too little"])
-def test_spilled_rows_cannot_be_read(run, watch, folder, memory, code):
+@pytest.mark.parametrize(("share", "code"), [(0.1, 0), (0.03, 5)], ids=["enough", "too little"])
+def test_spilled_rows_cannot_be_read(run, watch, folder, share, code, monkeypatch):
+    monkeypatch.setattr("kech.engines.duckdb.SHARE", share)
     write_large(folder / "large.parquet")
-    rest = ("--qi", "income", "--sensitive", "disease", "--keep", "note", "--k", 5, "--memory", memory, "--threads", 1)
+    rest = ("--qi", "income", "--sensitive", "disease", "--keep", "note", "--k", 5, "--memory", "320MB", "--threads", 1)
     run("release", folder / "large.parquet", "-o", folder / "released.parquet", *rest, code=code)
     assert watch.spilled > 1_000_000
     watch.seen["release"] = watch.seen.get("release", set()) - {"note"}
@@ -512,8 +513,9 @@ def test_a_spill_that_is_not_encrypted_is_seen(run, watch, folder, monkeypatch):
         del self._run
 
     monkeypatch.setattr(DuckDBEngine, "_lock", lock_without_encryption)
+    monkeypatch.setattr("kech.engines.duckdb.SHARE", 0.1)
     write_large(folder / "large.parquet")
-    rest = ("--qi", "income", "--sensitive", "disease", "--k", 5, "--memory", "32MB", "--threads", 1)
+    rest = ("--qi", "income", "--sensitive", "disease", "--k", 5, "--memory", "320MB", "--threads", 1)
     run("release", folder / "large.parquet", "-o", folder / "released.parquet", *rest)
     assert "disease" in watch.leaks["temporary folder"]
 
