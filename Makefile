@@ -1,10 +1,11 @@
 # Two commands: `make demo` and `make test`.  Everything lives in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-CAMPAIGN := crash fuzz
+CAMPAIGN := crash fuzz determinism oracle soak load
+SUITES := malformed canary
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test test-spark lint package bench docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN)
+.PHONY: demo test test-spark lint package bench docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN) $(SUITES)
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -89,6 +90,9 @@ sanitize: .venv/tested
 # Attacks on kech; each prints its figure last.  What they take: make fuzz OPTIONS="--seconds 3600"
 $(CAMPAIGN): .venv/tested
 	$(BIN)/python -m campaign.$@ $(OPTIONS)
+
+$(SUITES): .venv/tested
+	$(BIN)/python -m campaign.suite $@
 
 clean:
 	rm -rf .venv .venv-bench .venv-pycanon .venv-spark .browser build dist kech-demo

@@ -26,7 +26,7 @@ DAMAGED = 0.25  # share of sources
 def write_source(rng: random.Random, folder: Path, calm: bool) -> str:
     """A table in some format, damaged now and then unless all is calm; what to call it."""
     rows = rng.choice([12, 20, 40, 60] if calm else [0, 1, 2, 3, 5, 9, 20, 40, 60])
-    columns = {name: rng.choice(CALM if calm else KINDS)(rng, rows) for name in NAMES}
+    columns = calm_columns(rng, rows) if calm else {name: rng.choice(KINDS)(rng, rows) for name in NAMES}
     if not calm and rng.random() < 0.03:
         columns = {rng.choice(ODD): cells for cells in columns.values()}
     kind = rng.choice(ENDINGS)
@@ -49,6 +49,11 @@ def write_source(rng: random.Random, folder: Path, calm: bool) -> str:
         victim = path / "part.parquet" if kind == "folder" else path
         victim.write_bytes(damage(rng, victim.read_bytes()))
     return f"./{name}"
+
+
+def calm_columns(rng: random.Random, rows: int) -> dict[str, list[Any]]:
+    """Columns that nothing is wrong with."""
+    return {name: rng.choice(CALM)(rng, rows) for name in NAMES}
 
 
 def as_csv(rng: random.Random, columns: dict[str, list[Any]], encoding: str) -> bytes:

@@ -4,9 +4,13 @@ import random
 
 import pytest
 
+from campaign import oracle
 from campaign.core import Tally, import_all, own_place
 from campaign.crash import FAULTS, KINDS, WINDOW, Moment, fill_disk, set_scene, try_moment
+from campaign.determinism import classes_of
 from campaign.fuzz import PLANTED, fuzz
+from campaign.load import load
+from campaign.soak import CALLS, soak
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +62,7 @@ def test_a_planted_fault_of_writing_is_seen(scene, fault):
 # -- fuzz ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("first", range(0, 60, 15))
+@pytest.mark.parametrize("first", range(0, 45, 15))
 def test_random_tables_and_options_meet_no_fault(place, first):
     tally = Tally("fuzz")
     fuzz(tally, place, range(first, first + 15))
@@ -73,3 +77,37 @@ def test_a_planted_fault_is_met(place, fault):
     while not tally.losses:
         seed = next(seeds)
         fuzz(tally, place, range(seed, seed + 1), fault)
+
+
+# -- the others ------------------------------------------------------------------------------------------------------
+
+
+def test_equal_seeds_give_equal_classes_and_other_seeds_are_seen():
+    assert [classes_of(case, 1, 0) for case in range(4)] == [classes_of(case, 2, 0) for case in range(4)]
+    assert any(classes_of(case, 1, 0) != classes_of(case, 1, 1) for case in range(3, 12))
+
+
+@pytest.mark.parametrize("fault", oracle.FAULTS)
+def test_a_false_claim_is_seen(place, fault):
+    tally = Tally("oracle")
+    oracle.examine(tally, place, range(2), fault)
+    assert len(tally.losses) == 2
+
+
+def test_memory_that_grows_is_seen(place):
+    kept = []
+
+    def leak(*_):
+        kept.append(bytearray(b"x" * 80_000_000))
+
+    steady, leaking = Tally("soak"), Tally("soak")
+    soak(steady, place, 2, CALLS[-1:], random.Random(0))
+    soak(leaking, place, 3, [leak], random.Random(0))
+    assert (steady.losses, len(leaking.losses)) == ([], 1)
+
+
+def test_the_studio_under_a_little_load(place):
+    pytest.importorskip("uvicorn", reason="the extra `studio` is not installed")
+    tally = Tally("load")
+    load(tally, place, uploads=21, requests=4)
+    assert tally.losses == []

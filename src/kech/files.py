@@ -9,7 +9,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from kech.errors import CannotWrite
@@ -105,16 +105,32 @@ def private_folder() -> Iterator[Path]:
 
 
 def put_in_place(moves: Mapping[Path, Path], *, private: bool = False) -> None:
-    """Flush drafts to disk and give them their names, in order; private ones stay readable to their owner only."""
+    """Flush drafts to disk and give them their names, in order; private ones stay readable to their owner only.
+
+    Who puts files in place in the same folder waits, so that a release never gets the certificate of another.
+    """
     for draft in moves:
         with draft.open("rb") as file:
             os.fsync(file.fileno())
-    for draft, target in moves.items():
-        draft.chmod(0o600 if private else 0o666 & ~current_umask())
-        draft.replace(target)
-    for folder in {target.parent for target in moves.values()}:
-        handle = os.open(folder, os.O_RDONLY)
-        os.fsync(handle)
+    with ExitStack() as stack:
+        folders = [stack.enter_context(alone_in(folder)) for folder in sorted({x.parent for x in moves.values()})]
+        for draft, target in moves.items():
+            draft.chmod(0o600 if private else 0o666 & ~current_umask())
+            draft.replace(target)
+        for folder in folders:
+            os.fsync(folder)
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[int]:
+    """A folder while nobody else puts files in place there; a draft is its owner's anyway."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        if not folder.match(DRAFTS):
+            with suppress(OSError):  # some file systems lock no folders
+                fcntl.flock(handle, fcntl.LOCK_EX)
+        yield handle
+    finally:
         os.close(handle)
 
 
