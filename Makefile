@@ -1,9 +1,11 @@
 # Two commands: `make demo` and `make test`.  Everything lives in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+CAMPAIGN := crash fuzz determinism oracle soak load
+SUITES := malformed canary
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test test-spark lint bench docs examples pictures screenshots browser sanitize clean compiler
+.PHONY: demo test test-spark lint package bench docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN) $(SUITES)
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -14,6 +16,7 @@ test: .venv/tested .venv-pycanon/installed lint
 
 # The suite of the engines on Spark, in an environment of its own: in threads, and on a cluster of one worker.
 # Where Java or pyspark cannot be had, that is said, and nothing is tested.
+ON_SPARK := .venv-spark/bin/python -m pytest -q tests/test_engines.py tests/test_databases.py tests/test_spark.py -k
 JAVA := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/)java
 test-spark:
 	@if ! $(JAVA) -version 2>&1 | grep -Eq 'version "(1[7-9]|[2-9][0-9])'; then \
@@ -22,13 +25,17 @@ test-spark:
 	  echo "pyspark could not be installed: tests on Spark are skipped."; \
 	else \
 	  $(MAKE) -s .venv-spark/installed && \
-	  .venv-spark/bin/python -m pytest -q -n 2 --dist loadgroup tests/test_engines.py tests/test_spark.py -k "spark or cluster"; \
+	  { $(ON_SPARK) "spark and not cluster" & in_threads=$$!; $(ON_SPARK) cluster; on_cluster=$$?; wait $$in_threads && exit $$on_cluster; }; \
 	fi
 
 lint: .venv/tested
-	$(BIN)/ruff format --check -q src tests benchmarks docs
-	$(BIN)/ruff check -q src tests benchmarks docs
+	$(BIN)/ruff format --check -q src tests benchmarks campaign docs
+	$(BIN)/ruff check -q src tests benchmarks campaign docs
 	$(BIN)/mypy
+
+# A source distribution and a wheel, built, installed and used in fresh environments.
+package: .venv/tested
+	$(BIN)/python -m pytest -q -m package tests/test_package.py
 
 bench: .venv/tested
 	$(BIN)/python benchmarks/run.py
@@ -79,6 +86,13 @@ sanitize: .venv/tested
 	cp $(SANITIZED)/build/_kernels*.so $(SANITIZED)/kech/
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
 	  $(BIN)/python tests/sanitized.py $(SANITIZED) $(addprefix tests/test_,local.py ordering.py bounds.py complexes.py zigzag.py)
+
+# Attacks on kech; each prints its figure last.  What they take: make fuzz OPTIONS="--seconds 3600"
+$(CAMPAIGN): .venv/tested
+	$(BIN)/python -m campaign.$@ $(OPTIONS)
+
+$(SUITES): .venv/tested
+	$(BIN)/python -m campaign.suite $@
 
 clean:
 	rm -rf .venv .venv-bench .venv-pycanon .venv-spark .browser build dist kech-demo

@@ -120,6 +120,19 @@ def smallest_class(rows):
     return min(Counter(map(tuple, rows)).values())
 
 
+def diversity_and_closeness(rows, secrets):
+    """l and t by their definitions: fewest values of a class, and how far the shares in a class are from all shares."""
+    classes, overall = {}, Counter(secrets)
+    for row, secret in zip(rows, secrets, strict=True):
+        classes.setdefault(tuple(row), Counter())[secret] += 1
+    fewest = min(map(len, classes.values()))
+    farthest = max(
+        sum(abs(Fraction(held[value], held.total()) - Fraction(overall[value], overall.total())) for value in overall)
+        for held in classes.values()
+    )
+    return fewest, float(farthest / 2)
+
+
 # Cuts of a line
 
 

@@ -221,7 +221,7 @@ def test_the_demo_shows_released_rows_only(run, watch, folder, monkeypatch, how)
             "diagnosis": columns["disease"],
         }
     )
-    monkeypatch.setattr(cli.tables, "generate_town", lambda: town)
+    monkeypatch.setattr("kech.demo.generate_town", lambda: town)
     monkeypatch.chdir(folder)
     run("demo", *how)
     del watch.seen["written file"]  # the made-up town itself
@@ -480,13 +480,13 @@ LEAKS = {
 @pytest.mark.parametrize("leak", LEAKS)
 def test_a_seeded_leak_is_seen(run, watch, people, monkeypatch, leak):
     inspected = cli.kech.inspect_table
-    monkeypatch.setattr(cli.kech, "inspect_table", lambda table: (LEAKS[leak](), inspected(table))[1])
+    monkeypatch.setattr(cli.kech, "inspect_table", lambda *given, **more: (LEAKS[leak](), inspected(*given, **more))[1])
     run("inspect", people, code=1 if "refusal" in leak else 0)
     assert watch.leaks
 
 
 def test_a_seeded_leak_into_a_file_is_seen(run, watch, people, folder, monkeypatch):
-    monkeypatch.setattr(cli.tables, "plan_from", lambda *_: Leaking())
+    monkeypatch.setattr("kech.plan.plan_from", lambda *_: Leaking())
     run("inspect", people, "--plan", folder / "kech.toml")
     assert watch.leaks == {"written file": {"name"}}
 

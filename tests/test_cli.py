@@ -19,8 +19,8 @@ from kech.demo import generate_town
 
 COMMANDS = [name for name in cli.app if not name.startswith("-")]
 SPECTRUM_ROW = {
-    "k", "cut", "eps", "eps_lower_bound", "classes", "loss", "loss_lower_bound", "suppressed", "average_class",
-    "c_avg", "discernibility", "loss_per_column", "l", "t",
+    "k", "cut", "eps", "eps_error", "eps_lower_bound", "classes", "loss", "loss_lower_bound", "suppressed",
+    "average_class", "c_avg", "discernibility", "loss_per_column", "l", "t",
 }  # fmt: skip
 
 
@@ -170,7 +170,8 @@ def test_lattice_on_the_screen(run, people):
 
 def test_zigzag_as_json_and_on_the_screen(ask, run, people, folder):
     found = ask("zigzag", people, "--qi", "sex", "schooling", "--path", "0,0", "0,1", "1,0", "--k", 400)
-    assert {"private", "path", "columns", "through", "bars", "summary", "positions", "regimes", "plot"} == set(found)
+    figures = {"bars", "shorter_bars", "summary", "positions", "regimes"}
+    assert {"private", "path", "columns", "through", "plot"} | figures == set(found)
     assert found["path"] == [[0, 0], [0, 1], [1, 0]]
     assert [at["position"] for at in found["positions"]] == [0, 0.5, 1, 1.5, 2]
     assert [regime["k"] for regime in found["regimes"]] == [400]
@@ -235,7 +236,7 @@ def test_barcode_as_json(ask, people):
 
 
 def test_demo_as_json(ask, folder, monkeypatch):
-    monkeypatch.setattr(cli.tables, "generate_town", lambda: generate_town(300))
+    monkeypatch.setattr("kech.demo.generate_town", lambda: generate_town(300))
     found = ask("demo", "-o", folder / "demo")
     nine, town = found["demo"]
     assert set(nine) == {"table", "release", "spectrum", "verified"}
@@ -280,7 +281,7 @@ def test_a_refusal_as_json_is_one_object_among_the_errors(run, people, monkeypat
     ],
 )
 def test_what_was_not_foreseen_ends_in_order(run, people, temporary, monkeypatch, failure, code, says):
-    def fail(*_):
+    def fail(*_, **__):
         raise failure
 
     monkeypatch.setattr(cli.kech, "inspect_table", fail)
@@ -292,7 +293,7 @@ def test_what_was_not_foreseen_ends_in_order(run, people, temporary, monkeypatch
 
 
 def test_a_traceback_is_shown_only_when_asked_for(run, people, monkeypatch, capsys):
-    monkeypatch.setattr(cli.kech, "inspect_table", lambda _: 1 / 0)
+    monkeypatch.setattr(cli.kech, "inspect_table", lambda *_, **__: 1 / 0)
     assert "Traceback" not in run("inspect", people).err
     monkeypatch.setenv("KECH_DEBUG", "1")
     with pytest.raises(SystemExit, match="5"):
@@ -440,9 +441,9 @@ from kech import cli, screen
 screen.PATIENCE = float(sys.argv[1])
 inspected = cli.kech.inspect_table
 
-def slowly(table):
+def slowly(table, **options):
     time.sleep(0.7)
-    return inspected(table)
+    return inspected(table, **options)
 
 cli.kech.inspect_table = slowly
 cli.main(sys.argv[2:])

@@ -392,7 +392,7 @@ def test_a_ball_takes_exact_numbers_only_and_says_which_column_is_none():
     for axis in others:
         points = gather([number, axis], np.zeros((1, 2)))
         check_metric(points, "box")
-        with pytest.raises(BadOption, match="column 'c' is not numeric, has NULLs or is on a grid; use --metric box"):
+        with pytest.raises(BadOption, match=r"column 'c' is not numeric, has NULLs or is on a grid; use metric=.box."):
             build_filtration(points, "ball")
 
 

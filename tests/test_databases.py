@@ -24,7 +24,7 @@ pytestmark = [
 ROLES = {"quasi_identifiers": ["age", "sex"], "sensitive": ["diagnosis"]}
 
 
-@pytest.fixture(params=["duckdb", "postgres", pytest.param("spark", marks=pytest.mark.xdist_group("spark"))])
+@pytest.fixture(params=["duckdb", "postgres", "spark"])
 def base(request, folder):
     """The address of a table called by any name, in a database of its own."""
     if request.param == "spark":
@@ -97,6 +97,10 @@ def release(source, **options):
             ("t",),
             "postgresql:///b?table=t",
         ),
+        ("spark://h:7077/data/a b", "/data/a b", ("a b",), "spark://h:7077/data/a b"),
+        ("s3a://bucket/x/t.parquet/", "s3a://bucket/x/t.parquet/", ("t.parquet",), "s3a://bucket/x/t.parquet/"),
+        ("S3A://key:secret@bucket/t", "s3a://key:secret@bucket/t", ("t",), "s3a://key@bucket/t"),
+        ("file:///x:y@z/t", "file:///x:y@z/t", ("t",), "file:///x:y@z/t"),
     ],
 )
 def test_an_address_names_a_table_and_hides_a_password(text, place, names, shown):
@@ -115,6 +119,12 @@ def test_a_file_is_no_address(text):
 )
 def test_an_address_without_a_table_is_refused(text):
     with pytest.raises(BadOption, match="name one table"):
+        find_address(text)
+
+
+@pytest.mark.parametrize("text", ["spark://h:7077", "spark://h:7077/", "spark:///x", "s3a://bucket", "file:///"])
+def test_an_address_on_spark_without_a_path_is_refused(text):
+    with pytest.raises(BadOption, match="name the path"):
         find_address(text)
 
 
@@ -324,6 +334,11 @@ def test_the_ledger_knows_a_table_of_a_database_again(base, folder, run):
     target = ["-o", base("safe"), "--certificate", folder / "c.json"]
     again = run("release", base("people"), *target, "--qi", "age", "--k", 5, *words)
     assert again.json["ledger"]["verdict"] == "nested"
+    (folder / "first.csv").unlink()
+    lacking = run("release", base("people"), *target, "--qi", "age", "--k", 5, *words)
+    assert (lacking.code, lacking.json["error"]) == (4, "ReleasedBefore")
+    third = run("release", base("people"), *target, "--qi", "age", "--k", 5, *words, "--earlier", base("safe"))
+    assert third.json["ledger"]["nested_in"].startswith(("safe", "town.safe")), third
     finer = run("release", base("people"), *target, "--qi", "age", "sex", "--k", 2, *words)
     assert (finer.code, finer.json["error"]) == (4, "ReleasedBefore")
     assert run("verify", base("safe"), "--certificate", folder / "c.json").code == 0
@@ -376,6 +391,23 @@ def test_apostrophes_before_formulas_survive_the_check(base, folder):
     assert kech.verify_release(base("safe"), certificate=folder / "c.json")["loss"] == 0
     with kech.read_table(base("safe")) as opened:
         assert opened.engine.count_values(0, "text")[0] == sorted(set(cells))
+
+
+def test_both_ends_of_intervals_are_numbers_in_a_database(base, folder):
+    """Open ends are infinite: -inf, -Infinity, whatever a database writes; dates and missing values are there too."""
+    days = [f"20{year:02}-0{1 + year % 9}-11" for year in range(60)]
+    cells = [None if i % 20 == 3 else i * 7 % 41 - 20 for i in range(60)]
+    store(base("people"), pa.table({"x": cells, "day": days}))
+    with kech.read_table(base("people"), quasi_identifiers=["x", "day"]) as table:
+        release = kech.make_release(table, k=5, effort="quick", labels="columns")
+        release.write(base("safe"), folder / "c.json", mapping=folder / "map.json")
+    assert kech.verify_release(base("safe"), certificate=folder / "c.json", k=5)["rows"] == 60
+    with kech.read_table(base("safe")) as table:
+        assert table.facts("x_low").type == table.facts("x_high").type == "number"
+    mapped = json.loads((folder / "map.json").read_text("utf-8"))["classes"]
+    behind = [value for one in mapped for value, rows in one["values"]["x"] for _ in range(rows)]
+    assert sorted(behind, key=str) == sorted((None if x is None else str(x) for x in cells), key=str)
+    assert any("inf" in str(one["labels"]["x_high"]) for one in mapped)
 
 
 def test_the_certificate_of_a_file_can_be_named_too(folder):

@@ -40,6 +40,8 @@ def test_there_are_commands():
         "lattice",
         "zigzag",
         "hierarchy",
+        "plane",
+        "outlook",
         "release",
         "verify",
         "demo",

@@ -29,10 +29,7 @@ pytestmark = [
 ]
 
 
-SPARKS = [pytest.param(kind, marks=pytest.mark.xdist_group(kind)) for kind in ("spark", "cluster")]
-
-
-@pytest.fixture(params=["duckdb", "postgres", *SPARKS], scope="module")
+@pytest.fixture(params=["duckdb", "postgres", "spark", "cluster"], scope="module")
 def home(request):
     """Engines one after the other: a process has one application of Spark, in its threads or on a cluster."""
     return request.param
@@ -273,6 +270,14 @@ def test_facts_and_values_are_those_of_plain_python(workshop):
             assert counted(engine, i, kind) == values_of(PLAIN[name], kind), name
 
 
+def test_facts_are_the_same_where_the_engine_reads_the_table_itself(workshop):
+    table = PLAIN.drop_columns(["nothing", "text"])
+    with kech.read_table(**workshop.place(table, "odd")) as opened:
+        for i, name in enumerate(table.column_names):
+            assert opened.facts(name) == facts_of(table[name]), name
+            assert counted(opened.engine, i, "text") == values_of(table[name], "text"), name
+
+
 def test_what_nearly_is_a_number_or_a_date_is_told_apart_alike(workshop):
     table = pa.table({f"t{seed}": pa.array(nasty_texts(seed), pa.string()) for seed in range(12)})
     engine = workshop.load(table)
@@ -474,7 +479,7 @@ def test_an_empty_table_has_no_points(workshop):
     assert engine.code_rows(mappings).shape == (0, 2)
 
 
-def test_a_failure_shows_no_cell(workshop):
+def test_a_failure_shows_no_cell(workshop, caplog):
     engine = workshop.load({"a": ["CANARY"]})
     query = "SELECT CAST(c0 AS INTEGER) AS x FROM kept"
     for verb in (lambda: engine._get(query, "testing"), lambda: engine._stream(query).read_all()):
@@ -482,6 +487,7 @@ def test_a_failure_shows_no_cell(workshop):
             verb()
         assert "CANARY" not in str(caught.value)
         assert caught.value.__suppress_context__
+    assert "CANARY" not in caplog.text
 
 
 def test_a_type_that_is_neither_text_number_nor_date_is_refused_by_name_or_kept_as_text(workshop):
@@ -574,3 +580,37 @@ def test_a_table_has_the_same_fingerprint_on_every_engine(workshop):
         assert opened.fingerprint() == expected
     with kech.read_table(**workshop.place(table.slice(1), "fewer"), quasi_identifiers=["age"]) as opened:
         assert opened.fingerprint() != expected
+
+
+# -- dates and numbers as others write them ------------------------------------------------------------------
+
+
+WRITTEN = {
+    "born": ["31.12.1980", "1.2.1990", " 05/06/1975 ", "2001-09-08", None, "28-02-2000 10:30"],
+    "income": ["1.234,50", "-7,5", "12", "1.000.000", None, "0,25"],
+    "words": ["1,5", "a", "b", "c", "d", "31.12.1980"],
+    "zip": ["02138", "02139", "10115", "10117", None, "99999"],
+}
+READ_AS = {
+    "born": ["1980-12-31", "1990-02-01", "1975-06-05", "2001-09-08", None, "2000-02-28 10:30"],
+    "income": ["1234.50", "-7.5", "12", "1000000", None, "0.25"],
+}
+
+
+def test_dates_and_numbers_of_other_countries_are_rewritten_and_nothing_else(workshop):
+    engine = workshop.load(WRITTEN)
+    engine.rewrite(decimal=",", dates="dmy")
+    columns = [list(column) for column in zip(*engine.head(range(4), 6), strict=True)]
+
+    assert dict(zip(WRITTEN, columns, strict=True)) == WRITTEN | READ_AS
+    facts = [engine.describe(column) for column in (0, 1)]
+    assert (facts[0].dates, facts[1].numbers) == (5, 5)
+
+
+def test_months_may_come_first_and_a_day_that_is_none_stays(workshop):
+    engine = workshop.load({"a": ["12/31/2020"] * 19 + ["31/12/2020"], "b": ["1,5"] * 20})
+    engine.rewrite(decimal=None, dates="mdy")
+
+    assert [row[0] for row in engine.head([0], 20)] == ["2020-12-31"] * 19 + ["31/12/2020"]
+    assert engine.describe(0).first_not_date == 20
+    assert {row[0] for row in engine.head([1], 20)} == {"1,5"}

@@ -376,7 +376,7 @@ def test_refuses_what_does_not_fit_into_memory(metric, monkeypatch):
     monkeypatch.setattr(*((boxes, "rank_distances") if metric == "box" else (balls, "skeleton")), None)
     points = points_at(many_points("uniform", 3, 300, seed=3))
 
-    with pytest.raises(ResourceError, match=r"Holes among 300 points may need .* GB .* --max-dimension 0") as refusal:
+    with pytest.raises(ResourceError, match=r"Holes among 300 points may need .* GB .* max_dimension=0") as refusal:
         higher_bars(points, metric, 1, memory=1_000_000)
     assert refusal.value.exit_code == 5
 
@@ -440,7 +440,7 @@ def test_balls_need_numbers():
     text = build_rank_axis("t", ["a", "b"], ["a", "b"], False, ordinal=True)
     codes = np.array([[0, 0], [1, 1]], np.int32)
     for axis in (null, step, text):
-        with pytest.raises(BadOption, match=rf"--metric: .*column '{axis.column}'"):
+        with pytest.raises(BadOption, match=rf"metric: .*column '{axis.column}'"):
             higher_bars(Points((line, axis), (), codes, np.ones(2, np.int64)), "ball", 1)
     with pytest.raises(BadOption, match="among box, ball"):
         higher_bars(nine_rows(), "cube", 1)

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections import Counter
 
+import duckdb
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 import kech
 from kech.demo import generate_town, write_csv
 from kech.errors import BadLedger, ReleasedBefore
+from kech.files import written_aside
 from kech.ledger import Book, Entry, Ledger, hash_table
 
 AGE = ("--qi", "age", "--sensitive", "diagnosis")
@@ -190,12 +192,13 @@ def test_another_release_is_refused_until_it_is_allowed(people, said, refuse, ru
     assert found["verdict"] == "composed"
     assert found["earlier"] == 1
     assert found["k"] == 5
-    assert f"joint k = {found['joint_k']} (at worst {found['worst_k']}), and {found['below']:,} of 300 rows" in message
+    assert f"some row {found['joint_k']} of the {found['k']} candidates that one alone leaves" in message
+    assert f"has {found['worst_k']}); {found['below']:,} of 300 rows have fewer than {found['k']}." in message
     certificate = json.loads((folder / "two.csv.certificate.json").read_text("utf-8"))
     assert certificate["parameters"]["allow_composition"] is True
     assert "joint" not in json.dumps(certificate)
     shown = run("release", people, "-o", folder / "three.csv", *TWO, "--k", 9, "--allow-composition").out
-    assert "with the earlier releases of this table (2) joint k = " in shown
+    assert "with the earlier releases of this table (2) some row has " in shown
 
 
 def test_the_earlier_file_is_found_or_must_be_named(people, said, refuse, run, folder, tmp_path):
@@ -247,7 +250,7 @@ def test_without_the_ledger_the_certificate_says_so(people, said, own_ledger, ru
 
 
 def test_the_demo_leaves_the_ledger_alone(run, own_ledger, folder, monkeypatch):
-    monkeypatch.setattr("kech.cli.tables.generate_town", lambda: generate_town(200))
+    monkeypatch.setattr("kech.demo.generate_town", lambda: generate_town(200))
     assert run("demo", "-o", folder / "demo").code == 0
     assert list(own_ledger.iterdir()) == []
 
@@ -333,6 +336,39 @@ def test_releases_are_listed_and_forgotten(people, said, run, own_ledger, folder
     assert [held["k"] for held in run("ledger", "--json").json["releases"]] == [found["releases"][0]["k"]]
     assert run("ledger", "--forget", folder / "coarse.csv").code == 2
     assert run("ledger", "--forget", "abc").code == 2
+
+
+# -- runs that were killed ---------------------------------------------------------------------------------------
+
+
+def entered(ledger, **where):
+    """A line of a release that is being put in place."""
+    with ledger.held() as book:
+        ledger.add(book, Entry("table", "", "f" * 64, 5, "2026-01-01T00:00:00Z", **where))
+    ledger.settle()
+    return [(held.draft, held.address) for held in ledger.read().releases]
+
+
+def test_a_release_that_was_killed_before_it_had_its_name_is_struck_out(tmp_path):
+    ledger, draft = Ledger(tmp_path / "home"), tmp_path / ".out.csv.1.kech-draft"
+    assert entered(ledger, draft=str(draft)) == [("", "")]  # the draft is gone: it has its name
+    draft.touch()
+    assert entered(ledger, draft=str(draft)) == [("", "")]  # only the first one stands
+    with written_aside(tmp_path / "out.csv") as held:
+        assert entered(ledger, draft=str(held))[1:] == [(str(held), "")]  # somebody is at it
+    ledger.settle()
+    assert [held.draft for held in ledger.read().releases] == ["", ""]
+
+
+def test_a_table_that_was_never_committed_is_struck_out_and_in_doubt_stays(tmp_path):
+    ledger, draft, base = Ledger(tmp_path / "home"), tmp_path / "draft", tmp_path / "base.db"
+    draft.touch()
+    assert entered(ledger, draft=str(draft), address=f"duckdb:{base}#safe") == []
+    with duckdb.connect(str(base)) as connection:
+        connection.execute("CREATE TABLE safe AS SELECT 1 AS age")
+    assert entered(ledger, draft=str(draft), address=f"duckdb:{base}#safe") == []
+    base.write_bytes(b"damaged")
+    assert len(entered(ledger, draft=str(draft), address=f"duckdb:{base}#safe")) == 1
 
 
 # -- many at once ----------------------------------------------------------------------------------------------------

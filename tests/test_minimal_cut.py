@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 import kech
 from kech.bounds import eps_bound, lower_bounds
 from kech.cuts import Wishes
+from kech.cuts.local import cut_local
 from kech.cuts.minimal import cut_minimal, even_start
 from kech.demo import nine_rows
 from kech.errors import BadOption
@@ -74,7 +75,7 @@ def test_the_bound_is_below_the_exact_answer_and_above_the_reach(points, data):
 def test_no_class_is_wider_than_promised_and_the_gap_is_small(columns, k):
     points = exact_points(numbers(400, columns))
     (partition,) = cut_minimal(points, [k], Wishes())
-    (local,) = kech.cuts.local.cut_local(points, [k], Wishes())
+    (local,) = cut_local(points, [k], Wishes())
 
     assert partition.k >= k
     assert partition.eps_bound <= largest_radius(partition) <= largest_radius(local) + 1e-12
@@ -99,7 +100,7 @@ def test_the_spectrum_shows_bound_and_eps():
 
 
 def test_rows_are_not_left_out():
-    with pytest.raises(BadOption, match="--suppress"):
+    with pytest.raises(BadOption, match=r"^suppress: "):
         list(cut_minimal(exact_points(numbers(20, 1)), [2], Wishes(suppress=0.1)))
 
 

@@ -19,7 +19,7 @@ import pytest
 import kech
 from kech.errors import ClaimBroken
 from kech.loss import mean_loss
-from oracles import means, smallest_class, table_loss
+from oracles import diversity_and_closeness, means, smallest_class, table_loss
 from strategies import random_case
 
 TABLES = 2000
@@ -126,6 +126,10 @@ def check(case, folder, database):
     found = [sensitive_key(x, is_number) for x in unguarded or [row[header.index("s")] for row in rows]]
     assert Counter(found) == Counter(sensitive_key(x, is_number) for x in given)
     check_rows(case, certificate["quasi_identifiers"], labels, found, [sensitive_key(x, is_number) for x in given])
+
+    # what a class tells about the sensitive column
+    measured = certificate["measured"]
+    assert (measured["l"]["s"], pytest.approx(measured["t"]["s"], abs=1e-9)) == diversity_and_closeness(labels, found)
 
     # the certificate, the partition and the labels themselves agree on the loss
     figures = kech.check_certificate(path)

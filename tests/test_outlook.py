@@ -7,8 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech.demo import generate_town, nine_rows
+from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadOption, NoSuchColumn
+from kech.outlook import ColumnOutlook
+from kech.sentences import column_words, percent
 
 COLUMNS = ["age", "sex", "zip", "moved_in", "job"]
 
@@ -122,3 +124,91 @@ def test_a_histogram_counts_every_row_that_is_not_missing(town, column):
     (found,) = [report for report in kech.inspect_table(town).columns if report.column == column]
     assert len(found.histogram) <= 24
     assert sum(found.histogram) == town.rows - found.nulls
+
+
+# -- in words, and as commands -------------------------------------------------------------------------------
+
+
+def words_of(**goals):
+    with kech.read_table(generate_town(400), quasi_identifiers=COLUMNS, sensitive=["diagnosis"]) as table:
+        return kech.compute_outlook(kech.make_release(table, **goals), rows=0).words
+
+
+def test_words_say_what_the_figures_say(release):
+    outlook = kech.compute_outlook(release)
+    told = " ".join(outlook.words)
+    classes, left_out = outlook.figures["classes"], outlook.figures["suppressed"]
+    assert outlook.words[0].startswith(f"Every person hides among at least {release.partition.k}: {classes} classes")
+    assert all(f"\u2068{column.column}\u2069" in told for column in outlook.columns)
+    assert ("No row is left out." in outlook.words) == (left_out == 0)
+
+
+@pytest.mark.parametrize(
+    ("column", "sentence"),
+    [
+        (("numeric", 4.0, 0.0, 0.0), "becomes ranges of 4 on average."),
+        (("date", 45.0, 0.0, 0.0), "becomes ranges of 45 days on average."),
+        (("date", 91.32, 0.0, 0.0), "becomes ranges of 3 months on average."),
+        (("date", 3652.5, 0.0, 0.0), "becomes ranges of 10 years on average."),
+        (("tree", 12.0, 0.25, 0.0), "becomes labels that stand for 12 values on average, as it is in 25\u00a0% of the rows."),  # noqa: E501
+        (("set", 2.0, 0.0, 0.5), "becomes sets of 2 values on average; in 50\u00a0% of the rows it is not told."),
+        (("numeric", 1.0, 1.0, 0.0), "stays as it is."),
+        (("numeric", 1.0, 0.97, 0.03), "stays as it is in 97\u00a0% of the rows; in 3\u00a0% of the rows it is not told."),  # noqa: E501
+        (("numeric", None, 0.0, 1.0), "is not told at all."),
+    ],
+)  # fmt: skip
+def test_a_column_in_words(column, sentence):
+    assert column_words(ColumnOutlook("x", *column, 0.5)) == f"\u2068x\u2069 {sentence}"
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [(0.0004, "less than 0.1"), (0.9996, "more than 99.9"), (0.002, "0.2"), (0.126, "12.6"), (1, "100")],
+)
+def test_a_share_is_not_rounded_to_nothing_or_all(share, text):
+    assert percent(share) == f"{text}\u00a0%"
+
+
+def test_goals_are_named():
+    told = words_of(k=5, effort="quick", l=1.5, l_kind="entropy", t=0.9, t_kind="ordered", alpha=0.9)
+    assert told[-1] == "As asked, every class keeps l = 1.5 (entropy), t = 0.9 (ordered distance), alpha = 0.9."
+
+
+def test_commands_say_the_same(run, tmp_path):
+    path = write_csv(nine_rows(), tmp_path / "nine.csv")
+    goals = ("--qi", "age", "zip", "--k", 3)
+    said = run("outlook", path, *goals, "--rows", 2).out
+    assert "Every person hides among at least 3" in said and "'age' becomes ranges of" in said and "47602" in said
+    assert "3 classes, the smallest of 3 rows" in run("plane", path, "age", "zip", *goals).out
+    drawn = run("plane", path, "age", "zip", *goals, "--plot", tmp_path / "plane.svg").out
+    assert "plane.svg" in drawn and "PRIVATE" in (tmp_path / "plane.svg").read_text("utf-8")
+    assert "47602" in run("inspect", path, "--rows", 2).out and "47602" not in run("inspect", path).out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("plane", "age", "zip", "--eps", 0.1, "--k", 3),
+        ("plane", "age", "zip", "--eps", 0.1, "--seed", 3),
+        ("plane", "age", "zip"),
+        ("outlook", "--k", 3, "--rows", -1),
+        ("inspect", "--rows", -1),
+        ("lattice", "--node", "1,1", "--k", 3),
+        ("lattice", "--node", "up"),
+        ("barcode", "--longest", -1),
+    ],
+    ids=str,
+)
+def test_what_makes_no_sense_is_refused(run, tmp_path, words):
+    command, *more = words
+    path = write_csv(nine_rows(), tmp_path / "nine.csv")
+    assert run(command, path, *more, "--qi", "age", "zip", "--json").json["error"] == "BadOption"
+
+
+def test_dates_and_names_stand_on_the_axes_of_a_plane(town):
+    release = kech.make_release(town, k=5, effort="quick")
+    drawn = kech.compute_plane(release, "moved_in", "job").plot()
+    drawn.figure.canvas.draw()
+    assert all(len(tick.get_text()) == len("2001-01-01") for tick in drawn.get_xticklabels())
+    jobs = {"NULL", *(job[:12] for job in generate_town(1500)["job"].to_pylist() if job)}
+    assert {tick.get_text() for tick in drawn.get_yticklabels()} <= jobs

@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import threading
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -145,3 +147,44 @@ except MemoryError:
     sys.exit(7)
 """
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 7
+
+
+def test_the_hierarchy_of_a_column_that_was_not_read_is_refused(run, folder):
+    """Found by fuzzing: a column without a role, beside others that have one."""
+    (folder / "t.csv").write_text("a,b\n1,x\n2,y\n")
+    outcome = run("hierarchy", folder / "t.csv", "b", "--qi", "a")
+    assert (outcome.code, "'b' has no role among those named" in outcome.err) == (2, True)
+    assert run("hierarchy", folder / "t.csv", "b").code == 0
+
+
+def test_a_folder_for_temporary_files_that_cannot_be_used_is_refused(run, folder, monkeypatch):
+    """Found by releasing as a user who may not write there."""
+    (folder / "t.csv").write_text("a\n1\n1\n")
+    monkeypatch.setattr("tempfile.tempdir", str(folder / "none"))
+    outcome = run("release", folder / "t.csv", "-o", folder / "out.csv", "--qi", "a", "--k", 2)
+    assert (outcome.code, "in TMPDIR" in outcome.err) == (5, True)
+
+
+def test_two_releases_to_one_target_leave_a_file_with_its_own_certificate(folder, monkeypatch):
+    """Without a ledger nothing else makes one wait for the other; the first is slow between its two names."""
+    half_way, over, named = threading.Event(), threading.Event(), Path.replace
+
+    def name_slowly(self, target):
+        named(self, target)
+        if target.suffix == ".csv" and not half_way.is_set():
+            half_way.set()
+            over.wait(2)
+
+    def release(value):
+        with kech.read_table(pa.table({"a": [value] * 4}), quasi_identifiers=["a"]) as table:
+            made = kech.make_release(table, k=2)
+            assert value == 1 or half_way.wait(20)
+            made.write(folder / "out.csv", ledger=False)
+
+    monkeypatch.setattr(Path, "replace", name_slowly)
+    threads = [threading.Thread(target=lambda: (release(2), over.set())), threading.Thread(target=release, args=(1,))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    kech.check_certificate(folder / "out.csv")

@@ -3,14 +3,17 @@
 `make browser` installs what is needed.  With KECH_PICTURES=FOLDER every step is drawn there, in light and dark.
 """
 
+import ast
 import asyncio
 import csv
+import functools
 import io
 import os
 import random
 import re
 import shutil
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -18,7 +21,7 @@ import pytest
 pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 pytest.importorskip("playwright", reason="no Playwright: run `make browser`")
 
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import TimeoutError, expect, sync_playwright
 
 import kech
 from kech.studio import jobs
@@ -27,11 +30,47 @@ from studios import running
 AXE = Path(__file__).parents[1] / ".browser" / "node_modules" / "axe-core" / "axe.min.js"
 PICTURES = os.environ.get("KECH_PICTURES")
 SLOW = 120_000 if PICTURES else 60_000  # milliseconds a step may take on a busy machine
-BARS = 10_000
-SHIFTS = """window.shifted = 0;
+BARS, SIXTIETH = 10_000, 17  # milliseconds of a frame at 60 a second, rounded up
+FIELDS = {
+    "allow-composition",
+    "alpha",
+    "axis",
+    "c",
+    "cut",
+    "delimiter",
+    "effort",
+    "encoding",
+    "eps",
+    "grid",
+    "k",
+    "kind",
+    "l",
+    "l-kind",
+    "null-values",
+    "path",
+    "qi",
+    "sensitive",
+    "suppress",
+    "t",
+    "t-kind",
+}  # fmt: skip - options that a page sets
+SHIFTS = """window.jumps = [];
+const what = ({ node, previousRect: a, currentRect: b }) =>
+  `${node?.nodeName} ${(node?.textContent ?? "").slice(0, 30)}: ${a.x},${a.y} ${a.width}x${a.height} to ${b.x},${b.y}`;
 new PerformanceObserver((list) => list.getEntries().forEach((entry) => {
-  if (!entry.hadRecentInput) window.shifted += entry.value;
+  if (!entry.hadRecentInput) window.jumps.push([entry.value, entry.sources.map(what)]);
 })).observe({ type: "layout-shift", buffered: true });"""  # what jumps without being touched, as browsers measure it
+
+
+class Browser:
+    """Chromium, which can be started anew."""
+
+    def __init__(self, launch):
+        self.launch, self.process = launch, launch()
+
+    def start_over(self):
+        self.process.close()
+        self.process = self.launch()
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +80,24 @@ def browser():
         pytest.skip("no Chromium: run `make browser`")
     with sync_playwright() as playwright:
         options = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        made = playwright.chromium.launch(executable_path=path, args=options)
+        made = Browser(lambda: playwright.chromium.launch(executable_path=path, args=options))
         yield made
-        made.close()
+        made.process.close()
+
+
+def tried_again(test):
+    """On a crowded machine Chromium may stop drawing, and waiting is in vain: once more, in a fresh browser."""
+
+    @functools.wraps(test)
+    def trying(visit, **others):
+        try:
+            test(visit, **others)
+        except TimeoutError as stuck:
+            print(f"tried again in a fresh browser: {stuck}")
+            visit.start_over()
+            test(visit, **others)
+
+    return trying
 
 
 class Visitor:
@@ -78,11 +132,12 @@ class Visitor:
         assert self.trouble == []
         assert page.evaluate("window.hacked === undefined")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth + 1"), f"{name} sticks out"
-        assert page.evaluate("[window.shifted, window.shifted = 0][0]") < 0.1, f"{name} jumps"
+        jumps = page.evaluate("[window.jumps, window.jumps = []][0]")
+        assert sum(jump for jump, _ in jumps) < 0.1, f"{name}: {jumps}"
         if AXE.exists():
             for theme in self.themes:
                 page.emulate_media(color_scheme=theme)
-                assert serious(page) == [], f"{name}, {theme}"
+                assert serious(page, ["color-contrast"] if theme != self.themes[0] else []) == [], f"{name}, {theme}"
         if PICTURES:
             self.draw(name)
         page.emulate_media(color_scheme="light")
@@ -92,6 +147,7 @@ class Visitor:
 
         self.step += 1
         Path(PICTURES).mkdir(parents=True, exist_ok=True)
+        self.page.evaluate("scrollTo(0, 0)")
         for theme in ("light", "dark"):
             self.page.emulate_media(color_scheme=theme)
             self.page.locator("#said:empty").wait_for(state="attached")
@@ -100,11 +156,12 @@ class Visitor:
             picture.save(Path(PICTURES) / f"{self.step}-{name}-{theme}.png", optimize=True)
 
 
-def serious(page):
-    """What axe-core calls serious or worse."""
+def serious(page, rules=()):
+    """What axe-core calls serious or worse, by all rules or some: only one looks at colours."""
     if not page.evaluate("!!window.axe"):
         page.context.new_cdp_session(page).send("Runtime.evaluate", {"expression": AXE.read_text("utf-8")})
-    found = page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    asked = {"resultTypes": ["violations"]} | ({"runOnly": list(rules)} if rules else {})
+    found = page.evaluate("(asked) => axe.run(document, asked)", asked)
     return [
         (violation["id"], [node["html"][:200] for node in violation["nodes"]][:3])
         for violation in found["violations"]
@@ -112,27 +169,36 @@ def serious(page):
     ]
 
 
+class Visits:
+    """Visitors of one studio, each with a window of some width."""
+
+    def __init__(self, browser, folder):
+        self.browser, self.folder, self.open, self.studio = browser, folder, ExitStack(), None
+
+    def __call__(self, width=1280, height=800):
+        if self.studio is None:
+            released = tempfile.TemporaryDirectory(dir="/tmp" if PICTURES else self.folder, prefix="releases-")
+            self.studio = self.open.enter_context(running(Path(self.open.enter_context(released))))
+        size = {"width": width, "height": height}
+        context = self.open.enter_context(self.browser.process.new_context(viewport=size, reduced_motion="reduce"))
+        context.add_init_script(SHIFTS)
+        visitor = Visitor(context.new_page(), self.studio)
+        visitor.page.goto(self.studio.address)
+        visitor.page.get_by_role("heading", name="Open a table").wait_for()
+        return visitor
+
+    def start_over(self):
+        """A fresh browser and a fresh studio."""
+        self.open.close()
+        self.studio = None
+        self.browser.start_over()
+
+
 @pytest.fixture
 def visit(browser, tmp_path):
-    """A visitor at a studio of their own, with a window of some width."""
-    with (
-        tempfile.TemporaryDirectory(dir="/tmp" if PICTURES else tmp_path, prefix="releases-") as folder,
-        running(Path(folder)) as studio,
-    ):
-        contexts = []
-
-        def arrive(width=1280, height=800):
-            context = browser.new_context(viewport={"width": width, "height": height}, reduced_motion="reduce")
-            contexts.append(context)
-            context.add_init_script(SHIFTS)
-            visitor = Visitor(context.new_page(), studio)
-            visitor.page.goto(studio.address)
-            visitor.page.get_by_role("heading", name="Open a table").wait_for()
-            return visitor
-
-        yield arrive
-        for context in contexts:
-            context.close()
+    made = Visits(browser, tmp_path)
+    yield made
+    made.open.close()
 
 
 def verified(visitor, folder, name):
@@ -154,6 +220,7 @@ def verified(visitor, folder, name):
 
 
 @pytest.mark.skipif(not AXE.exists(), reason="no axe-core: run `make browser`; no page was checked for screen readers")
+@tried_again
 def test_a_page_without_names_is_found_by_the_rules_of_screen_readers(visit):
     page = visit().page
     assert serious(page) == []
@@ -161,7 +228,9 @@ def test_a_page_without_names_is_found_by_the_rules_of_screen_readers(visit):
     assert [rule for rule, _ in serious(page)] == ["button-name"]
 
 
+@tried_again
 def test_a_release_that_is_cancelled_after_a_reload_is_taken_up_again(visit, monkeypatch):
+    monkeypatch.undo()  # what a first try left
     visitor, start, held = visit(), jobs.Lane.start, [True]
     table = visitor.studio.open_nine(k=3)
 
@@ -182,6 +251,7 @@ def test_a_release_that_is_cancelled_after_a_reload_is_taken_up_again(visit, mon
     visitor.page.get_by_role("heading", name="The written file holds").wait_for()
 
 
+@tried_again
 def test_rows_left_out_are_no_matter_of_the_regime_cut(visit):
     visitor = visit()
     table = visitor.studio.open_nine(k=3, suppress=0.1)
@@ -196,6 +266,7 @@ def test_rows_left_out_are_no_matter_of_the_regime_cut(visit):
 # -- nine rows, by keyboard, on a small screen -------------------------------------------------------------
 
 
+@tried_again
 def test_nine_rows_by_keyboard_on_a_telephone(visit):
     visitor = visit(390, 800)
     page = visitor.page
@@ -248,6 +319,7 @@ def test_nine_rows_by_keyboard_on_a_telephone(visit):
 # -- the town ------------------------------------------------------------------------------------------------
 
 
+@tried_again
 def test_the_town_with_a_reload_a_second_tab_and_a_cancelled_job(visit):
     visitor = visit(1280, 800)
     visitor.themes = ("dark",)
@@ -300,7 +372,8 @@ def edit_the_zip_codes(visitor):
     for label in ("0****", "02***", "021**"):
         visitor.press(f"Below {label}")
     for label in ("0210*", "0211*"):
-        page.get_by_label(f"Choose {label}", exact=True).check()
+        page.get_by_label(f"Choose {label}", exact=True).focus()
+        page.keyboard.press("Space")
     page.get_by_label("New label").fill("harbour")
     visitor.press("Group the chosen")
     page.get_by_label("A value").fill("02105")
@@ -340,6 +413,7 @@ def meddle_in_a_second_tab(visitor):
     with other.expect_response(lambda answer: answer.request.method == "PUT"):
         other.get_by_label("Role of income").select_option("drop")
     other.close()
+    page.bring_to_front()
     page.get_by_label("Role of sex").select_option("keep")
     page.get_by_text("changed in another tab").wait_for()
     page.get_by_text("Every column has a role.").wait_for()
@@ -375,6 +449,7 @@ def hand_over(page, name, body):
     page.set_input_files("#file", [{"name": name, "mimeType": "text/csv", "buffer": body}])
 
 
+@tried_again
 def test_a_nasty_table_stays_text(visit):
     visitor = visit(2560, 1200)
     visitor.themes = ("light",)
@@ -409,6 +484,7 @@ def test_a_nasty_table_stays_text(visit):
     visitor.look("release")
 
 
+@tried_again
 def test_refusals_are_shown_where_they_happen(visit):
     visitor = visit()
     page = visitor.page
@@ -429,6 +505,65 @@ def test_refusals_are_shown_where_they_happen(visit):
     page.get_by_label("k", exact=True).press("Enter")
     page.get_by_role("alert").get_by_text("k=99 needs 99 rows").wait_for()
     assert page.get_by_role("button", name="Continue to the release").is_disabled()
+    page.get_by_label("k", exact=True).fill("3")
+    page.get_by_label("k", exact=True).press("Enter")
+    expect(page.get_by_role("button", name="Continue to the release")).to_be_enabled(timeout=SLOW)
+    page.get_by_label("alpha", exact=True).fill("2")
+    page.get_by_label("alpha", exact=True).press("Enter")
+    page.get_by_role("alert").get_by_text("“alpha”: it is the largest share").wait_for()
+
+
+@tried_again
+def test_later_steps_wait_for_roles_with_one_refusal(visit):
+    visitor = visit()
+    table = visitor.studio.json("POST", "/api/examples/nine", b"", 201)["id"]
+    for step in ("axes", "spectrum", "choose"):
+        visitor.page.goto(f"http://{visitor.studio.host}/tables/{table}/{step}")
+        visitor.page.get_by_role("alert").get_by_text("3 columns have no role yet.").wait_for()
+        assert visitor.page.get_by_role("alert").count() == 1
+    visitor.press("Go to roles")
+    visitor.page.get_by_label("Role of age").wait_for()
+    assert visitor.trouble == []
+
+
+def messages():
+    """Texts of the library with an option in them: what a refusal may say."""
+    for path in sorted(Path(kech.__file__).parent.rglob("*.py")):
+        texts = [node.value for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Constant)]
+        yield from (text for text in texts if isinstance(text, str) and re.search(r"--[a-z]", text))
+
+
+@tried_again
+def test_refusals_name_fields_and_no_options(visit):
+    found = list(messages())
+    told = visit().page.evaluate("async (all) => all.map((await import('/static/words.js')).inPageWords)", found)
+    assert {option for text in found for option in options_in(text)} >= FIELDS
+    assert [text for text in told if options_in(text) & FIELDS] == []
+
+
+def options_in(text):
+    return set(re.findall(r"(?<![\w-])--([a-z][a-z-]*)", text))
+
+
+@tried_again
+def test_goals_for_sensitive_columns_are_set_on_the_page(visit):
+    visitor = visit()
+    table, page = visitor.studio.open_nine(k=3), visitor.page
+    page.goto(f"http://{visitor.studio.host}/tables/{table}/choose")
+    assert page.get_by_label("l counts").is_disabled() and page.get_by_label("Distance").is_disabled()
+    for field, value in (("l", "2"), ("t", "0.9"), ("alpha", "0.6")):
+        with page.expect_response(lambda answer: answer.request.method == "PUT"):
+            page.get_by_label(field, exact=True).fill(value)
+            page.get_by_label(field, exact=True).press("Enter")
+    page.get_by_label("l counts").select_option("recursive")
+    page.get_by_label("Distance").select_option("ordered")
+    page.get_by_text("l = 2 (recursive, c = 2), t = 0.9 (ordered distance), alpha = 0.6.").wait_for()
+    goals = {"l": 2.0, "l_kind": "recursive", "c": 2.0, "t": 0.9, "t_kind": "ordered", "alpha": 0.6}
+    assert visitor.studio.json("GET", f"/api/tables/{table}")["plan"]["release"] == {"k": 3} | goals
+    visitor.look("goals")
+    page.get_by_label("l", exact=True).fill("")
+    page.get_by_label("l", exact=True).press("Enter")
+    page.get_by_text("As asked, every class keeps t = 0.9 (ordered distance), alpha = 0.6.").wait_for()
 
 
 # -- frames ----------------------------------------------------------------------------------------------------
@@ -441,10 +576,15 @@ BRUSH = """async (bars) => {
   const bar = (_, i) => ({ dimension: 0, birth: birth(i), death: death(i), weight: 1 + (i % 41) });
   const found = Array.from({ length: bars }, bar);
   view.set({ bars: found });
-  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  let work = [];
+  const frame = () => new Promise((resolve) => requestAnimationFrame((start) => {
+    work.push(performance.now() - start);
+    resolve(start);
+  }));
   for (let i = 0; i < 10; i += 1) await frame();
   const times = async (change) => {
     const taken = [];
+    work = [];
     let last = await frame();
     for (let i = 0; i < 90; i += 1) {
       view.mark(change(i));
@@ -453,20 +593,21 @@ BRUSH = """async (bars) => {
       taken.push(now - last);
       last = now;
     }
-    return taken.sort((a, b) => a - b);
+    const middle = (list) => list.sort((a, b) => a - b)[45];
+    return { frame: middle(taken), drawing: middle(work) };
   };
-  const eps = await times((i) => ({ eps: i / 90 })), k = await times((i) => ({ k: 2 + (i % 30) }));
-  return { eps: eps[45], eps95: eps[85], k: k[45], k95: k[85] };
+  return { eps: await times((i) => ({ eps: i / 90 })), k: await times((i) => ({ k: 2 + (i % 30) })) };
 }"""
 
 
+@tried_again
 def test_ten_thousand_bars_are_brushed_at_sixty_frames_a_second(visit, record_property):
     visitor = visit(1280, 800)
-    for _ in range(3):  # somebody else may use the machine
-        best = visitor.page.evaluate(BRUSH, BARS)
-        if best["eps"] < 20:
+    for _ in range(5):  # somebody else may use the machine
+        found = visitor.page.evaluate(BRUSH, BARS)
+        slowest = max(found["eps"]["frame"], found["k"]["frame"])
+        if slowest <= SIXTIETH:
             break
-    record_property("frames", best)
-    print(f"frames of {BARS:,} bars, ms: {best}")
-    assert best["eps"] < 20  # a frame at 60 a second takes 16.7
-    assert best["k"] < 50
+    record_property("frames", found)
+    print(f"{BARS:,} bars, median ms of a frame and of the drawing in it: {found}")
+    assert slowest <= SIXTIETH

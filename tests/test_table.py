@@ -97,7 +97,7 @@ def test_an_axis_can_be_chosen_in_short(choice, expected):
 
 @pytest.mark.parametrize("choice", ["round", "ordinal", AxisChoice("numeric", ("a", "b")), []])
 def test_an_axis_that_makes_no_sense_is_refused(choice):
-    with pytest.raises(BadOption, match="--axis"):
+    with pytest.raises(BadOption, match=r"^axes: "):
         kech.read_table(pa.table(PEOPLE), quasi_identifiers=["age"], axes={"age": choice})
 
 
@@ -108,13 +108,13 @@ def test_a_size_of_memory_is_taken(memory):
 
 @pytest.mark.parametrize("memory", ["512", "GB", "-1GB", "1 XB", "1GB; SET threads = 1", "80%", ""])
 def test_a_size_that_is_none_is_refused(memory):
-    with pytest.raises(BadOption, match="--memory"):
+    with pytest.raises(BadOption, match=r"^memory: "):
         kech.read_table(pa.table(PEOPLE), memory=memory)
 
 
 @pytest.mark.parametrize("threads", [0, -1, 257])
 def test_a_number_of_threads_that_is_none_is_refused(threads):
-    with pytest.raises(BadOption, match="--threads"):
+    with pytest.raises(BadOption, match=r"^threads: "):
         kech.read_table(pa.table(PEOPLE), threads=threads)
 
 
@@ -178,7 +178,7 @@ def test_a_kind_can_be_asked_for():
 
 
 def test_nearly_all_is_not_enough():
-    with pytest.raises(BadValue, match=r"row 5: nearly all values are numbers, this one is not\..*--null-values"):
+    with pytest.raises(BadValue, match=r"row 5: nearly all values are numbers, this one is not\..*null_values"):
         kind_of(["1"] * 4 + ["CANARY"] + ["2"] * 20)
     with pytest.raises(BadValue, match="row 1: nearly all values are dates"):
         kind_of(["soon"] + ["2020-01-01"] * 20)

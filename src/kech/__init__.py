@@ -1,77 +1,56 @@
 """kech watches the rows of a table merge as eps grows, and cuts where every group has k rows."""
 
-from importlib.metadata import version as _version
+from importlib import import_module
 
 from kech import errors
-from kech.attacks import Attack, run_attacks
-from kech.barcode import WeightedBarcode, compute_barcode
-from kech.certificate import check_certificate, check_table
-from kech.comparison import Comparison, compare
-from kech.hierarchy import GeneralizationTree, read_hierarchy
-from kech.inspection import inspect_table
-from kech.lattice import GeneralizationLattice, compute_lattice
-from kech.ledger import Ledger, open_ledger
-from kech.outlook import Outlook, Plane, compute_outlook, compute_plane
-from kech.plan import Plan, read_plan
-from kech.release import Release, make_release
-from kech.report import Report, make_report
-from kech.review import HierarchyReview, review_hierarchy
-from kech.risk import Risk, compute_risk
-from kech.spectrum import Spectrum, compute_spectrum
-from kech.table import AxisChoice, Table, read_table
-from kech.verification import verify_release
-from kech.zigzag import ZigzagBarcode, compute_zigzag
 
-__version__ = _version("kech")
-__all__ = [
-    "Anonymizer",
-    "Attack",
-    "AxisChoice",
-    "Comparison",
-    "GeneralizationLattice",
-    "GeneralizationTree",
-    "HierarchyReview",
-    "Ledger",
-    "Outlook",
-    "Plan",
-    "Plane",
-    "Release",
-    "Report",
-    "Risk",
-    "Spectrum",
-    "Table",
-    "WeightedBarcode",
-    "ZigzagBarcode",
-    "check_certificate",
-    "check_table",
-    "compare",
-    "compute_barcode",
-    "compute_lattice",
-    "compute_outlook",
-    "compute_plane",
-    "compute_risk",
-    "compute_spectrum",
-    "compute_zigzag",
-    "errors",
-    "inspect_table",
-    "make_release",
-    "make_report",
-    "open_ledger",
-    "read_hierarchy",
-    "read_plan",
-    "read_table",
-    "review_hierarchy",
-    "run_attacks",
-    "verify_release",
-]
+# The public names and the rooms they live in, each imported when it is first used.  `__init__.pyi` holds their types.
+ROOMS = {
+    "attacks": ("Attack", "run_attacks"),
+    "barcode": ("WeightedBarcode", "compute_barcode"),
+    "certificate": ("check_certificate", "check_table"),
+    "comparison": ("Comparison", "compare"),
+    "estimator": ("Anonymizer",),
+    "hierarchy": ("GeneralizationTree", "read_hierarchy"),
+    "inspection": ("inspect_table",),
+    "lattice": ("GeneralizationLattice", "compute_lattice"),
+    "ledger": ("Ledger", "open_ledger"),
+    "outlook": ("Outlook", "Plane", "compute_outlook", "compute_plane"),
+    "plan": ("Plan", "read_plan"),
+    "publication": ("Publication", "publish_release"),
+    "release": ("Release", "make_release"),
+    "report": ("Report", "make_report"),
+    "review": ("HierarchyReview", "review_hierarchy"),
+    "risk": ("Risk", "compute_risk"),
+    "spectrum": ("Spectrum", "compute_spectrum"),
+    "table": ("AxisChoice", "Table", "read_table"),
+    "verification": ("verify_release",),
+    "zigzag": ("ZigzagBarcode", "compute_zigzag"),
+}
+HOMES = {name: room for room, names in ROOMS.items() for name in names}
+
+__all__ = sorted([*HOMES, "errors"])  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> object:
-    """`Anonymizer` is imported when it is first used: it needs scikit-learn."""
-    if name == "Anonymizer":
-        try:
-            from kech.estimator import Anonymizer
-        except ModuleNotFoundError:
-            raise errors.MissingExtra("The scikit-learn estimator", "sklearn") from None
-        return Anonymizer
-    raise AttributeError(f"module 'kech' has no attribute {name!r}")
+    """A public name, imported from its room; importing kech alone reads no library."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("kech")
+    if name == "testing":
+        return import_module("kech.testing")
+    if name not in HOMES:
+        raise AttributeError(f"module 'kech' has no attribute {name!r}")
+    try:
+        found = getattr(import_module(f"kech.{HOMES[name]}"), name)
+    except ModuleNotFoundError:
+        if name != "Anonymizer":
+            raise
+        raise errors.MissingExtra("The scikit-learn estimator", "sklearn") from None
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *HOMES, "__version__"})

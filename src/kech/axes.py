@@ -122,6 +122,7 @@ class LineAxis(Axis):
     inclusive: bool  # is `high` the last value, or the first one beyond
     grid: str | float = "auto"
     k: int = 1
+    fine: "LineAxis | None" = None  # what it was before it was coarsened; edges it lost hide nobody
 
     @property
     def kind(self) -> str:
@@ -151,6 +152,8 @@ class LineAxis(Axis):
         """The ends to measure widths from, known from the published edges alone."""
         if self.span is not None:
             return self.span
+        if self.fine is not None:
+            return self.fine.at(self.k).domain
         return open_domain(self.low[1:][self.hides >= self.k], self.unit, self.is_date)
 
     @cached_property
@@ -211,7 +214,7 @@ class LineAxis(Axis):
         codes = np.searchsorted(self.low, values, side="right") - 1
         known = np.clip(codes, 0, None)
         inside = values <= self.high[known] if self.inclusive else values < self.high[known]
-        found = np.where(inside & (codes >= 0), codes, -1)
+        found = np.where(inside & (codes >= 0), self.at(1).cells[0][known], -1)
         return np.where(np.isnan(values), self.null, found).astype(np.int32)
 
     def text(self, value: float) -> str:
@@ -239,6 +242,23 @@ class TextAxis(Axis):
         """The value of each code."""
 
     @property
+    @abstractmethod
+    def starts(self) -> Ints | None:
+        """The first code of each cell, where cells hold several values."""
+
+    @cached_property
+    def cells(self) -> tuple[Ints, Ints]:
+        """For each code the first and last code of its cell; NULL is alone."""
+        starts = np.arange(self.values) if self.starts is None else self.starts
+        starts = np.append(starts, [self.values] * self.has_null).astype(np.int64)
+        held = np.diff(np.append(starts, self.size))
+        return np.repeat(starts, held), np.repeat(starts + held - 1, held)
+
+    def spread(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
+        """The whole cells that a range touches."""
+        return (lo, hi) if self.starts is None else (self.cells[0][lo], self.cells[1][hi])
+
+    @property
     def values(self) -> int:
         """Number of values."""
         return len(self.texts)
@@ -247,7 +267,8 @@ class TextAxis(Axis):
         """The code of each text; None is NULL."""
         known: dict[str | None, int] = {text: code for code, text in enumerate(self.texts)}
         known[None] = self.null
-        return np.array([known.get(value, -1) for value in values], dtype=np.int32)
+        codes = np.array([known.get(value, -1) for value in values], dtype=np.int64)
+        return np.where(codes < 0, -1, self.spread(codes, codes)[0]).astype(np.int32)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -257,6 +278,7 @@ class RankAxis(TextAxis):
     order: tuple[str, ...]
     ordinal: bool
     counted: int | None = None  # values a set is measured by, with NULL, where not all are published
+    starts: Ints | None = None
 
     @property
     def kind(self) -> str:
@@ -286,10 +308,12 @@ class RankAxis(TextAxis):
 
     def widths(self, lo: Ints, hi: Ints) -> Floats:
         """(rank max - rank min) / (values - 1)."""
+        lo, hi = self.spread(lo, hi)
         return np.where(self.too_long(lo, hi), 1.0, (hi - lo) / self.steps)
 
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
         """The range itself, or everything."""
+        lo, hi = self.spread(lo, hi)
         lost = self.too_long(lo, hi)
         return np.where(lost, 0, lo), np.where(lost, self.size - 1, hi)
 
@@ -305,9 +329,9 @@ class RankAxis(TextAxis):
 
     def add_to(self, widths: Widths) -> None:
         """A line of equal steps; longer than the longest set, all is lost."""
-        ends = np.concatenate([np.arange(self.values), np.zeros(int(self.has_null))])
+        left, right = (np.where(np.arange(self.size) < self.values, end, 0).astype(np.float64) for end in self.cells)
         longest = np.inf if self.ordinal else max(min(LONGEST_SET, self.values - 1), 1) - 0.5
-        widths.add_line(ends, ends, float(self.steps), longest, self.null)
+        widths.add_line(left, right, float(self.steps), longest, self.null)
 
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
         """The order, or the number of values."""
@@ -321,6 +345,7 @@ class TreeAxis(TextAxis):
     """Values under a generalization tree; a range is printed as the label of its lowest common ancestor."""
 
     tree: GeneralizationTree
+    starts: Ints | None = None
 
     @property
     def kind(self) -> str:
@@ -339,6 +364,7 @@ class TreeAxis(TextAxis):
 
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
         """All leaves under the label; the root also stands for NULL."""
+        lo, hi = self.spread(lo, hi)
         inside = hi != self.null
         leaves = lo * inside, hi * inside
         first, last = (np.where(inside, span, self.null) for span in self.tree.spans(*leaves))

@@ -16,7 +16,7 @@ from kech.errors import BadOption, TooFewRows
 from kech.frames import as_frame
 from kech.homology import find_holes, highest_dimension
 from kech.minimal import minimal_complex
-from kech.points import Points, build_points
+from kech.points import Coarse, Points, build_points
 from kech.progress import report
 from kech.table import Table
 
@@ -80,6 +80,11 @@ class WeightedBarcode:
         components = [Bar(b, d, w, full, 0) for b, d, w, full in zip(*columns, strict=True)]
         holes = [Bar(b, d, None, None, n) for n, bars in self.holes.items() for b, d in sorted(bars.tolist())]
         return [bar for bar in twins + components + holes if self.zero_length or bar.birth < bar.death]
+
+    @property
+    def eps_error(self) -> float:
+        """By how much a birth, a death or the end of a regime may be off; 0 where every value stayed in its place."""
+        return self.filtration.points.eps_error(self.filtration.metric)
 
     @property
     def left_out(self) -> dict[int, int]:
@@ -191,16 +196,26 @@ class WeightedBarcode:
             return draw_barcode(self, k, reading=reading, ax=ax)
         return save_barcode(self, path, k, reading=reading)
 
-    def to_json(self, k: int = 2, radii: Sequence[float] = (), readings: Sequence[str] | None = None) -> dict[str, Any]:
-        """The object `kech barcode --json` prints; infinity is null."""
+    def to_json(
+        self,
+        k: int = 2,
+        radii: Sequence[float] = (),
+        readings: Sequence[str] | None = None,
+        *,
+        longest: int | None = None,
+    ) -> dict[str, Any]:
+        """The object `kech barcode --json` prints, with all bars or the longest; infinity is null."""
         regimes = {name: self.regimes(name, k) for name in readings or READINGS}
-        bars = (self.sampled(radii) if radii else self).bars()
+        every = (self.sampled(radii) if radii else self).bars()
+        bars = longest_bars(every, longest)
         return {
             "private": True,
             "metric": self.filtration.metric,
             "rows": self.filtration.points.rows,
+            "eps_error": self.eps_error,
             "max_dimension": max(self.holes, default=0),
             "bars": [finite(bar) for bar in bars],
+            "shorter_bars": len(every) - len(bars),
             "left_out": self.left_out,
             "regimes": {
                 name: found if found is None else [finite(regime) for regime in found]
@@ -217,11 +232,16 @@ def compute_barcode(
     max_dimension: int = 1,
     grid: str | float = "exact",
     zero_length: bool = False,
+    max_points: int | None = None,
 ) -> WeightedBarcode:
-    """Components with their weights, and holes up to `max_dimension`; bars of zero length where asked for."""
+    """Components with their weights, and holes up to `max_dimension`; bars of zero length where asked for.
+
+    Where there are more points than `max_points` (otherwise: than memory holds), values move to the middle of cells
+    just wide enough, and every birth and death by `eps_error` at most.
+    """
     if max_dimension < 0:
         raise BadOption("--max-dimension", "0 or more.")
-    points = build_points(table, grid=grid)
+    points = build_points(table, grid=grid, coarse=Coarse(max_points, rounding=True))
     if not points.rows:
         raise TooFewRows(0, 1)
     found = build_barcode(points, metric, max_dimension, threads=table.threads, zero_length=zero_length)
@@ -277,6 +297,16 @@ def joined(steps: Sequence[Regime]) -> list[Regime]:
         else:
             out.append(step)
     return out
+
+
+def longest_bars(bars: list[Any], most: int | None) -> list[Any]:
+    """The longest of the bars, in their order; all where no number is named."""
+    if most is not None and most < 0:
+        raise BadOption("--longest", "it is a number of bars, 0 or more.")
+    if most is None or len(bars) <= most:
+        return bars
+    lengths = np.array([bar.death - bar.birth for bar in bars])
+    return [bars[i] for i in np.sort(np.argsort(-lengths, kind="stable")[:most]).tolist()]
 
 
 def finite(record: Bar | Regime) -> dict[str, Any]:

@@ -1,22 +1,37 @@
 """Every refusal of kech, one tree.  A message names files, columns and rows, never a cell.
 
+Messages are written in the words of the command line, which shows them as `typed`; str() says them in those of Python.
+
 KechError
 ├── UsageError (exit 2)        the question is wrong: NoSuchColumn, ColumnInTwoRoles, NoQuasiIdentifier,
 │                              BadOption, NoSuchNode, TooManyNodes, BadTarget, BadPlan, MissingExtra
 ├── InputError (exit 3)        the data is wrong: NoSuchFile, UnreadableFile, BadColumns, BadRow, BadValue,
 │                              BadHierarchy, BadCertificate, BadLedger
 ├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken, ReleasedBefore
-└── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, TooLarge, CannotWrite
+└── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, TooLarge,
+                               TooManyPoints, CannotWrite
 """
 
+import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
+from shlex import join, quote
+
+from kech.wording import in_python
 
 
 class KechError(Exception):
     """Base of everything kech refuses."""
 
     exit_code = 1
+
+    @property
+    def typed(self) -> str:
+        """The message in the words of the command line."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return in_python(self.typed)
 
 
 class UsageError(KechError):
@@ -45,7 +60,8 @@ class ResourceError(KechError):
 
 class NoSuchColumn(UsageError):
     def __init__(self, column: str, columns: Iterable[str]) -> None:
-        close = get_close_matches(column, list(columns), n=1)
+        known = {name.casefold(): name for name in columns}
+        close = [known[name] for name in get_close_matches(column.casefold(), known, n=1)]
         look = "`kech inspect TABLE` lists the columns. Has the file a header line; is the delimiter right?"
         super().__init__(f"There is no column {column!r}. {f'Did you mean {close[0]!r}?' if close else look}")
 
@@ -56,10 +72,12 @@ class ColumnInTwoRoles(UsageError):
 
 
 class NoQuasiIdentifier(UsageError):
-    def __init__(self) -> None:
+    def __init__(self, suggested: Iterable[str] = (), command: str = "") -> None:
+        self.suggested = tuple(suggested)
+        example = f"for example: {command} --qi {join(self.suggested)}" if command and self.suggested else ""
         super().__init__(
             "No quasi-identifier is named. Name the columns that could point at a person: --qi COLUMN ...; "
-            "`kech inspect TABLE` suggests them."
+            f"{example or '`kech inspect TABLE` suggests them.'}"
         )
 
 
@@ -101,7 +119,10 @@ class BadPlan(UsageError):
 
 class MissingExtra(UsageError):
     def __init__(self, purpose: str, extra: str) -> None:
-        super().__init__(f"{purpose} needs an optional package. Install it with: pip install 'kech[{extra}]'")
+        python = quote(sys.executable or "python")
+        super().__init__(
+            f"{purpose} needs an optional package. Install it with: {python} -m pip install 'kech[{extra}]'"
+        )
 
 
 class NoSuchFile(InputError):
@@ -176,6 +197,16 @@ class TooLarge(ResourceError):
         super().__init__(
             f"{str(path)!r} says it holds {rows:,} rows: they take {need / 1e6:,.0f} MB at least, "
             f"and {room / 1e6:,.0f} MB are allowed. Raise --memory, name fewer columns, or use a larger machine."
+        )
+
+
+class TooManyPoints(ResourceError):
+    each = 2000  # bytes of memory that a point takes, with those of the engine
+
+    def __init__(self, points: int, most: int) -> None:
+        super().__init__(
+            f"The table has {points:,} distinct points, and {most:,} are allowed. They take about "
+            f"{points * self.each / 1e6:,.0f} MB: raise --memory or --max-points, name fewer columns, or widen --grid."
         )
 
 

@@ -22,7 +22,7 @@ from kech.forms import check_form, write_form
 from kech.frames import frame_batches
 from kech.models import set_goals
 from kech.partition import Partition
-from kech.points import Points
+from kech.points import Coarse, Points
 from kech.spectrum import check_ks, coded_points, partitions
 from kech.table import Table, read_table
 
@@ -94,7 +94,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         chosen = tuple(name for name in columns if name not in secret) if named is None else tuple(named)
         roles = {"quasi_identifiers": chosen, "sensitive": secret, "hierarchies": self.hierarchies}
         with read_table(pa.table(columns), **roles) as table:
-            points = coded_points(table, self.cut, self.grid)
+            points = coded_points(table, self.cut, self.grid, Coarse(k=self.k))
             (found,) = partitions(points, check_ks([self.k], points.rows), self.cut, self._wishes(table))
             self.left_out_ = LeftOut(points.axes, left_out(points, found))
         self.partition_ = replace(found, points=replace(found.points, origin=None))

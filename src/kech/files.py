@@ -9,7 +9,7 @@ import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from kech.errors import CannotWrite
@@ -79,9 +79,11 @@ def claim_draft(target: Path) -> tuple[Path, int]:
 
 def claim_folder() -> tuple[Path, int]:
     """A new locked private folder for temporary files."""
-    clear_leftovers(Path(tempfile.gettempdir()), FOLDERS)
+    place = Path(tempfile.gettempdir())
+    clear_leftovers(place, FOLDERS)
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=FOLDERS.rstrip("*")))
+        with clear_refusals(place, " Name another folder for temporary files in TMPDIR."):
+            folder = Path(tempfile.mkdtemp(prefix=FOLDERS.rstrip("*")))
         try:
             held = os.open(folder, os.O_RDONLY)
         except FileNotFoundError:  # another process took it for a leftover
@@ -103,16 +105,32 @@ def private_folder() -> Iterator[Path]:
 
 
 def put_in_place(moves: Mapping[Path, Path], *, private: bool = False) -> None:
-    """Flush drafts to disk and give them their names, in order; private ones stay readable to their owner only."""
+    """Flush drafts to disk and give them their names, in order; private ones stay readable to their owner only.
+
+    Who puts files in place in the same folder waits, so that a release never gets the certificate of another.
+    """
     for draft in moves:
         with draft.open("rb") as file:
             os.fsync(file.fileno())
-    for draft, target in moves.items():
-        draft.chmod(0o600 if private else 0o666 & ~current_umask())
-        draft.replace(target)
-    for folder in {target.parent for target in moves.values()}:
-        handle = os.open(folder, os.O_RDONLY)
-        os.fsync(handle)
+    with ExitStack() as stack:
+        folders = [stack.enter_context(alone_in(folder)) for folder in sorted({x.parent for x in moves.values()})]
+        for draft, target in moves.items():
+            draft.chmod(0o600 if private else 0o666 & ~current_umask())
+            draft.replace(target)
+        for folder in folders:
+            os.fsync(folder)
+
+
+@contextmanager
+def alone_in(folder: Path) -> Iterator[int]:
+    """A folder while nobody else puts files in place there; a draft is its owner's anyway."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        if not folder.match(DRAFTS):
+            with suppress(OSError):  # some file systems lock no folders
+                fcntl.flock(handle, fcntl.LOCK_EX)
+        yield handle
+    finally:
         os.close(handle)
 
 
@@ -148,7 +166,10 @@ def held_alone(path: Path, hint: str = "") -> Iterator[None]:
 
 def clear_leftovers(folder: Path, pattern: str) -> None:
     """Remove drafts and folders of this user that no process holds; what is not ours is left alone."""
-    for path in folder.glob(pattern):
+    found: list[Path] = []
+    with suppress(OSError):  # a folder that cannot be listed
+        found.extend(folder.glob(pattern))
+    for path in found:
         with suppress(OSError):
             handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
             try:
@@ -156,6 +177,20 @@ def clear_leftovers(folder: Path, pattern: str) -> None:
                     shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
             finally:
                 os.close(handle)
+
+
+def is_held(draft: Path) -> bool:
+    """Whether somebody is still writing a draft, or may be."""
+    try:
+        handle = os.open(draft, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    try:
+        return not lock(handle)
+    finally:
+        os.close(handle)
 
 
 def lock(handle: int) -> bool:

@@ -2,23 +2,27 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
 from kech.engines import ColumnFacts, Mapping1D
-from kech.errors import KechError
+from kech.errors import BadOption, KechError
+from kech.grid import Ints
+from kech.hints import Hint, hint_at_codes, hint_at_far_rows, hint_at_text
 from kech.points import build_axis
+from kech.rulers import Floats
 from kech.table import Table
 
 NAMED = {
     "identifier": r"(name|surname|e?mail|phone|mobile|ssn|passport|address|street|iban|account|url|ip)s?"
     r"|.*_(name|id|uuid|email|phone)|id|uuid|id_.*",
-    "sensitive": r".*(disease|diagnos|illness|salary|income|wage|religion|medic|drug|treatment|hiv|crime|vote).*",
+    "sensitive": r".*(disease|diagnos|illness|salary|income|wage|religion|medic|drug|treatment|hiv|crime|vote"
+    r"|injur|symptom|allerg).*",
     "quasi-identifier": r"(.*_)?(age|sex|gender|dob|zip|race|job|city|town|state|county|height|weight)(_.*)?"
-    r"|.*(birth|born|zipcode|postal|postcode|ethnic|education|degree|marital|occupation|profession|country"
-    r"|region|nationality|native|language|children|workclass).*",
+    r"|.*(birth|born|zip_?code|postal|post_?code|ethnic|education|degree|marital|occupation|profession|country"
+    r"|region|nationality|native|language|children|workclass|plz|postleitzahl|geburt|geboren).*",
 }
 BARS = 24  # of a histogram
 MOST_COUNTED = 100_000  # distinct values of a column that is drawn
@@ -38,6 +42,9 @@ class ColumnReport:
     histogram: tuple[int, ...] = ()  # rows in equal steps of numbers and dates, or of the most frequent values
     generalized: str | None = None  # how kech would generalize it, for quasi-identifiers
     trouble: str | None = None  # why it could not be generalized as it is
+    hint: str | None = None  # what its owner should know
+    suggested: str | None = None  # the kind of axis that suits better
+    reading: dict[str, Any] = field(default_factory=dict)  # how the table should be read
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,21 +59,25 @@ class Inspection:
     quasi_identifiers: tuple[str, ...]
     unique_share: float | None
     k: int | None
+    first_rows: list[list[str | None]] | None = None  # as they are read, where they were asked for; PRIVATE
 
     def to_json(self) -> dict[str, Any]:
         """The object `kech inspect --json` prints."""
         return asdict(self)
 
 
-def inspect_table(table: Table) -> Inspection:
-    """Describe every column; measure uniqueness on the quasi-identifiers, named or guessed."""
+def inspect_table(table: Table, *, rows: int = 0) -> Inspection:
+    """Describe every column; measure uniqueness on the quasi-identifiers, named or guessed; show the first rows."""
+    if rows < 0:
+        raise BadOption("--rows", "it is a number of rows, 0 or more.")
     facts = {name: table.facts(name) for name in table.loaded}
     guessed = {name: given_role(table, name) or guess_role(name, facts[name]) for name in table.loaded}
     chosen = tuple(name for name, (role, _) in guessed.items() if role == "quasi-identifier")
     share, k = uniqueness(table, chosen)
     source = table.source
     reports = tuple(describe(table, name, facts[name], *guessed[name]) for name in table.loaded)
-    return Inspection(table.rows, source.format, source.delimiter, source.encoding, reports, chosen, share, k)
+    first = table.head(rows) if rows else None
+    return Inspection(table.rows, source.format, source.delimiter, source.encoding, reports, chosen, share, k, first)
 
 
 def given_role(table: Table, column: str) -> tuple[str, str] | None:
@@ -100,27 +111,49 @@ def describe(table: Table, column: str, facts: ColumnFacts, role: str, reason: s
         if role == "quasi-identifier" and facts.rows:
             generalized = wording(build_axis(table, column, "auto")[0].parameters(()))
     except KechError as refusal:
-        trouble = str(refusal) if role == "quasi-identifier" else None
-    histogram = count_bars(table, column, facts, kind)
-    return ColumnReport(column, kind, facts.distinct, facts.nulls, role, reason, histogram, generalized, trouble)
+        trouble = refusal.typed if role == "quasi-identifier" else None
+    bars, hint = count_bars(table, column, facts, kind, role)
+    also = (hint.says, hint.axis, hint.reading) if hint else ()
+    return ColumnReport(column, kind, facts.distinct, facts.nulls, role, reason, bars, generalized, trouble, *also)
 
 
-def count_bars(table: Table, column: str, facts: ColumnFacts, kind: str) -> tuple[int, ...]:
-    """Rows in equal steps between the smallest and the largest number or date, or rows of the most frequent values."""
+def count_bars(
+    table: Table, column: str, facts: ColumnFacts, kind: str, role: str
+) -> tuple[tuple[int, ...], Hint | None]:
+    """A histogram, and a hint: rows in equal steps of numbers or dates, or rows of the most frequent values."""
     if not 0 < facts.distinct <= MOST_COUNTED:
-        return ()
+        return (), None
     read = kind if kind in ("number", "date") else "text"
     values, counts = table.engine.count_values(table.index(column), read)
     if read == "text":
-        return tuple(np.sort(counts)[::-1][:BARS].tolist())
+        hint = hint_at_text(values) if column not in table.axes and role != "identifier" else None
+        return tuple(np.sort(counts)[::-1][:BARS].tolist()), hint
     known = np.isfinite(values)
     if not known.any():
-        return ()
-    low, high = (float(end) / BARS for end in (values[known].min(), values[known].max()))  # the range may overflow
-    steps = min(BARS, facts.distinct)
-    place = np.floor((values[known] / BARS - low) / (high - low) * steps) if high > low else np.zeros(known.sum())
-    bars = np.bincount(np.clip(place, 0, steps - 1).astype(int), weights=counts[known], minlength=steps)
+        return (), None
+    return step_bars(values[known], counts[known]), hint_at_line(
+        table, column, kind, role, values[known], counts[known]
+    )
+
+
+def step_bars(values: Floats, counts: Ints) -> tuple[int, ...]:
+    """Rows in equal steps between the smallest and the largest value."""
+    low, high = (float(end) / BARS for end in (values.min(), values.max()))  # the range may overflow
+    steps = min(BARS, len(values))
+    place = np.floor((values / BARS - low) / (high - low) * steps) if high > low else np.zeros(len(values))
+    bars = np.bincount(np.clip(place, 0, steps - 1).astype(int), weights=counts, minlength=steps)
     return tuple(bars.astype(int).tolist())
+
+
+def hint_at_line(table: Table, column: str, kind: str, role: str, values: Floats, counts: Ints) -> Hint | None:
+    """What to say of a quasi-identifier of numbers or dates."""
+    if role != "quasi-identifier":
+        return None
+    if kind == "number" and column not in table.axes:
+        texts, _ = table.engine.count_values(table.index(column), "text")
+        if hint := hint_at_codes(column, texts):
+            return hint
+    return hint_at_far_rows(values, counts)
 
 
 def wording(parameters: dict[str, Any]) -> str:

@@ -142,6 +142,21 @@ class GeneralizationLattice:
             raise BadOption("rank", f"{tuple(low)} is not below {tuple(high)}; there is no map between them.")
         return self.classes_of(high)
 
+    def neighbours(self, levels: Sequence[int]) -> dict[str, Any]:
+        """The object `kech lattice --node --json` prints: a node, and those one step above and below it."""
+        node = self.check(levels)
+
+        def step(j: int, by: int) -> Levels:
+            return (*node[:j], node[j] + by, *node[j + 1 :])
+
+        return {
+            "private": True,
+            "heights": dict(zip(self.columns, self.heights, strict=True)),
+            "node": self._figures(node),
+            "up": [self._figures(step(j, 1)) for j, last in enumerate(self.top) if node[j] < last],
+            "down": [self._figures(step(j, -1)) for j, level in enumerate(node) if level],
+        }
+
     def partition(self, levels: Sequence[int], k: int | None = None, suppress: float = 0.0) -> Partition:
         """The classes of a node, each with the cells of the levels as its box; those of fewer than k are left out.
 
@@ -276,6 +291,11 @@ class GeneralizationLattice:
         }
 
     # -- inside ----------------------------------------------------------------------------------------
+
+    def _figures(self, levels: Levels) -> dict[str, Any]:
+        """What a node gives and costs."""
+        classes, k, loss = self.classes_of(levels), self.k_of(levels), self.loss_of(levels)
+        return {"levels": dict(zip(self.columns, levels, strict=True)), "k": k, "classes": classes, "loss": loss}
 
     def _published(self, at: Sequence[Level], point: Ints) -> Points:
         """The points on the axes of some levels, measured by those that are published."""

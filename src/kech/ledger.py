@@ -20,15 +20,16 @@ from typing import Any
 import msgspec
 
 from kech.certificate.cells import digest
-from kech.errors import BadLedger, BadOption, CannotWrite
-from kech.files import held_alone, write_text
+from kech.databases import Address, find_address, open_database
+from kech.errors import BadLedger, BadOption, CannotWrite, KechError, NoSuchFile
+from kech.files import held_alone, is_held, private_folder, write_text
 
 VERSION = 1
 KEY = "[0-9a-f]{64}"
 SHORTEST = 8  # letters of a hash that name a release
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One release: keyed hashes of its table and of where that lay, a plain one of the published file."""
 
     table: str
@@ -36,6 +37,8 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     release: str  # SHA-256 of the file
     k: int
     time: str  # UTC
+    draft: str = ""  # while it is put in place: a file or folder that is gone once it is
+    address: str = ""  # likewise: the table of a database that it becomes
 
     @property
     def when(self) -> str:
@@ -88,6 +91,22 @@ class Ledger:
         """Put a book in place, whole or not at all; the ledger must be held."""
         write_text(self.path, msgspec.json.format(msgspec.json.encode(book)).decode() + "\n", private=True)
 
+    def add(self, book: Book, entry: Entry) -> None:
+        """Enter one more release; the ledger must be held."""
+        self.write(Book(book.ledger, book.key, [*book.releases, entry]))
+
+    def settle(self) -> None:
+        """Strike out what a killed run had entered and never put in place; forget how the others came to their place.
+
+        Where nobody can tell, as with a database that does not answer, an entry stays.
+        """
+        if not self.path.exists() or not any(entry.draft for entry in self.read().releases):
+            return
+        with self.held() as book:
+            fates = [(entry, fate(entry)) for entry in book.releases]
+            kept = [placed(entry) if found == "placed" else entry for entry, found in fates if found != "never"]
+            self.write(Book(book.ledger, book.key, kept))
+
     def listed(self) -> list[dict[str, Any]]:
         """All releases, the first one first; tables are numbered as they came."""
         releases = self.read().releases
@@ -108,6 +127,33 @@ class Ledger:
                 raise BadOption("--forget", "the ledger knows no such release; `kech ledger` lists all.")
             self.write(Book(book.ledger, book.key, [entry for entry in book.releases if entry not in struck]))
         return [entry.release for entry in struck]
+
+
+def fate(entry: Entry) -> str:
+    """What became of a release: "placed", "never", or "open" while somebody is at it or nobody can tell."""
+    if not entry.draft or not Path(entry.draft).exists():
+        return "placed"
+    if is_held(Path(entry.draft)):
+        return "open"
+    address = find_address(entry.address)
+    return fate_of_table(address, entry.release) if address else "never"
+
+
+def fate_of_table(address: Address, release: str) -> str:
+    """Its rows tell, as text; only they do."""
+    try:
+        with private_folder() as folder, open_database(address) as database:
+            database.export(folder / "released.csv")
+            return "placed" if digest(folder / "released.csv") == release else "never"
+    except NoSuchFile:
+        return "never"
+    except KechError:
+        return "open"
+
+
+def placed(entry: Entry) -> Entry:
+    """An entry once its release is in its place."""
+    return msgspec.structs.replace(entry, draft="", address="")
 
 
 def open_ledger() -> Ledger:

@@ -6,6 +6,7 @@ boxes on two axes.
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from os import PathLike
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,6 +20,7 @@ from kech.grid import Ints
 from kech.partition import Partition
 from kech.release import Release
 from kech.rulers import DAY, Floats
+from kech.sentences import consequences
 from kech.spectrum import EVEN, line
 
 MOST_TICKS = 24
@@ -43,12 +45,13 @@ class Outlook:
 
     figures: dict[str, Any]  # a row of the spectrum
     columns: tuple[ColumnOutlook, ...]
+    words: tuple[str, ...]  # what it does, in sentences
     names: tuple[str, ...]  # of the published columns
     before: list[Cells]
     after: list[Cells | None]  # None where a row is left out
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, for a page."""
+        """The object `kech outlook --json` prints."""
         return {"private": True, **asdict(self)}
 
 
@@ -75,8 +78,14 @@ class Plane:
     boxes: list[list[float]]
 
     def to_json(self) -> dict[str, Any]:
-        """All of it, for a page."""
+        """The object `kech plane --json` prints."""
         return {"private": True, **asdict(self)}
+
+    def plot(self, path: str | PathLike[str] | None = None, *, ax: Any = None) -> Any:
+        """Draw it; the matplotlib axes, or a file (.svg, .png, .html) where a path is given.  PRIVATE."""
+        from kech.plot_plane import draw_plane, save_plane
+
+        return draw_plane(self, ax=ax) if path is None else save_plane(self, path)
 
 
 # -- the outlook of a release ------------------------------------------------------------------------------
@@ -84,6 +93,8 @@ class Plane:
 
 def compute_outlook(release: Release, *, rows: int = 10) -> Outlook:
     """Figures, columns, and the first rows before and after; a row that several classes share is shown in one."""
+    if rows < 0:
+        raise BadOption("--rows", "it is a number of rows, 0 or more.")
     partition, asked = release.partition, release.parameters
     figures = asdict(line(asked["cut"], asked["k"], partition, None, asked.get("t_kind", "equal")))
     columns = tuple(describe(partition, j, figures["loss_per_column"]) for j in range(len(partition.points.axes)))
@@ -92,7 +103,8 @@ def compute_outlook(release: Release, *, rows: int = 10) -> Outlook:
     before = [[row[at] for at in held] for row in table.head(rows)]
     classes = find_classes(release, len(before))
     after = [None if group < 0 else relabel(release, row, group) for row, group in zip(before, classes, strict=True)]
-    return Outlook(figures, columns, release.columns, before, after)
+    words = tuple(consequences(figures | {"k": partition.k}, columns, asked, partition.suppressed / partition.rows_in))
+    return Outlook(figures, columns, words, release.columns, before, after)
 
 
 def describe(partition: Partition, j: int, losses: dict[str, float]) -> ColumnOutlook:

@@ -27,6 +27,8 @@ class TableSection(_Section):
     delimiter: str | None = None
     encoding: str | None = None
     null_values: list[str] = []
+    decimal: str | None = None  # "," where numbers are written 1.234,5
+    dates: str | None = None  # dmy where they are written 31.12.2020, mdy where 12/31/2020
 
 
 class RolesSection(_Section):
@@ -64,7 +66,12 @@ class ReleaseSection(_Section):
     t: float | None = None
     t_kind: str = "equal"
     alpha: float | None = None
+    max_points: int | None = None  # beyond, axes are made coarser
     labels: str = "brackets"  # how intervals are written: brackets, dash or columns
+
+    def wishes(self) -> dict[str, Any]:
+        """What `make_release` takes."""
+        return msgspec.structs.asdict(self)
 
 
 class Plan(_Section):
@@ -117,11 +124,20 @@ def plan_from(inspection: Inspection, k: int, given: Plan) -> Plan:
     found = {name: [c.column for c in inspection.columns if c.role == role] for role, name in roles.items()}
     kinds = {"number": "numeric", "date": "date", "text": "categorical"}
     axes = {
-        name: AxisSection(kind=None if c.trouble else kinds.get(c.type))
+        name: AxisSection(kind=None if c.trouble else c.suggested or kinds.get(c.type))
         for c in inspection.columns
         if (name := c.column) in found["quasi_identifiers"]
     }
-    table = TableSection(inspection.delimiter, inspection.encoding, given.table.null_values)
+    reading = given.table
+    for column in inspection.columns:
+        marks = [*reading.null_values, *column.reading.get("null_values", [])]
+        reading = msgspec.structs.replace(
+            reading,
+            null_values=list(dict.fromkeys(marks)),
+            decimal=reading.decimal or column.reading.get("decimal"),
+            dates=reading.dates or column.reading.get("dates"),
+        )
+    table = msgspec.structs.replace(reading, delimiter=inspection.delimiter, encoding=inspection.encoding)
     release = msgspec.structs.replace(given.release, k=k, eps=None)
     return Plan(table, RolesSection(**found, keep=given.roles.keep), axes | given.axes, given.hierarchies, release)
 

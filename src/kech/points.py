@@ -6,6 +6,7 @@ matter, a point consists of grains: its rows told apart by their sensitive value
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,31 @@ from numpy.typing import NDArray
 
 from kech._kernels import Widths
 from kech.axes import Axis, Codes, build_line_axis, build_rank_axis, build_tree_axis
+from kech.coarsening import cover, covering_error, fitting_step, joint_error, rounded
 from kech.engines import Mapping1D
-from kech.errors import BadHierarchy, BadOption, NoQuasiIdentifier
+from kech.errors import BadHierarchy, BadOption, NoQuasiIdentifier, TooManyPoints
 from kech.hierarchy import build_prefix_tree, find_hierarchies, looks_like_codes, read_hierarchy, star_tree
+from kech.progress import report
 from kech.table import AxisChoice, Table
+
+GRAIN_BYTES = 300  # of memory that a grain takes, with those of the engine
+WIDEST = 2.0  # of a step: whatever can be joined, or moved half as far, is one
+SAMPLE = 500_000  # rows that tell how coarse axes must be
+
+
+@dataclass(frozen=True, slots=True)
+class Coarse:
+    """How many points there may be, and what becomes of axes that have more."""
+
+    most: int | None = None  # None: as many as memory allows
+    k: int = 1  # the smallest that will be asked for
+    rounding: bool = False  # move values to the middle of their cells; otherwise cells are printed whole
+
+    def limit(self, table: Table) -> int:
+        """Points that are allowed."""
+        if self.most is not None and self.most < 1:
+            raise BadOption("--max-points", "give a number of points, 1 or more.")
+        return self.most if self.most is not None else max(table.room // TooManyPoints.each, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +49,7 @@ class Origin:
     grid: str | float
     steps: bool
     with_secrets: bool
+    coarse: "Coarse"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,6 +63,8 @@ class Points:
     grains: "Grains | None" = None
     origin: Origin | None = None
     left_out: int = 0  # rows of the table that are in no point
+    step: float = 0.0  # axes were coarsened to cells no wider than this
+    moved: tuple[float, ...] = ()  # where values were moved to the middle of their cells: the error of each axis
 
     @property
     def rows(self) -> int:
@@ -55,6 +80,10 @@ class Points:
     def at(self, k: int) -> "Points":
         """The same points on the axes as they may be published for k."""
         return replace(self, axes=tuple(axis.at(k) for axis in self.axes))
+
+    def eps_error(self, metric: str = "box") -> float:
+        """By how much coarse axes can change a radius: up and down where values were moved, otherwise only up."""
+        return joint_error(self.moved or [covering_error(axis) for axis in self.axes], metric)
 
     def widths(self) -> Widths:
         """The axes as the kernels know them."""
@@ -88,18 +117,70 @@ class Grains(Points):
 
 
 def build_points(
-    table: Table, *, grid: str | float = "auto", steps: bool = False, with_secrets: bool = False
+    table: Table,
+    *,
+    grid: str | float = "auto",
+    steps: bool = False,
+    with_secrets: bool = False,
+    coarse: Coarse = Coarse(),  # noqa: B008
 ) -> Points:
-    """Code every quasi-identifier, then one GROUP BY in the engine; with `steps`, auto grids have equal steps."""
+    """Code every quasi-identifier, then one GROUP BY in the engine; with `steps`, auto grids have equal steps.
+
+    Where there would be too many points, axes become coarser until there are not; equal steps are refused.
+    """
     if not table.quasi_identifiers:
         raise NoQuasiIdentifier
     check_grid(grid)
+    most = coarse.limit(table)
     coded = [build_axis(table, column, grid, steps=steps) for column in table.quasi_identifiers]
-    axes, mappings = zip(*coded, strict=True)
-    origin = Origin(table, grid, steps, with_secrets)
-    if with_secrets and table.sensitive:
-        return build_grains(origin, axes, mappings)
-    return Points(axes, mappings, *table.engine.group(mappings), origin=origin)
+    axes, mappings = (tuple(part) for part in zip(*coded, strict=True))
+    origin = Origin(table, grid, steps, with_secrets, coarse)
+    if steps or not looks_too_many(table, axes, mappings, most):
+        try:
+            return group_points(origin, axes, mappings, most)
+        except TooManyPoints:
+            if steps:
+                raise
+    return coarse_points(origin, axes, mappings, most)
+
+
+def looks_too_many(table: Table, axes: Sequence[Axis], mappings: Sequence[Mapping1D], most: int) -> bool:
+    """Whether a sample of rows alone has more points than are allowed, so that grouping all is in vain."""
+    if min(table.rows, prod(axis.size for axis in axes)) <= most:
+        return False
+    return len(np.unique(sample_rows(table, mappings), axis=0)) > most
+
+
+def sample_rows(table: Table, mappings: Sequence[Mapping1D]) -> Codes:
+    """Codes of rows at equal distances."""
+    return table.engine.code_rows(mappings, every=max(table.rows // SAMPLE, 1))
+
+
+def coarse_points(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], most: int) -> Points:
+    """Points on axes that are just coarse enough; where the sample promised too much, still coarser ones."""
+    coarse, table = origin.coarse, origin.table
+    sample = sample_rows(table, mappings)
+    step = fitting_step(axes, sample, table.rows, most, coarse.k, rounding=coarse.rounding)
+    while True:
+        report("making axes coarser")
+        if coarse.rounding:
+            made, moved = (tuple(part) for part in zip(*(rounded(axis, step) for axis in axes), strict=True))
+        else:
+            made, moved = tuple(cover(axis, step, coarse.k) for axis in axes), ()
+        coded = tuple(replace(mapping, codes=axis.codes) for mapping, axis in zip(mappings, made, strict=True))
+        try:
+            return replace(group_points(origin, made, coded, most), step=step, moved=moved)
+        except TooManyPoints:
+            if step >= WIDEST:
+                raise
+            step = min(1.5 * step, WIDEST)
+
+
+def group_points(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], most: int) -> Points:
+    """One GROUP BY, refused where it finds more points than are allowed."""
+    if origin.with_secrets and origin.table.sensitive:
+        return build_grains(origin, axes, mappings, most)
+    return Points(axes, mappings, *origin.table.engine.group(mappings, most), origin=origin)
 
 
 def points_without(points: Points, left_out: NDArray[np.int64]) -> Points:
@@ -108,7 +189,9 @@ def points_without(points: Points, left_out: NDArray[np.int64]) -> Points:
     if origin is None:
         raise BadOption("--suppress", "these points have no table from which rows could be left out.")
     rest = origin.table.without(points.mappings, left_out)
-    made = build_points(rest, grid=origin.grid, steps=origin.steps, with_secrets=origin.with_secrets)
+    made = build_points(
+        rest, grid=origin.grid, steps=origin.steps, with_secrets=origin.with_secrets, coarse=origin.coarse
+    )
     rows = points.left_out + int(points.weights[left_out].sum())
     grains = made.grains and replace(made.grains, left_out=rows)
     return replace(made, grains=grains, left_out=rows)
@@ -131,16 +214,18 @@ def places_among(rest: Points, points: Points, kept: NDArray[np.int64]) -> NDArr
     return place
 
 
-def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...]) -> Points:
+def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], most: int) -> Points:
     """The same GROUP BY with the sensitive columns behind the others; what agrees on the others is one point."""
     table = origin.table
     coded = [code_secret(table, column) for column in table.sensitive]
     sensitive, secret_mappings = zip(*coded, strict=True)
     everything = (*mappings, *secret_mappings)
-    held, rows = table.engine.group(everything)
+    held, rows = table.engine.group(everything, max(most, table.room // GRAIN_BYTES))
     codes, secrets = (np.ascontiguousarray(part) for part in np.hsplit(held, [len(axes)]))
     new = np.r_[True, (np.diff(codes, axis=0) != 0).any(axis=1)][: len(codes)]
     first, point = np.flatnonzero(new), np.cumsum(new) - 1
+    if len(first) > most:
+        raise TooManyPoints(len(first), most)
     weights = np.add.reduceat(rows, first) if len(rows) else rows
     grains = Grains(axes, everything, codes, rows, origin=origin, point=point, secrets=secrets, sensitive=sensitive)
     return Points(axes, mappings, np.ascontiguousarray(codes[first]), weights, grains, origin)

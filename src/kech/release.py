@@ -32,7 +32,7 @@ from kech.loss import mean_loss, published_loss
 from kech.mapping import ValueTally, mapping_aside
 from kech.models import set_goals
 from kech.partition import Partition, build_partition, deal
-from kech.points import Grains, Points
+from kech.points import Coarse, Grains, Points
 from kech.progress import report
 from kech.spectrum import check_ks, coded_points, partitions
 from kech.table import Table
@@ -136,15 +136,19 @@ class Release:
         ledger: Ledger | bool = True,
         earlier: Sequence[str | PathLike[str]] = (),
         allow_composition: bool = False,
+        within: Path | None = None,
     ) -> dict[str, Any]:
         """Write the table (.csv, .parquet or a table of a database) and its certificate; give back the certificate.
 
         The certificate of a file lies beside it unless it is named: `<path>.certificate.json`.  Both are written aside,
         checked from what was written alone, and put in place last.  A table that was released before (the ledger
         knows; `earlier` names the files) is refused unless this release is coarser, or composition allowed.
+        A file `within` a folder that is itself a draft is in its place once that folder is.
         `mapping` names a .json file for the values behind the labels of each class: PRIVATE, for its owner only.
         """
         also, admission = asked(ledger, allow_composition), (ledger, earlier, allow_composition)
+        if book := chosen(ledger):
+            book.settle()
         if address := find_address(path):
             return self.write_table(address, certificate, mapping, also, admission)
         with clear_refusals(Path(path)):
@@ -164,7 +168,8 @@ class Release:
             certified = self.certify(draft, target.name, format, also)
             certificate_draft.write_text(as_json(certified), "utf-8")
             mapped.fill(certified["file"]["sha256"])
-            with self.admitted(Draft(draft, certificate_draft, certified, target, self.table), *admission):
+            drafted = Draft(draft, certificate_draft, certified, target, self.table, within or draft)
+            with self.admitted(drafted, *admission):
                 put_in_place({draft: target, certificate_draft: beside})
                 mapped.put_in_place()
         return certified
@@ -199,7 +204,8 @@ class Release:
                 certified = self.certify(text, address.table, "csv", also)
                 draft.write_text(as_json(certified), "utf-8")
                 mapped.fill(certified["file"]["sha256"])
-                with self.admitted(Draft(text, draft, certified, beside, self.table), *admission):
+                drafted = Draft(text, draft, certified, beside, self.table, draft, address)
+                with self.admitted(drafted, *admission):
                     table.put_in_place()
                     text.unlink()
                     put_in_place({draft: beside})
@@ -216,13 +222,16 @@ class Release:
     ) -> Iterator[None]:
         """What the ledger says of a release while it is put in place."""
         report("looking for earlier releases")
-        book = (open_ledger() if ledger else None) if isinstance(ledger, bool) else ledger
-        with admitted(drafted, book, earlier, allow_composition) as word:
+        with admitted(drafted, chosen(ledger), earlier, allow_composition) as word:
             yield
         self.words.append(word)
 
     def told(
-        self, path: str | PathLike[str], certificate: dict[str, Any], beside: str | PathLike[str] | None = None
+        self,
+        path: str | PathLike[str],
+        certificate: dict[str, Any],
+        beside: str | PathLike[str] | None = None,
+        mapping: str | PathLike[str] | None = None,
     ) -> dict[str, Any]:
         """The object `kech release --json` prints of what was written, with what its maker should look at."""
         table = self.table
@@ -232,10 +241,12 @@ class Release:
             "certificate": str(beside or certificate_path(Path(path))),
             **certificate["claims"],
             "measured": certificate["measured"],
+            "coarse": self.parameters.get("coarse"),
             "dropped": list(table.dropped),
             "ledger": self.words[-1].to_json(),
             "identifying": [name for name, x in kept if x.type == "text" and x.distinct > NEARLY_ALL * x.rows],
             "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "auto") not in HIDING],
+            "mapping": None if mapping is None else str(mapping),
         }
 
     def certify(self, draft: Path, name: str, format: str, also: dict[str, Any]) -> dict[str, Any]:
@@ -280,6 +291,7 @@ def make_release(
     t: float | None = None,
     t_kind: str = "equal",
     alpha: float | None = None,
+    max_points: int | None = None,
     labels: str = "brackets",
 ) -> Release:
     """Part the rows into classes of at least k rows by the named cut.
@@ -289,10 +301,11 @@ def make_release(
     (quick, normal, best, or seconds) and a seed.  In every class every sensitive column keeps l (distinct, entropy, or
     recursive with c), t (equal or ordered distance) and alpha, where they are asked for.  `labels` is how intervals are
     written: brackets `[22, 25]`, dash `22-25`, or columns, one for each end.
+    More points than `max_points` (otherwise: than memory holds) make the axes coarser, and the certificate says so.
     """
     check_form(labels)
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
-    points = coded_points(table, cut, grid)
+    points = coded_points(table, cut, grid, Coarse(max_points, k or 2))
     wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
     if eps is not None:
         partition = regime_at(points, k, cut, eps, wishes)
@@ -307,10 +320,16 @@ def make_release(
     asked |= {} if cut != "regime" else {"reading": reading} if eps is None else {"eps": eps}
     asked |= {"suppress": suppress} if suppress else {}
     asked |= goals.asked() if goals else {}
+    asked |= coarseness(partition.points)
     origin = partition.points.origin
     release = Release(origin.table if origin else table, partition, asked, version("kech"), labels)
     check_names([output.name for name in release.columns for output in release.outputs(name)])
     return release
+
+
+def coarseness(points: Points) -> dict[str, Any]:
+    """What a reader should know of axes that were made coarser."""
+    return {"coarse": {"step": points.step, "eps_error": points.eps_error()}} if points.step else {}
 
 
 def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishes) -> Partition:
@@ -328,6 +347,11 @@ def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishe
     if wishes.goals:
         check_goals(found, wishes.goals, "and the components at this eps reach")
     return found
+
+
+def chosen(ledger: Ledger | bool) -> Ledger | None:
+    """The ledger of this user, one of the caller's own, or none."""
+    return (open_ledger() if ledger else None) if isinstance(ledger, bool) else ledger
 
 
 def asked(ledger: Ledger | bool, allow_composition: bool) -> dict[str, Any]:

@@ -79,6 +79,8 @@ def review_hierarchy(
     """
     if column not in table.columns:
         raise NoSuchColumn(column, table.columns)
+    if column not in table.loaded:
+        raise BadOption("column", f"{column!r} has no role among those named, so it was not read. Give it one.")
     if kind is not None and (kind not in KINDS or source is not None):
         raise BadOption("--kind", f"choose among {', '.join(KINDS)}, or give a hierarchy, not both.")
     if pad and source is None:

@@ -21,7 +21,7 @@ from kech.loosening import loosen
 from kech.loss import column_losses, discernibility, largest_radius, mean_loss
 from kech.models import distances, distinct_values, set_goals
 from kech.partition import Partition, deal, tally_secrets
-from kech.points import Points, build_points
+from kech.points import Coarse, Points, build_points
 from kech.progress import report
 from kech.table import Table
 
@@ -45,6 +45,7 @@ class SpectrumRow:
     k: int
     cut: str
     eps: float
+    eps_error: float  # by how much coarse axes make it larger, at most; 0 where they are not
     eps_lower_bound: float | None  # of every partition of these points
     classes: int
     loss: float
@@ -66,6 +67,7 @@ class Spectrum:
     points: int
     columns: tuple[str, ...]
     lines: tuple[SpectrumRow, ...]
+    step: float = 0.0  # of coarse axes
     library: str | None = None  # of dataframes: the caller's
 
     def __repr__(self) -> str:
@@ -97,6 +99,7 @@ class Spectrum:
         return {
             "rows": self.table_rows,
             "points": self.points,
+            "step": self.step,
             "quasi_identifiers": list(self.columns),
             "spectrum": self.rows(),
         }
@@ -118,19 +121,22 @@ def compute_spectrum(
     t: float | None = None,
     t_kind: str = "equal",
     alpha: float | None = None,
+    max_points: int | None = None,
 ) -> Spectrum:
     """Fill k = 2 .. 100, or the k named, for each cut; the reading is for the regime cut, effort for the search.
 
     l, t and alpha are goals for every class and sensitive column, as in a release; the rows show what is reached.
+    More points than `max_points` (otherwise: than memory holds) make the axes coarser: eps_error says by how much.
     """
     cuts = (cut,) if isinstance(cut, str) else tuple(cut)
     ks = check_ks(k, table.rows)
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
     wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
-    coded = {name in EVEN: coded_points(table, name, grid) for name in cuts}
+    coarse = Coarse(max_points, ks[0])
+    coded = {name in EVEN: coded_points(table, name, grid, coarse) for name in cuts}
     lines = [line for name in cuts for line in fill(coded[name in EVEN], ks, name, wishes, t_kind)]
-    points = len(coded[cuts[0] in EVEN].weights)
-    return Spectrum(table.rows, points, table.quasi_identifiers, tuple(lines), table.library)
+    points = coded[cuts[0] in EVEN]
+    return Spectrum(table.rows, len(points.weights), table.quasi_identifiers, tuple(lines), points.step, table.library)
 
 
 def fill(points: Points, ks: Sequence[int], cut: str, wishes: Wishes, t_kind: str) -> Iterator[SpectrumRow]:
@@ -157,9 +163,9 @@ def known_bounds(points: Points, ks: Sequence[int], wishes: Wishes) -> dict[int,
     return found
 
 
-def coded_points(table: Table, cut: str, grid: str | float) -> Points:
+def coded_points(table: Table, cut: str, grid: str | float, coarse: Coarse) -> Points:
     """The points a cut works on: the domain cut needs equal steps."""
-    return build_points(table, grid=grid, steps=cut in EVEN, with_secrets=True)
+    return build_points(table, grid=grid, steps=cut in EVEN, with_secrets=True, coarse=coarse)
 
 
 def partitions(points: Points, ks: Sequence[int], cut: str, wishes: Wishes) -> Iterator[Partition]:
@@ -193,6 +199,7 @@ def line(cut: str, k: int, partition: Partition, bound: Bound | None, t_kind: st
         k=k,
         cut=cut,
         eps=largest_radius(partition),
+        eps_error=partition.points.eps_error(),
         eps_lower_bound=partition.eps_bound if partition.eps_bound is not None else bound and bound.eps,
         classes=partition.classes,
         loss=mean_loss(partition),

@@ -27,6 +27,7 @@ from kech.sources import Source, find_fault, measure_parquet, open_source, read_
 MOST_THREADS = 256
 BLOWN_UP = 1000  # times its size on disk: no table of people repeats itself so much
 WISHES = {"number": "numeric", "date": "date", "text": "categorical"}  # how a kind is asked for
+DECIMALS, DATES = (".", ","), ("ymd", "dmy", "mdy")
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "keep")
 
 
@@ -72,6 +73,11 @@ class Table:
     def rows(self) -> int:
         """Number of rows."""
         return self.facts(self.loaded[0]).rows
+
+    @property
+    def room(self) -> int:
+        """Bytes of memory that may be used."""
+        return room_of(self.reading.get("memory"))
 
     @property
     def loaded(self) -> tuple[str, ...]:
@@ -183,6 +189,8 @@ def read_table(
     null_values: Sequence[str] = (),
     delimiter: str | None = None,
     encoding: str | None = None,
+    decimal: str | None = None,
+    dates: str | None = None,
     memory: str | None = None,
     threads: int | None = None,
     engine: str | None = None,
@@ -193,6 +201,7 @@ def read_table(
     A table of a database is named by its address: `postgresql://user@host/base?table=schema.name` (its rows stay in
     the server), `duckdb:file.db#table`, or what Spark reaches: `spark://host:7077/path`, `s3a://bucket/path`.  With
     `engine="spark"` the rows of any file are on the workers of `master`.
+    Text such as 1.234,5 is a number with `decimal=","`; 31.12.2020 is a date with `dates="dmy"`, 12/31/2020 with "mdy".
     Only columns with a role are read, once a quasi-identifier is named; without any, all are.
     """
     roles = {
@@ -203,6 +212,7 @@ def read_table(
     workers = check_threads(threads)
     address = find_address(source)
     chosen = choose_engine(address, engine, master)
+    written = {"decimal": check_choice("--decimal", decimal, DECIMALS), "dates": check_choice("--dates", dates, DATES)}
     made = open_engine(chosen, address, memory=check_memory(memory), threads=workers, master=master)
     try:
         if isinstance(source, str | PathLike | Address):
@@ -213,11 +223,12 @@ def read_table(
             opened, native = open_frame(given), native_library(given)
         check_roles(opened.columns, roles, choices)
         how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
-        reading = {"null_values": as_names(null_values), "memory": memory, "engine": engine, "master": master}
-        table = Table(made, opened, hierarchies=hierarchies, reading=reading, **how)
+        held = {"null_values": as_names(null_values), "memory": memory, "engine": engine, "master": master}
+        table = Table(made, opened, hierarchies=hierarchies, reading=held | written, **how)
         if opened.format in ("parquet", "folder") and chosen == "duckdb":
             check_size(opened, table.loaded, memory)
         load(made, opened, [table.index(name) for name in table.loaded], as_names(null_values), given)
+        made.rewrite(**written)
     except BaseException:
         made.close()
         raise
@@ -312,6 +323,13 @@ def check_roles(columns: Sequence[str], roles: Mapping[str, Sequence[str]], axes
             raise NoSuchColumn(name, columns)
 
 
+def check_choice(option: str, wish: str | None, choices: Sequence[str]) -> str | None:
+    """One of a few words, or nothing said."""
+    if wish is not None and wish not in choices:
+        raise BadOption(option, f"choose among {' '.join(choices)}")
+    return wish
+
+
 def check_memory(memory: str | None) -> str | None:
     """A size such as 2GB."""
     if memory is not None and not re.fullmatch(r"\d{1,6}(\.\d{1,3})?\s*[KMGT]i?B", memory, re.I):
@@ -325,10 +343,15 @@ def check_size(source: Source, wanted: Sequence[str], memory: str | None) -> Non
     What does not fit into memory goes to disk, but not what a tiny file blows up.
     """
     rows, need, stored = measure_parquet(source, wanted)
-    allowed = in_bytes(memory) if memory else int(0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+    allowed = room_of(memory)
     room = allowed if need > BLOWN_UP * stored else allowed + shutil.disk_usage(tempfile.gettempdir()).free
     if need > room:
         raise TooLarge(source.path, rows, need, room)
+
+
+def room_of(memory: str | None) -> int:
+    """Bytes that a limit allows; without one, most of the machine."""
+    return in_bytes(memory) if memory else int(0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 
 
 def in_bytes(memory: str) -> int:

@@ -41,6 +41,7 @@ def verify_release(
 ) -> Figures:
     """Figures of a file whose certificate holds, or of any file on the columns that are named; and its goals hold too.
 
+    `checked` lists the goals that were checked: those of the certificate, and those that were asked here.
     `orders` are those of ordinal sensitive columns.  With the population its people are from, k-map and delta-presence
     are stated; they are None without.
     """
@@ -69,11 +70,14 @@ def check_figures(
 ) -> Figures:
     """Figures of a file that keeps its certificate, and the goals that are wanted."""
     figures: Figures = {}
+    certified: Figures = {}
     k, others = wanted["k"], {name: goal for name, goal in wanted.items() if name != "k"}
     known: Figures = {"values": {name: {"kind": "ordinal", "order": list(o)} for name, o in (orders or {}).items()}}
     if columns is None:
         figures = check_certificate(path, certificate)
         document = read_claims(path, certificate)
+        claimed = document["claims"]
+        certified = {"k": document["parameters"].get("k", claimed["k"]), **claimed.get("goals", {})}
         dialect = {name: document["file"][name] for name in ("format", "delimiter") if name in document["file"]}
         columns = [name for axis in document["quasi_identifiers"] for name in published_columns(axis)]
         sensitive = document["sensitive"]
@@ -84,7 +88,8 @@ def check_figures(
             path, columns, 1 if k is None else k, sensitive, goals=goals.asked() if goals else {}, **known
         )
         figures = found | figures
-    return figures
+    asked = ({} if k is None else {"k": k}) | (goals.asked() if goals else {})
+    return figures | {"checked": {"certified": certified, "asked": asked}}
 
 
 @contextmanager

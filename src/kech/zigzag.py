@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import walk_path
+from kech.barcode import longest_bars
 from kech.errors import BadOption, ResourceError
 from kech.frames import as_frame
 from kech.homology.limits import half_the_memory
@@ -152,14 +153,17 @@ class ZigzagBarcode:
 
         return draw_zigzag(self, k, ax=ax) if path is None else save_zigzag(self, path, k)
 
-    def to_json(self, k: int = 2) -> dict[str, Any]:
-        """The object `kech zigzag --json` prints; `summary` is short where `bars` is long."""
+    def to_json(self, k: int = 2, *, longest: int | None = None) -> dict[str, Any]:
+        """The object `kech zigzag --json` prints, with all bars or the longest; `summary` tells of all."""
+        every = self.bars()
+        bars = longest_bars(every, longest)
         return {
             "private": True,
             "path": [list(node) for node in self.path],
             "columns": list(self.columns),
             "through": self.through,
-            "bars": [bar.to_json() for bar in self.bars()],
+            "bars": [bar.to_json() for bar in bars],
+            "shorter_bars": len(every) - len(bars),
             "summary": self.summary(),
             "positions": [
                 {"position": at, "classes": classes, "k": smallest, "holes": holes}

@@ -48,6 +48,7 @@ def run_attacks(
     if unknown := [name for name in wanted if name not in ATTACKS]:
         raise BadOption("attack", f"{unknown[0]!r} is none; choose among {', '.join(ATTACKS)}.")
     if (second is not None) != ("compose" in wanted):
-        raise BadOption("--second", "compose, and no other attack, takes a second release of the same table.")
+        reason = "another release of the same table, for compose and for no other attack: compose --second OTHER.csv."
+        raise BadOption("--second", reason)
     target = aim(path, original, certificate, second, seed)
     return [attack for name in wanted for attack in ATTACKS[name](target)]

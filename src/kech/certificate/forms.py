@@ -10,6 +10,7 @@ different, so that classes are those of the file.
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from kech.certificate.cells import Batch, Cell, TextTable
@@ -42,7 +43,8 @@ def published_columns(axis: Mapping[str, Any]) -> list[str]:
 
 def as_brackets(table: TextTable, axes: Sequence[Mapping[str, Any]]) -> TextTable:
     """The same table with one column for each axis, and every interval as `[low, high]`."""
-    readers = {axis["column"]: _READERS[form](axis) for axis in axes if (form := form_of(axis)) != "brackets"}
+    forms = {axis["column"]: (form_of(axis), axis) for axis in axes if form_of(axis) != "brackets"}
+    readers = {name: lru_cache(maxsize=None)(_READERS[form](axis)) for name, (form, axis) in forms.items()}
     parts = {axis["column"]: published_columns(axis) for axis in axes if axis["column"] in readers}
     held = {name: found for name, found in parts.items() if set(found) <= set(table.columns)}
     hidden = {part for found in held.values() for part in found}

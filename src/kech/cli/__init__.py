@@ -1,5 +1,6 @@
 """The command line: a command parses, makes one library call, shows."""
 
+import shlex
 import sys
 from collections.abc import Sequence
 
@@ -7,12 +8,12 @@ import cyclopts
 
 import kech
 from kech import screen
-from kech.cli import completions, ledgers, reports, risks, shapes, studio, tables
+from kech.cli import completions, ledgers, outlooks, reports, risks, shapes, studio, tables
 from kech.cli.intake import app
-from kech.errors import KechError, UsageError
+from kech.errors import KechError, NoQuasiIdentifier, UsageError
 from kech.screen.lines import streaming
 
-__all__ = ["app", "completions", "ledgers", "main", "reports", "risks", "shapes", "studio", "tables"]
+__all__ = ["app", "completions", "ledgers", "main", "outlooks", "reports", "risks", "shapes", "studio", "tables"]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -25,6 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             app(words, exit_on_error=False, print_error=False)
         except cyclopts.CycloptsError as misuse:
             sys.exit(screen.refuse(UsageError(f"{misuse} See kech --help."), as_json))
+        except NoQuasiIdentifier as refusal:
+            sys.exit(screen.refuse(NoQuasiIdentifier(refusal.suggested, shlex.join(["kech", *words])), as_json))
         except KechError as refusal:
             sys.exit(screen.refuse(refusal, as_json))
         except MemoryError:

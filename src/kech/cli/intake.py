@@ -5,17 +5,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import cyclopts
 from cyclopts import App, Parameter
 
 import kech
 from kech import screen
-from kech.errors import BadOption
-from kech.plan import AxisSection, Plan, ReleaseSection, RolesSection
+from kech.errors import BadOption, NoQuasiIdentifier
 
-app = App(name="kech", help=kech.__doc__, version=kech.__version__, result_action="return_value")
+if TYPE_CHECKING:
+    from kech.plan import AxisSection, Plan, ReleaseSection
+
+app = App(name="kech", help=kech.__doc__, version=lambda: kech.__version__, result_action="return_value")
 
 MOST_KS = 10_000
 
@@ -68,6 +70,10 @@ class Intake:
     """Field separator of a CSV file; found by itself otherwise."""
     encoding: str | None = None
     """Encoding of a CSV file: utf-8 (default), utf-16 or latin-1."""
+    decimal: str | None = None
+    """Mark of decimals in text: a comma where numbers are written 1.234,5; a point otherwise."""
+    dates: str | None = None
+    """Order of day, month and year in text: dmy (31.12.2020), mdy (12/31/2020), or ymd (default)."""
     memory: str | None = None
     """Memory the engine may use, such as 2GB; larger tables go to encrypted files."""
     threads: Annotated[int | None, Parameter(converter=whole)] = None
@@ -87,21 +93,31 @@ class Intake:
         """What was found, in the way that was asked for."""
         screen.show(found, self.json, draw, last=self.json_lines)
 
-    def settle(self) -> Plan:
+    def settle(self) -> "Plan":
         """The plan, overruled by what was typed."""
-        plan = kech.read_plan(self.plan) if self.plan else Plan()
+        plan = kech.read_plan(self.plan) if self.plan else kech.Plan()
         for role in ("sensitive", "identifiers", "keep"):
             setattr(plan.roles, role, split(getattr(self, role)) or getattr(plan.roles, role))
         plan.roles.quasi_identifiers = split(self.qi) or plan.roles.quasi_identifiers
         plan.table.delimiter = self.delimiter or plan.table.delimiter
         plan.table.encoding = self.encoding or plan.table.encoding
+        plan.table.decimal = self.decimal or plan.table.decimal
+        plan.table.dates = self.dates or plan.table.dates
         plan.table.null_values = split(self.null_values) or plan.table.null_values
         plan.hierarchies = str(self.hierarchies) if self.hierarchies else plan.hierarchies
         plan.release.grid = self.grid or plan.release.grid
         plan.axes |= dict(axis_section(text, plan) for text in self.axis)
         return plan
 
-    def open(self, path: str | Path, plan: Plan) -> kech.Table:
+    def open(self, path: str | Path, plan: "Plan") -> "kech.Table":
+        """The table, read as planned, with a quasi-identifier or more."""
+        table = self.look(path, plan)
+        if not table.quasi_identifiers:
+            with table:
+                raise NoQuasiIdentifier(kech.inspect_table(table).quasi_identifiers)
+        return table
+
+    def look(self, path: str | Path, plan: "Plan") -> "kech.Table":
         """The table, read as planned."""
         screen.doing("reading the table")
         typed = {
@@ -132,7 +148,7 @@ class GoalOptions:
     alpha: float | None = None
     """Largest share that one value may have in a class: --alpha 0.5."""
 
-    def settle(self, release: ReleaseSection) -> None:
+    def settle(self, release: "ReleaseSection") -> None:
         """What was typed comes before the plan; an l of another kind leaves the plan's l behind."""
         if self.l is not None:
             release.l_kind, release.c = "distinct", None
@@ -150,8 +166,10 @@ class SearchOptions:
     """How long to search for a lower loss: quick, normal, best, or seconds for each k; Ctrl-C keeps the best so far."""
     seed: Annotated[int | None, Parameter(converter=whole)] = None
     """Equal seeds give equal partitions, unless effort is in seconds; the order of the rows is always secret."""
+    max_points: Annotated[int | None, Parameter(converter=whole)] = None
+    """Distinct points to work on at most; beyond, axes are made coarser. As many as memory allows otherwise."""
 
-    def settle(self, release: ReleaseSection, cuts: Sequence[str]) -> None:
+    def settle(self, release: "ReleaseSection", cuts: Sequence[str]) -> None:
         """What was typed comes before the plan; only some cuts search."""
         for option, value in (("--effort", self.effort), ("--seed", self.seed)):
             if value is not None and not set(cuts) & {"local", "minimal"}:
@@ -159,7 +177,39 @@ class SearchOptions:
         overrule(release, {**vars(self), "effort": as_effort(self.effort)})
 
 
-def overrule(release: ReleaseSection, typed: Mapping[str, Any]) -> None:
+@Parameter(name="*")
+@dataclass
+class CutOptions:
+    """The goal of a release and the way there."""
+
+    k: Annotated[int | None, Parameter(converter=whole)] = None
+    """Every row hides among at least k."""
+    cut: str | None = None
+    """Style of release: local (lowest loss), minimal (smallest eps, then lowest loss), domain (one level for all rows
+    of a column) or regime (one eps, classes are connected components)."""
+    reading: str | None = None
+    """Reading of the regime cut: strict (default) or homological."""
+    eps: float | None = None
+    """Radius of the regime cut, in place of k."""
+
+    def settle(self, release: "ReleaseSection", search: SearchOptions | None, wanted: GoalOptions | None) -> None:
+        """What was typed comes before the plan; k and eps stand for each other."""
+        release.cut = self.cut or release.cut
+        release.reading = check_reading(self.reading, [release.cut]) or release.reading
+        (search or SearchOptions()).settle(release, [release.cut])
+        (wanted or GoalOptions()).settle(release)
+        if self.k is not None or self.eps is not None:
+            release.k, release.eps = self.k, self.eps
+
+
+def check_reading(reading: str | None, cuts: Sequence[str]) -> str | None:
+    """Only the regime cut has readings."""
+    if reading is not None and "regime" not in cuts:
+        raise BadOption("--reading", "only --cut regime takes it.")
+    return reading
+
+
+def overrule(release: "ReleaseSection", typed: Mapping[str, Any]) -> None:
     """What was typed comes before the plan."""
     for name, value in typed.items():
         if value is not None:
@@ -167,16 +217,26 @@ def overrule(release: ReleaseSection, typed: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def opened_population(population: str | None, plan: Path | None) -> Iterator[kech.Table | int | None]:
+def opened_population(population: str | None, plan: Path | None) -> "Iterator[kech.Table | int | None]":
     """The table of a population, of which a plan names the quasi-identifiers; or its size."""
     if population is None or population.isdecimal():
         yield None if population is None else int(population)
         return
-    given = kech.read_plan(plan) if plan else Plan()
+    from kech.plan import RolesSection
+
+    given = kech.read_plan(plan) if plan else kech.Plan()
     given.roles = RolesSection(quasi_identifiers=given.roles.quasi_identifiers)
     given.axes = {name: axis for name, axis in given.axes.items() if name in given.roles.quasi_identifiers}
     with given.read_table(population) as opened:
         yield opened
+
+
+def check_picture(path: Path | None) -> None:
+    """A picture that cannot be drawn is refused before any work."""
+    if path is not None:
+        from kech.plot import check_plot
+
+        check_plot(path)
 
 
 TableName = Annotated[
@@ -213,8 +273,10 @@ def parse_ks(texts: Sequence[str]) -> list[int]:
     return [k for span in spans for k in span]
 
 
-def axis_section(text: str, plan: Plan) -> tuple[str, AxisSection]:
+def axis_section(text: str, plan: "Plan") -> "tuple[str, AxisSection]":
     """`column=kind`, or `column=low<middle<high`."""
+    from kech.plan import AxisSection
+
     column, equals, wish = text.rpartition("=")
     if not equals or not column:
         raise BadOption("--axis", "write COLUMN=KIND, for example zip=categorical.")

@@ -11,7 +11,6 @@ from kech import screen
 from kech.cli.intake import Flag, Names, TableName, Whole, app
 from kech.cli.risks import Released, as_chances
 from kech.errors import BadOption
-from kech.plan import Plan
 from kech.screen import reports as drawings
 
 
@@ -109,6 +108,6 @@ def compare(
     screen.show({"file": str(table)} | found, json, drawings.comparison)
 
 
-def read_original(original: str | Path, plan: Path | None) -> kech.Table:
+def read_original(original: str | Path, plan: Path | None) -> "kech.Table":
     """The original, read as the plan says."""
-    return (kech.read_plan(plan) if plan else Plan()).read_table(original)
+    return (kech.read_plan(plan) if plan else kech.Plan()).read_table(original)

@@ -10,7 +10,6 @@ import kech
 from kech import screen
 from kech.cli.intake import Flag, Names, Whole, app, opened_population, split
 from kech.errors import BadOption
-from kech.plan import Plan
 from kech.screen import risks as drawings
 
 Released = Annotated[Path, Parameter(help="A released file.")]
@@ -129,7 +128,7 @@ def attack(
 def attacked(table: Path, original: str | Path, plan: Path | None, **options: Any) -> Sequence[dict[str, Any]]:
     """What the attacks found, the original read as the plan says."""
     screen.doing("attacking the release")
-    with (kech.read_plan(plan) if plan else Plan()).read_table(original) as opened:
+    with (kech.read_plan(plan) if plan else kech.Plan()).read_table(original) as opened:
         return [found.to_json() for found in kech.run_attacks(table, opened, **options)]
 
 

@@ -8,9 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 import kech
-from kech.cli.intake import Flag, Intake, TableName, Whole, app, parse_ks, share, split, whole
+from kech.cli.intake import Flag, Intake, TableName, Whole, app, check_picture, parse_ks, share, split, whole
 from kech.errors import BadOption
-from kech.plot import check_plot
 from kech.screen import shapes as drawings
 
 
@@ -26,6 +25,8 @@ def barcode(
     reading: str | None = None,
     radii: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
     zero_length: Flag = False,
+    longest: Annotated[int | None, Parameter(converter=whole)] = None,
+    max_points: Annotated[int | None, Parameter(converter=whole)] = None,
     plot: Path | None = None,
 ) -> None:
     """Show which rows are together while eps grows, and where the table is k-anonymous. PRIVATE: not for publication.
@@ -47,13 +48,17 @@ def barcode(
         Look at these radii only, as Algorithm 1 of the paper does: --radii 0.05,0.10,0.15.
     zero_length: bool
         Show bars of zero length too: twin rows, and holes that are filled the moment they open.
+    longest: int
+        Only so many bars, the longest; the others are counted.
+    max_points: int
+        Distinct points to work on at most; beyond, values move to the middle of cells just wide enough, and eps by
+        what is shown as eps_error at most. As many as memory allows otherwise.
     plot: Path
         Draw the barcode: .svg, .png or .html.
     """
     asked = intake or Intake()
     plan, ks = asked.settle(), parse_ks(k)
-    if plot is not None:
-        check_plot(plot)
+    check_picture(plot)
     dimension = int(has_topology()) if max_dimension is None else max_dimension
     with asked.open(table, plan) as opened:
         found = kech.compute_barcode(
@@ -62,8 +67,9 @@ def barcode(
             max_dimension=dimension,
             grid=asked.grid or "exact",
             zero_length=zero_length,
+            max_points=max_points,
         )
-    shown = found.to_json(min(ks), parse_radii(radii), [reading] if reading else None)
+    shown = found.to_json(min(ks), parse_radii(radii), [reading] if reading else None, longest=longest)
     if plot is not None:
         drawn = found.sampled(parse_radii(radii)) if radii else found
         drawn.plot(plot, k=ks, reading=reading or "homological")
@@ -91,11 +97,13 @@ def lattice(
     intake: Intake | None = None,
     k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
     suppress: Annotated[float | None, Parameter(converter=share)] = None,
-    search: str = "lattice",
+    search: str | None = None,
+    node: str | None = None,
 ) -> None:
     """Show for every k the best and the minimal nodes of the lattice: one level for all rows of a column.
 
     Example: kech lattice people.csv --qi age zip sex --hierarchies trees --k 2,5,10 --suppress 0.02
+    Example: kech lattice people.csv --qi age zip sex --node 2,1,0
 
     Parameters
     ----------
@@ -105,13 +113,30 @@ def lattice(
         Share of the rows that may be left out: 0.02 or 2%.
     search: str
         lattice (all nodes, or the best found in a lattice too large for that) or chain (the paper's approximation).
+    node: str
+        Show this node, a level for every column, and those one step above and below it.
     """
     asked = intake or Intake()
     plan, ks = asked.settle(), parse_ks(k) if k else None
+    levels = None if node is None else parse_node(node)
+    if levels is not None and any(option is not None for option in (k, suppress, search)):
+        raise BadOption("--node", "one node is looked at as it is: leave --k, --suppress and --search away.")
     with asked.open(table, plan) as opened:
+        found = kech.compute_lattice(opened, grid=plan.release.grid)
+        if levels is not None:
+            asked.show(found.neighbours(levels), drawings.neighbours)
+            return
         allowed = plan.release.suppress if suppress is None else suppress
-        shown = kech.compute_lattice(opened, grid=plan.release.grid).to_json(ks, allowed, search=search)
+        shown = found.to_json(ks, allowed, search=search or "lattice")
     asked.show(shown, drawings.lattice)
+
+
+def parse_node(text: str) -> list[int]:
+    """Levels with commas between."""
+    try:
+        return [int(level) for level in text.split(",")]
+    except ValueError:
+        raise BadOption("--node", "write a level for every column: --node 2,1,0.") from None
 
 
 @app.command
@@ -123,6 +148,7 @@ def zigzag(
     path: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
     through: str = "union",
     k: Whole = 2,
+    longest: Annotated[int | None, Parameter(converter=whole)] = None,
     plot: Path | None = None,
 ) -> None:
     """Show how classes merge and split along a path of lattice nodes. PRIVATE: not for publication.
@@ -138,18 +164,19 @@ def zigzag(
         Neighbours meet in their union or in their intersection.
     k: int
         Mark where every class has k rows or more.
+    longest: int
+        Only so many bars, the longest; the others are counted.
     plot: Path
         Draw the barcode: .svg, .png or .html.
     """
     asked = intake or Intake()
     plan, named = asked.settle(), "diagonal" if path is None else " ".join(path)
-    if plot is not None:
-        check_plot(plot)
+    check_picture(plot)
     with asked.open(table, plan) as opened:
         found = kech.compute_zigzag(opened, named, through=through, grid=plan.release.grid)
     if plot is not None:
         found.plot(plot, k=k)
-    asked.show(found.to_json(k) | {"plot": plot and str(plot)}, drawings.zigzag)
+    asked.show(found.to_json(k, longest=longest) | {"plot": plot and str(plot)}, drawings.zigzag)
 
 
 @app.command
@@ -184,7 +211,7 @@ def hierarchy(
     """
     asked = intake or Intake()
     plan = asked.settle()
-    with asked.open(table, plan) as opened:
+    with asked.look(table, plan) as opened:
         found = kech.review_hierarchy(opened, column, kind=kind, source=source, pad=pad, grid=plan.release.grid)
     if output is not None:
         found.write(output)

@@ -1,15 +1,15 @@
 """Commands that make and check tables: inspect, spectrum, release, verify, demo."""
 
-from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import msgspec
 from cyclopts import Parameter
 
 import kech
 from kech import screen
 from kech.cli.intake import (
+    CutOptions,
     Flag,
     GoalOptions,
     Intake,
@@ -18,21 +18,23 @@ from kech.cli.intake import (
     TableName,
     Whole,
     app,
+    check_picture,
+    check_reading,
     opened_population,
     parse_ks,
     split,
     whole,
 )
 from kech.databases import find_address
-from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadOption, BadTarget
 from kech.files import clear_refusals
-from kech.plan import AxisSection, Plan, ReleaseSection, plan_from
-from kech.plot import check_plot
+
+if TYPE_CHECKING:
+    from kech.plan import Plan, ReleaseSection
 
 
 @app.command
-def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5) -> None:
+def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5, rows: Whole = 0) -> None:
     """Show columns, guessed roles with reasons, distinctness, and k as it is.
 
     With --plan FILE a plan is written for review instead of read.
@@ -43,19 +45,23 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5) 
     ----------
     k: int
         The k written into the plan.
+    rows: int
+        Show so many of the first rows too, as they are read. PRIVATE.
     """
     asked = intake or Intake()
     target, asked.plan = asked.plan, None
     if target is not None and target.exists():
         raise BadTarget(target, "it exists, and inspect would write a new plan over it. Name another file.")
     plan = asked.settle()
-    with asked.open(table, plan) as opened:
-        found = kech.inspect_table(opened)
+    with asked.look(table, plan) as opened:
+        found = kech.inspect_table(opened, rows=rows)
     if target is not None:
+        from kech.plan import plan_from
+
         plain = [column.column for column in found.columns if column.role == "plain"]
         note = f"Not published unless you add them to keep: {', '.join(map(repr, plain))}" if plain else ""
         plan_from(found, k, plan).write(target, note)
-    asked.show(found.to_json() | {"plan": target and str(target)}, screen.inspection)
+    asked.show(found.to_json() | {"plan": target and str(target)}, partial(screen.inspection, source=str(table)))
 
 
 @app.command
@@ -91,8 +97,7 @@ def spectrum(
     ks = parse_ks(k) if k else None
     goals, cuts = plan.release, split(cut) or [plan.release.cut]
     goals.reading = check_reading(reading, cuts) or goals.reading
-    if plot is not None:
-        check_plot(plot)
+    check_picture(plot)
     (search or SearchOptions()).settle(goals, cuts)
     (wanted or GoalOptions()).settle(goals)
     with asked.open(table, plan) as opened:
@@ -109,22 +114,21 @@ def release(
     *,
     output: Annotated[str, Parameter(name=["--output", "-o"])],
     certificate: Path | None = None,
+    folder: Path | None = None,
     intake: Intake | None = None,
-    k: Annotated[int | None, Parameter(converter=whole)] = None,
-    cut: str | None = None,
-    reading: str | None = None,
-    eps: float | None = None,
+    cutting: CutOptions | None = None,
     search: SearchOptions | None = None,
     wanted: GoalOptions | None = None,
     labels: str | None = None,
     mapping: Path | None = None,
-    earlier: Annotated[list[Path], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
+    earlier: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
     allow_composition: Flag = False,
     no_ledger: Flag = False,
 ) -> None:
-    """Write a k-anonymous table and its certificate.
+    """Write a k-anonymous table and its certificate; with --folder also its report and its plan.
 
     Example: kech release people.csv -o safe.csv --qi age zip sex --sensitive diagnosis --k 5
+    Example: kech release people.csv -o safe.csv --folder safe-k5 --plan kech.toml
 
     Parameters
     ----------
@@ -133,21 +137,15 @@ def release(
         folder of Parquet files on Spark: spark://HOST:7077/PATH or hdfs://...
     certificate: Path
         The file of the certificate; beside the file otherwise, so a table in a database needs it.
-    k: int
-        Every row hides among at least k.
-    cut: str
-        Style of release: local (lowest loss), minimal (smallest eps, then lowest loss), domain (one level for all rows
-        of a column) or regime (one eps, classes are connected components).
-    reading: str
-        Reading of the regime cut: strict (default) or homological.
-    eps: float
-        Radius of the regime cut, in place of k.
+    folder: Path
+        Write into this new folder, where the output is the name of the file: the table and its certificate, a report
+        and the plan, all or nothing, and verified.
     labels: str
         How intervals are written: brackets ([22, 25], default), dash (22-25) or columns (age_low and age_high).
     mapping: Path
         Also write which values stand behind the labels of each class: a .json file. PRIVATE: it undoes the release.
-    earlier: list[Path]
-        Files released before from the same table: a coarser one is welcome, any other is refused.
+    earlier: list[str]
+        Files or tables released before from the same table: a coarser one is welcome, any other is refused.
     allow_composition: bool
         Release all the same, and show what the releases leave together.
     no_ledger: bool
@@ -155,25 +153,20 @@ def release(
     """
     asked = intake or Intake()
     plan = asked.settle()
-    goals = plan.release
-    goals.cut = cut or goals.cut
-    goals.reading = check_reading(reading, [goals.cut]) or goals.reading
-    (search or SearchOptions()).settle(goals, [goals.cut])
-    (wanted or GoalOptions()).settle(goals)
-    if k is not None or eps is not None:
-        goals.k, goals.eps = k, eps
-    goals.labels = labels or goals.labels
-    with asked.open(table, plan) as opened:
-        made = kech.make_release(opened, **msgspec.structs.asdict(goals))
-        written = made.write(
-            output,
-            certificate,
-            mapping=mapping,
-            ledger=not no_ledger,
-            earlier=earlier,
-            allow_composition=allow_composition,
+    (cutting or CutOptions()).settle(plan.release, search, wanted)
+    plan.release.labels = labels or plan.release.labels
+    if folder is not None and (certificate is not None or mapping is not None):
+        raise BadOption(
+            "--folder", "it holds what goes out, certificate included: leave --certificate and --mapping away."
         )
-        found = made.told(output, written, certificate) | {"mapping": mapping and str(mapping)}
+    past: dict[str, Any] = {"ledger": not no_ledger, "earlier": earlier, "allow_composition": allow_composition}
+    with asked.open(table, plan) as opened:
+        made = kech.make_release(opened, **plan.release.wishes())
+        if folder is not None:
+            found = kech.publish_release(made, folder, output, plan, **past).to_json()
+        else:
+            written = made.write(output, certificate, mapping=mapping, **past)
+            found = made.told(output, written, certificate, mapping)
     asked.show(found, screen.released)
 
 
@@ -214,7 +207,7 @@ def verify(
     json: bool
         Print one JSON object.
     """
-    given = kech.read_plan(plan) if plan else Plan()
+    given = kech.read_plan(plan) if plan else kech.Plan()
     (wanted or GoalOptions()).settle(given.release)
     certified = certificate is not None or Path(f"{table}.certificate.json").exists()
     columns = split(qi) or (None if certified else given.roles.quasi_identifiers or None)
@@ -258,9 +251,11 @@ def demo(
     json: bool
         Print one JSON object.
     """
+    from kech.demo import generate_town, nine_rows, write_csv
+
     with clear_refusals(output):
         output.mkdir(parents=True, exist_ok=True)
-    nine = Plan()
+    nine = kech.Plan()
     nine.roles.quasi_identifiers, nine.roles.sensitive = ["age", "zip"], ["salary"]
     nine.release.k, nine.release.grid = 3, "exact"
     town = kech.read_plan(plan) if plan else town_plan(output / "town.toml")
@@ -272,9 +267,11 @@ def demo(
         screen.show({"demo": found}, True, screen.nothing)
 
 
-def town_plan(path: Path) -> Plan:
+def town_plan(path: Path) -> "Plan":
     """The plan of the made-up town, written for the user to read."""
-    plan = Plan()
+    from kech.plan import AxisSection
+
+    plan = kech.Plan()
     plan.roles.identifiers, plan.roles.sensitive = ["person"], ["diagnosis"]
     plan.roles.quasi_identifiers = ["age", "sex", "zip", "moved_in", "schooling", "job"]
     plan.axes["schooling"] = AxisSection("ordinal", ["primary", "secondary", "bachelor", "master", "doctorate"])
@@ -283,28 +280,19 @@ def town_plan(path: Path) -> Plan:
     return plan
 
 
-def run_demo(title: str, path: Path, plan: Plan, *, as_json: bool) -> dict[str, Any]:
+def run_demo(title: str, path: Path, plan: "Plan", *, as_json: bool) -> dict[str, Any]:
     """Spectrum, release, certificate and verification of one table."""
     target = path.with_name(f"{path.stem}-released.csv")
     goals = plan.release
     with plan.read_table(path) as table:
         found = kech.compute_spectrum(table, **spectrum_goals(goals) | {"k": None})
-        certificate = kech.make_release(table, **msgspec.structs.asdict(goals)).write(
-            target, ledger=False
-        )  # nobody is in it
+        certificate = kech.make_release(table, **goals.wishes()).write(target, ledger=False)  # nobody is in it
     figures = kech.check_certificate(target)
     if not as_json:
         screen.demo(title, path, target, found.to_json(), certificate, figures)
     return {"table": str(path), "release": str(target), "spectrum": found.rows(), "verified": figures}
 
 
-def spectrum_goals(goals: ReleaseSection) -> dict[str, Any]:
+def spectrum_goals(goals: "ReleaseSection") -> dict[str, Any]:
     """The goals of a release as a spectrum takes them: it has no eps and writes nothing."""
-    return {name: value for name, value in msgspec.structs.asdict(goals).items() if name not in ("eps", "labels")}
-
-
-def check_reading(reading: str | None, cuts: Sequence[str]) -> str | None:
-    """Only the regime cut has readings."""
-    if reading is not None and "regime" not in cuts:
-        raise BadOption("--reading", "only --cut regime takes it.")
-    return reading
+    return {name: value for name, value in goals.wishes().items() if name not in ("eps", "labels")}

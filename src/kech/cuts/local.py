@@ -23,7 +23,7 @@ from kech.loosening import loose_widths, loosen
 from kech.loss import mean_loss
 from kech.partition import Partition, build_partition
 from kech.points import Points
-from kech.progress import report
+from kech.progress import report, within
 
 FEW = 8  # so many k are all studied, however little effort is asked for
 APART = 1.3  # beyond, and in haste, only k this factor apart
@@ -53,7 +53,8 @@ def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Par
     found = list(cut_ordering(points, ks, threads=wishes.threads, part=wishes.part))
     studied = studied_ks(ks, effort)
     for k, start in best_starts(points, {k: found[ks.index(k)] for k in studied}, wishes):
-        found[ks.index(k)] = search(start, k, effort, wishes)
+        with within(studied.index(k), len(studied)):
+            found[ks.index(k)] = search(start, k, effort, wishes)
     for k, larger in reversed(list(pairwise(spaced(ks, CLOSER)))):
         if k not in studied:
             found[ks.index(k)] = lean_on(found[ks.index(larger)], found[ks.index(k)], k, wishes)

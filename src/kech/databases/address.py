@@ -5,6 +5,7 @@ postgresql://user@host/base?table=schema.name, duckdb:file#name, spark://host:70
 
 import re
 from dataclasses import dataclass, replace
+from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlencode
 
 from kech.errors import BadOption
@@ -34,6 +35,13 @@ class Address:
     def table(self) -> str:
         """The name of the table, with its schema."""
         return ".".join(self.names)
+
+    @property
+    def anywhere(self) -> str:
+        """As it may be printed, and read again in another folder."""
+        if self.scheme != "duckdb":
+            return self.shown
+        return f"duckdb:{Path(self.place).resolve()}#{self.shown.rpartition('#')[2]}"
 
 
 def find_address(text: object) -> Address | None:

@@ -63,11 +63,13 @@ class Engine(Protocol):
     def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
         """The first rows as text, as they were read: for the eyes of whoever owns the table."""
 
-    def group(self, mappings: Sequence[Mapping1D]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Distinct code tuples, in their own order, and their rows."""
+    def group(
+        self, mappings: Sequence[Mapping1D], most: int | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Distinct code tuples, in their own order, and their rows; refused where there are more than so many."""
 
-    def code_rows(self, mappings: Sequence[Mapping1D]) -> NDArray[np.int32]:
-        """Codes of every row, in the order of the table."""
+    def code_rows(self, mappings: Sequence[Mapping1D], every: int = 1) -> NDArray[np.int32]:
+        """Codes of every row, or of each n-th, in the order of the table."""
 
     def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> "Engine":
         """The rows of all other points, as an engine of their own."""

@@ -10,8 +10,13 @@ NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
 NOT_FINITE = r"[+-]?([nN][aA][nN]|[iI][nN][fF]([iI][nN][iI][tT][yY])?)"
 ZERO_PADDED = r"[+-]?0[0-9].*"
 DATE = rf"{YEAR}-[0-9]{{2}}-[0-9]{{2}}([ T]{TIME})?"
+BACK = r"-\1"  # what stands in the first bracket, after a dash
 WHOLE = r"[+-]?[0-9]+"
 OPEN_END = "-inf"  # the lower end of an open interval, in a column of numbers
+COMMA_NUMBER = r"[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)(,[0-9]*)?([eE][+-]?[0-9]+)?"
+DAY, MONTH = "(0?[1-9]|[12][0-9]|3[01])", "(0?[1-9]|1[0-2])"
+DAY_FIRST = rf"{DAY}[./-]{MONTH}[./-]{YEAR}([ T]{TIME})?"
+MONTH_FIRST = rf"{MONTH}[./-]{DAY}[./-]{YEAR}([ T]{TIME})?"
 FORMULA = f"'*[{BLANK}]*[=+@\t\r-].*"
 
 
@@ -57,6 +62,17 @@ class Dialect:
     def seconds(self, moment: str) -> str:
         """Seconds since 1970 of a date or moment, as a float; NULL where it is infinite."""
         return f"epoch_us(TRY_CAST({moment} AS TIMESTAMP)) / 1e6"
+
+    def point_number(self, text: str) -> str:
+        """1.234,5 as 1234.5."""
+        return f"replace(replace({text}, '.', ''), ',', '.')"
+
+    def year_first(self, text: str, day_first: bool) -> str:
+        """31.12.2020 as 2020-12-31, or 12/31/2020 where the month comes first."""
+        first = self.literal("^([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4})")
+        turned = self.literal(r"\3-0\2-0\1" if day_first else r"\3-0\1-0\2")
+        of_two = f"{self.literal('-0([0-9]{2})')}, {self.literal(BACK)}, 'g'"
+        return f"regexp_replace(regexp_replace({text}, {first}, {turned}), {of_two})"
 
     def finite(self, number: str) -> str:
         """Whether a float is neither NaN nor infinite."""

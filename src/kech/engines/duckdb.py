@@ -169,6 +169,9 @@ class DuckDBEngine(SqlEngine):
     def _create(self, name: str, query: str, doing: str) -> None:
         self._run(f"CREATE TABLE {name} AS {query}", doing)
 
+    def _overwrite(self, cell: str, value: str, where: str) -> None:
+        self._run(f"UPDATE source SET {cell} = {value} WHERE {where}", "reading the table")
+
     def _define(self, name: str, query: str) -> None:
         self._run(f"CREATE VIEW {name} AS {query}", "leaving rows out")
 

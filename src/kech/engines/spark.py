@@ -73,6 +73,13 @@ class SparkDialect(Dialect):
         """Seconds since 1970, from whole microseconds."""
         return f"(CAST(unix_micros(CAST({moment} AS TIMESTAMP)) AS DOUBLE) / 1e6D)"
 
+    def year_first(self, text: str, day_first: bool) -> str:
+        """31.12.2020 as 2020-12-31, or 12/31/2020 where the month comes first; Java writes groups with a dollar."""
+        first = self.literal("^([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4})")
+        turned = self.literal("$3-0$2-0$1" if day_first else "$3-0$1-0$2")
+        of_two = f"{self.literal('-0([0-9]{2})')}, {self.literal('-$1')}"
+        return f"regexp_replace(regexp_replace({text}, {first}, {turned}), {of_two})"
+
     def finite(self, number: str) -> str:
         """Whether a float is neither NaN nor infinite."""
         return f"(NOT isnan({number}) AND abs({number}) <> double('Infinity'))"
@@ -149,6 +156,11 @@ class SparkEngine(SqlEngine):
     def _create(self, name: str, query: str, doing: str) -> None:
         with refusals(doing):
             self.session.sql(query).localCheckpoint().createOrReplaceTempView(name)  # plans of plans grow without end
+
+    def _overwrite(self, cell: str, value: str, where: str) -> None:
+        others = [f"c{i}" for i in self.types if f"c{i}" != cell]
+        chosen = f"CASE WHEN {where} THEN {value} ELSE {cell} END AS {cell}"
+        self._create("kept", f"SELECT {', '.join(['r', *others, chosen])} FROM kept", "reading the table")
 
     def _define(self, name: str, query: str) -> None:
         with refusals("leaving rows out"):

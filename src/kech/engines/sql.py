@@ -6,8 +6,9 @@ In: a table `kept` of rows, numbered by r from 0, with columns c0, c1, ...  Out:
 import secrets
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -15,10 +16,21 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kech.engines import ColumnFacts, Mapping1D, Output
-from kech.engines.dialect import DATE, NOT_FINITE, NUMBER, WHOLE, ZERO_PADDED, Dialect
-from kech.errors import ResourceError
+from kech.engines.dialect import (
+    COMMA_NUMBER,
+    DATE,
+    DAY_FIRST,
+    MONTH_FIRST,
+    NOT_FINITE,
+    NUMBER,
+    WHOLE,
+    ZERO_PADDED,
+    Dialect,
+)
+from kech.errors import ResourceError, TooManyPoints
 
 LONGEST_FLOAT = 24  # no double needs more characters to be written exactly
+MOSTLY = 0.9  # a column of text with this share of such numbers or dates is one of them
 FLOATS = ("float", "double", "real")  # how the names of their types begin
 
 
@@ -47,6 +59,10 @@ class SqlEngine(ABC):
     @abstractmethod
     def _shut(self) -> None:
         """Forget all rows and end the connection."""
+
+    @abstractmethod
+    def _overwrite(self, cell: str, value: str, where: str) -> None:
+        """Give a column of the loaded rows another value where a condition holds."""
 
     @abstractmethod
     def _type(self, column: int) -> str:
@@ -80,6 +96,27 @@ class SqlEngine(ABC):
         """Forget all rows; what `without` gave is forgotten together with the whole."""
         if self._whole is None:
             self._shut()
+
+    def rewrite(self, *, decimal: str | None, dates: str | None) -> None:
+        """Numbers with decimal commas, and dates that begin with the day or the month, as kech reads them.
+
+        Only columns of text that hold hardly anything else are rewritten; a cell of another kind is left as it is.
+        """
+        for column in (column for column in self.types if self._type(column) == "text"):
+            if decimal == ",":
+                self._rewrite(column, COMMA_NUMBER, NUMBER, self.dialect.point_number)
+            if dates in ("dmy", "mdy"):
+                foreign = DAY_FIRST if dates == "dmy" else MONTH_FIRST
+                self._rewrite(column, foreign, DATE, partial(self.dialect.year_first, day_first=dates == "dmy"))
+
+    def _rewrite(self, column: int, foreign: str, own: str, turned: Callable[[str], str]) -> None:
+        cell, sql = f"c{column}", self.dialect
+        text = f"trim({sql.text(cell, self.types[column])})"
+        counted = f"count(*) FILTER (WHERE {sql.matches(text, f'({foreign})|({own})')})"
+        query = f"SELECT {counted} AS fitting, count({cell}) AS present FROM {self._named('kept')}"
+        found = self._get(query, "reading the table")
+        if found["fitting"][0].as_py() >= MOSTLY * found["present"][0].as_py() > 0:
+            self._overwrite(cell, turned(text), sql.matches(text, foreign))
 
     # -- the verbs ---------------------------------------------------------------------------------------
 
@@ -136,7 +173,9 @@ class SqlEngine(ABC):
         )
         return [list(row) for row in zip(*(column.to_pylist() for column in found.columns), strict=True)]
 
-    def group(self, mappings: Sequence[Mapping1D]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def group(
+        self, mappings: Sequence[Mapping1D], most: int | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Code every row, then one GROUP BY."""
         columns = self._code(mappings)
         self._make(
@@ -147,13 +186,19 @@ class SqlEngine(ABC):
             "grouping rows",
         )
         self._grouped = mappings
+        self._check_points(most)
         found = self._get(f"SELECT {columns}, n FROM {self._named('points')} ORDER BY p", "grouping rows")
         return stacked(found, len(mappings)), as_array(found, "n", np.int64)
 
-    def code_rows(self, mappings: Sequence[Mapping1D]) -> NDArray[np.int32]:
-        """Codes of every row, in the order of the table."""
-        columns = self._code(mappings)
-        query = f"SELECT {columns} FROM {self._named('coded')} ORDER BY r"
+    def _check_points(self, most: int | None) -> None:
+        if most is not None:
+            found = self._get(f"SELECT count(*) AS n FROM {self._named('points')}", "grouping rows")["n"][0].as_py()
+            if found > most:
+                raise TooManyPoints(found, most)
+
+    def code_rows(self, mappings: Sequence[Mapping1D], every: int = 1) -> NDArray[np.int32]:
+        """Codes of every row, or of each n-th, in the order of the table."""
+        query = f"{self._coded_rows(mappings)} WHERE kept.r % {int(every)} = 0 ORDER BY kept.r"
         return stacked(self._get(query, "coding rows"), len(mappings))
 
     def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> Self:
@@ -264,17 +309,21 @@ class SqlEngine(ABC):
 
     def _code(self, mappings: Sequence[Mapping1D]) -> str:
         """A table of coded rows; the names of its code columns."""
+        self._grouped = ()  # the points of before are not of these codes
+        self._make("coded", self._coded_rows(mappings), "coding rows")
+        return ", ".join(f"q{j}" for j in range(len(mappings)))
+
+    def _coded_rows(self, mappings: Sequence[Mapping1D]) -> str:
+        """The query for coded rows."""
         for mapping in mappings:
             self._load(mapping)
-        self._grouped = ()  # the points of before are not of these codes
         codes = ", ".join(
             f"CAST(coalesce(m{m.column}.code, {m.null}) AS INTEGER) AS q{j}" for j, m in enumerate(mappings)
         )
         joins = " ".join(
             f"LEFT JOIN {self._named(f'm{c}')} AS m{c} ON kept.c{c} = m{c}.value" for c in (m.column for m in mappings)
         )
-        self._make("coded", f"SELECT kept.r, {codes} FROM {self._named('kept')} AS kept {joins}", "coding rows")
-        return ", ".join(f"q{j}" for j in range(len(mappings)))
+        return f"SELECT kept.r, {codes} FROM {self._named('kept')} AS kept {joins}"
 
     def _reads(self, column: int, kind: str) -> str:
         """How a distinct value is read as a number, as seconds since 1970, or as text."""

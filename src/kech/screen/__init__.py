@@ -2,27 +2,30 @@
 
 import json
 import os
+import shlex
 import sys
 import threading
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
-from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from kech.errors import KechError, ResourceError
 from kech.progress import listen, report
 from kech.screen.ledgers import earlier_releases
 from kech.screen.lines import say
+from kech.screen.outlooks import rows
 from kech.screen.terminal import grid, out
 
 LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
 MANY_KS = 24  # beyond, landmarks are shown
 FEW_ROWS = 8  # of a spectrum, of which more figures are shown
+SIGNS = {"k": ">=", "l": ">=", "c": "<", "t": "<=", "alpha": "<="}  # how goals bound what is found
+MISSING_IS_A_VALUE = "l counts a missing value as a value."
 PATIENCE = 1.0  # seconds before a progress bar appears
 
 
@@ -56,13 +59,13 @@ def refuse(refusal: KechError, as_json: bool) -> int:
     if as_json:
         sys.stderr.write(json.dumps(told(refusal), ensure_ascii=False) + "\n")
     else:
-        sys.stderr.write(f"kech: {refusal}\n")
+        sys.stderr.write(f"kech: {refusal.typed}\n")
     return refusal.exit_code
 
 
 def told(refusal: KechError) -> dict[str, Any]:
     """A refusal as JSON."""
-    return {"error": type(refusal).__name__, "message": str(refusal), "exit_code": refusal.exit_code}
+    return {"error": type(refusal).__name__, "message": refusal.typed, "exit_code": refusal.exit_code}
 
 
 def internal(fault: Exception) -> KechError:
@@ -90,13 +93,18 @@ def watching() -> Iterator[None]:
     if not sys.stderr.isatty():
         yield
         return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
     console = Console(stderr=True)
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     bar = Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)
     task = bar.add_task("starting", total=None)
 
+    left = estimate()
+
     def hear(what: str, share: float | None) -> None:
-        bar.update(task, description=what, total=None if share is None else 1.0, completed=share or 0.0)
+        bar.update(task, description=what + left(share), total=None if share is None else 1.0, completed=share or 0.0)
 
     timer = threading.Timer(PATIENCE, bar.start)
     timer.daemon = True
@@ -109,17 +117,35 @@ def watching() -> Iterator[None]:
         bar.stop()
 
 
+def estimate(now: Callable[[], float] = monotonic) -> Callable[[float | None], str]:
+    """How long the work under way will take, roughly: as long for what is left as for what was done."""
+    began, first, last = now(), 0.0, 0.0
+
+    def left(share: float | None) -> str:
+        nonlocal began, first, last
+        if share is None or share < last:  # other work began
+            began, first = now(), share or 0.0
+        last = share or 0.0
+        spent = now() - began
+        if share is None or share <= first or spent < PATIENCE:
+            return ""
+        seconds = spent * (1 - share) / (share - first)
+        return f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {seconds:.0f} s left"
+
+    return left
+
+
 # -- drawings ----------------------------------------------------------------------------------------------
 
 
-def inspection(found: dict[str, Any]) -> None:
-    """Columns with their guessed roles."""
+def inspection(found: dict[str, Any], source: str) -> None:
+    """Columns with their guessed roles, what is to be said of each, and the command that follows."""
     dialect = f", delimiter {found['delimiter']!r}, {found['encoding']}" if found["delimiter"] else ""
     out().print(f"{found['rows']:,} rows, {len(found['columns'])} columns ({found['format']}{dialect})")
     table = grid("column~", "type", "distinct>", "NULL>", "role", "why~", "generalized to~")
     for column in found["columns"]:
         role = column["role"]
-        last = column["generalized"] or column["trouble"] or ""
+        last = column["generalized"] or ("see below" if column["trouble"] else "")
         table.add_row(
             *map(
                 escape,
@@ -135,13 +161,21 @@ def inspection(found: dict[str, Any]) -> None:
             )
         )
     out().print(table)
+    for column in found["columns"]:
+        for said in filter(None, (column["trouble"], column["hint"])):
+            planned = " The plan says so." if found["plan"] and (column["suggested"] or column["reading"]) else ""
+            out().print(escape(f"{column['column']!r}: {said}{planned}"))
+    if found["first_rows"] is not None:
+        out().print("[yellow]PRIVATE:[/] the first rows as they are read.")
+        rows([column["column"] for column in found["columns"]], found["first_rows"])
     if found["k"] is not None:
         names = ", ".join(found["quasi_identifiers"])
         share = f"{found['unique_share']:.1%}"
         out().print(escape(f"As it is, k = {found['k']}: {share} of the rows are unique on {names}."))
     if found["plan"]:
+        source, plan = map(shlex.quote, (source, found["plan"]))
         out().print(
-            escape(f"Plan written to {found['plan']}: review it, then kech release TABLE --plan {found['plan']} -o OUT")
+            escape(f"Plan written to {found['plan']}. Review it, then: kech release {source} --plan {plan} -o safe.csv")
         )
 
 
@@ -152,6 +186,7 @@ def spectrum(found: dict[str, Any]) -> None:
     shown = [row for row in rows if row["k"] in LANDMARKS] if len(ks) > MANY_KS else rows
     names = ", ".join(found["quasi_identifiers"])
     out().print(escape(f"{found['rows']:,} rows, {found['points']:,} distinct on {names}"))
+    coarse(found["step"], max((row["eps_error"] for row in rows), default=0.0))
     left_out = any(row["suppressed"] for row in rows)
     secrets = any(row["l"] is not None for row in rows)
     room = 10 if left_out or secrets or any(map(nearness, rows)) else 30
@@ -179,6 +214,13 @@ def spectrum(found: dict[str, Any]) -> None:
         out().print("So many k are searched quickly; a release searches longer and may lose less.")
 
 
+def coarse(step: float, error: float) -> None:
+    """That axes were made coarser, and what it does to eps."""
+    if step:
+        words = f"Too many points: axes are in cells of {step:.2%} of their length, eps is up to {error:.4f} larger."
+        out().print(f"{words} --max-points or --memory allows more.")
+
+
 def quality(rows: list[dict[str, Any]]) -> None:
     """The figures people know, and where the loss lies."""
     columns = list(rows[0]["loss_per_column"])
@@ -200,7 +242,16 @@ def nearness(row: dict[str, Any]) -> str:
 def released(found: dict[str, Any]) -> None:
     """What was written, in plain words."""
     out().print(escape(f"Wrote {found['file']} and {found['certificate']}"))
+    if "verified" in found:
+        out().print(escape(f"Wrote {found['report']} and {found['plan']}; the file was verified."))
+    for file in found.get("private", []):
+        out().print(escape(f"PRIVATE: {file} holds values of the table; the plan needs it, do not publish it."))
     claims(found)
+    kept_goals("In", found["goals"], found["measured"]["l"])
+    if "l" in found["goals"]:
+        out().print(MISSING_IS_A_VALUE)
+    if found["coarse"]:
+        coarse(found["coarse"]["step"], found["coarse"]["eps_error"])
     homogeneous(found["measured"]["l"])
     earlier_releases(found["ledger"])
     if found["mapping"]:
@@ -230,6 +281,15 @@ def claims(found: dict[str, Any]) -> None:
         out().print("All rows are one class: the quasi-identifiers tell nothing any more.")
 
 
+def kept_goals(head: str, goals: dict[str, Any], sensitive: Iterable[str]) -> None:
+    """The goals that hold in what was written."""
+    kinds = {"l": f" ({goals.get('l_kind')})", "t": f" ({goals.get('t_kind')})"}
+    said = [f"{name} {sign} {goals[name]:g}{kinds.get(name, '')}" for name, sign in SIGNS.items() if name in goals]
+    if said:
+        names = f" for {', '.join(sensitive)}" if goals.keys() - {"k"} else ""
+        out().print(escape(f"{head} every class {', '.join(said)}{names}."))
+
+
 def homogeneous(diversity: dict[str, int]) -> None:
     """k alone does not hide a value that a whole class shares."""
     for column, values in diversity.items():
@@ -254,6 +314,10 @@ def verified(found: dict[str, Any]) -> None:
     table.add_row("delta-presence", delta if known else unknown)
     out().print(table)
     models(found)
+    for whose, goals in (("certificate", found["checked"]["certified"]), ("your own", found["checked"]["asked"])):
+        kept_goals(f"Checked ({whose}): in", goals, found["l"])
+    if found["l"]:
+        out().print(MISSING_IS_A_VALUE)
     homogeneous(found.get("l") or {})
 
 

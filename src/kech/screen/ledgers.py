@@ -11,7 +11,8 @@ def remembered(found: dict[str, Any]) -> None:
     """The releases of the ledger."""
     if found["forgotten"]:
         out().print(f"Forgotten: {', '.join(found['forgotten'])}")
-    out().print(escape(f"{found['file']}: {len(found['releases'])} releases"))
+    count = len(found["releases"])
+    out().print(escape(f"{found['file']}: {count} release{'' if count == 1 else 's'}"))
     table = grid("time", "table>", "k>", "SHA-256")
     for held in found["releases"]:
         table.add_row(held["time"], str(held["table"]), str(held["k"]), held["release"][:16])
@@ -28,9 +29,9 @@ def earlier_releases(word: dict[str, Any]) -> None:
         out().print(escape(f"This table was released before; {proof}."))
     if word["verdict"] == "composed":
         out().print(
-            f"[yellow]Warning:[/] with the earlier releases of this table ({word['earlier']}) joint k = "
-            f"{word['joint_k']} (at worst {word['worst_k']}); {word['below']:,} rows have fewer than {word['k']} "
-            "candidates. Do not publish these figures."
+            f"[yellow]Warning:[/] with the earlier releases of this table ({word['earlier']}) some row has "
+            f"{word['joint_k']} of the {word['k']} candidates that one alone leaves (the smallest overlap of classes "
+            f"has {word['worst_k']}); {word['below']:,} rows have fewer than {word['k']}. Do not publish these figures."
         )
     if word["updated"]:
         out().print(

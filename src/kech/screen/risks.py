@@ -43,7 +43,8 @@ def chances(found: dict[str, Any]) -> None:
     out().print(table)
     out().print("A prosecutor knows that a person is in the file; a journalist wants anybody; a marketer everybody.")
     if not found["journalist"]:
-        out().print("Journalist and marketer need the population: --population FILE.")
+        known = "" if found["population"] is None else ", not only how many people it has"
+        out().print(f"Journalist and marketer need the table of the population{known}: --population FILE.")
 
 
 def uniqueness(found: dict[str, Any]) -> None:

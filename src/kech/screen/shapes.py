@@ -24,6 +24,10 @@ def barcode(found: dict[str, Any]) -> None:
     looked = f"{holes:,} holes up to dimension {found['max_dimension']}"
     looked = looked if found["max_dimension"] else "holes not looked for (--max-dimension 1, extra `topology`)"
     out().print(f"{found['rows']:,} rows, metric {found['metric']}: {len(bars):,} bars of components, {looked}")
+    if found["eps_error"]:
+        out().print(
+            f"Too many points: values were moved, and every eps is within {found['eps_error']:.4f} of the truth."
+        )
     table = grid("from eps>", "to eps>", "rows>", "simplex from>", "")
     top = max((bar["death"] or 0.0 for bar in bars), default=0.0) or 1.0
     longest = sorted(bars, key=lambda bar: (bar["birth"] - end(bar), -bar["weight"]))[:MOST_BARS]
@@ -39,6 +43,8 @@ def barcode(found: dict[str, Any]) -> None:
     out().print(table)
     if len(bars) > len(longest):
         out().print(f"The {len(longest)} longest of {len(bars):,} bars are shown; --json shows all.")
+    if found["shorter_bars"]:
+        out().print(f"{found['shorter_bars']:,} shorter bars are left out (--longest).")
     if left_out := sum(found["left_out"].values()):
         out().print(f"{left_out:,} bars of zero length are left out; --zero-length --json shows them.")
     for reading, regimes in found["regimes"].items():
@@ -85,6 +91,19 @@ def lattice(found: dict[str, Any]) -> None:
         shown = "  ".join(",".join(map(str, levels)) for levels in nodes[:MOST_NODES])
         more = f"  and {len(nodes) - MOST_NODES} more" if len(nodes) > MOST_NODES else ""
         out().print(f"minimal for k = {k}: {shown}{more}")
+
+
+def neighbours(found: dict[str, Any]) -> None:
+    """A node, and those one step above and below it."""
+    out().print("[yellow]PRIVATE:[/] counts of rows that are alike; do not publish them.")
+    heights = ", ".join(f"{column} 0-{height - 1}" for column, height in found["heights"].items())
+    out().print(escape(f"Levels of {heights}"))
+    table = grid("", "levels", "k>", "classes>", "loss>")
+    for place, nodes in (("up", found["up"]), ("here", [found["node"]]), ("down", found["down"])):
+        for node in nodes:
+            levels = ",".join(map(str, node["levels"].values()))
+            table.add_row(place, levels, f"{node['k']:,}", f"{node['classes']:,}", f"{node['loss']:.4f}")
+    out().print(table)
 
 
 def sureness(node: dict[str, Any], search: str) -> str:

@@ -7,6 +7,7 @@ name of a folder below the one the studio was started for.
 import asyncio
 import os
 import secrets
+import shlex
 import shutil
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
@@ -152,7 +153,16 @@ class OpenTable:
         if job.state == "done" and job.verb == "inspect":
             self.inspected[reading] = [column["column"] for column in msgspec.json.decode(job.body)["columns"]]
         if job.state == "done" and job.verb == "release":
-            self.released = [*self.released, msgspec.json.decode(job.body)["release"]["file"]]
+            self.released = [*self.released, msgspec.json.decode(job.body)["file"]]
+
+    def release(self, options: dict[str, Any]) -> Job:
+        """Start a release, and say which command does the same, into another folder: none is written twice."""
+        job, folder = self.ask("release", options), options["folder"]
+        words = ["kech", "release", self.name, "-o", options["file"], "--folder", f"{folder}-again"]
+        words += ["--plan", str(Path(folder, "kech.toml"))]
+        words += ["--allow-composition"] * options["allow_composition"] + ["--no-ledger"] * (not options["ledger"])
+        job.command = shlex.join([*words, *(word for file in options["earlier"] for word in ("--earlier", file))])
+        return job
 
     def earlier(self) -> list[str]:
         """The files of earlier releases that are still there."""

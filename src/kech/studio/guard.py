@@ -11,6 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MOST_BYTES = 1 << 29  # of an upload
 SAFE = ("GET", "HEAD")
+WEB = 80  # the port that browsers do not name
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
@@ -38,6 +39,7 @@ class Guard:
         self.token, self.visit = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         self.opened = False  # the address was used
         self.host = f"127.0.0.1:{port}"
+        self.names = [self.host, "127.0.0.1"] if port == WEB else [self.host]
         self.cookie = f"kech-{port}"  # cookies are shared by all ports of a host
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -72,7 +74,7 @@ class Guard:
     def check(self, scope: Scope) -> Response | None:
         """None where the request may pass; the answer where the address was opened; else refused."""
         headers, method = Headers(scope=scope), scope["method"]
-        if headers.getlist("host") != [self.host]:
+        if headers.getlist("host") not in [[name] for name in self.names]:
             raise HTTPException(421, "kech studio answers to its own address only.\n")
         query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
         if scope["path"] == "/" and method == "GET" and list(query) == ["token"]:
@@ -81,7 +83,7 @@ class Guard:
         if not by_cookie and not (scheme == "Bearer" and self.is_token(token)):
             raise HTTPException(401, NO_TOKEN)
         origins = headers.getlist("origin")
-        foreign = origins and origins != [f"http://{self.host}"]
+        foreign = origins and origins not in [[f"http://{name}"] for name in self.names]
         unsure = by_cookie and not origins and method not in SAFE
         if foreign or unsure or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             raise HTTPException(403, "kech studio does not answer to other pages.\n")

@@ -29,6 +29,7 @@ class Job:
     state: str = "waiting"  # then running, and at last done, refused or cancelled
     doing: str = "waiting"
     share: float | None = None
+    command: str | None = None  # that does the same, where one was named
     body: bytes = b""
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -45,7 +46,8 @@ class Job:
 
     def to_json(self) -> dict[str, Any]:
         """How far it is."""
-        return {"job": self.id, "verb": self.verb, "state": self.state, "doing": self.doing, "share": self.share}
+        told = ("verb", "state", "doing", "share", "command")
+        return {"job": self.id} | {name: getattr(self, name) for name in told}
 
 
 class Lane:

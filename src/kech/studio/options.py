@@ -7,6 +7,12 @@ class Options(msgspec.Struct, forbid_unknown_fields=True):
     """What a page may say; unknown words are refused."""
 
 
+class InspectOptions(Options):
+    """How many of the first rows to show."""
+
+    rows: int = 0
+
+
 class HierarchyOptions(Options):
     """One column, and a hierarchy to check in place of building one."""
 
@@ -32,15 +38,10 @@ class BarcodeOptions(Options):
 
 
 class LatticeOptions(Options):
-    """Which k."""
+    """Which k; or one node, to look around from."""
 
     k: list[int] | None = None
-
-
-class NodeOptions(Options):
-    """A node of the lattice."""
-
-    levels: list[int]
+    node: list[int] | None = None
 
 
 class ZigzagOptions(Options):
@@ -58,6 +59,13 @@ class PlaneOptions(Options):
     eps: float | None = None
     k: int | None = None
     cut: str = "local"
+    effort: str | None = None
+
+
+class OutlookOptions(Options):
+    """How many of the first rows to show before and after."""
+
+    rows: int = 10
 
 
 class ReleaseOptions(Options):
@@ -65,7 +73,6 @@ class ReleaseOptions(Options):
 
     folder: str
     file: str
-    table: str  # as its owner names it
     ledger: bool
     earlier: list[str]
     allow_composition: bool

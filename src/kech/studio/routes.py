@@ -167,7 +167,9 @@ def job_routes(desk: Desk) -> list[Route]:
 
     async def ask(request: Request) -> Response:
         table, asked = find_table(request, desk), await decoded(request, Ask)
-        options = released(desk, table, asked.options) if asked.verb == "release" else asked.options
+        options = asked.options
+        if asked.verb == "release":
+            return await told(table.release(released(desk, table, options)))
         if asked.verb == "hierarchy" and options.get("source"):
             options = options | {"source": str(table.tree(str(options["source"])))}
         return await told(table.ask(asked.verb, options))
@@ -226,7 +228,7 @@ def released(desk: Desk, table: OpenTable, options: dict[str, Any]) -> dict[str,
     known = {"ledger": not table.is_example, "earlier": table.earlier(), "allow_composition": wish.allow_composition}
     stem = "".join(letter for letter in Path(table.name).stem if letter.isprintable()) or "table"
     place = {"folder": str(desk.place(wish.folder)), "file": stem + wish.ending}
-    return place | known | {"table": table.name}
+    return place | known
 
 
 # -- JSON ----------------------------------------------------------------------------------------------------

@@ -3,36 +3,28 @@
 In: a plan, the path of a table and options.  Out: an object for JSON.
 """
 
-import shlex
-import shutil
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from math import inf
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 import kech
-from kech.errors import BadTarget
-from kech.files import clear_refusals, folder_aside, put_folder_in_place
 from kech.plan import Plan
 from kech.studio.options import (
     BarcodeOptions,
     HierarchyOptions,
+    InspectOptions,
     LatticeOptions,
-    NodeOptions,
     Options,
+    OutlookOptions,
     PlaneOptions,
     ReleaseOptions,
     SpectrumOptions,
     ZigzagOptions,
 )
 
-PLAN, PAGE = "kech.toml", "report.html"
-ROWS = 10  # of a preview
 MOST_BARS = 50_000  # that a page is given
 MOST_KEPT = 8  # structures of a table kept for the next question
 
@@ -91,26 +83,18 @@ def sit_down(path: str, plan: Plan, before: Sitting | None) -> Sitting:
 # -- the verbs ---------------------------------------------------------------------------------------------
 
 
-def inspect(sitting: Sitting, asked: Options) -> dict[str, Any]:
+def inspect(sitting: Sitting, asked: InspectOptions) -> dict[str, Any]:
     """`kech inspect`."""
-    del asked
-    return kech.inspect_table(sitting.table).to_json() | {"plan": None}
-
-
-def head(sitting: Sitting, asked: Options) -> dict[str, Any]:
-    """The first rows, as they are read."""
-    del asked
-    return {"private": True, "columns": list(sitting.table.loaded), "rows": sitting.table.head(ROWS)}
+    return kech.inspect_table(sitting.table, rows=asked.rows).to_json() | {"plan": None}
 
 
 def hierarchy(sitting: Sitting, asked: HierarchyOptions) -> dict[str, Any]:
     """`kech hierarchy`."""
-    given = asked.source or (None if asked.kind else axis_file(sitting.plan, asked.column))
     found = kech.review_hierarchy(
         sitting.table,
         asked.column,
         kind=asked.kind,
-        source=given,
+        source=asked.source,
         pad=asked.pad,
         grid=sitting.plan.release.grid,
     )
@@ -129,146 +113,48 @@ def spectrum(sitting: Sitting, asked: SpectrumOptions) -> dict[str, Any]:
 
 def barcode(sitting: Sitting, asked: BarcodeOptions) -> dict[str, Any]:
     """`kech barcode`."""
-    return shorten(sitting.barcode(asked.max_dimension).to_json(asked.k) | {"plot": None})
+    return sitting.barcode(asked.max_dimension).to_json(asked.k, longest=MOST_BARS) | {"plot": None}
 
 
 def lattice(sitting: Sitting, asked: LatticeOptions) -> dict[str, Any]:
     """`kech lattice`."""
-    return sitting.lattice().to_json(asked.k, sitting.plan.release.suppress)
-
-
-def node(sitting: Sitting, asked: NodeOptions) -> dict[str, Any]:
-    """One node of the lattice, and those one step above and below it."""
     found = sitting.lattice()
-    levels = list(found.check(asked.levels))
-
-    def step(j: int, by: int) -> list[int]:
-        return [level + by * (at == j) for at, level in enumerate(levels)]
-
-    heights = found.heights
-    return {
-        "private": True,
-        "columns": list(found.columns),
-        "heights": list(heights),
-        "node": figures_of(found, levels),
-        "up": [figures_of(found, step(j, 1)) for j, height in enumerate(heights) if levels[j] + 1 < height],
-        "down": [figures_of(found, step(j, -1)) for j in range(len(heights)) if levels[j]],
-    }
-
-
-def figures_of(found: kech.GeneralizationLattice, levels: list[int]) -> dict[str, Any]:
-    """What a node costs and gives."""
-    classes, k, loss = found.classes_of(levels), found.k_of(levels), found.loss_of(levels)
-    return {"levels": levels, "k": k, "classes": classes, "loss": loss}
+    return found.neighbours(asked.node) if asked.node else found.to_json(asked.k, sitting.plan.release.suppress)
 
 
 def zigzag(sitting: Sitting, asked: ZigzagOptions) -> dict[str, Any]:
     """`kech zigzag`."""
-    found = kech.compute_zigzag(sitting.table, asked.path, grid=sitting.plan.release.grid).to_json(asked.k)
-    return shorten(found | {"plot": None})
-
-
-def shorten(found: dict[str, Any]) -> dict[str, Any]:
-    """Only the longest of too many bars; a page could not draw more."""
-    extra = len(found["bars"]) - MOST_BARS
-    if extra <= 0:
-        return found
-    lengths = [inf if bar["death"] is None else bar["death"] - bar["birth"] for bar in found["bars"]]
-    kept = sorted(range(len(lengths)), key=lengths.__getitem__)[extra:]
-    return found | {"bars": [found["bars"][i] for i in sorted(kept)], "bars_left_out": extra}
+    found = kech.compute_zigzag(sitting.table, asked.path, grid=sitting.plan.release.grid)
+    return found.to_json(asked.k, longest=MOST_BARS) | {"plot": None}
 
 
 def plane(sitting: Sitting, asked: PlaneOptions) -> dict[str, Any]:
-    """Points and class boxes on two columns."""
+    """`kech plane`."""
     if asked.eps is None:
-        effort = "quick" if asked.cut in ("local", "minimal") else None
-        made = sitting.release(k=asked.k, cut=asked.cut, eps=None, effort=effort)
-        return kech.compute_plane(made, asked.x, asked.y).to_json()
-    return kech.compute_plane(sitting.barcode(), asked.x, asked.y, eps=asked.eps).to_json()
+        seen: kech.Release | kech.WeightedBarcode = sitting.release(
+            k=asked.k, cut=asked.cut, eps=None, effort=asked.effort or sitting.plan.release.effort
+        )
+    else:
+        seen = sitting.barcode()
+    return kech.compute_plane(seen, asked.x, asked.y, eps=asked.eps).to_json() | {"plot": None}
 
 
-def outlook(sitting: Sitting, asked: Options) -> dict[str, Any]:
-    """What the planned release would do."""
-    del asked
-    return kech.compute_outlook(sitting.release(), rows=ROWS).to_json()
+def outlook(sitting: Sitting, asked: OutlookOptions) -> dict[str, Any]:
+    """`kech outlook`."""
+    return kech.compute_outlook(sitting.release(), rows=asked.rows).to_json()
 
 
 def release(sitting: Sitting, asked: ReleaseOptions) -> dict[str, Any]:
-    """`kech release`, `kech verify` and `kech report`; the plan and its hierarchies are written beside the table.
-
-    All of it is written aside and put in place at once: a refusal leaves neither a file nor a line in the ledger.
-    """
-    folder, target = Path(asked.folder), Path(asked.folder, asked.file)
-    made, before = sitting.release(), listed_releases(asked.ledger)
-    with clear_refusals(folder):
-        if folder.exists() and any(folder.iterdir()):
-            raise BadTarget(folder.name, "the folder is not empty. Name another folder.")
-        with folder_aside(folder) as draft:
-            private = [str(folder / file.relative_to(draft)) for file in write_plan(sitting.plan, draft)]
-            certificate = made.write(
-                draft / asked.file,
-                ledger=asked.ledger,
-                earlier=asked.earlier,
-                allow_composition=asked.allow_composition,
-            )
-            with struck_unless_done(certificate["file"]["sha256"], asked.ledger, before):
-                verified = {"file": str(target), "holds": True, **kech.verify_release(draft / asked.file)}
-                kech.make_report(draft / asked.file, plan=draft / PLAN).write(draft / PAGE)
-                put_folder_in_place(draft, folder)
-    return {
-        "release": made.told(target, certificate),
-        "verified": verified,
-        "plan": str(folder / PLAN),
-        "report": str(folder / PAGE),
-        "private": private,
-        "commands": shell_lines(asked, target, folder / PLAN, folder / PAGE),
-    }
-
-
-def listed_releases(ledger: bool) -> set[str]:
-    """Hashes of the files that the ledger knows."""
-    return {entry["release"] for entry in kech.open_ledger().listed()} if ledger else set()
-
-
-@contextmanager
-def struck_unless_done(release: str, ledger: bool, before: set[str]) -> Iterator[None]:
-    """A release that was never handed out does not stay in the ledger, unless the same file was handed out before."""
-    try:
-        yield
-    except BaseException:
-        if ledger and release not in before:
-            kech.open_ledger().forget(release)
-        raise
-
-
-def shell_lines(asked: ReleaseOptions, target: Path, plan: Path, page: Path) -> list[str]:
-    """The command lines that do the same."""
-    more = [*(["--allow-composition"] * asked.allow_composition), *(["--no-ledger"] * (not asked.ledger))]
-    more += [word for file in asked.earlier for word in ("--earlier", file)]
-    lines = [
-        ["kech", "release", asked.table, "-o", str(target), "--plan", str(plan), *more],
-        ["kech", "verify", str(target)],
-        ["kech", "report", str(target), "--plan", str(plan), "-o", str(page)],
-    ]
-    return [shlex.join(words) for words in lines]
-
-
-def write_plan(plan: Plan, folder: Path) -> list[Path]:
-    """The plan, and copies of the hierarchies it names: they hold raw values, and only their owner can read them."""
-    copy, private = msgspec.convert(msgspec.to_builtins(plan), Plan), folder / "private"
-    for axis in copy.axes.values():
-        if axis.hierarchy:
-            private.mkdir(mode=0o700, exist_ok=True)
-            place = private / Path(axis.hierarchy).name
-            place.touch(mode=0o600)
-            axis.hierarchy = str(shutil.copyfile(axis.hierarchy, place))
-    copy.write(folder / PLAN)
-    return sorted(private.iterdir()) if private.exists() else []
-
-
-def axis_file(plan: Plan, column: str) -> str | None:
-    """The hierarchy that a plan names for a column."""
-    return plan.axes[column].hierarchy if column in plan.axes else None
+    """`kech release --folder`."""
+    return kech.publish_release(
+        sitting.release(),
+        asked.folder,
+        asked.file,
+        sitting.plan,
+        ledger=asked.ledger,
+        earlier=asked.earlier,
+        allow_composition=asked.allow_composition,
+    ).to_json()
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,15 +168,13 @@ class Verb:
 
 
 VERBS = {
-    "inspect": Verb(inspect, whole=True),
-    "head": Verb(head, whole=True),
+    "inspect": Verb(inspect, InspectOptions, whole=True),
     "hierarchy": Verb(hierarchy, HierarchyOptions),
     "spectrum": Verb(spectrum, SpectrumOptions, slow=True),
     "barcode": Verb(barcode, BarcodeOptions),
     "lattice": Verb(lattice, LatticeOptions),
-    "node": Verb(node, NodeOptions),
     "zigzag": Verb(zigzag, ZigzagOptions, slow=True),
     "plane": Verb(plane, PlaneOptions),
-    "outlook": Verb(outlook),
+    "outlook": Verb(outlook, OutlookOptions),
     "release": Verb(release, ReleaseOptions),
 }

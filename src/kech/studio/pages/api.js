@@ -1,8 +1,10 @@
-// The server: JSON in, JSON out; a refusal is an error with the words of the command line.
+// The server: JSON in, JSON out; a refusal is an error, in the words of these pages.
+
+import { inPageWords } from "./words.js";
 
 export class Refusal extends Error {
   constructor(status, said) {
-    super(said.message);
+    super(inPageWords(said.message));
     this.status = status;
     this.kind = said.error;
   }

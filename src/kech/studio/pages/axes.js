@@ -3,6 +3,7 @@
 import { request, run } from "./api.js";
 import { button, field, h, input, keepingFocus, quoted, refusal, replace, say, select } from "./dom.js";
 import { plural } from "./numbers.js";
+import { waitsForRoles } from "./roles.js";
 import { leavesOf, pathUp, plant, toLines, treeEditor } from "./tree.js";
 import { work } from "./work.js";
 
@@ -17,17 +18,19 @@ const MANY = 500; // values offered by name
 export async function show(root, context) {
   const { table, go } = context, detail = h("section", { class: "panel axis" });
   const columns = table.quasiIdentifiers;
-  if (!columns.length) {
-    replace(root, h("h1", {}, "Axes"), h("p", {}, "Name the quasi-identifiers first."), button("Go to roles", () => go("roles"), "main"));
-    return;
-  }
+  if (waitsForRoles(root, context, "Axes", await table.inspect(context.signal))) return;
   let shown = new URLSearchParams(location.search).get("column") ?? columns[0];
   if (!columns.includes(shown)) shown = columns[0];
   const list = columns.map((column) => button(column, () => pick(column), "", { "aria-pressed": "false" }));
+  const built = {}; // columns whose hierarchy is built otherwise, to look at
+  let leaving = new AbortController();
   const pick = (column) => {
+    leaving.abort(); // a column whose answer comes late does not take the place of the next
+    leaving = new AbortController();
+    const now = { ...context, built, signal: AbortSignal.any([context.signal, leaving.signal]) };
     history.replaceState(null, "", `?column=${encodeURIComponent(column)}`);
     list.forEach((item, at) => item.setAttribute("aria-pressed", String(columns[at] === column)));
-    return keepingFocus(detail, () => showAxis(detail, context, column, () => pick(column)));
+    return keepingFocus(detail, () => showAxis(detail, now, column, () => pick(column)));
   };
   replace(root, h("h1", {}, "How is each column blurred?"),
     h("p", { class: "hint" }, "kech has chosen something for every column. Change what you know better."),
@@ -46,7 +49,7 @@ async function showAxis(place, context, column, again) {
   place.append(busy); // the column before stays until this one is known
   const { distinct } = (await table.inspect(context.signal)).columns.find((about) => about.column === column);
   const many = distinct > MOST_VALUES && !axis.hierarchy;
-  const view = { column, ...(context.built?.[column] ? { kind: context.built[column] } : {}) };
+  const view = { column, ...(context.built[column] ? { kind: context.built[column] } : {}) };
   found = many ? null : await work(busy, context, "hierarchy", view, `Building the hierarchy of ${column}`);
   const order = field("Order, low to high", h("textarea", { rows: 5, onchange: (event) => set({ kind: "ordinal", order: lines(event.target.value) }) }, (axis.order ?? []).join("\n")), "one value a line");
   const settings = h("div", { class: "bar" },
@@ -99,7 +102,7 @@ function hierarchy(found, context, column, again, failed, isLine) {
     const { hierarchy: name } = await send(new Blob([toLines(roots)]), "export.csv");
     h("a", { href: `/api/tables/${table.id}/trees/${name}`, download: `${column}.csv` }).click();
   };
-  const build = (kind) => { context.built = { ...context.built, [column]: kind || undefined }; again(); };
+  const build = (kind) => { context.built[column] = kind; again(); };
   const note = own ? "This hierarchy is yours: the column is published with its labels."
     : isLine ? "Levels of the lattice. A release by the local or the minimal cut takes free intervals instead, unless you use this hierarchy."
     : "Built by kech. Rename or group labels, or import your own.";
@@ -108,7 +111,7 @@ function hierarchy(found, context, column, again, failed, isLine) {
     h("h3", {}, "Hierarchy ", h("span", { class: "private" }, "PRIVATE")),
     h("p", { class: "hint" }, `${note} ${plural(found.leaves, "value")}, levels with ${found.levels.join(", ")} labels.`),
     h("div", { class: "bar" },
-      !own && field("Build it as", select(BUILT, context.built?.[column] ?? "", build)),
+      !own && field("Build it as", select(BUILT, context.built[column] ?? "", build)),
       field("Import a hierarchy", file, "CSV as ARX writes it, TOML or JSON"),
       button("Export as CSV", () => download().catch(failed)),
       own && button("Forget it", () => table.setAxis(column, { hierarchy: null }).then(again, failed))),

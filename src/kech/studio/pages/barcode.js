@@ -73,7 +73,7 @@ export function barcodeView({ onEps, signal }) {
         weights: Float64Array.from(shown, (bar) => bar.weight),
       };
       layerK = null;
-      partial = Boolean(found.bars_left_out);
+      partial = found.shorter_bars > 0;
       canvas.setAttribute("aria-label", `Weighted barcode of ${partial ? "the longest " : ""}${count(shown.length)} bars, eps from 0 to ${short(top)}`);
       redraw();
     },

@@ -3,27 +3,31 @@
 import { cancel } from "./api.js";
 import { button, field, h, input, keepingFocus, refusal, replace, select } from "./dom.js";
 import { loss } from "./numbers.js";
-import { consequences } from "./words.js";
+import { waitsForRoles } from "./roles.js";
+import { INSPECTED } from "./table.js";
 import { work } from "./work.js";
 
 const CUTS = [["local", "local: lowest loss"], ["minimal", "minimal: smallest blur of any row"], ["domain", "domain: one level for a whole column"], ["regime", "regime: connected components"]];
+const L_KINDS = [["distinct", "distinct values"], ["entropy", "entropy"], ["recursive", "recursive (c, l)"]];
+const T_KINDS = [["equal", "equal: any other value"], ["ordered", "ordered: along the order"]];
 const EFFORTS = [["quick", "quick"], ["", "normal"], ["best", "best"]];
 
 export async function show(root, context) {
   const { table, go } = context, busy = h("div", { class: "slot" }), trouble = h("div", {}), result = h("div", { class: "outcome" });
   const goals = table.plan.release, next = button("Continue to the release", () => go("release"), "main", { disabled: true });
-  const about = await work(busy, context, "inspect", {}, "Looking at the columns");
+  const about = await work(busy, context, "inspect", INSPECTED, "Looking at the columns");
   if (!about) { replace(root, h("h1", {}, "Choose"), busy); return; }
+  if (waitsForRoles(root, context, "Choose", about)) return;
   if (goals.k == null && goals.eps == null) await table.setRelease({ k: Math.min(5, about.rows) });
   let turn = 0, current = null;
   async function look() {
     const mine = ++turn;
     next.disabled = true;
     if (current) await cancel(table.id, current).catch(() => {}); // nobody waits for what is not wanted any more
-    const found = await work(busy, context, "outlook", {}, "Trying it", { named: (job) => { current = job; } });
+    const found = await work(busy, context, "outlook", {}, "Trying it", { named: ({ job }) => { current = job; } });
     if (mine !== turn) return;
     current = null;
-    replace(result, found && outlook(found, about.rows));
+    replace(result, found && outlook(found));
     next.disabled = !found;
   }
   const set = (change) => table.setRelease(change).then(() => { replace(trouble); keepingFocus(form, draw); return look(); }, (fault) => { replace(trouble, refusal(fault)); });
@@ -36,19 +40,30 @@ export async function show(root, context) {
       field("k", number("k", { min: 1, max: about.rows, step: 1 }), "rows to hide among"),
       field("Cut", select(CUTS, cut, (value) => set({ cut: value, effort: ["local", "minimal"].includes(value) ? now.effort : null, suppress: value === "regime" ? null : now.suppress }))),
       cut !== "regime" && field("Left out (%)", input("number", 100 * (now.suppress ?? 0), (value) => set({ suppress: Number(value) / 100 || null }), { min: 0, max: 99, step: 0.1 }), "rows, at most"),
-      ["local", "minimal"].includes(cut) && field("Search", select(EFFORTS, now.effort ?? "", (value) => set({ effort: value || null }))),
-      secret && field("l", number("l", { min: 1, step: 1 }), "values in every class"),
-      secret && field("t", number("t", { min: 0, max: 1, step: 0.01 }), "distance from the table")));
+      ["local", "minimal"].includes(cut) && field("Search", select(EFFORTS, now.effort ?? "", (value) => set({ effort: value || null })))),
+      secret && h("div", { class: "bar" }, sensitiveGoals(now)));
+  }
+  // What every class keeps of each sensitive column; a field that has no say yet keeps its place.
+  function sensitiveGoals(now) {
+    const clear = (name, value, others) => set({ [name]: value, ...(value == null ? others : {}) });
+    const goal = (name, others, more) => input("number", now[name] ?? "", (value) => clear(name, value === "" ? null : Number(value), others), more);
+    const kind = now.l_kind ?? "distinct", counted = select(L_KINDS, kind, (value) => set({ l_kind: value, c: value === "recursive" ? now.c ?? 2 : null }), { disabled: now.l == null });
+    return [
+      field("l", goal("l", { l_kind: null, c: null }, { min: 1, step: kind === "entropy" ? 0.1 : 1 }), "values in every class"), field("l counts", counted),
+      field("c", goal("c", {}, { min: 0, step: 0.1, disabled: kind !== "recursive" || now.l == null }), "of recursive l"),
+      field("t", goal("t", { t_kind: null }, { min: 0, max: 1, step: 0.01 }), "distance from the table"),
+      field("Distance", select(T_KINDS, now.t_kind ?? "equal", (value) => set({ t_kind: value }), { disabled: now.t == null })),
+      field("alpha", goal("alpha", {}, { min: 0, max: 1, step: 0.01 }), "largest share of one value")];
   }
   draw();
   replace(root, h("div", { class: "headline" }, h("h1", {}, "Choose"), busy), form, trouble, result, h("div", { class: "next" }, next, button("Back", () => go("spectrum"))));
   await look();
 }
 
-function outlook(found, total) {
+function outlook(found) {
   const most = Math.max(...found.columns.map((column) => column.loss), 1e-9);
   return h("div", { class: "grid choose" },
-    h("section", { class: "panel" }, h("h2", {}, "What it does"), h("ul", { class: "words" }, consequences(found, total).map((text) => h("li", {}, text)))),
+    h("section", { class: "panel" }, h("h2", {}, "What it does"), h("ul", { class: "words" }, found.words.map((text) => h("li", {}, text)))),
     h("section", { class: "panel" }, h("h2", {}, `Loss ${loss(found.figures.loss)}`),
       h("p", { class: "hint" }, "How wide a published cell is on average: 0 tells all, 1 tells nothing."),
       h("table", { class: "losses" }, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Column"), h("th", { scope: "col" }, "Share of the widest"), h("th", { scope: "col", class: "number" }, "Loss"))),
@@ -63,8 +78,9 @@ function track(share) {
 }
 
 function rows({ names, before, after }) {
-  const cell = (value, old) => h("td", { title: value }, value === old ? value ?? "missing" : h("span", { class: "changed" }, value ?? "missing"));
-  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Ten rows, before and after" }, h("table", { class: "cells" },
+  const folded = (value) => (value ?? "missing").split(/(?<=, )/).map((part) => h("span", { class: "whole" }, part)); // at its commas
+  const cell = (value, old) => h("td", { title: value }, value === old ? value ?? "missing" : h("span", { class: "changed" }, folded(value)));
+  return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Ten rows, before and after" }, h("table", { class: "cells folded" },
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Row"), names.map((name) => h("th", { scope: "col", title: name }, name)))),
     h("tbody", {}, before.map((row, at) => [
       h("tr", { class: "pair" }, h("td", {}, `${at + 1} before`), row.map((value) => h("td", { title: value }, value ?? "missing"))),

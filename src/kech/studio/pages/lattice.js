@@ -28,7 +28,7 @@ export function latticeView(context, { onPath }) {
   }
   const look = latest(async (levels) => {
     try {
-      drawDetail(await run(context.table.id, "node", { levels }, { signal: context.signal }));
+      drawDetail(await run(context.table.id, "lattice", { node: levels }, { signal: context.signal }));
     } catch (fault) {
       if (fault.name !== "AbortError") replace(detail, refusal(fault));
     }
@@ -42,7 +42,8 @@ export function latticeView(context, { onPath }) {
 
   // -- one node and its neighbours ---------------------------------------------------------------------------
 
-  function drawDetail({ node, up, down }) {
+  function drawDetail(answer) {
+    const [node] = inOrder([answer.node]), up = inOrder(answer.up), down = inOrder(answer.down);
     const item = (other) => button([h("strong", {}, step(node, other)), h("br"), h("small", {}, `k = ${count(other.k)}, ${plural(other.classes, "class", "classes")}, loss ${loss(other.loss)}`)], () => visit(other.levels), other.k >= k ? "reaches" : "");
     heard.textContent = `Node ${node.levels.join(" ")}: k ${node.k}, ${plural(node.classes, "class", "classes")}, loss ${loss(node.loss)}`;
     replace(detail,
@@ -52,6 +53,8 @@ export function latticeView(context, { onPath }) {
       up.length > 0 && [h("h3", {}, "One level up"), h("div", { class: "nodes" }, up.map(item))],
       down.length > 0 && [h("h3", {}, "One level down"), h("div", { class: "nodes" }, down.map(item))]);
   }
+  const levelsOf = (named) => columns.map((column) => named[column]);
+  const inOrder = (nodes) => nodes.map((node) => ({ ...node, levels: levelsOf(node.levels) }));
   const pair = (name, value) => h("div", {}, h("dt", {}, name), h("dd", {}, value));
   function step(from, to) {
     const at = to.levels.findIndex((level, j) => level !== from.levels[j]);
@@ -111,7 +114,7 @@ export function latticeView(context, { onPath }) {
   function drawMinimal() {
     const best = found.best.find((node) => node.k === k), nodes = minimalNodes().slice(0, 12);
     replace(minimal,
-      best && button(`Best for k = ${k}: ${columns.map((column) => best.levels[column]).join(",")}`, () => visit(columns.map((column) => best.levels[column])), "small"),
+      best && button(`Best for k = ${k}: ${levelsOf(best.levels).join(",")}`, () => visit(levelsOf(best.levels)), "small"),
       found.minimal && h("span", { class: "hint" }, `${plural(minimalNodes().length, "minimal node")}: `),
       nodes.map((node) => button(node.join(","), () => visit(node), "small")));
   }
@@ -119,15 +122,15 @@ export function latticeView(context, { onPath }) {
   return {
     element: h("section", { class: "panel lattice" }, h("header", {}, h("h2", {}, "Lattice"), h("span", { class: "private" }, "PRIVATE")),
       h("p", { class: "hint" }, "A node has one level for every row of a column. Filled nodes reach k; the darkest are minimal: nothing below them does."),
-      minimal, figure, h("div", { class: "bar middle" }, pencil, clear, drawn), heard, detail),
+      h("div", { class: "bar middle" }, pencil, clear, drawn), minimal, figure, heard, detail),
     set(now) {
       found = now;
-      columns = Object.keys(now.heights);
-      heights = Object.values(now.heights);
+      columns = context.table.quasiIdentifiers; // an object of JavaScript would put names that are numbers first
+      heights = levelsOf(now.heights);
       drawDots();
       drawMinimal();
       const best = now.best.find((node) => node.k === k) ?? now.best[0];
-      return visit(best ? columns.map((column) => best.levels[column]) : heights.map(() => 0));
+      return visit(best ? levelsOf(best.levels) : heights.map(() => 0));
     },
     mark(now) {
       k = now;

@@ -33,9 +33,10 @@ async function show(moveFocus) {
   replace(content, place);
   replace(document.getElementById("answers"));
   try {
+    drawHead(id, step);
     table = id === null ? null : table?.id === id ? table : await Table.find(id);
     if (signal.aborted) return;
-    drawHead(id, step);
+    nameTable(step);
     if (moveFocus) { content.focus({ preventScroll: true }); scrollTo(0, 0); }
     await STEPS[step].show(place, { table, go, signal, again: () => keepingFocus(content, () => show(false)) });
   } catch (fault) {
@@ -45,13 +46,16 @@ async function show(moveFocus) {
 }
 
 function drawHead(id, step) {
-  document.title = `${TITLES[step]}${table ? ` · ${table.name}` : ""} · kech studio`;
-  document.getElementById("table-name").textContent = table ? table.name : "";
   const links = Object.entries(TITLES).map(([name, title]) => h("li", {}, id || name === "open"
     ? h("a", { href: id ? `/tables/${id}/${name}` : "/open", "aria-current": name === step ? "step" : null }, title)
     : h("span", {}, title)));
   const list = replace(document.getElementById("steps"), links), current = list.querySelector("[aria-current]");
   if (current) list.parentElement.scrollLeft = current.offsetLeft - list.offsetLeft - 60;
+}
+
+function nameTable(step) {
+  document.title = `${TITLES[step]}${table ? ` · ${table.name}` : ""} · kech studio`;
+  document.getElementById("table-name").textContent = table ? table.name : "";
 }
 
 document.addEventListener("click", (event) => {
@@ -71,9 +75,9 @@ document.addEventListener("stale", () => show(false));
 const answers = document.getElementById("answers");
 
 document.addEventListener("answered", ({ detail: { verb, path } }) => {
-  if (!answers.childElementCount) answers.append(h("p", {}, "The answers on this page (of these, the command line prints the same with --json: inspect, hierarchy, spectrum, barcode, lattice, zigzag): "));
+  if (!answers.childElementCount) answers.append(h("p", {}, "The answers on this page, as the command line prints them with --json: "));
   answers.querySelector(`[data-verb="${verb}"]`)?.remove();
-  answers.firstElementChild.append(h("a", { href: path, target: "_blank", "data-verb": verb }, `${verb} `));
+  answers.firstElementChild.append(h("a", { href: path, target: "_blank", "data-verb": verb }, verb));
 });
 
 // -- light and dark ------------------------------------------------------------------------------------------

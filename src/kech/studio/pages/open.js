@@ -3,6 +3,7 @@
 import { request } from "./api.js";
 import { button, field, h, input, refusal, replace, select } from "./dom.js";
 import { count } from "./numbers.js";
+import { INSPECTED } from "./table.js";
 import { work } from "./work.js";
 
 const ENDINGS = ".csv,.tsv,.txt,.parquet,.pq,.arrow,.feather,.ipc,.xlsx,.xls,.ods";
@@ -12,8 +13,7 @@ const EXAMPLES = {
 };
 const DELIMITERS = [["", "found by itself"], [",", "comma ,"], [";", "semicolon ;"], ["\t", "tab"], ["|", "bar |"]];
 const ENCODINGS = [["", "UTF-8"], ["utf-16", "UTF-16"], ["latin-1", "Latin-1"], ["cp1252", "Windows 1252"]];
-const KINDS = [["", "as found"], ["numeric", "number"], ["date", "date"], ["categorical", "text"]];
-const TYPES = { number: "number", date: "date", text: "text" };
+const KINDS = [["numeric", "as number"], ["date", "as date"], ["categorical", "as text"]]; // in place of the type that was found
 
 export const show = (root, context) => (context.table ? showTable(root, context) : showChoice(root, context));
 
@@ -46,7 +46,7 @@ async function showChoice(root, { go, signal }) {
 // -- how it is read ------------------------------------------------------------------------------------------
 
 async function showTable(root, context) {
-  const { table, go, again } = context, busy = h("div", {}), trouble = h("div", {}), rows = h("div", {}), facts = h("p", { class: "hint" }, "Being read …"), next = h("div", { class: "next" });
+  const { table, go, again } = context, busy = h("div", {}), trouble = h("div", {}), rows = h("div", {}), facts = h("p", { class: "hint told" }, "Being read …"), next = h("div", { class: "next" });
   const section = table.plan.table;
   const set = (change) => table.save((it) => { it.plan.table = { ...it.plan.table, ...change }; }).then(again, (fault) => replace(trouble, refusal(fault)));
   const isText = /\.(csv|tsv|txt)$/i.test(table.name);
@@ -58,27 +58,26 @@ async function showTable(root, context) {
       field("Texts that mean “missing”", input("text", (section.null_values ?? []).join(", "), (value) => set({ null_values: split(value) }), { placeholder: "NA, ?" }))),
     busy, rows, next);
   const close = button("Close this table", () => request("DELETE", `/api/tables/${table.id}`).then(() => go("open", null)));
-  const head = await work(busy, context, "head", {}, "Reading the table");
-  const found = head && await work(busy, context, "inspect", {}, "Looking at the columns");
+  const found = await work(busy, context, "inspect", INSPECTED, "Reading the table");
   if (!found) { facts.textContent = "It could not be read this way."; replace(next, close); return; }
   const dialect = found.delimiter ? `, fields parted by “${found.delimiter === "\t" ? "tab" : found.delimiter}”, ${found.encoding}` : "";
   facts.textContent = `${count(found.rows)} rows, ${found.columns.length} columns (${found.format}${dialect})`;
-  replace(rows, preview(head, found, table, trouble));
+  replace(rows, preview(found, table, trouble));
   replace(next, button("Continue to roles", () => go("roles"), "main"), close);
 }
 
 const split = (text) => text.split(",").map((word) => word.trim()).filter(Boolean);
 
-function preview(head, found, table, trouble) {
+function preview(found, table, trouble) {
   const types = found.columns.map(({ column, type }) => {
     const change = (kind) => table.setAxis(column, { kind }).catch((fault) => replace(trouble, refusal(fault)));
-    const options = [["", `${TYPES[type] ?? type} (as found)`], ...KINDS.slice(1)];
+    const options = [["", type], ...KINDS];
     return h("td", {}, select(options, table.axis(column).kind ?? "", change, { class: "small", "aria-label": `Type of ${column}` }));
   });
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "First rows" }, h("table", { class: "cells" },
     h("caption", {}, "The first rows, as they are read. ", h("span", { class: "private" }, "PRIVATE")),
-    h("thead", {}, h("tr", {}, head.columns.map((name) => h("th", { scope: "col", title: name }, name))), h("tr", {}, types)),
-    h("tbody", {}, head.rows.map((row) => h("tr", {}, row.map(cell))))));
+    h("thead", {}, h("tr", {}, found.columns.map(({ column: name }) => h("th", { scope: "col", title: name }, name))), h("tr", {}, types)),
+    h("tbody", {}, found.first_rows.map((row) => h("tr", {}, row.map(cell))))));
 }
 
 export const cell = (value) => (value === null ? h("td", { class: "null" }, "missing") : h("td", { title: value }, value));

@@ -24,20 +24,21 @@ export async function show(root, context) {
     write.disabled = true;
     replace(result);
     const wish = { folder: folder.value.trim(), ending: ending.value, ...(anyway.checked ? { allow_composition: true } : {}) };
-    const found = await work(busy, context, "release", wish, "Writing the release", { job });
+    let command = "";
+    const found = await work(busy, context, "release", wish, "Writing the release", { job, named: (now) => { ({ command } = now); } });
     write.disabled = false;
-    if (found) replace(result, written(found));
+    if (found) replace(result, written(found, command));
     else if (busy.textContent.includes("released before")) busy.append(allow);
   }
   replace(root, h("h1", {}, "Release"),
     h("p", {}, "The table, its certificate, a report that explains it and the plan that makes it again are written into a new folder. Rows are shuffled; only quasi-identifiers, sensitive and kept columns are published."),
-    h("div", { class: "bar" }, field("Folder", folder, `below ${known.folder}`), field("Format", ending), write), busy, result,
-    h("div", { class: "next" }, button("Back", () => go("choose"))));
+    h("div", { class: "bar" }, field("Folder", folder, `below ${known.folder}`), field("Format", ending), write, button("Back", () => go("choose"))), busy, result);
   const running = table.running?.find((job) => job.verb === "release");
   if (running) await start(running);
 }
 
-function written({ release, verified, plan, report, private: secrets, commands }) {
+function written(release, command) {
+  const { verified, plan, report, private: secrets } = release;
   const warnings = [
     ...Object.entries(release.measured.l ?? {}).filter(([, values]) => values === 1).map(([column]) => `In some class all rows share one ${quoted(column)}: who knows the class learns it.`),
     ...release.identifying.map((column) => `${quoted(column)} is kept as it is, and nearly every row has a value of its own.`),
@@ -55,6 +56,6 @@ function written({ release, verified, plan, report, private: secrets, commands }
       secrets.map((file) => h("li", {}, h("code", {}, file), " ", h("span", { class: "private" }, "PRIVATE")))),
     secrets.length > 0 && h("p", { class: "note" }, "Hierarchies hold values of the table. The plan needs them; do not publish them."),
     release.dropped.length > 0 && h("p", {}, `Not published: ${release.dropped.map(quoted).join(", ")}`),
-    h("h2", {}, "The same from the command line"), h("pre", { tabindex: "0" }, commands.join("\n")),
-    button("Copy the commands", () => navigator.clipboard.writeText(commands.join("\n")).then(() => say("Copied."), () => say("Copying was not allowed."))));
+    h("h2", {}, "The same from the command line, into another folder"), h("pre", { tabindex: "0" }, command),
+    button("Copy the command", () => navigator.clipboard.writeText(command).then(() => say("Copied."), () => say("Copying was not allowed."))));
 }

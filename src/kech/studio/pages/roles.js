@@ -2,6 +2,7 @@
 
 import { button, h, input, quoted, refusal, replace, select } from "./dom.js";
 import { count, percent, plural } from "./numbers.js";
+import { INSPECTED } from "./table.js";
 import { work } from "./work.js";
 
 const ROLES = [
@@ -19,11 +20,25 @@ const SUGGESTED = { plain: "drop" };
 const suggestion = (column) => SUGGESTED[column.role] ?? column.role;
 const wording = Object.fromEntries(ROLES);
 
+// What is still to be said about the columns; empty where nothing is.
+function unsaid(roles) {
+  const open = roles.filter((role) => !role).length;
+  if (open) return `${plural(open, "column has", "columns have")} no role yet.`;
+  return roles.includes("quasi-identifier") ? "" : "Name at least one quasi-identifier.";
+}
+
+// Later steps show this, and nothing else, while roles are open; gives whether they are.
+export function waitsForRoles(root, { table, go }, title, { columns }) {
+  const said = unsaid(columns.map(({ column }) => table.roleOf(column)));
+  if (said) replace(root, h("h1", {}, title), refusal({ message: said }, "Not yet"), button("Go to roles", () => go("roles"), "main"));
+  return Boolean(said);
+}
+
 export async function show(root, context) {
   const { table, go } = context, busy = h("div", {}), trouble = h("div", {}), body = h("div", {});
   replace(root, h("h1", {}, "What is every column for?"),
     h("ul", { class: "hint" }, ROLES.slice(1).map(([role, text]) => h("li", {}, h("strong", {}, text), `: ${MEANING[role]}`))), busy, trouble, body);
-  const found = await work(busy, context, "inspect", {}, "Looking at the columns");
+  const found = await work(busy, context, "inspect", INSPECTED, "Looking at the columns");
   if (!found) return;
   const roles = Object.fromEntries(found.columns.map(({ column }) => [column, table.roleOf(column)]));
   const rows = found.columns.map((column) => line(column, roles, found.rows, changed));
@@ -36,10 +51,9 @@ export async function show(root, context) {
     return table.setRoles(roles).then(() => replace(trouble), (fault) => replace(trouble, refusal(fault)));
   }
   function draw() {
-    const open = Object.values(roles).filter((role) => !role).length;
-    const named = Object.values(roles).includes("quasi-identifier");
-    next.disabled = open > 0 || !named;
-    left.textContent = open ? `${plural(open, "column has", "columns have")} no role yet.` : named ? "Every column has a role." : "Name at least one quasi-identifier.";
+    const said = unsaid(Object.values(roles));
+    next.disabled = said !== "";
+    left.textContent = said || "Every column has a role.";
     rows.forEach((row) => {
       row.dataset.open = String(!roles[row.dataset.column]);
       row.querySelector("select").value = roles[row.dataset.column];

@@ -7,6 +7,8 @@ import { button, field, h, latest, replace, select } from "./dom.js";
 import { latticeView } from "./lattice.js";
 import { count, loss, short } from "./numbers.js";
 import { planeView } from "./plane.js";
+import { waitsForRoles } from "./roles.js";
+import { INSPECTED } from "./table.js";
 import { work } from "./work.js";
 import { zigzagView } from "./zigzag.js";
 
@@ -14,6 +16,7 @@ const KS = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 75, 100];
 const CUTS = { local: "lowest loss", domain: "one level for all rows of a column", minimal: "smallest eps", regime: "connected components" };
 const LANDMARKS = [2, 5, 10, 20, 50, 100];
 const FEW = 2000; // rows of a table of which every k is shown at once
+const LATER = "…"; // has the place of what is not known yet
 const SMALL = 300; // rows of a table in which holes are looked for too
 const PATHS = [["", "a path drawn in the lattice"], ["diagonal", "diagonal"], ["minimal", "minimal nodes as k grows"], ["rows", "row by row"], ["columns", "column by column"]];
 
@@ -21,8 +24,8 @@ export async function show(root, context) {
   const { table, go, signal } = context;
   const busy = h("div", {}), body = h("div", {});
   replace(root, h("h1", {}, "See the spectrum"), busy, body);
-  const about = await work(busy, context, "inspect", {}, "Looking at the columns");
-  if (!about) return;
+  const about = await work(busy, context, "inspect", INSPECTED, "Looking at the columns");
+  if (!about || waitsForRoles(root, context, "Spectrum", about)) return;
   const page = spectrumPage(context, about);
   replace(body, page.element, h("div", { class: "next" },
     button("Choose this k", () => table.setRelease({ k: page.k, cut: page.cut }).then(() => go("choose")), "main"), button("Back", () => go("axes"))));
@@ -40,7 +43,7 @@ function spectrumPage(context, { rows, columns: described }) {
     x: columns.includes(asked.get("x")) ? asked.get("x") : drawn[0], y: columns.includes(asked.get("y")) ? asked.get("y") : drawn[1] ?? drawn[0],
     cut: table.plan.release.cut ?? "local",
   };
-  let lines = [], regimes = [], homological = null, seen = { classes: NaN, smallest: NaN };
+  let lines = [], wanted = ["domain", "local"], regimes = [], homological = null, seen = { classes: NaN, smallest: NaN };
 
   const barcode = barcodeView({ onEps: (eps) => brushEps(eps), signal });
   const plane = planeView(signal), zigzag = zigzagView(context), lattice = latticeView(context, { onPath: (path) => (path ? zigzag.show(path) : zigzag.clear()) });
@@ -83,25 +86,27 @@ function spectrumPage(context, { rows, columns: described }) {
 
   // -- what hangs on them ----------------------------------------------------------------------------------------
 
-  const facts = h("dl", { class: "figures" }, h("div", {}, h("dt", {}, "classes at eps"), h("dd", {}, "…"))), busyBarcode = h("div", { class: "slot" });
+  const facts = h("dl", { class: "figures" }), busyBarcode = h("div", { class: "slot" });
   function drawFacts(holds) {
-    if (!barcode.ready) return;
-    const { classes: number, smallest } = barcode.at(state.eps) ?? seen, inside = holds.some(({ start, stop }) => start <= state.eps && state.eps < (stop ?? Infinity));
-    const first = holds[0];
-    replace(facts, [["classes at eps", Number.isFinite(number) ? count(number) : "…"], ["smallest class", Number.isFinite(smallest) ? count(smallest) : "…"], [`strict regime for k = ${state.k}`, inside ? "inside" : "outside"],
-      ["its first eps", first ? short(first.start) : "none"], ...(homological ? [["homological, first eps", homological.find((regime) => regime.k >= state.k) ? short(homological.find((regime) => regime.k >= state.k).start) : "none"]] : [])]
-      .map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
+    const { classes: number, smallest } = (barcode.ready && barcode.at(state.eps)) || seen, inside = holds.some(({ start, stop }) => start <= state.eps && state.eps < (stop ?? Infinity));
+    const whole = (value) => (Number.isFinite(value) ? count(value) : LATER), known = (text) => (barcode.ready ? text : LATER);
+    const start = (list) => known(list?.length ? short(list[0].start) : "none");
+    const told = [["classes at eps", whole(number)], ["smallest class", whole(smallest)], [`strict regime for k = ${state.k}`, known(inside ? "inside" : "outside")], ["its first eps", start(holds)]];
+    if (rows <= SMALL) told.push(["homological, first eps", homological || !barcode.ready ? start(homological?.filter((regime) => regime.k >= state.k)) : "not known"]);
+    replace(facts, told.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
   }
 
   const rowsPlace = h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Cuts at this k" }), busyCuts = {}, more = h("div", { class: "bar middle" });
   function drawRows() {
-    const held = lines.filter((row) => row.k === state.k);
+    const held = wanted.map((cut) => lines.find((row) => row.k === state.k && row.cut === cut) ?? { cut });
     replace(rowsPlace, h("table", {}, h("caption", {}, `What a release at k = ${state.k} would cost`),
       h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Cut"), ["Classes", "Average class", "eps", "Loss"].map((text) => h("th", { scope: "col", class: "number" }, text)))),
-      h("tbody", {}, held.map((row) => h("tr", {}, h("th", { scope: "row" }, row.cut), [count(row.classes), short(row.average_class), short(row.eps), loss(row.loss)].map((text) => h("td", { class: "number" }, text)))))));
+      h("tbody", {}, held.map((row) => h("tr", {}, h("th", { scope: "row" }, row.cut), (row.k ? [count(row.classes), short(row.average_class), short(row.eps), loss(row.loss)] : Array(4).fill(LATER)).map((text) => h("td", { class: "number" }, text)))))));
   }
   // A cut that searches shows some k first, and the others when they are known.
   async function addCut(cut) {
+    if (!wanted.includes(cut)) wanted.push(cut);
+    drawRows();
     const searches = ["local", "minimal"].includes(cut), some = ks.filter((k) => LANDMARKS.includes(k));
     for (const part of searches && rows > FEW ? [some, ks] : [ks]) {
       const found = await work(busyCuts[cut], context, "spectrum", { k: part, cut: [cut], ...(searches ? { effort: "quick" } : {}) }, `Every k, ${cut} cut`);
@@ -119,18 +124,18 @@ function spectrumPage(context, { rows, columns: described }) {
     classes.mark(state.k);
     drawRows();
   }
-  const legendPlace = h("div", {});
+  const legendPlace = h("div", { class: "legends" });
   for (const cut of Object.keys(CUTS)) busyCuts[cut] = h("div", {});
   for (const cut of ["minimal", "regime"]) {
     const ask = button(`Add the ${cut} cut (slow)`, () => { ask.remove(); addCut(cut); }, "small");
     more.append(ask);
   }
 
-  const planeTold = h("p", { class: "hint", role: "status" });
+  const planeTold = h("p", { class: "hint told", role: "status" });
   const drawPlane = latest(async () => {
     const { x, y, by, eps, k, cut } = state;
     try {
-      const found = await run(table.id, "plane", by === "eps" ? { x, y, eps } : { x, y, k, cut: planeCut.value }, { signal });
+      const found = await run(table.id, "plane", by === "eps" ? { x, y, eps } : { x, y, k, cut: planeCut.value, ...(planeCut.value === "local" ? { effort: "quick" } : {}) }, { signal });
       plane.set(found);
       if (by === "eps" && !barcode.at(eps)) { seen = found; drawFacts(regimes.filter((regime) => regime.k >= k)); }
       planeTold.textContent = `${by === "eps" ? `Components at eps = ${short(eps)}` : `Classes for k = ${k}, ${planeCut.value} cut`}: ${count(found.classes)}, the smallest with ${count(found.smallest)} rows.`;
@@ -154,7 +159,7 @@ function spectrumPage(context, { rows, columns: described }) {
       h("section", { class: "panel wide" }, h("header", {}, h("h2", {}, "Weighted barcode"), h("span", { class: "private" }, "PRIVATE")), facts, h("div", { class: "stage" }, busyBarcode, barcode.element),
         h("p", { class: "hint" }, "Each bar is a group of rows that are together while eps grows; groups of k rows or more are blue. Shaded: every group is a simplex of k rows or more. Drag to brush eps.")),
       h("div", { class: "stack" }, planePanel, zigzag.element),
-      h("div", { class: "stack" }, losses.element, classes.element, h("section", { class: "panel" }, h("h2", {}, "Cuts"), legendPlace, Object.values(busyCuts), rowsPlace, more)),
+      h("div", { class: "stack" }, losses.element, classes.element, h("section", { class: "panel" }, h("h2", {}, "Cuts"), legendPlace, rowsPlace, more, h("div", { class: "queue" }, Object.values(busyCuts)))),
       h("div", { class: "wide stage lattice-place" }, busyLattice, lattice.element)));
 
   return {

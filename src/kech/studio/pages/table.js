@@ -5,6 +5,8 @@ import { say } from "./dom.js";
 
 const ROLES = { "quasi-identifier": "quasi_identifiers", sensitive: "sensitive", identifier: "identifiers", keep: "keep" };
 
+export const INSPECTED = { rows: 10 }; // one question for all pages: its answer is kept
+
 export class Table {
   constructor(state) { this.take(state); }
 
@@ -36,7 +38,7 @@ export class Table {
     return done;
   }
 
-  inspect(signal) { return run(this.id, "inspect", {}, { signal }); }
+  inspect(signal) { return run(this.id, "inspect", INSPECTED, { signal }); }
 
   get quasiIdentifiers() { return this.plan.roles.quasi_identifiers ?? []; }
 

@@ -1,31 +1,31 @@
-// What a release does, in plain words.
+// Refusals of the command line in the words of these pages: an option is the field that sets it.
 
-import { quoted } from "./dom.js";
-import { count, percent, plural, short } from "./numbers.js";
+const FIELDS = {
+  "--allow-composition": "“Release it all the same”", "--alpha": "“alpha”", "--axis": "“It is read as” (Axes)", "--c": "“c”", "--cut": "“Cut”", "--delimiter": "“Fields are parted by” (Open)",
+  "--earlier": "the earlier file", "--effort": "“Search”", "--encoding": "“Encoding” (Open)", "--eps": "eps", "--from": "an imported one", "--grid": "“Edges of intervals” (Axes)", "--k": "“k”",
+  "--kind": "“Build it as”", "--l": "“l”", "--l-kind": "“l counts”", "--null-values": "“Texts that mean missing” (Open)", "--path": "the path", "--qi": "the role Quasi-identifier (Roles)",
+  "--reading": "the reading", "--sensitive": "the role Sensitive (Roles)", "--suppress": "“Left out”", "--t": "“t”", "--t-kind": "“Distance”",
+};
+// Whole phrases whose advice is typed, and what is done here instead.
+const PHRASES = [
+  [/: --qi COLUMN \.\.\.; [^.]*\./, " (Roles)."],
+  [/ \(--pad, pad=True\)/, ""],
+  [/(--allow-composition) needs them too: name the earlier one, so that the two can be compared: --earlier FILE\./, "$1 needs the files of both to compare them: use the command line."],
+  [/Name its encoding, for example [^.]*\./, "Choose another “Encoding” (Open)."],
+  [/or say --axis (.+)=categorical\./, "or read it as text (Axes)."],
+  [/ Say so: --encoding utf-16\./, " Choose it as “Encoding” (Open)."],
+  [/: --null-values NaN,inf,-inf\./, ", list them as “Texts that mean missing” (Open)."],
+  [/(?:Raise --memory or u|Raise --memory, name fewer columns, or u)se/, "Use"],
+  [/; write a tab as \$'\\t'/, ""],
+  [/or leave holes out: --max-dimension 0\./, "or look at more than 300 rows without holes."],
+  [/, and it alone: --l 3 --l-kind recursive --c 2\./, ", and it alone: l = 3 and c = 2."],
+  [/say among how many rows every row must hide: --k 5\./, "say among how many rows every row must hide, such as 5."],
+  [/ or use --no-ledger\./, " or start the studio again with another one."],
+  [/or release without it: --no-ledger\./, "or mend it first."],
+  [/kech ledger --forget (FILE|HASH)/, "kech ledger ‑‑forget $1, in a terminal"],
+];
 
-export function consequences(found, total) {
-  const { figures, columns } = found;
-  const said = [`Every person hides among at least ${count(figures.k)}: ${plural(figures.classes, "class", "classes")}, ${short(figures.average_class)} rows each on average.`];
-  said.push(...columns.map(columnWords));
-  said.push(figures.suppressed ? `${percent(figures.suppressed / total)} of the rows are left out.` : "No row is left out.");
-  if (figures.l === 1) said.push("In some class all rows share one sensitive value: who knows the class learns it. Ask for l = 2 or more.");
-  else if (figures.l) said.push(`Every class has at least ${plural(figures.l, "value")} of each sensitive column.`);
-  return said;
-}
-
-function columnWords({ column, axis, width, exact, lost }) {
-  const name = quoted(column);
-  const often = lost > 0 ? `; in ${percent(lost)} of the rows it is not told` : "";
-  if (exact > 0.9995) return `${name} stays as it is.`;
-  if (exact > 0.95) return `${name} stays as it is in ${percent(exact)} of the rows${often}.`;
-  if (width === null) return `${name} is not told at all.`;
-  const kept = exact > 0.005 ? `, as it is in ${percent(exact)} of the rows` : "";
-  return `${name} becomes ${extent(axis, width)} on average${kept}${often}.`;
-}
-
-function extent(axis, width) {
-  if (axis === "numeric") return `ranges of ${short(width)}`;
-  if (axis !== "date") return `${axis === "tree" ? "labels that stand for" : "sets of"} ${short(width)} values`;
-  if (width < 60) return `ranges of ${short(width)} days`;
-  return width < 730 ? `ranges of ${short(width / 30.44)} months` : `ranges of ${short(width / 365.25)} years`;
+export function inPageWords(message) {
+  const said = PHRASES.reduce((text, [typed, here]) => text.replace(typed, here), message);
+  return said.replace(/(?<![\w-])--[a-z][a-z-]*/g, (option) => FIELDS[option] ?? option).replace(/(“Cut”|“Search”) (local|minimal|domain|regime|box|ball)/g, "$1 = $2").replaceAll("‑‑", "--");
 }

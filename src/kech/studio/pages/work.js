@@ -30,12 +30,12 @@ function progressBox(place, table, title, named) {
   const job = new Promise((resolve) => { known = resolve; }); // a click may come before the server has named the job
   job.then(named);
   const doing = h("span", {}, title), bar = h("progress", { "aria-label": title });
-  const stop = button("Cancel", async () => cancel(table.id, await job), "small", { "aria-label": `Cancel: ${title}` });
+  const stop = button("Cancel", async () => cancel(table.id, (await job).job), "small", { "aria-label": `Cancel: ${title}` });
   const box = h("div", { class: "work", role: "group", "aria-label": title }, doing, stop, bar);
   const timer = setTimeout(() => replace(place, box), PATIENCE);
   return {
     progress(now) {
-      known(now.job);
+      known(now);
       doing.textContent = `${title}: ${now.state === "waiting" ? "waiting its turn" : now.doing}`;
       if (now.share == null) bar.removeAttribute("value");
       else bar.value = now.share;

@@ -9,9 +9,8 @@ const HEIGHT = 260, FOOT = 24, SIDE = 12, MOST = 600;
 
 export function zigzagView(context) {
   let found = null, k = 2;
-  const busy = h("div", {}), told = h("p", { class: "hint", role: "status" }, "Draw a path in the lattice, or take a ready one.");
+  const busy = h("div", { class: "slot" }), told = h("p", { class: "hint told", role: "status" }, "Draw a path in the lattice, or take a ready one.");
   const { canvas, redraw } = board(HEIGHT, "Zig-zag barcode", draw, context.signal);
-  canvas.hidden = true;
 
   function draw(pen, width, height, paint) {
     pen.fillStyle = paint.ground;
@@ -39,19 +38,18 @@ export function zigzagView(context) {
   }
 
   return {
-    element: h("section", { class: "panel" }, h("header", {}, h("h2", {}, "Zig-zag along a path"), h("span", { class: "private" }, "PRIVATE")), busy, told, canvas),
+    element: h("section", { class: "panel" }, h("header", {}, h("h2", {}, "Zig-zag along a path"), h("span", { class: "private" }, "PRIVATE")), told, h("div", { class: "stage" }, busy, canvas)),
     async show(path) {
       if (!path) return;
       const now = await work(busy, context, "zigzag", { path, k }, "Walking the path");
       if (!now) return;
       found = now;
-      canvas.hidden = false;
       const held = found.regimes.map(({ start, stop }) => (start === stop ? `position ${start}` : `positions ${start} to ${stop}`));
-      told.textContent = `${plural(found.path.length, "node")}, ${count(found.bars.length)} bars. ${held.length ? `Every class has ${k} rows or more at ${held.join(", ")}.` : `Nowhere has every class ${k} rows.`}`;
+      told.textContent = `${plural(found.path.length, "node")}, ${count(found.bars.length + found.shorter_bars)} bars. ${held.length ? `Every class has ${k} rows or more at ${held.join(", ")}.` : `Nowhere has every class ${k} rows.`}`;
       canvas.setAttribute("aria-label", told.textContent);
       redraw();
     },
-    clear() { found = null; canvas.hidden = true; replace(busy); told.textContent = "Draw a path in the lattice, or take a ready one."; },
+    clear() { found = null; redraw(); replace(busy); told.textContent = "Draw a path in the lattice, or take a ready one."; },
     set k(now) { k = now; },
   };
 }

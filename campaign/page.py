@@ -1,0 +1,70 @@
+"""Page: docs/reliability.md, drawn from the figures of the last runs and from nothing else.
+
+usage: python -m campaign.page
+"""
+
+import json
+import sys
+from typing import Any
+
+from campaign.core import RESULTS, ROOT
+
+TRIED = {
+    "crash": "`kill -9` before every file operation of a release and at random moments while it is written, over an "
+    "earlier release: CSV, Parquet, a folder of the studio, a table of a DuckDB file; full disks, read-only folders. "
+    "Old or whole new, never a certificate ahead of its file, a ledger line for what is in its place and for nothing "
+    "else, nothing left behind after the next run",
+    "fuzz": "random tables, plans, hierarchies, options and damaged bytes through the command line: no uncaught "
+    "exception, no hang, exit codes 0, 2, 3, 4 and 5 only; what is released verifies and has its k by another count",
+    "malformed": "bad files, columns, values, hierarchies, plans, options and targets, each with the exit code and the "
+    "words it must end in; nothing is written",
+    "canary": "a value planted in every cell is found in no output, log, warning, traceback, temporary file, report, "
+    "certificate, ledger or answer of the studio but where it was meant to be published",
+    "determinism": "the same table, plan and seed with one thread, with two, and in another process: the same classes",
+    "oracle": "random tables released, written and read again: k by SQL and by a counter, l and t by their "
+    "definitions, rows, labels and loss",
+    "load": "the studio under parallel requests, bad uploads, slow clients, clients without its token, killed workers: "
+    "it answers, and its memory returns",
+    "soak": "random calls of the library in one process: its memory stays",
+    "mutation": "small changes to the code that claims, checks and writes: the tests must notice",
+}
+HEAD = """# Reliability
+
+Made by `python -m campaign.page` from the last runs of the harnesses in `campaign/`; do not edit. Each is a make target
+that prints its figure last, and `tests/test_campaign.py` plants faults for each and sees them found. What they take is
+given in `OPTIONS`: `make fuzz OPTIONS="--seconds 3600"`.
+
+| harness | cases | faults injected | losses | seconds | kech | day |
+|---|---|---|---|---|---|---|
+"""
+USUAL = {"name", "cases", "faults", "losses", "lost", "seconds", "commit", "date"}
+
+
+def draw_page(found: list[dict[str, Any]]) -> str:
+    """The whole page."""
+    lines = [
+        f"| `make {run['name']}` | {run['cases']:,} | {run['faults']:,} | {run['lost']:,} "
+        f"| {run['seconds']:,.0f} | {run['commit']} | {run['date']} |"
+        for run in found
+    ]
+    return HEAD + "\n".join(lines) + "\n\n" + "\n".join(map(draw_run, found)) + "\n"
+
+
+def draw_run(run: dict[str, Any]) -> str:
+    """What was tried, its own figures, and what was lost."""
+    own = [f"{name.replace('_', ' ')} {value:,}" for name, value in run.items() if name not in USUAL]
+    lost = "".join(f"\n  - lost: {loss}" for loss in run["losses"])
+    return f"- **{run['name']}**: {TRIED[run['name']]}. {', '.join(own)}".rstrip() + lost
+
+
+def main() -> int:
+    """Write the page anew."""
+    found = [
+        json.loads((RESULTS / f"{name}.json").read_bytes()) for name in TRIED if (RESULTS / f"{name}.json").exists()
+    ]
+    (ROOT / "docs" / "reliability.md").write_text(draw_page(found), "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,95 @@
+"""Hints: what the owner of a column should be told before it is generalized.  A hint counts rows and shows no cell
+but marks of missing values.
+
+In: the distinct values of a column and their rows.  Out: a sentence with the option that helps.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from shlex import join, quote
+from typing import Any
+
+import numpy as np
+
+from kech.grid import Ints
+from kech.hierarchy import looks_like_codes
+from kech.rulers import Floats
+
+MOSTLY = 0.9
+FEW_ROWS = 10  # below, nothing is far from the others
+POSTAL = r"(.*_)?(zip|zip_?code|plz|postleitzahl|post_?code|postal(_?code)?|cap|cep|pin_?code|eircode)(_.*)?"
+MISSING = ("n/a", "na", "n.a.", "#n/a", "nan", "null", "nil", "?", "-", "--", ".", "missing", "unknown", "k.a.")
+MISSED = "It holds what often means a missing value: --null-values {}."
+LIKE_DATES = r"(\d{1,2})[./-](\d{1,2})[./-]\d{4}"
+LIKE_COMMAS = r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+|[+-]?\d{1,3}(\.\d{3})+,?"
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What to say; the kind of axis that suits better than the usual one; how the table should be read."""
+
+    says: str
+    axis: str | None = None
+    reading: dict[str, Any] = field(default_factory=dict)
+
+
+def hint_at_text(values: Sequence[str]) -> Hint | None:
+    """Missing values, dates and numbers that are written otherwise than kech reads them."""
+    marks = sorted({value for value in values if value.strip().casefold() in MISSING})
+    known = [value.strip() for value in values if value not in marks]
+    found = [Hint(MISSED.format(join(marks)), None, {"null_values": marks})] if marks else []
+    found += filter(None, [hint_at_dates(known) or hint_at_commas(known)])
+    if not found:
+        return None
+    reading = {option: said for hint in found for option, said in hint.reading.items()}
+    return Hint(" ".join(hint.says for hint in found), found[-1].axis, reading)
+
+
+def hint_at_dates(values: Sequence[str]) -> Hint | None:
+    """Dates that begin with the day or the month."""
+    dates = [found.groups() for value in values if (found := re.fullmatch(LIKE_DATES, value))]
+    if not values or len(dates) < MOSTLY * len(values):
+        return None
+    late = [any(int(pair[i]) > 12 for pair in dates) for i in (0, 1)]
+    if late[0] == late[1]:
+        return Hint("These look like dates, and are read as text: --dates dmy or --dates mdy reads them.")
+    order = "dmy" if late[0] else "mdy"
+    return Hint(f"These look like dates, and are read as text: --dates {order} reads them.", "date", {"dates": order})
+
+
+def hint_at_commas(values: Sequence[str]) -> Hint | None:
+    """Numbers with decimal commas."""
+    commas = [value for value in values if re.fullmatch(rf"{LIKE_COMMAS}|[+-]?\d+", value)]
+    if len(commas) < MOSTLY * len(values) or not any("," in value for value in commas):
+        return None
+    says = "These look like numbers with decimal commas, and are read as text: --decimal , reads them."
+    return Hint(says, "numeric", {"decimal": ","})
+
+
+def hint_at_codes(column: str, texts: Sequence[str]) -> Hint | None:
+    """Whole numbers of one length that are called a postcode: their beginnings mean something, their size does not."""
+    words = re.sub(r"[^a-z0-9]+", "_", column.casefold()).strip("_")
+    alike = len({len(text) for text in texts}) == 1 and all(text.isdecimal() for text in texts)
+    if not (alike and re.fullmatch(POSTAL, words) and looks_like_codes(texts)):
+        return None
+    axis = quote(f"{column}=categorical")
+    return Hint(f"It looks like a code: --axis {axis} shortens it to its beginning.", "categorical")
+
+
+def hint_at_far_rows(values: Floats, counts: Ints) -> Hint | None:
+    """Rows that lie farther from the bulk than the bulk is wide; the bulk is all but 1 % of the rows at each end."""
+    rows = int(counts.sum())
+    if rows < FEW_ROWS:
+        return None
+    below, aside = np.cumsum(counts), max(1, rows // 100)
+    low, high = (float(values[np.searchsorted(below, rank)]) / 4 for rank in (aside + 1, rows - aside))
+    quarters = values / 4  # the range may overflow
+    far = (quarters > high + (high - low)) | (quarters < low - (high - low))
+    found = int(counts[far].sum()) if high > low else 0
+    if not found:
+        return None
+    who = "1 row lies" if found == 1 else f"{found:,} rows lie"
+    return Hint(
+        f"{who} far from all others. A slip? Mend it, or call it missing: --null-values; --suppress leaves it out."
+    )

@@ -1,0 +1,89 @@
+"""Sentences: what a release does to people's rows, in sentences.
+
+In: the figures of a release and of its columns.  Out: sentences, for a terminal or a page.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+MONTH, YEAR = 30.44, 365.25  # days
+TIMES = ((YEAR, 730, "years"), (MONTH, 60, "months"))  # days of a unit, days from which it is used, its name
+SPACE = "\u00a0"
+
+
+class Described(Protocol):
+    """What is known of one quasi-identifier of a release."""
+
+    column: str
+    axis: str
+    width: float | None
+    exact: float
+    lost: float
+
+
+def consequences(
+    figures: Mapping[str, Any], columns: Sequence[Any], asked: Mapping[str, Any], left_out: float
+) -> Iterator[str]:
+    """Who hides among how many, what becomes of each column, which share of the rows is left out, which goals hold."""
+    classes = f"{figures['classes']:,} class{'es' * (figures['classes'] != 1)}"
+    average = f"{short(figures['average_class'])} rows each on average"
+    yield f"Every person hides among at least {figures['k']:,}: {classes}, {average}."
+    yield from map(column_words, columns)
+    yield f"{percent(left_out)} of the rows are left out." if left_out else "No row is left out."
+    if figures["l"] == 1:
+        yield "In some class all rows share one sensitive value: who knows the class learns it. Ask for l = 2 or more."
+    elif figures["l"]:
+        yield f"Every class has at least {figures['l']:,} values of each sensitive column."
+    if goals := list(goal_words(asked)):
+        yield f"As asked, every class keeps {', '.join(goals)}."
+
+
+def column_words(about: Described) -> str:
+    """One column."""
+    name, often = quoted(about.column), f"; in {percent(about.lost)} of the rows it is not told" if about.lost else ""
+    if about.exact > 0.9995:
+        return f"{name} stays as it is."
+    if about.exact > 0.95:
+        return f"{name} stays as it is in {percent(about.exact)} of the rows{often}."
+    if about.width is None:
+        return f"{name} is not told at all."
+    kept = f", as it is in {percent(about.exact)} of the rows" if about.exact > 0.005 else ""
+    return f"{name} becomes {extent(about.axis, about.width)} on average{kept}{often}."
+
+
+def extent(axis: str, width: float) -> str:
+    """How wide a cell is, in numbers, in days, or in values."""
+    if axis == "numeric":
+        return f"ranges of {short(width)}"
+    if axis != "date":
+        return f"{'labels that stand for' if axis == 'tree' else 'sets of'} {short(width)} values"
+    unit, name = next(((days, name) for days, least, name in TIMES if width >= least), (1.0, "days"))
+    return f"ranges of {short(width / unit)} {name}"
+
+
+def goal_words(asked: Mapping[str, Any]) -> Iterator[str]:
+    """The goals for sensitive columns that were set."""
+    if "l" in asked:
+        more = f", c = {short(asked['c'])}" if "c" in asked else ""
+        yield f"l = {short(asked['l'])} ({asked['l_kind']}{more})"
+    if "t" in asked:
+        yield f"t = {short(asked['t'])} ({asked['t_kind']} distance)"
+    if "alpha" in asked:
+        yield f"alpha = {short(asked['alpha'])}"
+
+
+def quoted(name: str) -> str:
+    """A name inside a sentence: whatever letters it holds, it does not turn the words around it."""
+    return f"\u2068{name}\u2069"
+
+
+def short(value: float) -> str:
+    """Three digits, or all before the point."""
+    return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
+
+
+def percent(share: float) -> str:
+    """A share; what is nearly nothing or nearly all is not rounded to it."""
+    if 0 < share < 0.001:
+        return f"less than 0.1{SPACE}%"
+    return f"more than 99.9{SPACE}%" if 0.999 < share < 1 else f"{short(100 * share)}{SPACE}%"

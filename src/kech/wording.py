@@ -1,0 +1,56 @@
+"""Wording: a message in the words of the command line, said in those of Python.
+
+In: `say --k 5, or name them: --qi COLUMN ...`.  Out: `say k=5, or name them: quasi_identifiers=[COLUMN, ...]`.
+"""
+
+import re
+
+RENAMED = {"qi": "quasi_identifiers", "axis": "axes", "from": "source", "output": "path"}
+FLAGS = {"allow-composition": "allow_composition=True", "no-ledger": "ledger=False"}
+LISTS = ("qi", "sensitive", "earlier", "null-values", "threshold", "radii")
+WORDS = ("cut", "labels", "metric", "dates", "decimal", "encoding", "l-kind")  # options whose example is a word
+COMMANDS = {
+    r"`?kech inspect TABLE`?": "`kech.inspect_table(table)`",
+    r"`?kech ledger --forget (\w+)`?": r"`kech.open_ledger().forget(\1)`",
+    r"`kech ledger`": "`kech.open_ledger().listed()`",
+}
+NAME = r"(?<!\w)'[^']*'(?!\w)"  # of a column or file, whatever it looks like
+EXAMPLE = r"[A-Z]+\b(?: \.\.\.)?|-?[\w.,=-]*[\w=](?: \d[\d.]*\d)*|,"
+OPTION = rf"--(?P<option>[a-z]+(?:-[a-z]+)*)(?: (?P<example>{EXAMPLE}))?"
+NUMBER = r"\d+(\.\d+)?"
+
+
+def in_python(text: str) -> str:
+    """Options as arguments, commands as calls; names in quotes stay as they are."""
+    for command, call in COMMANDS.items():
+        text = re.sub(command, call, text)
+    return re.sub(f"{NAME}|{OPTION}", as_argument, text)
+
+
+def as_argument(found: re.Match[str]) -> str:
+    """An option, with the example behind it where there is one."""
+    option, example = found["option"], found["example"] or ""
+    if option is None:
+        return found[0]
+    rest = found[0].removeprefix(f"--{option}")
+    if option in FLAGS:
+        return FLAGS[option] + rest
+    name, value = RENAMED.get(option, option.replace("-", "_")), as_value(option, example)
+    return f"{name}={value}" if value else name + rest
+
+
+def as_value(option: str, example: str) -> str:
+    """An example as Python writes it; nothing where what stands behind the option is none."""
+    parts = [part for part in re.split(r"[ ,]", example) if part]
+    if option in LISTS and (example.isupper() or len(parts) > 1):
+        return f"[{', '.join(part if part.isupper() or is_plain(part) else repr(part) for part in parts)}]"
+    if option == "axis" and "=" in example:
+        return "{{{!r}: {!r}}}".format(*example.partition("=")[::2])
+    if is_plain(example) or example.isupper():
+        return example
+    return f'"{example}"' if option in WORDS and example else ""
+
+
+def is_plain(part: str) -> bool:
+    """A number, or dots for more of the kind."""
+    return part == "..." or bool(re.fullmatch(NUMBER, part))

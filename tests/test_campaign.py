@@ -1,0 +1,113 @@
+"""The harnesses of the campaign see the faults that are planted for them, and a slice of each runs with the suite."""
+
+import random
+
+import pytest
+
+from campaign import oracle
+from campaign.core import Tally, import_all, own_place
+from campaign.crash import FAULTS, KINDS, WINDOW, Moment, fill_disk, set_scene, try_moment
+from campaign.determinism import classes_of
+from campaign.fuzz import PLANTED, fuzz
+from campaign.load import load
+from campaign.soak import CALLS, soak
+
+
+@pytest.fixture(scope="module")
+def place():
+    import_all()
+    with own_place() as folder:
+        yield folder
+
+
+# -- crash -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def scene(place):
+    return set_scene(place, KINDS["csv"])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_killed_release_is_old_or_new_and_leaves_nothing(place, scene, kind):
+    tally, rng = Tally("crash"), random.Random()
+    scene = scene if kind == "csv" else set_scene(place, KINDS[kind])
+    try_moment(tally, scene, Moment(operation=rng.randrange(len(scene.operations))))
+    try_moment(tally, scene, Moment(operation=rng.choice(renames(scene))))
+    if kind != "folder":
+        fill_disk(tally, scene, (300,))
+    assert tally.losses == []
+    assert tally.figures[WINDOW] == 2
+
+
+def test_a_release_into_a_folder_that_cannot_be_written_is_refused(scene):
+    tally = Tally("crash")
+    fill_disk(tally, scene, (None,))
+    assert tally.losses == []
+
+
+def renames(scene):
+    """Before each of them something is not yet in its place."""
+    return [i for i, name in enumerate(scene.operations) if name == "os.rename"]
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_planted_fault_of_writing_is_seen(scene, fault):
+    tally = Tally("crash")
+    moments = iter([*renames(scene)[1:], *range(len(scene.operations))])
+    while not tally.losses:
+        try_moment(tally, scene, Moment(operation=next(moments)), fault)
+
+
+# -- fuzz ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", range(0, 45, 15))
+def test_random_tables_and_options_meet_no_fault(place, first):
+    tally = Tally("fuzz")
+    fuzz(tally, place, range(first, first + 15))
+    assert tally.losses == []
+    assert set(tally.figures) > {"exit_0", "exit_2", "exit_3"}
+
+
+@pytest.mark.parametrize("fault", PLANTED)
+def test_a_planted_fault_is_met(place, fault):
+    tally = Tally("fuzz")
+    seeds = iter(range(20))
+    while not tally.losses:
+        seed = next(seeds)
+        fuzz(tally, place, range(seed, seed + 1), fault)
+
+
+# -- the others ------------------------------------------------------------------------------------------------------
+
+
+def test_equal_seeds_give_equal_classes_and_other_seeds_are_seen():
+    assert [classes_of(case, 1, 0) for case in range(4)] == [classes_of(case, 2, 0) for case in range(4)]
+    assert any(classes_of(case, 1, 0) != classes_of(case, 1, 1) for case in range(3, 12))
+
+
+@pytest.mark.parametrize("fault", oracle.FAULTS)
+def test_a_false_claim_is_seen(place, fault):
+    tally = Tally("oracle")
+    oracle.examine(tally, place, range(2), fault)
+    assert len(tally.losses) == 2
+
+
+def test_memory_that_grows_is_seen(place):
+    kept = []
+
+    def leak(*_):
+        kept.append(bytearray(b"x" * 80_000_000))
+
+    steady, leaking = Tally("soak"), Tally("soak")
+    soak(steady, place, 2, CALLS[-1:], random.Random(0))
+    soak(leaking, place, 3, [leak], random.Random(0))
+    assert (steady.losses, len(leaking.losses)) == ([], 1)
+
+
+def test_the_studio_under_a_little_load(place):
+    pytest.importorskip("uvicorn", reason="the extra `studio` is not installed")
+    tally = Tally("load")
+    load(tally, place, uploads=21, requests=4)
+    assert tally.losses == []

@@ -1,0 +1,106 @@
+"""What somebody meets who types kech for the first time."""
+
+import pytest
+
+from kech.demo import generate_town, write_csv
+from kech.progress import listen, report, within
+from kech.screen import estimate
+
+ROLES = ("--qi", "age", "sex", "--sensitive", "diagnosis")
+
+
+@pytest.fixture
+def town(folder):
+    return write_csv(generate_town(120), folder / "town.csv")
+
+
+@pytest.mark.parametrize("command", ["spectrum", "barcode", "lattice", "zigzag"])
+def test_forgotten_roles_get_the_command_to_type(run, town, command):
+    refused = run(command, town)
+    typed = refused.err.rpartition("for example: kech ")[2].split()
+
+    assert refused.code == 2
+    assert typed[:3] == [command, str(town), "--qi"]
+    assert {"age", "sex", "zip"} <= set(typed[3:])
+
+
+def test_the_command_that_is_suggested_works(run, town, folder):
+    words = ("release", town, "--k", 5, "-o", folder / "safe.csv", "--effort", "quick", "--no-ledger")
+    suggested = run(*words).err.rpartition("for example: kech ")[2].split()
+
+    assert run(*suggested).code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "right"),
+    [
+        (("spectrum", "--qi", "agee"), "age"),
+        (("spectrum", "--qi", "AGE"), "age"),
+        (("release", "--qi", "age", "--keep", "diagnosi", "--k", "5", "-o", "x.csv"), "diagnosis"),
+        (("barcode", "--qi", "age", "--sensitive", "diagnose"), "diagnosis"),
+        (("lattice", "--qi", "zipp"), "zip"),
+        (("zigzag", "--qi", "age", "--identifiers", "persn"), "person"),
+        (("inspect", "--axis", "agee=numeric"), "age"),
+        (("hierarchy", "zipp"), "zip"),
+        (("verify", "--qi", "gae", "--k", "2"), "age"),
+        (("verify", "--qi", "age", "--sensitive", "diagnosi", "--k", "1"), "diagnosis"),
+        (("risk", "--qi", "sexx"), "sex"),
+    ],
+)
+def test_a_mistyped_column_gets_a_suggestion(refuse, town, words, right):
+    command, *rest = words
+    at = (command, town, *rest)
+    refuse(*at, code=2, says=f"Did you mean {right!r}?")
+
+
+def test_goals_that_hold_are_listed(run, town, folder):
+    safe = folder / "safe.csv"
+    shown = run("release", town, *ROLES, "--k", 5, "--l", 2, "--alpha", 0.9, "-o", safe, "--effort", "quick").out
+    assert "In every class l >= 2 (distinct), alpha <= 0.9 for diagnosis." in shown
+    assert "l counts a missing value as a value." in shown
+    verified = run("verify", safe, "--k", 3, "--t", 1).out
+    assert "Checked (certificate): in every class k >= 5, l >= 2 (distinct), alpha <= 0.9 for diagnosis." in verified
+    assert "Checked (your own): in every class k >= 3, t <= 1 (equal) for diagnosis." in verified
+    found = run("verify", safe, "--k", 3, "--json").json["checked"]
+    assert found == {"certified": {"k": 5, "l": 2, "l_kind": "distinct", "alpha": 0.9}, "asked": {"k": 3}}
+    assert ": 1 release\n" in run("ledger").out
+    assert "not only how many people it has: --population FILE." in run("risk", safe, "--population", 5000).out
+    assert "compose --second OTHER.csv" in run("attack", "compose", safe, "--original", town).err
+
+
+def test_a_refusal_of_a_column_stands_below_the_table_in_one_line(run, folder):
+    path = folder / "t.csv"
+    path.write_text("age,zip\n" + "".join(f"{i},1\n" for i in range(20)) + "x,1\n", "utf-8")
+    lines = run("inspect", path).out.splitlines()
+
+    assert any(line.startswith("'age': Column 'age', row 21: nearly all values are numbers") for line in lines)
+    assert any("see below" in line for line in lines)
+
+
+def test_the_time_that_is_left_follows_from_the_share_that_is_done():
+    clock = iter([0.0, 10.0, 30.0, 31.0, 31.0, 531.0]).__next__
+    left = estimate(clock)
+
+    assert left(0.25) == ", about 30 s left"
+    assert left(0.75) == ", about 10 s left"
+    assert left(0.0) == ""  # other work begins
+    assert left(0.5) == ", about 8 min left"
+
+
+def test_without_a_share_nothing_is_said_of_time():
+    clock = iter(range(0, 100, 10)).__next__
+    left = estimate(clock)
+
+    assert left(None) == ""
+
+
+def test_shares_of_pieces_are_shares_of_the_whole():
+    heard = []
+    with listen(lambda what, share: heard.append((what, share))):
+        report("before", 0.5)
+        for done in range(2):
+            with within(done, 2):
+                report("piece")
+                with within(1, 2):
+                    report("half of it", 0.5)
+    assert heard == [("before", 0.5), ("piece", None), ("half of it", 0.375), ("piece", None), ("half of it", 0.875)]

@@ -1,0 +1,118 @@
+"""What a newcomer is told of a column before it is generalized."""
+
+from shlex import quote
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kech
+from kech.errors import BadOption
+from kech.hints import hint_at_codes, hint_at_far_rows, hint_at_text
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        (["31.12.1980", "01.02.1990"], "--dates dmy reads"),
+        (["12/31/1980", "1/2/1990"], "--dates mdy reads"),
+        (["01-02-1980", "03-04-1990"], "--dates dmy or --dates mdy reads"),
+        (["31.12.1980", "N/A", "?"], "--null-values '?' N/A. These look like dates"),
+        (["yes", "no", "n/a"], "--null-values n/a."),
+        (["1.234,5", "12", "-0,25"], "--decimal , reads"),
+        (["12", "13"], None),
+        (["1,5", "Berlin, Mitte"], None),
+        (["1980-12-31"], None),
+        ([], None),
+    ],
+)
+def test_text_that_is_written_otherwise(values, says):
+    hint = hint_at_text(values)
+    assert hint is None if says is None else says in hint.says
+
+
+def postcodes(length=5):
+    return [str(10 ** (length - 1) + step * 37) for step in range(60)]
+
+
+@pytest.mark.parametrize("column", ["zip", "ZIP code", "plz", "home_postcode", "Postal Code"])
+def test_numbers_that_are_called_a_postcode(column):
+    hint = hint_at_codes(column, postcodes())
+    assert hint.axis == "categorical"
+    assert f"--axis {quote(f'{column}=categorical')} " in hint.says
+
+
+def test_other_numbers_are_no_codes():
+    assert hint_at_codes("income", postcodes()) is None
+    assert hint_at_codes("zip", [*postcodes(), "123"]) is None
+    assert hint_at_codes("zip", ["10115", "20115"]) is None
+
+
+@given(st.lists(st.integers(0, 100), min_size=20, max_size=60), st.integers(1000, 10**6), st.booleans())
+def test_a_lone_row_is_far_where_it_is_farther_away_than_all_others_are_wide(bulk, far, below):
+    spread = max(bulk) - min(bulk)
+    lone = min(bulk) - far if below else max(bulk) + far
+    values, counts = np.unique(np.array([*bulk, lone], float), return_counts=True)
+
+    hint = hint_at_far_rows(values, counts)
+    trimmed = sorted([*bulk, lone])[1:-1]
+    assert (hint is not None) == (trimmed[0] != trimmed[-1])
+    assert hint is None or (hint.says.startswith("1 row lies far") and str(lone) not in hint.says)
+    assert hint_at_far_rows(*np.unique(np.array(bulk, float), return_counts=True)) is None or spread > 2
+
+
+@pytest.mark.parametrize("values", [[], [1.0], [1e308, -1e308, *range(18)]])
+def test_few_and_huge_values(values):
+    found, counts = np.unique(np.array(values, float), return_counts=True)
+    hint = hint_at_far_rows(found, counts)
+    assert (hint is not None) == (len(values) == 20)
+
+
+@pytest.fixture
+def foreign(folder):
+    """A table as a spreadsheet in Berlin writes it."""
+    dates = [f"{i % 28 + 1:02}.{i % 12 + 1:02}.{1950 + i % 50}" for i in range(200)]
+    rows = [f"p{i};{born};{10115 + 37 * (i % 90)};{900 + i},{i % 100:02};{20 + i % 50}" for i, born in enumerate(dates)]
+    path = folder / "leute.csv"
+    path.write_text(
+        "\n".join(["name;geboren;plz;einkommen;age", *rows[:-1], "q;01.01.1990;10115;1000,00;999"]), "utf-8"
+    )
+    return path
+
+
+def test_inspect_says_what_to_type_and_the_typed_options_help(run, foreign, folder):
+    shown = run("inspect", foreign).out
+    assert "'geboren': These look like dates, and are read as text: --dates dmy reads them." in shown
+    assert "'einkommen': These look like numbers with decimal commas" in shown
+    assert "'plz': It looks like a code: --axis plz=categorical" in shown
+    assert "'age': 1 row lies far from all others." in shown
+    assert "999" not in shown
+    assert "read as text" not in run("inspect", foreign, "--dates", "dmy", "--decimal", ",").out
+    shown = run("inspect", foreign, "--plan", folder / "kech.toml").out
+    assert shown.count("The plan says so.") == 3
+    assert f"kech release {foreign} --plan {folder / 'kech.toml'} -o safe.csv" in shown
+    plan = kech.read_plan(folder / "kech.toml")
+    assert (plan.table.dates, plan.table.decimal) == ("dmy", ",")
+    assert {name: axis.kind for name, axis in plan.axes.items()} == {
+        "geboren": "date",
+        "plz": "categorical",
+        "age": "numeric",
+    }
+
+
+def test_a_table_that_was_read_otherwise_is_released_and_attacked_by_its_plan(release, run, foreign, folder):
+    plan = folder / "kech.toml"
+    words = ("--dates", "dmy", "--decimal", ",", "--qi", "geboren", "age", "--sensitive", "einkommen")
+    assert run("inspect", foreign, *words, "--plan", plan).code == 0
+    cells = release(foreign, "--plan", plan, k=5)
+    assert all(cell[0] in "[<>*1" and "." not in cell for cell in cells["geboren"])
+    assert all("," not in cell for cell in cells["einkommen"])
+    found = run("risk", folder / "released.csv", "--original", foreign, "--plan", plan, "--json")
+    assert found.code == 0, found.err
+
+
+@pytest.mark.parametrize("words", [{"decimal": ";"}, {"dates": "dym"}])
+def test_a_writing_that_is_none_is_refused(words, foreign):
+    with pytest.raises(BadOption, match="choose among"):
+        kech.read_table(foreign, **words)

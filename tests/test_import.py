@@ -1,0 +1,89 @@
+"""Importing kech is cheap: modules are counted, for a clock would lie."""
+
+import ast
+import json
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kech
+
+STUB = Path(kech.__file__).with_suffix(".pyi")
+LIBRARIES = {"numpy", "pyarrow", "duckdb", "narwhals", "msgspec", "matplotlib", "sklearn", "scipy", "pandas", "polars"}
+
+
+def modules_after(code):
+    """The modules that a fresh Python holds in the end."""
+    held = "import json, sys; sys.stderr.write(json.dumps(sorted(sys.modules)))"
+    ran = subprocess.run([sys.executable, "-c", f"{code}\n{held}"], capture_output=True, text=True, check=True)
+    return set(json.loads(ran.stderr))
+
+
+BARE = modules_after("pass")
+
+
+def roots(modules):
+    return {name.partition(".")[0] for name in modules}
+
+
+def test_importing_kech_reads_no_library_and_one_room():
+    found = modules_after("import kech") - BARE
+
+    assert {name for name in found if name.startswith("kech")} == {"kech", "kech.errors", "kech.wording"}
+    assert not roots(found) & LIBRARIES
+    assert len(found) < 30
+
+
+@pytest.mark.parametrize("words", ['["--help"]', '["release", "--help"]', '["--version"]'])
+def test_help_reads_no_library_but_those_that_draw_it(words):
+    found = modules_after(f"from kech.cli import main; main({words})") - BARE
+
+    assert not roots(found) & LIBRARIES
+    rooms = {name.split(".")[1] for name in found if name.startswith("kech.")}
+    assert rooms == {"cli", "databases", "errors", "files", "progress", "screen", "studio", "wording"}
+    assert len(found) < 360
+
+
+def test_a_name_is_imported_with_its_room_alone():
+    found = modules_after("import kech; kech.check_certificate") - BARE
+
+    assert {name.split(".")[1] for name in found if name.startswith("kech.")} == {"certificate", "errors", "wording"}
+
+
+def test_the_room_for_tests_is_found_without_being_imported():
+    assert "kech.testing" in modules_after("import kech; kech.testing.assert_k_anonymous")
+
+
+def test_the_stub_names_what_the_table_names():
+    tree = ast.parse(STUB.read_text("utf-8"))
+    stubbed = {
+        (alias.asname, node.module.partition(".")[2])
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+    assert stubbed == {*kech.HOMES.items(), ("errors", ""), ("testing", "")}
+
+
+def test_all_dir_and_star_agree():
+    space = {}
+    exec("from kech import *", space)
+
+    assert set(space) - {"__builtins__"} == set(kech.__all__)
+    assert {*kech.__all__, "__version__"} <= set(dir(kech))
+    assert kech.__all__ == sorted(set(kech.__all__))
+
+
+def test_a_name_is_the_same_object_every_time():
+    assert kech.Table is kech.Table
+    assert pickle.loads(pickle.dumps(kech.read_table)) is kech.read_table
+    assert pickle.loads(pickle.dumps(kech.AxisChoice("date"))) == kech.AxisChoice("date")
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'read_tabel'"):
+        _ = kech.read_tabel

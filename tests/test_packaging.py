@@ -1,0 +1,112 @@
+"""What is handed out: files, extras, entry points and types.  `make package` builds and installs it for real."""
+
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+from importlib.metadata import distribution
+from importlib.metadata import version as installed
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from scikit_build_core.build import build_sdist
+
+import as_a_user
+import kech
+from kech.demo import generate_town, write_csv
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+NEEDED = [(None, text) for text in PROJECT["project"]["dependencies"]]
+NEEDED += [(extra, text) for extra, texts in EXTRAS.items() for text in texts]
+
+
+def pinned(*names):
+    """Versions that files of requirements name, the first that names one."""
+    texts = [(ROOT / "requirements" / f"{name}.txt").read_text("utf-8") for name in reversed(names)]
+    lines = "\n".join(texts).splitlines()
+    return {canonical(line.partition("==")[0]): line.partition("==")[2] for line in lines if "==" in line}
+
+
+def canonical(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+@pytest.mark.parametrize(("extra", "text"), NEEDED)
+def test_what_is_needed_is_pinned_and_installed(extra, text):
+    need = Requirement(text)
+    files = ["core"] if extra is None else ["core", "spark"] if extra == "spark" else ["core", "test"]
+
+    assert need.specifier.contains(pinned(*files)[canonical(need.name)])
+    if extra != "spark":  # it has an environment of its own
+        assert need.specifier.contains(installed(need.name))
+
+
+def test_every_extra_that_a_refusal_names_exists_and_every_extra_is_named():
+    sources = "".join(path.read_text("utf-8") for path in (ROOT / "src" / "kech").rglob("*.py"))
+
+    assert set(re.findall(r"MissingExtra\([^)]*, \"(\w+)\"\)", sources)) == set(EXTRAS)
+
+
+def test_the_installed_package_says_what_the_project_says():
+    held = distribution("kech")
+
+    assert held.version == PROJECT["project"]["version"] == kech.__version__
+    assert set(held.metadata.get_all("Provides-Extra")) == set(EXTRAS)
+    assert [(entry.name, entry.value) for entry in held.entry_points] == [("kech", "kech.cli:main")]
+
+
+def test_the_package_runs_as_a_module():
+    ran = subprocess.run([sys.executable, "-m", "kech", "--version"], capture_output=True, text=True, check=True)
+
+    assert ran.stdout.strip() == kech.__version__
+
+
+def test_the_source_distribution_holds_what_a_build_needs_and_nothing_built(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    with tarfile.open(tmp_path / build_sdist(str(tmp_path))) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+
+    package = {str(path.relative_to(ROOT)) for path in committed("src/kech")}
+    assert package <= names
+    assert {"CMakeLists.txt", "LICENSE", "README.md", "pyproject.toml", "PKG-INFO"} <= names
+    assert not {name for name in names if re.search(r"\.(so|pyc)$|(^|/)(build|\.venv|kech-demo|results)/", name)}
+
+
+def test_the_package_holds_types_pages_and_no_tests():
+    excluded = PROJECT["tool"]["scikit-build"]["wheel"]["exclude"]
+    package = [path.relative_to(ROOT / "src") for path in committed("src/kech")]
+    held = {str(path) for path in package if not any(path.match(pattern) for pattern in excluded)}
+
+    assert {"kech/py.typed", "kech/__init__.pyi", "kech/_kernels.pyi", "kech/report/style.css"} <= held
+    pages = {f"kech/studio/pages/{path.name}" for path in (ROOT / "src/kech/studio/pages").iterdir() if path.is_file()}
+    assert pages and pages <= held
+    assert {Path(name).suffix for name in held} <= {".py", ".pyi", ".typed", ".css", ".js", ".html", ".svg"}
+    assert not {name for name in held if "test_" in name or "conftest" in name}
+
+
+def committed(folder):
+    """Files that git knows; ignored ones are in no wheel."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a checkout")
+    listed = subprocess.run(["git", "ls-files", folder], cwd=ROOT, capture_output=True, text=True, check=True)
+    return [ROOT / line for line in listed.stdout.splitlines()]
+
+
+def test_code_as_a_user_writes_it_runs(tmp_path):
+    pd = pytest.importorskip("pandas")
+    path, target = write_csv(generate_town(60), tmp_path / "town.csv"), tmp_path / "safe.csv"
+    with as_a_user.open_town(path) as table:
+        k = as_a_user.cheapest_k(table)
+        assert as_a_user.publish(table, k, target)["k"] >= k == 3
+        highest, roles = as_a_user.look(table, target)
+        assert highest <= 1 / 3
+        assert "sensitive" in roles
+        as_a_user.draw(table, tmp_path / "spectrum.svg")
+        with pytest.raises((TypeError, kech.errors.KechError, AttributeError)):
+            as_a_user.mistaken(table)
+    assert as_a_user.refused(path).startswith("2: There is no column 'agee'. Did you mean 'age'?")
+    assert len(as_a_user.generalize(pd.read_csv(path)[as_a_user.COLUMNS])) == 60

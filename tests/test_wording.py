@@ -1,0 +1,41 @@
+"""Refusals speak Python in Python, and the command line on the command line."""
+
+import pytest
+
+import kech
+from kech.demo import nine_rows
+from kech.errors import BadOption, NoQuasiIdentifier
+from kech.wording import in_python
+
+
+@pytest.mark.parametrize(
+    ("typed", "spoken"),
+    [
+        ("--k: say: --k 5.", "k: say: k=5."),
+        ("name them: --qi COLUMN ...; or not", "name them: quasi_identifiers=[COLUMN, ...]; or not"),
+        ("takes both: --l 3 --l-kind recursive --c 2.", 'takes both: l=3 l_kind="recursive" c=2.'),
+        ("chances: --threshold 0.09 0.2.", "chances: threshold=[0.09, 0.2]."),
+        ("missing: --null-values NaN,inf,-inf.", "missing: null_values=['NaN', 'inf', '-inf']."),
+        ("(--null-values), or say --axis zip=categorical.", "(null_values), or say axes={'zip': 'categorical'}."),
+        ("Raise --memory or use fewer columns.", "Raise memory or use fewer columns."),
+        ("allow it with --allow-composition; or", "allow it with allow_composition=True; or"),
+        ("say so: kech ledger --forget FILE.", "say so: `kech.open_ledger().forget(FILE)`."),
+        ("There is no column '--k 5'. The user's --k 5", "There is no column '--k 5'. The user's k=5"),
+        ("--decimal , reads them", 'decimal="," reads them'),
+        ("nothing to say -- at all", "nothing to say -- at all"),
+    ],
+)
+def test_options_are_arguments_in_python(typed, spoken):
+    assert in_python(typed) == spoken
+
+
+def test_a_refusal_of_the_library_names_arguments_and_the_command_options(run, tmp_path):
+    with kech.read_table(nine_rows(), quasi_identifiers=["age"]) as table, pytest.raises(BadOption) as refusal:
+        kech.make_release(table)
+    assert str(refusal.value) == "k: say among how many rows every row must hide: k=5."
+    assert refusal.value.typed == "--k: say among how many rows every row must hide: --k 5."
+    with kech.read_table(nine_rows()) as table, pytest.raises(NoQuasiIdentifier, match=r"quasi_identifiers=\[COLUMN"):
+        kech.compute_spectrum(table)
+    path = tmp_path / "a.csv"
+    path.write_text("age,zip\n1,2\n", "utf-8")
+    assert "--k 5." in run("release", path, "--qi", "age", "-o", tmp_path / "b.csv").err
