@@ -16,6 +16,7 @@ test: .venv/tested .venv-pycanon/installed lint
 
 # The suite of the engines on Spark, in an environment of its own: in threads, and on a cluster of one worker.
 # Where Java or pyspark cannot be had, that is said, and nothing is tested.
+ON_SPARK := .venv-spark/bin/python -m pytest -q tests/test_engines.py tests/test_databases.py tests/test_spark.py -k
 JAVA := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/)java
 test-spark:
 	@if ! $(JAVA) -version 2>&1 | grep -Eq 'version "(1[7-9]|[2-9][0-9])'; then \
@@ -24,7 +25,7 @@ test-spark:
 	  echo "pyspark could not be installed: tests on Spark are skipped."; \
 	else \
 	  $(MAKE) -s .venv-spark/installed && \
-	  .venv-spark/bin/python -m pytest -q -n 2 --dist loadgroup tests/test_engines.py tests/test_spark.py -k "spark or cluster"; \
+	  { $(ON_SPARK) "spark and not cluster" & in_threads=$$!; $(ON_SPARK) cluster; on_cluster=$$?; wait $$in_threads && exit $$on_cluster; }; \
 	fi
 
 lint: .venv/tested

@@ -31,20 +31,22 @@ def postgres():
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory):
     """The master of Spark in threads or on a cluster of this run; the application of another is ended."""
-    home = find_spark(tmp_path_factory.mktemp("settings"))
+    masters, used = {"spark": "local[2]"}, []
+
     with ExitStack() as running:
-        masters = {"spark": "local[2]"}
 
         def use(kind):
-            if masters.get("used") != kind:
+            home = find_spark(tmp_path_factory.mktemp("settings"), kind)
+            if used[-1:] != [kind]:
                 end_spark()
-            if kind == "cluster" and kind not in masters:
+                used.append(kind)
+            if kind not in masters:
                 masters[kind] = running.enter_context(running_cluster(home, tmp_path_factory.mktemp("cluster")))
-            masters["used"] = kind
             return masters[kind]
 
         yield use
-        end_spark()
+        if used:
+            end_spark()
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -71,21 +71,24 @@ def running_postgres():
         shutil.rmtree(folder, ignore_errors=True)
 
 
-# Small heaps and little compiling: what is tested here takes moments.
+# Small heaps and little compiling: what is tested here takes moments.  A cluster runs as Spark does by itself, but
+# in threads queries are neither compiled nor planned anew on their way, which takes longer than running them.
 SPARK_DEFAULTS = """spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 spark.executor.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 spark.executor.memory 512m
 spark.sql.shuffle.partitions 2
-spark.log.level ERROR
+"""
+IN_THREADS = """spark.sql.adaptive.enabled false
+spark.sql.codegen.wholeStage false
 """
 
 
-def find_spark(folder):
-    """The folder of pyspark, told how to run here; or a skip with its reason."""
+def find_spark(folder, kind):
+    """The folder of pyspark, told how to run here; or a skip with its reason.  Settings last as long as the process."""
     pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed: make test-spark")
     if not shutil.which("java") and "JAVA_HOME" not in os.environ:
         pytest.skip("Java is not installed")
-    (folder / "spark-defaults.conf").write_text(SPARK_DEFAULTS)
+    (folder / "spark-defaults.conf").write_text(SPARK_DEFAULTS + (IN_THREADS if kind == "spark" else ""))
     os.environ |= {
         "SPARK_CONF_DIR": str(folder),
         "SPARK_LOCAL_IP": "127.0.0.1",

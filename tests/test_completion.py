@@ -2,6 +2,7 @@
 
 import shutil
 import subprocess
+from functools import cache
 
 import pytest
 
@@ -11,14 +12,19 @@ from test_docs import COMMANDS, options
 SHELLS = ["bash", "zsh", "fish"]
 
 
+@cache
+def script_of(shell):
+    return app.generate_completion(shell=shell)
+
+
 @pytest.fixture(scope="module", params=SHELLS)
 def script(request):
-    return app.generate_completion(shell=request.param)
+    return script_of(request.param)
 
 
 def test_the_command_prints_the_script(run):
     outcome = run("completion", "bash")
-    assert (outcome.code, outcome.out) == (0, app.generate_completion(shell="bash"))
+    assert (outcome.code, outcome.out) == (0, script_of("bash"))
     assert run("completion", "fish", "--json").json["shell"] == "fish"
     assert run("completion", "tcsh").code == 2
 
@@ -35,7 +41,7 @@ def test_the_shell_can_read_its_script(shell, tmp_path):
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     path = tmp_path / f"kech.{shell}"
-    path.write_text(app.generate_completion(shell=shell), "utf-8")
+    path.write_text(script_of(shell), "utf-8")
     subprocess.run([shell, "-n", path], check=True, capture_output=True)
 
 
@@ -55,7 +61,7 @@ def test_bash_completes(words, expected, tmp_path):
     if shutil.which("bash") is None:
         pytest.skip("bash is not installed")
     (tmp_path / "people.csv").touch()
-    (tmp_path / "kech.bash").write_text(app.generate_completion(shell="bash"), "utf-8")
+    (tmp_path / "kech.bash").write_text(script_of("bash"), "utf-8")
     typed = " ".join(["kech", *words])
     asked = f"""source kech.bash
         COMP_WORDS=({typed}); COMP_CWORD={len(words)}; COMP_LINE='{typed}'; COMP_POINT={len(typed)}

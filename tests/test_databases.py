@@ -24,7 +24,7 @@ pytestmark = [
 ROLES = {"quasi_identifiers": ["age", "sex"], "sensitive": ["diagnosis"]}
 
 
-@pytest.fixture(params=["duckdb", "postgres", pytest.param("spark", marks=pytest.mark.xdist_group("spark"))])
+@pytest.fixture(params=["duckdb", "postgres", "spark"])
 def base(request, folder):
     """The address of a table called by any name, in a database of its own."""
     if request.param == "spark":
@@ -97,6 +97,10 @@ def release(source, **options):
             ("t",),
             "postgresql:///b?table=t",
         ),
+        ("spark://h:7077/data/a b", "/data/a b", ("a b",), "spark://h:7077/data/a b"),
+        ("s3a://bucket/x/t.parquet/", "s3a://bucket/x/t.parquet/", ("t.parquet",), "s3a://bucket/x/t.parquet/"),
+        ("S3A://key:secret@bucket/t", "s3a://key:secret@bucket/t", ("t",), "s3a://key@bucket/t"),
+        ("file:///x:y@z/t", "file:///x:y@z/t", ("t",), "file:///x:y@z/t"),
     ],
 )
 def test_an_address_names_a_table_and_hides_a_password(text, place, names, shown):
@@ -115,6 +119,12 @@ def test_a_file_is_no_address(text):
 )
 def test_an_address_without_a_table_is_refused(text):
     with pytest.raises(BadOption, match="name one table"):
+        find_address(text)
+
+
+@pytest.mark.parametrize("text", ["spark://h:7077", "spark://h:7077/", "spark:///x", "s3a://bucket", "file:///"])
+def test_an_address_on_spark_without_a_path_is_refused(text):
+    with pytest.raises(BadOption, match="name the path"):
         find_address(text)
 
 
@@ -324,6 +334,11 @@ def test_the_ledger_knows_a_table_of_a_database_again(base, folder, run):
     target = ["-o", base("safe"), "--certificate", folder / "c.json"]
     again = run("release", base("people"), *target, "--qi", "age", "--k", 5, *words)
     assert again.json["ledger"]["verdict"] == "nested"
+    (folder / "first.csv").unlink()
+    lacking = run("release", base("people"), *target, "--qi", "age", "--k", 5, *words)
+    assert (lacking.code, lacking.json["error"]) == (4, "ReleasedBefore")
+    third = run("release", base("people"), *target, "--qi", "age", "--k", 5, *words, "--earlier", base("safe"))
+    assert third.json["ledger"]["nested_in"].startswith(("safe", "town.safe")), third
     finer = run("release", base("people"), *target, "--qi", "age", "sex", "--k", 2, *words)
     assert (finer.code, finer.json["error"]) == (4, "ReleasedBefore")
     assert run("verify", base("safe"), "--certificate", folder / "c.json").code == 0

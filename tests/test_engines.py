@@ -29,10 +29,7 @@ pytestmark = [
 ]
 
 
-SPARKS = [pytest.param(kind, marks=pytest.mark.xdist_group(kind)) for kind in ("spark", "cluster")]
-
-
-@pytest.fixture(params=["duckdb", "postgres", *SPARKS], scope="module")
+@pytest.fixture(params=["duckdb", "postgres", "spark", "cluster"], scope="module")
 def home(request):
     """Engines one after the other: a process has one application of Spark, in its threads or on a cluster."""
     return request.param
@@ -273,6 +270,14 @@ def test_facts_and_values_are_those_of_plain_python(workshop):
             assert counted(engine, i, kind) == values_of(PLAIN[name], kind), name
 
 
+def test_facts_are_the_same_where_the_engine_reads_the_table_itself(workshop):
+    table = PLAIN.drop_columns(["nothing", "text"])
+    with kech.read_table(**workshop.place(table, "odd")) as opened:
+        for i, name in enumerate(table.column_names):
+            assert opened.facts(name) == facts_of(table[name]), name
+            assert counted(opened.engine, i, "text") == values_of(table[name], "text"), name
+
+
 def test_what_nearly_is_a_number_or_a_date_is_told_apart_alike(workshop):
     table = pa.table({f"t{seed}": pa.array(nasty_texts(seed), pa.string()) for seed in range(12)})
     engine = workshop.load(table)
@@ -474,7 +479,7 @@ def test_an_empty_table_has_no_points(workshop):
     assert engine.code_rows(mappings).shape == (0, 2)
 
 
-def test_a_failure_shows_no_cell(workshop):
+def test_a_failure_shows_no_cell(workshop, caplog):
     engine = workshop.load({"a": ["CANARY"]})
     query = "SELECT CAST(c0 AS INTEGER) AS x FROM kept"
     for verb in (lambda: engine._get(query, "testing"), lambda: engine._stream(query).read_all()):
@@ -482,6 +487,7 @@ def test_a_failure_shows_no_cell(workshop):
             verb()
         assert "CANARY" not in str(caught.value)
         assert caught.value.__suppress_context__
+    assert "CANARY" not in caplog.text
 
 
 def test_a_type_that_is_neither_text_number_nor_date_is_refused_by_name_or_kept_as_text(workshop):

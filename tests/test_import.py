@@ -53,6 +53,10 @@ def test_a_name_is_imported_with_its_room_alone():
     assert {name.split(".")[1] for name in found if name.startswith("kech.")} == {"certificate", "errors", "wording"}
 
 
+def test_the_room_for_tests_is_found_without_being_imported():
+    assert "kech.testing" in modules_after("import kech; kech.testing.assert_k_anonymous")
+
+
 def test_the_stub_names_what_the_table_names():
     tree = ast.parse(STUB.read_text("utf-8"))
     stubbed = {
@@ -62,7 +66,7 @@ def test_the_stub_names_what_the_table_names():
         for alias in node.names
     }
 
-    assert stubbed == {*kech.HOMES.items(), ("errors", "")}
+    assert stubbed == {*kech.HOMES.items(), ("errors", ""), ("testing", "")}
 
 
 def test_all_dir_and_star_agree():

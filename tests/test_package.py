@@ -19,7 +19,7 @@ from kech.demo import generate_town, write_csv
 pytestmark = pytest.mark.package
 
 ROOT = Path(__file__).parents[1]
-ALL_EXTRAS = "excel,plot,postgres,sklearn,studio,topology"
+ALL_EXTRAS = "excel,plot,postgres,sklearn,spark,studio,topology"
 
 
 def call(*words, **options):

@@ -1,12 +1,17 @@
 """Spark as a user runs it: from a file or an address to a release, in threads and on a cluster."""
 
+import stat
+from dataclasses import replace
+
 import pyarrow as pa
+import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
 import kech
 from kech.demo import generate_town
-from kech.errors import BadOption
+from kech.errors import BadOption, BadTarget, UnreadableFile
+from kech.files import current_umask
 
 CLAIMS = ("k", "classes", "rows", "loss", "loss_per_column", "measured")
 WORDS = [
@@ -26,7 +31,6 @@ WORDS = [
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
     pytest.mark.filterwarnings("ignore::ResourceWarning"),  # sockets that Spark leaves to its own end
-    pytest.mark.xdist_group("cluster"),
 ]
 
 
@@ -53,9 +57,83 @@ def test_a_process_works_on_one_cluster(spark, folder):
         kech.read_table(f"{master}{folder}/a.parquet", master="local[2]")
 
 
+def test_what_spark_does_not_reach_is_refused(spark, folder):
+    spark("spark")
+    with pytest.raises(UnreadableFile, match="does not reach it"):
+        kech.read_table("s3a://bucket/people")
+    (folder / "a.parquet").write_bytes(b"PAR1 is not enough")
+    with pytest.raises(UnreadableFile, match="as Parquet"):
+        kech.read_table(f"file://{folder}/a.parquet")
+    (folder / "a.parquet").unlink()
+    with pytest.raises(UnreadableFile, match="no such table"):
+        kech.read_table(f"file://{folder}")
+
+
+def test_another_file_system_is_read_and_written_by_spark(spark, folder, run):
+    """A mount table of Hadoop, as it would stand in the settings of a cluster."""
+    from kech.databases.spark import open_session
+
+    (folder / "mounted").mkdir()
+    settings = open_session(spark("spark"))._jsc.hadoopConfiguration()
+    settings.set("fs.viewfs.mounttable.default.link./data", f"file://{folder}/mounted")
+    pq.write_table(pa.table(generate_town(200)), folder / "mounted" / "town.parquet")
+    words = ["-o", "viewfs:///data/safe", "--certificate", folder / "c.json", *WORDS]
+    assert run("release", "viewfs:///data/town.parquet", *words).code == 0
+    assert run("verify", "viewfs:///data/safe", "--certificate", folder / "c.json").code == 0
+    assert pq.read_table(folder / "mounted" / "safe").num_rows == 200
+    assert stat.S_IMODE((folder / "mounted" / "safe").stat().st_mode) == 0o777 & ~current_umask()
+    assert {path.name for path in (folder / "mounted").iterdir()} == {"town.parquet", "safe"}
+
+
+def test_what_is_copied_instead_of_renamed_is_no_target_of_spark(spark, folder, monkeypatch):
+    spark("spark")
+    monkeypatch.setattr("kech.databases.spark.RENAMES", ("hdfs",))
+    with kech.read_table(pa.table(generate_town(50)), quasi_identifiers=["age"]) as table:
+        with pytest.raises(BadTarget, match="copies what it renames"):
+            kech.make_release(table, k=5).write(f"file://{folder}/safe", folder / "c.json")
+    assert list(folder.iterdir()) == []
+
+
+def test_the_folder_of_the_source_is_no_target_of_spark(spark, folder):
+    spark("spark")
+    pq.write_table(pa.table(generate_town(50)), folder / "town.parquet")
+    with kech.read_table(folder, quasi_identifiers=["age"], engine="spark") as table:
+        made = kech.make_release(table, k=5)
+        for target in (folder, folder / "safe"):
+            with pytest.raises(BadTarget, match="source table"):
+                made.write(f"file://{target}", folder.parent / "c.json")
+
+
+def test_a_folder_is_the_same_table_on_spark_and_duckdb(spark, folder):
+    """Partitions as text, files in folders without a name, patterns that stand for themselves, and what is no part."""
+    spark("spark")
+    table = pa.table({"zip": ["02138", "10001", None, "02138"], "age": [1, 2, 3, 4], "a b": ["x", "y/z", "%", "x"]})
+    parts = folder / "p[12]*{x}"
+    ds.write_dataset(table, parts, format="parquet", partitioning=["zip", "a b"], partitioning_flavor="hive")
+    (parts / "_SUCCESS").write_text("")
+    (parts / ".hidden.parquet").write_text("")
+    (parts / "readme.txt").write_text("")
+    (folder / "p1x").mkdir()
+    plain = folder / "plain"
+    (plain / "below").mkdir(parents=True)
+    for name in ("a.parquet", "below/b.pq"):
+        pq.write_table(table, plain / name)
+    for source in (parts, plain):
+        found = [seen(source), seen(source, engine="spark"), seen(f"file://{source}")]
+        assert found[0] == found[1] == found[2]
+
+
+def seen(source, **how):
+    """Facts of every column, but for the order of rows; its values; and the hash of it all."""
+    with kech.read_table(source, **how) as table:
+        facts = {name: replace(table.facts(name), first_other=None, first_not_date=None) for name in table.columns}
+        values = {name: list(table.engine.count_values(table.index(name), "text")[0]) for name in table.columns}
+        return facts, values, table.fingerprint()
+
+
 def test_spark_is_asked_for_by_name():
     table = pa.table({"a": [1, 2]})
-    with pytest.raises(BadOption, match="only --engine spark"):
+    with pytest.raises(BadOption, match="engine spark has one"):
         kech.read_table(table, master="local[2]")
     with pytest.raises(BadOption, match="this table is read by duckdb"):
         kech.read_table(table, engine="postgres")

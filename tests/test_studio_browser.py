@@ -147,6 +147,7 @@ class Visitor:
 
         self.step += 1
         Path(PICTURES).mkdir(parents=True, exist_ok=True)
+        self.page.evaluate("scrollTo(0, 0)")
         for theme in ("light", "dark"):
             self.page.emulate_media(color_scheme=theme)
             self.page.locator("#said:empty").wait_for(state="attached")

@@ -38,6 +38,8 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version
 
         return version("kech")
+    if name == "testing":
+        return import_module("kech.testing")
     if name not in HOMES:
         raise AttributeError(f"module 'kech' has no attribute {name!r}")
     try:

@@ -1,6 +1,7 @@
 """The types of what `kech` hands out; tests/test_import.py holds it beside the table in `__init__.py`."""
 
 from kech import errors as errors
+from kech import testing as testing
 from kech.attacks import Attack as Attack
 from kech.attacks import run_attacks as run_attacks
 from kech.barcode import WeightedBarcode as WeightedBarcode

@@ -1,9 +1,10 @@
 """Admission: whether a written release may be put in place, given the releases of the same table before it.
 
-In: a draft with its certificate, the table, the ledger and earlier files.  Out: a `Word`, or ReleasedBefore.
+In: a draft with its certificate, the table, the ledger and earlier releases.  Out: a `Word`, or ReleasedBefore.
 """
 
 import json
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -13,8 +14,9 @@ from typing import Any
 from kech.certificate import AnyPath
 from kech.certificate.cells import digest
 from kech.composition import Composition, compose, is_coarsening
-from kech.databases import Address
-from kech.errors import CannotWrite, KechError, ReleasedBefore, UsageError
+from kech.databases import Address, find_address, open_database
+from kech.errors import BadOption, CannotWrite, KechError, ReleasedBefore, UsageError
+from kech.files import private_folder
 from kech.ledger import Entry, Ledger, hash_path, hash_table, placed, time_now
 from kech.linkage import link
 from kech.published import read_published
@@ -23,7 +25,7 @@ from kech.table import Table
 BESIDE = ".certificate.json"
 NOT_NAMED = (
     "The ledger keeps no files, and --allow-composition needs them too: name the earlier one, so that the two can be "
-    "compared: --earlier FILE. If it was never handed out, say so: kech ledger --forget HASH. Not at hand: "
+    "compared: --earlier FILE or TABLE. If it was never handed out, say so: kech ledger --forget HASH. Not at hand: "
 )
 SHOWN = 12  # letters of a hash
 WAYS = (
@@ -106,13 +108,22 @@ def admitted(
 
 
 def judge(draft: Draft, before: Sequence[Entry], earlier: Sequence[AnyPath], allow_composition: bool) -> Word:
+    """The word on a release, given those the ledger knows and those that are named."""
+    folders = {draft.target.parent, draft.table.source.path.parent}
+    with as_files(earlier, folders) as named:
+        return judge_files(draft, before, named, folders, allow_composition)
+
+
+def judge_files(
+    draft: Draft, before: Sequence[Entry], earlier: Sequence[Path], folders: Iterable[Path], allow_composition: bool
+) -> Word:
     """A first release is welcome, and so is a coarsening of an earlier one; others must be allowed.
 
     Where the ledger knows releases of the table, a file that it does not know justifies nothing: anybody can make one.
     """
     known = {entry.release for entry in before}
-    files = find_files(known, {draft.target.parent, draft.table.source.path.parent})
-    files |= {digest(Path(path)): Path(path) for path in earlier}
+    files = find_files(known, folders)
+    files |= {digest(path): path for path in earlier}
     if not known and not files:
         return Word("first")
     count, when = len(known | files.keys()), before[-1].when if before else next(iter(files.values())).name
@@ -153,6 +164,40 @@ def in_words(found: Composition) -> str:
         f"together they leave some row {found.joint_k} of the {found.k} candidates that one alone leaves (the smallest "
         f"overlap of classes has {found.worst_k}); {found.below:,} of {found.rows:,} rows have fewer than {found.k}."
     )
+
+
+@contextmanager
+def as_files(earlier: Sequence[AnyPath], folders: Iterable[Path]) -> Iterator[Sequence[Path]]:
+    """Files themselves; tables of databases as text in a private folder, their certificates beside them."""
+    with private_folder() as place:
+        addresses = [find_address(given) for given in earlier]
+        yield [
+            export_table(address, place / str(i), folders) if address else Path(given)
+            for i, (given, address) in enumerate(zip(earlier, addresses, strict=True))
+        ]
+
+
+def export_table(address: Address, place: Path, folders: Iterable[Path]) -> Path:
+    """A released table as text, with the certificate of its hash, which lies in a folder at hand."""
+    place.mkdir()
+    file = place / f"{address.table.replace('/', '_')}.csv"
+    with open_database(address) as database:
+        database.export(file)
+    certificate = find_certificate(digest(file), folders)
+    if certificate is None:
+        reason = f"the certificate of {address} is neither in the folder of the new one nor in that of the source."
+        raise BadOption("--earlier", reason)
+    shutil.copy(certificate, f"{file}{BESIDE}")
+    return file
+
+
+def find_certificate(release: str, folders: Iterable[Path]) -> Path | None:
+    """The certificate of a release with this hash that lies in a folder at hand."""
+    for path in (path for folder in folders for path in sorted(folder.glob("*.json"))):
+        with suppress(OSError, ValueError, TypeError, LookupError):
+            if json.loads(path.read_bytes())["file"]["sha256"] == release:
+                return path
+    return None
 
 
 def find_files(releases: set[str], folders: Iterable[Path]) -> dict[str, Path]:

@@ -12,9 +12,10 @@ KechError
                                TooManyPoints, CannotWrite
 """
 
+import sys
 from collections.abc import Iterable
 from difflib import get_close_matches
-from shlex import join
+from shlex import join, quote
 
 from kech.wording import in_python
 
@@ -118,7 +119,10 @@ class BadPlan(UsageError):
 
 class MissingExtra(UsageError):
     def __init__(self, purpose: str, extra: str) -> None:
-        super().__init__(f"{purpose} needs an optional package. Install it with: pip install 'kech[{extra}]'")
+        python = quote(sys.executable or "python")
+        super().__init__(
+            f"{purpose} needs an optional package. Install it with: {python} -m pip install 'kech[{extra}]'"
+        )
 
 
 class NoSuchFile(InputError):

@@ -26,6 +26,8 @@ BANNER = (
 class ValueTally:
     """Counts the original values of every class while rows pass by."""
 
+    many = 100_000  # rows that are counted together
+
     def __init__(self, labels: Sequence[str], columns: Sequence[str]) -> None:
         self.labels = list(labels)  # the published columns of the quasi-identifiers
         self.columns = list(columns)  # the quasi-identifiers
@@ -37,15 +39,22 @@ class ValueTally:
         return pa.RecordBatchReader.from_batches(schema, self._passing(stream, schema))
 
     def _passing(self, stream: Any, schema: Any) -> Iterator[Any]:
+        held: list[Any] = []
         for batch in stream:
-            columns = batch.columns
-            self._count(dict(zip(schema.names, columns, strict=False)), columns[len(schema) :])
-            yield pa.record_batch(columns[: len(schema)], schema=schema)
+            held.append(batch)
+            yield pa.record_batch(batch.columns[: len(schema)], schema=schema)
+            if sum(map(len, held)) >= self.many:
+                self._count(held, schema)
+                held = []
+        self._count(held, schema)
 
-    def _count(self, published: dict[str, Any], values: Sequence[Any]) -> None:
-        labels = [published[name] for name in self.labels]
+    def _count(self, batches: Sequence[Any], schema: Any) -> None:
+        if not batches:
+            return
+        columns = pa.Table.from_batches(batches).columns
+        labels = [columns[schema.get_field_index(name)] for name in self.labels]
         names = [str(i) for i in range(len(labels) + 1)]
-        for counts, column in zip(self.counts, values, strict=True):
+        for counts, column in zip(self.counts, columns[len(schema) :], strict=True):
             found = pa.table([*labels, column], names=names).group_by(names).aggregate([([], "count_all")])
             keys = zip(*(found[name].to_pylist() for name in names), strict=True)
             counts.update(dict(zip(keys, found["count_all"].to_pylist(), strict=True)))
@@ -54,21 +63,23 @@ class ValueTally:
         """Classes in the order of their labels; `released` is the SHA-256 of the file they are in."""
         classes: defaultdict[tuple[Cell, ...], dict[str, list[tuple[Cell, int]]]] = defaultdict(dict)
         for column, counts in zip(self.columns, self.counts, strict=True):
-            for (*labels, value), rows in sorted(counts.items(), key=lambda item: in_order(item[0])):
-                classes[tuple(labels)].setdefault(column, []).append((value, rows))
+            for key, rows in counts.items():
+                classes[key[:-1]].setdefault(column, []).append((key[-1], rows))
         listed = [
             {
                 "rows": sum(rows for _, rows in values[self.columns[0]]),
                 "labels": dict(zip(self.labels, labels, strict=True)),
-                "values": values,
+                "values": {name: sorted(pairs, key=lambda pair: in_order(pair[:1])) for name, pairs in values.items()},
             }
-            for labels, values in classes.items()
+            for labels, values in sorted(classes.items(), key=lambda item: in_order(item[0]))
         ]
         return {"private": True, "notice": BANNER, "released": released, "classes": listed}
 
     def text(self, released: str) -> str:
-        """The document as it is written."""
-        return json.dumps(self.to_json(released), indent=1, ensure_ascii=False) + "\n"
+        """The document as it is written, a class on each line."""
+        document = self.to_json(released)
+        lines = [json.dumps(one, ensure_ascii=False) for one in document.pop("classes")]
+        return json.dumps(document, ensure_ascii=False)[:-1] + ', "classes": [\n' + ",\n".join(lines) + "\n]}\n"
 
 
 @dataclass(frozen=True, slots=True)

@@ -227,7 +227,11 @@ class Release:
         self.words.append(word)
 
     def told(
-        self, path: str | PathLike[str], certificate: dict[str, Any], beside: str | PathLike[str] | None = None
+        self,
+        path: str | PathLike[str],
+        certificate: dict[str, Any],
+        beside: str | PathLike[str] | None = None,
+        mapping: str | PathLike[str] | None = None,
     ) -> dict[str, Any]:
         """The object `kech release --json` prints of what was written, with what its maker should look at."""
         table = self.table
@@ -242,6 +246,7 @@ class Release:
             "ledger": self.words[-1].to_json(),
             "identifying": [name for name, x in kept if x.type == "text" and x.distinct > NEARLY_ALL * x.rows],
             "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "auto") not in HIDING],
+            "mapping": None if mapping is None else str(mapping),
         }
 
     def certify(self, draft: Path, name: str, format: str, also: dict[str, Any]) -> dict[str, Any]:

@@ -121,7 +121,7 @@ def release(
     wanted: GoalOptions | None = None,
     labels: str | None = None,
     mapping: Path | None = None,
-    earlier: Annotated[list[Path], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
+    earlier: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
     allow_composition: Flag = False,
     no_ledger: Flag = False,
 ) -> None:
@@ -144,8 +144,8 @@ def release(
         How intervals are written: brackets ([22, 25], default), dash (22-25) or columns (age_low and age_high).
     mapping: Path
         Also write which values stand behind the labels of each class: a .json file. PRIVATE: it undoes the release.
-    earlier: list[Path]
-        Files released before from the same table: a coarser one is welcome, any other is refused.
+    earlier: list[str]
+        Files or tables released before from the same table: a coarser one is welcome, any other is refused.
     allow_composition: bool
         Release all the same, and show what the releases leave together.
     no_ledger: bool
@@ -166,7 +166,7 @@ def release(
             found = kech.publish_release(made, folder, output, plan, **past).to_json()
         else:
             written = made.write(output, certificate, mapping=mapping, **past)
-            found = made.told(output, written, certificate) | {"mapping": mapping and str(mapping)}
+            found = made.told(output, written, certificate, mapping)
     asked.show(found, screen.released)
 
 

@@ -6,6 +6,7 @@ last a partition of a larger k serves a smaller one where it costs less, so that
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from math import inf
 from time import monotonic
 from typing import Any
@@ -26,6 +27,7 @@ from kech.progress import report, within
 
 FEW = 8  # so many k are all studied, however little effort is asked for
 APART = 1.3  # beyond, and in haste, only k this factor apart
+CLOSER = 1.1  # and k this factor apart lean on them
 CLOSE = 1.25  # starts that cost no more than this factor race
 PAIR_ROUNDS = 2  # before classes are freed
 HEAT = 0.003  # how much dearer, as a share, classes made anew may be at first
@@ -53,7 +55,18 @@ def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Par
     for k, start in best_starts(points, {k: found[ks.index(k)] for k in studied}, wishes):
         with within(studied.index(k), len(studied)):
             found[ks.index(k)] = search(start, k, effort, wishes)
+    for k, larger in reversed(list(pairwise(spaced(ks, CLOSER)))):
+        if k not in studied:
+            found[ks.index(k)] = lean_on(found[ks.index(larger)], found[ks.index(k)], k, wishes)
     return iter(serve_smaller(ks, found))
+
+
+def lean_on(larger: Partition, own: Partition, k: int, wishes: Wishes) -> Partition:
+    """For a k that is not studied: what serves a larger one, or its own start, after a first step of the search."""
+    start = min(on_grid_of(k, larger), own, key=published)
+    found = searches_from(start, k, wishes)(wishes.seed)
+    found.step(0.0, False, wishes.threads)
+    return build_partition(start.points, *found.shares())
 
 
 def usual_effort(ks: Sequence[int]) -> str:
@@ -69,11 +82,14 @@ def check_effort(effort: str | float) -> None:
 
 def studied_ks(ks: Sequence[int], effort: str | float) -> list[int]:
     """The k to peel and search for: all, or in haste some."""
-    if effort != "quick" or len(ks) <= FEW:
-        return list(ks)
+    return list(ks) if effort != "quick" or len(ks) <= FEW else spaced(ks, APART)
+
+
+def spaced(ks: Sequence[int], factor: float) -> list[int]:
+    """Small k, the last, and in between those that are this factor apart."""
     chosen: list[int] = []
     for k in ks:
-        if not chosen or k >= chosen[-1] * APART or k == ks[-1] or k <= 5:
+        if not chosen or k >= chosen[-1] * factor or k == ks[-1] or k <= 5:
             chosen.append(k)
     return chosen
 
@@ -167,13 +183,20 @@ def published(partition: Partition) -> float:
     return mean_loss(loosen(partition, settled=False))
 
 
+def released(partition: Partition) -> float:
+    """What it loses in the end, when its ends have settled too."""
+    return mean_loss(loosen(partition))
+
+
 def serve_smaller(
-    ks: Sequence[int], found: Sequence[Partition], worth: Callable[[Partition], Any] = published
+    ks: Sequence[int], found: Sequence[Partition], worth: Callable[[Partition], Any] = released
 ) -> list[Partition]:
     """From the largest k down: what serves a larger k is taken where it is cheaper, as it is or on the grid of k.
 
     The edges of the larger k hide all the better, so the loss never falls as k grows.
     """
+    if len(ks) == 1:
+        return list(found)
     best: list[tuple[Any, Partition]] = []
     for k, own in sorted(zip(ks, found, strict=True), key=lambda pair: -pair[0]):
         anew = [own, *(on_grid_of(k, made) for _, made in best[-1:] if not fits_grid(k, made))]

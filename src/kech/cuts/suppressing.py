@@ -18,7 +18,7 @@ from kech._kernels import leave_out
 from kech.axes import Axis, LineAxis
 from kech.cuts import Wishes
 from kech.cuts.gathering import ROUNDING
-from kech.cuts.local import published, search, serve_smaller, studied_ks, usual_effort
+from kech.cuts.local import released, search, serve_smaller, studied_ks, usual_effort
 from kech.cuts.minimal import shrink
 from kech.errors import GoalNotMet
 from kech.grid import Ints
@@ -36,7 +36,7 @@ Cut = Callable[[Points, Sequence[int], Wishes], Iterator[Partition]]
 
 def cut_rest(cut: Cut, points: Points, ks: Sequence[int], wishes: Wishes, *, narrow: bool) -> Iterator[Partition]:
     """A partition for each k: of all rows, or of the rest where that loses less (or, if asked, is narrower)."""
-    limit, key = points.limit(wishes.suppress), worth_published if narrow else published
+    limit, key = points.limit(wishes.suppress), worth_released if narrow else released
     effort = wishes.effort if wishes.effort is not None else usual_effort(ks)
     wishes = replace(wishes, suppress=0.0, effort=effort)
     found = list(cut(points, ks, wishes))
@@ -48,9 +48,9 @@ def cut_rest(cut: Cut, points: Points, ks: Sequence[int], wishes: Wishes, *, nar
         yield replace(made, eps=largest_radius(made) if narrow else made.eps, eps_bound=None)
 
 
-def worth_published(partition: Partition) -> tuple[float, float]:
+def worth_released(partition: Partition) -> tuple[float, float]:
     """Narrow first, then cheap when its ends are loosened."""
-    return largest_radius(partition), published(partition)
+    return largest_radius(partition), released(partition)
 
 
 def on_points(partition: Partition, points: Points) -> Partition:

@@ -1,5 +1,6 @@
 """Apache Spark: a session with known settings, rows on its workers, and Parquet folders that they read and write."""
 
+import logging
 import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
@@ -27,6 +28,7 @@ except ImportError:
 APPLICATION = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",  # its messages quote cells
     "spark.io.encryption.enabled": "true",  # what is spilled is not readable on disk
 }
 SESSION = {
@@ -58,11 +60,15 @@ MARKED = "_kech"  # a file in folders that we may replace; readers of Parquet ov
 
 @contextmanager
 def refusals(doing: str) -> Iterator[None]:
-    """What Spark says, without the cells it quotes."""
+    """What Spark says, without the cells it quotes, in its log too."""
+    log = logging.getLogger("SQLQueryContextLogger")
+    before, log.disabled = log.disabled, True
     try:
         yield
     except (PySparkException, Py4JError) as failure:
         raise ResourceError(f"Spark failed while {doing} ({type(failure).__name__}).") from None
+    finally:
+        log.disabled = before
 
 
 # -- a session -------------------------------------------------------------------------------------------------
@@ -163,8 +169,8 @@ def spark_type(kind: Any) -> Any:
 
 def read_parquet(session: Any, place: str, shown: object) -> DataFrame:
     """A Parquet file, or all in a folder and below it; subfolders such as `year=2020` are a column of text."""
+    folder = find_folder(session, place, shown)
     with refusals("looking for the table"):
-        folder = Folder(session, place)
         files = folder.parts()
     if not files:
         raise UnreadableFile(shown, "there is no such table: neither a Parquet file nor a folder of them.")
@@ -180,6 +186,15 @@ def read_parquet(session: Any, place: str, shown: object) -> DataFrame:
 def literal_path(path: str) -> str:
     """A path that stands for itself only, not for a pattern."""
     return re.sub(r"([\\\[\]{}*?])", r"\\\1", path)
+
+
+def find_folder(session: Any, place: str, shown: object) -> "Folder":
+    """A file or folder, whether it is there or not; its file system must be."""
+    try:
+        return Folder(session, place)
+    except (PySparkException, Py4JError):
+        reason = "Spark does not reach it. Has it the connector and the keys of this file system (spark-defaults.conf)?"
+        raise UnreadableFile(shown, reason) from None
 
 
 class Folder:
@@ -244,8 +259,7 @@ class SparkDatabase:
 
     def __init__(self, address: Address, session: Any) -> None:
         self.address, self.session = address, session
-        with refusals("looking for the table"):
-            self.folder = Folder(session, address.place)
+        self.folder = find_folder(session, address.place, address)
 
     @classmethod
     @contextmanager

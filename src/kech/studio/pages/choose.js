@@ -40,8 +40,8 @@ export async function show(root, context) {
       field("k", number("k", { min: 1, max: about.rows, step: 1 }), "rows to hide among"),
       field("Cut", select(CUTS, cut, (value) => set({ cut: value, effort: ["local", "minimal"].includes(value) ? now.effort : null, suppress: value === "regime" ? null : now.suppress }))),
       cut !== "regime" && field("Left out (%)", input("number", 100 * (now.suppress ?? 0), (value) => set({ suppress: Number(value) / 100 || null }), { min: 0, max: 99, step: 0.1 }), "rows, at most"),
-      ["local", "minimal"].includes(cut) && field("Search", select(EFFORTS, now.effort ?? "", (value) => set({ effort: value || null }))),
-      secret && sensitiveGoals(now)));
+      ["local", "minimal"].includes(cut) && field("Search", select(EFFORTS, now.effort ?? "", (value) => set({ effort: value || null })))),
+      secret && h("div", { class: "bar" }, sensitiveGoals(now)));
   }
   // What every class keeps of each sensitive column; a field that has no say yet keeps its place.
   function sensitiveGoals(now) {
@@ -78,7 +78,8 @@ function track(share) {
 }
 
 function rows({ names, before, after }) {
-  const cell = (value, old) => h("td", { title: value }, value === old ? value ?? "missing" : h("span", { class: "changed" }, value ?? "missing"));
+  const folded = (value) => (value ?? "missing").split(/(?<=, )/).map((part) => h("span", { class: "whole" }, part)); // at its commas
+  const cell = (value, old) => h("td", { title: value }, value === old ? value ?? "missing" : h("span", { class: "changed" }, folded(value)));
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Ten rows, before and after" }, h("table", { class: "cells folded" },
     h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "Row"), names.map((name) => h("th", { scope: "col", title: name }, name)))),
     h("tbody", {}, before.map((row, at) => [

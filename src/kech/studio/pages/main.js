@@ -77,7 +77,7 @@ const answers = document.getElementById("answers");
 document.addEventListener("answered", ({ detail: { verb, path } }) => {
   if (!answers.childElementCount) answers.append(h("p", {}, "The answers on this page, as the command line prints them with --json: "));
   answers.querySelector(`[data-verb="${verb}"]`)?.remove();
-  answers.firstElementChild.append(h("a", { href: path, target: "_blank", "data-verb": verb }, `${verb} `));
+  answers.firstElementChild.append(h("a", { href: path, target: "_blank", "data-verb": verb }, verb));
 });
 
 // -- light and dark ------------------------------------------------------------------------------------------

@@ -13,8 +13,7 @@ const EXAMPLES = {
 };
 const DELIMITERS = [["", "found by itself"], [",", "comma ,"], [";", "semicolon ;"], ["\t", "tab"], ["|", "bar |"]];
 const ENCODINGS = [["", "UTF-8"], ["utf-16", "UTF-16"], ["latin-1", "Latin-1"], ["cp1252", "Windows 1252"]];
-const KINDS = [["", "as found"], ["numeric", "number"], ["date", "date"], ["categorical", "text"]];
-const TYPES = { number: "number", date: "date", text: "text" };
+const KINDS = [["numeric", "as number"], ["date", "as date"], ["categorical", "as text"]]; // in place of the type that was found
 
 export const show = (root, context) => (context.table ? showTable(root, context) : showChoice(root, context));
 
@@ -72,7 +71,7 @@ const split = (text) => text.split(",").map((word) => word.trim()).filter(Boolea
 function preview(found, table, trouble) {
   const types = found.columns.map(({ column, type }) => {
     const change = (kind) => table.setAxis(column, { kind }).catch((fault) => replace(trouble, refusal(fault)));
-    const options = [["", `${TYPES[type] ?? type} (as found)`], ...KINDS.slice(1)];
+    const options = [["", type], ...KINDS];
     return h("td", {}, select(options, table.axis(column).kind ?? "", change, { class: "small", "aria-label": `Type of ${column}` }));
   });
   return h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "First rows" }, h("table", { class: "cells" },
