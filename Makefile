@@ -5,7 +5,7 @@ CAMPAIGN := crash fuzz determinism oracle soak load mutation
 SUITES := malformed canary
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test test-spark lint package bench docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN) $(SUITES) reliability
+.PHONY: demo test test-spark lint package bench memory docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN) $(SUITES) reliability
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -86,6 +86,10 @@ sanitize: .venv/tested
 	cp $(SANITIZED)/build/_kernels*.so $(SANITIZED)/kech/
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
 	  $(BIN)/python tests/sanitized.py $(SANITIZED) $(addprefix tests/test_,local.py ordering.py bounds.py complexes.py zigzag.py)
+
+# The peak memory of a release under --memory, in a process of its own; the figure is the last line.
+memory: .venv/tested
+	$(BIN)/python tests/memory.py
 
 # Attacks on kech; each prints its figure last.  What they take: make fuzz OPTIONS="--seconds 3600"
 $(CAMPAIGN): .venv/tested

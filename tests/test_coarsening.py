@@ -136,7 +136,7 @@ def test_there_are_no_more_points_than_allowed_and_no_row_is_lost(rounding, most
 
 def test_as_many_points_as_memory_holds():
     with kech.read_table(numbers(9, 2), quasi_identifiers=["c0", "c1"], memory="200MB") as table:
-        assert Coarse().limit(table) == 100_000
+        assert Coarse().limit(table) == 40_000
         assert Coarse(5).limit(table) == 5
 
 
@@ -281,8 +281,10 @@ def test_labels_of_coarse_axes_are_true(seed, tmp_path):
         for value, name in zip(values, case.table["x"].to_pylist(), strict=True):
             assert means(labels[name][header.index(axis["column"])], value, axis, above)
     assert smallest_class([[row[header.index(q)] for q in case.quasi_identifiers] for row in cells]) >= case.k
-    if made.partition.points.step:
-        assert certificate["parameters"]["coarse"]["eps_error"] == made.partition.points.eps_error()
+    if "coarse" in certificate["parameters"]:
+        assert 0 <= certificate["parameters"]["coarse"]["eps_error"] <= 1
+    else:
+        assert len(np.unique(made.partition.points.codes, axis=0)) <= most
 
 
 def test_a_spectrum_says_how_coarse_it_is():

@@ -208,7 +208,7 @@ def test_a_file_that_cannot_be_loaded_leaves_no_folder(tmp_path, temporary):
 def test_what_duckdb_says_is_not_repeated(failure, kind, says):
     refused = refusal(failure, "counting", "1GB")
     assert isinstance(refused, kind)
-    assert str(refused).startswith(says)
+    assert refused.typed.startswith(says)
     assert "CANARY" not in str(refused)
 
 
@@ -519,16 +519,16 @@ def test_a_table_larger_than_the_memory_is_published_whole(tmp_path):
     )
     source.close()
     with kech.read_table(
-        tmp_path / "t.parquet", quasi_identifiers=["age"], keep=["id", "note"], memory="60MB", threads=1
+        tmp_path / "t.parquet", quasi_identifiers=["age"], keep=["id", "note"], memory="230MB", threads=1
     ) as table:
-        batches = kech.make_release(table, k=5).batches(for_csv=False)
+        batches = kech.make_release(table, k=50).batches(for_csv=False)  # the engine has 69 MB
         ids, notes, largest = np.zeros(rows, np.int64), 0, 0
         for batch in batches:
             ids[batch.column("id").to_numpy()] += 1
             notes += batch.column("note").nbytes
             largest = max(largest, spilled(table.engine.folder))
     assert (ids == 1).all()
-    assert notes > 60_000_000
+    assert notes > 63_000_000
     assert largest > 10_000_000
 
 

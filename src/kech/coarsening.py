@@ -193,9 +193,16 @@ def expected_points(sample: Codes, maps: Sequence[Ints], rows: int) -> float:
     The more rows, the fewer of them are new.  So the growth from half the sample to all of it is carried on, and is
     rather more than what will be found.
     """
-    factors = np.random.default_rng(0).integers(1, 2**63, len(maps), np.uint64) | np.uint64(1)
-    keys = np.zeros(len(sample), np.uint64)
-    for j, (to, factor) in enumerate(zip(maps, factors, strict=True)):
-        keys += to[sample[:, j]].astype(np.uint64) * factor
+    keys = point_keys(sample, maps)
     found, half = len(np.unique(keys)), len(np.unique(keys[::2]))
     return float(found * (rows / max(len(sample), 1)) ** np.log2(max(found, 1) / max(half, 1)))
+
+
+def point_keys(codes: Codes, maps: Sequence[Ints] | None = None) -> NDArray[np.uint64]:
+    """A number for each row of codes; two different rows hardly ever share one."""
+    factors = np.random.default_rng(0).integers(1, 2**63, codes.shape[1], np.uint64) | np.uint64(1)
+    keys = np.zeros(len(codes), np.uint64)
+    for j, factor in enumerate(factors):
+        column = codes[:, j] if maps is None else maps[j][codes[:, j]]
+        keys += column.astype(np.uint64) * factor
+    return keys

@@ -9,7 +9,7 @@ KechError
 │                              BadHierarchy, BadCertificate, BadLedger
 ├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken, ReleasedBefore
 └── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, TooLarge,
-                               TooManyPoints, CannotWrite
+                               TooManyPoints, NeedsMemory, CannotWrite
 """
 
 import sys
@@ -214,12 +214,20 @@ class TooLarge(ResourceError):
 
 
 class TooManyPoints(ResourceError):
-    each = 2000  # bytes of memory that a point takes, with those of the engine
+    each = 5000  # bytes of memory that a point takes, with those of the engine
 
     def __init__(self, points: int, most: int) -> None:
         super().__init__(
             f"The table has {points:,} distinct points, and {most:,} are allowed. They take about "
             f"{points * self.each / 1e6:,.0f} MB: raise --memory or --max-points, name fewer columns, or widen --grid."
+        )
+
+
+class NeedsMemory(ResourceError):
+    def __init__(self, points: int, k: int, need: int, room: int) -> None:
+        super().__init__(
+            f"Parting {points:,} points into classes of {k} rows takes about {need / 1e6:,.0f} MB of memory, and "
+            f"{room / 1e6:,.0f} MB are allowed. Raise --memory to that, lower --max-points, or choose a larger k."
         )
 
 

@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 
 from kech._kernels import Widths
 from kech.axes import Axis, Codes, build_line_axis, build_rank_axis, build_tree_axis
-from kech.coarsening import cover, covering_error, fitting_step, joint_error, rounded
+from kech.coarsening import cover, covering_error, fitting_step, joint_error, point_keys, rounded
 from kech.engines import Mapping1D
-from kech.errors import BadHierarchy, BadOption, NoQuasiIdentifier, TooManyPoints
+from kech.errors import BadHierarchy, BadOption, NeedsMemory, NoQuasiIdentifier, TooManyPoints
 from kech.hierarchy import build_prefix_tree, find_hierarchies, looks_like_codes, read_hierarchy, star_tree
 from kech.progress import report
 from kech.table import AxisChoice, Table
 
-GRAIN_BYTES = 300  # of memory that a grain takes, with those of the engine
+BASE_BYTES, POINT_BYTES, GRAIN_BYTES, CLASS_BYTES = 220_000_000, 1000, 150, 700  # what a release was seen to take
 WIDEST = 2.0  # of a step: whatever can be joined, or moved half as far, is one
-SAMPLE = 500_000  # rows that tell how coarse axes must be
+SAMPLE, SAMPLE_BYTES = 500_000, 3000  # rows that tell how coarse axes must be, and what they may take each
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,18 @@ class Points:
     def at(self, k: int) -> "Points":
         """The same points on the axes as they may be published for k."""
         return replace(self, axes=tuple(axis.at(k) for axis in self.axes))
+
+    def memory(self, k: int) -> int:
+        """Bytes of --memory that it takes to part the points into classes of k rows, and to publish them."""
+        grains = len(self.grains.weights) if self.grains is not None else 0
+        cut = len(self.weights) * POINT_BYTES + grains * GRAIN_BYTES + self.rows // max(k, 1) * CLASS_BYTES
+        return BASE_BYTES + cut  # 1.3 times the limit may be taken, 0.3 of it by the engine
+
+    def check_room(self, k: int) -> None:
+        """Where a limit was set, it must be enough for classes of k rows."""
+        table = self.origin.table if self.origin else None
+        if table is not None and table.is_limited and (need := self.memory(k)) > table.room:
+            raise NeedsMemory(len(self.weights), k, need, table.room)
 
     def eps_error(self, metric: str = "box") -> float:
         """By how much coarse axes can change a radius: up and down where values were moved, otherwise only up."""
@@ -148,12 +160,13 @@ def looks_too_many(table: Table, axes: Sequence[Axis], mappings: Sequence[Mappin
     """Whether a sample of rows alone has more points than are allowed, so that grouping all is in vain."""
     if min(table.rows, prod(axis.size for axis in axes)) <= most:
         return False
-    return len(np.unique(sample_rows(table, mappings), axis=0)) > most
+    return len(np.unique(point_keys(sample_rows(table, mappings)))) > most
 
 
 def sample_rows(table: Table, mappings: Sequence[Mapping1D]) -> Codes:
     """Codes of rows at equal distances."""
-    return table.engine.code_rows(mappings, every=max(table.rows // SAMPLE, 1))
+    rows = min(SAMPLE, max(table.room // SAMPLE_BYTES, 1))
+    return table.engine.code_rows(mappings, every=max(table.rows // rows, 1))
 
 
 def coarse_points(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], most: int) -> Points:
@@ -169,7 +182,9 @@ def coarse_points(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mappin
             made, moved = tuple(cover(axis, step, coarse.k) for axis in axes), ()
         coded = tuple(replace(mapping, codes=axis.codes) for mapping, axis in zip(mappings, made, strict=True))
         try:
-            return replace(group_points(origin, made, coded, most), step=step, moved=moved)
+            found = group_points(origin, made, coded, most)
+            grains = found.grains and replace(found.grains, step=step, moved=moved)
+            return replace(found, grains=grains, step=step, moved=moved)
         except TooManyPoints:
             if step >= WIDEST:
                 raise
@@ -220,7 +235,7 @@ def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping
     coded = [code_secret(table, column) for column in table.sensitive]
     sensitive, secret_mappings = zip(*coded, strict=True)
     everything = (*mappings, *secret_mappings)
-    held, rows = table.engine.group(everything, max(most, table.room // GRAIN_BYTES))
+    held, rows = table.engine.group(everything, max(most, table.room // (2 * GRAIN_BYTES)))
     codes, secrets = (np.ascontiguousarray(part) for part in np.hsplit(held, [len(axes)]))
     new = np.r_[True, (np.diff(codes, axis=0) != 0).any(axis=1)][: len(codes)]
     first, point = np.flatnonzero(new), np.cumsum(new) - 1

@@ -165,7 +165,9 @@ def known_bounds(points: Points, ks: Sequence[int], wishes: Wishes) -> dict[int,
 
 def coded_points(table: Table, cut: str, grid: str | float, coarse: Coarse) -> Points:
     """The points a cut works on: the domain cut needs equal steps."""
-    return build_points(table, grid=grid, steps=cut in EVEN, with_secrets=True, coarse=coarse)
+    points = build_points(table, grid=grid, steps=cut in EVEN, with_secrets=True, coarse=coarse)
+    points.check_room(coarse.k)
+    return points
 
 
 def partitions(points: Points, ks: Sequence[int], cut: str, wishes: Wishes) -> Iterator[Partition]:

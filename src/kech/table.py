@@ -80,6 +80,11 @@ class Table:
         return room_of(self.reading.get("memory"))
 
     @property
+    def is_limited(self) -> bool:
+        """Whether somebody said how much memory may be used."""
+        return self.reading.get("memory") is not None
+
+    @property
     def loaded(self) -> tuple[str, ...]:
         """The columns that were read: all, or only those with a role."""
         named = {name for role in ROLES for name in getattr(self, role) if role != "identifiers"}
@@ -136,7 +141,7 @@ class Table:
 
     def _fingerprint_of_file(self, address: Address) -> tuple[int, ...]:
         """The file was let go, and the engine is locked: another looks at it once more."""
-        engine = DuckDBEngine(memory=self.reading.get("memory"), threads=self.threads)
+        engine = DuckDBEngine(memory=limit_of(self.reading.get("memory")), threads=self.threads)
         try:
             engine.attach(address)
             return engine.fingerprint(self.columns)
@@ -249,9 +254,9 @@ def choose_engine(address: Address | None, engine: str | None, master: str | Non
 
 def open_engine(name: str, address: Address | None, *, memory: str | None, threads: int, master: str | None) -> Any:
     """An engine without rows."""
+    size = limit_of(memory)
     if name == "duckdb":
-        return DuckDBEngine(memory=memory, threads=threads)
-    size = in_bytes(memory) if memory else None
+        return DuckDBEngine(memory=size, threads=threads)
     if name == "spark":
         from kech.engines.spark import SparkEngine
 
@@ -352,6 +357,11 @@ def check_size(source: Source, wanted: Sequence[str], memory: str | None) -> Non
 def room_of(memory: str | None) -> int:
     """Bytes that a limit allows; without one, most of the machine."""
     return in_bytes(memory) if memory else int(0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+
+
+def limit_of(memory: str | None) -> int | None:
+    """Bytes of a limit that was checked before."""
+    return in_bytes(memory) if memory else None
 
 
 def in_bytes(memory: str) -> int:

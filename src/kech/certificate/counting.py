@@ -43,14 +43,22 @@ def count(
         raise NoQuasiIdentifier
     if missing := [name for name in (*quasi_identifiers, *sensitive) if name not in table.columns]:
         raise NoSuchColumn(missing[0], table.columns)
+    names = list(dict.fromkeys(sensitive))
+    found = table.counted([*quasi_identifiers, *names])
     classes: Counts = Counter()
-    within: dict[str, Counts] = {name: Counter() for name in sensitive}
-    for batch in table.batches([*quasi_identifiers, *within]):
-        keys = batch[: len(quasi_identifiers)]
-        classes.update(zip(*keys, strict=True))
-        for counts, values in zip(within.values(), batch[len(keys) :], strict=True):
-            counts.update(zip(*keys, values, strict=True))
-    return classes, within
+    for cells, rows in found.items():
+        classes[cells[: len(quasi_identifiers)]] += rows
+    return classes, {name: _with_value(found, len(quasi_identifiers), i) for i, name in enumerate(names)}
+
+
+def _with_value(found: Counts, width: int, place: int) -> Counts:
+    """Rows of every class and value of one sensitive column."""
+    if all(len(cells) == width + 1 for cells in found):
+        return found
+    counts: Counts = Counter()
+    for cells, rows in found.items():
+        counts[*cells[:width], cells[width + place]] += rows
+    return counts
 
 
 def class_figures(classes: Counts) -> Figures:

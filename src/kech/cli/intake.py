@@ -83,7 +83,7 @@ class Intake:
     dates: str | None = None
     """Order of day, month and year in text: dmy (31.12.2020), mdy (12/31/2020), or ymd (default)."""
     memory: str | None = None
-    """Memory the engine may use, such as 2GB; larger tables go to encrypted files."""
+    """Memory that kech may use, such as 2GB; larger tables go to encrypted files."""
     threads: Annotated[int | None, Parameter(converter=whole)] = None
     """Threads of the engine and the kernels; all cores otherwise."""
     engine: str | None = None

@@ -17,6 +17,9 @@ from kech.engines.sql import EngineFailed, SqlEngine
 from kech.errors import BadColumns, KechError, OutOfMemory, ResourceError, UnreadableFile
 from kech.files import claim_folder
 
+SHARE = 0.3  # of the memory that is allowed; points, classes and the interpreter need the rest
+A_THREAD = 250_000_000  # bytes of memory for each thread: with less, DuckDB cannot even spill
+MOST_THREADS = 256
 NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BIGNUM)$")
 DATE_TYPES = re.compile(r"(DATE|TIMESTAMP.*)$")
 TEXT_TYPES = re.compile(r"(VARCHAR|ENUM.*|BOOLEAN|UUID|\"NULL\")$")
@@ -27,9 +30,9 @@ class DuckDBEngine(SqlEngine):
 
     dialect = Dialect()
 
-    def __init__(self, *, memory: str | None = None, threads: int | None = None) -> None:
+    def __init__(self, *, memory: int | None = None, threads: int | None = None) -> None:
         super().__init__()
-        self.memory = memory
+        self.memory = f"{memory / 1e6:g}MB" if memory else None
         self.folder, held = claim_folder()
         self.connection = duckdb.connect(":memory:")
         self._source = ""  # what the rows were read from, if they can be read again
@@ -37,8 +40,8 @@ class DuckDBEngine(SqlEngine):
         self._finalizer = weakref.finalize(self, shut, self.connection, self.folder, held)
         settings = {
             "enable_progress_bar": "false",
-            "threads": threads,
-            "memory_limit": memory and self.dialect.literal(memory),
+            "threads": min(threads or MOST_THREADS, max(memory // A_THREAD, 1)) if memory else threads,
+            "memory_limit": memory and f"'{int(memory * SHARE / 1000)}KB'",
         }
         for name, value in settings.items():
             if value is not None:
