@@ -1,11 +1,11 @@
 # Two commands: `make demo` and `make test`.  Everything lives in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-CAMPAIGN := crash fuzz determinism oracle soak load
+CAMPAIGN := crash fuzz determinism oracle soak load mutation
 SUITES := malformed canary
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test test-spark lint package bench memory docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN) $(SUITES)
+.PHONY: demo test test-spark lint package bench memory docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN) $(SUITES) reliability
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -97,6 +97,10 @@ $(CAMPAIGN): .venv/tested
 
 $(SUITES): .venv/tested
 	$(BIN)/python -m campaign.suite $@
+
+# docs/reliability.md from the figures of the last runs.
+reliability: .venv/tested
+	$(BIN)/python -m campaign.page
 
 clean:
 	rm -rf .venv .venv-bench .venv-pycanon .venv-spark .browser build dist kech-demo

@@ -24,13 +24,13 @@ from threading import Event
 from typing import Any
 
 import kech
+import kech.files
+import kech.ledger
+import kech.release
 from campaign.core import Answer, Child, Tally, import_all, in_child, own_place, run_kech, use_place
 from kech.databases import find_address, open_database
 from kech.plan import Plan
 from kech.progress import listen
-from kech.studio.options import ReleaseOptions
-from kech.studio.verbs import release as release_into_folder
-from kech.studio.verbs import sit_down
 
 QI, K = ["age", "zip"], 5
 OPERATIONS = {"open", "os.rename", "os.remove", "os.chmod", "os.mkdir", "os.rmdir", "shutil.rmtree", "fcntl.flock"}
@@ -92,12 +92,12 @@ def write_table(folder: Path, source: Path) -> Any:
 
 
 def write_folder(folder: Path, source: Path) -> Any:
-    """What the studio does: table, certificate, plan and report in a new folder."""
+    """`kech release --folder`, and what the studio does: table, certificate, plan and report in a new folder."""
     plan = Plan()
     plan.roles.quasi_identifiers, plan.roles.sensitive = QI, ["ill"]
-    plan.release.k, plan.release.effort = K, "quick"
-    asked = ReleaseOptions(str(folder / "out" / "safe"), "safe.csv", str(source), True, [], False)
-    return release_into_folder(sit_down(str(source), plan, None), asked)
+    with plan.read_table(source, threads=1) as table:
+        made = kech.make_release(table, k=K, effort="quick")
+        return kech.publish_release(made, folder / "out" / "safe", "safe.csv", plan)
 
 
 # -- what stands there afterwards ------------------------------------------------------------------------------------

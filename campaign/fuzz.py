@@ -86,7 +86,7 @@ AFTER = {
     "report": [["-o=r.html"], ["-o=r.html", "--original=SOURCE"], ["-o=r.txt"], ["-o=none/r.html"]],
     "attack edge": [["--original=SOURCE"], ["--original=none.csv"]],
     "attack order": [["--original=SOURCE"], ["--original=TARGET"]],
-    "attack downcode": [["--original=SOURCE"], ["--original=SOURCE", "--seed=x"]],
+    "attack downcode": [["--original=SOURCE"], ["--original=SOURCE", "--seed=-1"], ["--original=SOURCE", "--seed=x"]],
     "attack homogeneity": [["--original=SOURCE"], []],
     "compare SOURCE": [[], ["--target=s"], ["--target=nope"]],
 }

@@ -1,6 +1,6 @@
 """Page: docs/reliability.md, drawn from the figures of the last runs and from nothing else.
 
-usage: python -m campaign.page
+usage: python -m campaign.page          also: make reliability
 """
 
 import json
@@ -30,7 +30,7 @@ TRIED = {
 }
 HEAD = """# Reliability
 
-Made by `python -m campaign.page` from the last runs of the harnesses in `campaign/`; do not edit. Each is a make target
+Made by `make reliability` from the last runs of the harnesses in `campaign/`; do not edit. Each is a make target
 that prints its figure last, and `tests/test_campaign.py` plants faults for each and sees them found. What they take is
 given in `OPTIONS`: `make fuzz OPTIONS="--seconds 3600"`.
 

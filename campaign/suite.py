@@ -16,7 +16,7 @@ FILES = {
 }
 CHOSEN = {
     "malformed": "refused or damaged or bomb or bad or faults",
-    "canary": "leak or canary or seen or killed or command_prints",
+    "canary": "leak or canary or seen or command_prints",
 }
 TEETH = ("seeded", "is_seen", "planted")  # words of tests that plant a fault and expect it to be found
 

@@ -10,6 +10,7 @@ from campaign.crash import FAULTS, KINDS, WINDOW, Moment, fill_disk, set_scene, 
 from campaign.determinism import classes_of
 from campaign.fuzz import PLANTED, fuzz
 from campaign.load import load
+from campaign.mutation import mutants_of
 from campaign.soak import CALLS, soak
 
 
@@ -111,3 +112,13 @@ def test_the_studio_under_a_little_load(place):
     tally = Tally("load")
     load(tally, place, uploads=21, requests=4)
     assert tally.losses == []
+
+
+def test_every_change_is_one_change_and_types_are_left_alone():
+    source = "def f(a: Literal[3] = 3) -> bool:\n    return a + 1 < 2 and a == 5"
+    changed = {
+        "a: Literal[3]=4", "a - 1 <", "a + 2 <", "1 <= 2", "1 < 3", "2 or a", "a != 5", "a == 6",
+    }  # fmt: skip
+    found = [text for _, text in mutants_of(source)]
+    assert len(found) == len(changed)
+    assert all(sum(part in text for text in found) == 1 for part in changed)

@@ -439,6 +439,14 @@ def test_a_folder_of_parquet_files_is_one_table(folder):
     )
 
 
+def test_a_folder_with_a_log_of_its_own_is_refused(folder):
+    """Its files need not be part of the table."""
+    (folder / "people" / "_delta_log").mkdir(parents=True)
+    pq.write_table(town(10), folder / "people" / "a.parquet")
+    with pytest.raises(UnreadableFile, match="of Delta"):
+        kech.read_table(folder / "people")
+
+
 def test_a_folder_without_parquet_files_or_with_a_damaged_one_is_refused(folder):
     (folder / "empty").mkdir()
     with pytest.raises(UnreadableFile, match="without Parquet files"):

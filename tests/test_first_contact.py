@@ -53,6 +53,13 @@ def test_a_mistyped_column_gets_a_suggestion(refuse, town, words, right):
     refuse(*at, code=2, says=f"Did you mean {right!r}?")
 
 
+def test_a_mistyped_file_gets_a_suggestion(refuse, town, monkeypatch):
+    refuse("inspect", town.with_name("twon.csv"), code=3, says=f"Did you mean {str(town)!r}?")
+    monkeypatch.chdir(town.parent)
+    assert "Did you mean 'town.csv'?" in refuse("inspect", "twon.csv", code=3, says="There is no file 'twon.csv'.")
+    assert "mean" not in refuse("inspect", town.parent / "nowhere" / "town.csv", code=3, says="There is no file")
+
+
 def test_goals_that_hold_are_listed(run, town, folder):
     safe = folder / "safe.csv"
     shown = run("release", town, *ROLES, "--k", 5, "--l", 2, "--alpha", 0.9, "-o", safe, "--effort", "quick").out

@@ -188,3 +188,14 @@ def test_two_releases_to_one_target_leave_a_file_with_its_own_certificate(folder
     for thread in threads:
         thread.join()
     kech.check_certificate(folder / "out.csv")
+
+
+@pytest.mark.parametrize("seed", [-1, 2**64])
+def test_a_seed_that_no_search_can_take_is_refused(run, folder, seed):
+    """Found by fuzzing: it reached the kernels, or numpy."""
+    (folder / "t.csv").write_text("a\n" + "1\n2\n" * 4)
+    words = ("release", folder / "t.csv", "-o", folder / "out.csv", "--qi", "a", "--k", 2)
+    assert run(*words, f"--seed={seed}").code == 2
+    assert run(*words).code == 0
+    if seed < 0:
+        assert run("attack", "order", folder / "out.csv", "--original", folder / "t.csv", f"--seed={seed}").code == 2

@@ -67,6 +67,9 @@ def test_what_spark_does_not_reach_is_refused(spark, folder):
     (folder / "a.parquet").unlink()
     with pytest.raises(UnreadableFile, match="no such table"):
         kech.read_table(f"file://{folder}")
+    (folder / "_delta_log").mkdir()
+    with pytest.raises(UnreadableFile, match="of Delta"):
+        kech.read_table(f"file://{folder}")
 
 
 def test_another_file_system_is_read_and_written_by_spark(spark, folder, run):

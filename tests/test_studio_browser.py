@@ -100,6 +100,24 @@ def tried_again(test):
     return trying
 
 
+@pytest.mark.parametrize(("fault", "tries"), [(TimeoutError("stuck"), 2), (AssertionError("wrong"), 1)])
+def test_only_waiting_in_vain_is_tried_again(fault, tries):
+    seen = []
+
+    class Crowded:
+        def start_over(self):
+            seen.append("a fresh browser")
+
+    @tried_again
+    def walk(visit):
+        seen.append("a walk")
+        raise fault
+
+    with pytest.raises(type(fault)):
+        walk(Crowded())
+    assert seen == ["a walk", "a fresh browser", "a walk"][: 2 * tries - 1]
+
+
 class Visitor:
     """Somebody with a browser; whatever goes wrong on a page is a failure."""
 

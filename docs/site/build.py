@@ -44,7 +44,7 @@ SECTIONS = {
     ),
     "Reference": ("reference/commands", "reference/python"),
     "Claims": ("docs/claims/README.md", "docs/claims/*.md"),
-    "Measured": ("docs/performance*.md", "docs/attacks.md"),
+    "Measured": ("docs/performance*.md", "docs/attacks.md", "docs/reliability.md"),
     "Project": ("docs/security.md", "SECURITY.md", "docs/architecture.md", "CONTRIBUTING.md", "CHANGELOG.md"),
 }
 REST = "Use"  # where pages stand that no section names

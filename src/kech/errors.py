@@ -127,7 +127,20 @@ class MissingExtra(UsageError):
 
 class NoSuchFile(InputError):
     def __init__(self, path: object) -> None:
-        super().__init__(f"There is no file {str(path)!r}.")
+        close = self.similar_file(str(path))
+        super().__init__(f"There is no file {str(path)!r}.{f' Did you mean {close!r}?' if close else ''}")
+
+    @staticmethod
+    def similar_file(path: str) -> str | None:
+        """The file beside a missing one whose name is most like it."""
+        from pathlib import Path  # importing kech does not need it
+
+        wanted = Path(path)
+        try:
+            close = get_close_matches(wanted.name, [entry.name for entry in wanted.parent.iterdir()], n=1)
+        except (OSError, ValueError):
+            return None
+        return str(wanted.parent / close[0]) if close else None
 
 
 class UnreadableFile(InputError):

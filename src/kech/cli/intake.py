@@ -30,6 +30,13 @@ def whole(_: Any, tokens: Sequence[cyclopts.Token]) -> int:
         raise ValueError("write a whole number.") from None
 
 
+def chance(converter: Any, tokens: Sequence[cyclopts.Token]) -> int:
+    """A seed: a whole number, 0 or more."""
+    if (seed := whole(converter, tokens)) < 0:
+        raise ValueError("write a whole number, 0 or more.")
+    return seed
+
+
 def share(_: Any, tokens: Sequence[cyclopts.Token]) -> float:
     """A share of the rows: 0.01, or 1%."""
     text = tokens[0].value.strip()
@@ -40,6 +47,7 @@ def share(_: Any, tokens: Sequence[cyclopts.Token]) -> float:
 
 
 Whole = Annotated[int, Parameter(converter=whole)]
+Seed = Annotated[int, Parameter(converter=chance)]
 
 Names = Annotated[list[str], Parameter(consume_multiple=True, negative="")]
 Flag = Annotated[bool, Parameter(negative="")]

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 import kech
 from kech import screen
-from kech.cli.intake import Flag, Names, TableName, Whole, app
+from kech.cli.intake import Flag, Names, Seed, TableName, app
 from kech.cli.risks import Released, as_chances
 from kech.errors import BadOption
 from kech.screen import reports as drawings
@@ -25,7 +25,7 @@ def report(
     threshold: Names = ["0.09", "0.2"],  # noqa: B006
     original: str | Path | None = None,
     target: str | None = None,
-    seed: Whole = 0,
+    seed: Seed = 0,
     json: Flag = False,
 ) -> None:
     """Explain a released file on one page, from the file and its certificate alone; with the original, PRIVATE.
@@ -81,7 +81,7 @@ def compare(
     certificate: Path | None = None,
     plan: Path | None = None,
     target: str | None = None,
-    seed: Whole = 0,
+    seed: Seed = 0,
     json: Flag = False,
 ) -> None:
     """Show what can still be learned from a released file, beside its original. PRIVATE: not for publication.

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 import kech
 from kech import screen
-from kech.cli.intake import Flag, Names, Whole, app, opened_population, split
+from kech.cli.intake import Flag, Names, Seed, app, opened_population, split
 from kech.errors import BadOption
 from kech.screen import risks as drawings
 
@@ -27,7 +27,7 @@ def risk(
     original: str | Path | None = None,
     second: Path | None = None,
     plan: Path | None = None,
-    seed: Whole = 0,
+    seed: Seed = 0,
     json: Flag = False,
 ) -> None:
     """Show how likely people in a released file are found again; with the original also what attacks achieve.
@@ -97,7 +97,7 @@ def attack(
     second: Path | None = None,
     certificate: Path | None = None,
     plan: Path | None = None,
-    seed: Whole = 0,
+    seed: Seed = 0,
     json: Flag = False,
 ) -> None:
     """Attack a released file with its original, beside a control. PRIVATE: not for publication.

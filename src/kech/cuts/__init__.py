@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from kech.errors import BadOption
 from kech.models import Goals
 
+LARGEST_SEED = 2**63 - 1
+
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
@@ -17,6 +19,10 @@ class Wishes:
     effort: str | float | None = None  # of the search: quick, normal, best, or seconds for each k
     seed: int = 0  # equal seeds, equal partitions, unless effort is in seconds
     goals: Goals | None = None  # for the sensitive columns, beside k
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed <= LARGEST_SEED:
+            raise BadOption("--seed", f"give a whole number from 0 to {LARGEST_SEED}.")
 
     def keep_all(self) -> None:
         """For cuts that publish every row."""

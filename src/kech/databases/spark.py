@@ -13,7 +13,7 @@ import pyarrow.csv as pc
 
 from kech.databases.address import Address
 from kech.databases.arrow import as_plain, plain_type
-from kech.databases.text import GUARDED, MARK
+from kech.databases.text import GUARDED, LOGGED, LOGS, MARK
 from kech.errors import BadOption, BadTarget, MissingExtra, ResourceError, UnreadableFile
 
 try:
@@ -172,6 +172,9 @@ def read_parquet(session: Any, place: str, shown: object) -> DataFrame:
     folder = find_folder(session, place, shown)
     with refusals("looking for the table"):
         files = folder.parts()
+        logged = any(Folder(session, f"{folder}/{log}").exists() for log in LOGS)
+    if logged:
+        raise UnreadableFile(shown, LOGGED)
     if not files:
         raise UnreadableFile(shown, "there is no such table: neither a Parquet file nor a folder of them.")
     try:

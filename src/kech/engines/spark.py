@@ -100,7 +100,7 @@ class SparkEngine(SqlEngine):
         self._given: Any = None  # the source, to be read again
 
     def _shut(self) -> None:
-        for name in ("loaded", "starts", "kept", *self._made):
+        for name in ("kept", *self._made):
             self._drop(name, "TABLE")
         self._given = None
 
@@ -140,6 +140,8 @@ class SparkEngine(SqlEngine):
             JOIN starts ON starts.part = shiftright(id, 33)""",
             "reading the table",
         )
+        for name in ("loaded", "starts"):  # rows are kept once
+            self._drop(name, "TABLE")
 
     def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
         """The source as Spark reads it again, all its columns."""

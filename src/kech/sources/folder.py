@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from kech.databases.text import LOGGED, LOGS
 from kech.errors import UnreadableFile
 
 ENDINGS = (".parquet", ".pq")
@@ -32,6 +33,8 @@ def find_parts(folder: Path) -> Sequence[Path]:
     """The Parquet files below a folder, in the order of their names; what begins with _ or . is none."""
     found = [path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file()]
     files = sorted(path for path in found if not any(part[0] in "._" for part in path.relative_to(folder).parts))
+    if any((folder / log).exists() for log in LOGS):
+        raise UnreadableFile(folder, LOGGED)
     if not files:
         raise UnreadableFile(folder, "it is a folder without Parquet files; name a file.")
     return files

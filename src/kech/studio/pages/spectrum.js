@@ -1,6 +1,5 @@
 // Step 4: every k and every eps at once; brushing one of them moves all that hangs on it.
 
-import { run } from "./api.js";
 import { barcodeView } from "./barcode.js";
 import { curves, legend } from "./curves.js";
 import { button, field, h, latest, replace, select } from "./dom.js";
@@ -131,16 +130,15 @@ function spectrumPage(context, { rows, columns: described }) {
     more.append(ask);
   }
 
-  const planeTold = h("p", { class: "hint told", role: "status" });
+  const busyPlane = h("div", { class: "slot" }), planeTold = h("p", { class: "hint told", role: "status" });
   const drawPlane = latest(async () => {
-    const { x, y, by, eps, k, cut } = state;
-    try {
-      const found = await run(table.id, "plane", by === "eps" ? { x, y, eps } : { x, y, k, cut: planeCut.value, ...(planeCut.value === "local" ? { effort: "quick" } : {}) }, { signal });
+    const { x, y, by, eps, k } = state;
+    const wish = by === "eps" ? { x, y, eps } : { x, y, k, cut: planeCut.value, ...(planeCut.value === "local" ? { effort: "quick" } : {}) };
+    const found = await work(busyPlane, context, "plane", wish, "Looking for classes", { again: () => drawPlane() }).catch((fault) => { if (fault.name !== "AbortError") throw fault; });
+    if (found) {
       plane.set(found);
       if (by === "eps" && !barcode.at(eps)) { seen = found; drawFacts(regimes.filter((regime) => regime.k >= k)); }
       planeTold.textContent = `${by === "eps" ? `Components at eps = ${short(eps)}` : `Classes for k = ${k}, ${planeCut.value} cut`}: ${count(found.classes)}, the smallest with ${count(found.smallest)} rows.`;
-    } catch (fault) {
-      if (fault.name !== "AbortError") planeTold.textContent = fault.message;
     }
   });
   const named = columns.map((column) => [column, column]);
@@ -148,7 +146,7 @@ function spectrumPage(context, { rows, columns: described }) {
   const planePanel = h("section", { class: "panel" }, h("header", {}, h("h2", {}, "Rows and classes"), h("span", { class: "private" }, "PRIVATE")),
     h("div", { class: "bar" },
       field("Across", select(named, state.x, (column) => { state.x = column; brushed(); })), field("Up", select(named, state.y, (column) => { state.y = column; brushed(); })), field("Cut", planeCut)),
-    plane.element, planeTold);
+    h("div", { class: "stage" }, busyPlane, plane.element), planeTold);
 
   zigzag.element.querySelector("header").after(field("Path", select(PATHS, "", (path) => zigzag.show(path))));
   const busyLattice = h("div", { class: "slot" });

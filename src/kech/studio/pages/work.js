@@ -5,13 +5,15 @@ import { button, h, refusal, replace } from "./dom.js";
 
 const PATIENCE = 250; // milliseconds before the box appears
 
-// Runs a verb and gives its answer; null where it was refused, and then `place` says why. Cancelled work can be taken up again.
-export async function work(place, { table, signal }, verb, options, title, { job, named = () => {} } = {}) {
+// Runs a verb and gives its answer; null where it was refused, and then `place` says why. Cancelled work can be taken up again:
+// here, or by `again` where whoever asked does not wait.
+export async function work(place, { table, signal }, verb, options, title, { job, again, named = () => {} } = {}) {
   for (;;) {
     const box = progressBox(place, table, title, named);
     try {
       return await run(table.id, verb, options, { progress: box.progress, signal, job });
     } catch (fault) {
+      if (fault.kind === "Cancelled" && again) return box.end(cancelled(title, again));
       if (fault.kind === "Cancelled") {
         job = undefined; // one that was found after a reload is over: it is asked again
         await new Promise((resume) => box.end(cancelled(title, resume)));
