@@ -163,7 +163,7 @@ def known_bounds(points: Points, ks: Sequence[int], wishes: Wishes) -> dict[int,
     return found
 
 
-def coded_points(table: Table, cut: str, grid: str | float, coarse: Coarse) -> Points:
+def coded_points(table: Table, cut: str, grid: str | float, coarse: Coarse = Coarse()) -> Points:  # noqa: B008
     """The points a cut works on: the domain cut needs equal steps."""
     points = build_points(table, grid=grid, steps=cut in EVEN, with_secrets=True, coarse=coarse)
     points.check_room(coarse.k)
