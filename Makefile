@@ -44,6 +44,7 @@ bench: .venv/tested
 	$(BIN)/python benchmarks/zigzag.py
 	$(BIN)/python benchmarks/shapes.py
 	$(BIN)/python benchmarks/loss.py
+	$(BIN)/python benchmarks/targets.py
 	$(BIN)/python benchmarks/attacks.py
 
 docs: .venv/tested
