@@ -31,8 +31,9 @@ TRIED = {
 HEAD = """# Reliability
 
 Made by `make reliability` from the last runs of the harnesses in `campaign/`; do not edit. Each is a make target
-that prints its figure last, and `tests/test_campaign.py` plants faults for each and sees them found. What they take is
-given in `OPTIONS`: `make fuzz OPTIONS="--seconds 3600"`.
+that prints its figure last. `tests/test_campaign.py` plants faults for crash, fuzz, determinism, oracle and soak, and
+sees them found; load and malformed have no planted faults yet. What a harness takes is given in `OPTIONS`:
+`make fuzz OPTIONS="--seconds 3600"`. Runs are as long as the column of seconds says, and no longer.
 
 | harness | cases | faults injected | losses | seconds | kech | day |
 |---|---|---|---|---|---|---|

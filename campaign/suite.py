@@ -11,11 +11,11 @@ import pytest
 from campaign.core import ROOT, Tally
 
 FILES = {
-    "malformed": ["tests/test_bad_input.py", "tests/test_sources.py", "tests/test_hierarchy.py"],
+    "malformed": ["tests/test_bad_input.py"],
     "canary": ["tests/test_canary.py", "tests/test_report.py", "tests/test_studio.py"],
 }
 CHOSEN = {
-    "malformed": "refused or damaged or bomb or bad or faults",
+    "malformed": "refused or refuses",  # the others are odd and good
     "canary": "leak or canary or seen or command_prints",
 }
 TEETH = ("seeded", "is_seen", "planted")  # words of tests that plant a fault and expect it to be found
