@@ -1,5 +1,6 @@
 """Tables of databases: addresses, sources, targets written whole or not at all, and what they never show."""
 
+import fcntl
 import json
 import re
 from pathlib import Path
@@ -415,6 +416,31 @@ def test_the_certificate_of_a_file_can_be_named_too(folder):
         made.write(folder / "safe.csv", folder / "c.json")
     assert {path.name for path in folder.iterdir()} == {"safe.csv", "c.json"}
     assert kech.check_certificate(folder / "safe.csv", folder / "c.json")["k"] >= 5
+
+
+def test_a_folder_that_is_named_in_two_ways_is_one_folder(folder, monkeypatch):
+    """It is locked once: a second lock would wait for the first forever."""
+    (folder / "link").symlink_to(folder, target_is_directory=True)
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("fcntl.flock", only_once(fcntl.flock))
+    for made in release(town()):
+        for i, other in enumerate((folder, folder / "link", Path("link/link"))):
+            made.write(f"safe{i}.csv", other / f"c{i}.json", ledger=False)
+            assert kech.check_certificate(f"safe{i}.csv", f"c{i}.json")["k"] >= 5
+
+
+def only_once(flock):
+    """A lock that fails where the real one would wait."""
+
+    def tried(handle, how):
+        try:
+            flock(handle, how | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if how & fcntl.LOCK_NB:
+                raise
+            pytest.fail("it waits for itself")
+
+    return tried
 
 
 # -- folders of Parquet files ----------------------------------------------------------------------------------
