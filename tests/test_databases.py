@@ -3,6 +3,7 @@
 import fcntl
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -16,6 +17,7 @@ import kech
 from kech.databases import find_address, open_database
 from kech.demo import generate_town
 from kech.errors import BadOption, BadTarget, NoSuchFile, UnreadableFile
+from kech.sources import Source
 
 pytestmark = [
     pytest.mark.usefixtures("temporary"),
@@ -352,6 +354,19 @@ def test_the_source_itself_is_never_written(base, folder):
         made = kech.make_release(table, k=5)
         with pytest.raises(BadTarget, match="source table itself"):
             made.write(base("safe"), folder / "d.json")
+
+
+def test_a_file_that_spark_reads_is_never_written(folder):
+    """Its address is another name of the file: neither it nor a place in its folder is a target."""
+    (folder / "a b").mkdir()
+    pq.write_table(town(), folder / "a b" / "people.parquet")
+    for source in (folder / "a b" / "people.parquet", folder / "a b"):
+        with kech.read_table(source, **ROLES) as table:
+            address = find_address(f"file://{source}")
+            found = Source(Path(address.table), "spark", table.columns, address=address, identity=source.as_uri())
+            made = kech.make_release(replace(table, source=found), k=5, effort="quick")
+            with pytest.raises(BadTarget, match="source table"):
+                made.write(folder / "a b" / "people.parquet", ledger=False)
 
 
 def test_a_table_needs_a_name_for_its_certificate(base):
