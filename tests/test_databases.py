@@ -103,6 +103,10 @@ def release(source, **options):
         ("spark://h:7077/data/a b", "/data/a b", ("a b",), "spark://h:7077/data/a b"),
         ("s3a://bucket/x/t.parquet/", "s3a://bucket/x/t.parquet/", ("t.parquet",), "s3a://bucket/x/t.parquet/"),
         ("S3A://key:secret@bucket/t", "s3a://key:secret@bucket/t", ("t",), "s3a://key@bucket/t"),
+        ("s3a://key:se/secret@bucket/t", "s3a://key:se/secret@bucket/t", ("t",), "s3a://key@bucket/t"),
+        ("hdfs://names:8020/x@y/t", "hdfs://names:8020/x@y/t", ("t",), "hdfs://names:8020/x@y/t"),
+        ("abfss://a@b.net/x@y/t", "abfss://a@b.net/x@y/t", ("t",), "abfss://a@b.net/x@y/t"),
+        ("spark://u:secret@h:7077/x/t", "/x/t", ("t",), "spark://u@h:7077/x/t"),
         ("file:///x:y@z/t", "file:///x:y@z/t", ("t",), "file:///x:y@z/t"),
     ],
 )
@@ -110,6 +114,27 @@ def test_an_address_names_a_table_and_hides_a_password(text, place, names, shown
     found = find_address(text)
     assert (found.place, found.names, str(found)) == (place, names, shown)
     assert "secret" not in str(found) + repr(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql://u:secret@h/b?table=t",
+        "postgresql:///b?host=/run/other&port=5433&password=secret&options=-csearch_path%3Ds&table=t",
+        "postgresql:///b?table=a%2Bb",
+        "postgresql:///b?table=%22a.b%26c%22.%22d%22%22e%3Ftable%3Df%22",
+        'duckdb:x#y.db#"a.b"."c""d"',
+        "spark://h:7077/data/a b",
+    ],
+)
+def test_what_the_ledger_keeps_names_the_same_table_without_a_password(text):
+    """Another server, or another table of it, would say that a release was never put in place."""
+    given, kept = find_address(text), find_address(find_address(text).anywhere)
+    assert "secret" not in given.anywhere
+    assert (kept.names, kept.master) == (given.names, given.master)
+    if given.scheme == "postgresql":
+        known, again = (psycopg.conninfo.conninfo_to_dict(found.place) for found in (given, kept))
+        assert again == {name: value for name, value in known.items() if name != "password"}
 
 
 @pytest.mark.parametrize("text", ["people.csv", "C:/people.csv", "postgresql", "a:b.csv", Path("duckdb:x#y")])
