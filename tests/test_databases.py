@@ -1,7 +1,9 @@
 """Tables of databases: addresses, sources, targets written whole or not at all, and what they never show."""
 
+import fcntl
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -15,6 +17,7 @@ import kech
 from kech.databases import find_address, open_database
 from kech.demo import generate_town
 from kech.errors import BadOption, BadTarget, NoSuchFile, UnreadableFile
+from kech.sources import Source
 
 pytestmark = [
     pytest.mark.usefixtures("temporary"),
@@ -100,6 +103,10 @@ def release(source, **options):
         ("spark://h:7077/data/a b", "/data/a b", ("a b",), "spark://h:7077/data/a b"),
         ("s3a://bucket/x/t.parquet/", "s3a://bucket/x/t.parquet/", ("t.parquet",), "s3a://bucket/x/t.parquet/"),
         ("S3A://key:secret@bucket/t", "s3a://key:secret@bucket/t", ("t",), "s3a://key@bucket/t"),
+        ("s3a://key:se/secret@bucket/t", "s3a://key:se/secret@bucket/t", ("t",), "s3a://key@bucket/t"),
+        ("hdfs://names:8020/x@y/t", "hdfs://names:8020/x@y/t", ("t",), "hdfs://names:8020/x@y/t"),
+        ("abfss://a@b.net/x@y/t", "abfss://a@b.net/x@y/t", ("t",), "abfss://a@b.net/x@y/t"),
+        ("spark://u:secret@h:7077/x/t", "/x/t", ("t",), "spark://u@h:7077/x/t"),
         ("file:///x:y@z/t", "file:///x:y@z/t", ("t",), "file:///x:y@z/t"),
     ],
 )
@@ -107,6 +114,27 @@ def test_an_address_names_a_table_and_hides_a_password(text, place, names, shown
     found = find_address(text)
     assert (found.place, found.names, str(found)) == (place, names, shown)
     assert "secret" not in str(found) + repr(found)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgresql://u:secret@h/b?table=t",
+        "postgresql:///b?host=/run/other&port=5433&password=secret&options=-csearch_path%3Ds&table=t",
+        "postgresql:///b?table=a%2Bb",
+        "postgresql:///b?table=%22a.b%26c%22.%22d%22%22e%3Ftable%3Df%22",
+        'duckdb:x#y.db#"a.b"."c""d"',
+        "spark://h:7077/data/a b",
+    ],
+)
+def test_what_the_ledger_keeps_names_the_same_table_without_a_password(text):
+    """Another server, or another table of it, would say that a release was never put in place."""
+    given, kept = find_address(text), find_address(find_address(text).anywhere)
+    assert "secret" not in given.anywhere
+    assert (kept.names, kept.master) == (given.names, given.master)
+    if given.scheme == "postgresql":
+        known, again = (psycopg.conninfo.conninfo_to_dict(found.place) for found in (given, kept))
+        assert again == {name: value for name, value in known.items() if name != "password"}
 
 
 @pytest.mark.parametrize("text", ["people.csv", "C:/people.csv", "postgresql", "a:b.csv", Path("duckdb:x#y")])
@@ -353,6 +381,19 @@ def test_the_source_itself_is_never_written(base, folder):
             made.write(base("safe"), folder / "d.json")
 
 
+def test_a_file_that_spark_reads_is_never_written(folder):
+    """Its address is another name of the file: neither it nor a place in its folder is a target."""
+    (folder / "a b").mkdir()
+    pq.write_table(town(), folder / "a b" / "people.parquet")
+    for source in (folder / "a b" / "people.parquet", folder / "a b"):
+        with kech.read_table(source, **ROLES) as table:
+            address = find_address(f"file://{source}")
+            found = Source(Path(address.table), "spark", table.columns, address=address, identity=source.as_uri())
+            made = kech.make_release(replace(table, source=found), k=5, effort="quick")
+            with pytest.raises(BadTarget, match="source table"):
+                made.write(folder / "a b" / "people.parquet", ledger=False)
+
+
 def test_a_table_needs_a_name_for_its_certificate(base):
     for made in release(town()):
         with pytest.raises(BadOption, match="name a file"):
@@ -415,6 +456,31 @@ def test_the_certificate_of_a_file_can_be_named_too(folder):
         made.write(folder / "safe.csv", folder / "c.json")
     assert {path.name for path in folder.iterdir()} == {"safe.csv", "c.json"}
     assert kech.check_certificate(folder / "safe.csv", folder / "c.json")["k"] >= 5
+
+
+def test_a_folder_that_is_named_in_two_ways_is_one_folder(folder, monkeypatch):
+    """It is locked once: a second lock would wait for the first forever."""
+    (folder / "link").symlink_to(folder, target_is_directory=True)
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("fcntl.flock", only_once(fcntl.flock))
+    for made in release(town()):
+        for i, other in enumerate((folder, folder / "link", Path("link/link"))):
+            made.write(f"safe{i}.csv", other / f"c{i}.json", ledger=False)
+            assert kech.check_certificate(f"safe{i}.csv", f"c{i}.json")["k"] >= 5
+
+
+def only_once(flock):
+    """A lock that fails where the real one would wait."""
+
+    def tried(handle, how):
+        try:
+            flock(handle, how | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if how & fcntl.LOCK_NB:
+                raise
+            pytest.fail("it waits for itself")
+
+    return tried
 
 
 # -- folders of Parquet files ----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import pytest
 
+from kech.cli.intake import without_password
 from kech.demo import generate_town, write_csv
 from kech.progress import listen, report, within
 from kech.screen import estimate
@@ -22,6 +23,21 @@ def test_forgotten_roles_get_the_command_to_type(run, town, command):
     assert refused.code == 2
     assert typed[:3] == [command, str(town), "--qi"]
     assert {"age", "sex", "zip"} <= set(typed[3:])
+
+
+def test_a_command_that_is_shown_again_has_no_password(run, town, folder):
+    secret = "postgresql://me:s3cret@nowhere/base?password=s3cret&table=safe"
+    for words in (
+        ("release", town, "--k", 5, "-o", secret, "--certificate", folder / "c.json"),
+        ("release", town, "--k", 5, f"--output={secret}", "--certificate", folder / "c.json"),
+        ("release", town, "--k", 5, "-o", "mysql://me:s3cret@nowhere/base"),
+        ("spectrum", town, secret),
+        ("spectrum", town, f"--nowhere={secret}"),
+    ):
+        refused = run(*words)
+        assert refused.code == 2
+        assert "s3cret" not in refused.err + refused.out
+    assert without_password(secret) == "postgresql://me@nowhere/base?table=safe"
 
 
 def test_the_command_that_is_suggested_works(run, town, folder):

@@ -9,6 +9,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 import kech
 from by_hand import write
 from kech import Anonymizer, labels
+from kech.certificate import measure, open_published
 from kech.certificate.cells import TextTable
 from kech.certificate.forms import FORMS, as_brackets
 from kech.certificate.widths import width_reader
@@ -273,6 +275,28 @@ def test_cells_that_look_alike_only_to_kech_are_not_one_class(tmp_path):
         table = kech.certificate.open_published(write(tmp_path / f"{form}.csv", names, rows))
         (batch,) = as_brackets(table, [described]).batches(["x"])
         assert len(set(batch[0])) == len(rows)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("-inf", "5"), ("-Infinity", "5")],
+        [("5", "inf"), ("5", "Infinity")],
+        [("-inf", "inf"), ("-inf", "Infinity"), ("-Infinity", "inf"), ("-Infinity", "Infinity")],
+        [("1, 2", "3"), ("1", "2, 3")],
+        [(None, None), (None, ""), ("", None), ("", "")],
+    ],
+)
+def test_ends_that_are_written_in_two_ways_are_two_classes(tmp_path, rows):
+    """Whoever wrote them so marked some rows of a class: k is that of the cells, and the certificate is refused."""
+    axis = {"column": "x", "axis": "numeric", "domain": [0, 99], "form": "columns", "closed": True}
+    axis |= {"columns": ["x_low", "x_high"]}
+    low, high = (pa.array(cells, pa.string()) for cells in zip(*(row for row in rows for _ in range(2)), strict=True))
+    pq.write_table(pa.table({"x_low": low, "x_high": high}), tmp_path / "marked.parquet")
+    (batch,) = as_brackets(open_published(tmp_path / "marked.parquet"), [axis]).batches(["x"])
+    assert len(set(batch[0])) == len(rows)
+    with pytest.raises(ClaimBroken, match="its axis cannot read"):
+        measure(tmp_path / "marked.parquet", [axis])
 
 
 # Writing and reading are inverse

@@ -20,6 +20,7 @@ from kech.hints import hint_at_codes, hint_at_far_rows, hint_at_text
         (["01-02-1980", "03-04-1990"], "--dates dmy or --dates mdy reads"),
         (["31.12.1980", "N/A", "?"], "--null-values '?' N/A. These look like dates"),
         (["yes", "no", "n/a"], "--null-values n/a."),
+        (["yes", "--", "-", "n/a"], "--null-values=- --null-values=-- --null-values n/a."),
         (["1.234,5", "12", "-0,25"], "--decimal , reads"),
         (["12", "13"], None),
         (["1,5", "Berlin, Mitte"], None),

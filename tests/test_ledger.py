@@ -5,6 +5,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from pathlib import Path
 
 import duckdb
 import pandas as pd
@@ -17,7 +18,7 @@ import kech
 from kech.demo import generate_town, write_csv
 from kech.errors import BadLedger, ReleasedBefore
 from kech.files import written_aside
-from kech.ledger import Book, Entry, Ledger, hash_table
+from kech.ledger import Book, Entry, Ledger, fate, hash_table
 
 AGE = ("--qi", "age", "--sensitive", "diagnosis")
 TWO = ("--qi", "age", "moved_in", "--sensitive", "diagnosis")
@@ -360,6 +361,18 @@ def test_a_release_that_was_killed_before_it_had_its_name_is_struck_out(tmp_path
     assert [held.draft for held in ledger.read().releases] == ["", ""]
 
 
+def test_a_draft_in_a_folder_that_was_closed_is_in_doubt(tmp_path, monkeypatch):
+    def closed(path, **_):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    ledger, draft = Ledger(tmp_path / "home"), tmp_path / "closed" / "draft"
+    with ledger.held() as book:
+        ledger.add(book, Entry("table", "", "f" * 64, 5, "2026-01-01T00:00:00Z", draft=str(draft)))
+    (entry,) = ledger.read().releases
+    monkeypatch.setattr(Path, "exists", closed)
+    assert fate(entry) == "open"
+
+
 def test_a_table_that_was_never_committed_is_struck_out_and_in_doubt_stays(tmp_path):
     ledger, draft, base = Ledger(tmp_path / "home"), tmp_path / "draft", tmp_path / "base.db"
     draft.touch()
@@ -367,6 +380,7 @@ def test_a_table_that_was_never_committed_is_struck_out_and_in_doubt_stays(tmp_p
     with duckdb.connect(str(base)) as connection:
         connection.execute("CREATE TABLE safe AS SELECT 1 AS age")
     assert entered(ledger, draft=str(draft), address=f"duckdb:{base}#safe") == []
+    assert entered(ledger, draft=str(draft), address=f"duckdb:{base}#other") == []
     base.write_bytes(b"damaged")
     assert len(entered(ledger, draft=str(draft), address=f"duckdb:{base}#safe")) == 1
 

@@ -5,8 +5,8 @@ Messages are written in the words of the command line, which shows them as `type
 KechError
 ├── UsageError (exit 2)        the question is wrong: NoSuchColumn, ColumnInTwoRoles, NoQuasiIdentifier,
 │                              BadOption, NoSuchNode, TooManyNodes, BadTarget, BadPlan, MissingExtra
-├── InputError (exit 3)        the data is wrong: NoSuchFile, UnreadableFile, BadColumns, BadRow, BadValue,
-│                              BadHierarchy, BadCertificate, BadLedger
+├── InputError (exit 3)        the data is wrong: NoSuchFile, UnreadableFile (NoSuchTable), BadColumns,
+│                              BadRow, BadValue, BadHierarchy, BadCertificate, BadLedger
 ├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken, ReleasedBefore
 └── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, TooLarge,
                                TooManyPoints, NeedsMemory, CannotWrite
@@ -146,6 +146,10 @@ class NoSuchFile(InputError):
 class UnreadableFile(InputError):
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(f"Cannot read {str(path)!r}: {reason}")
+
+
+class NoSuchTable(UnreadableFile):
+    pass
 
 
 class BadColumns(InputError):

@@ -8,7 +8,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -112,8 +112,7 @@ def put_in_place(moves: Mapping[Path, Path], *, private: bool = False) -> None:
     for draft in moves:
         with draft.open("rb") as file:
             os.fsync(file.fileno())
-    with ExitStack() as stack:
-        folders = [stack.enter_context(alone_in(folder)) for folder in sorted({x.parent for x in moves.values()})]
+    with alone_in({target.parent for target in moves.values()}) as folders:
         for draft, target in moves.items():
             draft.chmod(0o600 if private else 0o666 & ~current_umask())
             draft.replace(target)
@@ -122,16 +121,23 @@ def put_in_place(moves: Mapping[Path, Path], *, private: bool = False) -> None:
 
 
 @contextmanager
-def alone_in(folder: Path) -> Iterator[int]:
-    """A folder while nobody else puts files in place there; a draft is its owner's anyway."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        if not folder.match(DRAFTS):
-            with suppress(OSError):  # some file systems lock no folders
-                fcntl.flock(handle, fcntl.LOCK_EX)
-        yield handle
-    finally:
-        os.close(handle)
+def alone_in(folders: Iterable[Path]) -> Iterator[list[int]]:
+    """Folders while nobody else puts files in place there; a draft is its owner's anyway.
+
+    A folder has many names and is locked once: who waits for a lock of his own waits forever.
+    """
+    with ExitStack() as stack:
+        handles = {}
+        for folder in folders:
+            handle = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            found = os.fstat(handle)
+            handles[found.st_dev, found.st_ino] = folder, handle
+        for _, (folder, handle) in sorted(handles.items()):  # all in the same order, so that nobody waits in a circle
+            if not folder.match(DRAFTS):
+                with suppress(OSError):  # some file systems lock no folders
+                    fcntl.flock(handle, fcntl.LOCK_EX)
+        yield [handle for _, handle in handles.values()]
 
 
 @contextmanager

@@ -20,7 +20,7 @@ MOSTLY = 0.9
 FEW_ROWS = 10  # below, nothing is far from the others
 POSTAL = r"(.*_)?(zip|zip_?code|plz|postleitzahl|post_?code|postal(_?code)?|cap|cep|pin_?code|eircode)(_.*)?"
 MISSING = ("n/a", "na", "n.a.", "#n/a", "nan", "null", "nil", "?", "-", "--", ".", "missing", "unknown", "k.a.")
-MISSED = "It holds what often means a missing value: --null-values {}."
+MISSED = "It holds what often means a missing value: {}."
 LIKE_DATES = r"(\d{1,2})[./-](\d{1,2})[./-]\d{4}"
 LIKE_COMMAS = r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+|[+-]?\d{1,3}(\.\d{3})+,?"
 
@@ -38,12 +38,19 @@ def hint_at_text(values: Sequence[str]) -> Hint | None:
     """Missing values, dates and numbers that are written otherwise than kech reads them."""
     marks = sorted({value for value in values if value.strip().casefold() in MISSING})
     known = [value.strip() for value in values if value not in marks]
-    found = [Hint(MISSED.format(join(marks)), None, {"null_values": marks})] if marks else []
+    found = [Hint(MISSED.format(as_typed(marks)), None, {"null_values": marks})] if marks else []
     found += filter(None, [hint_at_dates(known) or hint_at_commas(known)])
     if not found:
         return None
     reading = {option: said for hint in found for option, said in hint.reading.items()}
     return Hint(" ".join(hint.says for hint in found), found[-1].axis, reading)
+
+
+def as_typed(marks: Sequence[str]) -> str:
+    """Marks as an option; behind a space a dash would begin another one."""
+    plain = [mark for mark in marks if not mark.startswith("-")]
+    dashes = [f"--null-values={mark}" for mark in marks if mark not in plain]
+    return join([*dashes, *(["--null-values", *plain] if plain else [])])
 
 
 def hint_at_dates(values: Sequence[str]) -> Hint | None:

@@ -21,7 +21,7 @@ import msgspec
 
 from kech.certificate.cells import digest
 from kech.databases import Address, find_address, open_database
-from kech.errors import BadLedger, BadOption, CannotWrite, KechError, NoSuchFile
+from kech.errors import BadLedger, BadOption, CannotWrite, KechError, NoSuchFile, NoSuchTable
 from kech.files import held_alone, is_held, private_folder, write_text
 
 VERSION = 1
@@ -131,8 +131,11 @@ class Ledger:
 
 def fate(entry: Entry) -> str:
     """What became of a release: "placed", "never", or "open" while somebody is at it or nobody can tell."""
-    if not entry.draft or not Path(entry.draft).exists():
-        return "placed"
+    try:
+        if not entry.draft or not Path(entry.draft).exists():
+            return "placed"
+    except OSError:  # in a folder that was closed to us since
+        return "open"
     if is_held(Path(entry.draft)):
         return "open"
     address = find_address(entry.address)
@@ -145,7 +148,7 @@ def fate_of_table(address: Address, release: str) -> str:
         with private_folder() as folder, open_database(address) as database:
             database.export(folder / "released.csv")
             return "placed" if digest(folder / "released.csv") == release else "never"
-    except NoSuchFile:
+    except (NoSuchFile, NoSuchTable):
         return "never"
     except KechError:
         return "open"

@@ -397,7 +397,7 @@ def check_place(target: Path, table: Table) -> None:
         raise BadTarget(target, "it is a folder; name a file.")
     if not target.parent.is_dir():
         raise BadTarget(target, "its folder does not exist; create it first.")
-    source = table.source.path
+    source = table.source.here
     if target.exists() and source.exists() and target.samefile(source):
         raise BadTarget(target, "it is the source table itself. Choose another name.")
     if source.is_dir() and source.resolve() in target.resolve().parents:

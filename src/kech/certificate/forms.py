@@ -44,7 +44,7 @@ def published_columns(axis: Mapping[str, Any]) -> list[str]:
 def as_brackets(table: TextTable, axes: Sequence[Mapping[str, Any]]) -> TextTable:
     """The same table with one column for each axis, and every interval as `[low, high]`."""
     forms = {axis["column"]: (form_of(axis), axis) for axis in axes if form_of(axis) != "brackets"}
-    readers = {name: lru_cache(maxsize=None)(_READERS[form](axis)) for name, (form, axis) in forms.items()}
+    readers = {name: lru_cache(maxsize=None)(_one_to_one(_READERS[form](axis))) for name, (form, axis) in forms.items()}
     parts = {axis["column"]: published_columns(axis) for axis in axes if axis["column"] in readers}
     held = {name: found for name, found in parts.items() if set(found) <= set(table.columns)}
     hidden = {part for found in held.values() for part in found}
@@ -61,6 +61,17 @@ def as_brackets(table: TextTable, axes: Sequence[Mapping[str, Any]]) -> TextTabl
 
     columns = [*(name for name in table.columns if name not in hidden), *held]
     return TextTable(columns, batches, table.label) if held else table
+
+
+def _one_to_one(read: Callable[..., Cell]) -> Callable[..., Cell]:
+    """A reader that reads no two cells alike: `-inf` and `-Infinity` tell rows apart.  The second is no label."""
+    held: dict[Cell, tuple[Cell, ...]] = {}
+
+    def distinct(*cells: Cell) -> Cell:
+        label = read(*cells)
+        return label if held.setdefault(label, cells) == cells else f"written otherwise: {cells}"
+
+    return distinct
 
 
 def _read_dash(axis: Mapping[str, Any]) -> Callable[..., Cell]:

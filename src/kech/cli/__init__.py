@@ -9,7 +9,7 @@ import cyclopts
 import kech
 from kech import screen
 from kech.cli import completions, ledgers, outlooks, reports, risks, shapes, studio, tables
-from kech.cli.intake import app
+from kech.cli.intake import app, without_password
 from kech.errors import KechError, NoQuasiIdentifier, UsageError
 from kech.screen.lines import streaming
 
@@ -25,9 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         try:
             app(words, exit_on_error=False, print_error=False)
         except cyclopts.CycloptsError as misuse:
-            sys.exit(screen.refuse(UsageError(f"{misuse} See kech --help."), as_json))
+            sys.exit(screen.refuse(UsageError(f"{without_passwords(str(misuse), words)} See kech --help."), as_json))
         except NoQuasiIdentifier as refusal:
-            sys.exit(screen.refuse(NoQuasiIdentifier(refusal.suggested, shlex.join(["kech", *words])), as_json))
+            typed = shlex.join(["kech", *map(without_password, words)])
+            sys.exit(screen.refuse(NoQuasiIdentifier(refusal.suggested, typed), as_json))
         except KechError as refusal:
             sys.exit(screen.refuse(refusal, as_json))
         except MemoryError:
@@ -36,3 +37,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.exit(130)
         except Exception as fault:  # a traceback would show cells
             sys.exit(screen.refuse(screen.internal(fault), as_json))
+
+
+def without_passwords(message: str, words: Sequence[str]) -> str:
+    """A message that quotes words of the command, which may be addresses."""
+    for word in words:
+        message = message.replace(word, without_password(word)) if "://" in word else message
+    return message

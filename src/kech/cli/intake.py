@@ -1,6 +1,7 @@
 """Intake: options that every command shares, and words turned into values."""
 
 import csv
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from cyclopts import App, Parameter
 
 import kech
 from kech import screen
+from kech.databases import find_address
 from kech.errors import BadOption, NoQuasiIdentifier
 
 if TYPE_CHECKING:
@@ -237,6 +239,15 @@ def opened_population(population: str | None, plan: Path | None) -> "Iterator[ke
     given.axes = {name: axis for name, axis in given.axes.items() if name in given.roles.quasi_identifiers}
     with given.read_table(population) as opened:
         yield opened
+
+
+def without_password(word: str | Path) -> str:
+    """A word of the command as it may be shown: of an address what it shows of itself, and nothing of a strange one."""
+    option, text = re.fullmatch(r"(-[\w-]*=)?(.*)", str(word), re.DOTALL).groups("")  # type: ignore[union-attr]
+    try:
+        return f"{option}{find_address(text) or text}"
+    except BadOption:
+        return f"{option}{text.partition('://')[0]}://..." if "://" in text else str(word)
 
 
 def check_picture(path: Path | None) -> None:

@@ -24,6 +24,7 @@ from kech.cli.intake import (
     parse_ks,
     split,
     whole,
+    without_password,
 )
 from kech.databases import find_address
 from kech.errors import BadOption, BadTarget
@@ -61,7 +62,7 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5, 
         plain = [column.column for column in found.columns if column.role == "plain"]
         note = f"Not published unless you add them to keep: {', '.join(map(repr, plain))}" if plain else ""
         plan_from(found, k, plan).write(target, note)
-    asked.show(found.to_json() | {"plan": target and str(target)}, partial(screen.inspection, source=str(table)))
+    asked.show(found.to_json() | {"plan": target and str(target)}, partial(screen.inspection, source=without_password(table)))
 
 
 @app.command

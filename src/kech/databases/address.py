@@ -12,6 +12,7 @@ from kech.errors import BadOption
 
 SERVERS = ("postgresql", "postgres")
 FILE_SYSTEMS = ("file", "hdfs", "viewfs", "s3a", "gs", "abfs", "abfss")  # which Spark reaches through Hadoop
+WHERE = ("host", "hostaddr", "port", "dbname", "user", "options", "service")  # of a server; none is a secret
 NAME = r'"(?:[^"]|"")+"|[^."]+'
 
 
@@ -38,10 +39,14 @@ class Address:
 
     @property
     def anywhere(self) -> str:
-        """As it may be printed, and read again in another folder."""
-        if self.scheme != "duckdb":
+        """Without a password too, and in another folder read as the same table: the ledger asks there what became."""
+        if self.scheme == "duckdb":
+            return f"duckdb:{Path(self.place).resolve()}#{self.shown.rpartition('#')[2]}"
+        if self.scheme == "spark":
             return self.shown
-        return f"duckdb:{Path(self.place).resolve()}#{self.shown.rpartition('#')[2]}"
+        where = [(name, value) for name, value in parse_qsl(self.place.partition("?")[2]) if name in WHERE]
+        table = ".".join('"' + name.replace('"', '""') + '"' for name in self.names)
+        return f"{self.shown.partition('?')[0]}?{urlencode([*where, ('table', table)], quote_via=quote)}"
 
 
 def find_address(text: object) -> Address | None:
@@ -74,8 +79,7 @@ def server_address(scheme: str, typed: str) -> Address:
     tables = [value for name, value in query if name == "table"]
     names = split_name(tables[0] if len(tables) == 1 else "", "postgresql://user@host/base?table=schema.name")
     rest = urlencode([pair for pair in query if pair[0] != "table"], quote_via=quote)
-    login, at, host = place.rpartition("@")
-    shown = f"{scheme}://{login.partition(':')[0]}{at}{host}?table={tables[0]}"
+    shown = f"{scheme}://{without_password(place)}?table={tables[0]}"
     return Address("postgresql", f"{scheme}://{place}" + (f"?{rest}" if rest else ""), names, shown)
 
 
@@ -85,7 +89,7 @@ def cluster_address(typed: str) -> Address:
     if not host or not path.strip("/"):
         raise BadOption("table", "name the path of its Parquet files on the workers: spark://host:7077/data/people.")
     found = path_address(slash + path)
-    return replace(found, shown=f"spark://{host}{found.shown}", master=f"spark://{host}")
+    return replace(found, shown=f"spark://{without_password(host)}{found.shown}", master=f"spark://{host}")
 
 
 def path_address(typed: str) -> Address:
@@ -94,9 +98,18 @@ def path_address(typed: str) -> Address:
     host, slash, path = rest.partition("/")
     if not path.strip("/"):
         raise BadOption("table", "name the path of its Parquet files: s3a://bucket/people.")
-    login, at, server = host.rpartition("@")
-    shown = f"{scheme}{colon}{login.partition(':')[0]}{at}{server}{slash}{path}"
+    if re.search(":[^@]*[^@0-9]", host) and "@" not in host and "@" in path:  # a password with a slash, as those of S3
+        _, _, path = path.rpartition("@")
+        shown = f"{scheme}{colon}{host.partition(':')[0]}@{path}"
+    else:
+        shown = f"{scheme}{colon}{without_password(host)}{slash}{path}"
     return Address("spark", typed, (path.strip("/").rpartition("/")[2],), shown)
+
+
+def without_password(host: str) -> str:
+    """A host, and the user in front of it."""
+    login, at, server = host.rpartition("@")
+    return f"{login.partition(':')[0]}{at}{server}"
 
 
 def split_name(text: str, example: str) -> tuple[str, ...]:

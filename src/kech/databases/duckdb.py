@@ -10,7 +10,7 @@ import pyarrow.csv as pc
 
 from kech.databases.address import Address
 from kech.databases.text import MARK, guarded, quote
-from kech.errors import BadTarget, NoSuchFile, ResourceError, UnreadableFile
+from kech.errors import BadTarget, NoSuchFile, NoSuchTable, ResourceError, UnreadableFile
 from kech.files import private_folder
 
 LOCK = {
@@ -82,7 +82,7 @@ class DuckDBDatabase:
         connection = connect(self.address, read_only=True)
         try:
             if self.comment(connection) is None:
-                raise UnreadableFile(self.address, "the file has no such table.")
+                raise NoSuchTable(self.address, "the file has no such table.")
             yield connection
         finally:
             connection.close()

@@ -13,7 +13,7 @@ import pyarrow.csv as pc
 from kech.databases.address import Address
 from kech.databases.arrow import as_plain, plain_type
 from kech.databases.text import MARK, guarded, quote
-from kech.errors import BadTarget, InputError, KechError, MissingExtra, ResourceError, UnreadableFile
+from kech.errors import BadTarget, InputError, KechError, MissingExtra, NoSuchTable, ResourceError, UnreadableFile
 
 try:
     import psycopg
@@ -215,7 +215,7 @@ class PostgresDatabase:
     def columns(self) -> Sequence[str]:
         """The names of its columns."""
         if self.identity() is None:
-            raise UnreadableFile(self.address, "the database has no such table, or this user may not see it.")
+            raise NoSuchTable(self.address, "the database has no such table, or this user may not see it.")
         with refusals("reading the columns"):
             return [
                 column.name for column in self.connection.execute(f"SELECT * FROM {self.quoted} LIMIT 0").description

@@ -14,7 +14,7 @@ import pyarrow.csv as pc
 from kech.databases.address import Address
 from kech.databases.arrow import as_plain, plain_type
 from kech.databases.text import GUARDED, LOGGED, LOGS, MARK
-from kech.errors import BadOption, BadTarget, MissingExtra, ResourceError, UnreadableFile
+from kech.errors import BadOption, BadTarget, MissingExtra, NoSuchTable, ResourceError, UnreadableFile
 
 try:
     from py4j.protocol import Py4JError
@@ -176,7 +176,7 @@ def read_parquet(session: Any, place: str, shown: object) -> DataFrame:
     if logged:
         raise UnreadableFile(shown, LOGGED)
     if not files:
-        raise UnreadableFile(shown, "there is no such table: neither a Parquet file nor a folder of them.")
+        raise NoSuchTable(shown, "there is no such table: neither a Parquet file nor a folder of them.")
     try:
         reader = session.read.option("mergeSchema", "true")
         reader = reader if folder.is_file() else reader.option("basePath", str(folder))

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.request import url2pathname
 
 import pyarrow as pa
 
@@ -29,6 +30,12 @@ class Source:
     def shown(self) -> object:
         """What messages call it."""
         return self.address or self.path
+
+    @property
+    def here(self) -> Path:
+        """Where it lies on this machine; what Spark reads at `file:` does too."""
+        name = str(self.identity)
+        return Path(url2pathname(name.removeprefix("file://"))) if name.startswith("file://") else self.path
 
 
 def check_columns(source: Source) -> None:
