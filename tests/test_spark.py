@@ -94,6 +94,24 @@ def test_what_is_copied_instead_of_renamed_is_no_target_of_spark(spark, folder, 
     assert list(folder.iterdir()) == []
 
 
+def test_a_table_that_has_its_name_stays_in_the_ledger(spark, folder, monkeypatch):
+    """The earlier release cannot be deleted; the new one is in place all the same."""
+    spark("spark")
+    from kech.databases.spark import Folder, Py4JError
+
+    def keeps(self, real=Folder.delete):
+        if "kech-earlier" in str(self):
+            raise Py4JError("denied")
+        real(self)
+
+    monkeypatch.setattr(Folder, "delete", keeps)
+    for seed in (1, 2):
+        with kech.read_table(pa.table(generate_town(50, seed=seed)), quasi_identifiers=["age"]) as table:
+            kech.make_release(table, k=5).write(f"file://{folder}/safe", folder / "c.json")
+        assert len(kech.open_ledger().listed()) == seed
+        assert kech.verify_release(f"file://{folder}/safe", certificate=folder / "c.json")["k"] >= 5
+
+
 def test_the_folder_of_the_source_is_no_target_of_spark(spark, folder):
     spark("spark")
     pq.write_table(pa.table(generate_town(50)), folder / "town.parquet")

@@ -4,7 +4,7 @@ import logging
 import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -337,7 +337,8 @@ class SparkDraft:
             if earlier.exists():
                 earlier.move(target)
             raise
-        earlier.delete()
+        with suppress(PySparkException, Py4JError):  # the table has its name: what fails now must not undo the ledger
+            earlier.delete()
 
     def open_to_readers(self) -> Any:
         """What new folders are allowed here."""
