@@ -57,6 +57,19 @@ def test_a_process_works_on_one_cluster(spark, folder):
         kech.read_table(f"{master}{folder}/a.parquet", master="local[2]")
 
 
+def test_no_setting_of_a_running_application_is_changed(spark):
+    """What it says of itself stays true: whether it encrypts is decided when it starts."""
+    spark("spark")
+    from pyspark.sql import SparkSession
+
+    with kech.read_table(pa.table({"a": [1, 2]}), engine="spark") as table:  # an application is running now
+        mine = SparkSession(table.engine.session.sparkContext)
+        names = ("spark.app.name", "spark.io.encryption.enabled", "spark.log.level", "spark.driver.memory")
+        before = {name: mine.conf.get(name, None) for name in names}
+        with kech.read_table(pa.table({"a": [1, 2]}), engine="spark", memory="1GB"):
+            assert {name: mine.conf.get(name, None) for name in names} == before
+
+
 def test_what_spark_does_not_reach_is_refused(spark, folder):
     spark("spark")
     with pytest.raises(UnreadableFile, match="does not reach it"):
