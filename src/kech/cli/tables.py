@@ -62,7 +62,9 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5, 
         plain = [column.column for column in found.columns if column.role == "plain"]
         note = f"Not published unless you add them to keep: {', '.join(map(repr, plain))}" if plain else ""
         plan_from(found, k, plan).write(target, note)
-    asked.show(found.to_json() | {"plan": target and str(target)}, partial(screen.inspection, source=without_password(table)))
+    asked.show(
+        found.to_json() | {"plan": target and str(target)}, partial(screen.inspection, source=without_password(table))
+    )
 
 
 @app.command
