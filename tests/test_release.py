@@ -287,7 +287,7 @@ def test_the_table_gets_its_name_before_its_certificate(nine, tmp_path, monkeypa
     monkeypatch.setattr(Path, "replace", replace)
     kech.make_release(nine, k=3).write(tmp_path / "out.csv")
 
-    assert named == ["ledger.json", "out.csv", "out.csv.certificate.json"]
+    assert named == ["ledger.json", "out.csv", "out.csv.certificate.json", "ledger.json"]
 
 
 def test_a_file_that_breaks_its_promise_is_not_written(nine, old, monkeypatch):
