@@ -30,6 +30,7 @@ APPLICATION = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",  # its messages quote cells
+    "spark.executor.syncLogLevel.enabled": "true",  # those of the workers too
     "spark.io.encryption.enabled": "true",  # what is spilled is not readable on disk
 }
 SESSION = {
