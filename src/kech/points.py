@@ -4,10 +4,10 @@ In: a table.  Out: m code tuples with the number of rows of each; kernels never 
 matter, a point consists of grains: its rows told apart by their sensitive values too.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from kech.errors import BadHierarchy, BadOption, NeedsMemory, NoQuasiIdentifier,
 from kech.hierarchy import build_prefix_tree, find_hierarchies, looks_like_codes, read_hierarchy, star_tree
 from kech.progress import report
 from kech.table import AxisChoice, Table
+
+T = TypeVar("T")
 
 BASE_BYTES, POINT_BYTES, GRAIN_BYTES, CLASS_BYTES = 220_000_000, 1000, 150, 700  # what a release was seen to take
 WIDEST = 2.0  # of a step: whatever can be joined, or moved half as far, is one
@@ -65,6 +67,14 @@ class Points:
     left_out: int = 0  # rows of the table that are in no point
     step: float = 0.0  # axes were coarsened to cells no wider than this
     moved: tuple[float, ...] = ()  # where values were moved to the middle of their cells: the error of each axis
+    made: dict[str, Any] = field(default_factory=dict)  # of these codes and weights, whatever the axes; see `once`
+
+    def once(self, name: str, make: Callable[[Codes, NDArray[np.int64]], T]) -> T:
+        """What is made of codes and weights alone, made once for all axes these points are looked at on."""
+        held = self.made.get(name)
+        if held is None or held[0] is not self.codes or held[1] is not self.weights:
+            held = self.made[name] = self.codes, self.weights, make(self.codes, self.weights)
+        return cast(T, held[2])
 
     @property
     def rows(self) -> int:
