@@ -18,6 +18,8 @@ from kech.hints import hint_at_codes, hint_at_far_rows, hint_at_text
         (["31.12.1980", "01.02.1990"], "--dates dmy reads"),
         (["12/31/1980", "1/2/1990"], "--dates mdy reads"),
         (["01-02-1980", "03-04-1990"], "--dates dmy or --dates mdy reads"),
+        ([*(f"{day}.12.1980" for day in range(13, 31)), "12/31/1980"], "--dates dmy reads"),
+        (["31.12.1980", "12/31/1980"], "--dates dmy or --dates mdy reads"),
         (["31.12.1980", "N/A", "?"], "--null-values '?' N/A. These look like dates"),
         (["yes", "no", "n/a"], "--null-values n/a."),
         (["yes", "--", "-", "n/a"], "--null-values=- --null-values=-- --null-values n/a."),
@@ -100,6 +102,29 @@ def test_inspect_says_what_to_type_and_the_typed_options_help(run, foreign, fold
         "plz": "categorical",
         "age": "numeric",
     }
+
+
+@pytest.mark.parametrize("odd", ["12/31/1980", "unbekannt", "31.02.2020", "1980"])
+def test_one_odd_cell_among_dates_is_refused_with_its_row_by_a_release_from_the_plan(odd, run, foreign, folder):
+    lines = foreign.read_text("utf-8").splitlines()
+    lines[7] = lines[7].replace(lines[7].split(";")[1], odd)
+    foreign.write_text("\n".join(lines), "utf-8")
+    plan = folder / "kech.toml"
+    assert run("inspect", foreign, "--plan", plan).code == 0
+    refused = run("release", foreign, "--plan", plan, "-o", folder / "safe.csv")
+    assert refused.code == 3
+    assert "'geboren', row 7" in refused.err
+    assert odd not in refused.err
+    assert not (folder / "safe.csv").exists()
+
+
+def test_dates_of_either_order_are_not_planned_as_text(run, folder):
+    path, plan = folder / "people.csv", folder / "kech.toml"
+    path.write_text("geboren,x\n" + "".join(f"{i % 9 + 1:02}/{i % 11 + 1:02}/1980,{i}\n" for i in range(60)), "utf-8")
+    assert "The plan says so" not in run("inspect", path, "--plan", plan).out
+    refused = run("release", path, "--plan", plan, "-o", folder / "safe.csv")
+    assert refused.code == 3
+    assert "--dates" in refused.err
 
 
 def test_a_table_that_was_read_otherwise_is_released_and_attacked_by_its_plan(release, run, foreign, folder):

@@ -54,14 +54,14 @@ def as_typed(marks: Sequence[str]) -> str:
 
 
 def hint_at_dates(values: Sequence[str]) -> Hint | None:
-    """Dates that begin with the day or the month."""
+    """Dates that begin with the day or the month, whatever a few odd ones say."""
     dates = [found.groups() for value in values if (found := re.fullmatch(LIKE_DATES, value))]
     if not values or len(dates) < MOSTLY * len(values):
         return None
-    late = [any(int(pair[i]) > 12 for pair in dates) for i in (0, 1)]
-    if late[0] == late[1]:
-        return Hint("These look like dates, and are read as text: --dates dmy or --dates mdy reads them.")
-    order = "dmy" if late[0] else "mdy"
+    days, months = (sum(int(pair[i]) > 12 for pair in dates) for i in (0, 1))  # what is more than 12 is no month
+    if max(days, months) < MOSTLY * (days + months) or days == months:
+        return Hint("These look like dates, and are read as text: --dates dmy or --dates mdy reads them.", "date")
+    order = "dmy" if days > months else "mdy"
     return Hint(f"These look like dates, and are read as text: --dates {order} reads them.", "date", {"dates": order})
 
 

@@ -163,7 +163,8 @@ def inspection(found: dict[str, Any], source: str) -> None:
     out().print(table)
     for column in found["columns"]:
         for said in filter(None, (column["trouble"], column["hint"])):
-            planned = " The plan says so." if found["plan"] and (column["suggested"] or column["reading"]) else ""
+            said_so = column["reading"] or column["suggested"] == "categorical"
+            planned = " The plan says so." if found["plan"] and said_so else ""
             out().print(escape(f"{column['column']!r}: {said}{planned}"))
     if found["first_rows"] is not None:
         out().print("[yellow]PRIVATE:[/] the first rows as they are read.")
