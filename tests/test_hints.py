@@ -118,6 +118,28 @@ def test_one_odd_cell_among_dates_is_refused_with_its_row_by_a_release_from_the_
     assert not (folder / "safe.csv").exists()
 
 
+def test_roles_and_uniqueness_are_those_of_the_reading_that_the_plan_gets(run, folder):
+    path, plan = folder / "klinik.csv", folder / "kech.toml"
+    rows = [f"{i % 25 + 4:02}.{i % 12 + 1:02}.2024;{i % 7};k.A." for i in range(150)]
+    path.write_text("\n".join(["Aufnahme;n;Befund", *rows[:-1], rows[-1].replace("k.A.", "gut")]), "utf-8")
+    found, asked = (
+        run("inspect", path, *words, "--json").json
+        for words in ([], ["--dates", "dmy", "--null-values", "k.A.", "--plan", plan])
+    )
+    assert found["reading"] == {"null_values": ["k.A."], "dates": "dmy"}
+    assert asked["reading"] == {}
+    assert found["quasi_identifiers"] == asked["quasi_identifiers"] == ["Aufnahme"]
+    assert [found[name] for name in ("k", "unique_share")] == [asked[name] for name in ("k", "unique_share")]
+    own = {"hint", "suggested", "reading"}
+    for ours, theirs in zip(found["columns"], asked["columns"], strict=True):
+        assert {key: ours[key] for key in set(ours) - own} == {key: theirs[key] for key in set(theirs) - own}
+    run("inspect", path, "--plan", folder / "own.toml")
+    assert kech.read_plan(folder / "own.toml") == kech.read_plan(plan)
+    with kech.read_table(path) as table:
+        assert kech.inspect_table(table, as_read=True).reading == {}
+        assert kech.inspect_table(table).columns[0].type == "date"
+
+
 def test_dates_of_either_order_are_not_planned_as_text(run, folder):
     path, plan = folder / "people.csv", folder / "kech.toml"
     path.write_text("geboren,x\n" + "".join(f"{i % 9 + 1:02}/{i % 11 + 1:02}/1980,{i}\n" for i in range(60)), "utf-8")

@@ -161,11 +161,10 @@ def inspection(found: dict[str, Any], source: str) -> None:
             )
         )
     out().print(table)
+    if found["reading"]:
+        out().print("The table was read again as the options below say; types, roles and figures are those of that.")
     for column in found["columns"]:
-        for said in filter(None, (column["trouble"], column["hint"])):
-            said_so = column["reading"] or column["suggested"] == "categorical"
-            planned = " The plan says so." if found["plan"] and said_so else ""
-            out().print(escape(f"{column['column']!r}: {said}{planned}"))
+        hints(column, planned=found["plan"] is not None)
     if found["first_rows"] is not None:
         out().print("[yellow]PRIVATE:[/] the first rows as they are read.")
         rows([column["column"] for column in found["columns"]], found["first_rows"])
@@ -178,6 +177,14 @@ def inspection(found: dict[str, Any], source: str) -> None:
         out().print(
             escape(f"Plan written to {found['plan']}. Review it, then: kech release {source} --plan {plan} -o safe.csv")
         )
+
+
+def hints(column: dict[str, Any], *, planned: bool) -> None:
+    """What is to be said of one column."""
+    in_plan = planned and (column["reading"] or column["suggested"] == "categorical")
+    hint = column["hint"] and column["hint"] + " The plan says so." * bool(in_plan)
+    for said in filter(None, (column["trouble"], hint)):
+        out().print(escape(f"{column['column']!r}: {said}"))
 
 
 def spectrum(found: dict[str, Any]) -> None:
