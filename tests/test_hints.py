@@ -1,5 +1,6 @@
 """What a newcomer is told of a column before it is generalized."""
 
+import json
 from shlex import quote
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kech
-from kech.errors import BadOption
+from kech.errors import BadOption, DoubtfulColumn
 from kech.hints import hint_at_codes, hint_at_far_rows, hint_at_text
 
 
@@ -158,6 +159,26 @@ def test_a_table_that_was_read_otherwise_is_released_and_attacked_by_its_plan(re
     assert all("," not in cell for cell in cells["einkommen"])
     found = run("risk", folder / "released.csv", "--original", foreign, "--plan", plan, "--json")
     assert found.code == 0, found.err
+
+
+@pytest.mark.parametrize("command", ["release", "spectrum"])
+def test_a_column_of_text_that_looks_like_dates_is_told_without_a_plan(command, run, foreign, folder):
+    more = ["-o", folder / "safe.csv", "--no-ledger"] if command == "release" else []
+    words = [command, foreign, "--k", "5", *more]
+    said = "Column 'geboren': These look like dates, and are read as text: --dates dmy reads them."
+    for _ in range(2):  # each run says it, once
+        assert run(*words, "--qi", "geboren", "age").err == f"kech: warning: {said}\n"
+    line = json.loads(run(*words, "--qi", "geboren", "--json").err)
+    assert line == {"warning": "DoubtfulColumn", "message": said}
+    for more in (["--dates", "dmy"], ["--axis", "geboren=categorical"]):
+        assert not run(*words, "--qi", "geboren", *more).err
+    assert not run(*words, "--qi", "age", "--sensitive", "einkommen").err
+
+
+def test_python_warns_in_its_own_words(foreign):
+    with kech.read_table(foreign, quasi_identifiers=["geboren"]) as table:
+        with pytest.warns(DoubtfulColumn, match="'geboren'.*: dates=\"dmy\" reads them"):
+            kech.make_release(table, k=5)
 
 
 @pytest.mark.parametrize("words", [{"decimal": ";"}, {"dates": "dym"}])

@@ -39,11 +39,16 @@ def hint_at_text(values: Sequence[str]) -> Hint | None:
     marks = sorted({value for value in values if value.strip().casefold() in MISSING})
     known = [value.strip() for value in values if value not in marks]
     found = [Hint(MISSED.format(as_typed(marks)), None, {"null_values": marks})] if marks else []
-    found += filter(None, [hint_at_dates(known) or hint_at_commas(known)])
+    found += filter(None, [hint_at_writing(known)])
     if not found:
         return None
     reading = {option: said for hint in found for option, said in hint.reading.items()}
     return Hint(" ".join(hint.says for hint in found), found[-1].axis, reading)
+
+
+def hint_at_writing(values: Sequence[str]) -> Hint | None:
+    """Dates or numbers that are written otherwise than kech reads them."""
+    return hint_at_dates(values) or hint_at_commas(values)
 
 
 def as_typed(marks: Sequence[str]) -> str:
