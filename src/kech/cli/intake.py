@@ -79,7 +79,7 @@ class Intake:
     delimiter: str | None = None
     """Field separator of a CSV file; found by itself otherwise."""
     encoding: str | None = None
-    """Encoding of a CSV file: utf-8 (default), utf-16 or latin-1."""
+    """Encoding of a CSV file: utf-8 (default), utf-16, latin-1, cp1252."""
     decimal: str | None = None
     """Mark of decimals in text: a comma where numbers are written 1.234,5; a point otherwise."""
     dates: str | None = None
