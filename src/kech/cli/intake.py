@@ -227,10 +227,10 @@ def overrule(release: "ReleaseSection", typed: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def opened_population(population: str | None, plan: Path | None) -> "Iterator[kech.Table | int | None]":
+def opened_population(population: str | Path | None, plan: Path | None) -> "Iterator[kech.Table | int | None]":
     """The table of a population, of which a plan names the quasi-identifiers; or its size."""
-    if population is None or population.isdecimal():
-        yield None if population is None else int(population)
+    if population is None or str(population).isdecimal():
+        yield None if population is None else int(str(population))
         return
     from kech.plan import RolesSection
 
