@@ -1,12 +1,13 @@
 """Completion: the scripts know every command and option, and bash completes with them."""
 
+import shlex
 import shutil
 import subprocess
 from functools import cache
 
 import pytest
 
-from kech.cli import app
+from kech.cli.completions import script_for
 from test_docs import COMMANDS, options
 
 SHELLS = ["bash", "zsh", "fish"]
@@ -14,7 +15,7 @@ SHELLS = ["bash", "zsh", "fish"]
 
 @cache
 def script_of(shell):
-    return app.generate_completion(shell=shell)
+    return script_for(shell)
 
 
 @pytest.fixture(scope="module", params=SHELLS)
@@ -55,18 +56,28 @@ def test_the_shell_can_read_its_script(shell, tmp_path):
         (["spectrum", "people.csv", "--json"], ["--json", "--json-lines"]),
         (["completion", "z"], ["zsh"]),
         (["inspect", "peo"], ["people.csv"]),
+        (["inspect", "my"], ["my file.csv"]),
+        (["inspect", r"my\ f"], ["my file.csv"]),
+        (["inspect", '"my f'], ["my file.csv"]),
+        (["release", "people.csv", "--earlier", "my"], ["my file.csv"]),
+        (["risk", "people.csv", "--population", "peo"], ["people.csv"]),
+        (["release", "people.csv", "--labels", ""], ["brackets", "columns", "dash"]),
+        (["attack", "o"], ["order"]),
+        (["attack", "order", "peo"], ["people.csv"]),
     ],
 )
 def test_bash_completes(words, expected, tmp_path):
     if shutil.which("bash") is None:
         pytest.skip("bash is not installed")
-    (tmp_path / "people.csv").touch()
+    for name in ("people.csv", "my file.csv"):
+        (tmp_path / name).touch()
     (tmp_path / "kech.bash").write_text(script_of("bash"), "utf-8")
-    typed = " ".join(["kech", *words])
+    typed = ["kech", *words]
+    line = " ".join(typed)
     asked = f"""source kech.bash
-        COMP_WORDS=({typed}); COMP_CWORD={len(words)}; COMP_LINE='{typed}'; COMP_POINT={len(typed)}
-        _kech kech '{words[-1]}' '{(["kech", *words])[-2]}'
+        COMP_WORDS=({shlex.join(typed)}); COMP_CWORD={len(words)}; COMP_LINE={shlex.quote(line)}; COMP_POINT={len(line)}
+        _kech kech {shlex.join([typed[-1], typed[-2]])}
         printf '%s\\n' "${{COMPREPLY[@]}}" """
     command = ["bash", "--norc", "--noprofile", "-c", asked]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert sorted(ran.stdout.split()) == expected
+    assert sorted(ran.stdout.splitlines()) == expected

@@ -54,6 +54,27 @@ def rewritten(people, name, change=lambda frame: frame):
     return path
 
 
+# -- the ways to a second release that docs/security.md names ------------------------------------------------------
+
+
+@pytest.mark.parametrize("cut", ["local", "domain"])
+def test_the_same_classes_with_fewer_columns_are_nested(people, said, cut):
+    assert said(people, *TWO, "--k", 5, "--cut", cut, "--keep", "sex")["verdict"] == "first"
+    assert said(people, *TWO, "--k", 5, "--cut", cut, target="two.csv")["verdict"] == "nested"
+
+
+def test_one_level_for_all_rows_is_nested_at_a_larger_k(people, said):
+    assert said(people, *AGE, "--k", 3, "--cut", "domain")["verdict"] == "first"
+    assert said(people, *AGE, "--k", 40, "--cut", "domain", target="two.csv")["verdict"] == "nested"
+
+
+def test_the_refusal_points_to_them(people, said, refuse, folder):
+    said(people, *TWO, "--k", 5)
+    words = ("release", people, "-o", folder / "two.csv", *TWO, "--k", 7)
+    refuse(*words, code=4, says="docs/security.md, second releases")
+    assert "\n## Second releases\n" in (Path(__file__).parents[1] / "docs/security.md").read_text("utf-8")
+
+
 # -- which tables are the same -----------------------------------------------------------------------------------
 
 

@@ -49,8 +49,9 @@ def test_shares_are_those_of_the_labels(release):
     for column in outlook.columns:
         labels = frame[column.column].to_pylist()
         assert column.lost == pytest.approx(np.mean([label == "*" for label in labels]))
+        assert column.missing == pytest.approx(np.mean([label is None for label in labels]))
         if column.axis == "set":
-            single = [label is None or (label != "*" and not label.startswith("{")) for label in labels]
+            single = [label is not None and label != "*" and not label.startswith("{") for label in labels]
             assert column.exact == pytest.approx(np.mean(single))
     assert outlook.figures["loss_per_column"] == {column.column: column.loss for column in outlook.columns}
     assert outlook.figures["classes"] == len({tuple(row[name] for name in COLUMNS) for row in frame.to_pylist()})
@@ -115,8 +116,20 @@ def test_a_plane_needs_columns_and_a_radius(town, release):
         kech.compute_plane(barcode, "age", "zip")
     with pytest.raises(BadOption):
         kech.compute_plane(barcode, "age", "zip", eps=-1.0)
-    with pytest.raises(NoSuchColumn):
-        kech.compute_plane(release, "age", "diagnosis")
+    for found in ({"found": release}, {"found": barcode, "eps": 0.1}):
+        with pytest.raises(BadOption, match="'diagnosis' is no quasi-identifier here; it shows two of age, sex, zip"):
+            kech.compute_plane(x="age", y="diagnosis", **found)
+        with pytest.raises(NoSuchColumn):
+            kech.compute_plane(x="age", y="diagnose", **found)
+
+
+def test_missing_cells_are_told_apart_from_exact_ones():
+    people = pa.table({"age": [30] * 95 + [None] * 5})
+    with kech.read_table(people, quasi_identifiers=["age"]) as table:
+        outlook = kech.compute_outlook(kech.make_release(table, k=5, grid="exact"))
+    (age,) = outlook.columns
+    assert (age.exact, age.missing, age.lost, age.width) == (0.95, 0.05, 0.0, 1.0)
+    assert "\u2068age\u2069 stays as it is; missing in 5\u00a0% of the rows." in outlook.words
 
 
 @pytest.mark.parametrize("column", ["age", "sex", "moved_in", "job"])
@@ -146,15 +159,17 @@ def test_words_say_what_the_figures_say(release):
 @pytest.mark.parametrize(
     ("column", "sentence"),
     [
-        (("numeric", 4.0, 0.0, 0.0), "becomes ranges of 4 on average."),
-        (("date", 45.0, 0.0, 0.0), "becomes ranges of 45 days on average."),
-        (("date", 91.32, 0.0, 0.0), "becomes ranges of 3 months on average."),
-        (("date", 3652.5, 0.0, 0.0), "becomes ranges of 10 years on average."),
-        (("tree", 12.0, 0.25, 0.0), "becomes labels that stand for 12 values on average, as it is in 25\u00a0% of the rows."),  # noqa: E501
-        (("set", 2.0, 0.0, 0.5), "becomes sets of 2 values on average; in 50\u00a0% of the rows it is not told."),
-        (("numeric", 1.0, 1.0, 0.0), "stays as it is."),
-        (("numeric", 1.0, 0.97, 0.03), "stays as it is in 97\u00a0% of the rows; in 3\u00a0% of the rows it is not told."),  # noqa: E501
-        (("numeric", None, 0.0, 1.0), "is not told at all."),
+        (("numeric", 4.0, 0.0, 0.0, 0.0), "becomes ranges of 4 on average."),
+        (("date", 45.0, 0.0, 0.0, 0.0), "becomes ranges of 45 days on average."),
+        (("date", 91.32, 0.0, 0.0, 0.0), "becomes ranges of 3 months on average."),
+        (("date", 3652.5, 0.0, 0.0, 0.0), "becomes ranges of 10 years on average."),
+        (("tree", 12.0, 0.25, 0.0, 0.0), "becomes labels that stand for 12 values on average, as it is in 25\u00a0% of the rows."),  # noqa: E501
+        (("set", 2.0, 0.0, 0.0, 0.5), "becomes sets of 2 values on average; in 50\u00a0% of the rows it is not told."),
+        (("numeric", 1.0, 1.0, 0.0, 0.0), "stays as it is."),
+        (("numeric", 1.0, 0.97, 0.0, 0.03), "stays as it is in 97\u00a0% of the rows; in 3\u00a0% of the rows it is not told."),  # noqa: E501
+        (("numeric", 1.0, 0.9877, 0.0123, 0.0), "stays as it is; missing in 1.23\u00a0% of the rows."),
+        (("date", 45.0, 0.0, 0.02, 0.0), "becomes ranges of 45 days on average; missing in 2\u00a0% of the rows."),
+        (("numeric", None, 0.0, 0.0, 1.0), "is not told at all."),
     ],
 )  # fmt: skip
 def test_a_column_in_words(column, sentence):

@@ -21,7 +21,7 @@ import pytest
 import kech
 from kech import files, release
 from kech.demo import nine_rows
-from kech.errors import BadOption, BadTarget, CannotWrite, ClaimBroken, TooFewRows
+from kech.errors import AlreadyReleased, BadOption, BadTarget, CannotWrite, ClaimBroken, TooFewRows
 from kech.loss import mean_loss
 from strategies import random_case
 
@@ -493,3 +493,23 @@ def test_a_temporary_folder_that_another_process_clears_is_made_again(monkeypatc
     with files.private_folder() as folder:
         assert folder.is_dir()
         assert made != [folder]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_release_is_no_table_to_release(nine, tmp_path, suffix):
+    released = tmp_path / f"released{suffix}"
+    kech.make_release(nine, k=3).write(released, ledger=False)
+    with kech.read_table(released, quasi_identifiers=["age"]) as table:
+        with pytest.raises(AlreadyReleased, match=r"itself a release of kech.*original table again, coarser"):
+            kech.make_release(table, k=3)
+        kech.compute_spectrum(table, k=[3])
+    beside = release.certificate_path(released)
+    for other in ("{}", "[]", "no JSON", beside.read_text("utf-8").replace('"sha256": "', '"sha256": "0')):
+        beside.write_text(other, "utf-8")
+        with kech.read_table(released, quasi_identifiers=["age"]) as table:
+            kech.make_release(table, k=3)
+
+
+def test_a_release_held_in_memory_is_a_table_like_any_other(nine):
+    with kech.read_table(kech.make_release(nine, k=3).frame, quasi_identifiers=["age"]) as table:
+        kech.make_release(table, k=3)

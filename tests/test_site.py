@@ -200,7 +200,7 @@ def test_every_error_is_in_the_reference(site):
     assert len(kinds) > 20
     for kind in kinds:
         row = f"<td><code>{kind.__name__}</code></td><td><code>{kind.__bases__[0].__name__}</code></td>"
-        assert f"{row}<td>{kind.exit_code}</td>" in text
+        assert f"{row}<td>{getattr(kind, 'exit_code', '')}</td>" in text  # a warning has none
 
 
 # The picture of the rooms

@@ -29,7 +29,8 @@ NOT_NAMED = (
 )
 SHOWN = 12  # letters of a hash
 WAYS = (
-    "Release the earlier table again, or one that is coarser; allow it with --allow-composition; "
+    "Release the earlier table again, with fewer columns if you like, or one that is coarser: --cut domain at a larger "
+    "--k, after --cut domain (docs/security.md, second releases). Allow it with --allow-composition; "
     "or, if the earlier one was never handed out, say so: kech ledger --forget FILE."
 )
 

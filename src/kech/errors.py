@@ -4,7 +4,8 @@ Messages are written in the words of the command line, which shows them as `type
 
 KechError
 ├── UsageError (exit 2)        the question is wrong: NoSuchColumn, ColumnInTwoRoles, NoQuasiIdentifier,
-│                              BadOption, NoSuchNode, TooManyNodes, BadTarget, BadPlan, MissingExtra
+│                              BadOption, NoSuchNode, TooManyNodes, BadTarget, AlreadyReleased, BadPlan,
+│                              MissingExtra
 ├── InputError (exit 3)        the data is wrong: NoSuchFile, UnreadableFile (NoSuchTable), BadColumns,
 │                              BadRow, BadValue, BadHierarchy, BadCertificate, BadLedger
 ├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken, ReleasedBefore
@@ -126,6 +127,15 @@ class TooLittleMemory(ResourceError):
 class BadTarget(UsageError):
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(f"Cannot write to {str(path)!r}: {reason}")
+
+
+class AlreadyReleased(UsageError):
+    def __init__(self, path: object) -> None:
+        super().__init__(
+            f"{str(path)!r} is itself a release of kech: its certificate lies beside it. Labels are no values, and a "
+            "release of them would promise nothing. Release the original table again, coarser: with fewer columns, or "
+            "with --cut domain at a larger --k."
+        )
 
 
 class BadPlan(UsageError):

@@ -35,6 +35,7 @@ class ColumnOutlook:
     axis: str  # numeric, date, ordinal, set or tree
     width: float | None  # of cells that say anything, on average: numbers, days, or values it may stand for
     exact: float  # share of rows whose cell is one value
+    missing: float  # share of rows whose cell is missing, in the table too
     lost: float  # share of rows whose cell says nothing
     loss: float
 
@@ -112,10 +113,11 @@ def describe(partition: Partition, j: int, losses: dict[str, float]) -> ColumnOu
     axis, rows = partition.points.axes[j], partition.sizes
     widths = axis.widths(partition.lo[:, j], partition.hi[:, j])
     lost = np.array([label == EVERYTHING for label in partition.labels(j)])
-    told, total = rows * ~lost, int(rows.sum())
+    missing = (partition.lo[:, j] == axis.null) & ~lost
+    told, total = rows * ~(lost | missing), int(rows.sum())
     width = float(told @ in_values(axis, widths) / told.sum()) if told.any() else None
-    exact, nothing = (int(rows[held].sum()) / total for held in ((widths == 0) & ~lost, lost))
-    return ColumnOutlook(axis.column, axis.kind, width, exact, nothing, losses[axis.column])
+    exact, gone, nothing = (int(rows[held].sum()) / total for held in ((widths == 0) & ~lost & ~missing, missing, lost))
+    return ColumnOutlook(axis.column, axis.kind, width, exact, gone, nothing, losses[axis.column])
 
 
 def in_values(axis: Axis, widths: Floats) -> Floats:
@@ -157,9 +159,17 @@ def compute_plane(found: Release | WeightedBarcode, x: str, y: str, *, eps: floa
         partition = cut_at(found.filtration, eps)
     names = [axis.column for axis in partition.points.axes]
     for name in (x, y):
-        if name not in names:
-            raise NoSuchColumn(name, names)
+        check_shown(name, names, partition)
     return see(partition, [names.index(x), names.index(y)], cells=cells)
+
+
+def check_shown(name: str, names: Sequence[str], partition: Partition) -> None:
+    """A quasi-identifier; of another column of the table it is said that it is none."""
+    origin = partition.points.origin
+    if name not in names and origin and name in origin.table.columns:
+        raise BadOption("plane", f"column {name!r} is no quasi-identifier here; it shows two of {', '.join(names)}.")
+    if name not in names:
+        raise NoSuchColumn(name, names)
 
 
 def see(partition: Partition, pair: list[int], *, cells: bool) -> Plane:

@@ -5,7 +5,7 @@ In: a table and a partition.  Out: a dataframe, or a file with its certificate b
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
@@ -15,6 +15,7 @@ from typing import Any
 
 from kech.admission import Draft, Word, admitted
 from kech.certificate import make_certificate
+from kech.certificate.cells import digest
 from kech.certificate.claims import shown_suppression
 from kech.complexes import build_filtration
 from kech.cuts import Wishes
@@ -22,7 +23,7 @@ from kech.cuts.meeting import check_goals
 from kech.cuts.regime import cut_at
 from kech.databases import Address, find_address, open_database
 from kech.engines import Output
-from kech.errors import BadOption, BadTarget, ClaimBroken, GoalNotMet
+from kech.errors import AlreadyReleased, BadOption, BadTarget, ClaimBroken, GoalNotMet
 from kech.files import clear_refusals, private_folder, put_in_place, written_aside
 from kech.forms import Written, as_numbers, check_form, check_intervals, check_names, write_form
 from kech.frames import as_native
@@ -304,6 +305,7 @@ def make_release(
     More points than `max_points` (otherwise: than memory holds) make the axes coarser, and the certificate says so.
     """
     check_form(labels)
+    check_original(table)
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
     points = coded_points(table, cut, grid, Coarse(max_points, k or 2))
     wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
@@ -389,6 +391,14 @@ def check_mapping(mapping: str | PathLike[str] | None, table: Table, *others: Pa
         if any(target.resolve() == other.resolve() for other in others):
             raise BadTarget(target, "the release or its certificate goes there. Name another file for the mapping.")
     return target
+
+
+def check_original(table: Table) -> None:
+    """A file that is a release itself, by the certificate beside it, is no table of people."""
+    file = table.source.here
+    with suppress(OSError, ValueError, TypeError, LookupError):
+        if file.is_file() and json.loads(certificate_path(file).read_bytes())["file"]["sha256"] == digest(file):
+            raise AlreadyReleased(file)
 
 
 def check_place(target: Path, table: Table) -> None:

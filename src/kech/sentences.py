@@ -18,6 +18,7 @@ class Described(Protocol):
     axis: str
     width: float | None
     exact: float
+    missing: float
     lost: float
 
 
@@ -40,15 +41,23 @@ def consequences(
 
 def column_words(about: Described) -> str:
     """One column."""
-    name, often = quoted(about.column), f"; in {percent(about.lost)} of the rows it is not told" if about.lost else ""
-    if about.exact > 0.9995:
-        return f"{name} stays as it is."
-    if about.exact > 0.95:
-        return f"{name} stays as it is in {percent(about.exact)} of the rows{often}."
+    name, rest = quoted(about.column), "".join(absent_words(about))
+    if about.exact + about.missing > 0.9995:
+        return f"{name} stays as it is{rest}."
+    if about.exact + about.missing > 0.95:
+        return f"{name} stays as it is in {percent(about.exact)} of the rows{rest}."
     if about.width is None:
-        return f"{name} is not told at all."
+        return f"{name} is not told at all{rest if about.missing else ''}."
     kept = f", as it is in {percent(about.exact)} of the rows" if about.exact > 0.005 else ""
-    return f"{name} becomes {extent(about.axis, about.width)} on average{kept}{often}."
+    return f"{name} becomes {extent(about.axis, about.width)} on average{kept}{rest}."
+
+
+def absent_words(about: Described) -> Iterator[str]:
+    """The rows in which a column is missing, and those in which it is not told."""
+    if about.missing:
+        yield f"; missing in {percent(about.missing)} of the rows"
+    if about.lost:
+        yield f"; in {percent(about.lost)} of the rows it is not told"
 
 
 def extent(axis: str, width: float) -> str:

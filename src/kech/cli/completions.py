@@ -7,6 +7,11 @@ from cyclopts import Parameter
 from kech import screen
 from kech.cli.intake import Flag, app
 
+SPLIT_NAMES = 'COMPREPLY=( $(compgen -f -- "${cur}") )'  # a name with a space would be two
+WHOLE_NAMES = """local IFS=$'\\n' typed="${cur#[\\"\\']}"
+                compopt -o filenames 2>/dev/null
+                COMPREPLY=( $(compgen -f -- "${typed//\\\\/}") )"""
+
 
 @app.command
 def completion(
@@ -24,5 +29,9 @@ def completion(
     json: bool
         Print one JSON object.
     """
-    script = app.generate_completion(shell=shell)
-    screen.show({"shell": shell, "script": script}, json, screen.script)
+    screen.show({"shell": shell, "script": script_for(shell)}, json, screen.script)
+
+
+def script_for(shell: Literal["bash", "zsh", "fish"]) -> str:
+    """The script of a shell; that of bash keeps names with spaces whole."""
+    return app.generate_completion(shell=shell).replace(SPLIT_NAMES, WHOLE_NAMES)

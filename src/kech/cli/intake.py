@@ -79,7 +79,7 @@ class Intake:
     delimiter: str | None = None
     """Field separator of a CSV file; found by itself otherwise."""
     encoding: str | None = None
-    """Encoding of a CSV file: utf-8 (default), utf-16 or latin-1."""
+    """Encoding of a CSV file: utf-8 (default), utf-16, latin-1, cp1252."""
     decimal: str | None = None
     """Mark of decimals in text: a comma where numbers are written 1.234,5; a point otherwise."""
     dates: str | None = None
@@ -229,10 +229,10 @@ def overrule(release: "ReleaseSection", typed: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def opened_population(population: str | None, plan: Path | None) -> "Iterator[kech.Table | int | None]":
+def opened_population(population: str | Path | None, plan: Path | None) -> "Iterator[kech.Table | int | None]":
     """The table of a population, of which a plan names the quasi-identifiers; or its size."""
-    if population is None or population.isdecimal():
-        yield None if population is None else int(population)
+    if population is None or str(population).isdecimal():
+        yield None if population is None else int(str(population))
         return
     from kech.plan import RolesSection
 

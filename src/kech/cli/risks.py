@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -22,7 +22,7 @@ def risk(
     *,
     certificate: Path | None = None,
     qi: Annotated[Names, Parameter(name=["--qi", "--quasi-identifiers"])] = [],  # noqa: B006
-    population: str | None = None,
+    population: str | Path | None = None,  # a shell completes names of files
     threshold: Names = ["0.09", "0.2"],  # noqa: B006
     original: str | Path | None = None,
     second: Path | None = None,
@@ -63,7 +63,7 @@ def risk(
         raise BadOption("--second", "only attacks take it: give the --original too.")
     if original is None and seed:
         raise BadOption("--seed", "only attacks take it: give the --original too.")
-    if original is None and (population is None or population.isdecimal()) and plan is not None:
+    if original is None and (population is None or str(population).isdecimal()) and plan is not None:
         raise BadOption("--plan", "it says how the --original and the --population are read: give one of them.")
     screen.doing("counting classes")
     with opened_population(population, plan) as people:
@@ -89,7 +89,10 @@ def risk(
 
 @app.command
 def attack(
-    name: Annotated[str, Parameter(help="edge, order, downcode, homogeneity or compose.")],
+    name: Annotated[
+        Literal["edge", "order", "downcode", "homogeneity", "compose"] | str,
+        Parameter(help="edge, order, downcode, homogeneity or compose.", show_choices=False),
+    ],
     table: Released,
     /,
     *,

@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -122,9 +122,9 @@ def release(
     cutting: CutOptions | None = None,
     search: SearchOptions | None = None,
     wanted: GoalOptions | None = None,
-    labels: str | None = None,
+    labels: Annotated[Literal["brackets", "dash", "columns"] | str | None, Parameter(show_choices=False)] = None,
     mapping: Path | None = None,
-    earlier: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
+    earlier: Annotated[list[str | Path], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
     allow_composition: Flag = False,
     no_ledger: Flag = False,
 ) -> None:
@@ -183,7 +183,7 @@ def verify(
     sensitive: Names = [],  # noqa: B006
     k: Annotated[int | None, Parameter(converter=whole)] = None,
     wanted: GoalOptions | None = None,
-    population: str | None = None,
+    population: str | Path | None = None,
     plan: Path | None = None,
     json: Flag = False,
 ) -> None:

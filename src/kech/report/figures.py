@@ -114,10 +114,11 @@ def describe_column(release: Published, column: str, claims: Mapping[str, Any]) 
 
 
 def count_sharpness(rows: Mapping[Cell, int], widths: Mapping[Cell, float]) -> list[int]:
-    """Rows by the width of their label: exact, up to each end, and all of the axis."""
+    """Rows by the width of their label: exact, up to each end, and all of the axis; missing ones have none."""
     found = [0] * (len(SHARPNESS) + 1)
     for label, count in rows.items():
-        found[sum(widths[label] > end for end in SHARPNESS)] += count
+        if label is not None:
+            found[sum(widths[label] > end for end in SHARPNESS)] += count
     return found
 
 

@@ -20,7 +20,7 @@ from kech.report.markup import (
 )
 from kech.report.pictures import draw_barcode, draw_sizes, meter, ruler, strip
 
-SHARP = ("exact", "up to 5%", "up to 10%", "up to 25%", "up to half", "more than half", "all of it")
+SHARP = ("exact", "up to 5%", "up to 10%", "up to 25%", "up to half", "more than half", "all of it", "missing")
 MOST_EDGES = 24
 MANY_DAYS = 1_000  # are told in years
 ATTACKERS = {
@@ -169,12 +169,12 @@ def column_card(column: Mapping[str, Any], rows: int) -> Markup:
     title = f"How wide the labels of {column['column']} are"
     shown = [(name(each["label"]), count(each["rows"]), percent(each["width"])) for each in column["labels"]]
     caption = join(f"The most frequent of {count(column['distinct'])} labels of ", name(column["column"]))
-    held = [(i, part) for i, part in enumerate(column["sharpness"]) if part]
+    parts = [*column["sharpness"], column["missing"]]
     return tag(
         "article",
         tag("h3", name(column["column"])),
-        strip(column["sharpness"], SHARP, title),
-        tag("ul", *(legend(i, part / rows) for i, part in held), class_="legend"),
+        strip(parts, SHARP, title),
+        tag("ul", *(legend(i, part / rows) for i, part in enumerate(parts) if part), class_="legend"),
         table(caption, ("label", "rows>", "width>"), shown, class_="labels"),
         edges(column),
         class_="card",
