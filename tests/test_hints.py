@@ -1,5 +1,6 @@
 """What a newcomer is told of a column before it is generalized."""
 
+import json
 from shlex import quote
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kech
-from kech.errors import BadOption
+from kech.errors import BadOption, DoubtfulColumn
 from kech.hints import hint_at_codes, hint_at_far_rows, hint_at_text
 
 
@@ -18,6 +19,8 @@ from kech.hints import hint_at_codes, hint_at_far_rows, hint_at_text
         (["31.12.1980", "01.02.1990"], "--dates dmy reads"),
         (["12/31/1980", "1/2/1990"], "--dates mdy reads"),
         (["01-02-1980", "03-04-1990"], "--dates dmy or --dates mdy reads"),
+        ([*(f"{day}.12.1980" for day in range(13, 31)), "12/31/1980"], "--dates dmy reads"),
+        (["31.12.1980", "12/31/1980"], "--dates dmy or --dates mdy reads"),
         (["31.12.1980", "N/A", "?"], "--null-values '?' N/A. These look like dates"),
         (["yes", "no", "n/a"], "--null-values n/a."),
         (["yes", "--", "-", "n/a"], "--null-values=- --null-values=-- --null-values n/a."),
@@ -102,6 +105,51 @@ def test_inspect_says_what_to_type_and_the_typed_options_help(run, foreign, fold
     }
 
 
+@pytest.mark.parametrize("odd", ["12/31/1980", "unbekannt", "31.02.2020", "1980"])
+def test_one_odd_cell_among_dates_is_refused_with_its_row_by_a_release_from_the_plan(odd, run, foreign, folder):
+    lines = foreign.read_text("utf-8").splitlines()
+    lines[7] = lines[7].replace(lines[7].split(";")[1], odd)
+    foreign.write_text("\n".join(lines), "utf-8")
+    plan = folder / "kech.toml"
+    assert run("inspect", foreign, "--plan", plan).code == 0
+    refused = run("release", foreign, "--plan", plan, "-o", folder / "safe.csv")
+    assert refused.code == 3
+    assert "'geboren', row 7" in refused.err
+    assert odd not in refused.err
+    assert not (folder / "safe.csv").exists()
+
+
+def test_roles_and_uniqueness_are_those_of_the_reading_that_the_plan_gets(run, folder):
+    path, plan = folder / "klinik.csv", folder / "kech.toml"
+    rows = [f"{i % 25 + 4:02}.{i % 12 + 1:02}.2024;{i % 7};k.A." for i in range(150)]
+    path.write_text("\n".join(["Aufnahme;n;Befund", *rows[:-1], rows[-1].replace("k.A.", "gut")]), "utf-8")
+    found, asked = (
+        run("inspect", path, *words, "--json").json
+        for words in ([], ["--dates", "dmy", "--null-values", "k.A.", "--plan", plan])
+    )
+    assert found["reading"] == {"null_values": ["k.A."], "dates": "dmy"}
+    assert asked["reading"] == {}
+    assert found["quasi_identifiers"] == asked["quasi_identifiers"] == ["Aufnahme"]
+    assert [found[name] for name in ("k", "unique_share")] == [asked[name] for name in ("k", "unique_share")]
+    own = {"hint", "suggested", "reading"}
+    for ours, theirs in zip(found["columns"], asked["columns"], strict=True):
+        assert {key: ours[key] for key in set(ours) - own} == {key: theirs[key] for key in set(theirs) - own}
+    run("inspect", path, "--plan", folder / "own.toml")
+    assert kech.read_plan(folder / "own.toml") == kech.read_plan(plan)
+    with kech.read_table(path) as table:
+        assert kech.inspect_table(table, as_read=True).reading == {}
+        assert kech.inspect_table(table).columns[0].type == "date"
+
+
+def test_dates_of_either_order_are_not_planned_as_text(run, folder):
+    path, plan = folder / "people.csv", folder / "kech.toml"
+    path.write_text("geboren,x\n" + "".join(f"{i % 9 + 1:02}/{i % 11 + 1:02}/1980,{i}\n" for i in range(60)), "utf-8")
+    assert "The plan says so" not in run("inspect", path, "--plan", plan).out
+    refused = run("release", path, "--plan", plan, "-o", folder / "safe.csv")
+    assert refused.code == 3
+    assert "--dates" in refused.err
+
+
 def test_a_table_that_was_read_otherwise_is_released_and_attacked_by_its_plan(release, run, foreign, folder):
     plan = folder / "kech.toml"
     words = ("--dates", "dmy", "--decimal", ",", "--qi", "geboren", "age", "--sensitive", "einkommen")
@@ -111,6 +159,26 @@ def test_a_table_that_was_read_otherwise_is_released_and_attacked_by_its_plan(re
     assert all("," not in cell for cell in cells["einkommen"])
     found = run("risk", folder / "released.csv", "--original", foreign, "--plan", plan, "--json")
     assert found.code == 0, found.err
+
+
+@pytest.mark.parametrize("command", ["release", "spectrum"])
+def test_a_column_of_text_that_looks_like_dates_is_told_without_a_plan(command, run, foreign, folder):
+    more = ["-o", folder / "safe.csv", "--no-ledger"] if command == "release" else []
+    words = [command, foreign, "--k", "5", *more]
+    said = "Column 'geboren': These look like dates, and are read as text: --dates dmy reads them."
+    for _ in range(2):  # each run says it, once
+        assert run(*words, "--qi", "geboren", "age").err == f"kech: warning: {said}\n"
+    line = json.loads(run(*words, "--qi", "geboren", "--json").err)
+    assert line == {"warning": "DoubtfulColumn", "message": said}
+    for more in (["--dates", "dmy"], ["--axis", "geboren=categorical"]):
+        assert not run(*words, "--qi", "geboren", *more).err
+    assert not run(*words, "--qi", "age", "--sensitive", "einkommen").err
+
+
+def test_python_warns_in_its_own_words(foreign):
+    with kech.read_table(foreign, quasi_identifiers=["geboren"]) as table:
+        with pytest.warns(DoubtfulColumn, match="'geboren'.*: dates=\"dmy\" reads them"):
+            kech.make_release(table, k=5)
 
 
 @pytest.mark.parametrize("words", [{"decimal": ";"}, {"dates": "dym"}])

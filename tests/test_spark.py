@@ -57,6 +57,19 @@ def test_a_process_works_on_one_cluster(spark, folder):
         kech.read_table(f"{master}{folder}/a.parquet", master="local[2]")
 
 
+def test_no_setting_of_a_running_application_is_changed(spark):
+    """What it says of itself stays true: whether it encrypts is decided when it starts."""
+    spark("spark")
+    from pyspark.sql import SparkSession
+
+    with kech.read_table(pa.table({"a": [1, 2]}), engine="spark") as table:  # an application is running now
+        mine = SparkSession(table.engine.session.sparkContext)
+        names = ("spark.app.name", "spark.io.encryption.enabled", "spark.log.level", "spark.driver.memory")
+        before = {name: mine.conf.get(name, None) for name in names}
+        with kech.read_table(pa.table({"a": [1, 2]}), engine="spark", memory="1GB"):
+            assert {name: mine.conf.get(name, None) for name in names} == before
+
+
 def test_what_spark_does_not_reach_is_refused(spark, folder):
     spark("spark")
     with pytest.raises(UnreadableFile, match="does not reach it"):
@@ -95,6 +108,24 @@ def test_what_is_copied_instead_of_renamed_is_no_target_of_spark(spark, folder, 
         with pytest.raises(BadTarget, match="copies what it renames"):
             kech.make_release(table, k=5).write(f"file://{folder}/safe", folder / "c.json")
     assert list(folder.iterdir()) == []
+
+
+def test_a_table_that_has_its_name_stays_in_the_ledger(spark, folder, monkeypatch):
+    """The earlier release cannot be deleted; the new one is in place all the same."""
+    spark("spark")
+    from kech.databases.spark import Folder, Py4JError
+
+    def keeps(self, real=Folder.delete):
+        if "kech-earlier" in str(self):
+            raise Py4JError("denied")
+        real(self)
+
+    monkeypatch.setattr(Folder, "delete", keeps)
+    for seed in (1, 2):
+        with kech.read_table(pa.table(generate_town(50, seed=seed)), quasi_identifiers=["age"]) as table:
+            kech.make_release(table, k=5).write(f"file://{folder}/safe", folder / "c.json")
+        assert len(kech.open_ledger().listed()) == seed
+        assert kech.verify_release(f"file://{folder}/safe", certificate=folder / "c.json")["k"] >= 5
 
 
 def test_the_folder_of_the_source_is_no_target_of_spark(spark, folder):

@@ -10,6 +10,7 @@ KechError
 ├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken, ReleasedBefore
 └── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, TooLarge,
                                TooManyPoints, NeedsMemory, CannotWrite
+DoubtfulColumn                 a warning: nothing is refused
 """
 
 import sys
@@ -24,6 +25,21 @@ class KechError(Exception):
     """Base of everything kech refuses."""
 
     exit_code = 1
+
+    @property
+    def typed(self) -> str:
+        """The message in the words of the command line."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return in_python(self.typed)
+
+
+class DoubtfulColumn(UserWarning):
+    """A quasi-identifier that is generalized as it was read, though it looks like something else."""
+
+    def __init__(self, column: str, reason: str) -> None:
+        super().__init__(f"Column {column!r}: {reason}")
 
     @property
     def typed(self) -> str:

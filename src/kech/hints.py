@@ -39,11 +39,16 @@ def hint_at_text(values: Sequence[str]) -> Hint | None:
     marks = sorted({value for value in values if value.strip().casefold() in MISSING})
     known = [value.strip() for value in values if value not in marks]
     found = [Hint(MISSED.format(as_typed(marks)), None, {"null_values": marks})] if marks else []
-    found += filter(None, [hint_at_dates(known) or hint_at_commas(known)])
+    found += filter(None, [hint_at_writing(known)])
     if not found:
         return None
     reading = {option: said for hint in found for option, said in hint.reading.items()}
     return Hint(" ".join(hint.says for hint in found), found[-1].axis, reading)
+
+
+def hint_at_writing(values: Sequence[str]) -> Hint | None:
+    """Dates or numbers that are written otherwise than kech reads them."""
+    return hint_at_dates(values) or hint_at_commas(values)
 
 
 def as_typed(marks: Sequence[str]) -> str:
@@ -54,14 +59,14 @@ def as_typed(marks: Sequence[str]) -> str:
 
 
 def hint_at_dates(values: Sequence[str]) -> Hint | None:
-    """Dates that begin with the day or the month."""
+    """Dates that begin with the day or the month, whatever a few odd ones say."""
     dates = [found.groups() for value in values if (found := re.fullmatch(LIKE_DATES, value))]
     if not values or len(dates) < MOSTLY * len(values):
         return None
-    late = [any(int(pair[i]) > 12 for pair in dates) for i in (0, 1)]
-    if late[0] == late[1]:
-        return Hint("These look like dates, and are read as text: --dates dmy or --dates mdy reads them.")
-    order = "dmy" if late[0] else "mdy"
+    days, months = (sum(int(pair[i]) > 12 for pair in dates) for i in (0, 1))  # what is more than 12 is no month
+    if max(days, months) < MOSTLY * (days + months) or days == months:
+        return Hint("These look like dates, and are read as text: --dates dmy or --dates mdy reads them.", "date")
+    order = "dmy" if days > months else "mdy"
     return Hint(f"These look like dates, and are read as text: --dates {order} reads them.", "date", {"dates": order})
 
 

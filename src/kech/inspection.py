@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from kech.engines import ColumnFacts, Mapping1D
 from kech.errors import BadOption, KechError
 from kech.grid import Ints
-from kech.hints import Hint, hint_at_codes, hint_at_far_rows, hint_at_text
+from kech.hints import Hint, hint_at_codes, hint_at_dates, hint_at_far_rows, hint_at_text
 from kech.points import build_axis
 from kech.rulers import Floats
 from kech.table import Table
@@ -60,16 +60,32 @@ class Inspection:
     unique_share: float | None
     k: int | None
     first_rows: list[list[str | None]] | None = None  # as they are read, where they were asked for; PRIVATE
+    reading: dict[str, Any] = field(default_factory=dict)  # how it was read again, as the hints say
 
     def to_json(self) -> dict[str, Any]:
         """The object `kech inspect --json` prints."""
         return asdict(self)
 
 
-def inspect_table(table: Table, *, rows: int = 0) -> Inspection:
-    """Describe every column; measure uniqueness on the quasi-identifiers, named or guessed; show the first rows."""
+def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False) -> Inspection:
+    """Describe every column; measure uniqueness on the quasi-identifiers, named or guessed; show the first rows.
+
+    Where the hints say that the table should be read otherwise, it is read again so, unless it is wanted as read.
+    """
     if rows < 0:
         raise BadOption("--rows", "it is a number of rows, 0 or more.")
+    found = look_at(table, rows)
+    reading = suggested_reading(table, found.columns)
+    if as_read or not reading:
+        return found
+    with table.reread(**reading) as again:
+        better = look_at(again, rows)
+    columns = tuple(with_hint_of(old, new) for old, new in zip(found.columns, better.columns, strict=True))
+    return replace(better, columns=columns, reading=reading)
+
+
+def look_at(table: Table, rows: int) -> Inspection:
+    """A table as it was read."""
     facts = {name: table.facts(name) for name in table.loaded}
     guessed = {name: given_role(table, name) or guess_role(name, facts[name]) for name in table.loaded}
     chosen = tuple(name for name, (role, _) in guessed.items() if role == "quasi-identifier")
@@ -78,6 +94,24 @@ def inspect_table(table: Table, *, rows: int = 0) -> Inspection:
     reports = tuple(describe(table, name, facts[name], *guessed[name]) for name in table.loaded)
     first = table.head(rows) if rows else None
     return Inspection(table.rows, source.format, source.delimiter, source.encoding, reports, chosen, share, k, first)
+
+
+def suggested_reading(table: Table, columns: Sequence[ColumnReport]) -> dict[str, Any]:
+    """What the hints at all columns say about reading the table, where nothing else was said."""
+    marks = [mark for column in columns for mark in column.reading.get("null_values", [])]
+    found = {"null_values": list(dict.fromkeys([*table.reading["null_values"], *marks]))} if marks else {}
+    for option in ("decimal", "dates"):
+        said = [column.reading[option] for column in columns if option in column.reading]
+        found |= {option: said[0]} if said and not table.reading[option] else {}
+    return found
+
+
+def with_hint_of(old: ColumnReport, new: ColumnReport) -> ColumnReport:
+    """A column that was read again, with what led to it; the other hints are those of the new reading."""
+    if not old.reading:
+        return new
+    said = " ".join(dict.fromkeys(filter(None, (old.hint, new.hint))))
+    return replace(new, hint=said, suggested=new.suggested or old.suggested, reading=old.reading)
 
 
 def given_role(table: Table, column: str) -> tuple[str, str] | None:
@@ -126,7 +160,8 @@ def count_bars(
     read = kind if kind in ("number", "date") else "text"
     values, counts = table.engine.count_values(table.index(column), read)
     if read == "text":
-        hint = hint_at_text(values) if column not in table.axes and role != "identifier" else None
+        look = hint_at_dates if role == "identifier" else hint_at_text  # dates that all differ are no identifiers
+        hint = look(values) if column not in table.axes else None
         return tuple(np.sort(counts)[::-1][:BARS].tolist()), hint
     known = np.isfinite(values)
     if not known.any():

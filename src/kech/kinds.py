@@ -17,7 +17,10 @@ def asked_kind(column: str, facts: ColumnFacts, wish: str) -> str:
         return "number"
     if wish == "date":
         if facts.dates < present:
-            raise BadValue(column, facts.first_not_date or 1, "not a date such as 2020-12-31, though declared one.")
+            hint = "Mend it, name what means missing (--null-values), or say how dates are written (--dates)."
+            raise BadValue(
+                column, facts.first_not_date or 1, f"not a date such as 2020-12-31, though declared one. {hint}"
+            )
         return "date"
     return "text"
 

@@ -128,16 +128,8 @@ def plan_from(inspection: Inspection, k: int, given: Plan) -> Plan:
         for c in inspection.columns
         if (name := c.column) in found["quasi_identifiers"]
     }
-    reading = given.table
-    for column in inspection.columns:
-        marks = [*reading.null_values, *column.reading.get("null_values", [])]
-        reading = msgspec.structs.replace(
-            reading,
-            null_values=list(dict.fromkeys(marks)),
-            decimal=reading.decimal or column.reading.get("decimal"),
-            dates=reading.dates or column.reading.get("dates"),
-        )
-    table = msgspec.structs.replace(reading, delimiter=inspection.delimiter, encoding=inspection.encoding)
+    read = {"delimiter": inspection.delimiter, "encoding": inspection.encoding, **inspection.reading}
+    table = msgspec.structs.replace(given.table, **read)
     release = msgspec.structs.replace(given.release, k=k, eps=None)
     return Plan(table, RolesSection(**found, keep=given.roles.keep), axes | given.axes, given.hierarchies, release)
 

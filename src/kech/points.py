@@ -4,10 +4,11 @@ In: a table.  Out: m code tuples with the number of rows of each; kernels never 
 matter, a point consists of grains: its rows told apart by their sensitive values too.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
+from typing import Any, TypeVar, cast
+from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +17,16 @@ from kech._kernels import Widths
 from kech.axes import Axis, Codes, build_line_axis, build_rank_axis, build_tree_axis
 from kech.coarsening import cover, covering_error, fitting_step, joint_error, point_keys, rounded
 from kech.engines import Mapping1D
-from kech.errors import BadHierarchy, BadOption, NeedsMemory, NoQuasiIdentifier, TooManyPoints
+from kech.errors import BadHierarchy, BadOption, DoubtfulColumn, NeedsMemory, NoQuasiIdentifier, TooManyPoints
 from kech.hierarchy import build_prefix_tree, find_hierarchies, looks_like_codes, read_hierarchy, star_tree
+from kech.hints import hint_at_writing
 from kech.progress import report
 from kech.table import AxisChoice, Table
 
+T = TypeVar("T")
+
 BASE_BYTES, POINT_BYTES, GRAIN_BYTES, CLASS_BYTES = 220_000_000, 1000, 150, 700  # what a release was seen to take
+MOST_LOOKED_AT = 100_000  # distinct values of a column of text
 WIDEST = 2.0  # of a step: whatever can be joined, or moved half as far, is one
 SAMPLE, SAMPLE_BYTES = 500_000, 3000  # rows that tell how coarse axes must be, and what they may take each
 
@@ -65,6 +70,14 @@ class Points:
     left_out: int = 0  # rows of the table that are in no point
     step: float = 0.0  # axes were coarsened to cells no wider than this
     moved: tuple[float, ...] = ()  # where values were moved to the middle of their cells: the error of each axis
+    made: dict[str, Any] = field(default_factory=dict)  # of these codes and weights, whatever the axes; see `once`
+
+    def once(self, name: str, make: Callable[[Codes, NDArray[np.int64]], T]) -> T:
+        """What is made of codes and weights alone, made once for all axes these points are looked at on."""
+        held = self.made.get(name)
+        if held is None or held[0] is not self.codes or held[1] is not self.weights:
+            held = self.made[name] = self.codes, self.weights, make(self.codes, self.weights)
+        return cast(T, held[2])
 
     @property
     def rows(self) -> int:
@@ -146,6 +159,7 @@ def build_points(
     most = coarse.limit(table)
     coded = [build_axis(table, column, grid, steps=steps) for column in table.quasi_identifiers]
     axes, mappings = (tuple(part) for part in zip(*coded, strict=True))
+    warn_of_text(table, mappings)
     origin = Origin(table, grid, steps, with_secrets, coarse)
     if steps or not looks_too_many(table, axes, mappings, most):
         try:
@@ -154,6 +168,17 @@ def build_points(
             if steps:
                 raise
     return coarse_points(origin, axes, mappings, most)
+
+
+def warn_of_text(table: Table, mappings: Sequence[Mapping1D]) -> None:
+    """Say which columns of text look like dates or numbers, where nobody said how they are generalized."""
+    for mapping in (mapping for mapping in mappings if mapping.kind == "text"):
+        column = table.columns[mapping.column]
+        choice = table.axes.get(column, AxisChoice())
+        chosen = choice.kind is not None or choice.hierarchy is not None or table_hierarchy(table, column) is not None
+        hint = None if chosen else hint_at_writing([value.strip() for value in mapping.values[:MOST_LOOKED_AT]])
+        if hint is not None:
+            warn(DoubtfulColumn(column, hint.says), stacklevel=2)
 
 
 def looks_too_many(table: Table, axes: Sequence[Axis], mappings: Sequence[Mapping1D], most: int) -> bool:

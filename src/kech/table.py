@@ -153,11 +153,18 @@ class Table:
 
     def reopen(self, columns: Sequence[str]) -> "Table":
         """The same source with these columns as quasi-identifiers, read in the same way."""
+        return self._open_again(quasi_identifiers=columns)
+
+    def reread(self, **reading: Any) -> "Table":
+        """The same source and roles, read otherwise."""
+        return self._open_again(**{role: getattr(self, role) for role in ROLES}, **reading)
+
+    def _open_again(self, **said: Any) -> "Table":
         source = (self.source.address or self.source.path) if self.given is None else self.given.to_native()
         axes = {name: choice for name, choice in self.axes.items() if name in self.columns}
         dialect = {"delimiter": self.source.delimiter, "encoding": self.source.encoding}
-        said = {"hierarchies": self.hierarchies, "axes": axes, "threads": self.threads, **dialect, **self.reading}
-        return read_table(source, quasi_identifiers=columns, **said)
+        held = {"hierarchies": self.hierarchies, "axes": axes, "threads": self.threads, **dialect, **self.reading}
+        return read_table(source, **held | said)
 
     def __repr__(self) -> str:
         try:

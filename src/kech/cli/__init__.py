@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     lines = "--json-lines" in words
     as_json = lines or "--json" in words
-    with streaming() if lines else screen.watching():
+    with screen.warning(as_json), streaming() if lines else screen.watching():
         try:
             app(words, exit_on_error=False, print_error=False)
         except cyclopts.CycloptsError as misuse:

@@ -4,7 +4,7 @@ import logging
 import re
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from kech.errors import BadOption, BadTarget, MissingExtra, NoSuchTable, Resourc
 
 try:
     from py4j.protocol import Py4JError
+    from pyspark import SparkContext
     from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql import functions as sf
@@ -29,6 +30,7 @@ APPLICATION = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",  # its messages quote cells
+    "spark.executor.syncLogLevel.enabled": "true",  # those of the workers too
     "spark.io.encryption.enabled": "true",  # what is spilled is not readable on disk
 }
 SESSION = {
@@ -76,12 +78,8 @@ def refusals(doing: str) -> Iterator[None]:
 
 def open_session(master: str | None, memory: int | None = None, threads: int | None = None) -> Any:
     """A session of its own, in the one application of this process; without a master in whichever is running."""
-    builder = SparkSession.builder.appName("kech").master(master or f"local[{threads or '*'}]")
-    settings = APPLICATION | ({"spark.driver.memory": f"{max(512, memory >> 20)}m"} if memory else {})
-    for name, value in settings.items():
-        builder = builder.config(name, value)
     with refusals("starting"):
-        session = builder.getOrCreate().newSession()
+        session = start_session(master, memory, threads).newSession()
         running = str(session.sparkContext.master)
         if master not in (None, running):
             raise BadOption("--master", f"this process already works on {running}; there can be one.")
@@ -92,6 +90,17 @@ def open_session(master: str | None, memory: int | None = None, threads: int | N
         for name, write in (("kech_double", float_writer()), ("kech_float", float_writer(single=True))):
             session.udf.register(name, write, st.StringType())
     return session
+
+
+def start_session(master: str | None, memory: int | None, threads: int | None) -> Any:
+    """The first session of an application; of one that is running, settings would be changed by asking for them."""
+    builder = SparkSession.builder
+    if SparkContext._active_spark_context is None:
+        builder = builder.appName("kech").master(master or f"local[{threads or '*'}]")
+        settings = APPLICATION | ({"spark.driver.memory": f"{max(512, memory >> 20)}m"} if memory else {})
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+    return builder.getOrCreate()
 
 
 def float_writer(*, single: bool = False) -> Callable[[float | None], str | None]:
@@ -340,7 +349,8 @@ class SparkDraft:
             if earlier.exists():
                 earlier.move(target)
             raise
-        earlier.delete()
+        with suppress(PySparkException, Py4JError):  # the table has its name: what fails now must not undo the ledger
+            earlier.delete()
 
     def open_to_readers(self) -> Any:
         """What new folders are allowed here."""

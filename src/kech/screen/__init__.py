@@ -6,6 +6,7 @@ import shlex
 import sys
 import threading
 import traceback
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 
 from rich.markup import escape
 
-from kech.errors import KechError, ResourceError
+from kech.errors import DoubtfulColumn, KechError, ResourceError
 from kech.progress import listen, report
 from kech.screen.ledgers import earlier_releases
 from kech.screen.lines import say
@@ -66,6 +67,26 @@ def refuse(refusal: KechError, as_json: bool) -> int:
 def told(refusal: KechError) -> dict[str, Any]:
     """A refusal as JSON."""
     return {"error": type(refusal).__name__, "message": refusal.typed, "exit_code": refusal.exit_code}
+
+
+@contextmanager
+def warning(as_json: bool) -> Iterator[None]:
+    """Say what is doubtful, each thing once."""
+    usual = warnings.showwarning
+
+    def say_it(message: Warning | str, *where: Any) -> None:
+        if not isinstance(message, DoubtfulColumn):
+            usual(message, *where)
+        elif as_json:
+            line = {"warning": type(message).__name__, "message": message.typed}
+            sys.stderr.write(json.dumps(line, ensure_ascii=False) + "\n")
+        else:
+            sys.stderr.write(f"kech: warning: {message.typed}\n")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default", DoubtfulColumn)
+        warnings.showwarning = say_it  # type: ignore[assignment]
+        yield
 
 
 def internal(fault: Exception) -> KechError:
@@ -161,10 +182,10 @@ def inspection(found: dict[str, Any], source: str) -> None:
             )
         )
     out().print(table)
+    if found["reading"]:
+        out().print("The table was read again as the options below say; types, roles and figures are those of that.")
     for column in found["columns"]:
-        for said in filter(None, (column["trouble"], column["hint"])):
-            planned = " The plan says so." if found["plan"] and (column["suggested"] or column["reading"]) else ""
-            out().print(escape(f"{column['column']!r}: {said}{planned}"))
+        hints(column, planned=found["plan"] is not None)
     if found["first_rows"] is not None:
         out().print("[yellow]PRIVATE:[/] the first rows as they are read.")
         rows([column["column"] for column in found["columns"]], found["first_rows"])
@@ -177,6 +198,14 @@ def inspection(found: dict[str, Any], source: str) -> None:
         out().print(
             escape(f"Plan written to {found['plan']}. Review it, then: kech release {source} --plan {plan} -o safe.csv")
         )
+
+
+def hints(column: dict[str, Any], *, planned: bool) -> None:
+    """What is to be said of one column."""
+    in_plan = planned and (column["reading"] or column["suggested"] == "categorical")
+    hint = column["hint"] and column["hint"] + " The plan says so." * bool(in_plan)
+    for said in filter(None, (column["trouble"], hint)):
+        out().print(escape(f"{column['column']!r}: {said}"))
 
 
 def spectrum(found: dict[str, Any]) -> None:

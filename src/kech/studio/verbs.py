@@ -85,7 +85,7 @@ def sit_down(path: str, plan: Plan, before: Sitting | None) -> Sitting:
 
 def inspect(sitting: Sitting, asked: InspectOptions) -> dict[str, Any]:
     """`kech inspect`."""
-    return kech.inspect_table(sitting.table, rows=asked.rows).to_json() | {"plan": None}
+    return kech.inspect_table(sitting.table, rows=asked.rows, as_read=True).to_json() | {"plan": None}
 
 
 def hierarchy(sitting: Sitting, asked: HierarchyOptions) -> dict[str, Any]:
