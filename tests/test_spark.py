@@ -87,10 +87,11 @@ def test_what_spark_does_not_reach_is_refused(spark, folder):
 
 def test_another_file_system_is_read_and_written_by_spark(spark, folder, run):
     """A mount table of Hadoop, as it would stand in the settings of a cluster."""
+    master = spark("spark")
     from kech.databases.spark import open_session
 
     (folder / "mounted").mkdir()
-    settings = open_session(spark("spark"))._jsc.hadoopConfiguration()
+    settings = open_session(master)._jsc.hadoopConfiguration()
     settings.set("fs.viewfs.mounttable.default.link./data", f"file://{folder}/mounted")
     pq.write_table(pa.table(generate_town(200)), folder / "mounted" / "town.parquet")
     words = ["-o", "viewfs:///data/safe", "--certificate", folder / "c.json", *WORDS]
