@@ -194,7 +194,7 @@ def test_damaged_and_foreign_files_are_ignored(run, town, loads, own_ledger, spo
 
 
 def test_a_sealed_file_that_is_no_answer_is_dropped(town, own_ledger):
-    notes = remembering.Notes(Cache(own_ledger / "cache"), [town], [])
+    notes = remembering.Notes(Cache(own_ledger / "cache"), [town], [], 10**9)
     notes.cache.keep(notes.name(["x"]), b"no arrow")
     assert notes.find(["x"]) is None
     assert kept(own_ledger) == []
@@ -208,6 +208,13 @@ def test_only_the_owner_can_read_and_names_say_nothing(run, town, own_ledger):
     for path in kept(own_ledger):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
         assert re.fullmatch(r"[0-9a-f]{64}\.kech-cache", path.name)
+
+
+def test_what_would_take_too_much_memory_is_not_kept(run, town, loads, monkeypatch):
+    monkeypatch.setattr(remembering, "PART", 10**7)
+    first = found(run, "spectrum", town)
+    assert found(run, "spectrum", town) == first
+    assert len(loads) == 2
 
 
 @pytest.mark.parametrize("off", ["small", "fresh", "option", "variable", "library", "frame"])
@@ -234,7 +241,7 @@ def test_a_cache_that_cannot_be_written_stops_nobody(run, town, own_ledger):
 
 def test_the_longest_unused_go(tmp_path, monkeypatch):
     held = Cache(tmp_path / "cache")
-    monkeypatch.setattr(cache, "MOST_BYTES", 3 * len(cache.sealed(bytes(100))))
+    monkeypatch.setattr(cache, "MOST_BYTES", 3 * (100 + len(cache.seal(b""))))
     for i, name in enumerate("abc"):
         held.keep(name, bytes(100))
         os.utime(held.path(name), (i, i))

@@ -13,7 +13,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from kech.files import DRAFTS, FOLDERS, clear_leftovers, put_in_place, written_aside
+from kech.files import DRAFTS, FOLDERS, clear_leftovers, written_aside
 
 MARK = b"kech cache 1\n"
 ENDING = ".kech-cache"
@@ -42,7 +42,7 @@ class Cache:
 
     folder: Path
 
-    def find(self, name: str) -> bytes | None:
+    def find(self, name: str) -> memoryview | None:
         """The bytes kept under a name; they count as used now."""
         path = self.path(name)
         try:
@@ -58,7 +58,7 @@ class Cache:
                 os.utime(path)
         return body
 
-    def keep(self, name: str, body: bytes) -> None:
+    def keep(self, name: str, body: bytes | memoryview) -> None:
         """Keep bytes under a name, whole or not at all; the longest unused go where there are too many."""
         if len(body) > MOST_BYTES:
             return
@@ -69,8 +69,10 @@ class Cache:
                 return
             self.folder.chmod(0o700)
             with written_aside(self.path(name)) as draft:
-                draft.write_bytes(sealed(body))
-                put_in_place({draft: self.path(name)}, private=True)
+                with draft.open("wb") as file:
+                    file.write(seal(body))
+                    file.write(body)
+                draft.replace(self.path(name))  # not flushed: what a crash of the machine damages is dropped
             self.trim()
 
     def drop(self, name: str) -> None:
@@ -158,12 +160,12 @@ def is_private(found: os.stat_result) -> bool:
     return stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
 
 
-def sealed(body: bytes) -> bytes:
-    """Bytes behind their hash."""
-    return MARK + blake2b(body, digest_size=DIGEST).digest() + body
+def seal(body: bytes | memoryview) -> bytes:
+    """What stands before the bytes: whose they are, and their hash."""
+    return MARK + blake2b(body, digest_size=DIGEST).digest()
 
 
-def unsealed(held: bytes) -> bytes | None:
+def unsealed(held: bytes) -> memoryview | None:
     """The bytes of a file that is whole."""
-    body = held[len(MARK) + DIGEST :]
-    return body if held == sealed(body) else None
+    body = memoryview(held)[len(MARK) + DIGEST :]
+    return body if held[: len(MARK) + DIGEST] == seal(body) else None

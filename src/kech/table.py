@@ -266,7 +266,7 @@ def filled(table: Table, *, cache: bool) -> Table:
         fill()
         return table
     how = [source.format, source.columns, source.delimiter, source.encoding, source.plain]
-    seen = Notes(notes, find_files(source), [*how, reading["null_values"], written])
+    seen = Notes(notes, find_files(source), [*how, reading["null_values"], written], table.room)
     return replace(table, engine=RememberingEngine(engine, fill, wanted, seen))
 
 

@@ -13,7 +13,7 @@ from dataclasses import asdict
 from hashlib import blake2b
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
@@ -26,15 +26,17 @@ from kech.engines.duckdb import DuckDBEngine
 from kech.engines.sql import as_array, stacked
 from kech.errors import TooManyPoints, UnreadableFile
 
+T = TypeVar("T")
 LARGE, MANY = 50_000_000, 1_000_000  # bytes or rows of a source from which on answers are worth keeping
+PART = 50  # an answer that takes more than this part of the memory that is allowed is not kept
 SETTLED = 2.0  # seconds: a file that was changed just now could change again with the same time
 
 
 class Notes:
     """What is remembered of one source, read in one way."""
 
-    def __init__(self, cache: Cache, files: Sequence[Path], how: object) -> None:
-        self.cache, self.files = cache, files
+    def __init__(self, cache: Cache, files: Sequence[Path], how: object, room: int) -> None:
+        self.cache, self.files, self.most = cache, files, room // PART
         self.seen = identity(files)
         self.bytes = sum(file.stat().st_size for file in files)
         self.settled = time.time() - max(file.stat().st_ctime for file in files) > SETTLED
@@ -60,11 +62,13 @@ class Notes:
             return None
 
     def keep(self, question: Sequence[object], answer: Any) -> None:
-        """Remember an answer."""
+        """Remember an answer, unless writing it would take too much memory."""
+        if answer.nbytes > self.most:
+            return
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, answer.schema) as writer:
             writer.write_table(answer)
-        self.cache.keep(self.name(question), sink.getvalue().to_pybytes())
+        self.cache.keep(self.name(question), memoryview(sink.getvalue()))
 
     def name(self, question: Sequence[object]) -> str:
         """A hash of the source, how it is read, and the question."""
@@ -83,33 +87,29 @@ class RememberingEngine:
 
     def describe(self, column: int) -> ColumnFacts:
         """Facts about one column."""
-        found = self._answer(["describe", column], lambda: facts_table(self._rows().describe(column)))
-        return ColumnFacts(**found.to_pylist()[0])
+        return self._answer(["describe", column], lambda: self._rows().describe(column), facts_table, read_facts)
 
     def count_values(self, column: int, kind: str) -> tuple[Any, NDArray[np.int64]]:
         """Distinct values read as `kind`, and their rows."""
-        found = self._answer(["count", column, kind], lambda: values_table(*self._rows().count_values(column, kind)))
-        values = found["x"].to_pylist() if kind == "text" else as_array(found, "x", np.float64)
-        return values, as_array(found, "n", np.int64)
+        question = ["count", column, kind]
+        return self._answer(question, lambda: self._rows().count_values(column, kind), values_table, read_values)
 
     def group(
         self, mappings: Sequence[Mapping1D], most: int | None = None
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Distinct code tuples and their rows."""
         question = ["group", [hash_mapping(mapping) for mapping in mappings]]
-        found = self._answer(question, lambda: codes_table(*self._rows().group(mappings, most)))
-        if most is not None and found.num_rows > most:
-            raise TooManyPoints(found.num_rows, most)
-        return stacked(found, len(mappings)), as_array(found, "n", np.int64)
+        codes, rows = self._answer(question, lambda: self._rows().group(mappings, most), points_table, read_points)
+        if most is not None and len(rows) > most:
+            raise TooManyPoints(len(rows), most)
+        return codes, rows
 
     def code_rows(self, mappings: Sequence[Mapping1D], every: int = 1) -> NDArray[np.int32]:
         """Codes of every row, or of each n-th; only a sample is kept."""
         if every == 1:
             return self._rows().code_rows(mappings)
         question = ["code", every, [hash_mapping(mapping) for mapping in mappings]]
-        return stacked(
-            self._answer(question, lambda: codes_table(self._rows().code_rows(mappings, every))), len(mappings)
-        )
+        return self._answer(question, lambda: self._rows().code_rows(mappings, every), codes_table, read_codes)
 
     def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
         """The first rows as text."""
@@ -139,13 +139,16 @@ class RememberingEngine:
         self._closed = True
         self._engine.close()
 
-    def _answer(self, question: Sequence[object], ask: Callable[[], Any]) -> Any:
+    def _answer(
+        self, question: Sequence[object], ask: Callable[[], T], write: Callable[[T], Any], read: Callable[[Any], T]
+    ) -> T:
         """What the notes know, or else the engine; before anything else is done, it is noted."""
-        found = None if self._closed else self._notes.find(question)
-        if found is None:
-            found = ask()
-            if self._keeps:
-                self._notes.keep(question, found)
+        noted = None if self._closed else self._notes.find(question)
+        if noted is not None:
+            return read(noted)
+        found = ask()
+        if self._keeps:
+            self._notes.keep(question, write(found))
         return found
 
     def _rows(self) -> DuckDBEngine:
@@ -176,17 +179,46 @@ def hash_mapping(mapping: Mapping1D) -> list[object]:
     return [mapping.column, mapping.kind, int(mapping.null), *hashed]
 
 
+# -- answers as Arrow tables, and back -----------------------------------------------------------------
+
+
 def facts_table(facts: ColumnFacts) -> Any:
-    """Facts as an Arrow table of one row."""
+    """Facts in one row."""
     return pa.Table.from_pylist([asdict(facts)])
 
 
-def values_table(values: Any, rows: NDArray[np.int64]) -> Any:
-    """Values and their rows as an Arrow table."""
+def read_facts(noted: Any) -> ColumnFacts:
+    """Facts from their row."""
+    return ColumnFacts(**noted.to_pylist()[0])
+
+
+def values_table(found: tuple[Any, NDArray[np.int64]]) -> Any:
+    """Values and their rows."""
+    values, rows = found
     return pa.table({"x": pa.array(values, pa.string() if isinstance(values, list) else pa.float64()), "n": rows})
 
 
-def codes_table(codes: NDArray[np.int32], rows: NDArray[np.int64] | None = None) -> Any:
-    """Codes, and the rows of each tuple, as an Arrow table."""
-    columns = {f"q{j}": np.ascontiguousarray(codes[:, j]) for j in range(codes.shape[1])}
-    return pa.table(columns | ({"n": rows} if rows is not None else {}))
+def read_values(noted: Any) -> tuple[Any, NDArray[np.int64]]:
+    """Text as a list, numbers and dates as an array; and their rows."""
+    is_text = pa.types.is_string(noted.schema.field("x").type)
+    return noted["x"].to_pylist() if is_text else as_array(noted, "x", np.float64), as_array(noted, "n", np.int64)
+
+
+def points_table(found: tuple[NDArray[np.int32], NDArray[np.int64]]) -> Any:
+    """Codes and the rows of each tuple."""
+    return codes_table(found[0]).append_column("n", pa.array(found[1]))
+
+
+def read_points(noted: Any) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Codes and the rows of each tuple."""
+    return stacked(noted, noted.num_columns - 1), as_array(noted, "n", np.int64)
+
+
+def codes_table(codes: NDArray[np.int32]) -> Any:
+    """Codes, a column for each axis."""
+    return pa.table({f"q{j}": np.ascontiguousarray(codes[:, j]) for j in range(codes.shape[1])})
+
+
+def read_codes(noted: Any) -> NDArray[np.int32]:
+    """Codes as one matrix."""
+    return stacked(noted, noted.num_columns)
