@@ -49,6 +49,7 @@ def test_there_are_commands():
         "attack",
         "studio",
         "ledger",
+        "clean",
         "report",
         "compare",
         "completion",

@@ -4,7 +4,7 @@ import pytest
 
 import kech
 from kech.demo import nine_rows, write_csv
-from kech.errors import BadTarget
+from kech.errors import BadOption, BadTarget
 from kech.plan import AxisSection
 
 ROLES = {"quasi_identifiers": ["age", "zip"], "sensitive": ["salary"]}
@@ -53,6 +53,14 @@ def test_a_command_writes_what_the_library_writes(nine, release, run, tmp_path):
     assert (
         "the file was verified" in run("release", nine, "-o", "a.csv", "--folder", tmp_path / "three", *words[2:]).out
     )
+
+
+def test_a_plan_that_says_otherwise_is_refused(release, tmp_path):
+    plan = plan_of()
+    plan.release.k, plan.release.l = 4, 2
+    with pytest.raises(BadOption, match=r"otherwise than the release about k, l\."):
+        kech.publish_release(release, tmp_path / "one", "safe.csv", plan, ledger=False)
+    assert not (tmp_path / "one").exists()
 
 
 @pytest.mark.parametrize("name", ["../safe.csv", "/tmp/safe.csv", "kech.toml", "report.html", "safe.txt"])

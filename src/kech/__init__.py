@@ -8,6 +8,7 @@ from kech import errors
 ROOMS = {
     "attacks": ("Attack", "run_attacks"),
     "barcode": ("WeightedBarcode", "compute_barcode"),
+    "cache": ("clear_cache",),
     "certificate": ("check_certificate", "check_table"),
     "comparison": ("Comparison", "compare"),
     "estimator": ("Anonymizer",),

@@ -6,6 +6,7 @@ from kech.attacks import Attack as Attack
 from kech.attacks import run_attacks as run_attacks
 from kech.barcode import WeightedBarcode as WeightedBarcode
 from kech.barcode import compute_barcode as compute_barcode
+from kech.cache import clear_cache as clear_cache
 from kech.certificate import check_certificate as check_certificate
 from kech.certificate import check_table as check_table
 from kech.comparison import Comparison as Comparison

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import BoxCounter, Widths
-from kech.axes import LineAxis
+from kech.axes import Codes, LineAxis
 from kech.grid import Ints
 from kech.partition import Partition, box_partition
 from kech.points import Points
@@ -48,7 +48,7 @@ def loosen(partition: Partition, *, settled: bool = True) -> Partition:
 
 def settle(points: Points, boxes: Boxes, places: dict[int, tuple[Ints, Ints]]) -> None:
     """Ends go to their other place where they single out one row of the table, and would not there."""
-    counter = BoxCounter(points.codes, points.weights)
+    counter = points.once("counter", BoxCounter)
     for j, others in places.items():
         for box, other in zip(boxes, others, strict=True):
             tried = np.flatnonzero(box[:, j] != other)
@@ -71,7 +71,7 @@ def is_loose(axis: LineAxis) -> bool:
 
 def draw_moves(partition: Partition, each: int) -> NDArray[np.int64]:
     """For each class so many numbers that are 1 or 2."""
-    key = table_key(partition.points)
+    key = partition.points.once("key", table_key)
     size = -(-each // 8)
     boxes = np.hstack([partition.lo, partition.hi]).astype("<i8")
     drawn = b"".join(blake2b(box.tobytes(), key=key, digest_size=size).digest() for box in boxes)
@@ -79,14 +79,10 @@ def draw_moves(partition: Partition, each: int) -> NDArray[np.int64]:
     return bits[:, :each].astype(np.int64) + 1
 
 
-def table_key(points: Points) -> bytes:
+def table_key(codes: Codes, weights: Ints) -> bytes:
     """A key nobody knows who does not have the table."""
-    return blake2b(points.weights.astype("<i8").tobytes(), key=hash_codes(points), digest_size=32).digest()
-
-
-def hash_codes(points: Points) -> bytes:
-    """Of all codes."""
-    return blake2b(points.codes.astype("<i4").tobytes(), digest_size=32).digest()
+    inner = blake2b(codes.astype("<i4").tobytes(), digest_size=32).digest()
+    return blake2b(weights.astype("<i8").tobytes(), key=inner, digest_size=32).digest()
 
 
 def loose_widths(points: Points) -> Widths:

@@ -4,10 +4,10 @@ In: a table.  Out: m code tuples with the number of rows of each; kernels never 
 matter, a point consists of grains: its rows told apart by their sensitive values too.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from math import prod
-from typing import Any
+from typing import Any, TypeVar, cast
 from warnings import warn
 
 import numpy as np
@@ -22,6 +22,8 @@ from kech.hierarchy import build_prefix_tree, find_hierarchies, looks_like_codes
 from kech.hints import hint_at_writing
 from kech.progress import report
 from kech.table import AxisChoice, Table
+
+T = TypeVar("T")
 
 BASE_BYTES, POINT_BYTES, GRAIN_BYTES, CLASS_BYTES = 220_000_000, 1000, 150, 700  # what a release was seen to take
 MOST_LOOKED_AT = 100_000  # distinct values of a column of text
@@ -68,6 +70,14 @@ class Points:
     left_out: int = 0  # rows of the table that are in no point
     step: float = 0.0  # axes were coarsened to cells no wider than this
     moved: tuple[float, ...] = ()  # where values were moved to the middle of their cells: the error of each axis
+    made: dict[str, Any] = field(default_factory=dict)  # of these codes and weights, whatever the axes; see `once`
+
+    def once(self, name: str, make: Callable[[Codes, NDArray[np.int64]], T]) -> T:
+        """What is made of codes and weights alone, made once for all axes these points are looked at on."""
+        held = self.made.get(name)
+        if held is None or held[0] is not self.codes or held[1] is not self.weights:
+            held = self.made[name] = self.codes, self.weights, make(self.codes, self.weights)
+        return cast(T, held[2])
 
     @property
     def rows(self) -> int:

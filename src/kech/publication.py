@@ -13,14 +13,15 @@ from typing import Any
 
 import msgspec
 
-from kech.errors import BadTarget
+from kech.errors import BadOption, BadTarget
 from kech.files import clear_refusals, folder_aside, put_folder_in_place
 from kech.ledger import open_ledger
-from kech.plan import Plan
+from kech.plan import Plan, ReleaseSection
 from kech.release import Release
 from kech.report import make_report
 from kech.verification import verify_release
 
+GOALS = ("k", "cut", "grid", "eps", "suppress", "l", "t", "alpha")
 PLAN, PAGE, PRIVATE = "kech.toml", "report.html", "private"
 
 
@@ -56,6 +57,7 @@ def publish_release(
     ledger.  Hierarchies that the plan names are copied to `private`, where only their owner can read them.
     """
     place = check_folder(Path(folder), name)
+    check_plan(plan, release)
     before = listed_releases(ledger)
     with clear_refusals(place), folder_aside(place) as draft:
         file, target = draft / name, place / name
@@ -79,6 +81,17 @@ def check_folder(folder: Path, name: str) -> Path:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise BadTarget(folder.name, "the folder is not empty. Name another folder.")
     return folder
+
+
+def check_plan(plan: Plan, release: Release) -> None:
+    """The plan must make this release again."""
+    wished, usual, kept = plan.release.wishes(), ReleaseSection().wishes(), release.parameters
+    if wished["eps"] is not None:
+        wished["k"] = kept["k"]
+    other = [name for name in GOALS if wished[name] != kept.get(name, usual[name])]
+    if other:
+        said = f"it says otherwise than the release about {', '.join(other)}."
+        raise BadOption("plan", f"{said} Make the release by it: make_release(table, **plan.release.wishes()).")
 
 
 def write_plan(plan: Plan, folder: Path) -> list[Path]:

@@ -16,18 +16,21 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from kech.cache import open_cache
 from kech.databases import Address, find_address
 from kech.engines import ColumnFacts, Engine, Mapping1D
 from kech.engines.duckdb import DuckDBEngine
+from kech.engines.remembering import Notes, RememberingEngine
 from kech.errors import BadOption, ColumnInTwoRoles, KechError, NoSuchColumn, TooLarge, UnreadableFile
 from kech.frames import frame_batches, hold_frame, native_library, open_frame
 from kech.kinds import asked_kind, guessed_kind, plain_kind
-from kech.sources import Source, find_fault, measure_parquet, open_source, read_batches
+from kech.sources import Source, find_fault, find_files, measure_parquet, open_source, read_batches
 
 MOST_THREADS = 256
 BLOWN_UP = 1000  # times its size on disk: no table of people repeats itself so much
 WISHES = {"number": "numeric", "date": "date", "text": "categorical"}  # how a kind is asked for
 DECIMALS, DATES = (".", ","), ("ymd", "dmy", "mdy")
+FILES = ("csv", "parquet", "folder", "arrow", "excel")
 ROLES = ("quasi_identifiers", "sensitive", "identifiers", "keep")
 
 
@@ -135,7 +138,7 @@ class Table:
         if self.source.address and self.source.format == "duckdb":
             return self._fingerprint_of_file(self.source.address)
         others = ("parquet", "folder", "spark", "postgresql")
-        itself = ("parquet", "csv") if isinstance(self.engine, DuckDBEngine) else others
+        itself = ("parquet", "csv") if isinstance(self.engine, DuckDBEngine | RememberingEngine) else others
         again = self.source.format not in itself or not self.source.plain
         return self.engine.fingerprint(self.columns, read_again(self.source, self.given) if again else None)
 
@@ -207,6 +210,7 @@ def read_table(
     threads: int | None = None,
     engine: str | None = None,
     master: str | None = None,
+    cache: bool = False,
 ) -> Table:
     """Read a CSV, Parquet, Arrow or Excel file, a folder of Parquet files or a table of a database; or a dataframe.
 
@@ -215,6 +219,7 @@ def read_table(
     `engine="spark"` the rows of any file are on the workers of `master`.
     Text such as 1.234,5 is a number with `decimal=","`; 31.12.2020 is a date with `dates="dmy"`, 12/31/2020 with "mdy".
     Only columns with a role are read, once a quasi-identifier is named; without any, all are.
+    With `cache=True`, values and points of a large file are kept for the next time, PRIVATE (`kech.clear_cache`).
     """
     roles = {
         name: as_names(value)
@@ -239,12 +244,30 @@ def read_table(
         table = Table(made, opened, hierarchies=hierarchies, reading=held | written, **how)
         if opened.format in ("parquet", "folder") and chosen == "duckdb":
             check_size(opened, table.loaded, memory)
-        load(made, opened, [table.index(name) for name in table.loaded], as_names(null_values), given)
-        made.rewrite(**written)
+        return filled(table, cache=cache)
     except BaseException:
         made.close()
         raise
-    return table
+
+
+def filled(table: Table, *, cache: bool) -> Table:
+    """The table with its rows in the engine, or with an engine that will read them when notes are not enough."""
+    engine: Any = table.engine
+    source, reading = table.source, table.reading
+    wanted = [table.index(name) for name in table.loaded]
+    written = {name: reading[name] for name in ("decimal", "dates")}
+
+    def fill() -> None:
+        load(engine, source, wanted, reading["null_values"], table.given)
+        engine.rewrite(**written)
+
+    notes = open_cache() if cache else None
+    if notes is None or source.format not in FILES or not isinstance(engine, DuckDBEngine):
+        fill()
+        return table
+    how = [source.format, source.columns, source.delimiter, source.encoding, source.plain]
+    seen = Notes(notes, find_files(source), [*how, reading["null_values"], written])
+    return replace(table, engine=RememberingEngine(engine, fill, wanted, seen))
 
 
 def choose_engine(address: Address | None, engine: str | None, master: str | None) -> str:

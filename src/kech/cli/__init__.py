@@ -8,12 +8,24 @@ import cyclopts
 
 import kech
 from kech import screen
-from kech.cli import completions, ledgers, outlooks, reports, risks, shapes, studio, tables
+from kech.cli import caches, completions, ledgers, outlooks, reports, risks, shapes, studio, tables
 from kech.cli.intake import app, without_password
 from kech.errors import KechError, NoQuasiIdentifier, UsageError
 from kech.screen.lines import streaming
 
-__all__ = ["app", "completions", "ledgers", "main", "outlooks", "reports", "risks", "shapes", "studio", "tables"]
+__all__ = [
+    "app",
+    "caches",
+    "completions",
+    "ledgers",
+    "main",
+    "outlooks",
+    "reports",
+    "risks",
+    "shapes",
+    "studio",
+    "tables",
+]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -1,0 +1,192 @@
+"""Remembering engine: DuckDB, whose answers about a large file are kept in the cache of this user.
+
+Facts, values and points that were found before are not asked for again, and rows are read only when something else is
+wanted: to publish, or to leave rows out.  An answer is known by the files (where they lie, their size, times and
+numbers), by how they are read, and by the whole question, codes of all values included.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from hashlib import blake2b
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kech.cache import Cache
+from kech.engines import ColumnFacts, Mapping1D, Output
+from kech.engines.duckdb import DuckDBEngine
+from kech.engines.sql import as_array, stacked
+from kech.errors import TooManyPoints, UnreadableFile
+
+LARGE, MANY = 50_000_000, 1_000_000  # bytes or rows of a source from which on answers are worth keeping
+SETTLED = 2.0  # seconds: a file that was changed just now could change again with the same time
+
+
+class Notes:
+    """What is remembered of one source, read in one way."""
+
+    def __init__(self, cache: Cache, files: Sequence[Path], how: object) -> None:
+        self.cache, self.files = cache, files
+        self.seen = identity(files)
+        self.bytes = sum(file.stat().st_size for file in files)
+        self.settled = time.time() - max(file.stat().st_ctime for file in files) > SETTLED
+        self.key = json.dumps([version("kech"), duckdb.__version__, self.seen, how]).encode()
+
+    @property
+    def same(self) -> bool:
+        """Whether the files are still what they were."""
+        try:
+            return identity(self.files) == self.seen
+        except OSError:
+            return False
+
+    def find(self, question: Sequence[object]) -> Any:
+        """The answer to a question as an Arrow table; None where it is not known."""
+        body = self.cache.find(self.name(question))
+        if body is None:
+            return None
+        try:
+            return pa.ipc.open_stream(body).read_all()
+        except (pa.ArrowException, OSError):
+            self.cache.drop(self.name(question))
+            return None
+
+    def keep(self, question: Sequence[object], answer: Any) -> None:
+        """Remember an answer."""
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, answer.schema) as writer:
+            writer.write_table(answer)
+        self.cache.keep(self.name(question), sink.getvalue().to_pybytes())
+
+    def name(self, question: Sequence[object]) -> str:
+        """A hash of the source, how it is read, and the question."""
+        return blake2b(self.key + json.dumps(question).encode(), digest_size=32).hexdigest()
+
+
+class RememberingEngine:
+    """An engine that asks its notes first."""
+
+    def __init__(self, engine: DuckDBEngine, fill: Callable[[], None], wanted: Sequence[int], notes: Notes) -> None:
+        self._engine, self._fill, self._wanted, self._notes = engine, fill, wanted, notes
+        self._filled = self._closed = self._keeps = False
+        self._known = notes.find(["read", *wanted]) is not None
+        if not self._known:
+            self._rows()
+
+    def describe(self, column: int) -> ColumnFacts:
+        """Facts about one column."""
+        found = self._answer(["describe", column], lambda: facts_table(self._rows().describe(column)))
+        return ColumnFacts(**found.to_pylist()[0])
+
+    def count_values(self, column: int, kind: str) -> tuple[Any, NDArray[np.int64]]:
+        """Distinct values read as `kind`, and their rows."""
+        found = self._answer(["count", column, kind], lambda: values_table(*self._rows().count_values(column, kind)))
+        values = found["x"].to_pylist() if kind == "text" else as_array(found, "x", np.float64)
+        return values, as_array(found, "n", np.int64)
+
+    def group(
+        self, mappings: Sequence[Mapping1D], most: int | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Distinct code tuples and their rows."""
+        question = ["group", [hash_mapping(mapping) for mapping in mappings]]
+        found = self._answer(question, lambda: codes_table(*self._rows().group(mappings, most)))
+        if most is not None and found.num_rows > most:
+            raise TooManyPoints(found.num_rows, most)
+        return stacked(found, len(mappings)), as_array(found, "n", np.int64)
+
+    def code_rows(self, mappings: Sequence[Mapping1D], every: int = 1) -> NDArray[np.int32]:
+        """Codes of every row, or of each n-th; only a sample is kept."""
+        if every == 1:
+            return self._rows().code_rows(mappings)
+        question = ["code", every, [hash_mapping(mapping) for mapping in mappings]]
+        return stacked(
+            self._answer(question, lambda: codes_table(self._rows().code_rows(mappings, every))), len(mappings)
+        )
+
+    def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
+        """The first rows as text."""
+        return self._rows().head(columns, rows)
+
+    def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> DuckDBEngine:
+        """The rows of all other points, as an engine that remembers nothing."""
+        return self._rows().without(mappings, points)
+
+    def publish(
+        self,
+        mappings: Sequence[Mapping1D],
+        shares: Mapping[str, NDArray[np.int64]],
+        outputs: Sequence[Output],
+        *,
+        for_csv: bool,
+    ) -> Any:
+        """A stream of record batches."""
+        return self._rows().publish(mappings, shares, outputs, for_csv=for_csv)
+
+    def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
+        """A hash of the whole source."""
+        return self._rows().fingerprint(columns, batches)
+
+    def close(self) -> None:
+        """Forget all rows; notes stay."""
+        self._closed = True
+        self._engine.close()
+
+    def _answer(self, question: Sequence[object], ask: Callable[[], Any]) -> Any:
+        """What the notes know, or else the engine; before anything else is done, it is noted."""
+        found = None if self._closed else self._notes.find(question)
+        if found is None:
+            found = ask()
+            if self._keeps:
+                self._notes.keep(question, found)
+        return found
+
+    def _rows(self) -> DuckDBEngine:
+        """The engine with its rows; answers of before are not mixed with a file that has changed since."""
+        if not self._filled and not self._closed:
+            self._fill()
+            self._filled = True
+            if self._known and not self._notes.same:
+                raise UnreadableFile(self._notes.files[0], "it was changed while kech worked on it. Run again.")
+            large = self._notes.bytes >= LARGE or self._engine.describe(self._wanted[0]).rows >= MANY
+            self._keeps = large and self._notes.settled and self._notes.same
+            if self._keeps:
+                self._notes.keep(["read", *self._wanted], pa.table({}))  # nothing is wrong with these columns
+        return self._engine
+
+
+def identity(files: Sequence[Path]) -> list[list[object]]:
+    """Where files lie, and what the file system says of them; whoever writes to one changes it."""
+    stats = [(os.fsencode(file.resolve()).hex(), file.stat()) for file in files]
+    return [[path, s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns] for path, s in stats]
+
+
+def hash_mapping(mapping: Mapping1D) -> list[object]:
+    """A mapping as a part of a question: all its values and codes."""
+    text = mapping.kind == "text"
+    values = json.dumps(mapping.values).encode() if text else np.asarray(mapping.values, np.float64).tobytes()
+    hashed = [blake2b(part, digest_size=32).hexdigest() for part in (values, mapping.codes.tobytes())]
+    return [mapping.column, mapping.kind, int(mapping.null), *hashed]
+
+
+def facts_table(facts: ColumnFacts) -> Any:
+    """Facts as an Arrow table of one row."""
+    return pa.Table.from_pylist([asdict(facts)])
+
+
+def values_table(values: Any, rows: NDArray[np.int64]) -> Any:
+    """Values and their rows as an Arrow table."""
+    return pa.table({"x": pa.array(values, pa.string() if isinstance(values, list) else pa.float64()), "n": rows})
+
+
+def codes_table(codes: NDArray[np.int32], rows: NDArray[np.int64] | None = None) -> Any:
+    """Codes, and the rows of each tuple, as an Arrow table."""
+    columns = {f"q{j}": np.ascontiguousarray(codes[:, j]) for j in range(codes.shape[1])}
+    return pa.table(columns | ({"n": rows} if rows is not None else {}))
