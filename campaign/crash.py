@@ -95,8 +95,9 @@ def write_folder(folder: Path, source: Path) -> Any:
     """`kech release --folder`, and what the studio does: table, certificate, plan and report in a new folder."""
     plan = Plan()
     plan.roles.quasi_identifiers, plan.roles.sensitive = QI, ["ill"]
+    plan.release.k, plan.release.effort = K, "quick"
     with plan.read_table(source, threads=1) as table:
-        made = kech.make_release(table, k=K, effort="quick")
+        made = kech.make_release(table, **plan.release.wishes())
         return kech.publish_release(made, folder / "out" / "safe", "safe.csv", plan)
 
 

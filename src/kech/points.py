@@ -79,6 +79,10 @@ class Points:
             held = self.made[name] = self.codes, self.weights, make(self.codes, self.weights)
         return cast(T, held[2])
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: kernels are made again."""
+        return {**self.__dict__, "made": {}}
+
     @property
     def rows(self) -> int:
         """Rows of all points."""
