@@ -74,6 +74,11 @@ class LinkedColumn:
         """Both ends, and whether the second belongs to it; NaN where the label is none."""
         return interval(self.axis, label)
 
+    @cached_property
+    def intervals(self) -> list[tuple[float, float, bool]]:
+        """The different intervals that are published in this column; none where it is no line."""
+        return [self.interval(label) for label in set(self.labels) if label is not None] if self.is_line else []
+
     def between(self, low: float, high: float, closed: bool) -> Bools:
         """The distinct cells from low to high."""
         return (self.numbers >= low) & ((self.numbers <= high) if closed else (self.numbers < high))

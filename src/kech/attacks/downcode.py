@@ -76,8 +76,5 @@ def split_line(column: LinkedColumn, label: str, cuts: Sequence[float]) -> list[
 
 def find_cuts(column: LinkedColumn) -> list[float]:
     """Where the published intervals of a column begin, and where they end."""
-    if not column.is_line:
-        return []
-    ends = [column.interval(label) for label in set(column.labels) if label is not None]
-    after = [float(np.nextafter(high, np.inf)) if closed else high for _, high, closed in ends]
-    return sorted({end for end in [*(low for low, _, _ in ends), *after] if isfinite(end)})
+    after = [float(np.nextafter(high, np.inf)) if closed else high for _, high, closed in column.intervals]
+    return sorted({end for end in [*(low for low, _, _ in column.intervals), *after] if isfinite(end)})

@@ -91,5 +91,4 @@ def guess_ends(column: LinkedColumn, label: Cell, ends: Ends, rng: np.random.Gen
 
 def published_ends(column: LinkedColumn) -> Ends:
     """Where the published intervals of a column begin, and where they end, ascending."""
-    held = [column.interval(label) for label in set(column.labels) if label is not None] if column.is_line else []
-    return np.unique([low for low, _, _ in held]), np.unique([high for _, high, _ in held])
+    return np.unique([low for low, _, _ in column.intervals]), np.unique([high for _, high, _ in column.intervals])

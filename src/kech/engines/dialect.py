@@ -10,7 +10,6 @@ NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
 NOT_FINITE = r"[+-]?([nN][aA][nN]|[iI][nN][fF]([iI][nN][iI][tT][yY])?)"
 ZERO_PADDED = r"[+-]?0[0-9].*"
 DATE = rf"{YEAR}-[0-9]{{2}}-[0-9]{{2}}([ T]{TIME})?"
-BACK = r"-\1"  # what stands in the first bracket, after a dash
 WHOLE = r"[+-]?[0-9]+"
 OPEN_END = "-inf"  # the lower end of an open interval, in a column of numbers
 COMMA_NUMBER = r"[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)(,[0-9]*)?([eE][+-]?[0-9]+)?"
@@ -26,6 +25,7 @@ class Dialect:
     text_type = "VARCHAR"
     float_type = "DOUBLE"
     nan = "CAST('nan' AS DOUBLE)"
+    group_mark, everywhere = "\\", ", 'g'"  # how a replacement names a bracket of its pattern, and replaces all
 
     def quote(self, name: str) -> str:
         """An identifier, whatever its characters."""
@@ -69,10 +69,12 @@ class Dialect:
 
     def year_first(self, text: str, day_first: bool) -> str:
         """31.12.2020 as 2020-12-31, or 12/31/2020 where the month comes first."""
+        order = "321" if day_first else "312"
+        year, month, day = (f"{self.group_mark}{place}" for place in order)
         first = self.literal("^([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4})")
-        turned = self.literal(r"\3-0\2-0\1" if day_first else r"\3-0\1-0\2")
-        of_two = f"{self.literal('-0([0-9]{2})')}, {self.literal(BACK)}, 'g'"
-        return f"regexp_replace(regexp_replace({text}, {first}, {turned}), {of_two})"
+        padded = f"regexp_replace({text}, {first}, {self.literal(f'{year}-0{month}-0{day}')})"
+        of_two = f"{self.literal('-0([0-9]{2})')}, {self.literal(f'-{self.group_mark}1')}"
+        return f"regexp_replace({padded}, {of_two}{self.everywhere})"
 
     def finite(self, number: str) -> str:
         """Whether a float is neither NaN nor infinite."""

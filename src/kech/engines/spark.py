@@ -30,6 +30,7 @@ class SparkDialect(Dialect):
     """What Spark says differently."""
 
     text_type = "STRING"
+    group_mark, everywhere = "$", ""  # as in Java, which replaces all that fits
     nan = "double('NaN')"
 
     def quote(self, name: str) -> str:
@@ -72,13 +73,6 @@ class SparkDialect(Dialect):
     def seconds(self, moment: str) -> str:
         """Seconds since 1970, from whole microseconds."""
         return f"(CAST(unix_micros(CAST({moment} AS TIMESTAMP)) AS DOUBLE) / 1e6D)"
-
-    def year_first(self, text: str, day_first: bool) -> str:
-        """31.12.2020 as 2020-12-31, or 12/31/2020 where the month comes first; Java writes groups with a dollar."""
-        first = self.literal("^([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4})")
-        turned = self.literal("$3-0$2-0$1" if day_first else "$3-0$1-0$2")
-        of_two = f"{self.literal('-0([0-9]{2})')}, {self.literal('-$1')}"
-        return f"regexp_replace(regexp_replace({text}, {first}, {turned}), {of_two})"
 
     def finite(self, number: str) -> str:
         """Whether a float is neither NaN nor infinite."""
