@@ -1,0 +1,163 @@
+"""What the rooms that claim, check and write promise, one promise a test: each notices changes that no other did."""
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import kech
+from kech._kernels import Widths
+from kech.axes import build_tree_axis
+from kech.certificate import cells as certificate_cells
+from kech.certificate import check_table
+from kech.databases import find_address
+from kech.demo import nine_rows
+from kech.errors import BadOption, BadTarget, ClaimBroken, GoalNotMet
+from kech.hierarchy import read_hierarchy
+from kech.levels import build_levels
+from kech.release import check_elsewhere
+
+PLACES = {0: ["oslo", "bergen", "rome"], 1: ["north", "north", "south"], 2: ["all"] * 3}
+
+
+@pytest.fixture
+def nine():
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"], sensitive=["salary"]) as table:
+        yield table
+
+
+# -- certificate -----------------------------------------------------------------------------------------------------
+
+
+def test_moments_of_different_zones_are_compared_as_moments(tmp_path):
+    """The first two are one moment: two values, not three."""
+    moments = ["2020-01-01T12:00:00+00:00", "2020-01-01T13:00:00+01:00", "2020-01-01T12:00:00+01:00"]
+    pq.write_table(pa.table({"a": ["x"] * 3, "s": moments}), tmp_path / "t.parquet")
+    figures = check_table(tmp_path / "t.parquet", ["a"], 3, ["s"])
+    assert (figures["l"], figures["alpha"]) == ({"s": 2}, {"s": 2 / 3})
+    assert figures["t_ordered"] == {"s": 0}
+
+
+SALARIES = [("[0, 9]" if i < 3 else "*", salary) for i, salary in enumerate([3, 4, 5, 6, 7, 8, 9, 10, 11])]
+
+
+@pytest.mark.parametrize(
+    ("goals", "says"),
+    [
+        ({"t": 0.38, "t_kind": "ordered"}, None),
+        ({"t": 0.37, "t_kind": "ordered"}, "t of 's': asked 0.37, found 0.375"),
+        ({"t": 0.38, "t_kind": "equal"}, "t of 's': asked 0.38, found 0.6667"),
+        ({"t": 0.38}, "t of 's': asked 0.38, found 0.6667"),
+        ({"t": 0.67}, None),
+    ],
+)
+def test_t_along_a_line_is_the_goal_where_it_was_asked(tmp_path, goals, says):
+    """The three lowest salaries of the paper on t-closeness: 0.375 along the line, 2/3 with all equally far apart."""
+    pq.write_table(pa.table({"a": [a for a, _ in SALARIES], "s": [s for _, s in SALARIES]}), tmp_path / "t.parquet")
+    if says is None:
+        assert check_table(tmp_path / "t.parquet", ["a"], 3, ["s"], goals=goals)["k"] == 3
+    else:
+        with pytest.raises(ClaimBroken) as caught:
+            check_table(tmp_path / "t.parquet", ["a"], 3, ["s"], goals=goals)
+        assert str(caught.value).endswith(f"asked: {says}.")
+
+
+@pytest.mark.parametrize("at_once", range(1, 8))
+def test_parquet_is_counted_alike_however_many_rows_are_read_at_once(tmp_path, monkeypatch, at_once):
+    """Batches with few new classes wait to be added up; those with many are added at once."""
+    cells = ["a", "b", None, "a", "a", "a", "b", "", "c", "a", "d", "d", "a"]
+    pq.write_table(pa.table({"x": cells, "y": cells[::-1]}), tmp_path / "t.parquet")
+    monkeypatch.setattr(certificate_cells, "ROWS_AT_ONCE", at_once)
+    counts = certificate_cells.open_published(tmp_path / "t.parquet").counted(["x", "y"])
+    assert counts == Counter(zip(cells, cells[::-1], strict=True))
+
+
+# -- release ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_sizes_of_classes_are_drawn(nine):
+    drawn = kech.make_release(nine, k=3, grid="exact").plot()
+    assert [(bar.get_x() + bar.get_width() / 2, bar.get_height()) for bar in drawn.patches] == [(3, 3)]
+    assert kech.make_release(nine, k=3, grid="exact").plot(ax=drawn) is drawn
+
+
+def test_a_table_in_a_database_needs_a_named_certificate(nine, tmp_path):
+    with pytest.raises(BadOption, match="name a file"):
+        kech.make_release(nine, k=3).write(f"duckdb:{tmp_path / 'base.db'}#safe")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_source_in_a_database_is_no_target(nine, tmp_path):
+    address = f"duckdb:{tmp_path / 'base.db'}#safe"
+    kech.make_release(nine, k=3).write(address, tmp_path / "c.json")
+    with kech.read_table(address, quasi_identifiers=["age"]) as table:
+        with pytest.raises(BadTarget, match="source table itself"):
+            kech.make_release(table, k=3).write(address, tmp_path / "d.json")
+
+
+def test_a_folder_in_the_folder_of_the_source_is_no_target(tmp_path):
+    (tmp_path / "people").mkdir()
+    pq.write_table(nine_rows(), tmp_path / "people" / "a.parquet")
+    address = find_address("spark://host:7077/safe")
+    with kech.read_table(tmp_path / "people", quasi_identifiers=["age"]) as table:
+        for identity in (f"{(tmp_path / 'people').as_uri()}/safe", (tmp_path / "people").as_uri()):
+            with pytest.raises(BadTarget, match="source table"):
+                check_elsewhere(address, identity, table)
+        check_elsewhere(address, f"{(tmp_path / 'people').as_uri()}2", table)
+        check_elsewhere(address, None, table)
+
+
+def test_the_components_at_an_eps_must_keep_the_goals():
+    table = pa.table({"a": [0, 1, 2, 10, 11, 12, 50, 51, 52], "s": list("xxxyyyxyz")})
+    with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
+        found = kech.make_release(read, cut="regime", grid="exact", eps=1 / 52, l=1)
+        with pytest.raises(GoalNotMet, match="l = 2 was asked, and the components at this eps reach l = 1"):
+            kech.make_release(read, cut="regime", grid="exact", eps=1 / 52, l=2)
+    assert found.partition.sizes.tolist() == [3, 3, 3]
+    assert found.parameters == {"k": 3, "cut": "regime", "grid": "exact", "eps": 1 / 52, "l": 1, "l_kind": "distinct"}
+
+
+def test_a_release_needs_a_k_or_an_eps(nine):
+    with pytest.raises(BadOption, match="among how many rows"):
+        kech.make_release(nine)
+    with pytest.raises(BadOption, match="regime"):
+        kech.make_release(nine, eps=0.1)
+    with pytest.raises(BadOption, match="0 or more"):
+        kech.make_release(nine, cut="regime", eps=-0.1)
+
+
+# -- axes ------------------------------------------------------------------------------------------------------------
+
+
+def node_axis(level, *, has_null):
+    """One level of the three towns."""
+    tree = read_hierarchy(PLACES)
+    return build_levels(build_tree_axis("c", ["oslo", "bergen", "rome"], tree, has_null))[level].axis
+
+
+@pytest.mark.parametrize("has_null", [False, True])
+def test_the_nodes_of_a_level_are_printed_alone_or_as_the_root(has_null):
+    axis = node_axis(1, has_null=has_null)
+    leaves = 3 + has_null
+    lo, hi = (np.array(ends) for ends in zip(*[(a, b) for b in range(axis.size) for a in range(b + 1)], strict=True))
+    first, last = axis.close(lo, hi)
+    labels = axis.labels(first, last)
+    alone = ["north", "south", None]
+    assert labels == [alone[a] if a == b else "all" for a, b in zip(lo, hi, strict=True)]
+    share = {"north": 1 / (leaves - 1), "south": 0, "all": 1, None: 0}
+    assert axis.widths(lo, hi).tolist() == [share[label] for label in labels]
+    kernel = Widths()
+    axis.add_to(kernel)
+    assert [kernel.width(0, a, b) for a, b in zip(lo.tolist(), hi.tolist(), strict=True)] == axis.widths(
+        lo, hi
+    ).tolist()
+    assert axis.kind == "tree"
+    assert axis.encode(["rome", "oslo", "bergen", "paris", None]).tolist() == [1, 0, 0, -1, 2 if has_null else -1]
+    assert axis.parameters(labels) == {
+        "column": "c",
+        "axis": "tree",
+        "leaves": leaves,
+        "labels": {"all": leaves, "north": 2},
+    }
