@@ -1,6 +1,9 @@
 """What the rooms that claim, check and write promise, one promise a test: each notices changes that no other did."""
 
+import math
+import random
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +15,7 @@ from kech._kernels import Widths
 from kech.axes import build_tree_axis
 from kech.certificate import cells as certificate_cells
 from kech.certificate import check_table
+from kech.certificate.models import model_figures
 from kech.databases import find_address
 from kech.demo import nine_rows
 from kech.errors import BadOption, BadTarget, ClaimBroken, GoalNotMet
@@ -38,6 +42,58 @@ def test_moments_of_different_zones_are_compared_as_moments(tmp_path):
     figures = check_table(tmp_path / "t.parquet", ["a"], 3, ["s"])
     assert (figures["l"], figures["alpha"]) == ({"s": 2}, {"s": 2 / 3})
     assert figures["t_ordered"] == {"s": 0}
+
+
+def model_figures_by_definition(classes, depth):
+    """The models of one sensitive column as they are defined: each class a list of numbers, `depth` a recursive l."""
+    everybody = [value for part in classes for value in part]
+    values = sorted(set(everybody))
+    p = [{value: Fraction(part.count(value), len(part)) for value in values} for part in classes]
+    q = {value: Fraction(everybody.count(value), len(everybody)) for value in values}
+    counts = [sorted(Counter(part).values(), reverse=True) for part in classes]
+    depth = depth or min(map(len, counts))
+    tails = [(found[0], sum(found[depth - 1 :])) for found in counts]
+    gains = [(float(one[v] / q[v] - 1), -math.log(q[v])) for one in p for v in values if one[v]]
+    beta = max(0.0, *(gain for gain, _ in gains))
+    along = [[sum(one[v] - q[v] for v in values[: i + 1]) for i in range(len(values))] for one in p]
+    return {
+        "l": min(map(len, counts)),
+        "t": float(max(sum(abs(one[v] - q[v]) for v in values) / 2 for one in p)),
+        "entropy_l": math.exp(min(-sum(float(x) * math.log(x) for x in one.values() if x) for one in p)),
+        "recursive_c": max(first / tail for first, tail in tails) if all(tail for _, tail in tails) else None,
+        "t_ordered": float(max(sum(map(abs, moved)) for moved in along)) / max(len(values) - 1, 1),
+        "alpha": float(max(max(one.values()) for one in p)),
+        "beta": beta,
+        "enhanced_beta": beta if all(gain <= most + 1e-9 for gain, most in gains) else None,
+        "delta": max(abs(math.log(one[v] / q[v])) for one in p for v in values if one[v]),
+    }
+
+
+@pytest.mark.parametrize("depth", [None, 1, 2, 3])
+def test_models_are_those_of_the_definitions(depth):
+    """Classes are told apart by all their labels; the sensitive cells are numbers, written in two ways."""
+    rng = random.Random(depth)
+    table = certificate_cells.TextTable([], iter, lambda cell: cell)
+    goals = {"l": depth, "l_kind": "recursive", "c": 9} if depth else {}
+    seen = set()
+    for _ in range(150):
+        classes = [rng.choices(range(-3, rng.randint(-2, 3)), k=rng.randint(1, 9)) for _ in range(rng.randint(1, 4))]
+        cells = Counter(
+            (f"{i % 2}", f"{i}", rng.choice([f"{x}", f"{x}.0"])) for i, part in enumerate(classes) for x in part
+        )
+        found = model_figures(table, {"s": cells}, {}, goals)
+        expected = model_figures_by_definition(classes, depth)
+        assert {name: by_column["s"] for name, by_column in found.items()} == pytest.approx(expected)
+        seen |= {name for name, figure in expected.items() if figure is None}
+    assert seen == {"enhanced_beta", *(["recursive_c"] if depth and depth > 1 else [])}
+
+
+def test_sensitive_columns_are_counted_apart_from_one_another(tmp_path):
+    columns = {"a": ["x"] * 4, "s": ["p", "p", "p", "q"], "t": ["u", "v", "w", "u"]}
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    figures = check_table(tmp_path / "t.parquet", ["a"], 4, ["s", "t"])
+    assert (figures["l"], figures["alpha"]) == ({"s": 2, "t": 3}, {"s": 0.75, "t": 0.5})
+    assert (figures["classes"], figures["average_class"]) == (1, 4)
 
 
 SALARIES = [("[0, 9]" if i < 3 else "*", salary) for i, salary in enumerate([3, 4, 5, 6, 7, 8, 9, 10, 11])]
@@ -117,6 +173,18 @@ def test_the_components_at_an_eps_must_keep_the_goals():
             kech.make_release(read, cut="regime", grid="exact", eps=1 / 52, l=2)
     assert found.partition.sizes.tolist() == [3, 3, 3]
     assert found.parameters == {"k": 3, "cut": "regime", "grid": "exact", "eps": 1 / 52, "l": 1, "l_kind": "distinct"}
+
+
+@pytest.mark.parametrize("cut", ["minimal", "domain"])
+def test_rows_that_are_left_out_are_counted_and_lose_everything(tmp_path, cut):
+    table = pa.table({"a": [1] * 5 + [2] * 5 + [50, 90, 99], "s": list("xyxyxyxyxyxyx")})
+    with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
+        made = kech.make_release(read, k=3, suppress=0.25, cut=cut, grid="exact")
+        claims = made.write(tmp_path / "t.csv")["claims"]
+    assert (made.partition.rows_in, made.partition.suppressed) == (13, 3)
+    assert (claims["rows_in"], claims["suppressed"], claims["rows"]) == (13, 3, 10)
+    assert claims["loss"] == pytest.approx(3 / 13)
+    assert made.parameters == {"k": 3, "cut": cut, "grid": "exact", "suppress": 0.25}
 
 
 def test_a_release_needs_a_k_or_an_eps(nine):
