@@ -95,7 +95,10 @@ class Map:
         tests = set().union(*(self.lines[room].get(line, set()) for line in lines))
         first = [name for name, _ in self.noticed.most_common() if name in tests][:FIRST]
         own = f"test_{Path(room).parts[0].removesuffix('.py')}.py"
-        rest = sorted(tests.difference(first), key=lambda name: (own not in name, self.cost[name], name))
+        rest = sorted(
+            tests.difference(first),
+            key=lambda name: (own not in name and "test_rooms" not in name, self.cost[name], name),
+        )
         return [*first, *rest]
 
 

@@ -96,6 +96,37 @@ def test_sensitive_columns_are_counted_apart_from_one_another(tmp_path):
     assert (figures["classes"], figures["average_class"]) == (1, 4)
 
 
+def figures_of(cells, read_as=None):
+    """The models of a column in one class with two labels."""
+    table = certificate_cells.TextTable([], iter, lambda cell: cell)
+    counts = Counter(("5", "x", cell) for cell in cells)
+    found = model_figures(table, {"s": counts}, {"s": read_as} if read_as else {}, {})
+    return {name: by_column["s"] for name, by_column in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("cells", "read_as", "values", "ordered"),
+    [
+        (["1", "1.0", "2"], None, 2, True),
+        (["1", "x"], None, 2, False),
+        (["", None, ""], None, 1, False),
+        (["0", "", None], None, 2, True),
+        (["1e999", "2e999", "1"], {"kind": "number"}, 3, True),
+        (["low", "odd", "high", "odd"], {"kind": "ordinal", "order": ["low", "high"]}, 3, True),
+        (["2020-01-01", "2020-01-01 00:00:00", "2020-01-02"], None, 2, True),
+        (["20200101", "20200102"], {"kind": "date"}, 2, True),
+        (["2020-01-01", "2020-13-01"], None, 2, False),
+        ([" 7", "7 ", "7"], None, 1, True),
+        ([" 2020-01-01", "2020-01-01 "], None, 1, True),
+        ([" 7", "7"], {"kind": "text"}, 2, False),
+    ],
+)
+def test_sensitive_cells_are_read_as_numbers_dates_or_text(cells, read_as, values, ordered):
+    """What cannot be read as the others are is a value of its own; empty cells are one value, below all others."""
+    figures = figures_of(cells, read_as)
+    assert (figures["l"], figures["t_ordered"] is not None) == (values, ordered)
+
+
 SALARIES = [("[0, 9]" if i < 3 else "*", salary) for i, salary in enumerate([3, 4, 5, 6, 7, 8, 9, 10, 11])]
 
 
