@@ -93,14 +93,12 @@ class Map:
         return [context] if context in self.seconds else self.users.get(context, [])
 
     def tests_of(self, room: str, lines: Iterable[int]) -> list[str]:
-        """The tests of some lines: those that noticed most so far, then those of the room, the quickest first."""
+        """The tests of some lines: those that noticed most so far, then those made for it, the quickest first."""
         tests = set().union(*(self.lines[room].get(line, set()) for line in lines))
         first = [name for name, _ in self.noticed.most_common() if name in tests][:FIRST]
-        own = f"test_{Path(room).parts[0].removesuffix('.py')}.py"
-        rest = sorted(
-            tests.difference(first),
-            key=lambda name: (own not in name and "test_rooms" not in name, self.cost[name], name),
-        )
+        own = f"tests/test_{Path(room).parts[0].removesuffix('.py')}.py"
+        order = {"tests/test_rooms.py": 0, own: 1}
+        rest = sorted(tests.difference(first), key=lambda name: (order.get(module_of(name), 2), self.cost[name], name))
         return [*first, *rest]
 
 
@@ -197,9 +195,12 @@ class Loop:
             codes = source.replaced(mutant)
             touched = [(function, codes[function.__code__]) for function in live if function.__code__ in codes]
             chosen = self.known.tests_of(mutant.room, range(mutant.line, mutant.last + 1))
+            if codes and not touched:
+                raise RuntimeError(f"the changed function is not alive: {mutant.name}")
             self.note(mutant, in_fork(try_change, touched, [items[name] for name in chosen], self.seconds))
         gc.unfreeze()
-        wrong = in_fork(first_failure, [item for item in session.items if item.nodeid in self.known.noticed], PATIENCE)
+        noticing = [item for item in session.items if item.nodeid in self.known.noticed]
+        wrong = in_fork(first_failure, noticing, math.inf, patience=60 * PATIENCE)
         if wrong != "":
             raise RuntimeError(f"a test that noticed changes fails on the code as it is: {wrong}")
         return True
@@ -248,8 +249,6 @@ def earlier_fates(ground: Ground, mutants: Sequence[Mutant]) -> dict[Mutant, Fat
 
 def try_change(touched: Sequence[tuple[FunctionType, CodeType]], items: Sequence[pytest.Item], seconds: float) -> str:
     """The test that notices other code in these functions."""
-    if not touched:
-        raise RuntimeError("a changed function is not alive")
     for function, code in touched:
         function.__code__ = code
     return first_failure(items, seconds)
@@ -267,34 +266,32 @@ def first_failure(items: Sequence[pytest.Item], seconds: float) -> str:
     return ""
 
 
-def in_fork(work: Callable[..., str], *given: Any) -> str | None:
+def in_fork(work: Callable[..., str], *given: Any, patience: int = PATIENCE) -> str | None:
     """What the work says in a process of its own with a temporary folder of its own; None if it was ended."""
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         hears, says = os.pipe()
         child = os.fork()
         if not child:
             try:
-                limit(folder)
+                limit(folder, patience)
                 os.write(says, work(*given).encode()[:4_000] or b" ")
             except BaseException as fault:
-                os.write(says, f"!{type(fault).__name__}: {fault}".encode()[:4_000])
+                os.write(says, f"fault: {type(fault).__name__}".encode())
             finally:
                 os._exit(0)
         os.close(says)
         os.waitpid(child, 0)
         with os.fdopen(hears, "rb") as file:
             said = file.read().decode()
-    if said.startswith("!"):
-        raise RuntimeError(said)
     return said.strip() if said else None
 
 
-def limit(folder: str) -> None:
+def limit(folder: str, patience: int) -> None:
     """What a changed program may take."""
     os.environ["PYTEST_DEBUG_TEMPROOT"] = folder
-    resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
+    resource.setrlimit(resource.RLIMIT_CPU, (patience, patience))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    signal.alarm(10 * PATIENCE)
+    signal.alarm(20 * patience)
 
 
 # -- changes of what is run on import --------------------------------------------------------------------------------
@@ -362,7 +359,8 @@ def hunt(
         known.noticed.update([by] if by in known.seconds else [])
         tell(ground, fates[-1])
     loop = Loop(known, sources, [mutant for mutant in mutants if not mutant.on_import], seconds, end)
-    pytest.main([*OPTIONS, *ground.files], plugins=[loop])
+    if pytest.main([*OPTIONS, *ground.files], plugins=[loop]):
+        raise RuntimeError("the changes were not tried to their end")
     return fates + loop.fates
 
 

@@ -350,11 +350,12 @@ def test_what_is_told_of_a_release(people, tmp_path):
         ({"age": "[20, 29]"}, ["21", "22", "23", "24", "25"]),
         ({"age": "[40, 49]"}, ["41", "42", "43", "44", "45"]),
     ]
-    again = kech.make_release(people, k=5).write(tmp_path / "u.csv", tmp_path / "u.json", ledger=False)
-    bare = made.told(tmp_path / "u.csv", again, tmp_path / "u.json")
-    assert (bare["certificate"], bare["mapping"]) == (str(tmp_path / "u.json"), None)
+    auto = kech.make_release(people, k=5)
+    again = auto.write(tmp_path / "u.csv", tmp_path / "u.json", ledger=False)
+    bare = auto.told(tmp_path / "u.csv", again, tmp_path / "u.json")
+    assert (bare["certificate"], bare["mapping"], bare["unhidden_edges"]) == (str(tmp_path / "u.json"), None, [])
     assert again["parameters"] == {"k": 5, "cut": "local", "grid": "auto", "no_ledger": True}
-    assert kech.make_release(people, k=5).axes[0]["grid"] == "auto"
+    assert again["quasi_identifiers"][0]["grid"] == "auto"
 
 
 def test_every_target_holds_the_named_columns_and_only_csv_guards_formulas(people, tmp_path):
