@@ -18,6 +18,7 @@ from kech.engines import Output
 
 Ints = NDArray[np.int64]
 NOBODY = -1  # the class of rows that are not published
+LABEL = pa.dictionary(pa.int32(), pa.string())
 
 
 class Dealer:
@@ -54,22 +55,26 @@ class Labels:
     """The labels of one column: each text once, and which of them every class has."""
 
     texts: Any
-    code: NDArray[np.int32]
+    code: NDArray[np.int32]  # one more than the last where a class has none
 
     def of(self, classes: Ints) -> Any:
-        """The label of each row, by its class."""
-        return self.texts.take(pa.array(self.code[classes]))
+        """The label of each row, by its class; texts that no row has are left out."""
+        codes = self.code[classes]
+        used = np.bincount(codes, minlength=len(self.texts) + 1)[:-1] > 0
+        place = np.r_[np.cumsum(used, dtype=np.int32) - np.int32(1), np.int32(0)]
+        listed = pa.array(place[codes], mask=codes == len(self.texts))
+        return pa.DictionaryArray.from_arrays(listed, self.texts.filter(pa.array(used)))
 
 
 def list_labels(labels: Sequence[str | None]) -> Labels:
     """The labels of all classes."""
-    coded = pa.array(labels, pa.string()).dictionary_encode(null_encoding="encode")
-    return Labels(coded.dictionary, coded.indices.to_numpy())
+    coded = pa.array(labels, pa.string()).dictionary_encode()
+    return Labels(coded.dictionary, coded.indices.fill_null(len(coded.dictionary)).to_numpy())
 
 
 def dealt(stream: Any, dealer: Dealer, outputs: Sequence[Output], labels: Mapping[int, Labels]) -> Any:
     """Rows as they are published; columns of the stream are p, and o<i> for each output that is no label."""
-    kinds = [pa.string() if i in labels else stream.schema.field(f"o{i}").type for i in range(len(outputs))]
+    kinds = [LABEL if i in labels else stream.schema.field(f"o{i}").type for i in range(len(outputs))]
     schema = pa.schema([pa.field(output.name, kind) for output, kind in zip(outputs, kinds, strict=True)])
     return pa.RecordBatchReader.from_batches(schema, _dealt(stream, dealer, schema, labels))
 
@@ -77,9 +82,8 @@ def dealt(stream: Any, dealer: Dealer, outputs: Sequence[Output], labels: Mappin
 def _dealt(stream: Any, dealer: Dealer, schema: Any, labels: Mapping[int, Labels]) -> Iterator[Any]:
     for batch in stream:
         classes = dealer.deal(batch.column("p").to_numpy().astype(np.int64))
-        if (published := classes != NOBODY).all():
-            rows = batch
-        else:
-            rows, classes = batch.filter(pa.array(published)), classes[published]
-        columns = [labels[i].of(classes) if i in labels else rows.column(f"o{i}") for i in range(len(schema))]
+        published = classes != NOBODY
+        rows = batch if published.all() else batch.filter(pa.array(published))
+        theirs = classes[published]
+        columns = [labels[i].of(theirs) if i in labels else rows.column(f"o{i}") for i in range(len(schema))]
         yield pa.record_batch(columns, schema=schema)
