@@ -9,7 +9,7 @@ from kech.cuts import Wishes
 from kech.cuts.local import cut_local
 from kech.partition import box_partition, build_partition
 from kech.points import build_points
-from kech.widening import FEWEST, HALVES, PARTS, wide_axes, widen
+from kech.widening import FEWEST, HALVES, wide_axes, widen
 from strategies import random_case
 
 
@@ -84,7 +84,7 @@ def test_a_half_is_empty_as_often_as_was_meant(square):
     small = before < ends[1].max() / 10  # there is room at both sides
     doubled = after[small] >= 2 * before[small] - 2
     assert (doubled | (after[small] == before[small])).all()
-    meant = 2 * HALVES * 0.5 ** np.maximum(tight.sizes[tall][small], FEWEST)
+    meant = 2 * HALVES["numeric"] * 0.5 ** np.maximum(tight.sizes[tall][small], FEWEST)
     assert doubled.mean() == pytest.approx(np.minimum(meant, 1).mean(), abs=0.04)
 
 
@@ -97,7 +97,7 @@ def test_an_end_part_is_empty_as_often_as_was_meant(square):
     inner = (tight.lo[:, grade] > 0) & (tight.hi[:, grade] < 39) & (tight.lo[:, grade] < tight.hi[:, grade])
     assert set((tight.lo - lo)[inner, grade].tolist()) == {0, 1}
     parts = (tight.hi - tight.lo)[inner, grade] + 2
-    meant = PARTS * (1 - 1 / parts) ** np.maximum(tight.sizes[inner], FEWEST)
+    meant = (1 - 1 / parts) ** np.maximum(tight.sizes[inner], FEWEST)
     for moved in ((tight.lo - lo)[inner, grade], (hi - tight.hi)[inner, grade]):
         assert moved.mean() == pytest.approx(meant.mean(), abs=0.06)
 

@@ -21,7 +21,8 @@ from kech.rulers import Floats
 Boxes = tuple[Ints, Ints]  # the first and the last code of each class on each axis
 
 DRAWS = 3  # for each class and axis: its left end, its right end, a half
-HALVES, PARTS = 3.5, 0.92  # how often, in units of the chances above: columns are not even, and wide labels overlap
+HALVES = {"numeric": 3.0, "date": 3.0, "ordinal": 5.0, "set": 5.0}  # how often, in units of 2^-n: columns are not
+# even, wide labels overlap, and orders and sets are short, so that many of their labels have no room
 FEWEST = 5  # rows; in smaller classes labels would have to be far wider
 FINE = 31  # units of the widest part an end is moved by anyway (a month of days)
 CROWD = 5  # rows of the table from which on a half is as full as any
@@ -78,7 +79,11 @@ def widen(partition: Partition, wide: Sequence[WideAxis], chances: Floats) -> Bo
         sides = find_sides(at, lo[:, at.place], hi[:, at.place])
         ends = add_parts(at, sides, rows, drawn)
         ends = add_halves(
-            at, sides, ends, np.flatnonzero(sides.grows & (drawn[:, 2] < 2 * HALVES * 0.5**rows)), partition
+            at,
+            sides,
+            ends,
+            np.flatnonzero(sides.grows & (drawn[:, 2] < 2 * HALVES[at.axis.kind] * 0.5**rows)),
+            partition,
         )
         first, last = at.first[ends[0]], at.last[ends[1]]
         fits = sides.grows & (at.axis.widths(first, last) < 1)
@@ -95,7 +100,7 @@ def find_sides(at: WideAxis, lo: Ints, hi: Ints) -> Sides:
 
 def add_parts(at: WideAxis, sides: Sides, rows: Ints, drawn: Floats) -> tuple[Ints, Ints]:
     """Both ends, some of them one part further out; into small parts they are moved by others."""
-    chance = PARTS * (1 - 1 / (sides.right - sides.left + 2.0)) ** rows
+    chance = (1 - 1 / (sides.right - sides.left + 2.0)) ** rows
     ends = []
     for end, way, draw in ((sides.left, -1, drawn[:, 0]), (sides.right, 1, drawn[:, 1])):
         onward = np.clip(end + way, at.open, at.most)
