@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from kech.admission import Draft, Word, admitted
+from kech.axes import HIDING
 from kech.certificate import make_certificate
 from kech.certificate.cells import digest
 from kech.certificate.claims import shown_suppression
@@ -42,7 +43,6 @@ from kech.table import Table
 
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 TOLERANCE = 1e-9
-HIDING = ("auto", "tight")  # grids on which every edge hides among k rows
 NEARLY_ALL = 0.9  # share of rows with a value of their own
 
 
