@@ -21,7 +21,7 @@ from kech.rulers import Floats
 Boxes = tuple[Ints, Ints]  # the first and the last code of each class on each axis
 
 DRAWS = 3  # for each class and axis: its left end, its right end, a half
-HALVES = {"numeric": 3.0, "date": 3.0, "ordinal": 5.0, "set": 5.0}  # how often, in units of 2^-n: columns are not
+HALVES = {"numeric": 3.0, "date": 3.0, "ordinal": 6.0, "set": 6.0}  # how often, in units of 2^-n: columns are not
 # even, wide labels overlap, and orders and sets are short, so that many of their labels have no room
 FEWEST = 5  # rows; in smaller classes labels would have to be far wider
 FINE = 31  # units of the widest part an end is moved by anyway (a month of days)
