@@ -75,7 +75,7 @@ def test_the_json_of_the_nine_rows(nine):
 @pytest.mark.parametrize("seed", range(30))
 def test_a_release_costs_what_its_row_says(seed):
     case = random_case(seed)
-    grid = "loose" if case.grid == "auto" else case.grid  # in a handful of rows, what is widened by chance weighs a tenth
+    grid = "loose" if case.grid == "auto" else case.grid  # without labels widened by chance
     with kech.read_table(case.table, **case.roles) as table:
         spectrum = kech.compute_spectrum(table, grid=grid)
 
