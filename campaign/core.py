@@ -1,6 +1,7 @@
 """Core: what the harnesses share: a tally with its figure, kech as a user runs it, and work in a child process.
 
 A harness counts cases and faults it injected, and names every loss.  Its figure goes to campaign/results/NAME.json.
+Nothing of kech is imported before it is used: coverage and mutation are there first.
 """
 
 import io
@@ -21,9 +22,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from kech.cli import main
-from kech.errors import KechError
-
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
 SHOWN = 10  # losses that are printed
@@ -38,6 +36,7 @@ class Tally:
     faults: int = 0  # injected by the harness
     losses: list[str] = field(default_factory=list)
     figures: dict[str, Any] = field(default_factory=dict)
+    lists: dict[str, Any] = field(default_factory=dict)  # written down, not printed
     started: float = field(default_factory=time.monotonic)
 
     def expect(self, holds: bool, loss: str) -> bool:
@@ -66,6 +65,7 @@ class Tally:
             "commit": commit(),
             "date": datetime.now(UTC).strftime("%Y-%m-%d"),
             **self.figures,
+            **self.lists,
         }
         RESULTS.mkdir(exist_ok=True)
         draft = RESULTS / f".{self.name}.json"
@@ -90,6 +90,8 @@ class Outcome:
 
 def run_kech(*words: object) -> Outcome:
     """A command in this process; what main does not catch is raised."""
+    from kech.cli import main
+
     out, err, code = io.StringIO(), io.StringIO(), 0
     with redirect_stdout(out), redirect_stderr(err):
         try:
@@ -173,6 +175,8 @@ class Child:
 
 def work_aloud(says: Any, work: Callable[..., Any], given: tuple[Any, ...]) -> None:
     """Do the work and say how it ended; `say` lets the work tell how far it is."""
+    from kech.errors import KechError
+
     try:
         says.send(Answer("done", work(*given, say=lambda word: says.send(Answer(word, time.monotonic())))))
     except KechError as refusal:

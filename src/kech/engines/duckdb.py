@@ -2,6 +2,7 @@
 
 import os
 import re
+import secrets
 import shutil
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+from duckdb.func import PythonUDFType
 
 from kech.databases.address import Address
 from kech.engines.dialect import Dialect
@@ -46,6 +48,9 @@ class DuckDBEngine(SqlEngine):
         for name, value in settings.items():
             if value is not None:
                 self._run(f"SET {name} = {value}", "starting")
+        self.connection.create_function(
+            "kech_chance", chances, ["BIGINT"], "UBIGINT", type=PythonUDFType.ARROW, side_effects=True
+        )
 
     def _shut(self) -> None:
         self._finalizer()
@@ -211,6 +216,11 @@ class DuckDBEngine(SqlEngine):
             return self.connection.execute(sql).fetchall()
         except duckdb.Error as failure:
             raise refusal(failure, doing, self.memory) from None
+
+
+def chances(rows: Any) -> Any:
+    """A number for each row that nobody can know."""
+    return pa.Array.from_buffers(pa.uint64(), len(rows), [None, pa.py_buffer(secrets.token_bytes(8 * len(rows)))])
 
 
 def refusal(failure: Exception, doing: str, memory: str | None) -> KechError:
