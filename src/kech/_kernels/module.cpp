@@ -6,6 +6,7 @@
 #include "counting.hpp"
 #include "crowding.hpp"
 #include "cutting.hpp"
+#include "dealing.hpp"
 #include "gathering.hpp"
 #include "hilbert.hpp"
 #include "merging.hpp"
@@ -284,6 +285,15 @@ static Out<std::int64_t> classes_at(const Lattice& lattice, const Lattice::Node&
     return hand_over(std::move(found));
 }
 
+static Out<std::int64_t> draw_shares(Urns& urns, const In<std::int64_t>& point, const In<std::uint64_t>& chance) {
+    std::vector<std::int64_t> drawn;
+    {
+        nb::gil_scoped_release release;
+        drawn = urns.draw(point.data(), chance.data(), point.size());
+    }
+    return hand_over(std::move(drawn));
+}
+
 NB_MODULE(_kernels, m) {
     nb::class_<Widths>(m, "Widths")
         .def(nb::init<>())
@@ -325,6 +335,11 @@ NB_MODULE(_kernels, m) {
         .def("roll", &roll_lattice)
         .def("look", &look_at_nodes)
         .def("classes", &classes_at);
+    nb::class_<Urns>(m, "Urns")
+        .def("__init__", [](Urns* made, const In<std::int64_t>& starts, const In<std::int64_t>& rows) {
+            new (made) Urns(starts.data(), starts.size() - 1, rows.data());
+        })
+        .def("draw", &draw_shares);
     nb::class_<Search>(m, "Search")
         .def("__init__", &begin_search)
         .def("step", &Search::step, nb::call_guard<nb::gil_scoped_release>())

@@ -2,6 +2,7 @@
 
 import os
 import re
+import secrets
 import shutil
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,6 +12,7 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+from duckdb.func import PythonUDFType
 
 from kech.databases.address import Address
 from kech.engines.dialect import Dialect
@@ -52,6 +54,9 @@ class DuckDBEngine(SqlEngine):
         for name, value in settings.items():
             if value is not None:
                 self._run(f"SET {name} = {value}", "starting")
+        self.connection.create_function(
+            "kech_chance", chances, ["BIGINT"], "UBIGINT", type=PythonUDFType.ARROW, side_effects=True
+        )
 
     def _shut(self) -> None:
         self._finalizer()
@@ -238,7 +243,7 @@ class DuckDBEngine(SqlEngine):
         self._run(f"UPDATE {table} SET c{column} = {value} WHERE {where}", "reading the table")
 
     def _as_read(self, columns: Sequence[int]) -> str:
-        worded = [i for i in columns if i in self._numbered]
+        worded = [i for i in dict.fromkeys(columns) if i in self._numbered]
         cells = ", ".join(["kept.*", *(f"words{i}.c{i}" for i in worded)])
         joins = " ".join(f"JOIN words{i} ON words{i}.k{i} = kept.k{i}" for i in worded)
         return f"(SELECT {cells} FROM {self._named('kept')} AS kept {joins})"
@@ -291,6 +296,11 @@ class DuckDBEngine(SqlEngine):
             return self.connection.execute(sql).fetchall()
         except duckdb.Error as failure:
             raise refusal(failure, doing, self.memory) from None
+
+
+def chances(rows: Any) -> Any:
+    """A number for each row that nobody can know."""
+    return pa.Array.from_buffers(pa.uint64(), len(rows), [None, pa.py_buffer(secrets.token_bytes(8 * len(rows)))])
 
 
 def refusal(failure: Exception, doing: str, memory: str | None) -> KechError:

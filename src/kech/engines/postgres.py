@@ -1,5 +1,6 @@
 """PostgreSQL engine: the rows stay in the server, in temporary tables that only this session sees."""
 
+import secrets
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -86,9 +87,9 @@ class PostgresDialect(Dialect):
         """A text in small letters; ICU knows all scripts."""
         return f'lower({text} COLLATE "und-x-icu") COLLATE "C"'
 
-    def secret(self, key: str, row: str) -> str:
-        """A key for each row that nobody can know."""
-        return f"sha256(decode({self.literal(key)}, 'hex') || int8send({row}))"
+    def secret(self, row: str) -> str:
+        """A text for each row that nobody can know: its hash with a key of its own."""
+        return f"sha256(decode({self.literal(secrets.token_hex(32))}, 'hex') || int8send({row}))"
 
 
 class PostgresEngine(SqlEngine):

@@ -3,11 +3,11 @@
 In: a table `kept` of rows, numbered by r from 0, with columns c0, c1, ...  Out: facts, points and published rows.
 """
 
-import secrets
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kech.engines import ColumnFacts, Mapping1D, Output
+from kech.engines.dealing import Dealer, Labels, dealt, list_labels
 from kech.engines.dialect import (
     COMMA_NUMBER,
     DATE,
@@ -236,29 +237,21 @@ class SqlEngine(ABC):
     ) -> Any:
         """Each row gets the labels of its class.
 
-        Rows of a point that several classes share, or of which some are suppressed, are dealt out in one secret
-        order, and the whole table is written in another: the place of a row in the file says nothing about how
-        it was dealt.  Rows in no share are not published.
+        Rows leave the engine as narrow as they can, in an order nobody can know, and are dealt to their classes here:
+        of a point that several share, or of which some rows are suppressed, by a draw of its own for each row.
         """
         same = self._grouped_rows(mappings)
-        self._load_shares(shares, outputs)
-        deal, order = (self.dialect.secret(secrets.token_hex(32), "r") for _ in range(2))
-        rows = f"""FROM ({self._coded_rows(mappings)}) AS coded JOIN {self._named("points")} AS points ON {same}
-            JOIN {self._named("parts")} AS parts ON parts.p = points.p"""
-        dealt = f"""SELECT r, {order} AS h, points.p, split,
-            row_number() OVER (PARTITION BY points.p ORDER BY {deal}, r) AS i {rows} WHERE split"""
-        whole = f"SELECT r, {order} AS h, points.p, split, 1 AS i {rows} WHERE NOT split"
-        columns = ", ".join(
-            f"{self._published(o, j, for_csv)} AS {self.dialect.quote(o.name)}" for j, o in enumerate(outputs)
+        cells = {f"o{i}": self._published(o, i, for_csv) for i, o in enumerate(outputs) if o.source is not None}
+        also = "".join(f", {cell} AS {name}" for name, cell in cells.items())
+        labels = {i: self._labels(o, for_csv) for i, o in enumerate(outputs) if o.source is None}
+        columns = [o.source for o in outputs if o.source is not None]
+        weights = self._get(f"SELECT n FROM {self._named('points')} ORDER BY p", "publishing")
+        stream = self._stream(
+            f"""SELECT {", ".join(["CAST(points.p AS INTEGER) AS p", *cells])}
+            FROM ({self._coded_rows(mappings, also, columns)}) AS coded JOIN {self._named("points")} AS points ON {same}
+            ORDER BY {self.dialect.secret("coded.r")}"""
         )
-        return self._stream(
-            f"""SELECT {columns} FROM ({dealt} UNION ALL {whole}) AS dealt
-            JOIN {self._named("shares")} AS shares
-            ON shares.p = dealt.p AND (NOT dealt.split OR dealt.i BETWEEN shares.first AND shares.last)
-            JOIN {self._named("labels")} AS labels ON labels.class = shares.class
-            JOIN {self._as_read([o.source for o in outputs if o.source is not None])} AS kept ON kept.r = dealt.r
-            ORDER BY dealt.h, dealt.r"""
-        )
+        return dealt(stream, Dealer(shares, as_array(weights, "n", np.int64)), outputs, labels)
 
     def _hashed(self, cells: Mapping[str, tuple[str, str, str]], source: str) -> tuple[int, ...]:
         """Rows, and twice the sum of a hash of each row; for each column its cell, its type and what it holds.
@@ -310,14 +303,14 @@ class SqlEngine(ABC):
             self.group(mappings)
         return " AND ".join(f"coded.{key} = points.{key}" for key in Packing(mappings).names)
 
-    def _coded_rows(self, mappings: Sequence[Mapping1D]) -> str:
-        """The query for coded rows."""
+    def _coded_rows(self, mappings: Sequence[Mapping1D], also: str = "", columns: Sequence[int] = ()) -> str:
+        """The query for coded rows, and what else is wanted of `kept`: of these columns, as they were read."""
         packing = Packing(mappings)
         loaded = [self._load(m, stride) for m, stride in zip(mappings, packing.strides, strict=True)]
         sums = [" + ".join(loaded[j][0] for j in held) for held in packing.keys]
         keys = ", ".join(f"{added} AS {name}" for name, added in zip(packing.names, sums, strict=True))
         joins = " ".join(join for _, join in loaded)
-        return f"SELECT kept.r, {keys} FROM {self._named('kept')} AS kept {joins}"
+        return f"SELECT kept.r, {keys}{also} FROM {self._as_read(columns)} AS kept {joins}"
 
     def _reads(self, column: int, kind: str) -> str:
         """How a distinct value is read as a number, as seconds since 1970, or as text."""
@@ -373,17 +366,12 @@ class SqlEngine(ABC):
             return f"coalesce(m{column}.part, {mapping.null * stride})", f"LEFT {join}"
         return f"m{column}.part", join
 
-    def _load_shares(self, shares: Mapping[str, NDArray[np.int64]], outputs: Sequence[Output]) -> None:
-        labels = {f"l{j}": pa.array(o.labels, pa.string()) for j, o in enumerate(outputs) if o.source is None}
-        classes = len(next(iter(labels.values())))
-        self._put_named("shares", pa.table(dict(shares)), "loading labels")
-        self._put_named("labels", pa.table({"class": np.arange(classes), **labels}), "loading labels")
-        self._make(
-            "parts",
-            f"""SELECT shares.p, count(*) > 1 OR max(last) < max(n) AS split FROM {self._named("shares")} AS shares
-            JOIN {self._named("points")} AS points ON points.p = shares.p GROUP BY shares.p""",
-            "loading labels",
-        )
+    def _labels(self, output: Output, for_csv: bool) -> Labels:
+        """The labels of the classes as they are published, each looked at once."""
+        labels = list_labels(output.labels)
+        self._put_named("labels", pa.table({"i": np.arange(len(labels.texts)), "l0": labels.texts}), "loading labels")
+        query = f"SELECT {self._published(output, 0, for_csv)} AS x FROM {self._named('labels')} ORDER BY i"
+        return replace(labels, texts=self._get(query, "loading labels")["x"].cast(pa.string()).combine_chunks())
 
     def _published(self, output: Output, position: int, for_csv: bool) -> str:
         """Labels and text, defused for CSV; numbers and dates; anything else as text."""
