@@ -11,6 +11,7 @@
 #include "gathering.hpp"
 #include "hilbert.hpp"
 #include "merging.hpp"
+#include "numbering.hpp"
 #include "ordering.hpp"
 #include "peeling.hpp"
 #include "reaching.hpp"
@@ -265,6 +266,17 @@ static nb::tuple repair_classes(const Codes& codes, const Codes& secrets, const 
                           hand_over(std::move(found.rows)));
 }
 
+static Out<std::uint32_t> number_words(Words& words, const In<std::uint8_t>& bits, std::size_t bit,
+                                       const In<std::int32_t>& ends, const In<std::uint8_t>& letters) {
+    std::vector<std::uint32_t> numbers(ends.size() ? ends.size() - 1 : 0);
+    {
+        nb::gil_scoped_release release;
+        const auto* text = reinterpret_cast<const char*>(letters.data());
+        words.number(bits.size() ? bits.data() : nullptr, bit, ends.data(), text, numbers.size(), numbers.data());
+    }
+    return hand_over(std::move(numbers));
+}
+
 // A counter looks at codes and weights as long as it lives.
 struct HeldCounter {
     Codes codes;
@@ -402,6 +414,15 @@ NB_MODULE(_kernels, m) {
     nb::class_<HeldCounter>(m, "BoxCounter")
         .def("__init__", &hold_counter, array, array)
         .def("count", &count_boxes, array, array, one);
+    nb::class_<Words>(m, "Words")
+        .def(nb::init<>())
+        .def("number", &number_words)
+        .def("texts", [](const Words& words) {
+            std::vector<std::uint8_t> letters(words.letters().begin(), words.letters().end());
+            return nb::make_tuple(hand_over(std::vector<std::int64_t>(words.ends())), hand_over(std::move(letters)));
+        })
+        .def_prop_ro("count", [](const Words& words) { return words.ends().size(); })
+        .def_prop_ro("bytes", [](const Words& words) { return words.letters().size(); });
     nb::class_<Lattice>(m, "Lattice")
         .def("__init__", &begin_lattice, array, array)
         .def("add_axis", &add_axis, array, array)

@@ -204,9 +204,9 @@ class SparkEngine(SqlEngine):
         with refusals(doing):
             self.session.sql(query).localCheckpoint().createOrReplaceTempView(name)  # plans of plans grow without end
 
-    def _overwrite(self, cell: str, value: str, where: str) -> None:
-        others = [f"c{i}" for i in self.types if f"c{i}" != cell]
-        chosen = f"CASE WHEN {where} THEN {value} ELSE {cell} END AS {cell}"
+    def _overwrite(self, column: int, value: str, where: str) -> None:
+        others = [f"c{i}" for i in self.types if i != column]
+        chosen = f"CASE WHEN {where} THEN {value} ELSE c{column} END AS c{column}"
         self._create("kept", f"SELECT {', '.join(['r', *others, chosen])} FROM kept", "reading the table")
 
     def _define(self, name: str, query: str) -> None:
