@@ -6,6 +6,7 @@ matter, a point consists of grains: its rows told apart by their sensitive value
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from math import prod
 from typing import Any, TypeVar, cast
 from warnings import warn
@@ -165,13 +166,14 @@ def build_points(
     axes, mappings = (tuple(part) for part in zip(*coded, strict=True))
     warn_of_text(table, mappings)
     origin = Origin(table, grid, steps, with_secrets, coarse)
-    if steps or not looks_too_many(table, axes, mappings, most):
+    sample = cache(partial(sample_rows, table, mappings))
+    if steps or not looks_too_many(table, axes, sample, most):
         try:
             return group_points(origin, axes, mappings, most)
         except TooManyPoints:
             if steps:
                 raise
-    return coarse_points(origin, axes, mappings, most)
+    return coarse_points(origin, axes, mappings, sample(), most)
 
 
 def warn_of_text(table: Table, mappings: Sequence[Mapping1D]) -> None:
@@ -185,11 +187,11 @@ def warn_of_text(table: Table, mappings: Sequence[Mapping1D]) -> None:
             warn(DoubtfulColumn(column, hint.says), stacklevel=2)
 
 
-def looks_too_many(table: Table, axes: Sequence[Axis], mappings: Sequence[Mapping1D], most: int) -> bool:
+def looks_too_many(table: Table, axes: Sequence[Axis], sample: Callable[[], Codes], most: int) -> bool:
     """Whether a sample of rows alone has more points than are allowed, so that grouping all is in vain."""
     if min(table.rows, prod(axis.size for axis in axes)) <= most:
         return False
-    return len(np.unique(point_keys(sample_rows(table, mappings)))) > most
+    return len(np.unique(point_keys(sample()))) > most
 
 
 def sample_rows(table: Table, mappings: Sequence[Mapping1D]) -> Codes:
@@ -198,10 +200,11 @@ def sample_rows(table: Table, mappings: Sequence[Mapping1D]) -> Codes:
     return table.engine.code_rows(mappings, every=max(table.rows // rows, 1))
 
 
-def coarse_points(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], most: int) -> Points:
+def coarse_points(
+    origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], sample: Codes, most: int
+) -> Points:
     """Points on axes that are just coarse enough; where the sample promised too much, still coarser ones."""
     coarse, table = origin.coarse, origin.table
-    sample = sample_rows(table, mappings)
     step = fitting_step(axes, sample, table.rows, most, coarse.k, rounding=coarse.rounding)
     while True:
         report("making axes coarser")

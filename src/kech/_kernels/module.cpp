@@ -10,6 +10,7 @@
 #include "gathering.hpp"
 #include "hilbert.hpp"
 #include "merging.hpp"
+#include "numbering.hpp"
 #include "ordering.hpp"
 #include "peeling.hpp"
 #include "reaching.hpp"
@@ -223,6 +224,17 @@ static nb::tuple repair_classes(const Codes& codes, const Codes& secrets, const 
                           hand_over(std::move(found.rows)));
 }
 
+static Out<std::uint32_t> number_words(Words& words, const In<std::uint8_t>& bits, std::size_t bit,
+                                       const In<std::int32_t>& ends, const In<std::uint8_t>& letters) {
+    std::vector<std::uint32_t> numbers(ends.size() ? ends.size() - 1 : 0);
+    {
+        nb::gil_scoped_release release;
+        const auto* text = reinterpret_cast<const char*>(letters.data());
+        words.number(bits.size() ? bits.data() : nullptr, bit, ends.data(), text, numbers.size(), numbers.data());
+    }
+    return hand_over(std::move(numbers));
+}
+
 static Out<std::int64_t> count_boxes(const BoxCounter& counter, const Codes& lo, const Codes& hi, std::int64_t enough) {
     std::vector<std::int64_t> found;
     {
@@ -304,6 +316,15 @@ NB_MODULE(_kernels, m) {
             new (made) BoxCounter(codes.data(), weights.data(), codes.shape(0), codes.shape(1));
         }, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
         .def("count", &count_boxes);
+    nb::class_<Words>(m, "Words")
+        .def(nb::init<>())
+        .def("number", &number_words)
+        .def("texts", [](const Words& words) {
+            std::vector<std::uint8_t> letters(words.letters().begin(), words.letters().end());
+            return nb::make_tuple(hand_over(std::vector<std::int64_t>(words.ends())), hand_over(std::move(letters)));
+        })
+        .def_prop_ro("count", [](const Words& words) { return words.ends().size(); })
+        .def_prop_ro("bytes", [](const Words& words) { return words.letters().size(); });
     nb::class_<Lattice>(m, "Lattice")
         .def("__init__", [](Lattice* made, const Codes& codes, const In<std::int64_t>& weights) {
             new (made) Lattice(codes.data(), weights.data(), codes.shape(0), codes.shape(1));

@@ -14,16 +14,21 @@ import pyarrow as pa
 from duckdb.func import PythonUDFType
 
 from kech.databases.address import Address
+from kech.engines import Output
+from kech.engines.dealing import Listed, list_values
 from kech.engines.dialect import Dialect
 from kech.engines.sql import EngineFailed, SqlEngine
+from kech.engines.words import TYPES, Numbering, TooManyWords
 from kech.errors import BadColumns, KechError, OutOfMemory, ResourceError, UnreadableFile
 from kech.files import claim_folder
 
 SHARE = 0.3  # of the memory that is allowed; points, classes and the interpreter need the rest
 A_THREAD = 250_000_000  # bytes of memory for each thread: with less, DuckDB cannot even spill
 MOST_THREADS = 256
+PIECE = 122_880  # rows that DuckDB keeps together
 NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BIGNUM)$")
 DATE_TYPES = re.compile(r"(DATE|TIMESTAMP.*)$")
+SAME_IN_ARROW = re.compile(r"(U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|VARCHAR|BOOLEAN|DATE|TIMESTAMP)$")
 TEXT_TYPES = re.compile(r"(VARCHAR|ENUM.*|BOOLEAN|UUID|\"NULL\")$")
 
 
@@ -39,6 +44,8 @@ class DuckDBEngine(SqlEngine):
         self.connection = duckdb.connect(":memory:")
         self._source = ""  # what the rows were read from, if they can be read again
         self._origin: tuple[Path, os.stat_result] | None = None
+        self._numbered: dict[int, Any] = {}  # columns whose texts are words, and the types of their numbers
+        self._threads = threads
         self._finalizer = weakref.finalize(self, shut, self.connection, self.folder, held)
         settings = {
             "enable_progress_bar": "false",
@@ -140,15 +147,53 @@ class DuckDBEngine(SqlEngine):
     def _store(self, source: str, names: Mapping[int, str], nulls: Sequence[str], path: object) -> None:
         picked = ", ".join(f"{self.dialect.quote(name)} AS c{i}" for i, name in names.items())
         try:
-            self._run(f"CREATE TABLE source AS SELECT {picked} FROM {source}", "reading the table")
+            self._fill(f"SELECT {picked} FROM {source}", again=source != "incoming")
         except EngineFailed:
             raise UnreadableFile(path, "it is damaged or not in the format its name says.") from None
-        described = self._run("DESCRIBE source", "reading the table")
-        self.types = {int(name[1:]): str(kind) for name, kind, *_ in described}
         if nulls:  # only now: while it reads Parquet, DuckDB believes the file's statistics, which know no NaN
-            mended = ", ".join(f"{self.dialect.without(f'c{i}', self.types[i], nulls)} AS c{i}" for i in names)
-            self._run(f"CREATE OR REPLACE TABLE source AS SELECT {mended} FROM source", "reading the table")
+            self._mend(nulls)
         self._run("CREATE VIEW kept AS SELECT rowid AS r, * FROM source", "reading the table")
+
+    def _fill(self, query: str, *, again: bool) -> None:
+        """Keep the rows of a query.  Texts become numbers where they are few; that may take reading them again."""
+        described = self._run(f"DESCRIBE {query}", "reading the table")
+        self.types = {int(name[1:]): str(kind) for name, kind, *_ in described}
+        texts = [i for i, kind in self.types.items() if kind == "VARCHAR"]
+        while again and texts and all(map(SAME_IN_ARROW.match, self.types.values())):
+            try:
+                self._fill_numbered(query, Numbering(texts, self._threads))
+                return
+            except TooManyWords as found:
+                texts.remove(found.column)
+            except EngineFailed:  # also where the texts of a batch are too long for Arrow
+                break
+        self._numbered = {}
+        self._run(f"CREATE OR REPLACE TABLE source AS {query}", "reading the table")
+
+    def _fill_numbered(self, query: str, numbering: Numbering) -> None:
+        self._numbered = {i: numbering.kind(i) for i in numbering.words}
+        cells = ", ".join(f"k{i} UTINYINT" if i in self._numbered else f"c{i} {t}" for i, t in self.types.items())
+        self._run(f"CREATE OR REPLACE TABLE source ({cells})", "reading the table")
+        for piece in numbering.number(self._stream(query, "reading the table", PIECE)):
+            for i, kind in self._numbered.items():
+                if kind != (wider := numbering.kind(i)):
+                    self._run(f"ALTER TABLE source ALTER k{i} TYPE {TYPES[wider.itemsize]}", "reading the table")
+                    self._numbered[i] = wider
+            self.connection.register("incoming", piece)
+            self._run("INSERT INTO source SELECT * FROM incoming", "reading the table")
+            self.connection.unregister("incoming")
+        for i in self._numbered:
+            self._put(f"words{i}", numbering.listed(i), "reading the table")
+
+    def _mend(self, nulls: Sequence[str]) -> None:
+        """Texts that mean NULL become NULL."""
+        cells = {i: f"{self.dialect.without(f'c{i}', kind, nulls)} AS c{i}" for i, kind in self.types.items()}
+        for i in self._numbered:
+            self._run(f"CREATE OR REPLACE TABLE words{i} AS SELECT k{i}, {cells[i]} FROM words{i}", "reading the table")
+            cells[i] = f"k{i}"
+        if len(self._numbered) < len(cells):
+            mended = ", ".join(cells.values())
+            self._run(f"CREATE OR REPLACE TABLE source AS SELECT {mended} FROM source", "reading the table")
 
     def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
         """The source is read once more, all its columns."""
@@ -177,8 +222,36 @@ class DuckDBEngine(SqlEngine):
     def _create(self, name: str, query: str, doing: str) -> None:
         self._run(f"CREATE TABLE {name} AS {query}", doing)
 
-    def _overwrite(self, cell: str, value: str, where: str) -> None:
-        self._run(f"UPDATE source SET {cell} = {value} WHERE {where}", "reading the table")
+    def _overwrite(self, column: int, value: str, where: str) -> None:
+        table = f"words{column}" if column in self._numbered else "source"
+        self._run(f"UPDATE {table} SET c{column} = {value} WHERE {where}", "reading the table")
+
+    def _as_read(self, columns: Sequence[int]) -> str:
+        worded = [i for i in columns if i in self._numbered]
+        cells = ", ".join(["kept.*", *(f"words{i}.c{i}" for i in worded)])
+        joins = " ".join(f"JOIN words{i} ON words{i}.k{i} = kept.k{i}" for i in worded)
+        return f"(SELECT {cells} FROM {self._named('kept')} AS kept {joins})"
+
+    def _counts(self, column: int, value: str) -> str:
+        if column not in self._numbered:
+            return super()._counts(column, value)
+        numbers = f"SELECT k{column}, count(*) AS n, min(r) + 1 AS first FROM {self._named('kept')} GROUP BY k{column}"
+        return f"""SELECT {value} AS value, CAST(sum(n) AS BIGINT) AS n, min(first) AS first
+            FROM ({numbers}) AS numbers JOIN words{column} USING (k{column}) GROUP BY value"""
+
+    def _keys(self, column: int) -> tuple[str, str, bool]:
+        if column not in self._numbered:
+            return super()._keys(column)
+        return f"k{column}", f"(SELECT k{column} AS key, c{column} AS value FROM words{column})", False
+
+    def _listed(self, output: Output, for_csv: bool) -> Listed | None:
+        if output.source not in self._numbered:
+            return super()._listed(output, for_csv)
+        published = self._published(output, 0, for_csv)
+        words = self._get(
+            f"SELECT {published} AS x FROM words{output.source} AS kept ORDER BY k{output.source}", "publishing"
+        )
+        return list_values(words["x"].combine_chunks())
 
     def _define(self, name: str, query: str) -> None:
         self._run(f"CREATE VIEW {name} AS {query}", "leaving rows out")
@@ -197,19 +270,19 @@ class DuckDBEngine(SqlEngine):
         except duckdb.Error as failure:
             raise refusal(failure, doing, self.memory) from None
 
-    def _stream(self, query: str) -> Any:
+    def _stream(self, query: str, doing: str = "publishing", rows: int = 100_000) -> Any:
         try:
-            reader = self.connection.cursor().sql(query).to_arrow_reader(100_000)
+            reader = self.connection.cursor().sql(query).to_arrow_reader(rows)
         except duckdb.Error as failure:
-            raise refusal(failure, "publishing", self.memory) from None
-        return pa.RecordBatchReader.from_batches(reader.schema, self._batches(reader))
+            raise refusal(failure, doing, self.memory) from None
+        return pa.RecordBatchReader.from_batches(reader.schema, self._batches(reader, doing))
 
-    def _batches(self, reader: Any) -> Iterator[Any]:
+    def _batches(self, reader: Any, doing: str = "publishing") -> Iterator[Any]:
         """The batches of a query; a failure on the way does not quote the rows."""
         try:
             yield from reader
         except (duckdb.Error, pa.ArrowException, OSError) as failure:
-            raise refusal(failure, "publishing", self.memory) from None
+            raise refusal(failure, doing, self.memory) from None
 
     def _run(self, sql: str, doing: str) -> list[Any]:
         try:

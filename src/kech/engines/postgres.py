@@ -180,8 +180,8 @@ class PostgresEngine(SqlEngine):
     def _create(self, name: str, query: str, doing: str) -> None:
         self._run(f"CREATE TEMP TABLE {name} AS {query}", doing)
 
-    def _overwrite(self, cell: str, value: str, where: str) -> None:
-        self._run(f"UPDATE kept SET {cell} = {value} WHERE {where}", "reading the table")
+    def _overwrite(self, column: int, value: str, where: str) -> None:
+        self._run(f"UPDATE kept SET c{column} = {value} WHERE {where}", "reading the table")
 
     def _define(self, name: str, query: str) -> None:
         self._run(f"CREATE TEMP VIEW {name} AS {query}", "leaving rows out")

@@ -167,7 +167,7 @@ class SparkEngine(SqlEngine):
         same = self._grouped_rows(mappings)
         self._load_shares(shares, outputs)
         deal, order = self.dialect.secret("r"), self.dialect.secret("r")
-        rows = f"""FROM {self._named("coded")} AS coded JOIN {self._named("points")} AS points ON {same}
+        rows = f"""FROM ({self._coded_rows(mappings)}) AS coded JOIN {self._named("points")} AS points ON {same}
             JOIN {self._named("parts")} AS parts ON parts.p = points.p"""
         dealt = f"""SELECT r, {order} AS h, points.p, split,
             row_number() OVER (PARTITION BY points.p ORDER BY {deal}, r) AS i {rows} WHERE split"""
@@ -204,9 +204,9 @@ class SparkEngine(SqlEngine):
         with refusals(doing):
             self.session.sql(query).localCheckpoint().createOrReplaceTempView(name)  # plans of plans grow without end
 
-    def _overwrite(self, cell: str, value: str, where: str) -> None:
-        others = [f"c{i}" for i in self.types if f"c{i}" != cell]
-        chosen = f"CASE WHEN {where} THEN {value} ELSE {cell} END AS {cell}"
+    def _overwrite(self, column: int, value: str, where: str) -> None:
+        others = [f"c{i}" for i in self.types if i != column]
+        chosen = f"CASE WHEN {where} THEN {value} ELSE c{column} END AS c{column}"
         self._create("kept", f"SELECT {', '.join(['r', *others, chosen])} FROM kept", "reading the table")
 
     def _define(self, name: str, query: str) -> None:
