@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import Widths
-from kech.axes import Axis, Codes, build_line_axis, build_rank_axis, build_tree_axis
+from kech.axes import HIDING, Axis, Codes, build_line_axis, build_rank_axis, build_tree_axis
 from kech.coarsening import cover, covering_error, fitting_step, joint_error, point_keys, rounded
 from kech.engines import Mapping1D
 from kech.errors import BadHierarchy, BadOption, DoubtfulColumn, NeedsMemory, NoQuasiIdentifier, TooManyPoints
@@ -307,11 +307,11 @@ def build_axis(table: Table, column: str, grid: str | float, *, steps: bool = Fa
     has_null = table.facts(column).nulls > 0
     kind = "text" if hierarchy is not None else table.kind(column)
     values, counts = table.engine.count_values(table.index(column), kind)
+    step = check_grid(choice.grid if choice.grid is not None else grid)
     if kind == "text":
-        axis = text_axis(column, values, counts, has_null, choice, hierarchy)
+        axis = text_axis(column, values, counts, has_null, choice, hierarchy, step)
     else:
-        step = check_grid(choice.grid if choice.grid is not None else grid)
-        step = "steps" if steps and step in ("auto", "tight") else step
+        step = "steps" if steps and step in HIDING else step
         axis = build_line_axis(column, values, counts, has_null, is_date=kind == "date", grid=step)
     return axis, Mapping1D(table.index(column), kind, values, axis.codes, max(axis.null, 0))
 
@@ -330,6 +330,7 @@ def text_axis(
     has_null: bool,
     choice: AxisChoice,
     hierarchy: Any,
+    grid: str | float,
 ) -> Axis:
     """A hierarchy where there is one, an order where one is named, prefixes for codes, sets for the rest."""
     if hierarchy is not None:
@@ -338,23 +339,23 @@ def text_axis(
         unknown = len(set(values) - set(choice.order))
         if unknown:
             raise BadHierarchy(f"order of {column}", None, f"{unknown} values of the column are missing from it.")
-        return build_rank_axis(column, values, choice.order, has_null, ordinal=True)
+        return build_rank_axis(column, values, choice.order, has_null, ordinal=True, grid=grid)
     if choice.kind == "star":
         return build_tree_axis(column, values, star_tree(values), has_null)
     if looks_like_codes(values) and choice.kind != "set":
         return build_tree_axis(column, values, build_prefix_tree(values), has_null)
     by_rows = [values[i] for i in np.argsort(-counts, kind="stable")]
-    return build_rank_axis(column, values, by_rows, has_null, ordinal=False)
+    return build_rank_axis(column, values, by_rows, has_null, ordinal=False, grid=grid)
 
 
 def check_grid(grid: str | float) -> str | float:
-    """Auto, tight, exact, or a positive step."""
-    if grid in ("auto", "tight", "exact"):
+    """Auto, loose, tight, exact, or a positive step."""
+    if grid in (*HIDING, "exact"):
         return grid
     try:
         step = float(grid)
     except ValueError:
         step = 0.0
     if not 0 < step < float("inf"):
-        raise BadOption("--grid", "auto, tight, exact, or a step greater than 0 (for dates, in days).")
+        raise BadOption("--grid", "auto, loose, tight, exact, or a step greater than 0 (for dates, in days).")
     return step
