@@ -74,6 +74,18 @@ inline void check_range(const Widths& widths, std::size_t axis, Code lo, Code hi
     require(0 <= lo && lo <= hi && static_cast<std::size_t>(hi) < widths.codes(axis), "there is no such range of codes");
 }
 
+// -- urns -----------------------------------------------------------------------------------------------------
+
+inline void check_urns(std::span<const std::int64_t> starts, std::span<const std::int64_t> rows) {
+    require(!starts.empty() && starts.front() == 0 && std::is_sorted(starts.begin(), starts.end()), "urns lie one after the other");
+    require(starts.back() == static_cast<std::int64_t>(rows.size()), "every share is in an urn");
+    std::int64_t total = 0;
+    for (std::int64_t some : rows) {
+        require(some >= 0 && some <= most_rows - total, "a share has no less than no rows, and all have less than 2^53");
+        total += some;
+    }
+}
+
 // -- points ---------------------------------------------------------------------------------------------------
 
 struct Grid {

@@ -348,6 +348,7 @@ static Out<std::int64_t> draw_shares(Urns& urns, const In<std::int64_t>& point, 
     std::vector<std::int64_t> drawn;
     {
         nb::gil_scoped_release release;
+        require(point.size() == chance.size(), "there is a chance for each row");
         drawn = urns.draw(point.data(), chance.data(), point.size());
     }
     return hand_over(std::move(drawn));
@@ -431,9 +432,10 @@ NB_MODULE(_kernels, m) {
         .def("classes", &classes_at);
     nb::class_<Urns>(m, "Urns")
         .def("__init__", [](Urns* made, const In<std::int64_t>& starts, const In<std::int64_t>& rows) {
+            check_urns(look(starts), look(rows));
             new (made) Urns(starts.data(), starts.size() - 1, rows.data());
-        })
-        .def("draw", &draw_shares);
+        }, array, array)
+        .def("draw", &draw_shares, array, array);
     nb::class_<Search>(m, "Search")
         .def("__init__", &begin_search, array, one, array, one, one, array, array, array, one)
         .def("step", &step_on)
