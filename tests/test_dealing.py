@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kech._kernels import Urns
 from kech.engines import Output
-from kech.engines.dealing import Dealer, dealt, list_labels
+from kech.engines.dealing import Dealer, dealt, list_values
 
 
 def urns_of(*points):
@@ -98,9 +98,9 @@ class Watched:
 @given(st.lists(st.sampled_from(["a", "b", "", None]), min_size=1, max_size=6), st.lists(st.integers(0, 5), max_size=9))
 def test_labels_are_those_of_the_classes_and_no_others(labels, classes):
     classes = [c % len(labels) for c in classes]
-    found = list_labels(labels).of(np.array(classes, np.int64))
+    found = list_values(pa.array(labels, pa.string())).of(np.array(classes, np.int64))
     assert found.to_pylist() == [labels[c] for c in classes]
-    assert sorted(found.dictionary.to_pylist()) == sorted({labels[c] for c in classes} - {None})
+    assert found.dictionary.to_pylist() == sorted({labels[c] for c in classes} - {None})
 
 
 def test_rows_pass_one_batch_after_the_other():
@@ -113,7 +113,8 @@ def test_rows_pass_one_batch_after_the_other():
 
     stream = pa.RecordBatchReader.from_batches(pa.schema([("p", pa.int32()), ("o1", pa.int64())]), batches())
     dealer = Dealer(shares_of((0, 0, 20), (1, 1, 5)), np.array([20, 20]))
-    rows = dealt(stream, dealer, [Output("x", None, ["low", None]), Output("p", 1)], {0: list_labels(["low", None])})
+    lists = {0: list_values(pa.array(["low", None]))}
+    rows = dealt(stream, dealer, [Output("x", None, ["low", None]), Output("p", 1)], lists)
     first = rows.read_next_batch()
     assert seen == [0]
     found = pa.Table.from_batches([first, *rows]).to_pydict()

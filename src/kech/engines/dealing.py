@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from kech._kernels import Urns
@@ -18,7 +19,6 @@ from kech.engines import Output
 
 Ints = NDArray[np.int64]
 NOBODY = -1  # the class of rows that are not published
-LABEL = pa.dictionary(pa.int32(), pa.string())
 
 
 class Dealer:
@@ -51,39 +51,52 @@ class Dealer:
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
-    """The labels of one column: each text once, and which of them every class has."""
+class Listed:
+    """Values that are each held once, and which of them every number stands for."""
 
-    texts: Any
-    code: NDArray[np.int32]  # one more than the last where a class has none
+    values: Any
+    code: NDArray[np.int32]  # one more than the last where a number stands for nothing
 
-    def of(self, classes: Ints) -> Any:
-        """The label of each row, by its class; texts that no row has are left out."""
-        codes = self.code[classes]
-        used = np.bincount(codes, minlength=len(self.texts) + 1)[:-1] > 0
+    @property
+    def kind(self) -> Any:
+        """The type of a column of them; texts stay listed."""
+        kind = self.values.type
+        return pa.dictionary(pa.int32(), kind) if pa.types.is_string(kind) else kind
+
+    def of(self, numbers: NDArray[Any]) -> Any:
+        """The value of each row; what no row has is left out."""
+        codes = self.code[numbers]
+        used = np.bincount(codes, minlength=len(self.values) + 1)[:-1] > 0
         place = np.r_[np.cumsum(used, dtype=np.int32) - np.int32(1), np.int32(0)]
-        listed = pa.array(place[codes], mask=codes == len(self.texts))
-        return pa.DictionaryArray.from_arrays(listed, self.texts.filter(pa.array(used)))
+        indices = pa.array(place[codes], mask=codes == len(self.values))
+        values = self.values.filter(pa.array(used))
+        return pa.DictionaryArray.from_arrays(indices, values) if self.kind != values.type else values.take(indices)
 
 
-def list_labels(labels: Sequence[str | None]) -> Labels:
-    """The labels of all classes."""
-    coded = pa.array(labels, pa.string()).dictionary_encode()
-    return Labels(coded.dictionary, coded.indices.fill_null(len(coded.dictionary)).to_numpy())
+def list_values(values: Any) -> Listed:
+    """What an Arrow array holds at each place; the list is sorted, so it does not tell what came first."""
+    coded = values.dictionary_encode()
+    order = pc.array_sort_indices(coded.dictionary)
+    place = np.r_[np.argsort(order.to_numpy()), len(order)].astype(np.int32)
+    return Listed(coded.dictionary.take(order), place[coded.indices.fill_null(len(order)).to_numpy()])
 
 
-def dealt(stream: Any, dealer: Dealer, outputs: Sequence[Output], labels: Mapping[int, Labels]) -> Any:
-    """Rows as they are published; columns of the stream are p, and o<i> for each output that is no label."""
-    kinds = [LABEL if i in labels else stream.schema.field(f"o{i}").type for i in range(len(outputs))]
+def dealt(stream: Any, dealer: Dealer, outputs: Sequence[Output], lists: Mapping[int, Listed]) -> Any:
+    """Rows as they are published: columns of the stream are p, and o<i> for each output that is no label.
+
+    What is listed stands there as a number, and labels have the numbers of the classes.
+    """
+    kinds = [lists[i].kind if i in lists else stream.schema.field(f"o{i}").type for i in range(len(outputs))]
     schema = pa.schema([pa.field(output.name, kind) for output, kind in zip(outputs, kinds, strict=True)])
-    return pa.RecordBatchReader.from_batches(schema, _dealt(stream, dealer, schema, labels))
+    return pa.RecordBatchReader.from_batches(schema, _dealt(stream, dealer, schema, lists))
 
 
-def _dealt(stream: Any, dealer: Dealer, schema: Any, labels: Mapping[int, Labels]) -> Iterator[Any]:
+def _dealt(stream: Any, dealer: Dealer, schema: Any, lists: Mapping[int, Listed]) -> Iterator[Any]:
     for batch in stream:
         classes = dealer.deal(batch.column("p").to_numpy().astype(np.int64))
         published = classes != NOBODY
         rows = batch if published.all() else batch.filter(pa.array(published))
-        theirs = classes[published]
-        columns = [labels[i].of(theirs) if i in labels else rows.column(f"o{i}") for i in range(len(schema))]
+        cells: dict[str, Any] = dict(zip(rows.schema.names, rows.columns, strict=True))
+        found = {i: cells[f"o{i}"].to_numpy() if f"o{i}" in cells else classes[published] for i in lists}
+        columns = [lists[i].of(found[i]) if i in lists else cells[f"o{i}"] for i in range(len(schema))]
         yield pa.record_batch(columns, schema=schema)

@@ -15,6 +15,8 @@ import pyarrow as pa
 from duckdb.func import PythonUDFType
 
 from kech.databases.address import Address
+from kech.engines import Output
+from kech.engines.dealing import Listed, list_values
 from kech.engines.dialect import Dialect
 from kech.engines.sql import EngineFailed, SqlEngine
 from kech.engines.words import TYPES, Numbering
@@ -259,6 +261,15 @@ class DuckDBEngine(SqlEngine):
         if column not in self._numbered:
             return super()._keys(column)
         return f"k{column}", f"(SELECT k{column} AS key, c{column} AS value FROM words{column})", False
+
+    def _listed(self, output: Output, for_csv: bool) -> Listed | None:
+        if output.source not in self._numbered:
+            return super()._listed(output, for_csv)
+        published = self._published(output, 0, for_csv)
+        words = self._get(
+            f"SELECT {published} AS x FROM words{output.source} AS kept ORDER BY k{output.source}", "publishing"
+        )
+        return list_values(words["x"].combine_chunks())
 
     def _define(self, name: str, query: str) -> None:
         self._run(f"CREATE VIEW {name} AS {query}", "leaving rows out")

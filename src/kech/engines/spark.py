@@ -167,7 +167,7 @@ class SparkEngine(SqlEngine):
         same = self._grouped_rows(mappings)
         self._load_shares(shares, outputs)
         deal, order = self.dialect.secret("r"), self.dialect.secret("r")
-        rows = f"""FROM {self._named("coded")} AS coded JOIN {self._named("points")} AS points ON {same}
+        rows = f"""FROM ({self._coded_rows(mappings)}) AS coded JOIN {self._named("points")} AS points ON {same}
             JOIN {self._named("parts")} AS parts ON parts.p = points.p"""
         dealt = f"""SELECT r, {order} AS h, points.p, split,
             row_number() OVER (PARTITION BY points.p ORDER BY {deal}, r) AS i {rows} WHERE split"""

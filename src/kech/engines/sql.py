@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kech.engines import ColumnFacts, Mapping1D, Output
-from kech.engines.dealing import Dealer, Labels, dealt, list_labels
+from kech.engines.dealing import Dealer, Listed, dealt, list_values
 from kech.engines.dialect import (
     COMMA_NUMBER,
     DATE,
@@ -241,17 +241,20 @@ class SqlEngine(ABC):
         of a point that several share, or of which some rows are suppressed, by a draw of its own for each row.
         """
         same = self._grouped_rows(mappings)
-        cells = {f"o{i}": self._published(o, i, for_csv) for i, o in enumerate(outputs) if o.source is not None}
+        lists = {i: found for i, o in enumerate(outputs) if (found := self._listed(o, for_csv)) is not None}
+        cells = {
+            f"o{i}": f"kept.{self._keys(o.source)[0]}" if i in lists else self._published(o, i, for_csv)
+            for i, o in enumerate(outputs)
+            if o.source is not None
+        }
         also = "".join(f", {cell} AS {name}" for name, cell in cells.items())
-        labels = {i: self._labels(o, for_csv) for i, o in enumerate(outputs) if o.source is None}
-        columns = [o.source for o in outputs if o.source is not None]
         weights = self._get(f"SELECT n FROM {self._named('points')} ORDER BY p", "publishing")
         stream = self._stream(
             f"""SELECT {", ".join(["CAST(points.p AS INTEGER) AS p", *cells])}
-            FROM ({self._coded_rows(mappings, also, columns)}) AS coded JOIN {self._named("points")} AS points ON {same}
+            FROM ({self._coded_rows(mappings, also)}) AS coded JOIN {self._named("points")} AS points ON {same}
             ORDER BY {self.dialect.secret("coded.r")}"""
         )
-        return dealt(stream, Dealer(shares, as_array(weights, "n", np.int64)), outputs, labels)
+        return dealt(stream, Dealer(shares, as_array(weights, "n", np.int64)), outputs, lists)
 
     def _hashed(self, cells: Mapping[str, tuple[str, str, str]], source: str) -> tuple[int, ...]:
         """Rows, and twice the sum of a hash of each row; for each column its cell, its type and what it holds.
@@ -303,14 +306,14 @@ class SqlEngine(ABC):
             self.group(mappings)
         return " AND ".join(f"coded.{key} = points.{key}" for key in Packing(mappings).names)
 
-    def _coded_rows(self, mappings: Sequence[Mapping1D], also: str = "", columns: Sequence[int] = ()) -> str:
-        """The query for coded rows, and what else is wanted of `kept`: of these columns, as they were read."""
+    def _coded_rows(self, mappings: Sequence[Mapping1D], also: str = "") -> str:
+        """The query for coded rows, and what else is wanted of `kept`."""
         packing = Packing(mappings)
         loaded = [self._load(m, stride) for m, stride in zip(mappings, packing.strides, strict=True)]
         sums = [" + ".join(loaded[j][0] for j in held) for held in packing.keys]
         keys = ", ".join(f"{added} AS {name}" for name, added in zip(packing.names, sums, strict=True))
         joins = " ".join(join for _, join in loaded)
-        return f"SELECT kept.r, {keys}{also} FROM {self._as_read(columns)} AS kept {joins}"
+        return f"SELECT kept.r, {keys}{also} FROM {self._named('kept')} AS kept {joins}"
 
     def _reads(self, column: int, kind: str) -> str:
         """How a distinct value is read as a number, as seconds since 1970, or as text."""
@@ -366,12 +369,14 @@ class SqlEngine(ABC):
             return f"coalesce(m{column}.part, {mapping.null * stride})", f"LEFT {join}"
         return f"m{column}.part", join
 
-    def _labels(self, output: Output, for_csv: bool) -> Labels:
-        """The labels of the classes as they are published, each looked at once."""
-        labels = list_labels(output.labels)
-        self._put_named("labels", pa.table({"i": np.arange(len(labels.texts)), "l0": labels.texts}), "loading labels")
+    def _listed(self, output: Output, for_csv: bool) -> Listed | None:
+        """The labels of the classes as they are published, each looked at once; None for cells of the table."""
+        if output.source is not None:
+            return None
+        labels = list_values(pa.array(output.labels, pa.string()))
+        self._put_named("labels", pa.table({"i": np.arange(len(labels.values)), "l0": labels.values}), "loading labels")
         query = f"SELECT {self._published(output, 0, for_csv)} AS x FROM {self._named('labels')} ORDER BY i"
-        return replace(labels, texts=self._get(query, "loading labels")["x"].cast(pa.string()).combine_chunks())
+        return replace(labels, values=self._get(query, "loading labels")["x"].cast(pa.string()).combine_chunks())
 
     def _published(self, output: Output, position: int, for_csv: bool) -> str:
         """Labels and text, defused for CSV; numbers and dates; anything else as text."""
