@@ -193,6 +193,7 @@ class Case:
     grid: str | float
     suffix: str
     asked: dict[str, object] = field(default_factory=dict)
+    source: str = "frame"  # or the ending of a file it is read from
 
     @property
     def roles(self):
@@ -228,17 +229,26 @@ def random_asked_case(seed):
     rng, case = np.random.default_rng([seed, 1]), random_case(seed)
     cut = ["local", "local", "local", "minimal", "domain", "domain", "regime"][rng.integers(7)]
     asked = {"cut": cut, "seed": int(rng.integers(1000))}
-    asked |= {"reading": ["strict", "homological", "partition"][rng.integers(3)]} if cut == "regime" else {}
+    asked |= {"reading": ["strict", "homological"][rng.integers(2)]} if cut == "regime" else {}
     asked |= {"effort": "quick"} if cut in ("local", "minimal") else {}
     asked |= GOALS[rng.integers(len(GOALS))](rng)
     asked |= {"suppress": float(rng.choice([0.05, 0.2, 0.6]))} if cut != "regime" and rng.random() < 0.3 else {}
-    asked |= {"labels": ["dash", "columns", "columns"][rng.integers(3)]} if rng.random() < 0.3 else {}
-    asked |= {"max_points": int(rng.integers(1, 30))} if rng.random() < 0.1 else {}
+    asked |= (
+        {"labels": ["dash", "columns", "columns"][rng.integers(3)]} if has_line(case) and rng.random() < 0.4 else {}
+    )
+    asked |= {"max_points": int(rng.integers(1, 30))} if cut != "domain" and rng.random() < 0.1 else {}
     if rng.random() < 0.6:
         values, order = FEW_SENSITIVE[rng.integers(len(FEW_SENSITIVE))](rng, case.table.num_rows)
         table = case.table.set_column(case.table.num_columns - 1, "s", pa.array(values))
         case = replace(case, table=table, axes=case.axes | ({"s": order} if order else {}))
-    return replace(case, asked=asked)
+    return replace(case, asked=asked, source=["frame", "frame", ".csv", ".parquet"][rng.integers(4)])
+
+
+def has_line(case):
+    """Whether some quasi-identifier is published as intervals."""
+    free = set(case.quasi_identifiers) - case.axes.keys() - case.hierarchies.keys()
+    kinds = [case.table.schema.field(name).type for name in free]
+    return any(not pa.types.is_string(kind) and not pa.types.is_boolean(kind) for kind in kinds)
 
 
 def whole_numbers(rng, rows):
@@ -347,10 +357,10 @@ FEW_SENSITIVE = [
 GOALS = [
     lambda rng: {},
     lambda rng: {},
-    lambda rng: {"l": int(rng.integers(1, 5))},
-    lambda rng: {"l": float(np.round(rng.uniform(1, 4), 2)), "l_kind": "entropy"},
-    lambda rng: {"l": int(rng.integers(1, 4)), "l_kind": "recursive", "c": float(rng.choice([0.8, 2, 5]))},
+    lambda rng: {"l": int(rng.integers(1, 4))},
+    lambda rng: {"l": float(np.round(rng.uniform(1, 3), 2)), "l_kind": "entropy"},
+    lambda rng: {"l": int(rng.integers(1, 4)), "l_kind": "recursive", "c": float(rng.choice([1.2, 3, 8]))},
     lambda rng: {"t": float(np.round(rng.uniform(0, 0.8), 2)), "t_kind": ["equal", "ordered"][rng.integers(2)]},
-    lambda rng: {"alpha": float(np.round(rng.uniform(0.2, 1), 2))},
+    lambda rng: {"alpha": float(np.round(rng.uniform(0.35, 1), 2))},
     lambda rng: {"l": 2, "t": float(np.round(rng.uniform(0.1, 0.8), 2)), "alpha": 0.9},
 ]

@@ -146,7 +146,7 @@ HUNT = """
 import json, os
 from pathlib import Path
 from campaign.coverage import Ground, cover, never_run
-from campaign.mutation import hunt
+from campaign.mutation import all_mutants, hunt
 
 ground = Ground(Path.cwd(), "planted", ("steps.py",), ("steps",))
 if not os.fork():
@@ -154,7 +154,7 @@ if not os.fork():
     print(json.dumps([passed, never_run(report)]), flush=True)
     os._exit(0)
 os.wait()
-print(json.dumps([[fate.word, fate.mutant.change] for fate in hunt(ground)]), flush=True)
+print(json.dumps([[fate.word, fate.mutant.change] for fate in hunt(ground, all_mutants(ground))]), flush=True)
 """
 
 

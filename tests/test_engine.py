@@ -19,7 +19,6 @@ from kech.engines import Mapping1D, Output
 from kech.engines.dialect import Dialect
 from kech.engines.duckdb import DuckDBEngine, refusal
 from kech.errors import BadColumns, KechError, OutOfMemory, ResourceError, UnreadableFile
-from kech.forms import as_texts
 
 quote, literal, harmless = Dialect().quote, Dialect().literal, Dialect().harmless
 pytestmark = pytest.mark.usefixtures("temporary")
@@ -449,11 +448,13 @@ def test_published_text_becomes_what_it_is_where_nothing_is_lost(cells, kind):
     _, weights = engine.group(mappings)
     shares = {"p": np.array([0]), "class": np.array([0]), "first": np.array([1]), "last": weights}
     outputs = [Output("q", None, ["*"]), Output("a", 1, typed=True)]
-    found = as_texts(engine.publish(mappings, shares, outputs, for_csv=False)).read_all()["a"]
+    found = engine.publish(mappings, shares, outputs, for_csv=False).read_all()["a"]
     assert found.type == kind
     if kind == pa.float64():
         assert sorted(found.to_pylist()) == sorted(map(float, cells))
-    assert as_texts(engine.publish(mappings, shares, outputs, for_csv=True)).read_all()["a"].type == pa.string()
+    text = engine.publish(mappings, shares, outputs, for_csv=True).read_all()["a"]
+    assert text.type == pa.dictionary(pa.int32(), pa.string())
+    assert text.null_count == cells.count(None)
     engine.close()
 
 

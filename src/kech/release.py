@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
@@ -331,9 +331,15 @@ def make_release(
     asked |= goals.asked() if goals else {}
     asked |= coarseness(partition.points)
     origin = partition.points.origin
-    release = Release(origin.table if origin else table, partition, asked, version("kech"), labels)
+    release = Release(origin.table if origin else table, partition, asked, own_version(), labels)
     check_names([output.name for name in release.columns for output in release.outputs(name)])
     return release
+
+
+@cache
+def own_version() -> str:
+    """The version of kech, looked up once."""
+    return version("kech")
 
 
 def coarseness(points: Points) -> dict[str, Any]:
