@@ -137,7 +137,7 @@ def test_planted_faults_of_the_studio_are_seen(place):
     with studio_of(place, FAULTS_OF_THE_STUDIO) as (process, studio):
         table = studio.open_nine(k=3)
         base = resident(process)
-        upload_bad_files(uploading, studio, 16, random.Random(0))
+        upload_bad_files(uploading, studio, 12, random.Random(0))
         look_without_token(looking, studio, table)
         return_to_base(growing, studio, process, base)
     assert {loss.partition(": ")[2] for loss in uploading.losses} == {"status 500"}
