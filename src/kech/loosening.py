@@ -23,14 +23,16 @@ FINE = 31  # units of the widest step an end is moved by (a month of days): on w
 NARROW = 3  # units of the narrowest interval that is loosened: in narrower ones an end is several people's value
 
 
-def loosen(partition: Partition, *, settled: bool = True) -> Partition:
-    """Every loose end moves outward by one or two steps of its grid.
-
-    When settled, it moves by the other number of steps where the first one would single somebody out; prices need not.
+def loosen(partition: Partition) -> Partition:
+    """Every loose end moves outward by one or two steps of its grid, by the other number of them where the first one
+    would single somebody out.
     """
-    loose = {j: axis for j, axis in enumerate(partition.points.axes) if isinstance(axis, LineAxis) and is_loose(axis)}
-    if not loose:
-        return partition
+    return partition.once("loosened", loosen_anew) if loose_axes(partition.points) else partition
+
+
+def loosen_anew(partition: Partition) -> Partition:
+    """The partition with its ends moved."""
+    loose = loose_axes(partition.points)
     moves = draw_moves(partition, 2 * len(loose)).reshape(-1, len(loose), 2)
     boxes = partition.lo.copy(), partition.hi.copy()
     places = {}
@@ -38,8 +40,7 @@ def loosen(partition: Partition, *, settled: bool = True) -> Partition:
         ends = boxes[0][:, j], boxes[1][:, j]
         places[j], drawn = (move_ends(axis, *ends, steps) for steps in (3 - moves[:, place], moves[:, place]))
         boxes[0][:, j], boxes[1][:, j] = drawn
-    if settled:
-        settle(partition.points, boxes, places)
+    settle(partition.points, boxes, places)
     for j, axis in loose.items():
         boxes[0][:, j], boxes[1][:, j] = axis.close(boxes[0][:, j], boxes[1][:, j])
     found = box_partition(partition.points, partition.point, partition.group, partition.rows, *boxes)
@@ -64,9 +65,10 @@ def count_at(counter: BoxCounter, boxes: Boxes, classes: Ints, j: int, at: Ints)
     return counter.count(lo, hi, 1)
 
 
-def is_loose(axis: LineAxis) -> bool:
-    """Whether its intervals are loosened: we chose its round edges, and values are multiples of a unit."""
-    return axis.grid == "auto" and axis.unit > 0
+def loose_axes(points: Points) -> dict[int, LineAxis]:
+    """Where intervals are loosened: on axes whose round edges we chose, and whose values are multiples of a unit."""
+    lines = {j: axis for j, axis in enumerate(points.axes) if isinstance(axis, LineAxis)}
+    return {j: axis for j, axis in lines.items() if axis.grid == "auto" and axis.unit > 0}
 
 
 def draw_moves(partition: Partition, each: int) -> NDArray[np.int64]:
@@ -88,14 +90,13 @@ def table_key(codes: Codes, weights: Ints) -> bytes:
 def loose_widths(points: Points) -> Widths:
     """The axes as the search knows them: sides end where they are published on average."""
     widths = points.widths()
-    for j, axis in enumerate(points.axes):
-        if isinstance(axis, LineAxis) and is_loose(axis):
-            codes = np.arange(axis.values)
-            far = [move_all(axis, moves) for moves in (1, 2)]
-            left, right = (ends.copy() for ends in axis.ends)
-            left[codes] = np.mean([axis.ends[0][lo] for lo, _ in far], axis=0)
-            right[codes] = np.mean([axis.ends[1][hi] for _, hi in far], axis=0)
-            widths.loosen(j, left, right, NARROW - 1.5)
+    for j, axis in loose_axes(points).items():
+        codes = np.arange(axis.values)
+        far = [move_all(axis, moves) for moves in (1, 2)]
+        left, right = (ends.copy() for ends in axis.ends)
+        left[codes] = np.mean([axis.ends[0][lo] for lo, _ in far], axis=0)
+        right[codes] = np.mean([axis.ends[1][hi] for _, hi in far], axis=0)
+        widths.loosen(j, left, right, NARROW - 1.5)
     return widths
 
 

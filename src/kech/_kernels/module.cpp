@@ -8,6 +8,7 @@
 #include "cutting.hpp"
 #include "gathering.hpp"
 #include "hilbert.hpp"
+#include "joining.hpp"
 #include "merging.hpp"
 #include "ordering.hpp"
 #include "peeling.hpp"
@@ -74,6 +75,30 @@ static nb::list cut_order(const Codes& codes, const In<std::int64_t>& weights, c
         shares = cutter.run(ks, threads);
     }
     return hand_over(std::move(shares));
+}
+
+static nb::tuple find_distinct(const nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& table) {
+    Distinct found;
+    {
+        nb::gil_scoped_release release;
+        found = distinct_rows(table.data(), table.shape(0), table.shape(1));
+    }
+    return nb::make_tuple(hand_over(std::move(found.first)), hand_over(std::move(found.name)));
+}
+
+static nb::tuple add_shares(const In<std::int64_t>& point, const In<std::int64_t>& group, const In<std::int64_t>& rows) {
+    Share share;
+    {
+        nb::gil_scoped_release release;
+        share = add_up(point.data(), group.data(), rows.data(), point.size());
+    }
+    return hand_over(std::move(share));
+}
+
+static double price_classes(const Codes& codes, const Widths& widths, const In<std::int64_t>& point,
+                            const In<std::int64_t>& group, const In<std::int64_t>& rows) {
+    nb::gil_scoped_release release;
+    return price_shares(codes.data(), widths, point.data(), group.data(), rows.data(), point.size());
 }
 
 static Levels read_levels(const std::vector<Codes>& tables, const Widths& widths) {
@@ -160,16 +185,24 @@ static nb::dict merge_points(const Codes& codes, const In<std::int64_t>& weights
     return out;
 }
 
-static nb::tuple reach_rows(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
-                            const std::vector<std::int64_t>& ks, bool add, unsigned threads) {
-    Reach found;
+static Out<double> reach_rows(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
+                              const std::vector<std::int64_t>& ks, unsigned threads) {
+    std::vector<double> found;
     {
         nb::gil_scoped_release release;
-        auto points = codes.shape(0);
-        found = add ? Reacher<SideSum>(codes.data(), weights.data(), points, widths).run(ks, threads)
-                    : Reacher<WidestSide>(codes.data(), weights.data(), points, widths).run(ks, threads);
+        found = Reacher<SideSum>(codes.data(), weights.data(), codes.shape(0), widths).sums(ks, threads);
     }
-    return nb::make_tuple(hand_over(std::move(found.total)), hand_over(std::move(found.largest)));
+    return hand_over(std::move(found));
+}
+
+static Out<double> reach_farthest(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
+                                  const std::vector<std::int64_t>& ks, unsigned threads) {
+    std::vector<double> found;
+    {
+        nb::gil_scoped_release release;
+        found = Reacher<WidestSide>(codes.data(), weights.data(), codes.shape(0), widths).largest(ks, threads);
+    }
+    return hand_over(std::move(found));
 }
 
 static nb::dict walk_path(const std::vector<In<std::int64_t>>& path, const In<std::int64_t>& weights, bool unions,
@@ -317,8 +350,12 @@ NB_MODULE(_kernels, m) {
     m.def("order_points", &order_points);
     m.def("order_by_hilbert", &order_by_hilbert);
     m.def("cut_order", &cut_order);
+    m.def("distinct_rows", &find_distinct);
+    m.def("add_up", &add_shares);
+    m.def("price_classes", &price_classes);
     m.def("merge_points", &merge_points);
     m.def("reach_rows", &reach_rows);
+    m.def("reach_farthest", &reach_farthest);
     m.def("repair_classes", &repair_classes);
     m.def("walk_path", &walk_path);
     m.def("bound_side", &bound_side);
