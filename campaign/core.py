@@ -1,6 +1,7 @@
 """Core: what the harnesses share: a tally with its figure, kech as a user runs it, and work in a child process.
 
 A harness counts cases and faults it injected, and names every loss.  Its figure goes to campaign/results/NAME.json.
+Nothing of kech is imported before it is used: coverage and mutation are there first.
 """
 
 import io
@@ -21,9 +22,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from kech.cli import main
-from kech.errors import KechError
-
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
 SHOWN = 10  # losses that are printed
@@ -38,6 +36,7 @@ class Tally:
     faults: int = 0  # injected by the harness
     losses: list[str] = field(default_factory=list)
     figures: dict[str, Any] = field(default_factory=dict)
+    lists: dict[str, Any] = field(default_factory=dict)  # written down, not printed
     started: float = field(default_factory=time.monotonic)
 
     def expect(self, holds: bool, loss: str) -> bool:
@@ -49,6 +48,13 @@ class Tally:
 
     def close(self) -> int:
         """Write the figures down, print them last; the exit code."""
+        self.write()
+        more = "".join(f", {name.replace('_', ' ')} {value}" for name, value in self.figures.items())
+        print(f"{self.name}: {self.cases:,} cases, {self.faults:,} faults injected{more}, {len(self.losses)} losses")
+        return 1 if self.losses else 0
+
+    def write(self) -> None:
+        """Write the figures down as they are by now."""
         found = {
             "name": self.name,
             "cases": self.cases,
@@ -59,12 +65,12 @@ class Tally:
             "commit": commit(),
             "date": datetime.now(UTC).strftime("%Y-%m-%d"),
             **self.figures,
+            **self.lists,
         }
         RESULTS.mkdir(exist_ok=True)
-        (RESULTS / f"{self.name}.json").write_text(json.dumps(found, indent=2) + "\n", "utf-8")
-        more = "".join(f", {name.replace('_', ' ')} {value}" for name, value in self.figures.items())
-        print(f"{self.name}: {self.cases:,} cases, {self.faults:,} faults injected{more}, {len(self.losses)} losses")
-        return 1 if self.losses else 0
+        draft = RESULTS / f".{self.name}.json"
+        draft.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
+        draft.replace(RESULTS / f"{self.name}.json")
 
 
 def commit() -> str:
@@ -84,6 +90,8 @@ class Outcome:
 
 def run_kech(*words: object) -> Outcome:
     """A command in this process; what main does not catch is raised."""
+    from kech.cli import main
+
     out, err, code = io.StringIO(), io.StringIO(), 0
     with redirect_stdout(out), redirect_stderr(err):
         try:
@@ -94,10 +102,10 @@ def run_kech(*words: object) -> Outcome:
 
 
 @contextmanager
-def own_place() -> Iterator[Path]:
+def own_place(where: str = "/tmp") -> Iterator[Path]:  # which nobody must be able to reach
     """A folder that holds everything a harness writes: temporary files and ledger too."""
     before = dict(os.environ)
-    with tempfile.TemporaryDirectory(prefix="campaign-", dir="/tmp") as name:  # which nobody must be able to reach
+    with tempfile.TemporaryDirectory(prefix="campaign-", dir=where) as name:
         folder = Path(name)
         use_place(folder)
         try:
@@ -167,6 +175,8 @@ class Child:
 
 def work_aloud(says: Any, work: Callable[..., Any], given: tuple[Any, ...]) -> None:
     """Do the work and say how it ended; `say` lets the work tell how far it is."""
+    from kech.errors import KechError
+
     try:
         says.send(Answer("done", work(*given, say=lambda word: says.send(Answer(word, time.monotonic())))))
     except KechError as refusal:
@@ -181,7 +191,8 @@ def work_aloud(says: Any, work: Callable[..., Any], given: tuple[Any, ...]) -> N
 
 def import_all() -> None:
     """Import once what every child would import again; pyarrow brings pandas along where it is installed."""
-    for name in ("duckdb", "pandas", "pyarrow.csv", "pyarrow.dataset", "pyarrow.parquet", "kech.engines.duckdb"):
+    heavy = ("duckdb", "pandas", "pyarrow.csv", "pyarrow.dataset", "pyarrow.parquet", "scipy.spatial", "ripser")
+    for name in (*heavy, "kech.engines.duckdb"):
         if find_spec(name.partition(".")[0]):
             import_module(name)
 

@@ -1,116 +1,415 @@
-"""Mutation: small changes to the code that claims, checks and writes; the tests of its room must notice each.
+"""Mutation: small changes to the code that claims, checks and writes; some test must notice each.
 
-usage: python -m campaign.mutation [--mutants 20] [--seed 0] [--room release.py]        so many changes to each room
-A change that no test notices is a survivor: it is listed with its line, to be killed by a test or explained.
+usage: python -m campaign.mutation [--room release.py] [--every 1] [--seconds 4] [--again]      also: make mutation
+A change is made in a forked copy of a process that has imported everything, and only tests that run the changed lines
+are run (campaign.coverage knows them), the quickest first, until one fails.  A change that no test notices is a
+survivor: it is explained in campaign/explained.json (why nobody could notice), or it is a loss.
 """
 
 import argparse
 import ast
-import random
-import shutil
+import gc
+import hashlib
+import json
+import os
+import resource
+import signal
 import subprocess
 import sys
-from collections.abc import Iterator
-from copy import copy
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, spec_from_loader
+from itertools import pairwise
 from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
 
-from campaign.core import ROOT, Tally, own_place
+import pytest
+from _pytest.runner import runtestprotocol
+from coverage import CoverageData
+from hypothesis import Phase, settings
 
-ROOMS = {
-    "certificate/cells.py": ("certificate", "regressions"),
-    "certificate/check.py": ("certificate",),
-    "certificate/claims.py": ("certificate",),
-    "certificate/counting.py": ("certificate",),
-    "certificate/models.py": ("certificate", "models"),
-    "certificate/widths.py": ("certificate",),
-    "partition.py": ("partition", "models"),
-    "release.py": ("release", "regressions"),
-    "axes.py": ("axes",),
-}
-SWAPS: dict[type[ast.AST], type[ast.AST]] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or, ast.Or: ast.And,
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
-}  # fmt: skip
-PATIENCE = 600  # seconds for the tests of one change; what takes longer is noticed
+from campaign.core import ROOT, Tally
+from campaign.coverage import KECH, Ground
+from campaign.mutants import Mutant, mutants_of
 
-
-def change_node(node: ast.AST) -> bool:
-    """Change a node in place; whether there is anything to change."""
-    if isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPS:
-        node.ops = [SWAPS[type(node.ops[0])](), *node.ops[1:]]  # type: ignore[list-item]
-    elif isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in SWAPS:
-        node.op = SWAPS[type(node.op)]()  # type: ignore[assignment]
-    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        node.value = not node.value
-    elif isinstance(node, ast.Constant) and isinstance(node.value, int):
-        node.value += 1
-    else:
-        return False
-    return True
+EXPLAINED = Path(__file__).parent / "explained.json"
+TESTED_FOR = 4.0  # seconds of processor time for the tests of one change; no test is begun after them
+PATIENCE = 15  # seconds of processor time; what takes longer is noticed
+MEMORY = 6 << 30
+FIRST = 4  # tests that noticed most are run first
+IMPORTED = (
+    "duckdb", "numpy", "pandas", "polars", "pyarrow.csv", "pyarrow.dataset", "pyarrow.parquet", "rich", "cyclopts",
+)  # fmt: skip
 
 
-def mutants_of(source: str) -> Iterator[tuple[int, str]]:
-    """Every change of a module, one at a time: its line and the changed source.  Types are not code."""
-    for place in range(len(changeable(ast.parse(source)))):
-        tree = ast.parse(source)
-        node = changeable(tree)[place]
-        change_node(node)
-        yield getattr(node, "lineno", 0), ast.unparse(tree)
+@dataclass(frozen=True)
+class Fate:
+    """Which test noticed a change, or how it ended without one."""
+
+    mutant: Mutant
+    word: str  # noticed, stopped (by a signal: no end, or no memory) or survived
+    by: str = ""
 
 
-def changeable(tree: ast.AST) -> list[ast.AST]:
-    """Nodes that can be changed, in their order; only copies of them are."""
-    typed = [getattr(node, name, None) for node in ast.walk(tree) for name in ("annotation", "returns")]
-    types = {id(inner) for outer in typed if outer is not None for inner in ast.walk(outer)}
-    return [node for node in ast.walk(tree) if id(node) not in types and change_node(copy(node))]
+# -- which tests -----------------------------------------------------------------------------------------------------
 
 
-def is_noticed(folder: Path, room: str, changed: str, tests: tuple[str, ...]) -> bool:
-    """Whether the tests fail on a changed room."""
-    (folder / "kech" / room).write_text(changed, "utf-8")
-    files = [str(ROOT / "tests" / f"test_{name}.py") for name in tests]
-    words = [sys.executable, str(ROOT / "tests" / "sanitized.py"), str(folder), "-x", "-p", "no:cacheprovider", *files]
-    try:
-        run = subprocess.run(words, cwd=ROOT, capture_output=True, timeout=PATIENCE, check=False)
-    except subprocess.TimeoutExpired:
+class Map:
+    """The tests that run a line, the most useful first."""
+
+    def __init__(self, ground: Ground) -> None:
+        self.ground = ground
+        found = json.loads((ground.kept / "tests.json").read_bytes())
+        self.seconds: dict[str, float] = found["seconds"]
+        self.users: dict[str, list[str]] = found["users"]
+        self.cost = Counter(self.seconds)  # of a test run alone
+        for name, taken in found["shared"].items():
+            self.cost.update(dict.fromkeys(self.users.get(name, ()), taken))
+        self.data = CoverageData(str(ground.kept / "data.sqlite"))
+        self.data.read()
+        self.noticed: Counter[str] = Counter()
+
+    @cached_property
+    def lines(self) -> dict[str, dict[int, set[str]]]:
+        """For each room and line the tests that run it."""
+        return {room: self.lines_of(self.ground.path(room)) for room in self.ground.rooms}
+
+    def lines_of(self, path: Path) -> dict[int, set[str]]:
+        """For each line of a file the tests that run it."""
+        found = self.data.contexts_by_lineno(str(path))
+        return {line: {test for name in names for test in self.tests_in(name)} for line, names in found.items()}
+
+    def tests_in(self, context: str) -> list[str]:
+        """The test of a context, or all tests that use its fixture."""
+        return [context] if context in self.seconds else self.users.get(context, [])
+
+    def tests_of(self, room: str, lines: Iterable[int]) -> list[str]:
+        """The tests of some lines: those that noticed most so far, then those of the room, the quickest first."""
+        tests = set().union(*(self.lines[room].get(line, set()) for line in lines))
+        first = [name for name, _ in self.noticed.most_common() if name in tests][:FIRST]
+        own = f"test_{Path(room).parts[0].removesuffix('.py')}.py"
+        rest = sorted(
+            tests.difference(first),
+            key=lambda name: (own not in name and "test_rooms" not in name, self.cost[name], name),
+        )
+        return [*first, *rest]
+
+
+def module_of(test: str) -> str:
+    """The file of a test."""
+    return test.partition("::")[0]
+
+
+def reached_by(mutant: Mutant, source: str) -> set[int]:
+    """Lines that run what a change touches: its own, or where it is run once on import, its function or users."""
+    tree = ast.parse(source)
+    own = set(range(mutant.line, mutant.last + 1))
+    around = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and own & head_of(node)]
+    if around:
+        return {line for node in around for line in range(node.body[0].lineno, node.end_lineno + 1)}
+    stands = [node for node in tree.body if own & set(range(node.lineno, node.end_lineno + 1))]
+    names = {target.id for node in stands for target in ast.walk(node) if is_stored(target)}
+    used = {
+        node.lineno for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute) and name_of(node) in names
+    }
+    return own | used
+
+
+def head_of(node: ast.FunctionDef) -> set[int]:
+    """The lines of a function above its body."""
+    return set(range(node.lineno, node.body[0].lineno))
+
+
+def is_stored(node: ast.AST) -> bool:
+    """Whether a name is given a value."""
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+
+
+def name_of(node: ast.Name | ast.Attribute) -> str:
+    """The last part of a name."""
+    return node.id if isinstance(node, ast.Name) else node.attr
+
+
+# -- changes in a process that has imported everything ---------------------------------------------------------------
+
+
+def outer_functions(code: CodeType) -> list[CodeType]:
+    """Functions of a module and of its classes, in their order."""
+    found = []
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            found += outer_functions(inner) if is_class(inner) else [inner]
+    return found
+
+
+def is_class(code: CodeType) -> bool:
+    """Whether it is the body of a class."""
+    return "__qualname__" in code.co_names and code.co_argcount == 0 and "__module__" in code.co_names
+
+
+class Source:
+    """A room as it is, to be compared with its changes."""
+
+    def __init__(self, ground: Ground, room: str) -> None:
+        self.path = ground.path(room)
+        self.text = self.path.read_text("utf-8")
+        self.code = compile(self.text, str(self.path), "exec")
+
+    def changed(self, mutant: Mutant) -> CodeType:
+        """The code of a change."""
+        return compile(mutant.tree(self.text), str(self.path), "exec")
+
+    def replaced(self, mutant: Mutant) -> dict[CodeType, CodeType]:
+        """The functions that a change changes."""
+        pairs = zip(outer_functions(self.code), outer_functions(self.changed(mutant)), strict=True)
+        return {old: new for old, new in pairs if old != new}
+
+
+class Loop:
+    """In place of the tests: for every change a fork of this process, which runs those that could notice."""
+
+    def __init__(self, known: Map, sources: dict[str, Source], mutants: Sequence[Mutant], seconds: float) -> None:
+        self.known, self.sources, self.mutants, self.seconds = known, sources, mutants, seconds
+        self.fates: list[Fate] = []
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """All changes."""
+        items = {item.nodeid: item for item in session.items}
+        for room in self.sources:
+            import_module(self.known.ground.module(room))
+        paths = {str(source.path) for source in self.sources.values()}
+        live = [x for x in gc.get_objects() if isinstance(x, FunctionType) and x.__code__.co_filename in paths]
+        gc.freeze()  # forks share what is not looked at
+        for mutant in self.mutants:
+            source = self.sources[mutant.room]
+            codes = source.replaced(mutant)
+            touched = [(function, codes[function.__code__]) for function in live if function.__code__ in codes]
+            chosen = self.known.tests_of(mutant.room, range(mutant.line, mutant.last + 1))
+            self.note(mutant, in_fork(try_change, touched, [items[name] for name in chosen], self.seconds))
+        gc.unfreeze()
+        wrong = in_fork(first_failure, [item for item in session.items if item.nodeid in self.known.noticed], PATIENCE)
+        if wrong != "":
+            raise RuntimeError(f"a test that noticed changes fails on the code as it is: {wrong}")
         return True
-    return run.returncode != 0
+
+    def note(self, mutant: Mutant, by: str | None) -> None:
+        """What became of a change."""
+        fate = fate_of(mutant, by)
+        if fate.word == "noticed":
+            self.known.noticed[fate.by] += 1
+        self.fates.append(fate)
+        tell(self.known.ground, fate)
 
 
-def copy_package(place: Path) -> Path:
-    """The package with its kernels, to be changed."""
-    import kech._kernels
-
-    shutil.copytree(ROOT / "src" / "kech", place / "kech")
-    shutil.copy(kech._kernels.__file__, place / "kech")
-    return place
+def fate_of(mutant: Mutant, by: str | None) -> Fate:
+    """By whom it was noticed: "" is nobody, None a process that was ended."""
+    return Fate(mutant, "stopped") if by is None else Fate(mutant, "noticed", by) if by else Fate(mutant, "survived")
 
 
-def mutate(tally: Tally, folder: Path, room: str, tests: tuple[str, ...], mutants: int, rng: random.Random) -> None:
-    """Some changes of one room; the room itself must pass, or nothing is learned."""
-    source = (ROOT / "src" / "kech" / room).read_text("utf-8")
-    if is_noticed(folder, room, source, tests):
-        raise RuntimeError(f"the tests of {room} fail on the code as it is")
-    known = list(mutants_of(source))
-    for line, changed in sorted(rng.sample(known, min(mutants, len(known)))):
-        tally.cases, tally.faults = tally.cases + 1, tally.faults + 1
-        tally.expect(is_noticed(folder, room, changed, tests), f"{room}, line {line}: no test noticed a change")
-    (folder / "kech" / room).write_text(source, "utf-8")
+def tell(ground: Ground, fate: Fate) -> None:
+    """One line a change, past the capture of pytest, and one in a file for those who go on later."""
+    print(f"{fate.word} {fate.mutant.name} {fate.by}", file=sys.__stderr__, flush=True)
+    with (ground.kept / "fates.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps([*key_of(ground, fate.mutant), fate.word, fate.by]) + "\n")
+
+
+def key_of(ground: Ground, mutant: Mutant) -> tuple[str, str, int, int]:
+    """A change of a room as it is now."""
+    return mutant.room, digest_of(ground.path(mutant.room)), mutant.slot, mutant.turn
+
+
+@cache
+def digest_of(path: Path) -> str:
+    """Of the bytes of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def noticed_before(ground: Ground, mutants: Sequence[Mutant]) -> list[Fate]:
+    """The changes that earlier runs on the same code noticed."""
+    lines = (ground.kept / "fates.jsonl").read_text("utf-8").splitlines()
+    held = {tuple(key): (word, by) for *key, word, by in map(json.loads, lines) if word != "survived"}
+    return [Fate(mutant, *held[key]) for mutant in mutants if (key := key_of(ground, mutant)) in held]
+
+
+def try_change(touched: Sequence[tuple[FunctionType, CodeType]], items: Sequence[pytest.Item], seconds: float) -> str:
+    """The test that notices other code in these functions."""
+    if not touched:
+        raise RuntimeError("a changed function is not alive")
+    for function, code in touched:
+        function.__code__ = code
+    return first_failure(items, seconds)
+
+
+def first_failure(items: Sequence[pytest.Item], seconds: float) -> str:
+    """The first of some tests that fails, or nothing."""
+    start = time.process_time()
+    for item, after in pairwise([*items, None]):
+        if time.process_time() - start > seconds:
+            break
+        assert item is not None
+        if any(report.failed for report in runtestprotocol(item, log=False, nextitem=after)):
+            return item.nodeid
+    return ""
+
+
+def in_fork(work: Callable[..., str], *given: Any) -> str | None:
+    """What the work says in a process of its own with a temporary folder of its own; None if it was ended."""
+    with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
+        hears, says = os.pipe()
+        child = os.fork()
+        if not child:
+            try:
+                limit(folder)
+                os.write(says, work(*given).encode()[:4_000] or b" ")
+            except BaseException as fault:
+                os.write(says, f"!{type(fault).__name__}: {fault}".encode()[:4_000])
+            finally:
+                os._exit(0)
+        os.close(says)
+        os.waitpid(child, 0)
+        with os.fdopen(hears, "rb") as file:
+            said = file.read().decode()
+    if said.startswith("!"):
+        raise RuntimeError(said)
+    return said.strip() if said else None
+
+
+def limit(folder: str) -> None:
+    """What a changed program may take."""
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = folder
+    resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
+    resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
+    signal.alarm(10 * PATIENCE)
+
+
+# -- changes of what is run on import --------------------------------------------------------------------------------
+
+
+class Changed(MetaPathFinder, Loader):
+    """One module is imported as changed."""
+
+    def __init__(self, module: str, code: CodeType) -> None:
+        self.module, self.code = module, code
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> ModuleSpec | None:
+        """The changed module, and no other."""
+        return spec_from_loader(name, self, origin=self.code.co_filename) if name == self.module else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Run its code."""
+        exec(self.code, module.__dict__)
+
+
+class Chosen:
+    """These tests in this order, up to the first that fails."""
+
+    def __init__(self, tests: Sequence[str], seconds: float) -> None:
+        self.tests, self.seconds, self.failed = tests, seconds, ""
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run them."""
+        items = {item.nodeid: item for item in session.items}
+        self.failed = first_failure([items[name] for name in self.tests], self.seconds)
+        return True
+
+
+def import_changed(ground: Ground, mutant: Mutant, code: CodeType, tests: Sequence[str], seconds: float) -> str:
+    """The test that notices a module imported as changed."""
+    sys.meta_path.insert(0, Changed(ground.module(mutant.room), code))
+    try:
+        import_module(ground.module(mutant.room))
+    except Exception as fault:
+        return f"import: {type(fault).__name__}"
+    chosen = Chosen(tests, seconds)
+    ended = pytest.main([*OPTIONS, *sorted({str(ground.root / module_of(test)) for test in tests})], plugins=[chosen])
+    return chosen.failed or (f"pytest: {ended!r}" if ended else "")
+
+
+OPTIONS = ("-q", "-n", "0", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning")
+
+
+def hunt(ground: Ground, mutants: Sequence[Mutant], seconds: float = TESTED_FOR) -> list[Fate]:
+    """The fate of every change."""
+    known = Map(ground)
+    sources = {room: Source(ground, room) for room in dict.fromkeys(mutant.room for mutant in mutants)}
+    imported = [mutant for mutant in mutants if mutant.on_import]
+    fates = []
+    for mutant in imported:
+        source = sources[mutant.room]
+        tests = known.tests_of(mutant.room, reached_by(mutant, source.text))
+        by = in_fork(import_changed, ground, mutant, source.changed(mutant), tests, seconds)
+        fates.append(fate_of(mutant, by))
+        known.noticed.update([by] if by in known.seconds else [])
+        tell(ground, fates[-1])
+    loop = Loop(known, sources, [mutant for mutant in mutants if not mutant.on_import], seconds)
+    pytest.main([*OPTIONS, *ground.files], plugins=[loop])
+    return fates + loop.fates
+
+
+def all_mutants(ground: Ground, rooms: Sequence[str] = ()) -> list[Mutant]:
+    """Every change of these rooms, or of all."""
+    texts = {room: ground.path(room).read_text("utf-8") for room in rooms or ground.rooms}
+    return [mutant for room, text in texts.items() for mutant in mutants_of(text, room)]
+
+
+def import_others() -> None:
+    """Once what every fork would import again, but nothing of kech; hypothesis looks for no smaller example."""
+    for name in IMPORTED:
+        if find_spec(name.partition(".")[0]):
+            import_module(name)
+    settings.register_profile(
+        "mutation", derandomize=True, database=None, deadline=None, phases=(Phase.explicit, Phase.generate)
+    )
+    settings.load_profile("mutation")
+
+
+def explained() -> dict[tuple[str, str, str], str]:
+    """Why nobody could notice a change of a line that reads so."""
+    return {(one["room"], one["code"], one["change"]): one["why"] for one in json.loads(EXPLAINED.read_bytes())}
+
+
+def survivors_of(ground: Ground, fates: Sequence[Fate]) -> list[dict[str, Any]]:
+    """Every change that no test noticed, with its explanation or None."""
+    reasons, found = explained(), []
+    for mutant in [fate.mutant for fate in fates if fate.word == "survived"]:
+        code = ground.path(mutant.room).read_text("utf-8").splitlines()[mutant.line - 1].strip()
+        why = reasons.get((mutant.room, code, mutant.change))
+        found.append({"room": mutant.room, "line": mutant.line, "code": code, "change": mutant.change, "why": why})
+    return found
 
 
 def main() -> int:
     """Every room, or one."""
     parser = argparse.ArgumentParser(description="Changes that the tests must notice.")
-    parser.add_argument("--mutants", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--room", choices=list(ROOMS), action="append")
+    parser.add_argument("--room", choices=KECH.rooms, action="append", default=[])
+    parser.add_argument("--every", type=int, default=1, help="only every n-th change")
+    parser.add_argument("--seconds", type=float, default=TESTED_FOR, help="of processor time for the tests of a change")
+    parser.add_argument("--again", action="store_true", help="what a run on the same code noticed is not tried again")
     asked = parser.parse_args()
-    tally, rng = Tally("mutation"), random.Random(asked.seed)
-    with own_place() as place:
-        folder = copy_package(place)
-        for room in asked.room or ROOMS:
-            mutate(tally, folder, room, ROOMS[room], asked.mutants, rng)
+    tally = Tally("mutation")
+    if not (KECH.kept / "tests.json").exists():
+        subprocess.run([sys.executable, "-m", "campaign.coverage"], cwd=ROOT, check=False)
+    mutants = all_mutants(KECH, asked.room)[:: asked.every]
+    fates = noticed_before(KECH, mutants) if asked.again else []
+    import_others()
+    held = {fate.mutant for fate in fates}
+    fates += hunt(KECH, [mutant for mutant in mutants if mutant not in held], asked.seconds)
+    survivors = survivors_of(KECH, fates)
+    for one in survivors:
+        tally.expect(one["why"] is not None, f"{one['room']}, line {one['line']}: {one['change']}: no test noticed")
+    ends = Counter(fate.word for fate in fates)
+    tally.cases = tally.faults = len(fates)
+    tally.figures = {word: ends[word] for word in ("noticed", "stopped", "survived")}
+    tally.figures["explained"] = sum(one["why"] is not None for one in survivors)
+    tally.lists = {"survivors": survivors}
     return tally.close()
 
 

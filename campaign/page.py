@@ -35,20 +35,31 @@ TRIED = {
     "load": "the studio under parallel requests, bad uploads, slow clients, clients without its token, killed workers: "
     "it answers, and its memory returns",
     "soak": "random calls of the library in one process: its memory stays",
-    "mutation": "small changes to the code that claims, checks and writes: the tests must notice",
+    "coverage": "lines and branches of the code that claims, checks and writes: its tests run each of them",
+    "mutation": "small changes to the same code (operators, comparisons, conditions, numbers, names, keywords, "
+    "returned values, calls), one at a time: a test must fail",
 }
 HEAD = """# Reliability
 
 Made by `make reliability` from the last runs of the harnesses in `campaign/`; do not edit. Each is a make target
 that prints its figure last. Each was first seen to fail on planted faults: `tests/test_campaign.py` plants them for
-crash, race, fuzz, determinism, oracle, load and soak, `tests/test_bad_input.py` for malformed, `tests/test_canary.py`
-and `tests/test_studio_browser.py` for canary; sanitize plants two whenever it runs. What a harness takes is given in
-`OPTIONS`: `make fuzz OPTIONS="--seconds 3600"`. Runs are as long as the column of seconds says, and no longer.
+crash, race, fuzz, determinism, oracle, load, soak, coverage and mutation, `tests/test_bad_input.py` for malformed,
+`tests/test_canary.py` and `tests/test_studio_browser.py` for canary; sanitize plants two whenever it runs. What a
+harness takes is given in `OPTIONS`: `make fuzz OPTIONS="--seconds 3600"`. Runs are as long as the column of seconds
+says, and no longer.
 
 | harness | cases | faults injected | losses | seconds | kech | day |
 |---|---|---|---|---|---|---|
 """
-USUAL = {"name", "cases", "faults", "losses", "lost", "seconds", "commit", "date"}
+USUAL = {"name", "cases", "faults", "losses", "lost", "seconds", "commit", "date", "survivors"}
+SURVIVORS = """
+## Survivors
+
+Changes that no test notices because nothing a user could see changes, and why:
+
+| room | line | change | why nobody notices |
+|---|---|---|---|
+"""
 
 
 def draw_page(found: list[dict[str, Any]]) -> str:
@@ -58,7 +69,9 @@ def draw_page(found: list[dict[str, Any]]) -> str:
         f"| {run['seconds']:,.0f} | {run['commit']} | {run['date']} |"
         for run in found
     ]
-    return HEAD + "\n".join(lines) + "\n\n" + "\n".join(map(draw_run, found)) + "\n"
+    survivors = [one for run in found for one in run.get("survivors", ())]
+    drawn = SURVIVORS + "".join(map(draw_survivor, survivors)) if survivors else ""
+    return HEAD + "\n".join(lines) + "\n\n" + "\n".join(map(draw_run, found)) + "\n" + drawn
 
 
 def draw_run(run: dict[str, Any]) -> str:
@@ -66,6 +79,12 @@ def draw_run(run: dict[str, Any]) -> str:
     own = [f"{name.replace('_', ' ')} {value:,}" for name, value in run.items() if name not in USUAL]
     lost = "".join(f"\n  - lost: {loss}" for loss in run["losses"])
     return f"- **{run['name']}**: {TRIED[run['name']]}. {', '.join(own)}".rstrip() + lost
+
+
+def draw_survivor(one: dict[str, Any]) -> str:
+    """A line of the table; bars would end a cell."""
+    change = f"`{one['change']}`".replace("|", "\\|")
+    return f"| {one['room']} | {one['line']} | {change} | {one['why'] or 'lost'} |\n"
 
 
 def main() -> int:

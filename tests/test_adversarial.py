@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from kech import _kernels as kernels
 from strategies import unhurried
 
-REFUSALS = (TypeError, ValueError, OverflowError, MemoryError)
+REFUSALS = (TypeError, ValueError, IndexError, OverflowError, MemoryError)
 ROWS = 2**53  # that can be counted
 THREADS = 2
 NAN, INF = float("nan"), float("inf")
@@ -322,6 +322,24 @@ def expect_node(codes, weights, cells, levels, bound, found, at):
     )
 
 
+def number_words(bits, bit, ends, letters):
+    words = kernels.Words()
+    numbers = words.number(bits, bit, ends, letters).tolist()
+    present = [not len(bits) or bool(bits[(bit + i) // 8] >> (bit + i) % 8 & 1) for i in range(len(numbers))]
+    texts = [letters[a:b].tobytes() if held else None for a, b, held in zip(ends, ends[1:], present, strict=False)]
+    places, kept = words.texts()
+    known = [None, *(kept[a:b].tobytes() for a, b in zip(places, places[1:], strict=False))]
+    assert [known[number] for number in numbers] == texts
+    assert (len(known), words.count) == (len({*texts} - {None}) + 1, len(known))
+
+
+def draw_shares(starts, rows, point, chance):
+    drawn = Counter(kernels.Urns(starts, rows).draw(point, chance).tolist())
+    assert all(drawn[share] <= held for share, held in enumerate(rows.tolist()))
+    for p in range(len(starts) - 1):
+        assert sum(drawn[share] for share in range(starts[p], starts[p + 1])) == (point == p).sum()
+
+
 def use_line(left, right, length, cap, null):
     widths = kernels.Widths()
     widths.add_line(left, right, length, cap, null)
@@ -439,6 +457,18 @@ def arguments(case):
             "nodes": nodes,
             "threads": THREADS,
         },
+        number_words: {
+            "bits": np.array([0b11010111], np.uint8),
+            "bit": 1,
+            "ends": np.array([0, 2, 2, 4, 6, 15], np.int32),
+            "letters": np.frombuffer(b"abcdabnine more", np.uint8),
+        },
+        draw_shares: {
+            "starts": np.array([0, 2, 5]),
+            "rows": np.array([1, 2, 1, 1, 3]),
+            "point": np.array([0, 1, 1, 0, 1, 0]),
+            "chance": np.array([0, 2**64 - 1, 7, 5, 2**63, 1], np.uint64),
+        },
         use_line: dict(zip(("left", "right", "length", "cap", "null"), PLAIN, strict=True)),
         use_tree: dict(zip(("single", "gaps"), TREES[0], strict=True)),
         loosen: {"axis": 0, "left": PLAIN[0] - 0.5, "right": PLAIN[0] + 0.5, "narrow": 1.5},
@@ -452,7 +482,7 @@ KERNELS = list(arguments(EXAMPLES[0]))
 
 def test_every_kernel_is_used():
     public = {name for name in vars(kernels) if not name.startswith("_")}
-    classes = {"Widths", "Aims", "BoxCounter", "Lattice", "Search"}
+    classes = {"Widths", "Aims", "BoxCounter", "Lattice", "Search", "Words", "Urns"}
     assert public == classes | {use.__name__ for use in KERNELS} & public
 
 

@@ -1,18 +1,22 @@
 """The harnesses of the campaign see the faults that are planted for them, and a slice of each runs with the suite."""
 
+import ast
+import json
 import os
 import random
+import subprocess
+import sys
 
 import pytest
 
 from campaign import oracle
-from campaign.core import Tally, import_all, own_place
+from campaign.core import ROOT, Tally, import_all, own_place
 from campaign.crash import FAULTS, KINDS, SERVER, WINDOW, Moment, fill_disk, set_scene, try_moment
 from campaign.determinism import classes_of, compare_engines, on_duckdb, write_cases
 from campaign.fuzz import PLANTED, fuzz
 from campaign.load import FAULTS as FAULTS_OF_THE_STUDIO
 from campaign.load import load, look_without_token, resident, return_to_base, studio_of, upload_bad_files
-from campaign.mutation import mutants_of
+from campaign.mutants import mutants_of
 from campaign.race import FAULTS as RACING
 from campaign.race import PAIRS, race
 from campaign.soak import CALLS, soak
@@ -162,11 +166,69 @@ def test_a_planted_fault_of_racing_is_seen(place, fault):
     assert tally.losses
 
 
+# -- coverage and mutation -------------------------------------------------------------------------------------------
+
+
 def test_every_change_is_one_change_and_types_are_left_alone():
     source = "def f(a: Literal[3] = 3) -> bool:\n    return a + 1 < 2 and a == 5"
     changed = {
-        "a: Literal[3]=4", "a - 1 <", "a + 2 <", "1 <= 2", "1 < 3", "2 or a", "a != 5", "a == 6",
+        "a: Literal[3]=4", "a - 1 <", "a + 2 <", "1 <= 2", "1 < 3", "2 or a", "a != 5", "a == 6", "return None",
     }  # fmt: skip
-    found = [text for _, text in mutants_of(source)]
+    found = [ast.unparse(mutant.tree(source)) for mutant in mutants_of(source)]
     assert len(found) == len(changed)
     assert all(sum(part in text for text in found) == 1 for part in changed)
+
+
+STEPS = """LIMIT = 3
+
+
+def step(n, by=1):
+    if n < LIMIT:
+        return n + by
+    return n
+"""
+BELOW = "from planted.steps import step\n\ndef test_below():\n    assert step(1) == 2\n"
+LIMIT = "\ndef test_at_the_limit():\n    assert (step(2), step(3)) == (3, 3)\n"
+HUNT = """
+import json, os
+from pathlib import Path
+from campaign.coverage import Ground, cover, never_run
+from campaign.mutation import all_mutants, hunt
+
+ground = Ground(Path.cwd(), "planted", ("steps.py",), ("steps",))
+if not os.fork():
+    report, _, passed = cover(ground)
+    print(json.dumps([passed, never_run(report)]), flush=True)
+    os._exit(0)
+os.wait()
+print(json.dumps([[fate.word, fate.mutant.change] for fate in hunt(ground, all_mutants(ground))]), flush=True)
+"""
+
+
+def hunted(folder, tests):
+    """What coverage and mutation say of a small room with these tests."""
+    (folder / "src" / "planted").mkdir(parents=True)
+    (folder / "src" / "planted" / "steps.py").write_text(STEPS, "utf-8")
+    (folder / "tests").mkdir()
+    (folder / "tests" / "test_steps.py").write_text(tests, "utf-8")
+    path = os.pathsep.join([str(ROOT), str(folder / "src")])
+    words = [sys.executable, "-c", HUNT]
+    run = subprocess.run(
+        words,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+        env=os.environ | {"PYTHONPATH": path},
+    )
+    covered, fates = (json.loads(line) for line in run.stdout.splitlines() if line.startswith("["))
+    return covered, {change for word, change in fates if word == "survived"}, len(fates)
+
+
+def test_a_change_that_no_test_notices_survives(tmp_path):
+    assert hunted(tmp_path / "whole", BELOW + LIMIT) == ([True, []], set(), 7)
+    (passed, missing), survivors, tried = hunted(tmp_path / "removed", BELOW)
+    assert (passed, tried) == (True, 7)
+    assert missing == ["src/planted/steps.py, line 7: never run", "src/planted/steps.py, line 5 to 7: never run"]
+    assert survivors == {"3 -> 4", "n < LIMIT -> n <= LIMIT", "return n -> return None"}

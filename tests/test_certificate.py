@@ -645,6 +645,7 @@ CHANGES = {
         lambda d: (d["claims"].update(suppressed=-1, rows_in=9), d["parameters"].update(k=-5)),
         {"suppressed"},
     ),
+    "one suppressed shown": (lambda d: d["claims"].update(suppressed=1, rows_in=11), {"suppressed", *LOSSES}),
     "few suppressed shown": (lambda d: d["claims"].update(suppressed=2, rows_in=12), {"suppressed", *LOSSES}),
     "hidden suppressed of another k": (
         lambda d: d["claims"].update(suppressed="<4", rows_in=None),

@@ -366,7 +366,7 @@ def shown(column):
     """Cells that can be compared: NaN equals NaN, moments are in UTC."""
     zoned = pa.types.is_timestamp(column.type) and column.type.tz
     cells = (column.cast(pa.timestamp("us", tz="UTC")) if zoned else column).to_pylist()
-    return cells if column.type == pa.string() else list(map(repr, cells))
+    return cells if column.type == pa.string() or pa.types.is_dictionary(column.type) else list(map(repr, cells))
 
 
 def test_rows_of_a_point_are_dealt_out_each_once_in_an_order_nobody_knows(workshop):

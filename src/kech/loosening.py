@@ -1,38 +1,37 @@
 """Loosening: ends of published intervals are moved outward by chance, so that an end is hardly ever somebody's value.
 
 In: a partition whose boxes close on their rows.  Out: the same classes in boxes that do not, where steps are small.
-Chance is a hash of the box under a key made of the whole table: equal tables give equal releases, and who lacks the
-table cannot tell how far an end was moved.
 """
 
 from dataclasses import replace
-from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import BoxCounter, Widths
-from kech.axes import Codes, LineAxis
+from kech.axes import LineAxis
+from kech.chance import draw_chances
 from kech.grid import Ints
 from kech.partition import Partition, box_partition
 from kech.points import Points
+from kech.widening import DRAWS, FINE, Boxes, wide_axes, widen
 
-Boxes = tuple[Ints, Ints]  # the first and the last code of each class on each axis
-
-FINE = 31  # units of the widest step an end is moved by (a month of days): on wider ones it is seldom a value
 NARROW = 3  # units of the narrowest interval that is loosened: in narrower ones an end is several people's value
 
 
 def loosen(partition: Partition, *, settled: bool = True) -> Partition:
-    """Every loose end moves outward by one or two steps of its grid.
+    """Labels are widened, and every loose end moves outward by one or two steps of its grid.
 
     When settled, it moves by the other number of steps where the first one would single somebody out; prices need not.
     """
-    loose = {j: axis for j, axis in enumerate(partition.points.axes) if isinstance(axis, LineAxis) and is_loose(axis)}
-    if not loose:
+    axes = partition.points.axes
+    loose = {j: axis for j, axis in enumerate(axes) if isinstance(axis, LineAxis) and is_loose(axis)}
+    wide = wide_axes(partition.points)
+    if not loose and not wide:
         return partition
-    moves = draw_moves(partition, 2 * len(loose)).reshape(-1, len(loose), 2)
-    boxes = partition.lo.copy(), partition.hi.copy()
+    chances = draw_chances(partition, 2 * len(loose) + DRAWS * len(wide))
+    moves = 1 + (chances[:, : 2 * len(loose)] < 0.5).reshape(len(chances), len(loose), 2)
+    boxes = widen(partition, wide, chances[:, 2 * len(loose) :])
     places = {}
     for place, (j, axis) in enumerate(loose.items()):
         ends = boxes[0][:, j], boxes[1][:, j]
@@ -40,8 +39,8 @@ def loosen(partition: Partition, *, settled: bool = True) -> Partition:
         boxes[0][:, j], boxes[1][:, j] = drawn
     if settled:
         settle(partition.points, boxes, places)
-    for j, axis in loose.items():
-        boxes[0][:, j], boxes[1][:, j] = axis.close(boxes[0][:, j], boxes[1][:, j])
+    for j in {*loose, *(at.place for at in wide)}:
+        boxes[0][:, j], boxes[1][:, j] = axes[j].close(boxes[0][:, j], boxes[1][:, j])
     found = box_partition(partition.points, partition.point, partition.group, partition.rows, *boxes)
     return replace(found, eps=partition.eps, eps_bound=partition.eps_bound)
 
@@ -66,23 +65,7 @@ def count_at(counter: BoxCounter, boxes: Boxes, classes: Ints, j: int, at: Ints)
 
 def is_loose(axis: LineAxis) -> bool:
     """Whether its intervals are loosened: we chose its round edges, and values are multiples of a unit."""
-    return axis.grid == "auto" and axis.unit > 0
-
-
-def draw_moves(partition: Partition, each: int) -> NDArray[np.int64]:
-    """For each class so many numbers that are 1 or 2."""
-    key = partition.points.once("key", table_key)
-    size = -(-each // 8)
-    boxes = np.hstack([partition.lo, partition.hi]).astype("<i8")
-    drawn = b"".join(blake2b(box.tobytes(), key=key, digest_size=size).digest() for box in boxes)
-    bits = np.unpackbits(np.frombuffer(drawn, np.uint8).reshape(-1, size), axis=1)
-    return bits[:, :each].astype(np.int64) + 1
-
-
-def table_key(codes: Codes, weights: Ints) -> bytes:
-    """A key nobody knows who does not have the table."""
-    inner = blake2b(codes.astype("<i4").tobytes(), digest_size=32).digest()
-    return blake2b(weights.astype("<i8").tobytes(), key=inner, digest_size=32).digest()
+    return axis.grid in ("auto", "loose") and axis.unit > 0
 
 
 def loose_widths(points: Points) -> Widths:

@@ -275,6 +275,24 @@ inline void check_path(const std::vector<std::span<const std::int64_t>>& path, s
     }
 }
 
+// -- texts and tickets ----------------------------------------------------------------------------------------
+
+// Cells between their ends, as Arrow holds them; without bits all are present, otherwise from one bit on.
+inline void check_texts(std::span<const std::uint8_t> bits, std::size_t bit, std::span<const std::int32_t> ends,
+                        std::span<const std::uint8_t> letters) {
+    if (ends.empty()) return;
+    require(ends.front() >= 0 && std::is_sorted(ends.begin(), ends.end()), "ends ascend");
+    require(static_cast<std::size_t>(ends.back()) <= letters.size(), "texts end within their letters");
+    std::size_t known = 8 * bits.size();
+    require(bits.empty() || (bit <= known && ends.size() - 1 <= known - bit), "every cell has its bit");
+}
+
+inline void check_urns(std::span<const std::int64_t> starts, std::span<const std::int64_t> rows) {
+    require(!starts.empty() && starts.front() == 0 && std::is_sorted(starts.begin(), starts.end()), "urns ascend from 0");
+    require(static_cast<std::size_t>(starts.back()) == rows.size(), "every share is in an urn");
+    sum_rows(rows);
+}
+
 // -- goals and balls ------------------------------------------------------------------------------------------
 
 inline void check_aims(int kind, double l, double c, double t, double alpha) {

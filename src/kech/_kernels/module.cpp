@@ -6,10 +6,12 @@
 #include "counting.hpp"
 #include "crowding.hpp"
 #include "cutting.hpp"
+#include "dealing.hpp"
 #include "door.hpp"
 #include "gathering.hpp"
 #include "hilbert.hpp"
 #include "merging.hpp"
+#include "numbering.hpp"
 #include "ordering.hpp"
 #include "peeling.hpp"
 #include "reaching.hpp"
@@ -264,6 +266,18 @@ static nb::tuple repair_classes(const Codes& codes, const Codes& secrets, const 
                           hand_over(std::move(found.rows)));
 }
 
+static Out<std::uint32_t> number_words(Words& words, const In<std::uint8_t>& bits, std::size_t bit,
+                                       const In<std::int32_t>& ends, const In<std::uint8_t>& letters) {
+    std::vector<std::uint32_t> numbers(ends.size() ? ends.size() - 1 : 0);
+    {
+        nb::gil_scoped_release release;
+        check_texts(look(bits), bit, look(ends), look(letters));
+        const auto* text = reinterpret_cast<const char*>(letters.data());
+        words.number(bits.size() ? bits.data() : nullptr, bit, ends.data(), text, numbers.size(), numbers.data());
+    }
+    return hand_over(std::move(numbers));
+}
+
 // A counter looks at codes and weights as long as it lives.
 struct HeldCounter {
     Codes codes;
@@ -331,6 +345,16 @@ static Out<std::int64_t> classes_at(const Lattice& lattice, const Lattice::Node&
     return hand_over(std::move(found));
 }
 
+static Out<std::int64_t> draw_shares(Urns& urns, const In<std::int64_t>& point, const In<std::uint64_t>& chance) {
+    std::vector<std::int64_t> drawn;
+    {
+        nb::gil_scoped_release release;
+        require(point.size() == chance.size(), "every row has a chance");
+        drawn = urns.draw(point.data(), chance.data(), point.size());
+    }
+    return hand_over(std::move(drawn));
+}
+
 static void add_line(Widths& widths, const In<double>& left, const In<double>& right, double length, double cap, Code null) {
     check_line(look(left), look(right), length, cap, null);
     widths.add_line(copy(left), copy(right), length, cap, null);
@@ -392,12 +416,27 @@ NB_MODULE(_kernels, m) {
     nb::class_<HeldCounter>(m, "BoxCounter")
         .def("__init__", &hold_counter, array, array)
         .def("count", &count_boxes, array, array, one);
+    nb::class_<Words>(m, "Words")
+        .def(nb::init<>())
+        .def("number", &number_words, array, one, array, array)
+        .def("texts", [](const Words& words) {
+            std::vector<std::uint8_t> letters(words.letters().begin(), words.letters().end());
+            return nb::make_tuple(hand_over(std::vector<std::int64_t>(words.ends())), hand_over(std::move(letters)));
+        })
+        .def_prop_ro("count", [](const Words& words) { return words.ends().size(); })
+        .def_prop_ro("bytes", [](const Words& words) { return words.letters().size(); });
     nb::class_<Lattice>(m, "Lattice")
         .def("__init__", &begin_lattice, array, array)
         .def("add_axis", &add_axis, array, array)
         .def("roll", &roll_lattice)
         .def("look", &look_at_nodes, array, one, one)
         .def("classes", &classes_at);
+    nb::class_<Urns>(m, "Urns")
+        .def("__init__", [](Urns* made, const In<std::int64_t>& starts, const In<std::int64_t>& rows) {
+            check_urns(look(starts), look(rows));
+            new (made) Urns(starts.data(), starts.size() - 1, rows.data());
+        }, array, array)
+        .def("draw", &draw_shares, array, array);
     nb::class_<Search>(m, "Search")
         .def("__init__", &begin_search, array, one, array, one, one, array, array, array, one)
         .def("step", &step_on)

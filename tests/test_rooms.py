@@ -1,0 +1,448 @@
+"""What the rooms that claim, check and write promise, one promise a test: each notices changes that no other did."""
+
+import csv
+import json
+import math
+import random
+import re
+from collections import Counter
+from fractions import Fraction
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pc
+import pyarrow.parquet as pq
+import pytest
+
+import kech
+from kech._kernels import Widths
+from kech.axes import build_tree_axis
+from kech.certificate import cells as certificate_cells
+from kech.certificate import check_certificate, check_table, make_certificate
+from kech.certificate.document import check_goals
+from kech.certificate.models import model_figures
+from kech.databases import find_address
+from kech.demo import nine_rows
+from kech.errors import BadCertificate, BadOption, BadTarget, ClaimBroken, GoalNotMet, UnreadableFile
+from kech.hierarchy import read_hierarchy
+from kech.levels import build_levels
+from kech.release import check_elsewhere
+
+PLACES = {0: ["oslo", "bergen", "rome"], 1: ["north", "north", "south"], 2: ["all"] * 3}
+
+
+@pytest.fixture
+def nine():
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"], sensitive=["salary"]) as table:
+        yield table
+
+
+# -- certificate -----------------------------------------------------------------------------------------------------
+
+
+def test_moments_of_different_zones_are_compared_as_moments(tmp_path):
+    """The first two are one moment: two values, not three."""
+    moments = ["2020-01-01T12:00:00+00:00", "2020-01-01T13:00:00+01:00", "2020-01-01T12:00:00+01:00"]
+    pq.write_table(pa.table({"a": ["x"] * 3, "s": moments}), tmp_path / "t.parquet")
+    figures = check_table(tmp_path / "t.parquet", ["a"], 3, ["s"])
+    assert (figures["l"], figures["alpha"]) == ({"s": 2}, {"s": 2 / 3})
+    assert figures["t_ordered"] == {"s": 0}
+
+
+def model_figures_by_definition(classes, depth):
+    """The models of one sensitive column as they are defined: each class a list of numbers, `depth` a recursive l."""
+    everybody = [value for part in classes for value in part]
+    values = sorted(set(everybody))
+    p = [{value: Fraction(part.count(value), len(part)) for value in values} for part in classes]
+    q = {value: Fraction(everybody.count(value), len(everybody)) for value in values}
+    counts = [sorted(Counter(part).values(), reverse=True) for part in classes]
+    depth = depth or min(map(len, counts))
+    tails = [(found[0], sum(found[depth - 1 :])) for found in counts]
+    gains = [(float(one[v] / q[v] - 1), -math.log(q[v])) for one in p for v in values if one[v]]
+    beta = max(0.0, *(gain for gain, _ in gains))
+    along = [[sum(one[v] - q[v] for v in values[: i + 1]) for i in range(len(values))] for one in p]
+    return {
+        "l": min(map(len, counts)),
+        "t": float(max(sum(abs(one[v] - q[v]) for v in values) / 2 for one in p)),
+        "entropy_l": math.exp(min(-sum(float(x) * math.log(x) for x in one.values() if x) for one in p)),
+        "recursive_c": max(first / tail for first, tail in tails) if all(tail for _, tail in tails) else None,
+        "t_ordered": float(max(sum(map(abs, moved)) for moved in along)) / max(len(values) - 1, 1),
+        "alpha": float(max(max(one.values()) for one in p)),
+        "beta": beta,
+        "enhanced_beta": beta if all(gain <= most + 1e-9 for gain, most in gains) else None,
+        "delta": max(abs(math.log(one[v] / q[v])) for one in p for v in values if one[v]),
+    }
+
+
+@pytest.mark.parametrize("depth", [None, 1, 2, 3])
+def test_models_are_those_of_the_definitions(depth):
+    """Classes are told apart by all their labels; the sensitive cells are numbers, written in two ways."""
+    rng = random.Random(depth)
+    table = certificate_cells.TextTable([], iter, lambda cell: cell)
+    goals = {"l": depth, "l_kind": "recursive", "c": 9} if depth else {}
+    seen = set()
+    for _ in range(150):
+        classes = [rng.choices(range(-3, rng.randint(-2, 3)), k=rng.randint(1, 9)) for _ in range(rng.randint(1, 4))]
+        cells = Counter(
+            (f"{i % 2}", f"{i}", rng.choice([f"{x}", f"{x}.0"])) for i, part in enumerate(classes) for x in part
+        )
+        found = model_figures(table, {"s": cells}, {}, goals)
+        expected = model_figures_by_definition(classes, depth)
+        assert {name: by_column["s"] for name, by_column in found.items()} == pytest.approx(expected)
+        seen |= {name for name, figure in expected.items() if figure is None}
+    assert seen == {"enhanced_beta", *(["recursive_c"] if depth and depth > 1 else [])}
+
+
+def test_sensitive_columns_are_counted_apart_from_one_another(tmp_path):
+    columns = {"a": ["x"] * 4, "s": ["p", "p", "p", "q"], "t": ["u", "v", "w", "u"]}
+    pq.write_table(pa.table(columns), tmp_path / "t.parquet")
+    figures = check_table(tmp_path / "t.parquet", ["a"], 4, ["s", "t"])
+    assert (figures["l"], figures["alpha"]) == ({"s": 2, "t": 3}, {"s": 0.75, "t": 0.5})
+    assert (figures["classes"], figures["average_class"]) == (1, 4)
+
+
+def figures_of(cells, read_as=None):
+    """The models of a column in one class with two labels."""
+    table = certificate_cells.TextTable([], iter, lambda cell: cell)
+    counts = Counter(("5", "x", cell) for cell in cells)
+    found = model_figures(table, {"s": counts}, {"s": read_as} if read_as else {}, {})
+    return {name: by_column["s"] for name, by_column in found.items()}
+
+
+@pytest.mark.parametrize(
+    ("cells", "read_as", "values", "ordered"),
+    [
+        (["1", "1.0", "2"], None, 2, True),
+        (["1", "x"], None, 2, False),
+        (["", None, ""], None, 1, False),
+        (["0", "", None], None, 2, True),
+        (["1e999", "2e999", "1"], {"kind": "number"}, 3, True),
+        (["low", "odd", "high", "odd"], {"kind": "ordinal", "order": ["low", "high"]}, 3, True),
+        (["2020-01-01", "2020-01-01 00:00:00", "2020-01-02"], None, 2, True),
+        (["20200101", "20200102"], {"kind": "date"}, 2, True),
+        (["2020-01-01", "2020-13-01"], None, 2, False),
+        (["2020-01-01 12:00:00", "2020-01-01T13:00:00+01:00", "2020-01-02T00:00:00+00:00"], None, 2, True),
+        ([" 7", "7 ", "7"], None, 1, True),
+        ([" 2020-01-01", "2020-01-01 "], None, 1, True),
+        ([" 7", "7"], {"kind": "text"}, 2, False),
+    ],
+)
+def test_sensitive_cells_are_read_as_numbers_dates_or_text(cells, read_as, values, ordered):
+    """What cannot be read as the others are is a value of its own; empty cells are one value, below all others."""
+    figures = figures_of(cells, read_as)
+    assert (figures["l"], figures["t_ordered"] is not None) == (values, ordered)
+
+
+SALARIES = [("[0, 9]" if i < 3 else "*", salary) for i, salary in enumerate([3, 4, 5, 6, 7, 8, 9, 10, 11])]
+
+
+@pytest.mark.parametrize(
+    ("goals", "says"),
+    [
+        ({"t": 0.38, "t_kind": "ordered"}, None),
+        ({"t": 0.37, "t_kind": "ordered"}, "t of 's': asked 0.37, found 0.375"),
+        ({"t": 0.38, "t_kind": "equal"}, "t of 's': asked 0.38, found 0.6667"),
+        ({"t": 0.38}, "t of 's': asked 0.38, found 0.6667"),
+        ({"t": 0.67}, None),
+    ],
+)
+def test_t_along_a_line_is_the_goal_where_it_was_asked(tmp_path, goals, says):
+    """The three lowest salaries of the paper on t-closeness: 0.375 along the line, 2/3 with all equally far apart."""
+    pq.write_table(pa.table({"a": [a for a, _ in SALARIES], "s": [s for _, s in SALARIES]}), tmp_path / "t.parquet")
+    if says is None:
+        assert check_table(tmp_path / "t.parquet", ["a"], 3, ["s"], goals=goals)["k"] == 3
+    else:
+        with pytest.raises(ClaimBroken) as caught:
+            check_table(tmp_path / "t.parquet", ["a"], 3, ["s"], goals=goals)
+        assert str(caught.value).endswith(f"asked: {says}.")
+
+
+def test_goals_up_to_their_limits():
+    check_goals(
+        "goals", {"l": 1, "l_kind": "recursive", "c": 0, "t": 0.0, "t_kind": "ordered", "alpha": 999_999_999_999_999}
+    )
+    for goals in ({"t": 1e15}, {"alpha": -1e-9}, {"l": 0, "l_kind": "recursive", "c": 1}):
+        with pytest.raises(BadOption, match="malformed"):
+            check_goals("goals", goals)
+
+
+ENDS = {
+    "column": "a",
+    "axis": "numeric",
+    "domain": [0, 9],
+    "form": "columns",
+    "columns": ["low", "high"],
+    "closed": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (lambda d: None, None),
+        (lambda d: d["quasi_identifiers"].append({"column": "low", "axis": "star"}), "quasi_identifiers"),
+        (lambda d: d["kept"].append("high"), "sensitive"),
+        (lambda d: d["sensitive"].append("a"), "sensitive"),
+    ],
+)
+def test_a_column_has_one_role_in_a_certificate(tmp_path, change, place):
+    pq.write_table(pa.table({"low": ["1", "1"], "high": ["5", "5"]}), tmp_path / "t.parquet")
+    document = make_certificate(
+        tmp_path / "t.parquet",
+        published_name="t.parquet",
+        axes=[ENDS],
+        sensitive=[],
+        kept=[],
+        rows_in=2,
+        parameters={"k": 2},
+        kech_version="0",
+    )
+    change(document)
+    (tmp_path / "c.json").write_text(json.dumps(document), "utf-8")
+    if place is None:
+        assert check_certificate(tmp_path / "t.parquet", tmp_path / "c.json")["loss"] == pytest.approx(4 / 9)
+    else:
+        with pytest.raises(BadCertificate, match=f"{place}: it is missing or malformed"):
+            check_certificate(tmp_path / "t.parquet", tmp_path / "c.json")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "option"),
+    [({"format": "xlsx"}, "format"), *(({"delimiter": sign}, "delimiter") for sign in ("", ";;", '"', "\n", "\0", 5))],
+)
+def test_a_dialect_that_nobody_writes_is_refused(tmp_path, dialect, option):
+    (tmp_path / "t.csv").write_text("a\n1\n1\n", "utf-8")
+    with pytest.raises(BadOption, match=option):
+        check_table(tmp_path / "t.csv", ["a"], 2, **dialect)
+
+
+def test_a_folder_is_no_file_and_a_torn_file_is_damaged(tmp_path):
+    with pytest.raises(UnreadableFile, match="Is a directory"):
+        check_table(tmp_path, ["a"], 2)
+    pq.write_table(pa.table({"a": [f"{i}" for i in range(999)]}), tmp_path / "t.parquet")
+    torn = bytearray((tmp_path / "t.parquet").read_bytes())
+    torn[4:200] = bytes(196)
+    (tmp_path / "t.parquet").write_bytes(torn)
+    with pytest.raises(UnreadableFile, match=r"it is damaged|can be read as text"):
+        check_table(tmp_path / "t.parquet", ["a"], 2)
+
+
+@pytest.mark.parametrize(("before", "after"), [(2**17, 2**24), (2**25, 2**25)])
+def test_long_cells_are_read_and_a_larger_limit_is_kept(tmp_path, before, after):
+    (tmp_path / "t.csv").write_text(f"a\n{'x' * 200_000}\n", "utf-8")
+    usual = csv.field_size_limit(before)
+    try:
+        assert check_table(tmp_path / "t.csv", ["a"], 1)["rows"] == 1
+        assert csv.field_size_limit() == after
+    finally:
+        csv.field_size_limit(usual)
+
+
+def test_line_ends_inside_a_cell_tell_rows_apart(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b'a\r\n"x\r\ny"\r\n"x\ny"\r\n"x\ry"\r\n')
+    assert check_table(tmp_path / "t.csv", ["a"], 1)["classes"] == 3
+
+
+@pytest.mark.parametrize("at_once", range(1, 8))
+def test_parquet_is_counted_alike_however_many_rows_are_read_at_once(tmp_path, monkeypatch, at_once):
+    """Batches with few new classes wait to be added up; those with many are added at once."""
+    cells = ["a", "b", None, "a", "a", "a", "b", "", "c", "a", "d", "d", "a"]
+    pq.write_table(pa.table({"x": cells, "y": cells[::-1]}), tmp_path / "t.parquet")
+    monkeypatch.setattr(certificate_cells, "ROWS_AT_ONCE", at_once)
+    counts = certificate_cells.open_published(tmp_path / "t.parquet").counted(["x", "y"])
+    assert counts == Counter(zip(cells, cells[::-1], strict=True))
+
+
+# -- release ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_sizes_of_classes_are_drawn(nine):
+    drawn = kech.make_release(nine, k=3, grid="exact").plot()
+    assert [(bar.get_x() + bar.get_width() / 2, bar.get_height()) for bar in drawn.patches] == [(3, 3)]
+    assert kech.make_release(nine, k=3, grid="exact").plot(ax=drawn) is drawn
+
+
+def test_a_table_in_a_database_needs_a_named_certificate(nine, tmp_path):
+    with pytest.raises(BadOption, match="name a file"):
+        kech.make_release(nine, k=3).write(f"duckdb:{tmp_path / 'base.db'}#safe")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_source_in_a_database_is_no_target(nine, tmp_path):
+    address = f"duckdb:{tmp_path / 'base.db'}#safe"
+    kech.make_release(nine, k=3).write(address, tmp_path / "c.json")
+    with kech.read_table(address, quasi_identifiers=["age"]) as table:
+        with pytest.raises(BadTarget, match="source table itself"):
+            kech.make_release(table, k=3).write(address, tmp_path / "d.json")
+
+
+def test_a_folder_in_the_folder_of_the_source_is_no_target(tmp_path):
+    (tmp_path / "people").mkdir()
+    pq.write_table(nine_rows(), tmp_path / "people" / "a.parquet")
+    address = find_address("spark://host:7077/safe")
+    with kech.read_table(tmp_path / "people", quasi_identifiers=["age"]) as table:
+        for identity in (f"{(tmp_path / 'people').as_uri()}/safe", (tmp_path / "people").as_uri()):
+            with pytest.raises(BadTarget, match="source table"):
+                check_elsewhere(address, identity, table)
+        check_elsewhere(address, f"{(tmp_path / 'people').as_uri()}2", table)
+        check_elsewhere(address, None, table)
+
+
+def test_the_components_at_an_eps_must_keep_the_goals():
+    table = pa.table({"a": [0, 1, 2, 10, 11, 12, 50, 51, 52], "s": list("xxxyyyxyz")})
+    with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
+        found = kech.make_release(read, cut="regime", grid="exact", eps=1 / 52, l=1)
+        with pytest.raises(GoalNotMet, match="l = 2 was asked, and the components at this eps reach l = 1"):
+            kech.make_release(read, cut="regime", grid="exact", eps=1 / 52, l=2)
+    assert found.partition.sizes.tolist() == [3, 3, 3]
+    assert found.parameters == {"k": 3, "cut": "regime", "grid": "exact", "eps": 1 / 52, "l": 1, "l_kind": "distinct"}
+
+
+PEOPLE = {
+    "name": list("abcdefghij"),
+    "age": [21, 22, 23, 24, 25, 41, 42, 43, 44, 45],
+    "size": list("SMSMSMSMSL"),
+    "code": ["=1", *(f"u{i}" for i in range(8)), "=1"],  # nine values in ten rows: not yet nearly all
+    "note": [f"n{i}" for i in range(10)],
+    "n": list(range(10)),
+    "other": ["x"] * 10,
+}
+
+
+@pytest.fixture
+def people():
+    roles = {
+        "quasi_identifiers": ["age"],
+        "sensitive": ["size"],
+        "keep": ["note", "n", "code"],
+        "identifiers": ["name"],
+    }
+    with kech.read_table(pa.table(PEOPLE), **roles, axes={"size": ["S", "M", "L"]}) as table:
+        yield table
+
+
+def test_what_is_told_of_a_release(people, tmp_path):
+    made = kech.make_release(people, k=5, grid=10)
+    path, mapping = tmp_path / "t.csv", tmp_path / "m.json"
+    document = made.write(path, mapping=mapping)
+    told = made.told(path, document, mapping=mapping)
+    assert document["values"] == {"size": {"kind": "ordinal", "order": ["S", "M", "L"]}}
+    assert document["parameters"] == {"k": 5, "cut": "local", "grid": 10}
+    assert told == document["claims"] | {
+        "file": str(path),
+        "certificate": f"{path}.certificate.json",
+        "measured": document["measured"],
+        "coarse": None,
+        "dropped": ["name", "other"],
+        "ledger": told["ledger"],
+        "identifying": ["note"],
+        "unhidden_edges": ["age"],
+        "mapping": str(mapping),
+    }
+    assert told["ledger"]["verdict"] == "first"
+    behind = json.loads(mapping.read_text("utf-8"))
+    assert behind["released"] == document["file"]["sha256"]
+    assert [(one["labels"], [value for value, _ in one["values"]["age"]]) for one in behind["classes"]] == [
+        ({"age": "[20, 29]"}, ["21", "22", "23", "24", "25"]),
+        ({"age": "[40, 49]"}, ["41", "42", "43", "44", "45"]),
+    ]
+    again = kech.make_release(people, k=5).write(tmp_path / "u.csv", tmp_path / "u.json", ledger=False)
+    bare = made.told(tmp_path / "u.csv", again, tmp_path / "u.json")
+    assert (bare["certificate"], bare["mapping"]) == (str(tmp_path / "u.json"), None)
+    assert again["parameters"] == {"k": 5, "cut": "local", "grid": "auto", "no_ledger": True}
+    assert kech.make_release(people, k=5).axes[0]["grid"] == "auto"
+
+
+def test_every_target_holds_the_named_columns_and_only_csv_guards_formulas(people, tmp_path):
+    made = kech.make_release(people, k=5, grid=10)
+    base = tmp_path / "base.db"
+    made.write(tmp_path / "t.csv", ledger=False)
+    made.write(tmp_path / "t.parquet", ledger=False)
+    made.write(f"duckdb:{base}#safe", tmp_path / "c.json", ledger=False)
+    with duckdb.connect(str(base), read_only=True) as database:
+        stored = database.sql("FROM safe").to_arrow_table()
+    files = {"'=1": pc.read_csv(tmp_path / "t.csv"), "=1": pq.read_table(tmp_path / "t.parquet")}
+    for guarded, found in [*files.items(), ("=1", stored)]:
+        assert found.column_names == ["age", "size", "code", "note", "n"]
+        assert sorted(found["n"].to_pylist()) == PEOPLE["n"]
+        assert Counter(found["code"].to_pylist()) == Counter(guarded if x == "=1" else x for x in PEOPLE["code"])
+        assert Counter(found["age"].to_pylist()) == {"[20, 29]": 5, "[40, 49]": 5}
+
+
+@pytest.mark.parametrize(("k", "suppressed", "loss"), [(3, "3", "0.2308"), (5, "&lt;5", "0")])
+def test_a_notebook_shows_the_figures_of_the_certificate(k, suppressed, loss):
+    """Where the number of suppressed rows is hidden, so is what they lose."""
+    table = pa.table({"a": [1] * 5 + [2] * 5 + [50, 90, 99]})
+    with kech.read_table(table, quasi_identifiers=["a"]) as read:
+        shown = kech.make_release(read, k=k, suppress=0.25, cut="minimal", grid="exact")._repr_html_()
+    cells = re.findall("<td[^>]*>([^<]*)</td>", shown)
+    assert cells == ["columns", "a", "loss", loss, "suppressed", suppressed]
+
+
+@pytest.mark.parametrize("cut", ["minimal", "domain"])
+@pytest.mark.parametrize(("k", "rows_in", "suppressed", "loss"), [(3, 13, 3, 3 / 13), (5, None, "<5", 0)])
+def test_rows_that_are_left_out_are_counted_and_lose_everything(tmp_path, cut, k, rows_in, suppressed, loss):
+    """Few of them are not counted in public: then the loss is that of the published rows."""
+    table = pa.table({"a": [1] * 5 + [2] * 5 + [50, 90, 99], "s": list("xyxyxyxyxyxyx")})
+    with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
+        made = kech.make_release(read, k=k, suppress=0.25, cut=cut, grid="exact")
+        claims = made.write(tmp_path / "t.csv", ledger=False)["claims"]
+    assert (made.partition.rows_in, made.partition.suppressed) == (13, 3)
+    assert (claims["rows_in"], claims["suppressed"], claims["rows"]) == (rows_in, suppressed, 10)
+    assert claims["loss"] == pytest.approx(loss)
+    assert made.parameters == {"k": k, "cut": cut, "grid": "exact", "suppress": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("k", "says"),
+    [(3, "k=3 was asked; the smallest class would have 1 rows"), (None, "two or more; the smallest class")],
+)
+def test_components_that_hide_nobody_are_no_release(nine, k, says):
+    with pytest.raises(GoalNotMet, match=says):
+        kech.make_release(nine, k=k, cut="regime", grid="exact", eps=0)
+
+
+def test_a_release_needs_a_k_or_an_eps(nine):
+    with pytest.raises(BadOption, match="among how many rows"):
+        kech.make_release(nine)
+    with pytest.raises(BadOption, match="regime"):
+        kech.make_release(nine, eps=0.1)
+    for eps in (-0.1, float("inf"), float("nan")):
+        with pytest.raises(BadOption, match="0 or more"):
+            kech.make_release(nine, cut="regime", eps=eps)
+
+
+# -- axes ------------------------------------------------------------------------------------------------------------
+
+
+def node_axis(level, *, has_null):
+    """One level of the three towns."""
+    tree = read_hierarchy(PLACES)
+    return build_levels(build_tree_axis("c", ["oslo", "bergen", "rome"], tree, has_null))[level].axis
+
+
+@pytest.mark.parametrize("has_null", [False, True])
+def test_the_nodes_of_a_level_are_printed_alone_or_as_the_root(has_null):
+    axis = node_axis(1, has_null=has_null)
+    leaves = 3 + has_null
+    lo, hi = (np.array(ends) for ends in zip(*[(a, b) for b in range(axis.size) for a in range(b + 1)], strict=True))
+    first, last = axis.close(lo, hi)
+    labels = axis.labels(first, last)
+    alone = ["north", "south", None]
+    assert labels == [alone[a] if a == b else "all" for a, b in zip(lo, hi, strict=True)]
+    share = {"north": 1 / (leaves - 1), "south": 0, "all": 1, None: 0}
+    assert axis.widths(lo, hi).tolist() == [share[label] for label in labels]
+    kernel = Widths()
+    axis.add_to(kernel)
+    assert [kernel.width(0, a, b) for a, b in zip(lo.tolist(), hi.tolist(), strict=True)] == axis.widths(
+        lo, hi
+    ).tolist()
+    assert axis.kind == "tree"
+    assert axis.encode(["rome", "oslo", "bergen", "paris", None]).tolist() == [1, 0, 0, -1, 2 if has_null else -1]
+    assert axis.parameters(labels) == {
+        "column": "c",
+        "axis": "tree",
+        "leaves": leaves,
+        "labels": {"all": leaves, "north": 2},
+    }
