@@ -1,6 +1,6 @@
 """Mutation: small changes to the code that claims, checks and writes; some test must notice each.
 
-usage: python -m campaign.mutation [--room release.py] [--every 1] [--seconds 4]      also: make mutation
+usage: python -m campaign.mutation [--room release.py] [--every 1] [--seconds 4] [--again]      also: make mutation
 A change is made in a forked copy of a process that has imported everything, and only tests that run the changed lines
 are run (campaign.coverage knows them), the quickest first, until one fails.  A change that no test notices is a
 survivor: it is explained in campaign/explained.json (why nobody could notice), or it is a loss.
@@ -9,6 +9,7 @@ survivor: it is explained in campaign/explained.json (why nobody could notice), 
 import argparse
 import ast
 import gc
+import hashlib
 import json
 import os
 import resource
@@ -20,7 +21,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -41,7 +42,7 @@ from campaign.mutants import Mutant, mutants_of
 
 EXPLAINED = Path(__file__).parent / "explained.json"
 TESTED_FOR = 4.0  # seconds of processor time for the tests of one change; no test is begun after them
-PATIENCE = 60  # seconds of processor time; what takes longer is noticed
+PATIENCE = 15  # seconds of processor time; what takes longer is noticed
 MEMORY = 6 << 30
 FIRST = 4  # tests that noticed most are run first
 IMPORTED = (
@@ -205,7 +206,7 @@ class Loop:
         if fate.word == "noticed":
             self.known.noticed[fate.by] += 1
         self.fates.append(fate)
-        tell(fate, len(self.fates), len(self.mutants))
+        tell(self.known.ground, fate)
 
 
 def fate_of(mutant: Mutant, by: str | None) -> Fate:
@@ -213,9 +214,29 @@ def fate_of(mutant: Mutant, by: str | None) -> Fate:
     return Fate(mutant, "stopped") if by is None else Fate(mutant, "noticed", by) if by else Fate(mutant, "survived")
 
 
-def tell(fate: Fate, done: int, total: int) -> None:
-    """One line a change, past the capture of pytest."""
-    print(f"{done}/{total} {fate.word} {fate.mutant.name} {fate.by}", file=sys.__stderr__, flush=True)
+def tell(ground: Ground, fate: Fate) -> None:
+    """One line a change, past the capture of pytest, and one in a file for those who go on later."""
+    print(f"{fate.word} {fate.mutant.name} {fate.by}", file=sys.__stderr__, flush=True)
+    with (ground.kept / "fates.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps([*key_of(ground, fate.mutant), fate.word, fate.by]) + "\n")
+
+
+def key_of(ground: Ground, mutant: Mutant) -> tuple[str, str, int, int]:
+    """A change of a room as it is now."""
+    return mutant.room, digest_of(ground.path(mutant.room)), mutant.slot, mutant.turn
+
+
+@cache
+def digest_of(path: Path) -> str:
+    """Of the bytes of a file."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def noticed_before(ground: Ground, mutants: Sequence[Mutant]) -> list[Fate]:
+    """The changes that earlier runs on the same code noticed."""
+    lines = (ground.kept / "fates.jsonl").read_text("utf-8").splitlines()
+    held = {tuple(key): (word, by) for *key, word, by in map(json.loads, lines) if word != "survived"}
+    return [Fate(mutant, *held[key]) for mutant in mutants if (key := key_of(ground, mutant)) in held]
 
 
 def try_change(touched: Sequence[tuple[FunctionType, CodeType]], items: Sequence[pytest.Item], seconds: float) -> str:
@@ -315,11 +336,10 @@ def import_changed(ground: Ground, mutant: Mutant, code: CodeType, tests: Sequen
 OPTIONS = ("-q", "-n", "0", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning")
 
 
-def hunt(ground: Ground, every: int = 1, rooms: Sequence[str] = (), seconds: float = TESTED_FOR) -> list[Fate]:
-    """The fate of every change of these rooms, or of every n-th."""
+def hunt(ground: Ground, mutants: Sequence[Mutant], seconds: float = TESTED_FOR) -> list[Fate]:
+    """The fate of every change."""
     known = Map(ground)
-    sources = {room: Source(ground, room) for room in rooms or ground.rooms}
-    mutants = [mutant for room in sources for mutant in mutants_of(sources[room].text, room)][::every]
+    sources = {room: Source(ground, room) for room in dict.fromkeys(mutant.room for mutant in mutants)}
     imported = [mutant for mutant in mutants if mutant.on_import]
     fates = []
     for mutant in imported:
@@ -328,10 +348,16 @@ def hunt(ground: Ground, every: int = 1, rooms: Sequence[str] = (), seconds: flo
         by = in_fork(import_changed, ground, mutant, source.changed(mutant), tests, seconds)
         fates.append(fate_of(mutant, by))
         known.noticed.update([by] if by in known.seconds else [])
-        tell(fates[-1], len(fates), len(imported))
+        tell(ground, fates[-1])
     loop = Loop(known, sources, [mutant for mutant in mutants if not mutant.on_import], seconds)
     pytest.main([*OPTIONS, *ground.files], plugins=[loop])
     return fates + loop.fates
+
+
+def all_mutants(ground: Ground, rooms: Sequence[str] = ()) -> list[Mutant]:
+    """Every change of these rooms, or of all."""
+    texts = {room: ground.path(room).read_text("utf-8") for room in rooms or ground.rooms}
+    return [mutant for room, text in texts.items() for mutant in mutants_of(text, room)]
 
 
 def import_others() -> None:
@@ -345,46 +371,40 @@ def import_others() -> None:
     settings.load_profile("mutation")
 
 
-def explained(sources: dict[str, str]) -> dict[str, str]:
-    """Why nobody could notice a change; an explanation holds as long as its line reads as it did."""
-    lines = {(room, line.strip()) for room, text in sources.items() for line in text.splitlines()}
-    known = json.loads(EXPLAINED.read_bytes())
-    return {
-        key_of(one["room"], one["code"], one["change"]): one["why"]
-        for one in known
-        if (one["room"], one["code"]) in lines
-    }
+def explained() -> dict[tuple[str, str, str], str]:
+    """Why nobody could notice a change of a line that reads so."""
+    return {(one["room"], one["code"], one["change"]): one["why"] for one in json.loads(EXPLAINED.read_bytes())}
 
 
-def key_of(room: str, code: str, change: str) -> str:
-    """A change wherever its line has moved to."""
-    return f"{room}: {code}: {change}"
+def survivors_of(ground: Ground, fates: Sequence[Fate]) -> list[dict[str, Any]]:
+    """Every change that no test noticed, with its explanation or None."""
+    reasons, found = explained(), []
+    for mutant in [fate.mutant for fate in fates if fate.word == "survived"]:
+        code = ground.path(mutant.room).read_text("utf-8").splitlines()[mutant.line - 1].strip()
+        why = reasons.get((mutant.room, code, mutant.change))
+        found.append({"room": mutant.room, "line": mutant.line, "code": code, "change": mutant.change, "why": why})
+    return found
 
 
 def main() -> int:
     """Every room, or one."""
     parser = argparse.ArgumentParser(description="Changes that the tests must notice.")
     parser.add_argument("--room", choices=KECH.rooms, action="append", default=[])
-    parser.add_argument("--every", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=TESTED_FOR)
+    parser.add_argument("--every", type=int, default=1, help="only every n-th change")
+    parser.add_argument("--seconds", type=float, default=TESTED_FOR, help="of processor time for the tests of a change")
+    parser.add_argument("--again", action="store_true", help="what a run on the same code noticed is not tried again")
     asked = parser.parse_args()
     tally = Tally("mutation")
     if not (KECH.kept / "tests.json").exists():
         subprocess.run([sys.executable, "-m", "campaign.coverage"], cwd=ROOT, check=False)
+    mutants = all_mutants(KECH, asked.room)[:: asked.every]
+    fates = noticed_before(KECH, mutants) if asked.again else []
     import_others()
-    fates = hunt(KECH, asked.every, asked.room, asked.seconds)
-    sources = {room: KECH.path(room).read_text("utf-8") for room in KECH.rooms}
-    reasons = explained(sources)
-    survivors = []
-    for fate in fates:
-        mutant = fate.mutant
-        code = sources[mutant.room].splitlines()[mutant.line - 1].strip()
-        reason = reasons.get(key_of(mutant.room, code, mutant.change))
-        if fate.word == "survived":
-            survivors.append(
-                {"room": mutant.room, "line": mutant.line, "code": code, "change": mutant.change, "why": reason}
-            )
-            tally.expect(reason is not None, f"{mutant.name}: no test noticed")
+    held = {fate.mutant for fate in fates}
+    fates += hunt(KECH, [mutant for mutant in mutants if mutant not in held], asked.seconds)
+    survivors = survivors_of(KECH, fates)
+    for one in survivors:
+        tally.expect(one["why"] is not None, f"{one['room']}, line {one['line']}: {one['change']}: no test noticed")
     ends = Counter(fate.word for fate in fates)
     tally.cases = tally.faults = len(fates)
     tally.figures = {word: ends[word] for word in ("noticed", "stopped", "survived")}

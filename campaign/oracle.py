@@ -19,7 +19,7 @@ from campaign.core import RESULTS, ROOT, Child, Tally, commit, import_all, own_p
 sys.path.insert(0, str(ROOT / "tests"))
 
 SUITE = 2_000
-BATCH = 200
+BATCH = 50
 IN_MEMORY = "/dev/shm"
 FAULTS = ("a row lost", "a label changed", "a false l", "a false t")
 

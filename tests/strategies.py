@@ -193,6 +193,7 @@ class Case:
     grid: str | float
     suffix: str
     asked: dict[str, object] = field(default_factory=dict)
+    source: str = "frame"  # or the ending of a file it is read from
 
     @property
     def roles(self):
@@ -240,7 +241,7 @@ def random_asked_case(seed):
         values, order = FEW_SENSITIVE[rng.integers(len(FEW_SENSITIVE))](rng, case.table.num_rows)
         table = case.table.set_column(case.table.num_columns - 1, "s", pa.array(values))
         case = replace(case, table=table, axes=case.axes | ({"s": order} if order else {}))
-    return replace(case, asked=asked)
+    return replace(case, asked=asked, source=["frame", "frame", ".csv", ".parquet"][rng.integers(4)])
 
 
 def has_line(case):

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -46,9 +47,19 @@ def database():
 def release(case, folder, name="out"):
     """Write the release of a case; give back its path, its certificate and what was made."""
     path = folder / f"{name}{case.suffix}"
-    with kech.read_table(case.table, **case.roles) as table:
+    with kech.read_table(write_source(case, folder), **case.roles) as table:
         made = make(table, case)
         return path, made.write(path, ledger=False), made
+
+
+def write_source(case, folder):
+    """The table as it is given to kech: itself, or a file."""
+    path = folder / f"source{case.source}"
+    if case.source == ".csv":
+        pc.write_csv(case.table, path)
+    elif case.source == ".parquet":
+        pq.write_table(case.table, path)
+    return case.table if case.source == "frame" else path
 
 
 def make(table, case):

@@ -1,12 +1,17 @@
 """What the rooms that claim, check and write promise, one promise a test: each notices changes that no other did."""
 
+import csv
+import json
 import math
 import random
+import re
 from collections import Counter
 from fractions import Fraction
 
+import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
@@ -14,14 +19,16 @@ import kech
 from kech._kernels import Widths
 from kech.axes import build_tree_axis
 from kech.certificate import cells as certificate_cells
-from kech.certificate import check_table
+from kech.certificate import check_certificate, check_table, make_certificate
+from kech.certificate.document import check_goals
 from kech.certificate.models import model_figures
 from kech.databases import find_address
 from kech.demo import nine_rows
-from kech.errors import BadOption, BadTarget, ClaimBroken, GoalNotMet
+from kech.errors import AlreadyReleased, BadCertificate, BadOption, BadTarget, ClaimBroken, GoalNotMet, UnreadableFile
 from kech.hierarchy import read_hierarchy
+from kech.ledger import open_ledger
 from kech.levels import build_levels
-from kech.release import check_elsewhere
+from kech.release import asked, check_elsewhere, chosen
 
 PLACES = {0: ["oslo", "bergen", "rome"], 1: ["north", "north", "south"], 2: ["all"] * 3}
 
@@ -116,6 +123,7 @@ def figures_of(cells, read_as=None):
         (["2020-01-01", "2020-01-01 00:00:00", "2020-01-02"], None, 2, True),
         (["20200101", "20200102"], {"kind": "date"}, 2, True),
         (["2020-01-01", "2020-13-01"], None, 2, False),
+        (["2020-01-01 12:00:00", "2020-01-01T13:00:00+01:00", "2020-01-02T00:00:00+00:00"], None, 2, True),
         ([" 7", "7 ", "7"], None, 1, True),
         ([" 2020-01-01", "2020-01-01 "], None, 1, True),
         ([" 7", "7"], {"kind": "text"}, 2, False),
@@ -149,6 +157,92 @@ def test_t_along_a_line_is_the_goal_where_it_was_asked(tmp_path, goals, says):
         with pytest.raises(ClaimBroken) as caught:
             check_table(tmp_path / "t.parquet", ["a"], 3, ["s"], goals=goals)
         assert str(caught.value).endswith(f"asked: {says}.")
+
+
+def test_goals_up_to_their_limits():
+    check_goals(
+        "goals", {"l": 1, "l_kind": "recursive", "c": 0, "t": 0.0, "t_kind": "ordered", "alpha": 999_999_999_999_999}
+    )
+    for goals in ({"t": 1e15}, {"alpha": -1e-9}, {"l": 0, "l_kind": "recursive", "c": 1}):
+        with pytest.raises(BadOption, match="malformed"):
+            check_goals("goals", goals)
+
+
+ENDS = {
+    "column": "a",
+    "axis": "numeric",
+    "domain": [0, 9],
+    "form": "columns",
+    "columns": ["low", "high"],
+    "closed": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [
+        (lambda d: None, None),
+        (lambda d: d["quasi_identifiers"].append({"column": "low", "axis": "star"}), "quasi_identifiers"),
+        (lambda d: d["kept"].append("high"), "sensitive"),
+        (lambda d: d["sensitive"].append("a"), "sensitive"),
+    ],
+)
+def test_a_column_has_one_role_in_a_certificate(tmp_path, change, place):
+    pq.write_table(pa.table({"low": ["1", "1"], "high": ["5", "5"]}), tmp_path / "t.parquet")
+    document = make_certificate(
+        tmp_path / "t.parquet",
+        published_name="t.parquet",
+        axes=[ENDS],
+        sensitive=[],
+        kept=[],
+        rows_in=2,
+        parameters={"k": 2},
+        kech_version="0",
+    )
+    change(document)
+    (tmp_path / "c.json").write_text(json.dumps(document), "utf-8")
+    if place is None:
+        assert check_certificate(tmp_path / "t.parquet", tmp_path / "c.json")["loss"] == pytest.approx(4 / 9)
+    else:
+        with pytest.raises(BadCertificate, match=f"{place}: it is missing or malformed"):
+            check_certificate(tmp_path / "t.parquet", tmp_path / "c.json")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "option"),
+    [({"format": "xlsx"}, "format"), *(({"delimiter": sign}, "delimiter") for sign in ("", ";;", '"', "\n", "\0", 5))],
+)
+def test_a_dialect_that_nobody_writes_is_refused(tmp_path, dialect, option):
+    (tmp_path / "t.csv").write_text("a\n1\n1\n", "utf-8")
+    with pytest.raises(BadOption, match=option):
+        check_table(tmp_path / "t.csv", ["a"], 2, **dialect)
+
+
+def test_a_folder_is_no_file_and_a_torn_file_is_damaged(tmp_path):
+    with pytest.raises(UnreadableFile, match="Is a directory"):
+        check_table(tmp_path, ["a"], 2)
+    pq.write_table(pa.table({"a": [f"{i}" for i in range(999)]}), tmp_path / "t.parquet")
+    torn = bytearray((tmp_path / "t.parquet").read_bytes())
+    torn[4:200] = bytes(196)
+    (tmp_path / "t.parquet").write_bytes(torn)
+    with pytest.raises(UnreadableFile, match=r"it is damaged|can be read as text"):
+        check_table(tmp_path / "t.parquet", ["a"], 2)
+
+
+@pytest.mark.parametrize(("before", "after"), [(2**17, 2**24), (2**25, 2**25)])
+def test_long_cells_are_read_and_a_larger_limit_is_kept(tmp_path, before, after):
+    (tmp_path / "t.csv").write_text(f"a\n{'x' * 200_000}\n", "utf-8")
+    usual = csv.field_size_limit(before)
+    try:
+        assert check_table(tmp_path / "t.csv", ["a"], 1)["rows"] == 1
+        assert csv.field_size_limit() == after
+    finally:
+        csv.field_size_limit(usual)
+
+
+def test_line_ends_inside_a_cell_tell_rows_apart(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b'a\r\n"x\r\ny"\r\n"x\ny"\r\n"x\ry"\r\n')
+    assert check_table(tmp_path / "t.csv", ["a"], 1)["classes"] == 3
 
 
 @pytest.mark.parametrize("at_once", range(1, 8))
@@ -206,16 +300,182 @@ def test_the_components_at_an_eps_must_keep_the_goals():
     assert found.parameters == {"k": 3, "cut": "regime", "grid": "exact", "eps": 1 / 52, "l": 1, "l_kind": "distinct"}
 
 
+PEOPLE = {
+    "name": list("abcdefghij"),
+    "age": [21, 22, 23, 24, 25, 41, 42, 43, 44, 45],
+    "size": list("SMSMSMSMSL"),
+    "code": ["=1", *(f"u{i}" for i in range(8)), "=1"],  # nine values in ten rows: not yet nearly all
+    "note": [f"n{i}" for i in range(10)],
+    "n": list(range(10)),
+    "other": ["x"] * 10,
+}
+
+
+@pytest.fixture
+def people():
+    roles = {
+        "quasi_identifiers": ["age"],
+        "sensitive": ["size"],
+        "keep": ["note", "n", "code"],
+        "identifiers": ["name"],
+    }
+    with kech.read_table(pa.table(PEOPLE), **roles, axes={"size": ["S", "M", "L"]}) as table:
+        yield table
+
+
+def test_what_is_told_of_a_release(people, tmp_path):
+    made = kech.make_release(people, k=5, grid=10)
+    path, mapping = tmp_path / "t.csv", tmp_path / "m.json"
+    document = made.write(path, mapping=mapping)
+    told = made.told(path, document, mapping=mapping)
+    assert document["values"] == {"size": {"kind": "ordinal", "order": ["S", "M", "L"]}}
+    assert document["parameters"] == {"k": 5, "cut": "local", "grid": 10}
+    assert told == document["claims"] | {
+        "file": str(path),
+        "certificate": f"{path}.certificate.json",
+        "measured": document["measured"],
+        "coarse": None,
+        "dropped": ["name", "other"],
+        "ledger": told["ledger"],
+        "identifying": ["note"],
+        "unhidden_edges": ["age"],
+        "mapping": str(mapping),
+    }
+    assert told["ledger"]["verdict"] == "first"
+    behind = json.loads(mapping.read_text("utf-8"))
+    assert behind["released"] == document["file"]["sha256"]
+    assert [(one["labels"], [value for value, _ in one["values"]["age"]]) for one in behind["classes"]] == [
+        ({"age": "[20, 29]"}, ["21", "22", "23", "24", "25"]),
+        ({"age": "[40, 49]"}, ["41", "42", "43", "44", "45"]),
+    ]
+    again = kech.make_release(people, k=5).write(tmp_path / "u.csv", tmp_path / "u.json", ledger=False)
+    bare = made.told(tmp_path / "u.csv", again, tmp_path / "u.json")
+    assert (bare["certificate"], bare["mapping"]) == (str(tmp_path / "u.json"), None)
+    assert again["parameters"] == {"k": 5, "cut": "local", "grid": "auto", "no_ledger": True}
+    assert kech.make_release(people, k=5).axes[0]["grid"] == "auto"
+
+
+def test_every_target_holds_the_named_columns_and_only_csv_guards_formulas(people, tmp_path):
+    made = kech.make_release(people, k=5, grid=10)
+    base = tmp_path / "base.db"
+    made.write(tmp_path / "t.csv", ledger=False)
+    made.write(tmp_path / "t.parquet", ledger=False)
+    made.write(f"duckdb:{base}#safe", tmp_path / "c.json", ledger=False)
+    with duckdb.connect(str(base), read_only=True) as database:
+        stored = database.sql("FROM safe").to_arrow_table()
+    files = {"'=1": pc.read_csv(tmp_path / "t.csv"), "=1": pq.read_table(tmp_path / "t.parquet")}
+    for guarded, found in [*files.items(), ("=1", stored)]:
+        assert found.column_names == ["age", "size", "code", "note", "n"]
+        assert sorted(found["n"].to_pylist()) == PEOPLE["n"]
+        assert Counter(found["code"].to_pylist()) == Counter(guarded if x == "=1" else x for x in PEOPLE["code"])
+        assert Counter(found["age"].to_pylist()) == {"[20, 29]": 5, "[40, 49]": 5}
+
+
+@pytest.mark.parametrize(("k", "suppressed", "loss"), [(3, "3", "0.2308"), (5, "&lt;5", "0")])
+def test_a_notebook_shows_the_figures_of_the_certificate(k, suppressed, loss):
+    """Where the number of suppressed rows is hidden, so is what they lose."""
+    table = pa.table({"a": [1] * 5 + [2] * 5 + [50, 90, 99]})
+    with kech.read_table(table, quasi_identifiers=["a"]) as read:
+        shown = kech.make_release(read, k=k, suppress=0.25, cut="minimal", grid="exact")._repr_html_()
+    cells = re.findall("<td[^>]*>([^<]*)</td>", shown)
+    assert cells == ["columns", "a", "loss", loss, "suppressed", suppressed]
+
+
 @pytest.mark.parametrize("cut", ["minimal", "domain"])
-def test_rows_that_are_left_out_are_counted_and_lose_everything(tmp_path, cut):
+@pytest.mark.parametrize(("k", "rows_in", "suppressed", "loss"), [(3, 13, 3, 3 / 13), (5, None, "<5", 0)])
+def test_rows_that_are_left_out_are_counted_and_lose_everything(tmp_path, cut, k, rows_in, suppressed, loss):
+    """Few of them are not counted in public: then the loss is that of the published rows."""
     table = pa.table({"a": [1] * 5 + [2] * 5 + [50, 90, 99], "s": list("xyxyxyxyxyxyx")})
     with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
-        made = kech.make_release(read, k=3, suppress=0.25, cut=cut, grid="exact")
-        claims = made.write(tmp_path / "t.csv")["claims"]
+        made = kech.make_release(read, k=k, suppress=0.25, cut=cut, grid="exact")
+        claims = made.write(tmp_path / "t.csv", ledger=False)["claims"]
     assert (made.partition.rows_in, made.partition.suppressed) == (13, 3)
-    assert (claims["rows_in"], claims["suppressed"], claims["rows"]) == (13, 3, 10)
-    assert claims["loss"] == pytest.approx(3 / 13)
-    assert made.parameters == {"k": 3, "cut": cut, "grid": "exact", "suppress": 0.25}
+    assert (claims["rows_in"], claims["suppressed"], claims["rows"]) == (rows_in, suppressed, 10)
+    assert claims["loss"] == pytest.approx(loss)
+    assert made.parameters == {"k": k, "cut": cut, "grid": "exact", "suppress": 0.25}
+
+
+@pytest.mark.parametrize(
+    ("k", "says"),
+    [(3, "k=3 was asked; the smallest class would have 1 rows"), (None, "two or more; the smallest class")],
+)
+def test_components_that_hide_nobody_are_no_release(nine, k, says):
+    with pytest.raises(GoalNotMet, match=says):
+        kech.make_release(nine, k=k, cut="regime", grid="exact", eps=0)
+
+
+def test_coarse_axes_are_measured_by_the_domain_of_the_fine_ones(tmp_path):
+    with kech.read_table(pa.table({"a": [i * 7 % 100 for i in range(200)]}), quasi_identifiers=["a"]) as read:
+        fine, coarse = kech.make_release(read, k=5), kech.make_release(read, k=5, max_points=6)
+        even = kech.make_release(read, k=5, cut="domain")
+        document = coarse.write(tmp_path / "t.csv")
+        told = coarse.told(tmp_path / "t.csv", document)
+    assert coarse.axes[0]["domain"] == fine.axes[0]["domain"] == even.axes[0]["domain"] == [4, 95]
+    assert coarse.partition.classes <= 6 < fine.partition.classes
+    assert fine.parameters == {"k": 5, "cut": "local", "grid": "auto"}
+    assert (
+        told["coarse"]
+        == document["parameters"]["coarse"]
+        == {"step": pytest.approx(0.2102, abs=1e-4), "eps_error": 15 / 91}
+    )
+
+
+def test_targets_that_hold_something_else_are_refused(tmp_path):
+    pc.write_csv(nine_rows(), tmp_path / "in.csv")
+    for name in ("plain", "t.csv.certificate.json", "here"):
+        (tmp_path / name).mkdir()
+    with kech.read_table(tmp_path / "in.csv", quasi_identifiers=["age", "zip"]) as table:
+        made = kech.make_release(table, k=3)
+
+        def refused(says, path, certificate=None, mapping=None):
+            places = {
+                name: place and tmp_path / place
+                for name, place in {"certificate": certificate, "mapping": mapping}.items()
+            }
+            with pytest.raises(BadTarget, match=says):
+                made.write(tmp_path / path, **places)
+
+        refused("it is a folder; name a file", "plain")
+        refused("kech writes .csv, .parquet, .pq", "out.txt")
+        refused("a folder stands where its certificate would go", "t.csv")
+        refused("its folder does not exist", "nowhere/u.csv")
+        refused("it is the source table itself", "in.csv")
+        refused("the release itself goes there", "u.csv", "here/../u.csv")
+        refused("it is the source table itself", "u.csv", "in.csv")
+        refused(r"a mapping is written as \.json", "u.csv", None, "m.txt")
+        refused("the release or its certificate goes there", "u.csv", None, "u.csv.certificate.json")
+        refused("the release or its certificate goes there", "u.csv", "c.json", "here/../c.json")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "in.csv", "plain", "t.csv.certificate.json"]
+
+
+def test_a_folder_that_is_the_source_takes_no_file(tmp_path):
+    (tmp_path / "people").mkdir()
+    pq.write_table(nine_rows(), tmp_path / "people" / "a.parquet")
+    with kech.read_table(tmp_path / "people", quasi_identifiers=["age"]) as table:
+        made = kech.make_release(table, k=3)
+        with pytest.raises(BadTarget, match="it lies in the folder of the source table"):
+            made.write(tmp_path / "people" / "b.parquet")
+        assert made.write(tmp_path / "people.csv")["claims"]["rows"] == 9
+
+
+def test_a_release_is_no_source_until_it_is_edited(nine, tmp_path):
+    path = tmp_path / "t.csv"
+    kech.make_release(nine, k=3).write(path)
+    with kech.read_table(path, quasi_identifiers=["age"]) as table, pytest.raises(AlreadyReleased):
+        kech.make_release(table, k=3)
+    path.write_text(path.read_text("utf-8") + "5,5,5\n", "utf-8")
+    with kech.read_table(path, quasi_identifiers=["salary"]) as table:
+        assert kech.make_release(table, k=3).partition.rows_in == 10
+
+
+def test_which_ledger_is_asked_and_what_a_reader_is_told_of_it():
+    own = open_ledger()
+    assert chosen(own) is own
+    assert type(chosen(True)) is type(own)
+    assert chosen(False) is None
+    assert asked(False, False) == {"no_ledger": True}
+    assert asked(own, True) == asked(True, True) == {"allow_composition": True}
+    assert asked(own, False) == asked(True, False) == {}
 
 
 def test_a_release_needs_a_k_or_an_eps(nine):
@@ -223,8 +483,9 @@ def test_a_release_needs_a_k_or_an_eps(nine):
         kech.make_release(nine)
     with pytest.raises(BadOption, match="regime"):
         kech.make_release(nine, eps=0.1)
-    with pytest.raises(BadOption, match="0 or more"):
-        kech.make_release(nine, cut="regime", eps=-0.1)
+    for eps in (-0.1, float("inf"), float("nan")):
+        with pytest.raises(BadOption, match="0 or more"):
+            kech.make_release(nine, cut="regime", eps=eps)
 
 
 # -- axes ------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kech._kernels import Widths
 from kech.axes import HIDING, Axis, Codes, build_line_axis, build_rank_axis, build_tree_axis
-from kech.coarsening import cover, covering_error, fitting_step, joint_error, point_keys, rounded
+from kech.coarsening import count_distinct, cover, covering_error, fitting_step, joint_error, point_keys, rounded
 from kech.engines import Mapping1D
 from kech.errors import BadHierarchy, BadOption, DoubtfulColumn, NeedsMemory, NoQuasiIdentifier, TooManyPoints
 from kech.hierarchy import build_prefix_tree, find_hierarchies, looks_like_codes, read_hierarchy, star_tree
@@ -191,7 +191,7 @@ def looks_too_many(table: Table, axes: Sequence[Axis], sample: Callable[[], Code
     """Whether a sample of rows alone has more points than are allowed, so that grouping all is in vain."""
     if min(table.rows, prod(axis.size for axis in axes)) <= most:
         return False
-    return len(np.unique(point_keys(sample()))) > most
+    return count_distinct(point_keys(sample())) > most
 
 
 def sample_rows(table: Table, mappings: Sequence[Mapping1D]) -> Codes:

@@ -5,7 +5,8 @@ import re
 import secrets
 import shutil
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from kech.engines import Output
 from kech.engines.dealing import Listed, list_values
 from kech.engines.dialect import Dialect
 from kech.engines.sql import EngineFailed, SqlEngine
-from kech.engines.words import TYPES, Numbering, TooManyWords
+from kech.engines.words import TYPES, Numbering
 from kech.errors import BadColumns, KechError, OutOfMemory, ResourceError, UnreadableFile
 from kech.files import claim_folder
 
@@ -105,13 +106,12 @@ class DuckDBEngine(SqlEngine):
         for field in fields:
             self._check_type(field, path)
         schema = pa.schema([field.with_name(f"c{i}") for i, field in zip(wanted, fields, strict=True)])
-        refused: list[KechError] = []
-        self.connection.register("incoming", pa.RecordBatchReader.from_batches(schema, pick(batches, schema, refused)))
-        try:
-            self._store("incoming", {i: f"c{i}" for i in wanted}, nulls, path)
-        except KechError as refusal:
-            raise (refused or [refusal])[0] from None
+        self.connection.register("incoming", schema.empty_table())
+        types = self._types("SELECT * FROM incoming")
         self.connection.unregister("incoming")
+        with readable(path):
+            self._number(self._batches(pick(batches, schema), "reading the table"), types)
+        self._ready(nulls)
 
     def _check_type(self, field: Any, path: object) -> None:
         try:
@@ -146,44 +146,62 @@ class DuckDBEngine(SqlEngine):
 
     def _store(self, source: str, names: Mapping[int, str], nulls: Sequence[str], path: object) -> None:
         picked = ", ".join(f"{self.dialect.quote(name)} AS c{i}" for i, name in names.items())
-        try:
-            self._fill(f"SELECT {picked} FROM {source}", again=source != "incoming")
-        except EngineFailed:
-            raise UnreadableFile(path, "it is damaged or not in the format its name says.") from None
+        with readable(path):
+            self._fill(f"SELECT {picked} FROM {source}")
+        self._ready(nulls)
+
+    def _ready(self, nulls: Sequence[str]) -> None:
         if nulls:  # only now: while it reads Parquet, DuckDB believes the file's statistics, which know no NaN
             self._mend(nulls)
         self._run("CREATE VIEW kept AS SELECT rowid AS r, * FROM source", "reading the table")
 
-    def _fill(self, query: str, *, again: bool) -> None:
-        """Keep the rows of a query.  Texts become numbers where they are few; that may take reading them again."""
+    def _types(self, query: str) -> dict[int, str]:
         described = self._run(f"DESCRIBE {query}", "reading the table")
-        self.types = {int(name[1:]): str(kind) for name, kind, *_ in described}
-        texts = [i for i, kind in self.types.items() if kind == "VARCHAR"]
-        while again and texts and all(map(SAME_IN_ARROW.match, self.types.values())):
+        return {int(name[1:]): str(kind) for name, kind, *_ in described}
+
+    def _fill(self, query: str) -> None:
+        """Keep the rows of a query, narrow if they can pass through Arrow as they are."""
+        types = self._types(query)
+        if "VARCHAR" in types.values() and all(map(SAME_IN_ARROW.match, types.values())):
             try:
-                self._fill_numbered(query, Numbering(texts, self._threads))
+                self._number(self._stream(query, "reading the table", PIECE), types)
+            except EngineFailed:  # texts of a batch can be too long for Arrow
+                self._numbered = {}
+            else:
                 return
-            except TooManyWords as found:
-                texts.remove(found.column)
-            except EngineFailed:  # also where the texts of a batch are too long for Arrow
-                break
-        self._numbered = {}
+        self.types = types
         self._run(f"CREATE OR REPLACE TABLE source AS {query}", "reading the table")
 
-    def _fill_numbered(self, query: str, numbering: Numbering) -> None:
+    def _number(self, batches: Iterator[Any], types: dict[int, str]) -> None:
+        """Keep rows, with numbers for the texts of columns that have few."""
+        self.types = types
+        numbering = Numbering([i for i, kind in types.items() if kind == "VARCHAR"], self._threads)
         self._numbered = {i: numbering.kind(i) for i in numbering.words}
-        cells = ", ".join(f"k{i} UTINYINT" if i in self._numbered else f"c{i} {t}" for i, t in self.types.items())
+        cells = ", ".join(f"k{i} UTINYINT" if i in self._numbered else f"c{i} {t}" for i, t in types.items())
         self._run(f"CREATE OR REPLACE TABLE source ({cells})", "reading the table")
-        for piece in numbering.number(self._stream(query, "reading the table", PIECE)):
-            for i, kind in self._numbered.items():
-                if kind != (wider := numbering.kind(i)):
-                    self._run(f"ALTER TABLE source ALTER k{i} TYPE {TYPES[wider.itemsize]}", "reading the table")
-                    self._numbered[i] = wider
+        for piece in numbering.number(gathered(batches)):
+            for i in list(self._numbered):
+                self._widen(i, numbering)
             self.connection.register("incoming", piece)
-            self._run("INSERT INTO source SELECT * FROM incoming", "reading the table")
+            self._run("INSERT INTO source BY NAME SELECT * FROM incoming", "reading the table")
             self.connection.unregister("incoming")
         for i in self._numbered:
             self._put(f"words{i}", numbering.listed(i), "reading the table")
+
+    def _widen(self, column: int, numbering: Numbering) -> None:
+        """Make room for more words; or spell out what is held, where a column has too many."""
+        if column in numbering.given_up:
+            del self._numbered[column]
+            self._put("spelled", numbering.listed(column), "reading the table")
+            self._run(
+                f"""CREATE OR REPLACE TABLE source AS SELECT source.* EXCLUDE (k{column}), spelled.c{column}
+                FROM source JOIN spelled ON spelled.k{column} = source.k{column} ORDER BY source.rowid""",
+                "reading the table",
+            )
+            self._drop("spelled", "TABLE")
+        elif self._numbered[column] != (wider := numbering.kind(column)):
+            self._run(f"ALTER TABLE source ALTER k{column} TYPE {TYPES[wider.itemsize]}", "reading the table")
+            self._numbered[column] = wider
 
     def _mend(self, nulls: Sequence[str]) -> None:
         """Texts that mean NULL become NULL."""
@@ -227,7 +245,7 @@ class DuckDBEngine(SqlEngine):
         self._run(f"UPDATE {table} SET c{column} = {value} WHERE {where}", "reading the table")
 
     def _as_read(self, columns: Sequence[int]) -> str:
-        worded = [i for i in columns if i in self._numbered]
+        worded = [i for i in dict.fromkeys(columns) if i in self._numbered]
         cells = ", ".join(["kept.*", *(f"words{i}.c{i}" for i in worded)])
         joins = " ".join(f"JOIN words{i} ON words{i}.k{i} = kept.k{i}" for i in worded)
         return f"(SELECT {cells} FROM {self._named('kept')} AS kept {joins})"
@@ -306,15 +324,32 @@ def refusal(failure: Exception, doing: str, memory: str | None) -> KechError:
     return EngineFailed(f"The engine failed while {doing} ({type(failure).__name__}).")
 
 
-def pick(batches: Any, schema: Any, refused: list[KechError]) -> Iterator[Any]:
-    """The wanted columns, under the names of the schema; DuckDB forgets what was raised, so it is kept here."""
-    wanted = [int(name[1:]) for name in schema.names]
+@contextmanager
+def readable(path: object) -> Iterator[None]:
+    """What fails while a file is read is the fault of the file."""
     try:
-        for batch in batches:
-            yield pa.record_batch([batch.column(i) for i in wanted], schema=schema)
-    except KechError as refusal:
-        refused.append(refusal)
-        raise
+        yield
+    except EngineFailed:
+        raise UnreadableFile(path, "it is damaged or not in the format its name says.") from None
+
+
+def pick(batches: Any, schema: Any) -> Iterator[Any]:
+    """The wanted columns, under the names of the schema."""
+    wanted = [int(name[1:]) for name in schema.names]
+    for batch in batches:
+        yield pa.record_batch([batch.column(i) for i in wanted], schema=schema)
+
+
+def gathered(batches: Iterable[Any]) -> Iterator[Any]:
+    """Small batches together, so that each has about the rows that DuckDB keeps together."""
+    held: list[Any] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(map(len, held)) >= PIECE:
+            yield pa.concat_batches(held)
+            held = []
+    if held:
+        yield pa.concat_batches(held)
 
 
 def changed(path: Path, before: os.stat_result) -> bool:

@@ -248,10 +248,11 @@ class SqlEngine(ABC):
             if o.source is not None
         }
         also = "".join(f", {cell} AS {name}" for name, cell in cells.items())
+        columns = [o.source for i, o in enumerate(outputs) if o.source is not None and i not in lists]
         weights = self._get(f"SELECT n FROM {self._named('points')} ORDER BY p", "publishing")
         stream = self._stream(
             f"""SELECT {", ".join(["CAST(points.p AS INTEGER) AS p", *cells])}
-            FROM ({self._coded_rows(mappings, also)}) AS coded JOIN {self._named("points")} AS points ON {same}
+            FROM ({self._coded_rows(mappings, also, columns)}) AS coded JOIN {self._named("points")} AS points ON {same}
             ORDER BY {self.dialect.secret("coded.r")}"""
         )
         return dealt(stream, Dealer(shares, as_array(weights, "n", np.int64)), outputs, lists)
@@ -306,14 +307,14 @@ class SqlEngine(ABC):
             self.group(mappings)
         return " AND ".join(f"coded.{key} = points.{key}" for key in Packing(mappings).names)
 
-    def _coded_rows(self, mappings: Sequence[Mapping1D], also: str = "") -> str:
-        """The query for coded rows, and what else is wanted of `kept`."""
+    def _coded_rows(self, mappings: Sequence[Mapping1D], also: str = "", columns: Sequence[int] = ()) -> str:
+        """The query for coded rows, and what else is wanted of `kept`: of these columns, as they were read."""
         packing = Packing(mappings)
         loaded = [self._load(m, stride) for m, stride in zip(mappings, packing.strides, strict=True)]
         sums = [" + ".join(loaded[j][0] for j in held) for held in packing.keys]
         keys = ", ".join(f"{added} AS {name}" for name, added in zip(packing.names, sums, strict=True))
         joins = " ".join(join for _, join in loaded)
-        return f"SELECT kept.r, {keys}{also} FROM {self._named('kept')} AS kept {joins}"
+        return f"SELECT kept.r, {keys}{also} FROM {self._as_read(columns)} AS kept {joins}"
 
     def _reads(self, column: int, kind: str) -> str:
         """How a distinct value is read as a number, as seconds since 1970, or as text."""
