@@ -7,7 +7,7 @@ then each of them is replaced by what nobody should give.  Answers are judged by
 import faulthandler
 from collections import Counter
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from kech import _kernels as kernels
 from strategies import unhurried
 
-REFUSALS = (TypeError, ValueError, OverflowError, MemoryError)
+REFUSALS = (TypeError, ValueError, IndexError, OverflowError, MemoryError)
 ROWS = 2**53  # that can be counted
 THREADS = 2
 NAN, INF = float("nan"), float("inf")
@@ -216,16 +216,46 @@ def gather_points(codes, weights, widths, k, reach, most_pairs):
 
 def bound_side(codes, weights, widths, k, threads):
     side = kernels.bound_side(codes, weights, widths, k, threads)
-    (largest,) = kernels.reach_rows(codes, weights, widths, [k], False, threads)[1]
+    (largest,) = kernels.reach_farthest(codes, weights, widths, [k], threads)
     assert largest <= side <= 2 * largest + 1e-12
 
 
-def reach_rows(codes, weights, widths, ks, add_up, threads):
-    total, largest = kernels.reach_rows(codes, weights, widths, ks, add_up, threads)
+def reach_rows(codes, weights, widths, ks, threads):
+    total = kernels.reach_rows(codes, weights, widths, ks, threads)
     for at, k in enumerate(ks):
-        reaches = [reach_of(codes, weights, widths, p, k, sum if add_up else max) for p in range(len(codes))]
-        assert largest[at] == pytest.approx(max(reaches), abs=1e-9)
+        reaches = [reach_of(codes, weights, widths, p, k, sum) for p in range(len(codes))]
         assert total[at] == pytest.approx(sum(r * int(n) for r, n in zip(reaches, weights, strict=True)), rel=1e-9)
+
+
+def reach_farthest(codes, weights, widths, ks, threads):
+    largest = kernels.reach_farthest(codes, weights, widths, ks, threads)
+    for at, k in enumerate(ks):
+        reaches = [reach_of(codes, weights, widths, p, k, max) for p in range(len(codes))]
+        assert largest[at] == pytest.approx(max(reaches), abs=1e-9)
+
+
+def distinct_rows(table):
+    first, name = kernels.distinct_rows(table)
+    unique, inverse = np.unique(table, axis=0, return_inverse=True)
+    assert (table[first] == unique).all()
+    assert (name == inverse.ravel()).all()
+
+
+def add_up(point, group, rows):
+    added = list(zip(*(column.tolist() for column in kernels.add_up(point, group, rows)), strict=True))
+    pairs = sorted(set(zip(group.tolist(), point.tolist(), strict=True)))
+    assert added == [(p, g, int(rows[(point == p) & (group == g)].sum())) for g, p in pairs]
+
+
+def price_classes(codes, widths, point, group, rows):
+    price = kernels.price_classes(codes, widths, point, group, rows)
+    runs = np.flatnonzero(np.r_[True, np.diff(group) != 0]) if len(group) else []
+    paid = 0.0
+    for begin, end in zip(runs, [*runs[1:], len(group)], strict=True):
+        held = codes[point[begin:end]]
+        sides = (within(widths, j, held[:, j].min(), held[:, j].max()) for j in range(codes.shape[1]))
+        paid += sum(sides) * int(rows[begin:end].sum())
+    assert price == pytest.approx(paid, rel=1e-9, abs=1e-9)
 
 
 def reach_of(codes, weights, widths, p, k, fold):
@@ -320,6 +350,24 @@ def expect_node(codes, weights, cells, levels, bound, found, at):
     assert (
         found["counts"].reshape(-1, bound)[at].tolist() == [counts[s] for s in range(1, bound + 1)] if bound else True
     )
+
+
+def number_words(bits, bit, ends, letters):
+    words = kernels.Words()
+    numbers = words.number(bits, bit, ends, letters).tolist()
+    present = [not len(bits) or bool(bits[(bit + i) // 8] >> (bit + i) % 8 & 1) for i in range(len(numbers))]
+    texts = [letters[a:b].tobytes() if held else None for a, b, held in zip(ends, ends[1:], present, strict=False)]
+    places, kept = words.texts()
+    known = [None, *(kept[a:b].tobytes() for a, b in pairwise(places))]
+    assert [known[number] for number in numbers] == texts
+    assert (len(known), words.count) == (len({*texts} - {None}) + 1, len(known))
+
+
+def draw_shares(starts, rows, point, chance):
+    drawn = Counter(kernels.Urns(starts, rows).draw(point, chance).tolist())
+    assert all(drawn[share] <= held for share, held in enumerate(rows.tolist()))
+    for p in range(len(starts) - 1):
+        assert sum(drawn[share] for share in range(starts[p], starts[p + 1])) == (point == p).sum()
 
 
 def use_line(left, right, length, cap, null):
@@ -419,7 +467,11 @@ def arguments(case):
         },
         gather_points: {"codes": codes, "weights": weights, "widths": widths, "k": k, "reach": INF, "most_pairs": 1e6},
         bound_side: {**few, "k": k},
-        reach_rows: {**few, "ks": [k], "add_up": True},
+        reach_rows: {**few, "ks": [k]},
+        reach_farthest: {**few, "ks": [k]},
+        distinct_rows: {"table": codes.astype(np.int64)},
+        add_up: share,
+        price_classes: {"codes": codes, "widths": widths, **share},
         merge_points: {**few, "ball": all(axis is PLAIN for axis in case.axes)},
         walk_path: {
             "path": [one_class, np.arange(len(weights)), one_class],
@@ -439,6 +491,18 @@ def arguments(case):
             "nodes": nodes,
             "threads": THREADS,
         },
+        number_words: {
+            "bits": np.array([0b11010111], np.uint8),
+            "bit": 1,
+            "ends": np.array([0, 2, 2, 4, 6, 15], np.int32),
+            "letters": np.frombuffer(b"abcdabnine more", np.uint8),
+        },
+        draw_shares: {
+            "starts": np.array([0, 2, 5]),
+            "rows": np.array([1, 2, 1, 1, 3]),
+            "point": np.array([0, 1, 1, 0, 1, 0]),
+            "chance": np.array([0, 2**64 - 1, 7, 5, 2**63, 1], np.uint64),
+        },
         use_line: dict(zip(("left", "right", "length", "cap", "null"), PLAIN, strict=True)),
         use_tree: dict(zip(("single", "gaps"), TREES[0], strict=True)),
         loosen: {"axis": 0, "left": PLAIN[0] - 0.5, "right": PLAIN[0] + 0.5, "narrow": 1.5},
@@ -452,7 +516,7 @@ KERNELS = list(arguments(EXAMPLES[0]))
 
 def test_every_kernel_is_used():
     public = {name for name in vars(kernels) if not name.startswith("_")}
-    classes = {"Widths", "Aims", "BoxCounter", "Lattice", "Search"}
+    classes = {"Widths", "Aims", "BoxCounter", "Lattice", "Search", "Urns", "Words"}
     assert public == classes | {use.__name__ for use in KERNELS} & public
 
 
@@ -503,7 +567,7 @@ def poisoned_arrays(value):
     yield None, True
     yield value.tolist(), True
     yield value.astype(np.complex128), True
-    yield value.astype(value.dtype.newbyteorder()), True
+    yield value.astype(value.dtype.newbyteorder()), value.dtype.itemsize > 1
     yield value[None], True
     yield np.concatenate([value, value, np.ones_like(value)]), False
     if not len(value):
