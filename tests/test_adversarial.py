@@ -356,7 +356,7 @@ def number_words(bits, bit, ends, letters):
     words = kernels.Words()
     numbers = words.number(bits, bit, ends, letters).tolist()
     present = [not len(bits) or bool(bits[(bit + i) // 8] >> (bit + i) % 8 & 1) for i in range(len(numbers))]
-    texts = [letters[a:b].tobytes() if held else None for a, b, held in zip(ends, ends[1:], present, strict=False)]
+    texts = [letters[a:b].tobytes() if held else None for (a, b), held in zip(pairwise(ends), present, strict=True)]
     places, kept = words.texts()
     known = [None, *(kept[a:b].tobytes() for a, b in pairwise(places))]
     assert [known[number] for number in numbers] == texts
