@@ -28,6 +28,7 @@ RESULTS, PAGE = HERE / "results" / "attacks.json", ROOT / "docs" / "attacks.md"
 K, ROWS = 5, 2000
 RELEASES: dict[str, dict[str, Any]] = {
     "default": {},
+    "`--grid loose`": {"grid": "loose"},
     "`--grid tight`": {"grid": "tight"},
     "`--grid exact`": {"grid": "exact"},
     "`--cut domain --suppress 0.02`": {"cut": "domain", "suppress": 0.02},

@@ -48,6 +48,13 @@ class Tally:
 
     def close(self) -> int:
         """Write the figures down, print them last; the exit code."""
+        self.write()
+        more = "".join(f", {name.replace('_', ' ')} {value}" for name, value in self.figures.items())
+        print(f"{self.name}: {self.cases:,} cases, {self.faults:,} faults injected{more}, {len(self.losses)} losses")
+        return 1 if self.losses else 0
+
+    def write(self) -> None:
+        """Write the figures down as they are by now."""
         found = {
             "name": self.name,
             "cases": self.cases,
@@ -61,10 +68,9 @@ class Tally:
             **self.lists,
         }
         RESULTS.mkdir(exist_ok=True)
-        (RESULTS / f"{self.name}.json").write_text(json.dumps(found, indent=2) + "\n", "utf-8")
-        more = "".join(f", {name.replace('_', ' ')} {value}" for name, value in self.figures.items())
-        print(f"{self.name}: {self.cases:,} cases, {self.faults:,} faults injected{more}, {len(self.losses)} losses")
-        return 1 if self.losses else 0
+        draft = RESULTS / f".{self.name}.json"
+        draft.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
+        draft.replace(RESULTS / f"{self.name}.json")
 
 
 def commit() -> str:
@@ -96,10 +102,10 @@ def run_kech(*words: object) -> Outcome:
 
 
 @contextmanager
-def own_place() -> Iterator[Path]:
+def own_place(where: str = "/tmp") -> Iterator[Path]:  # which nobody must be able to reach
     """A folder that holds everything a harness writes: temporary files and ledger too."""
     before = dict(os.environ)
-    with tempfile.TemporaryDirectory(prefix="campaign-", dir="/tmp") as name:  # which nobody must be able to reach
+    with tempfile.TemporaryDirectory(prefix="campaign-", dir=where) as name:
         folder = Path(name)
         use_place(folder)
         try:
@@ -185,7 +191,8 @@ def work_aloud(says: Any, work: Callable[..., Any], given: tuple[Any, ...]) -> N
 
 def import_all() -> None:
     """Import once what every child would import again; pyarrow brings pandas along where it is installed."""
-    for name in ("duckdb", "pandas", "pyarrow.csv", "pyarrow.dataset", "pyarrow.parquet", "kech.engines.duckdb"):
+    heavy = ("duckdb", "pandas", "pyarrow.csv", "pyarrow.dataset", "pyarrow.parquet", "scipy.spatial", "ripser")
+    for name in (*heavy, "kech.engines.duckdb"):
         if find_spec(name.partition(".")[0]):
             import_module(name)
 

@@ -34,7 +34,7 @@ INTAKE: dict[str, list[Any]] = {
     "--keep": ["d", "s", "a"],
     "--identifiers": ["d", "a"],
     "--axis": ["a=numeric", "b=categorical", "a=date", "b=star", "a=x<y<z", "c=ordinal", "=", "a=round", "nope=date"],
-    "--grid": ["auto", "exact", "tight", "1", "2.5", "1e-300", "1e300", "0", "nan", "inf", "-1", "wide"],
+    "--grid": ["auto", "exact", "loose", "tight", "1", "2.5", "1e-300", "1e300", "0", "nan", "inf", "-1", "wide"],
     "--null-values": ["NA", "?", "", "0", "NaN,inf"],
     "--delimiter": [",", ";", "\t", "|", "ab", '"', "\0"],
     "--encoding": ["utf-8", "latin-1", "utf-16", "cp1252", "klingon", "base64"],

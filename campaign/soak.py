@@ -62,8 +62,8 @@ CALLS: list[Call] = [release, release, domain, spectrum, barcode, lattice, inspe
 
 def soak(tally: Tally, place: Path, seconds: float, calls: list[Call], rng: random.Random) -> None:
     """Call until the time is up; compare the memory at the end with that after the first share of it."""
-    end, warm, peak = time.monotonic() + seconds, time.monotonic() + seconds * WARM, 0
-    base = 0
+    start, base, peak = time.monotonic(), 0, 0
+    end, warm, marks = start + seconds, start + seconds * WARM, [0.8, 0.6, 0.4]
     while time.monotonic() < end:
         frame = as_arrow(calm_columns(rng, rng.choice([20, 60, 500])))
         names = rng.sample(["a", "b", "c", "d"], rng.choice([1, 2, 3]))
@@ -77,6 +77,8 @@ def soak(tally: Tally, place: Path, seconds: float, calls: list[Call], rng: rand
         held = resident()
         base = held if time.monotonic() < warm else base or held
         peak = max(peak, held)
+        if marks and time.monotonic() - start > marks[-1] * seconds:
+            tally.figures[f"at_{marks.pop():.0%}_MB"] = held >> 20
     tally.figures |= {"base_MB": base >> 20, "end_MB": resident() >> 20, "peak_MB": peak >> 20}
     grown = resident() / base
     tally.expect(grown < GROWTH, f"memory grew from {base >> 20} to {resident() >> 20} MB")

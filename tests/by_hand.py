@@ -1,4 +1,4 @@
-"""Tables and releases made by hand, so that what an attack must find is known."""
+"""Tables and releases made by hand, so that what an attack must find is known; and the rows an engine holds."""
 
 import csv
 import json
@@ -19,3 +19,9 @@ def certified(path, rows, *, numbers=("age",), secret="salary"):
     certificate = make_certificate(path, **options, parameters={}, kech_version="0")
     path.with_name(path.name + ".certificate.json").write_text(json.dumps(certificate))
     return path
+
+
+def held_rows(engine):
+    """Every row as a DuckDB engine read it, in the order of the table."""
+    cells = ", ".join(f"c{column}" for column in engine.types)
+    return engine.connection.execute(f"SELECT {cells} FROM {engine._as_read(list(engine.types))} ORDER BY r").fetchall()

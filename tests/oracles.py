@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from datetime import datetime
 from fractions import Fraction
 from itertools import product
@@ -31,6 +31,20 @@ def lies_in(value, label, read):
 
 def read_date(text):
     return datetime.fromisoformat(text)
+
+
+def as_brackets(cells, axis):
+    """The cells that one axis was published in, as a label in brackets, whatever their form."""
+    if len(cells) == 1:
+        between = {"numeric": r"([\d.eE+]+)-([\d.eE+]+)", "date": "(.+)/(.+)"}.get(axis["axis"], "$.")
+        ends = re.fullmatch(between, cells[0] or "") if axis.get("form") == "dash" else None
+        return f"[{ends[1]}, {ends[2]}]" if ends else cells[0]
+    low, high = cells
+    if low == high or (low, high) == ("-inf", "inf"):
+        return low if low == high else "*"
+    if low == "-inf":
+        return f"{'<=' if axis['closed'] else '<'} {high}"
+    return f">= {low}" if high == "inf" else f"[{low}, {high}{']' if axis['closed'] else ')'}"
 
 
 def set_members(label):
@@ -106,10 +120,12 @@ def interval_width(label, axis, read):
 
 
 def table_loss(rows, axes):
-    """Average width of the labels of all rows on all axes."""
-    return math.fsum(label_width(cell, axis) for row in rows for cell, axis in zip(row, axes, strict=True)) / (
-        len(rows) * len(axes)
-    )
+    """Average width of the labels of all rows on all axes; every label is measured once."""
+    columns = [Counter(cells) for cells in zip(*rows, strict=True)]
+    widths = [
+        label_width(label, axis) * n for held, axis in zip(columns, axes, strict=True) for label, n in held.items()
+    ]
+    return math.fsum(widths) / (len(rows) * len(axes))
 
 
 # Classes
@@ -120,17 +136,50 @@ def smallest_class(rows):
     return min(Counter(map(tuple, rows)).values())
 
 
-def diversity_and_closeness(rows, secrets):
-    """l and t by their definitions: fewest values of a class, and how far the shares in a class are from all shares."""
-    classes, overall = {}, Counter(secrets)
+def class_models(rows, secrets, values, depth=None):
+    """Every model by its definition, the worst of all classes.
+
+    `values` are those of the sensitive column in their order, or None if they have none; `depth` is the l of c.
+    """
+    classes, overall, total = defaultdict(Counter), Counter(secrets), len(secrets)
     for row, secret in zip(rows, secrets, strict=True):
-        classes.setdefault(tuple(row), Counter())[secret] += 1
+        classes[tuple(row)][secret] += 1
     fewest = min(map(len, classes.values()))
-    farthest = max(
-        sum(abs(Fraction(held[value], held.total()) - Fraction(overall[value], overall.total())) for value in overall)
-        for held in classes.values()
-    )
-    return fewest, float(farthest / 2)
+    found = [one_class(held, overall, total, values, depth or fewest) for held in classes.values()]
+    lowest = {name: min(class_[name] for class_ in found) for name in ("l", "entropy_l")}
+    names = ("t", "t_ordered", "alpha", "beta", "enhanced_beta", "delta", "recursive_c")
+    highest = {name: max(class_[name] for class_ in found) for name in names}
+    return lowest | {name: None if figure == math.inf else figure for name, figure in highest.items()}
+
+
+def one_class(held, overall, total, values, depth):
+    """The same of one class; what it has not is infinite."""
+    size = held.total()
+    p, q = {v: n / size for v, n in held.items()}, {v: n / total for v, n in overall.items()}
+    ranked = sorted(held.values(), reverse=True)
+    gains = {v: p[v] / q[v] - 1 for v in p}
+    return {
+        "l": len(held),
+        "t": sum(abs(held[v] * total - overall[v] * size) for v in overall) / (2 * size * total),
+        "entropy_l": math.exp(-math.fsum(x * math.log(x) for x in p.values())),
+        "recursive_c": ranked[0] / sum(ranked[depth - 1 :]) if len(ranked) >= depth else math.inf,
+        "t_ordered": math.inf if values is None else moved_mass(held, overall, values) / (size * total),
+        "alpha": max(p.values()),
+        "beta": max(gains.values()),
+        "enhanced_beta": math.inf
+        if any(gain > 1e-9 - math.log(q[v]) for v, gain in gains.items())
+        else max(gains.values()),
+        "delta": max(abs(math.log(p[v] / q[v])) for v in p),
+    }
+
+
+def moved_mass(held, overall, values):
+    """What has to be carried from each value to the next, so that a class has the shares of the table."""
+    size, total, carried, mass = held.total(), overall.total(), 0, 0
+    for value in values:
+        carried += held[value] * total - overall[value] * size
+        mass += abs(carried)
+    return mass / max(len(values) - 1, 1)
 
 
 # Cuts of a line

@@ -1,6 +1,6 @@
 """Strategies: columns and tables of every kind, drawn by hypothesis or, by the thousand, from a seed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
 import numpy as np
@@ -183,7 +183,7 @@ def held_codes(axis):
 
 @dataclass(frozen=True)
 class Case:
-    """A table, the roles and axes of its columns, and a goal."""
+    """A table, the roles and axes of its columns, a goal, and whatever else is asked of its release."""
 
     table: pa.Table
     quasi_identifiers: list[str]
@@ -192,6 +192,8 @@ class Case:
     k: int
     grid: str | float
     suffix: str
+    asked: dict[str, object] = field(default_factory=dict)
+    source: str = "frame"  # or the ending of a file it is read from
 
     @property
     def roles(self):
@@ -220,6 +222,33 @@ def random_case(seed):
     grid = [*["auto"] * 6, "exact", "exact", 1.0, 2.5][rng.integers(10)]
     suffix = ".csv" if rng.random() < 0.5 else ".parquet"
     return Case(pa.table(columns), names, axes_asked, hierarchies, k, grid, suffix)
+
+
+def random_asked_case(seed):
+    """The same with every cut, goal, form and limit at random, and often with fewer and other sensitive values."""
+    rng, case = np.random.default_rng([seed, 1]), random_case(seed)
+    cut = ["local", "local", "local", "minimal", "domain", "domain", "regime"][rng.integers(7)]
+    asked = {"cut": cut, "seed": int(rng.integers(1000))}
+    asked |= {"reading": ["strict", "homological"][rng.integers(2)]} if cut == "regime" else {}
+    asked |= {"effort": "quick"} if cut in ("local", "minimal") else {}
+    asked |= GOALS[rng.integers(len(GOALS))](rng)
+    asked |= {"suppress": float(rng.choice([0.05, 0.2, 0.6]))} if cut != "regime" and rng.random() < 0.3 else {}
+    asked |= (
+        {"labels": ["dash", "columns", "columns"][rng.integers(3)]} if has_line(case) and rng.random() < 0.4 else {}
+    )
+    asked |= {"max_points": int(rng.integers(1, 30))} if cut != "domain" and rng.random() < 0.1 else {}
+    if rng.random() < 0.6:
+        values, order = FEW_SENSITIVE[rng.integers(len(FEW_SENSITIVE))](rng, case.table.num_rows)
+        table = case.table.set_column(case.table.num_columns - 1, "s", pa.array(values))
+        case = replace(case, table=table, axes=case.axes | ({"s": order} if order else {}))
+    return replace(case, asked=asked, source=["frame", "frame", ".csv", ".parquet"][rng.integers(4)])
+
+
+def has_line(case):
+    """Whether some quasi-identifier is published as intervals."""
+    free = set(case.quasi_identifiers) - case.axes.keys() - case.hierarchies.keys()
+    kinds = [case.table.schema.field(name).type for name in free]
+    return any(not pa.types.is_string(kind) and not pa.types.is_boolean(kind) for kind in kinds)
 
 
 def whole_numbers(rng, rows):
@@ -308,4 +337,30 @@ SENSITIVE = [
         rng.integers(0, 8, rows)
     ],
     lambda rng, rows: np.round(rng.normal(0, 1, rows), 2),
+]
+
+
+def skewed(rng, rows, values):
+    """The first ones more often."""
+    return [values[min(int(rng.exponential(2)), len(values) - 1)] for _ in range(rows)]
+
+
+FEW_SENSITIVE = [
+    lambda rng, rows: (skewed(rng, rows, ["flu", "cold", None, "=1+1", "", " flu", "*"]), None),
+    lambda rng, rows: (skewed(rng, rows, [0, 5, -1, None, 1000, 7]), None),
+    lambda rng, rows: (skewed(rng, rows, [0.5, -0.0, 0.0, 1e-9, 2.25, None]), None),
+    lambda rng, rows: (skewed(rng, rows, [date(2024, 2, 29), date(1999, 12, 31), None, date(2024, 3, 1)]), None),
+    lambda rng, rows: (skewed(rng, rows, ["mild", "none", "severe", None]), ["none", "mild", "severe", "fatal"]),
+    lambda rng, rows: (skewed(rng, rows, [True, False]), None),
+]
+
+GOALS = [
+    lambda rng: {},
+    lambda rng: {},
+    lambda rng: {"l": int(rng.integers(1, 4))},
+    lambda rng: {"l": float(np.round(rng.uniform(1, 3), 2)), "l_kind": "entropy"},
+    lambda rng: {"l": int(rng.integers(1, 4)), "l_kind": "recursive", "c": float(rng.choice([1.2, 3, 8]))},
+    lambda rng: {"t": float(np.round(rng.uniform(0, 0.8), 2)), "t_kind": ["equal", "ordered"][rng.integers(2)]},
+    lambda rng: {"alpha": float(np.round(rng.uniform(0.35, 1), 2))},
+    lambda rng: {"l": 2, "t": float(np.round(rng.uniform(0.1, 0.8), 2)), "alpha": 0.9},
 ]

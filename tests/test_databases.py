@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import kech
+from by_hand import held_rows
 from kech.databases import find_address, open_database
 from kech.demo import generate_town
 from kech.errors import BadOption, BadTarget, NoSuchFile, UnreadableFile
@@ -498,7 +499,7 @@ def test_a_folder_of_parquet_files_is_one_table(folder):
         assert opened.engine.count_values(opened.index("zip"), "text")[0] == ["02138", "10001"]
         assert opened.engine.count_values(opened.index("a b"), "text")[0] == ["%", "x", "y/z"]
         assert opened.facts("zip").nulls == 1
-        rows = opened.engine.connection.execute("FROM source").fetchall()
+        rows = held_rows(opened.engine)
     columns = [opened.columns.index(name) for name in table.column_names]
     assert sorted(str(tuple(row[i] for i in columns)) for row in rows) == sorted(
         str(tuple(row.values())) for row in table.to_pylist()

@@ -8,10 +8,11 @@ import pytest
 import kech
 from kech._kernels import BoxCounter
 from kech.axes import LineAxis
+from kech.chance import draw_chances
 from kech.cuts import Wishes
 from kech.cuts.local import cut_local
 from kech.demo import generate_town
-from kech.loosening import NARROW, draw_moves, loose_widths, loosen, move_ends
+from kech.loosening import NARROW, loose_widths, loosen, loosen_anew, move_ends
 from kech.loss import mean_loss
 from kech.points import build_points
 from strategies import random_case
@@ -19,8 +20,8 @@ from strategies import random_case
 COLUMNS = ["age", "sex", "zip", "moved_in", "job"]
 
 
-def cut(table, k=5, **options):
-    points = build_points(table, **options)
+def cut(table, k=5, grid="loose"):
+    points = build_points(table, grid=grid)
     (found,) = cut_local(points, [k], Wishes(effort="quick"))
     return found
 
@@ -90,9 +91,12 @@ def test_boxes_are_counted():
         assert (np.minimum(few, 2) == np.minimum(inside, 2)).all()
 
 
-def test_settled_ends_single_out_fewer(town):
+def test_settled_ends_single_out_fewer(town, monkeypatch):
     tight = cut(town)
-    drawn, settled = loosen(tight, settled=False), loosen(tight)
+    settled = loosen(tight)
+    assert loosen(tight) is settled
+    monkeypatch.setattr("kech.loosening.settle", lambda *_: None)
+    drawn = loosen_anew(tight)
     assert single_ends(settled) < 0.7 * single_ends(drawn)
     assert mean_loss(settled) == pytest.approx(mean_loss(drawn), rel=0.01)
 
@@ -118,35 +122,42 @@ def test_open_tails_are_not_entered(town):
 
 
 @pytest.mark.parametrize("grid", ["tight", "exact", 5])
-def test_only_the_default_grid_is_loosened(town, grid):
+def test_only_grids_that_are_loose_are_loosened(town, grid):
     tight = cut(town, grid=grid)
     assert loosen(tight) is tight
 
 
-def test_tight_and_auto_have_the_same_edges(town):
-    auto, tight = (build_points(town, grid=grid).axes[0] for grid in ("auto", "tight"))
+def test_grids_that_hide_have_the_same_edges(town):
+    auto, loose, tight = (build_points(town, grid=grid).axes[0] for grid in ("auto", "loose", "tight"))
+    assert (auto.low == loose.low).all()
     assert (auto.low == tight.low).all()
     assert (auto.hides == tight.hides).all()
-    assert (auto.grid, tight.grid) == ("auto", "tight")
+    assert (auto.grid, loose.grid, tight.grid) == ("auto", "loose", "tight")
 
 
 def test_chance_is_made_of_the_whole_table(town):
     tight = cut(town)
-    moves = draw_moves(tight, 4)
-    assert (moves == draw_moves(tight, 4)).all()
+    drawn = draw_chances(tight, 50)
+    assert (drawn == draw_chances(tight, 50)).all()
+    assert drawn.mean() == pytest.approx(0.5, abs=0.02)
+    assert 0 <= drawn.min() < 0.01
+    assert 0.99 < drawn.max() < 1
     weights = tight.points.weights.copy()
     weights[-1] += 1
     other = replace(tight, points=replace(tight.points, weights=weights))
-    assert 0.3 < (moves != draw_moves(other, 4)).mean() < 0.7
+    assert abs(np.corrcoef(drawn.ravel(), draw_chances(other, 50).ravel())[0, 1]) < 0.05
 
 
 def test_what_is_released_is_what_the_spectrum_said(town, folder):
     (row,) = kech.compute_spectrum(town, k=[5], effort="quick").rows()
     certificate = kech.make_release(town, k=5, effort="quick").write(folder / "released.csv", ledger=False)
     assert certificate["claims"]["loss"] == pytest.approx(row["loss"], abs=1e-9)
-    tight = kech.make_release(town, k=5, effort="quick", grid="tight").write(folder / "tight.csv", ledger=False)
-    assert tight["claims"]["loss"] < certificate["claims"]["loss"]
-    assert tight["parameters"]["grid"] == "tight"
+    loose, tight = (
+        kech.make_release(town, k=5, effort="quick", grid=grid).write(folder / f"{grid}.csv", ledger=False)
+        for grid in ("loose", "tight")
+    )
+    assert tight["claims"]["loss"] < loose["claims"]["loss"] < certificate["claims"]["loss"]
+    assert [found["parameters"]["grid"] for found in (certificate, loose, tight)] == ["auto", "loose", "tight"]
 
 
 def test_the_search_knows_where_ends_are_on_average(town):

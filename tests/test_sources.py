@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import kech
+from by_hand import held_rows
 from kech.errors import BadColumns, BadOption, BadRow, KechError, MissingExtra, TooLarge, UnreadableFile
 from kech.sources import open_source, text
 from kech.sources.text import LineEnds, check_utf8, sniff_delimiter
@@ -28,7 +29,7 @@ in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixt
 def rows_of(source, **named):
     """Every row of a table as the engine holds it."""
     with kech.read_table(source, **named) as table:
-        return list(table.columns), table.engine.connection.execute("FROM source ORDER BY rowid").fetchall()
+        return list(table.columns), held_rows(table.engine)
 
 
 def write(path, content):

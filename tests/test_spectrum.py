@@ -75,13 +75,14 @@ def test_the_json_of_the_nine_rows(nine):
 @pytest.mark.parametrize("seed", range(30))
 def test_a_release_costs_what_its_row_says(seed):
     case = random_case(seed)
+    grid = "loose" if case.grid == "auto" else case.grid  # without labels widened by chance
     with kech.read_table(case.table, **case.roles) as table:
-        spectrum = kech.compute_spectrum(table, grid=case.grid)
+        spectrum = kech.compute_spectrum(table, grid=grid)
 
         assert [row["k"] for row in spectrum.rows()] == list(range(2, case.table.num_rows + 1))
         assert all(0 <= row["loss"] <= 1 for row in spectrum.rows())
         assert all(0 <= row["eps"] <= 0.5 for row in spectrum.rows())
-        check_against_releases(table, spectrum, case.grid, every=1 + case.table.num_rows // 4)
+        check_against_releases(table, spectrum, grid, every=1 + case.table.num_rows // 4)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -38,6 +38,7 @@ Codes = NDArray[np.int32]
 EVERYTHING = "*"
 DOTS = ".."
 MICROSECOND = 1e-6  # the finest time that is written
+HIDING = ("auto", "loose", "tight")  # grids on which every edge hides among k rows
 LONGEST_SET = 50  # a set of more values says no more than `*`
 
 
@@ -93,6 +94,11 @@ class Axis(ABC):
         """Number of codes."""
         return self.values + self.has_null
 
+    @property
+    def widens(self) -> bool:
+        """Whether its labels are widened by chance."""
+        return False
+
     def at(self, k: int) -> Self:
         """This axis as it may be published for k; only grids change."""
         del k
@@ -133,6 +139,11 @@ class LineAxis(Axis):
     def values(self) -> int:
         """Number of stretches."""
         return len(self.low)
+
+    @property
+    def widens(self) -> bool:
+        """On the grid we chose, unless somebody asked for narrower labels."""
+        return self.grid == "auto"
 
     def at(self, k: int) -> Self:
         """Only boundaries that hide among k rows remain."""
@@ -279,6 +290,7 @@ class RankAxis(TextAxis):
     ordinal: bool
     counted: int | None = None  # values a set is measured by, with NULL, where not all are published
     starts: Ints | None = None
+    grid: str | float = "exact"
 
     @property
     def kind(self) -> str:
@@ -289,6 +301,11 @@ class RankAxis(TextAxis):
     def texts(self) -> tuple[str, ...]:
         """The values in their order."""
         return self.order
+
+    @property
+    def widens(self) -> bool:
+        """Where lines do."""
+        return self.grid == "auto"
 
     @property
     def members(self) -> int:
@@ -478,8 +495,8 @@ def member(text: str) -> str:
 def build_line_axis(
     column: str, values: Floats, counts: Ints, has_null: bool, *, is_date: bool, grid: str | float
 ) -> Axis:
-    """Numbers, or dates in seconds, ascending; `grid` is auto, tight (the same, but ends are
-    never loosened), steps (equal ones, for levels), exact or a step.
+    """Numbers, or dates in seconds, ascending; `grid` is auto, loose (the same, but labels are
+    not widened), tight (and ends not moved), steps (equal ones, for levels), exact or a step.
     """
     if not len(values):
         return build_rank_axis(column, (), (), has_null, ordinal=False)
@@ -488,7 +505,7 @@ def build_line_axis(
         return exact_axis(column, values, has_null, is_date, unit)
     if grid == "steps":
         return grid_axis(column, values, has_null, is_date, build_step_grid(values, counts, is_date))
-    if grid in ("auto", "tight"):
+    if grid in HIDING:
         found = (build_date_grid if is_date else build_number_grid)(values, counts)
         return replace(grid_axis(column, values, has_null, is_date, found), grid=grid)
     return step_axis(column, values, has_null, is_date, unit, float(grid) * (DAY if is_date else 1))
@@ -551,14 +568,20 @@ def always(codes: int) -> Ints:
 
 
 def build_rank_axis(
-    column: str, values: Sequence[str], order: Sequence[str], has_null: bool, *, ordinal: bool
+    column: str,
+    values: Sequence[str],
+    order: Sequence[str],
+    has_null: bool,
+    *,
+    ordinal: bool,
+    grid: str | float = "exact",
 ) -> RankAxis:
     """Values in the given order."""
     if ordinal:
         check_order(column, order)
     rank = {text: i for i, text in enumerate(order)}
     codes = np.array([rank[value] for value in values], dtype=np.int32)
-    return RankAxis(column, codes, has_null, tuple(order), ordinal)
+    return RankAxis(column, codes, has_null, tuple(order), ordinal, grid=grid)
 
 
 def check_order(column: str, order: Sequence[str]) -> None:

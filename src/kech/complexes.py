@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kech._kernels import merge_points
+from kech._kernels import Widths, merge_points
 from kech.axes import LineAxis
 from kech.errors import BadOption
 from kech.points import Points
@@ -66,13 +66,13 @@ def build_filtration(points: Points, metric: str = "box", *, threads: int = 1) -
     return Filtration(metric, points, **tree)
 
 
-def simplex_radius(points: Points, chosen: Ints, metric: str = "box") -> float:
-    """Smallest eps at which the chosen points form one simplex.
+def simplex_radius(points: Points, chosen: Ints, metric: str = "box", widths: Widths | None = None) -> float:
+    """Smallest eps at which the chosen points form one simplex; who asks often has the widths of the points at hand.
 
     The root of their own merge tree knows it, as does any tree in which they are a node, to the last bit.
     """
     own = np.unique(chosen)
-    tree = merge_points(points.codes[own], points.weights[own], points.widths(), metric == "ball", 1)
+    tree = merge_points(points.codes[own], points.weights[own], widths or points.widths(), metric == "ball", 1)
     return float(tree["simplex_from"][-1])
 
 

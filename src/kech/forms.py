@@ -5,7 +5,7 @@ and the cells of every column that is published.  `certificate/forms.py` reads t
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import pyarrow as pa
@@ -92,9 +92,27 @@ def both_ends(label: Cell) -> tuple[Cell, Cell]:
 def as_numbers(stream: Any, axes: Iterable[Mapping[str, Any]]) -> Any:
     """A stream in which the ends of numbers are numbers."""
     ends = {name for axis in axes if axis["axis"] == "numeric" for name in axis.get("columns", ())}
-    fields = [pa.field(field.name, pa.float64()) if field.name in ends else field for field in stream.schema]
-    schema = pa.schema(fields)
-    return pa.RecordBatchReader.from_batches(schema, (batch.cast(schema) for batch in stream)) if ends else stream
+    return recast(stream, lambda field: pa.float64() if field.name in ends else field.type)
+
+
+def as_texts(stream: Any) -> Any:
+    """A stream in which labels that were listed once are written out in every row."""
+    return recast(stream, lambda field: field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
+
+
+def recast(stream: Any, type_of: Callable[[Any], Any]) -> Any:
+    """A stream with columns of other types; the same where nothing changes."""
+    schema = pa.schema([field.with_type(type_of(field)) for field in stream.schema])
+    if schema == stream.schema:
+        return stream
+    written = (pa.record_batch(list(map(converted, batch.columns, schema.types)), schema=schema) for batch in stream)
+    return pa.RecordBatchReader.from_batches(schema, written)
+
+
+def converted(column: Any, kind: Any) -> Any:
+    """A column of another type."""
+    coded = pa.types.is_dictionary(column.type) and column.type != kind
+    return (column.dictionary.take(column.indices) if coded else column).cast(kind)
 
 
 def check_names(published: Sequence[str]) -> None:

@@ -162,14 +162,14 @@ def rows_at_marks(running: Ints, before: Ints, after: Ints, low: int, high: int,
 
 def rounder_neighbours(ranks: Ints) -> tuple[Ints, Ints]:
     """For each mark, counted from 1, the nearest mark on either side that is as round or rounder."""
-    count = len(ranks)
-    before, after = np.zeros(count + 2, np.int64), np.full(count + 2, count + 1)
+    count, held = len(ranks), [0, *ranks.tolist(), 0]
+    before, after = [0] * (count + 2), [count + 1] * (count + 2)
     for found, order in ((before, range(1, count + 1)), (after, range(count, 0, -1))):
         stack: list[int] = []
         for i in order:
-            while stack and ranks[stack[-1] - 1] > ranks[i - 1]:
+            while stack and held[stack[-1]] > held[i]:
                 stack.pop()
             if stack:
                 found[i] = stack[-1]
             stack.append(i)
-    return before, after
+    return np.array(before), np.array(after)

@@ -1,47 +1,46 @@
 """Loosening: ends of published intervals are moved outward by chance, so that an end is hardly ever somebody's value.
 
 In: a partition whose boxes close on their rows.  Out: the same classes in boxes that do not, where steps are small.
-Chance is a hash of the box under a key made of the whole table: equal tables give equal releases, and who lacks the
-table cannot tell how far an end was moved.
 """
 
 from dataclasses import replace
-from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import BoxCounter, Widths
-from kech.axes import Codes, LineAxis
+from kech.axes import LineAxis
+from kech.chance import draw_chances
 from kech.grid import Ints
 from kech.partition import Partition, box_partition
 from kech.points import Points
+from kech.widening import DRAWS, FINE, Boxes, wide_axes, widen
 
-Boxes = tuple[Ints, Ints]  # the first and the last code of each class on each axis
-
-FINE = 31  # units of the widest step an end is moved by (a month of days): on wider ones it is seldom a value
 NARROW = 3  # units of the narrowest interval that is loosened: in narrower ones an end is several people's value
 
 
-def loosen(partition: Partition, *, settled: bool = True) -> Partition:
-    """Every loose end moves outward by one or two steps of its grid.
-
-    When settled, it moves by the other number of steps where the first one would single somebody out; prices need not.
+def loosen(partition: Partition) -> Partition:
+    """Labels are widened, and every loose end moves outward by one or two steps of its grid, by the other number of
+    them where the first one would single somebody out.
     """
-    loose = {j: axis for j, axis in enumerate(partition.points.axes) if isinstance(axis, LineAxis) and is_loose(axis)}
-    if not loose:
-        return partition
-    moves = draw_moves(partition, 2 * len(loose)).reshape(-1, len(loose), 2)
-    boxes = partition.lo.copy(), partition.hi.copy()
+    moved = loose_axes(partition.points) or wide_axes(partition.points)
+    return partition.once("loosened", loosen_anew) if moved else partition
+
+
+def loosen_anew(partition: Partition) -> Partition:
+    """The partition with wider labels and its ends moved."""
+    axes, loose, wide = partition.points.axes, loose_axes(partition.points), wide_axes(partition.points)
+    chances = draw_chances(partition, 2 * len(loose) + DRAWS * len(wide))
+    moves = 1 + (chances[:, : 2 * len(loose)] < 0.5).reshape(len(chances), len(loose), 2)
+    boxes = widen(partition, wide, chances[:, 2 * len(loose) :])
     places = {}
     for place, (j, axis) in enumerate(loose.items()):
         ends = boxes[0][:, j], boxes[1][:, j]
         places[j], drawn = (move_ends(axis, *ends, steps) for steps in (3 - moves[:, place], moves[:, place]))
         boxes[0][:, j], boxes[1][:, j] = drawn
-    if settled:
-        settle(partition.points, boxes, places)
-    for j, axis in loose.items():
-        boxes[0][:, j], boxes[1][:, j] = axis.close(boxes[0][:, j], boxes[1][:, j])
+    settle(partition.points, boxes, places)
+    for j in {*loose, *(at.place for at in wide)}:
+        boxes[0][:, j], boxes[1][:, j] = axes[j].close(boxes[0][:, j], boxes[1][:, j])
     found = box_partition(partition.points, partition.point, partition.group, partition.rows, *boxes)
     return replace(found, eps=partition.eps, eps_bound=partition.eps_bound)
 
@@ -64,38 +63,22 @@ def count_at(counter: BoxCounter, boxes: Boxes, classes: Ints, j: int, at: Ints)
     return counter.count(lo, hi, 1)
 
 
-def is_loose(axis: LineAxis) -> bool:
-    """Whether its intervals are loosened: we chose its round edges, and values are multiples of a unit."""
-    return axis.grid == "auto" and axis.unit > 0
-
-
-def draw_moves(partition: Partition, each: int) -> NDArray[np.int64]:
-    """For each class so many numbers that are 1 or 2."""
-    key = partition.points.once("key", table_key)
-    size = -(-each // 8)
-    boxes = np.hstack([partition.lo, partition.hi]).astype("<i8")
-    drawn = b"".join(blake2b(box.tobytes(), key=key, digest_size=size).digest() for box in boxes)
-    bits = np.unpackbits(np.frombuffer(drawn, np.uint8).reshape(-1, size), axis=1)
-    return bits[:, :each].astype(np.int64) + 1
-
-
-def table_key(codes: Codes, weights: Ints) -> bytes:
-    """A key nobody knows who does not have the table."""
-    inner = blake2b(codes.astype("<i4").tobytes(), digest_size=32).digest()
-    return blake2b(weights.astype("<i8").tobytes(), key=inner, digest_size=32).digest()
+def loose_axes(points: Points) -> dict[int, LineAxis]:
+    """Where intervals are loosened: on axes whose round edges we chose, and whose values are multiples of a unit."""
+    lines = {j: axis for j, axis in enumerate(points.axes) if isinstance(axis, LineAxis)}
+    return {j: axis for j, axis in lines.items() if axis.grid in ("auto", "loose") and axis.unit > 0}
 
 
 def loose_widths(points: Points) -> Widths:
     """The axes as the search knows them: sides end where they are published on average."""
     widths = points.widths()
-    for j, axis in enumerate(points.axes):
-        if isinstance(axis, LineAxis) and is_loose(axis):
-            codes = np.arange(axis.values)
-            far = [move_all(axis, moves) for moves in (1, 2)]
-            left, right = (ends.copy() for ends in axis.ends)
-            left[codes] = np.mean([axis.ends[0][lo] for lo, _ in far], axis=0)
-            right[codes] = np.mean([axis.ends[1][hi] for _, hi in far], axis=0)
-            widths.loosen(j, left, right, NARROW - 1.5)
+    for j, axis in loose_axes(points).items():
+        codes = np.arange(axis.values)
+        far = [move_all(axis, moves) for moves in (1, 2)]
+        left, right = (ends.copy() for ends in axis.ends)
+        left[codes] = np.mean([axis.ends[0][lo] for lo, _ in far], axis=0)
+        right[codes] = np.mean([axis.ends[1][hi] for _, hi in far], axis=0)
+        widths.loosen(j, left, right, NARROW - 1.5)
     return widths
 
 

@@ -6,6 +6,8 @@ Exhaustive, for a handful of rows: parting a class never widens it, so classes o
 """
 
 from collections.abc import Iterator
+from functools import cache
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -22,40 +24,32 @@ def minimal_complex(points: Points, k: int, metric: str = "box") -> tuple[float,
     if not 1 <= k <= points.rows <= MOST_ROWS:
         return None
     rows = np.repeat(np.arange(len(points.weights)), points.weights)
-    radius: dict[int, float] = {}
+    widths = points.widths()
 
-    def radius_of(mask: int) -> float:
-        if mask not in radius:
-            radius[mask] = simplex_radius(points, rows[members(mask)], metric)
-        return radius[mask]
+    @cache
+    def radius(part: int) -> float:
+        return simplex_radius(points, rows[members(part)], metric, widths)
 
-    best: dict[int, tuple[float, int]] = {0: (0.0, 0)}
-    for mask in sorted(range(1, 1 << len(rows)), key=int.bit_count):
-        options = ((max(radius_of(part), best[mask ^ part][0]), part) for part in parts(mask, k) if mask ^ part in best)
-        if (found := min(options, default=None)) is not None:
-            best[mask] = found
-    return best[(1 << len(rows)) - 1][0], [tuple(rows[members(part)].tolist()) for part in chosen(best, len(rows))]
+    @cache
+    def best(mask: int) -> tuple[float, int]:
+        """eps* of the rows in a mask, and the class of the first of them; of ties the smallest class."""
+        return min((max(best(mask ^ part)[0], radius(part)), part) for part in parts(mask, k)) if mask else (0.0, 0)
+
+    whole, classes = (1 << len(rows)) - 1, []
+    mask = whole
+    while mask:
+        part = best(mask)[1]
+        classes.append(tuple(rows[members(part)].tolist()))
+        mask ^= part
+    return best(whole)[0], classes
 
 
 def parts(mask: int, k: int) -> Iterator[int]:
-    """Subsets of k to 2k - 1 rows that hold the first row of the mask."""
-    first = mask & -mask
-    rest = other = mask ^ first
-    while True:
-        if k <= (first | other).bit_count() < 2 * k:
-            yield first | other
-        if not other:
-            return
-        other = (other - 1) & rest
-
-
-def chosen(best: dict[int, tuple[float, int]], rows: int) -> Iterator[int]:
-    """The classes of the best partition."""
-    mask = (1 << rows) - 1
-    while mask:
-        part = best[mask][1]
-        yield part
-        mask ^= part
+    """Subsets of k to 2k - 1 rows that hold the first row of the mask, and leave none or k rows or more."""
+    first, *others = (1 << row for row in members(mask))
+    rows = 1 + len(others)
+    sizes = (size for size in range(k, min(2 * k - 1, rows) + 1) if size == rows or rows - size >= k)
+    return (first + sum(more) for more in chain.from_iterable(combinations(others, size - 1) for size in sizes))
 
 
 def members(mask: int) -> list[int]:

@@ -6,6 +6,7 @@ matter, a point consists of grains: its rows told apart by their sensitive value
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
 from math import prod
 from typing import Any, TypeVar, cast
 from warnings import warn
@@ -14,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import Widths
-from kech.axes import Axis, Codes, build_line_axis, build_rank_axis, build_tree_axis
-from kech.coarsening import cover, covering_error, fitting_step, joint_error, point_keys, rounded
+from kech.axes import HIDING, Axis, Codes, build_line_axis, build_rank_axis, build_tree_axis
+from kech.coarsening import count_distinct, cover, covering_error, fitting_step, joint_error, point_keys, rounded
 from kech.engines import Mapping1D
 from kech.errors import BadHierarchy, BadOption, DoubtfulColumn, NeedsMemory, NoQuasiIdentifier, TooManyPoints
 from kech.hierarchy import build_prefix_tree, find_hierarchies, looks_like_codes, read_hierarchy, star_tree
@@ -98,17 +99,21 @@ class Points:
         """The same points on the axes as they may be published for k."""
         return replace(self, axes=tuple(axis.at(k) for axis in self.axes))
 
-    def memory(self, k: int) -> int:
-        """Bytes of --memory that it takes to part the points into classes of k rows, and to publish them."""
+    def memory(self, k: int | None = None) -> int:
+        """Bytes of --memory that it takes to work on the points, to part them into classes of k rows and to publish."""
         grains = len(self.grains.weights) if self.grains is not None else 0
-        cut = len(self.weights) * POINT_BYTES + grains * GRAIN_BYTES + self.rows // max(k, 1) * CLASS_BYTES
-        return BASE_BYTES + cut  # 1.3 times the limit may be taken, 0.3 of it by the engine
+        classes = self.rows // max(k, 1) if k is not None else 0
+        worked_on = len(self.weights) * POINT_BYTES + grains * GRAIN_BYTES + classes * CLASS_BYTES
+        return BASE_BYTES + worked_on  # 1.3 times the limit may be taken, 0.3 of it by the engine
 
-    def check_room(self, k: int) -> None:
-        """Where a limit was set, it must be enough for classes of k rows."""
+    def check_room(self, k: int | None = None) -> int | None:
+        """Where a limit was set, it must be enough, for classes of k rows too if that is wanted; what it leaves."""
         table = self.origin.table if self.origin else None
-        if table is not None and table.is_limited and (need := self.memory(k)) > table.room:
+        if table is None or not table.is_limited:
+            return None
+        if (need := self.memory(k)) > table.room:
             raise NeedsMemory(len(self.weights), k, need, table.room)
+        return table.room - need
 
     def eps_error(self, metric: str = "box") -> float:
         """By how much coarse axes can change a radius: up and down where values were moved, otherwise only up."""
@@ -165,13 +170,14 @@ def build_points(
     axes, mappings = (tuple(part) for part in zip(*coded, strict=True))
     warn_of_text(table, mappings)
     origin = Origin(table, grid, steps, with_secrets, coarse)
-    if steps or not looks_too_many(table, axes, mappings, most):
+    sample = cache(partial(sample_rows, table, mappings))
+    if steps or not looks_too_many(table, axes, sample, most):
         try:
             return group_points(origin, axes, mappings, most)
         except TooManyPoints:
             if steps:
                 raise
-    return coarse_points(origin, axes, mappings, most)
+    return coarse_points(origin, axes, mappings, sample(), most)
 
 
 def warn_of_text(table: Table, mappings: Sequence[Mapping1D]) -> None:
@@ -185,11 +191,11 @@ def warn_of_text(table: Table, mappings: Sequence[Mapping1D]) -> None:
             warn(DoubtfulColumn(column, hint.says), stacklevel=2)
 
 
-def looks_too_many(table: Table, axes: Sequence[Axis], mappings: Sequence[Mapping1D], most: int) -> bool:
+def looks_too_many(table: Table, axes: Sequence[Axis], sample: Callable[[], Codes], most: int) -> bool:
     """Whether a sample of rows alone has more points than are allowed, so that grouping all is in vain."""
     if min(table.rows, prod(axis.size for axis in axes)) <= most:
         return False
-    return len(np.unique(point_keys(sample_rows(table, mappings)))) > most
+    return count_distinct(point_keys(sample())) > most
 
 
 def sample_rows(table: Table, mappings: Sequence[Mapping1D]) -> Codes:
@@ -198,10 +204,11 @@ def sample_rows(table: Table, mappings: Sequence[Mapping1D]) -> Codes:
     return table.engine.code_rows(mappings, every=max(table.rows // rows, 1))
 
 
-def coarse_points(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], most: int) -> Points:
+def coarse_points(
+    origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], sample: Codes, most: int
+) -> Points:
     """Points on axes that are just coarse enough; where the sample promised too much, still coarser ones."""
     coarse, table = origin.coarse, origin.table
-    sample = sample_rows(table, mappings)
     step = fitting_step(axes, sample, table.rows, most, coarse.k, rounding=coarse.rounding)
     while True:
         report("making axes coarser")
@@ -304,11 +311,11 @@ def build_axis(table: Table, column: str, grid: str | float, *, steps: bool = Fa
     has_null = table.facts(column).nulls > 0
     kind = "text" if hierarchy is not None else table.kind(column)
     values, counts = table.engine.count_values(table.index(column), kind)
+    step = check_grid(choice.grid if choice.grid is not None else grid)
     if kind == "text":
-        axis = text_axis(column, values, counts, has_null, choice, hierarchy)
+        axis = text_axis(column, values, counts, has_null, choice, hierarchy, step)
     else:
-        step = check_grid(choice.grid if choice.grid is not None else grid)
-        step = "steps" if steps and step in ("auto", "tight") else step
+        step = "steps" if steps and step in HIDING else step
         axis = build_line_axis(column, values, counts, has_null, is_date=kind == "date", grid=step)
     return axis, Mapping1D(table.index(column), kind, values, axis.codes, max(axis.null, 0))
 
@@ -327,6 +334,7 @@ def text_axis(
     has_null: bool,
     choice: AxisChoice,
     hierarchy: Any,
+    grid: str | float,
 ) -> Axis:
     """A hierarchy where there is one, an order where one is named, prefixes for codes, sets for the rest."""
     if hierarchy is not None:
@@ -335,23 +343,23 @@ def text_axis(
         unknown = len(set(values) - set(choice.order))
         if unknown:
             raise BadHierarchy(f"order of {column}", None, f"{unknown} values of the column are missing from it.")
-        return build_rank_axis(column, values, choice.order, has_null, ordinal=True)
+        return build_rank_axis(column, values, choice.order, has_null, ordinal=True, grid=grid)
     if choice.kind == "star":
         return build_tree_axis(column, values, star_tree(values), has_null)
     if looks_like_codes(values) and choice.kind != "set":
         return build_tree_axis(column, values, build_prefix_tree(values), has_null)
     by_rows = [values[i] for i in np.argsort(-counts, kind="stable")]
-    return build_rank_axis(column, values, by_rows, has_null, ordinal=False)
+    return build_rank_axis(column, values, by_rows, has_null, ordinal=False, grid=grid)
 
 
 def check_grid(grid: str | float) -> str | float:
-    """Auto, tight, exact, or a positive step."""
-    if grid in ("auto", "tight", "exact"):
+    """Auto, loose, tight, exact, or a positive step."""
+    if grid in (*HIDING, "exact"):
         return grid
     try:
         step = float(grid)
     except ValueError:
         step = 0.0
     if not 0 < step < float("inf"):
-        raise BadOption("--grid", "auto, tight, exact, or a step greater than 0 (for dates, in days).")
+        raise BadOption("--grid", "auto, loose, tight, exact, or a step greater than 0 (for dates, in days).")
     return step

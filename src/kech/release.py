@@ -4,16 +4,19 @@ In: a table and a partition.  Out: a dataframe, or a file with its certificate b
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from kech.admission import Draft, Word, admitted
+from kech.axes import HIDING
 from kech.certificate import make_certificate
 from kech.certificate.cells import digest
 from kech.certificate.claims import shown_suppression
@@ -25,7 +28,7 @@ from kech.databases import Address, find_address, open_database
 from kech.engines import Output
 from kech.errors import AlreadyReleased, BadOption, BadTarget, ClaimBroken, GoalNotMet
 from kech.files import clear_refusals, private_folder, put_in_place, written_aside
-from kech.forms import Written, as_numbers, check_form, check_intervals, check_names, write_form
+from kech.forms import Written, as_numbers, as_texts, check_form, check_intervals, check_names, write_form
 from kech.frames import as_native
 from kech.ledger import Ledger, open_ledger
 from kech.loosening import loosen
@@ -40,7 +43,6 @@ from kech.table import Table
 
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 TOLERANCE = 1e-9
-HIDING = ("auto", "tight")  # grids on which every edge hides among k rows
 NEARLY_ALL = 0.9  # share of rows with a value of their own
 
 
@@ -108,12 +110,16 @@ class Release:
         """The released rows as the caller's own kind of dataframe (pandas for a file, where it is installed)."""
         return as_native(self.batches(for_csv=False).read_all(), self.table.native)
 
-    def batches(self, *, for_csv: bool, tally: ValueTally | None = None) -> Any:
-        """The released rows as a stream, in an order nobody can know; a tally hears the values behind the labels."""
+    def batches(self, *, for_csv: bool, tally: ValueTally | None = None, listed: bool = False) -> Any:
+        """The released rows as a stream, in an order nobody can know; a tally hears the values behind the labels.
+
+        Labels are texts, or `listed`: each once in a batch, as an Arrow dictionary, where the engine has them so.
+        """
         outputs = [output for name in self.columns for output in self.outputs(name)]
         behind = [Output(name, self.table.index(name), private=True) for name in (tally.columns if tally else ())]
         mappings, shares = self.partition.points.mappings, self.partition.shares()
         stream = self.table.engine.publish(mappings, shares, outputs + behind, for_csv=for_csv)
+        stream = stream if listed and not tally else as_texts(stream)
         return as_numbers(tally.watched(stream) if tally else stream, self.axes)
 
     def outputs(self, name: str) -> list[Output]:
@@ -164,7 +170,8 @@ class Release:
         ):
             report("writing")
             format = FORMATS[target.suffix.lower()]
-            write_batches(self.batches(for_csv=format == "csv", tally=mapped.tally), draft, target)
+            as_csv = format == "csv"
+            write_batches(self.batches(for_csv=as_csv, tally=mapped.tally, listed=not as_csv), draft, target)
             report("checking the written file")
             certified = self.certify(draft, target.name, format, also)
             certificate_draft.write_text(as_json(certified), "utf-8")
@@ -324,9 +331,15 @@ def make_release(
     asked |= goals.asked() if goals else {}
     asked |= coarseness(partition.points)
     origin = partition.points.origin
-    release = Release(origin.table if origin else table, partition, asked, version("kech"), labels)
+    release = Release(origin.table if origin else table, partition, asked, own_version(), labels)
     check_names([output.name for name in release.columns for output in release.outputs(name)])
     return release
+
+
+@cache
+def own_version() -> str:
+    """The version of kech, looked up once."""
+    return version("kech")
 
 
 def coarseness(points: Points) -> dict[str, Any]:
@@ -436,12 +449,37 @@ def certificate_path(target: Path) -> Path:
 
 def write_batches(batches: Any, draft: Path, target: Path) -> None:
     """Write a stream of record batches as CSV or Parquet."""
+    as_csv = FORMATS[target.suffix.lower()] == "csv"
+    with draft.open("wb") as file, (csv_writer if as_csv else parquet_writer)(file, batches.schema) as writer:
+        for batch in ahead(batches):
+            writer.write_batch(batch)
+
+
+def csv_writer(file: Any, schema: Any) -> Any:
+    """A writer of CSV."""
     import pyarrow.csv as pc
+
+    return pc.CSVWriter(file, schema, write_options=pc.WriteOptions(quoting_style="needed"))
+
+
+def parquet_writer(file: Any, schema: Any) -> Any:
+    """A writer of Parquet: listed labels are written as they are listed, and read back as text."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    as_csv = FORMATS[target.suffix.lower()] == "csv"
-    with draft.open("wb") as file:
-        options = {"write_options": pc.WriteOptions(quoting_style="needed")} if as_csv else {}
-        with (pc.CSVWriter if as_csv else pq.ParquetWriter)(file, batches.schema, **options) as writer:
-            for batch in batches:
-                writer.write_batch(batch)
+    listed = {field.name for field in schema if pa.types.is_dictionary(field.type)}
+    plain = pa.schema([field.with_type(field.type.value_type) if field.name in listed else field for field in schema])
+    others = [name for name in schema.names if name not in listed]  # the least and the greatest label tell nothing
+    writer = pq.ParquetWriter(file, schema, store_schema=False, write_statistics=others)
+    writer.add_key_value_metadata({"ARROW:schema": b64encode(plain.serialize())})
+    return writer
+
+
+def ahead(batches: Iterable[Any]) -> Iterator[Any]:
+    """The same batches; while one is used the next is made."""
+    rest = iter(batches)
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, rest, None)
+        while (batch := coming.result()) is not None:
+            coming = pool.submit(next, rest, None)
+            yield batch

@@ -57,10 +57,14 @@ class BoxCounter {
         std::size_t found = axes_;
         double best = 0;
         for (std::size_t j = 0; j < axes_; ++j) {
-            double share = static_cast<double>(high_[at * axes_ + j] - low_[at * axes_ + j]) / (high_[j] - low_[j] + 1.0);
+            double share = side(at, j) / (side(0, j) + 1.0);
             if (share > best) best = share, found = j;
         }
         return found;
+    }
+
+    double side(std::size_t at, std::size_t j) const {
+        return static_cast<double>(high_[at * axes_ + j]) - static_cast<double>(low_[at * axes_ + j]);
     }
 
     std::int64_t count(const Code* lo, const Code* hi, std::int64_t enough) const {

@@ -85,6 +85,7 @@ class KdOrder {
     std::vector<Node> split(const Node& node) {
         if (node.end - node.begin < 2) return {};
         Split best = node.end - node.begin <= exact ? split_sorted(node) : split_buckets(node);
+        if (best.balance < 0) return {};  // all points are equal
         bool flip = best.axis < 64 && (node.flipped >> best.axis & 1);
         auto lower = [&](std::int64_t i) { return (codes_[i * axes_ + best.axis] <= best.last) != flip; };
         auto middle = std::stable_partition(order_.begin() + node.begin, order_.begin() + node.end, lower);

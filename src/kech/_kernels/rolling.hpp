@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <numeric>
+#include <utility>
 
 #include "threads.hpp"
 #include "widths.hpp"
@@ -108,6 +110,21 @@ class Lattice {
 
     Lattice(const Code* codes, const std::int64_t* weights, std::size_t points, std::size_t axes)
         : codes_(codes, codes + points * axes), weights_(weights, weights + points), points_(points), axes_(axes) {}
+
+    std::size_t axes() const { return axes_; }
+    std::size_t added() const { return levels_.size(); }
+    std::size_t levels(std::size_t axis) const { return levels_[axis].width.size(); }
+    std::int64_t rows() const { return std::accumulate(weights_.begin(), weights_.end(), std::int64_t{0}); }
+
+    // The lowest and the highest code of all points on an axis, 0 among them.
+    std::pair<Code, Code> range(std::size_t axis) const {
+        std::pair<Code, Code> found{0, 0};
+        for (std::size_t p = 0; p < points_; ++p) {
+            found.first = std::min(found.first, codes_[p * axes_ + axis]);
+            found.second = std::max(found.second, codes_[p * axes_ + axis]);
+        }
+        return found;
+    }
 
     // cells and widths: levels x codes; cells are counted from 0, and each lies in one cell of the next level.
     void add_axis(const Code* cells, const double* widths, std::size_t levels, std::size_t codes) {

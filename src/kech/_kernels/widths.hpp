@@ -87,9 +87,11 @@ class Widths {
     std::size_t axes() const { return axes_.size(); }
     std::size_t codes(std::size_t axis) const { return axes_[axis].codes; }
 
+    bool is_line(std::size_t axis) const { return !axes_[axis].tree; }
+
     // A line of exact values, without NULL and without a cap.
     bool is_plain(std::size_t axis) const {
-        return !axes_[axis].tree && line(axis).null < 0 && line(axis).cap == std::numeric_limits<double>::infinity() &&
+        return is_line(axis) && line(axis).null < 0 && line(axis).cap == std::numeric_limits<double>::infinity() &&
                line(axis).left == line(axis).right;
     }
 

@@ -73,7 +73,7 @@ class Intake:
     axis: Names = field(default_factory=list)
     """Kind of an axis: age=numeric, born=date, zip=categorical, city=star, or an order, low to high: size=S<M<L."""
     grid: str | None = None
-    """Edges of intervals: auto (round, each hiding k rows), exact (as in the data), or a step such as 5."""
+    """Edges of intervals: auto (round, each hiding k rows), loose and tight (narrower), exact, or a step such as 5."""
     null_values: Names = field(default_factory=list)
     """Texts that mean a missing value, besides the empty cell: --null-values NA ?"""
     delimiter: str | None = None

@@ -82,7 +82,7 @@ class Engine(Protocol):
         *,
         for_csv: bool,
     ) -> Any:
-        """A stream of record batches: the rows, recoded and in an order nobody can know."""
+        """A stream of record batches: the rows, recoded and in an order nobody can know.  Texts may be dictionaries."""
 
     def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
         """A hash of the whole source, or of the batches, whatever the order of rows and columns."""

@@ -2,26 +2,34 @@
 
 import os
 import re
+import secrets
 import shutil
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pyarrow as pa
+from duckdb.func import PythonUDFType
 
 from kech.databases.address import Address
+from kech.engines import Output
+from kech.engines.dealing import Listed, list_values
 from kech.engines.dialect import Dialect
 from kech.engines.sql import EngineFailed, SqlEngine
+from kech.engines.words import TYPES, Numbering
 from kech.errors import BadColumns, KechError, OutOfMemory, ResourceError, UnreadableFile
 from kech.files import claim_folder
 
 SHARE = 0.3  # of the memory that is allowed; points, classes and the interpreter need the rest
 A_THREAD = 250_000_000  # bytes of memory for each thread: with less, DuckDB cannot even spill
 MOST_THREADS = 256
+PIECE, A_ROW = 122_880, 10_000  # rows that DuckDB keeps together, and bytes of memory for each that is on its way in
 NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BIGNUM)$")
 DATE_TYPES = re.compile(r"(DATE|TIMESTAMP.*)$")
+SAME_IN_ARROW = re.compile(r"(U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|VARCHAR|BOOLEAN|DATE|TIMESTAMP)$")
 TEXT_TYPES = re.compile(r"(VARCHAR|ENUM.*|BOOLEAN|UUID|\"NULL\")$")
 
 
@@ -37,6 +45,9 @@ class DuckDBEngine(SqlEngine):
         self.connection = duckdb.connect(":memory:")
         self._source = ""  # what the rows were read from, if they can be read again
         self._origin: tuple[Path, os.stat_result] | None = None
+        self._numbered: dict[int, Any] = {}  # columns whose texts are words, and the types of their numbers
+        self._threads = threads
+        self._piece = min(PIECE, max(memory // A_ROW, 1)) if memory else PIECE
         self._finalizer = weakref.finalize(self, shut, self.connection, self.folder, held)
         settings = {
             "enable_progress_bar": "false",
@@ -46,6 +57,9 @@ class DuckDBEngine(SqlEngine):
         for name, value in settings.items():
             if value is not None:
                 self._run(f"SET {name} = {value}", "starting")
+        self.connection.create_function(
+            "kech_chance", chances, ["BIGINT"], "UBIGINT", type=PythonUDFType.ARROW, side_effects=True
+        )
 
     def _shut(self) -> None:
         self._finalizer()
@@ -93,13 +107,12 @@ class DuckDBEngine(SqlEngine):
         for field in fields:
             self._check_type(field, path)
         schema = pa.schema([field.with_name(f"c{i}") for i, field in zip(wanted, fields, strict=True)])
-        refused: list[KechError] = []
-        self.connection.register("incoming", pa.RecordBatchReader.from_batches(schema, pick(batches, schema, refused)))
-        try:
-            self._store("incoming", {i: f"c{i}" for i in wanted}, nulls, path)
-        except KechError as refusal:
-            raise (refused or [refusal])[0] from None
+        self.connection.register("incoming", schema.empty_table())
+        types = self._types("SELECT * FROM incoming")
         self.connection.unregister("incoming")
+        with readable(path):
+            self._number(self._batches(pick(batches, schema), "reading the table"), types)
+        self._ready(nulls)
 
     def _check_type(self, field: Any, path: object) -> None:
         try:
@@ -134,16 +147,72 @@ class DuckDBEngine(SqlEngine):
 
     def _store(self, source: str, names: Mapping[int, str], nulls: Sequence[str], path: object) -> None:
         picked = ", ".join(f"{self.dialect.quote(name)} AS c{i}" for i, name in names.items())
-        try:
-            self._run(f"CREATE TABLE source AS SELECT {picked} FROM {source}", "reading the table")
-        except EngineFailed:
-            raise UnreadableFile(path, "it is damaged or not in the format its name says.") from None
-        described = self._run("DESCRIBE source", "reading the table")
-        self.types = {int(name[1:]): str(kind) for name, kind, *_ in described}
+        with readable(path):
+            self._fill(f"SELECT {picked} FROM {source}")
+        self._ready(nulls)
+
+    def _ready(self, nulls: Sequence[str]) -> None:
         if nulls:  # only now: while it reads Parquet, DuckDB believes the file's statistics, which know no NaN
-            mended = ", ".join(f"{self.dialect.without(f'c{i}', self.types[i], nulls)} AS c{i}" for i in names)
-            self._run(f"CREATE OR REPLACE TABLE source AS SELECT {mended} FROM source", "reading the table")
+            self._mend(nulls)
         self._run("CREATE VIEW kept AS SELECT rowid AS r, * FROM source", "reading the table")
+
+    def _types(self, query: str) -> dict[int, str]:
+        described = self._run(f"DESCRIBE {query}", "reading the table")
+        return {int(name[1:]): str(kind) for name, kind, *_ in described}
+
+    def _fill(self, query: str) -> None:
+        """Keep the rows of a query, narrow if they can pass through Arrow as they are."""
+        types = self._types(query)
+        if "VARCHAR" in types.values() and all(map(SAME_IN_ARROW.match, types.values())):
+            try:
+                self._number(self._stream(query, "reading the table", self._piece), types)
+            except EngineFailed:  # texts of a batch can be too long for Arrow
+                self._numbered = {}
+            else:
+                return
+        self.types = types
+        self._run(f"CREATE OR REPLACE TABLE source AS {query}", "reading the table")
+
+    def _number(self, batches: Iterator[Any], types: dict[int, str]) -> None:
+        """Keep rows, with numbers for the texts of columns that have few."""
+        self.types = types
+        numbering = Numbering([i for i, kind in types.items() if kind == "VARCHAR"], self._threads)
+        self._numbered = {i: numbering.kind(i) for i in numbering.words}
+        cells = ", ".join(f"k{i} UTINYINT" if i in self._numbered else f"c{i} {t}" for i, t in types.items())
+        self._run(f"CREATE OR REPLACE TABLE source ({cells})", "reading the table")
+        for piece in numbering.number(gathered(batches, self._piece)):
+            for i in list(self._numbered):
+                self._widen(i, numbering)
+            self.connection.register("incoming", piece)
+            self._run("INSERT INTO source BY NAME SELECT * FROM incoming", "reading the table")
+            self.connection.unregister("incoming")
+        for i in self._numbered:
+            self._put(f"words{i}", numbering.listed(i), "reading the table")
+
+    def _widen(self, column: int, numbering: Numbering) -> None:
+        """Make room for more words; or spell out what is held, where a column has too many."""
+        if column in numbering.given_up:
+            del self._numbered[column]
+            self._put("spelled", numbering.listed(column), "reading the table")
+            self._run(
+                f"""CREATE OR REPLACE TABLE source AS SELECT source.* EXCLUDE (k{column}), spelled.c{column}
+                FROM source JOIN spelled ON spelled.k{column} = source.k{column} ORDER BY source.rowid""",
+                "reading the table",
+            )
+            self._drop("spelled", "TABLE")
+        elif self._numbered[column] != (wider := numbering.kind(column)):
+            self._run(f"ALTER TABLE source ALTER k{column} TYPE {TYPES[wider.itemsize]}", "reading the table")
+            self._numbered[column] = wider
+
+    def _mend(self, nulls: Sequence[str]) -> None:
+        """Texts that mean NULL become NULL."""
+        cells = {i: f"{self.dialect.without(f'c{i}', kind, nulls)} AS c{i}" for i, kind in self.types.items()}
+        for i in self._numbered:
+            self._run(f"CREATE OR REPLACE TABLE words{i} AS SELECT k{i}, {cells[i]} FROM words{i}", "reading the table")
+            cells[i] = f"k{i}"
+        if len(self._numbered) < len(cells):
+            mended = ", ".join(cells.values())
+            self._run(f"CREATE OR REPLACE TABLE source AS SELECT {mended} FROM source", "reading the table")
 
     def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
         """The source is read once more, all its columns."""
@@ -172,8 +241,36 @@ class DuckDBEngine(SqlEngine):
     def _create(self, name: str, query: str, doing: str) -> None:
         self._run(f"CREATE TABLE {name} AS {query}", doing)
 
-    def _overwrite(self, cell: str, value: str, where: str) -> None:
-        self._run(f"UPDATE source SET {cell} = {value} WHERE {where}", "reading the table")
+    def _overwrite(self, column: int, value: str, where: str) -> None:
+        table = f"words{column}" if column in self._numbered else "source"
+        self._run(f"UPDATE {table} SET c{column} = {value} WHERE {where}", "reading the table")
+
+    def _as_read(self, columns: Sequence[int]) -> str:
+        worded = [i for i in dict.fromkeys(columns) if i in self._numbered]
+        cells = ", ".join(["kept.*", *(f"words{i}.c{i}" for i in worded)])
+        joins = " ".join(f"JOIN words{i} ON words{i}.k{i} = kept.k{i}" for i in worded)
+        return f"(SELECT {cells} FROM {self._named('kept')} AS kept {joins})"
+
+    def _counts(self, column: int, value: str) -> str:
+        if column not in self._numbered:
+            return super()._counts(column, value)
+        numbers = f"SELECT k{column}, count(*) AS n, min(r) + 1 AS first FROM {self._named('kept')} GROUP BY k{column}"
+        return f"""SELECT {value} AS value, CAST(sum(n) AS BIGINT) AS n, min(first) AS first
+            FROM ({numbers}) AS numbers JOIN words{column} USING (k{column}) GROUP BY value"""
+
+    def _keys(self, column: int) -> tuple[str, str, bool]:
+        if column not in self._numbered:
+            return super()._keys(column)
+        return f"k{column}", f"(SELECT k{column} AS key, c{column} AS value FROM words{column})", False
+
+    def _listed(self, output: Output, for_csv: bool) -> Listed | None:
+        if output.source not in self._numbered:
+            return super()._listed(output, for_csv)
+        published = self._published(output, 0, for_csv)
+        words = self._get(
+            f"SELECT {published} AS x FROM words{output.source} AS kept ORDER BY k{output.source}", "publishing"
+        )
+        return list_values(words["x"].combine_chunks())
 
     def _define(self, name: str, query: str) -> None:
         self._run(f"CREATE VIEW {name} AS {query}", "leaving rows out")
@@ -192,25 +289,30 @@ class DuckDBEngine(SqlEngine):
         except duckdb.Error as failure:
             raise refusal(failure, doing, self.memory) from None
 
-    def _stream(self, query: str) -> Any:
+    def _stream(self, query: str, doing: str = "publishing", rows: int = 100_000) -> Any:
         try:
-            reader = self.connection.cursor().sql(query).to_arrow_reader(100_000)
+            reader = self.connection.cursor().sql(query).to_arrow_reader(rows)
         except duckdb.Error as failure:
-            raise refusal(failure, "publishing", self.memory) from None
-        return pa.RecordBatchReader.from_batches(reader.schema, self._batches(reader))
+            raise refusal(failure, doing, self.memory) from None
+        return pa.RecordBatchReader.from_batches(reader.schema, self._batches(reader, doing))
 
-    def _batches(self, reader: Any) -> Iterator[Any]:
+    def _batches(self, reader: Any, doing: str = "publishing") -> Iterator[Any]:
         """The batches of a query; a failure on the way does not quote the rows."""
         try:
             yield from reader
         except (duckdb.Error, pa.ArrowException, OSError) as failure:
-            raise refusal(failure, "publishing", self.memory) from None
+            raise refusal(failure, doing, self.memory) from None
 
     def _run(self, sql: str, doing: str) -> list[Any]:
         try:
             return self.connection.execute(sql).fetchall()
         except duckdb.Error as failure:
             raise refusal(failure, doing, self.memory) from None
+
+
+def chances(rows: Any) -> Any:
+    """A number for each row that nobody can know."""
+    return pa.Array.from_buffers(pa.uint64(), len(rows), [None, pa.py_buffer(secrets.token_bytes(8 * len(rows)))])
 
 
 def refusal(failure: Exception, doing: str, memory: str | None) -> KechError:
@@ -223,15 +325,32 @@ def refusal(failure: Exception, doing: str, memory: str | None) -> KechError:
     return EngineFailed(f"The engine failed while {doing} ({type(failure).__name__}).")
 
 
-def pick(batches: Any, schema: Any, refused: list[KechError]) -> Iterator[Any]:
-    """The wanted columns, under the names of the schema; DuckDB forgets what was raised, so it is kept here."""
-    wanted = [int(name[1:]) for name in schema.names]
+@contextmanager
+def readable(path: object) -> Iterator[None]:
+    """What fails while a file is read is the fault of the file."""
     try:
-        for batch in batches:
-            yield pa.record_batch([batch.column(i) for i in wanted], schema=schema)
-    except KechError as refusal:
-        refused.append(refusal)
-        raise
+        yield
+    except EngineFailed:
+        raise UnreadableFile(path, "it is damaged or not in the format its name says.") from None
+
+
+def pick(batches: Any, schema: Any) -> Iterator[Any]:
+    """The wanted columns, under the names of the schema."""
+    wanted = [int(name[1:]) for name in schema.names]
+    for batch in batches:
+        yield pa.record_batch([batch.column(i) for i in wanted], schema=schema)
+
+
+def gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Small batches together, so that each has about so many rows."""
+    held: list[Any] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(map(len, held)) >= rows:
+            yield pa.concat_batches(held)
+            held = []
+    if held:
+        yield pa.concat_batches(held)
 
 
 def changed(path: Path, before: os.stat_result) -> bool:

@@ -1,5 +1,6 @@
 """PostgreSQL engine: the rows stay in the server, in temporary tables that only this session sees."""
 
+import secrets
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -86,9 +87,9 @@ class PostgresDialect(Dialect):
         """A text in small letters; ICU knows all scripts."""
         return f'lower({text} COLLATE "und-x-icu") COLLATE "C"'
 
-    def secret(self, key: str, row: str) -> str:
-        """A key for each row that nobody can know."""
-        return f"sha256(decode({self.literal(key)}, 'hex') || int8send({row}))"
+    def secret(self, row: str) -> str:
+        """A text for each row that nobody can know: its hash with a key of its own."""
+        return f"sha256(decode({self.literal(secrets.token_hex(32))}, 'hex') || int8send({row}))"
 
 
 class PostgresEngine(SqlEngine):
@@ -179,8 +180,8 @@ class PostgresEngine(SqlEngine):
     def _create(self, name: str, query: str, doing: str) -> None:
         self._run(f"CREATE TEMP TABLE {name} AS {query}", doing)
 
-    def _overwrite(self, cell: str, value: str, where: str) -> None:
-        self._run(f"UPDATE kept SET {cell} = {value} WHERE {where}", "reading the table")
+    def _overwrite(self, column: int, value: str, where: str) -> None:
+        self._run(f"UPDATE kept SET c{column} = {value} WHERE {where}", "reading the table")
 
     def _define(self, name: str, query: str) -> None:
         self._run(f"CREATE TEMP VIEW {name} AS {query}", "leaving rows out")

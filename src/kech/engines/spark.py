@@ -1,11 +1,14 @@
 """Apache Spark engine: the rows stay on the workers; the driver sees counts, codes and what is published."""
 
 import re
-from collections.abc import Sequence
+import secrets
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from kech.databases.address import Address
 from kech.databases.arrow import plain_type
@@ -19,6 +22,7 @@ from kech.databases.spark import (
     send,
     send_plain,
 )
+from kech.engines import Mapping1D, Output
 from kech.engines.dialect import NOT_FINITE, NUMBER, Dialect
 from kech.engines.sql import SqlEngine
 
@@ -78,9 +82,9 @@ class SparkDialect(Dialect):
         """Whether a float is neither NaN nor infinite."""
         return f"(NOT isnan({number}) AND abs({number}) <> double('Infinity'))"
 
-    def secret(self, key: str, row: str) -> str:
-        """A key for each row that nobody can know."""
-        return f"sha2({self.literal(key)} || CAST({row} AS STRING), 256)"
+    def secret(self, row: str) -> str:
+        """A text for each row that nobody can know: its hash with a key of its own."""
+        return f"sha2({self.literal(secrets.token_hex(32))} || CAST({row} AS STRING), 256)"
 
 
 class SparkEngine(SqlEngine):
@@ -144,6 +148,53 @@ class SparkEngine(SqlEngine):
         types = {field.name: field.dataType.simpleString() for field in given.schema}
         return self._hashed({name: (quote(name), types[name], kind_of(types[name])) for name in columns}, "given")
 
+    # -- publishing ------------------------------------------------------------------------------------------
+
+    def publish(
+        self,
+        mappings: Sequence[Mapping1D],
+        shares: Mapping[str, NDArray[np.int64]],
+        outputs: Sequence[Output],
+        *,
+        for_csv: bool,
+    ) -> Any:
+        """Each row gets the labels of its class on the workers, which may write them, too.
+
+        Rows of a point that several classes share, or of which some are suppressed, are dealt out in one secret
+        order, and the whole table is written in another: the place of a row in the file says nothing about how
+        it was dealt.  Rows in no share are not published.
+        """
+        same = self._grouped_rows(mappings)
+        self._load_shares(shares, outputs)
+        deal, order = self.dialect.secret("r"), self.dialect.secret("r")
+        rows = f"""FROM ({self._coded_rows(mappings)}) AS coded JOIN {self._named("points")} AS points ON {same}
+            JOIN {self._named("parts")} AS parts ON parts.p = points.p"""
+        dealt = f"""SELECT r, {order} AS h, points.p, split,
+            row_number() OVER (PARTITION BY points.p ORDER BY {deal}, r) AS i {rows} WHERE split"""
+        whole = f"SELECT r, {order} AS h, points.p, split, 1 AS i {rows} WHERE NOT split"
+        columns = ", ".join(
+            f"{self._published(o, j, for_csv)} AS {self.dialect.quote(o.name)}" for j, o in enumerate(outputs)
+        )
+        return self._stream(
+            f"""SELECT {columns} FROM ({dealt} UNION ALL {whole}) AS dealt
+            JOIN {self._named("shares")} AS shares
+            ON shares.p = dealt.p AND (NOT dealt.split OR dealt.i BETWEEN shares.first AND shares.last)
+            JOIN {self._named("labels")} AS labels ON labels.class = shares.class
+            JOIN {self._named("kept")} AS kept ON kept.r = dealt.r ORDER BY dealt.h, dealt.r"""
+        )
+
+    def _load_shares(self, shares: Mapping[str, NDArray[np.int64]], outputs: Sequence[Output]) -> None:
+        labels = {f"l{j}": pa.array(o.labels, pa.string()) for j, o in enumerate(outputs) if o.source is None}
+        classes = len(next(iter(labels.values())))
+        self._put_named("shares", pa.table(dict(shares)), "loading labels")
+        self._put_named("labels", pa.table({"class": np.arange(classes), **labels}), "loading labels")
+        self._make(
+            "parts",
+            f"""SELECT shares.p, count(*) > 1 OR max(last) < max(n) AS split FROM {self._named("shares")} AS shares
+            JOIN {self._named("points")} AS points ON points.p = shares.p GROUP BY shares.p""",
+            "loading labels",
+        )
+
     # -- what the verbs stand on -----------------------------------------------------------------------------
 
     def _type(self, column: int) -> str:
@@ -153,9 +204,9 @@ class SparkEngine(SqlEngine):
         with refusals(doing):
             self.session.sql(query).localCheckpoint().createOrReplaceTempView(name)  # plans of plans grow without end
 
-    def _overwrite(self, cell: str, value: str, where: str) -> None:
-        others = [f"c{i}" for i in self.types if f"c{i}" != cell]
-        chosen = f"CASE WHEN {where} THEN {value} ELSE {cell} END AS {cell}"
+    def _overwrite(self, column: int, value: str, where: str) -> None:
+        others = [f"c{i}" for i in self.types if i != column]
+        chosen = f"CASE WHEN {where} THEN {value} ELSE c{column} END AS c{column}"
         self._create("kept", f"SELECT {', '.join(['r', *others, chosen])} FROM kept", "reading the table")
 
     def _define(self, name: str, query: str) -> None:

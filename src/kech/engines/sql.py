@@ -3,11 +3,11 @@
 In: a table `kept` of rows, numbered by r from 0, with columns c0, c1, ...  Out: facts, points and published rows.
 """
 
-import secrets
 import weakref
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -16,6 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kech.engines import ColumnFacts, Mapping1D, Output
+from kech.engines.dealing import Dealer, Listed, dealt, list_values
 from kech.engines.dialect import (
     COMMA_NUMBER,
     DATE,
@@ -27,6 +28,7 @@ from kech.engines.dialect import (
     ZERO_PADDED,
     Dialect,
 )
+from kech.engines.packing import Packing
 from kech.errors import ResourceError, TooManyPoints
 
 LONGEST_FLOAT = 24  # no double needs more characters to be written exactly
@@ -61,7 +63,7 @@ class SqlEngine(ABC):
         """Forget all rows and end the connection."""
 
     @abstractmethod
-    def _overwrite(self, cell: str, value: str, where: str) -> None:
+    def _overwrite(self, column: int, value: str, where: str) -> None:
         """Give a column of the loaded rows another value where a condition holds."""
 
     @abstractmethod
@@ -113,10 +115,10 @@ class SqlEngine(ABC):
         cell, sql = f"c{column}", self.dialect
         text = f"trim({sql.text(cell, self.types[column])})"
         counted = f"count(*) FILTER (WHERE {sql.matches(text, f'({foreign})|({own})')})"
-        query = f"SELECT {counted} AS fitting, count({cell}) AS present FROM {self._named('kept')}"
+        query = f"SELECT {counted} AS fitting, count({cell}) AS present FROM {self._as_read([column])} AS kept"
         found = self._get(query, "reading the table")
         if found["fitting"][0].as_py() >= MOSTLY * found["present"][0].as_py() > 0:
-            self._overwrite(cell, turned(text), sql.matches(text, foreign))
+            self._overwrite(column, turned(text), sql.matches(text, foreign))
 
     # -- the verbs ---------------------------------------------------------------------------------------
 
@@ -169,26 +171,27 @@ class SqlEngine(ABC):
         """The first rows as text."""
         cells = ", ".join(f"{self.dialect.text(f'c{i}', self.types[i])} AS c{i}" for i in columns)
         found = self._get(
-            f"SELECT {cells} FROM {self._named('kept')} ORDER BY r LIMIT {int(rows)}", "reading the table"
+            f"SELECT {cells} FROM {self._as_read(columns)} AS kept ORDER BY r LIMIT {int(rows)}", "reading the table"
         )
         return [list(row) for row in zip(*(column.to_pylist() for column in found.columns), strict=True)]
 
     def group(
         self, mappings: Sequence[Mapping1D], most: int | None = None
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Code every row, then one GROUP BY."""
-        columns = self._code(mappings)
+        """Code every row in one number, or a few, and GROUP BY that."""
+        self._grouped = ()  # the points of before are not of these codes
+        packing = Packing(mappings)
+        keys = ", ".join(packing.names)
         self._make(
             "points",
-            f"""SELECT row_number() OVER (ORDER BY {columns}) - 1 AS p, grouped.*
-            FROM (SELECT {columns}, count(*) AS n FROM {self._named("coded")} GROUP BY {columns}) AS grouped
-            ORDER BY p""",
+            f"""SELECT row_number() OVER (ORDER BY {keys}) - 1 AS p, grouped.* FROM (SELECT {keys}, count(*) AS n
+            FROM ({self._coded_rows(mappings)}) AS coded GROUP BY {keys}) AS grouped ORDER BY p""",
             "grouping rows",
         )
         self._grouped = mappings
         self._check_points(most)
-        found = self._get(f"SELECT {columns}, n FROM {self._named('points')} ORDER BY p", "grouping rows")
-        return stacked(found, len(mappings)), as_array(found, "n", np.int64)
+        found = self._get(f"SELECT {keys}, n FROM {self._named('points')} ORDER BY p", "grouping rows")
+        return packing.unpack(found), as_array(found, "n", np.int64)
 
     def _check_points(self, most: int | None) -> None:
         if most is not None:
@@ -199,7 +202,7 @@ class SqlEngine(ABC):
     def code_rows(self, mappings: Sequence[Mapping1D], every: int = 1) -> NDArray[np.int32]:
         """Codes of every row, or of each n-th, in the order of the table."""
         query = f"{self._coded_rows(mappings)} WHERE kept.r % {int(every)} = 0 ORDER BY kept.r"
-        return stacked(self._get(query, "coding rows"), len(mappings))
+        return Packing(mappings).unpack(self._get(query, "coding rows"))
 
     def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> Self:
         """The rows of all other points, as an engine of their own: nothing here changes."""
@@ -213,8 +216,8 @@ class SqlEngine(ABC):
         rest._put_named("gone", pa.table({"p": points}), "leaving rows out")
         rest._make(
             "left_out",
-            f"""SELECT coded.r FROM {self._named("coded")} AS coded JOIN {self._named("points")} AS points ON {same}
-            JOIN {rest._named("gone")} AS gone ON gone.p = points.p""",
+            f"""SELECT coded.r FROM ({self._coded_rows(mappings)}) AS coded
+            JOIN {self._named("points")} AS points ON {same} JOIN {rest._named("gone")} AS gone ON gone.p = points.p""",
             "leaving rows out",
         )
         rest._define(
@@ -234,28 +237,25 @@ class SqlEngine(ABC):
     ) -> Any:
         """Each row gets the labels of its class.
 
-        Rows of a point that several classes share, or of which some are suppressed, are dealt out in one secret
-        order, and the whole table is written in another: the place of a row in the file says nothing about how
-        it was dealt.  Rows in no share are not published.
+        Rows leave the engine as narrow as they can, in an order nobody can know, and are dealt to their classes here:
+        of a point that several share, or of which some rows are suppressed, by a draw of its own for each row.
         """
         same = self._grouped_rows(mappings)
-        self._load_shares(shares, outputs)
-        deal, order = (self.dialect.secret(secrets.token_hex(32), "r") for _ in range(2))
-        rows = f"""FROM {self._named("coded")} AS coded JOIN {self._named("points")} AS points ON {same}
-            JOIN {self._named("parts")} AS parts ON parts.p = points.p"""
-        dealt = f"""SELECT r, {order} AS h, points.p, split,
-            row_number() OVER (PARTITION BY points.p ORDER BY {deal}, r) AS i {rows} WHERE split"""
-        whole = f"SELECT r, {order} AS h, points.p, split, 1 AS i {rows} WHERE NOT split"
-        columns = ", ".join(
-            f"{self._published(o, j, for_csv)} AS {self.dialect.quote(o.name)}" for j, o in enumerate(outputs)
+        lists = {i: found for i, o in enumerate(outputs) if (found := self._listed(o, for_csv)) is not None}
+        cells = {
+            f"o{i}": f"kept.{self._keys(o.source)[0]}" if i in lists else self._published(o, i, for_csv)
+            for i, o in enumerate(outputs)
+            if o.source is not None
+        }
+        also = "".join(f", {cell} AS {name}" for name, cell in cells.items())
+        columns = [o.source for i, o in enumerate(outputs) if o.source is not None and i not in lists]
+        weights = self._get(f"SELECT n FROM {self._named('points')} ORDER BY p", "publishing")
+        stream = self._stream(
+            f"""SELECT {", ".join(["CAST(points.p AS INTEGER) AS p", *cells])}
+            FROM ({self._coded_rows(mappings, also, columns)}) AS coded JOIN {self._named("points")} AS points ON {same}
+            ORDER BY {self.dialect.secret("coded.r")}"""
         )
-        return self._stream(
-            f"""SELECT {columns} FROM ({dealt} UNION ALL {whole}) AS dealt
-            JOIN {self._named("shares")} AS shares
-            ON shares.p = dealt.p AND (NOT dealt.split OR dealt.i BETWEEN shares.first AND shares.last)
-            JOIN {self._named("labels")} AS labels ON labels.class = shares.class
-            JOIN {self._named("kept")} AS kept ON kept.r = dealt.r ORDER BY dealt.h, dealt.r"""
-        )
+        return dealt(stream, Dealer(shares, as_array(weights, "n", np.int64)), outputs, lists)
 
     def _hashed(self, cells: Mapping[str, tuple[str, str, str]], source: str) -> tuple[int, ...]:
         """Rows, and twice the sum of a hash of each row; for each column its cell, its type and what it holds.
@@ -302,28 +302,19 @@ class SqlEngine(ABC):
         return named
 
     def _grouped_rows(self, mappings: Sequence[Mapping1D]) -> str:
-        """Coded rows and their points; the condition under which a row is of a point."""
+        """Points of these codes; the condition under which a coded row is of a point."""
         if self._grouped is not mappings:
             self.group(mappings)
-        return " AND ".join(f"coded.q{j} = points.q{j}" for j in range(len(mappings)))
+        return " AND ".join(f"coded.{key} = points.{key}" for key in Packing(mappings).names)
 
-    def _code(self, mappings: Sequence[Mapping1D]) -> str:
-        """A table of coded rows; the names of its code columns."""
-        self._grouped = ()  # the points of before are not of these codes
-        self._make("coded", self._coded_rows(mappings), "coding rows")
-        return ", ".join(f"q{j}" for j in range(len(mappings)))
-
-    def _coded_rows(self, mappings: Sequence[Mapping1D]) -> str:
-        """The query for coded rows."""
-        for mapping in mappings:
-            self._load(mapping)
-        codes = ", ".join(
-            f"CAST(coalesce(m{m.column}.code, {m.null}) AS INTEGER) AS q{j}" for j, m in enumerate(mappings)
-        )
-        joins = " ".join(
-            f"LEFT JOIN {self._named(f'm{c}')} AS m{c} ON kept.c{c} = m{c}.value" for c in (m.column for m in mappings)
-        )
-        return f"SELECT kept.r, {codes} FROM {self._named('kept')} AS kept {joins}"
+    def _coded_rows(self, mappings: Sequence[Mapping1D], also: str = "", columns: Sequence[int] = ()) -> str:
+        """The query for coded rows, and what else is wanted of `kept`: of these columns, as they were read."""
+        packing = Packing(mappings)
+        loaded = [self._load(m, stride) for m, stride in zip(mappings, packing.strides, strict=True)]
+        sums = [" + ".join(loaded[j][0] for j in held) for held in packing.keys]
+        keys = ", ".join(f"{added} AS {name}" for name, added in zip(packing.names, sums, strict=True))
+        joins = " ".join(join for _, join in loaded)
+        return f"SELECT kept.r, {keys}{also} FROM {self._as_read(columns)} AS kept {joins}"
 
     def _reads(self, column: int, kind: str) -> str:
         """How a distinct value is read as a number, as seconds since 1970, or as text."""
@@ -344,39 +335,50 @@ class SqlEngine(ABC):
     def _count(self, column: int) -> None:
         if column not in self._counted:
             zero = f" + CAST(0 AS {self.types[column]})" if self._is_float(column) else ""  # -0.0 becomes 0.0
-            value = f"c{column}{zero}"
-            self._make(
-                f"v{column}",
-                f"""SELECT value, count(*) AS n, min(r) + 1 AS first
-                FROM (SELECT r, {value} AS value FROM {self._named("kept")}) AS cells GROUP BY value""",
-                "counting values",
-            )
+            self._make(f"v{column}", self._counts(column, f"c{column}{zero}"), "counting values")
             self._counted.add(column)
 
-    def _load(self, mapping: Mapping1D) -> None:
-        kind = pa.string() if mapping.kind == "text" else pa.float64()
-        loaded = pa.table({"x": pa.array(mapping.values, kind), "code": pa.array(mapping.codes)})
-        self._count(mapping.column)
-        self._put_named("mapping", loaded, "loading codes")
+    def _counts(self, column: int, value: str) -> str:  # noqa: ARG002 - others count something shorter
+        """The query for the distinct values of a column, how many rows each has, and its first one."""
+        return f"""SELECT value, count(*) AS n, min(r) + 1 AS first
+            FROM (SELECT r, {value} AS value FROM {self._named("kept")}) AS cells GROUP BY value"""
+
+    def _as_read(self, columns: Sequence[int]) -> str:  # noqa: ARG002 - others must look them up
+        """The rows with these columns as they were read."""
+        return self._named("kept")
+
+    def _keys(self, column: int) -> tuple[str, str, bool]:
+        """How a column is held, a table of its keys with their values, and whether some rows have none."""
+        missing = self.describe(column).nulls > 0
+        return f"c{column}", f"(SELECT value AS key, value FROM {self._named(f'v{column}')})", missing
+
+    def _load(self, mapping: Mapping1D, stride: int) -> tuple[str, str]:
+        """A table with the part of each value in the number of a row; that part, and the join that finds it."""
+        column, kind = mapping.column, pa.string() if mapping.kind == "text" else pa.float64()
+        name, key_table, missing = self._keys(column)
+        loaded = {"x": pa.array(mapping.values, kind), "part": pa.array(mapping.codes.astype(np.int64) * stride)}
+        self._put_named("mapping", pa.table(loaded), "loading codes")
         self._make(
-            f"m{mapping.column}",
-            f"""SELECT value, code FROM (SELECT value, {self._reads(mapping.column, mapping.kind)} AS x
-            FROM {self._named(f"v{mapping.column}")}) AS read
-            JOIN {self._named("mapping")} AS mapping ON mapping.x = read.x""",
+            f"m{column}",
+            f"""SELECT key, coalesce(part, {mapping.null * stride}) AS part
+            FROM (SELECT key, {self._reads(column, mapping.kind)} AS x FROM {key_table} AS keyed) AS read
+            LEFT JOIN {self._named("mapping")} AS mapping ON mapping.x = read.x""",
             "loading codes",
         )
+        join = f"JOIN {self._named(f'm{column}')} AS m{column} ON m{column}.key = kept.{name}"
+        if missing:
+            return f"coalesce(m{column}.part, {mapping.null * stride})", f"LEFT {join}"
+        return f"m{column}.part", join
 
-    def _load_shares(self, shares: Mapping[str, NDArray[np.int64]], outputs: Sequence[Output]) -> None:
-        labels = {f"l{j}": pa.array(o.labels, pa.string()) for j, o in enumerate(outputs) if o.source is None}
-        classes = len(next(iter(labels.values())))
-        self._put_named("shares", pa.table(dict(shares)), "loading labels")
-        self._put_named("labels", pa.table({"class": np.arange(classes), **labels}), "loading labels")
-        self._make(
-            "parts",
-            f"""SELECT shares.p, count(*) > 1 OR max(last) < max(n) AS split FROM {self._named("shares")} AS shares
-            JOIN {self._named("points")} AS points ON points.p = shares.p GROUP BY shares.p""",
-            "loading labels",
-        )
+    def _listed(self, output: Output, for_csv: bool) -> Listed | None:
+        """The labels of the classes as they are published, each looked at once; None for cells of the table."""
+        if output.source is not None:
+            return None
+        labels = list_values(pa.array(output.labels, pa.string()))
+        self._put_named("labels", pa.table({"i": np.arange(len(labels.values)), "l0": labels.values}), "loading labels")
+        query = f"SELECT {self._published(output, 0, for_csv)} AS x FROM {self._named('labels')} ORDER BY i"
+        written = self._get(query, "loading labels")["x"].cast(pa.string()).combine_chunks()
+        return replace(labels, values=written, labels=True)
 
     def _published(self, output: Output, position: int, for_csv: bool) -> str:
         """Labels and text, defused for CSV; numbers and dates; anything else as text."""

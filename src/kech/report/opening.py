@@ -21,6 +21,8 @@ KINDS = {
 }
 GRIDS = {
     "auto": "round numbers that hide k rows or more of the table on either side; "
+    "where steps are small, ends are moved outward by chance; some labels are wider than their rows need, by chance",
+    "loose": "round numbers that hide k rows or more of the table on either side; "
     "where steps are small, ends are moved outward by chance",
     "tight": "round numbers that hide k rows or more of the table on either side",
     "exact": "values of the data themselves: an edge of an interval may be somebody's value",
@@ -155,7 +157,7 @@ def edges_of(column: Mapping[str, Any], cut: str | None) -> str:
     grid = column["grid"]
     if grid is None:
         return ""
-    if cut == "domain" and str(grid) in ("auto", "tight"):
+    if cut == "domain" and str(grid) in ("auto", "loose", "tight"):
         return "equal round steps, the same for all rows; a cell that is published holds a class"
     if isinstance(grid, int | float):
         return f"multiples of {grid:g}{' days' if column['axis'] == 'date' else ''}"

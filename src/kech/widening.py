@@ -1,0 +1,135 @@
+"""Widening: labels grow by chance, so that they are no tighter than labels around rows at random.
+
+In: a partition whose boxes close on their rows.  Out: its boxes, some with an empty half, many with an empty end part.
+Of n rows at random in a label, none lies in its first half with chance 2^-n, and none in the first of its m parts with
+chance (1 - 1/m)^n.  Who knows that labels always touch both their ends knows more than the labels say.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from kech._kernels import BoxCounter
+from kech.axes import Axis, LineAxis, RankAxis
+from kech.grid import Ints
+from kech.partition import Partition
+from kech.points import Points
+from kech.rulers import Floats
+
+Boxes = tuple[Ints, Ints]  # the first and the last code of each class on each axis
+
+DRAWS = 3  # for each class and axis: its left end, its right end, a half
+HALVES = {"numeric": 3.0, "date": 3.0, "ordinal": 6.0, "set": 6.0}  # how often, in units of 2^-n: columns are not
+# even, wide labels overlap, and orders and sets are short, so that many of their labels have no room
+FEWEST = 5  # rows; in smaller classes labels would have to be far wider
+FINE = 31  # units of the widest part an end is moved by anyway (a month of days)
+CROWD = 5  # rows of the table from which on a half is as full as any
+
+
+@dataclass(frozen=True)
+class WideAxis:
+    """An axis as the parts its labels are made of."""
+
+    place: int
+    axis: LineAxis | RankAxis
+    first: Ints  # code of each part
+    last: Ints
+    edges: Floats  # where parts begin, and where the last one ends
+    units: Floats  # how long each part is
+    open: int  # parts at either side that have no end
+
+    @property
+    def most(self) -> int:
+        """The last part that is not open."""
+        return len(self.first) - 1 - self.open
+
+
+class Sides(NamedTuple):
+    """The first and the last part of labels, and which of them may grow."""
+
+    left: Ints
+    right: Ints
+    grows: Ints
+
+
+def wide_axes(points: Points) -> list[WideAxis]:
+    """The axes whose labels are widened."""
+    return [in_parts(j, axis) for j, axis in enumerate(points.axes) if axis.widens and axis.values > 1]
+
+
+def in_parts(place: int, axis: Axis) -> WideAxis:
+    """The parts of an axis: published cells of a line, values of an order."""
+    assert isinstance(axis, LineAxis | RankAxis)
+    first = np.unique(axis.cells[0][: axis.values])
+    last = np.append(first[1:], axis.values) - 1
+    if isinstance(axis, RankAxis):
+        return WideAxis(place, axis, first, last, np.append(first, axis.values) * 1.0, np.full(len(first), np.inf), 0)
+    edges = np.append(axis.low[first], np.inf)
+    units = np.diff(edges) / axis.unit if axis.unit else np.full(len(first), np.inf)
+    return WideAxis(place, axis, first, last, edges, units, 1)
+
+
+def widen(partition: Partition, wide: Sequence[WideAxis], chances: Floats) -> Boxes:
+    """The boxes of all classes, with wider sides."""
+    lo, hi = partition.lo.copy(), partition.hi.copy()
+    rows = np.maximum(partition.sizes, FEWEST)
+    for at, drawn in zip(wide, np.split(chances, len(wide), axis=1) if wide else [], strict=True):
+        sides = find_sides(at, lo[:, at.place], hi[:, at.place])
+        ends = add_parts(at, sides, rows, drawn)
+        ends = add_halves(
+            at,
+            sides,
+            ends,
+            np.flatnonzero(sides.grows & (drawn[:, 2] < 2 * HALVES[at.axis.kind] * 0.5**rows)),
+            partition,
+        )
+        first, last = at.first[ends[0]], at.last[ends[1]]
+        fits = sides.grows & (at.axis.widths(first, last) < 1)
+        lo[fits, at.place], hi[fits, at.place] = first[fits], last[fits]
+    return lo, hi
+
+
+def find_sides(at: WideAxis, lo: Ints, hi: Ints) -> Sides:
+    """Labels of several parts grow, unless they have an open end or stand for everything."""
+    held = np.minimum(hi, at.axis.values - 1)
+    left, right = (np.searchsorted(at.first, code, side="right") - 1 for code in (np.minimum(lo, held), held))
+    return Sides(left, right, (hi == held) & (left < right) & (left >= at.open) & (right <= at.most))
+
+
+def add_parts(at: WideAxis, sides: Sides, rows: Ints, drawn: Floats) -> tuple[Ints, Ints]:
+    """Both ends, some of them one part further out; into small parts they are moved by others."""
+    chance = (1 - 1 / (sides.right - sides.left + 2.0)) ** rows
+    ends = []
+    for end, way, draw in ((sides.left, -1, drawn[:, 0]), (sides.right, 1, drawn[:, 1])):
+        onward = np.clip(end + way, at.open, at.most)
+        ends.append(np.where(sides.grows & (draw < chance) & (at.units[onward] > FINE), onward, end))
+    return ends[0], ends[1]
+
+
+def add_halves(
+    at: WideAxis, sides: Sides, ends: tuple[Ints, Ints], chosen: Ints, partition: Partition
+) -> tuple[Ints, Ints]:
+    """Labels of the chosen classes twice as wide, to the side where fewer rows of the table are."""
+    left, right = sides.left[chosen], sides.right[chosen]
+    width = at.edges[right + 1] - at.edges[left]
+    far_left = np.searchsorted(at.edges, at.edges[left] - width, side="right") - 1
+    far_right = np.searchsorted(at.edges, at.edges[right + 1] + width, side="left") - 1
+    counts = (
+        count_rows(at, partition, chosen, far_left, left - 1),
+        count_rows(at, partition, chosen, right + 1, far_right),
+    )
+    to_left = (far_left >= at.open) & ((counts[0] <= counts[1]) | (far_right > at.most))
+    to_right = ~to_left & (far_right <= at.most)
+    ends[0][chosen[to_left]] = far_left[to_left]
+    ends[1][chosen[to_right]] = far_right[to_right]
+    return ends
+
+
+def count_rows(at: WideAxis, partition: Partition, chosen: Ints, first: Ints, last: Ints) -> Ints:
+    """Rows of the table that lie beside some boxes, in a stretch of parts; a crowd is enough."""
+    lo, hi = (corner[chosen].astype(np.int32) for corner in (partition.lo, partition.hi))
+    lo[:, at.place] = at.first[np.clip(first, 0, len(at.first) - 1)]
+    hi[:, at.place] = at.last[np.clip(last, 0, len(at.first) - 1)]
+    return partition.points.once("counter", BoxCounter).count(lo, hi, CROWD)

@@ -1,0 +1,132 @@
+from collections import Counter
+from dataclasses import replace
+from itertools import permutations
+from math import comb
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kech._kernels import Urns
+from kech.engines import Output
+from kech.engines.dealing import Dealer, dealt, list_values
+
+
+def urns_of(*points):
+    starts = np.cumsum([0, *map(len, points)])
+    return Urns(starts, np.array([rows for point in points for rows in point], np.int64))
+
+
+def shares_of(*shares):
+    """(point, class, rows), as a partition lists them."""
+    last = Counter()
+    listed = []
+    for point, group, rows in shares:
+        listed.append((point, group, last[point] + 1, last[point] + rows))
+        last[point] += rows
+    return dict(zip(("p", "class", "first", "last"), np.array(listed).reshape(-1, 4).T, strict=True))
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.lists(st.integers(0, 9), min_size=1, max_size=9).filter(any), min_size=1, max_size=4),
+    st.randoms(use_true_random=False),
+)
+def test_every_ticket_is_drawn_once(points, chance):
+    rows = [p for p, shares in enumerate(points) for _ in range(sum(shares))]
+    chance.shuffle(rows)
+    urns, found = urns_of(*points), Counter()
+    for start in range(0, len(rows), 5):  # urns remember what was drawn before
+        some = np.array(rows[start : start + 5])
+        found.update(urns.draw(some, np.array([chance.getrandbits(64) for _ in some], np.uint64)).tolist())
+    assert found == Counter(dict(enumerate(n for shares in points for n in shares)))
+
+
+def test_a_ticket_is_found_by_its_number():
+    left = [3, 0, 2, 5, 1]
+    for ticket in range(11):
+        expected = next(i for i in range(5) if ticket < sum(left[: i + 1]))
+        assert urns_of([7], left).draw(np.array([1]), np.array([ticket + 11 * 2**40], np.uint64)).tolist() == [
+            1 + expected
+        ]
+
+
+def test_an_empty_urn_is_an_error():
+    with pytest.raises(ValueError):
+        urns_of([1]).draw(np.zeros(2, np.int64), np.zeros(2, np.uint64))
+    with pytest.raises(ValueError):
+        urns_of([1]).draw(np.ones(1, np.int64), np.zeros(1, np.uint64))
+
+
+def test_every_deal_is_as_likely_as_any_other():
+    """Of 5 rows two go to one class, two to another and one to nobody: 30 deals, 6,000 times."""
+    found = Counter()
+    for _ in range(6000):
+        found[tuple(Dealer(shares_of((0, 7, 2), (0, 8, 2)), np.array([5])).deal(np.zeros(5, np.int64)).tolist())] += 1
+    assert set(found) == set(permutations([7, 7, 8, 8, -1]))
+    assert len(found) == comb(5, 2) * comb(3, 2)
+    assert sum((rows - 200) ** 2 / 200 for rows in found.values()) < 73  # chi-squared of 29 degrees: 1 in 80,000
+
+
+def test_how_a_row_is_dealt_says_nothing_about_when_it_came():
+    dealer = Dealer(shares_of((0, 0, 4000), (0, 1, 4000)), np.array([8000]))
+    early, late = np.split(dealer.deal(np.zeros(8000, np.int64)), 2)
+    assert abs(early.sum() - late.sum()) < 300  # sqrt(8000) / 2 is one standard deviation
+
+
+def test_only_rows_of_shared_points_are_drawn(monkeypatch):
+    drawn = []
+    real = Urns.draw
+    monkeypatch.setattr("kech.engines.dealing.Urns", lambda starts, rows: Watched(real, Urns(starts, rows), drawn))
+    dealer = Dealer(shares_of((0, 5, 3), (2, 1, 1), (2, 4, 2)), np.array([3, 2, 3]))
+    assert dealer.deal(np.array([0, 1, 0, 1, 0])).tolist() == [5, -1, 5, -1, 5]
+    assert sorted(dealer.deal(np.array([2, 2, 2])).tolist()) == [1, 4, 4]
+    assert drawn == [2, 2, 2]
+
+
+class Watched:
+    def __init__(self, real, urns, drawn):
+        self.real, self.urns, self.drawn = real, urns, drawn
+
+    def draw(self, point, chance):
+        self.drawn += point.tolist()
+        return self.real(self.urns, point, chance)
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from(["a", "b", "", None]), min_size=1, max_size=6), st.lists(st.integers(0, 5), max_size=9))
+def test_labels_are_those_of_the_classes_and_no_others(labels, classes):
+    classes = [c % len(labels) for c in classes]
+    found = list_values(pa.array(labels, pa.string())).of(np.array(classes, np.int64))
+    assert found.to_pylist() == [labels[c] for c in classes]
+    assert found.dictionary.to_pylist() == sorted({labels[c] for c in classes} - {None})
+    known = replace(list_values(pa.array(labels, pa.string())), labels=True).of(np.array(classes, np.int64))
+    assert known.to_pylist() == [labels[c] for c in classes]
+    assert known.dictionary.to_pylist() == sorted({*labels} - {None})
+
+
+def test_numbers_are_written_out():
+    found = list_values(pa.array([None, 7, 5, 7])).of(np.array([3, 0, 2, 1], np.uint8))
+    assert (found.type, found.to_pylist()) == (pa.int64(), [7, None, 5, 7])
+
+
+def test_rows_pass_one_batch_after_the_other():
+    seen = []
+
+    def batches():
+        for start in range(0, 40, 10):
+            seen.append(start)
+            yield pa.record_batch({"p": pa.array([0, 1] * 5, pa.int32()), "o1": range(start, start + 10)})
+
+    stream = pa.RecordBatchReader.from_batches(pa.schema([("p", pa.int32()), ("o1", pa.int64())]), batches())
+    dealer = Dealer(shares_of((0, 0, 20), (1, 1, 5)), np.array([20, 20]))
+    lists = {0: list_values(pa.array(["low", None]))}
+    rows = dealt(stream, dealer, [Output("x", None, ["low", None]), Output("p", 1)], lists)
+    first = rows.read_next_batch()
+    assert seen == [0]
+    found = pa.Table.from_batches([first, *rows]).to_pydict()
+    assert Counter(found["x"]) == {"low": 20, None: 5}
+    assert {p for x, p in zip(found["x"], found["p"], strict=True) if x} == set(range(0, 40, 2))
+    assert all(p % 2 for x, p in zip(found["x"], found["p"], strict=True) if x is None)

@@ -1,0 +1,125 @@
+"""Widening: labels only grow, as often as chance asks, and never into an open tail or to everything."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import kech
+from kech.cuts import Wishes
+from kech.cuts.local import cut_local
+from kech.partition import box_partition, build_partition
+from kech.points import build_points
+from kech.widening import FEWEST, HALVES, wide_axes, widen
+from strategies import random_case
+
+
+def cut(table, k=5, grid="auto"):
+    points = build_points(table, grid=grid)
+    (found,) = cut_local(points, [k], Wishes(effort="quick"))
+    return found
+
+
+def widened(partition, chances=None):
+    wide = wide_axes(partition.points)
+    if chances is None:
+        chances = np.random.default_rng(1).random((partition.classes, 3 * len(wide)))
+    return widen(partition, wide, chances)
+
+
+@pytest.fixture(scope="module")
+def square():
+    """Even numbers in two columns, an order and a set."""
+    rng = np.random.default_rng(3)
+    held = {name: rng.integers(0, 100_000, 4_000) / 100 for name in ("a", "b")}
+    held |= {"grade": rng.integers(0, 40, 4_000).astype(str), "job": rng.choice(list("cdefghij"), 4_000)}
+    order = [str(i) for i in range(40)]
+    with kech.read_table(pa.table(held), quasi_identifiers=list(held), axes={"grade": order, "job": "set"}) as table:
+        yield table
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_labels_grow_around_the_same_rows(seed):
+    case = random_case(seed)
+    with kech.read_table(case.table, **case.roles) as table:
+        tight = cut(table, min(3, table.rows))
+    draws = 3 * len(wide_axes(tight.points))
+    for drawn in (0.0, 0.5, 1 - 2**-16):
+        check_grown(tight, *widened(tight, np.full((tight.classes, draws), drawn)))
+
+
+def check_grown(tight, lo, hi):
+    assert (lo <= tight.lo).all()
+    assert (hi >= tight.hi).all()
+    for j, axis in enumerate(tight.points.axes):
+        grown = (lo[:, j] < tight.lo[:, j]) | (hi[:, j] > tight.hi[:, j])
+        assert (axis.widths(lo[grown, j], hi[grown, j]) < 1).all()
+        assert not (grown & (tight.lo[:, j] == tight.hi[:, j])).any()  # one code tells nothing of its ends
+        first, last = axis.close(lo[:, j], hi[:, j])
+        assert (first == lo[:, j]).all()
+        assert (last == hi[:, j]).all()
+        if axis.kind in ("numeric", "date"):
+            assert ((lo[:, j] > 0) | (tight.lo[:, j] == 0)).all()
+            assert ((hi[:, j] < axis.values - 1) | (tight.hi[:, j] >= axis.values - 1)).all()
+    assert box_partition(tight.points, tight.point, tight.group, tight.rows, lo, hi).k >= tight.k
+
+
+def test_no_chance_leaves_every_label(square):
+    tight = cut(square)
+    lo, hi = widened(tight, np.ones((tight.classes, 12)))
+    assert (lo == tight.lo).all()
+    assert (hi == tight.hi).all()
+
+
+def test_a_half_is_empty_as_often_as_was_meant(square):
+    tight = cut(square)
+    chances = np.tile([1.0, 1.0, 0.0], (tight.classes, 4))
+    chances[:, 2::3] = np.random.default_rng(2).random((tight.classes, 4))
+    lo, hi = widened(tight, chances)
+    ends = tight.points.axes[0].ends
+    tall = (
+        (tight.lo[:, 0] > 30) & (tight.hi[:, 0] < tight.points.axes[0].values - 31) & (tight.lo[:, 0] < tight.hi[:, 0])
+    )
+    before = ends[1][tight.hi[tall, 0]] - ends[0][tight.lo[tall, 0]]
+    after = ends[1][hi[tall, 0]] - ends[0][lo[tall, 0]]
+    small = before < ends[1].max() / 10  # there is room at both sides
+    doubled = after[small] >= 2 * before[small] - 2
+    assert (doubled | (after[small] == before[small])).all()
+    meant = 2 * HALVES["numeric"] * 0.5 ** np.maximum(tight.sizes[tall][small], FEWEST)
+    assert doubled.mean() == pytest.approx(np.minimum(meant, 1).mean(), abs=0.04)
+
+
+def test_an_end_part_is_empty_as_often_as_was_meant(square):
+    tight = cut(square)
+    chances = np.random.default_rng(2).random((tight.classes, 12))
+    chances[:, 2::3] = 1.0
+    lo, hi = widened(tight, chances)
+    grade = next(at for at in wide_axes(tight.points) if at.axis.column == "grade").place
+    inner = (tight.lo[:, grade] > 0) & (tight.hi[:, grade] < 39) & (tight.lo[:, grade] < tight.hi[:, grade])
+    assert set((tight.lo - lo)[inner, grade].tolist()) == {0, 1}
+    parts = (tight.hi - tight.lo)[inner, grade] + 2
+    meant = (1 - 1 / parts) ** np.maximum(tight.sizes[inner], FEWEST)
+    for moved in ((tight.lo - lo)[inner, grade], (hi - tight.hi)[inner, grade]):
+        assert moved.mean() == pytest.approx(meant.mean(), abs=0.06)
+
+
+def test_a_half_is_added_where_fewer_rows_are():
+    """Nobody has the places 0 to 3 beside the class at 4 to 7, and many have the places 8 to 11."""
+    order = [str(i) for i in range(20)]
+    places = [*range(4, 8)] * 2 + [*range(8, 20)] * 9 + [*range(4)]
+    other = ["x"] * 8 + ["x"] * 108 + ["y"] * 4
+    held = pa.table({"place": list(map(str, places)), "other": other})
+    with kech.read_table(held, quasi_identifiers=["place", "other"], axes={"place": order, "other": "set"}) as table:
+        points = build_points(table)
+    point = np.arange(len(points.weights))
+    at = points.codes[:, 0]
+    group = np.where(points.codes[:, 1] == points.codes[at == 0, 1], 2, np.where(at < 8, 0, 1))
+    sort = np.argsort(group, kind="stable")
+    tight = build_partition(points, point[sort], group[sort], points.weights[sort])
+    lo, hi = widened(tight, np.tile([1.0, 1.0, 0.0], (tight.classes, 2)))
+    (mine,) = np.flatnonzero((tight.lo[:, 0] == 4) & (tight.hi[:, 0] == 7))
+    assert (lo[mine, 0], hi[mine, 0]) == (0, 7)
+
+
+@pytest.mark.parametrize("grid", ["loose", "tight", "exact", 5])
+def test_other_grids_are_not_widened(square, grid):
+    assert wide_axes(build_points(square, grid=grid)) == []

@@ -1,0 +1,124 @@
+"""Words and packing: texts held once, rows as numbers, and nothing that can be seen from outside changes."""
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kech.engines import Mapping1D, duckdb, words
+from kech.engines.duckdb import DuckDBEngine
+from kech.engines.packing import LARGEST, Packing
+from kech.engines.words import Numbering
+
+pytestmark = pytest.mark.usefixtures("temporary")
+unhurried = settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+cells = st.lists(st.none() | st.sampled_from(["", "a", "b", "ab" * 40]) | st.text(max_size=12), max_size=40)
+
+
+def load(columns, pieces=1):
+    """An engine that reads a table in so many batches."""
+    table, made = pa.table(columns), DuckDBEngine(threads=2)
+    batches = table.to_reader(max_chunksize=max(-(-len(table) // pieces), 1))
+    made.load_arrow(batches, range(table.num_columns), (), "t")
+    return made
+
+
+@given(st.lists(cells, max_size=4), st.integers(0, 3), st.sampled_from([pa.string(), pa.large_string()]))
+@settings(deadline=None, max_examples=30)
+def test_each_text_has_one_number_and_null_has_none(parts, skipped, kind):
+    numbering = Numbering([0], 1)
+    batches = [pa.record_batch({"c0": pa.array(part, kind)}).slice(skipped) for part in parts]
+    numbered = [x for piece in numbering.number(batches) for x in piece["k0"].to_pylist()]
+    known = numbering.listed(0).to_pydict()
+    assert [known["c0"][x] for x in numbered] == [x for part in parts for x in part[skipped:]]
+    assert known["k0"] == list(range(len(known["c0"])))
+    assert len(set(known["c0"])) == len(known["c0"])
+    assert known["c0"][0] is None
+
+
+def test_texts_that_agree_in_all_but_a_letter_stay_apart():
+    texts = [f"{'x' * n}{letter}{'y' * m}" for n in range(20) for m in range(20) for letter in "ab"]
+    numbering = Numbering([0], 2)
+    (piece,) = numbering.number([pa.record_batch({"c0": texts})])
+    assert len(set(piece["k0"].to_pylist())) == len(set(texts))
+
+
+def seen(engine, kinds):
+    """Everything an engine says about its table."""
+    mappings = []
+    for column, kind in enumerate(kinds):
+        values, _ = engine.count_values(column, kind)
+        mappings.append(Mapping1D(column, kind, values, np.arange(len(values), dtype=np.int32), len(values)))
+    points, rows = engine.group(mappings)
+    facts = [engine.describe(column) for column in range(len(kinds))]
+    return facts, points.tolist(), rows.tolist(), engine.code_rows(mappings).tolist(), engine.head([0, 1], 100)
+
+
+@given(cells, st.integers(1, 4), st.integers(0, 12))
+@unhurried
+def test_nobody_can_tell_whether_texts_are_numbered(texts, pieces, few):
+    table = {"a": pa.array(texts, pa.string()), "b": pa.array(range(len(texts)), pa.int64())}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(words, "REPEATED", 1000)
+        patch.setattr(duckdb, "PIECE", 1)
+        found = []
+        for limit in (few, -1, 1000):  # given up on the way, from the beginning, and never
+            patch.setattr(words, "FEW", limit)
+            engine = load(table, pieces)
+            found.append((seen(engine, ["text", "number"]), engine.types))
+            assert (0 in engine._numbered) == (not texts or len({*texts} - {None}) + 1 <= limit)
+            engine.close()
+    assert found[0] == found[1] == found[2]
+
+
+def test_numbers_become_wider_and_rows_keep_their_order(monkeypatch):
+    monkeypatch.setattr(duckdb, "PIECE", 50_000)
+    texts = [f"t{i % (100 if i < 50_000 else 300 if i < 100_000 else 70_000)}" for i in range(250_000)]
+    engine = load({"a": texts, "b": [f"u{i // 2}" if i < 240_000 else "u" for i in range(250_000)]}, 5)
+    held = dict(engine.connection.execute("SELECT column_name, data_type FROM duckdb_columns()").fetchall())
+    assert held["k0"] == "UINTEGER"
+    assert held["c1"] == "VARCHAR"
+    values, _ = engine.count_values(0, "text")
+    mapping = Mapping1D(0, "text", values, np.arange(len(values), dtype=np.int32), 0)
+    assert [values[i] for i in engine.code_rows([mapping])[:, 0]] == texts
+    assert engine.describe(0).distinct == len(set(texts))
+    engine.close()
+
+
+def mapping_of(size, null=0):
+    return Mapping1D(0, "number", np.arange(size), np.arange(size, dtype=np.int32), null)
+
+
+@given(st.lists(st.integers(1, 50_000), min_size=1, max_size=30), st.integers(0, 2**32))
+def test_codes_come_back_from_their_numbers_in_the_same_order(sizes, seed):
+    packing = Packing([mapping_of(size, null=size % 7) for size in sizes])
+    chance = np.random.default_rng(seed)
+    codes = np.stack([chance.integers(0, size, 50) for size in packing.sizes], axis=1)
+    numbers = {
+        name: (codes[:, held] * np.array([packing.strides[j] for j in held])).sum(axis=1)
+        for name, held in zip(packing.names, packing.keys, strict=True)
+    }
+    assert (packing.unpack(pa.table(numbers)) == codes).all()
+    order = np.lexsort([numbers[name] for name in reversed(packing.names)])
+    assert (codes[order] == sorted(codes.tolist())).all()
+    for first, second in zip(packing.keys, packing.keys[1:], strict=False):
+        held = packing.strides[first[0]] * packing.sizes[first[0]]
+        assert held <= LARGEST < held * packing.sizes[second[0]]
+
+
+def test_rows_that_take_several_numbers_are_grouped(rng=np.random.default_rng(7)):  # noqa: B008
+    columns = [rng.integers(0, 90, 40).repeat(3) for _ in range(12)]
+    engine = load({f"a{j}": column for j, column in enumerate(columns)})
+    mappings = []
+    for j in range(12):
+        values, _ = engine.count_values(j, "number")
+        mappings.append(Mapping1D(j, "number", values, (values * 1000).astype(np.int32), 0))
+    assert len(Packing(mappings).keys) > 1
+    codes, rows = engine.group(mappings)
+    wanted = Counter(zip(*((1000 * column).tolist() for column in columns), strict=True))
+    assert dict(zip(map(tuple, codes.tolist()), rows.tolist(), strict=True)) == wanted
+    assert codes.tolist() == sorted(codes.tolist())
+    engine.close()
