@@ -32,7 +32,7 @@ TRIED = {
     "Spark: the same classes",
     "oracle": "random tables from frames, CSV and Parquet, with every cut, goal, form and limit at random, released, "
     "written and read again: k, l, t and alpha by SQL and by a counter, all models by their definitions, rows, labels, "
-    "loss, rows left out; what a free cut refuses is out of reach. As asked: not refused; the others are released for k",
+    "loss, rows left out; what a free cut refuses is out of reach. Where more was refused, k alone is released",
     "load": "the studio under parallel requests, bad uploads, slow clients, clients without its token, killed workers: "
     "it answers, and its memory returns",
     "soak": "random calls of the library in one process: its memory stays",
