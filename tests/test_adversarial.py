@@ -216,16 +216,46 @@ def gather_points(codes, weights, widths, k, reach, most_pairs):
 
 def bound_side(codes, weights, widths, k, threads):
     side = kernels.bound_side(codes, weights, widths, k, threads)
-    (largest,) = kernels.reach_rows(codes, weights, widths, [k], False, threads)[1]
+    (largest,) = kernels.reach_farthest(codes, weights, widths, [k], threads)
     assert largest <= side <= 2 * largest + 1e-12
 
 
-def reach_rows(codes, weights, widths, ks, add_up, threads):
-    total, largest = kernels.reach_rows(codes, weights, widths, ks, add_up, threads)
+def reach_rows(codes, weights, widths, ks, threads):
+    total = kernels.reach_rows(codes, weights, widths, ks, threads)
     for at, k in enumerate(ks):
-        reaches = [reach_of(codes, weights, widths, p, k, sum if add_up else max) for p in range(len(codes))]
-        assert largest[at] == pytest.approx(max(reaches), abs=1e-9)
+        reaches = [reach_of(codes, weights, widths, p, k, sum) for p in range(len(codes))]
         assert total[at] == pytest.approx(sum(r * int(n) for r, n in zip(reaches, weights, strict=True)), rel=1e-9)
+
+
+def reach_farthest(codes, weights, widths, ks, threads):
+    largest = kernels.reach_farthest(codes, weights, widths, ks, threads)
+    for at, k in enumerate(ks):
+        reaches = [reach_of(codes, weights, widths, p, k, max) for p in range(len(codes))]
+        assert largest[at] == pytest.approx(max(reaches), abs=1e-9)
+
+
+def distinct_rows(table):
+    first, name = kernels.distinct_rows(table)
+    unique, inverse = np.unique(table, axis=0, return_inverse=True)
+    assert (table[first] == unique).all()
+    assert (name == inverse.ravel()).all()
+
+
+def add_up(point, group, rows):
+    added = list(zip(*(column.tolist() for column in kernels.add_up(point, group, rows)), strict=True))
+    pairs = sorted(set(zip(group.tolist(), point.tolist(), strict=True)))
+    assert added == [(p, g, int(rows[(point == p) & (group == g)].sum())) for g, p in pairs]
+
+
+def price_classes(codes, widths, point, group, rows):
+    price = kernels.price_classes(codes, widths, point, group, rows)
+    runs = np.flatnonzero(np.r_[True, np.diff(group) != 0]) if len(group) else []
+    paid = 0.0
+    for begin, end in zip(runs, [*runs[1:], len(group)], strict=True):
+        held = codes[point[begin:end]]
+        sides = (within(widths, j, held[:, j].min(), held[:, j].max()) for j in range(codes.shape[1]))
+        paid += sum(sides) * int(rows[begin:end].sum())
+    assert price == pytest.approx(paid, rel=1e-9, abs=1e-9)
 
 
 def reach_of(codes, weights, widths, p, k, fold):
@@ -437,7 +467,11 @@ def arguments(case):
         },
         gather_points: {"codes": codes, "weights": weights, "widths": widths, "k": k, "reach": INF, "most_pairs": 1e6},
         bound_side: {**few, "k": k},
-        reach_rows: {**few, "ks": [k], "add_up": True},
+        reach_rows: {**few, "ks": [k]},
+        reach_farthest: {**few, "ks": [k]},
+        distinct_rows: {"table": codes.astype(np.int64)},
+        add_up: share,
+        price_classes: {"codes": codes, "widths": widths, **share},
         merge_points: {**few, "ball": all(axis is PLAIN for axis in case.axes)},
         walk_path: {
             "path": [one_class, np.arange(len(weights)), one_class],
@@ -482,7 +516,7 @@ KERNELS = list(arguments(EXAMPLES[0]))
 
 def test_every_kernel_is_used():
     public = {name for name in vars(kernels) if not name.startswith("_")}
-    classes = {"Widths", "Aims", "BoxCounter", "Lattice", "Search", "Words", "Urns"}
+    classes = {"Widths", "Aims", "BoxCounter", "Lattice", "Search", "Urns", "Words"}
     assert public == classes | {use.__name__ for use in KERNELS} & public
 
 

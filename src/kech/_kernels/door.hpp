@@ -178,6 +178,17 @@ inline std::int64_t check_share(const Share& share, std::size_t points, std::int
     return rows;
 }
 
+// Rows of points in classes, in any order; every class has some.
+inline void check_pieces(std::span<const std::int64_t> point, std::span<const std::int64_t> group,
+                         std::span<const std::int64_t> rows, std::int64_t points) {
+    require(point.size() == group.size() && point.size() == rows.size(), "every share has a point, a class and rows");
+    sum_rows(rows);
+    for (std::size_t i = 0; i < point.size(); ++i) {
+        require(0 <= point[i] && point[i] < points, "shares are of points");
+        require(0 <= group[i] && static_cast<std::size_t>(group[i]) < group.size(), "classes are counted from 0");
+    }
+}
+
 inline void check_held(const Share& share, std::span<const std::int64_t> weights) {
     std::vector<std::int64_t> left(weights.begin(), weights.end());
     for (std::size_t i = 0; i < share.point.size(); ++i)
@@ -288,9 +299,13 @@ inline void check_texts(std::span<const std::uint8_t> bits, std::size_t bit, std
 }
 
 inline void check_urns(std::span<const std::int64_t> starts, std::span<const std::int64_t> rows) {
-    require(!starts.empty() && starts.front() == 0 && std::is_sorted(starts.begin(), starts.end()), "urns ascend from 0");
-    require(static_cast<std::size_t>(starts.back()) == rows.size(), "every share is in an urn");
-    sum_rows(rows);
+    require(!starts.empty() && starts.front() == 0 && std::is_sorted(starts.begin(), starts.end()), "urns lie one after the other");
+    require(starts.back() == static_cast<std::int64_t>(rows.size()), "every share is in an urn");
+    std::int64_t total = 0;
+    for (std::int64_t some : rows) {
+        require(some >= 0 && some <= most_rows - total, "a share has no less than no rows, and all have less than 2^53");
+        total += some;
+    }
 }
 
 // -- goals and balls ------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@
 #include "door.hpp"
 #include "gathering.hpp"
 #include "hilbert.hpp"
+#include "joining.hpp"
 #include "merging.hpp"
 #include "numbering.hpp"
 #include "ordering.hpp"
@@ -93,6 +94,33 @@ static nb::list cut_order(const Codes& codes, const In<std::int64_t>& weights, c
         shares = cutter.run(ks, crew(threads));
     }
     return hand_over(std::move(shares));
+}
+
+static nb::tuple find_distinct(const nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& table) {
+    Distinct found;
+    {
+        nb::gil_scoped_release release;
+        found = distinct_rows(table.data(), table.shape(0), table.shape(1));
+    }
+    return nb::make_tuple(hand_over(std::move(found.first)), hand_over(std::move(found.name)));
+}
+
+static nb::tuple add_shares(const In<std::int64_t>& point, const In<std::int64_t>& group, const In<std::int64_t>& rows) {
+    Share share;
+    {
+        nb::gil_scoped_release release;
+        check_pieces(look(point), look(group), look(rows), std::numeric_limits<std::int64_t>::max());
+        share = add_up(point.data(), group.data(), rows.data(), point.size());
+    }
+    return hand_over(std::move(share));
+}
+
+static double price_classes(const Codes& codes, const Widths& widths, const In<std::int64_t>& point,
+                            const In<std::int64_t>& group, const In<std::int64_t>& rows) {
+    nb::gil_scoped_release release;
+    check_codes(look(codes), widths);
+    check_pieces(look(point), look(group), look(rows), static_cast<std::int64_t>(codes.shape(0)));
+    return price_shares(codes.data(), widths, point.data(), group.data(), rows.data(), point.size());
 }
 
 static Levels read_levels(const std::vector<Codes>& tables, const Widths& widths) {
@@ -193,18 +221,26 @@ static nb::dict merge_points(const Codes& codes, const In<std::int64_t>& weights
     return out;
 }
 
-static nb::tuple reach_rows(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
-                            const std::vector<std::int64_t>& ks, bool add, unsigned threads) {
-    Reach found;
+static Out<double> reach_rows(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
+                              const std::vector<std::int64_t>& ks, unsigned threads) {
+    std::vector<double> found;
     {
         nb::gil_scoped_release release;
         check_ks(ks, check_points(look(codes), look(weights), widths));
-        threads = crew(threads);
-        auto points = codes.shape(0);
-        found = add ? Reacher<SideSum>(codes.data(), weights.data(), points, widths).run(ks, threads)
-                    : Reacher<WidestSide>(codes.data(), weights.data(), points, widths).run(ks, threads);
+        found = Reacher<SideSum>(codes.data(), weights.data(), codes.shape(0), widths).sums(ks, crew(threads));
     }
-    return nb::make_tuple(hand_over(std::move(found.total)), hand_over(std::move(found.largest)));
+    return hand_over(std::move(found));
+}
+
+static Out<double> reach_farthest(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
+                                  const std::vector<std::int64_t>& ks, unsigned threads) {
+    std::vector<double> found;
+    {
+        nb::gil_scoped_release release;
+        check_ks(ks, check_points(look(codes), look(weights), widths));
+        found = Reacher<WidestSide>(codes.data(), weights.data(), codes.shape(0), widths).largest(ks, crew(threads));
+    }
+    return hand_over(std::move(found));
 }
 
 static nb::dict walk_path(const std::vector<In<std::int64_t>>& path, const In<std::int64_t>& weights, bool unions,
@@ -349,7 +385,7 @@ static Out<std::int64_t> draw_shares(Urns& urns, const In<std::int64_t>& point, 
     std::vector<std::int64_t> drawn;
     {
         nb::gil_scoped_release release;
-        require(point.size() == chance.size(), "every row has a chance");
+        require(point.size() == chance.size(), "there is a chance for each row");
         drawn = urns.draw(point.data(), chance.data(), point.size());
     }
     return hand_over(std::move(drawn));
@@ -450,8 +486,12 @@ NB_MODULE(_kernels, m) {
     m.def("order_points", &order_points, array, array, one, one);
     m.def("order_by_hilbert", &order_by_hilbert, array, one);
     m.def("cut_order", &cut_order, array, array, array, one, one, one, one);
+    m.def("distinct_rows", &find_distinct, array);
+    m.def("add_up", &add_shares, array, array, array);
+    m.def("price_classes", &price_classes, array, one, array, array, array);
     m.def("merge_points", &merge_points, array, array, one, one, one);
-    m.def("reach_rows", &reach_rows, array, array, one, one, one, one);
+    m.def("reach_rows", &reach_rows, array, array, one, one, one);
+    m.def("reach_farthest", &reach_farthest, array, array, one, one, one);
     m.def("repair_classes", &repair_classes, array, array, one, one, one, array, array, array, one, one);
     m.def("walk_path", &walk_path, array, array, one, one);
     m.def("bound_side", &bound_side, array, array, one, one, one);
