@@ -247,6 +247,12 @@ def test_line_ends_inside_a_cell_tell_rows_apart(tmp_path):
     assert check_table(tmp_path / "t.csv", ["a"], 1)["classes"] == 3
 
 
+def test_a_header_of_two_lines_is_one_header(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b'a,"b\nc"\n1,2\n1,2\n')
+    figures = check_table(tmp_path / "t.csv", ["a"], 2, ["b\nc"])
+    assert (figures["rows"], figures["classes"], figures["l"]) == (2, 1, {"b\nc": 1})
+
+
 @pytest.mark.parametrize("at_once", range(1, 8))
 def test_parquet_is_counted_alike_however_many_rows_are_read_at_once(tmp_path, monkeypatch, at_once):
     """Batches with few new classes wait to be added up; those with many are added at once."""
