@@ -56,8 +56,7 @@ USUAL = {"name", "cases", "faults", "losses", "lost", "seconds", "commit", "date
 SURVIVORS = """
 ## Survivors
 
-Changes that no test noticed, and why nobody could: nothing that a user sees changes. Where that is not known, it is
-lost.
+Changes that no test noticed, and why nobody could: nothing that a user sees changes. Others are lost.
 
 | room | line | change | why nobody notices |
 |---|---|---|---|

@@ -247,6 +247,16 @@ def test_line_ends_inside_a_cell_tell_rows_apart(tmp_path):
     assert check_table(tmp_path / "t.csv", ["a"], 1)["classes"] == 3
 
 
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [(b'a,"b\nc"\n1,2\n1,2\n', "b\nc"), (b"\n1\n1\n", ""), (b'""\n1\n1\n', ""), (b"\xef\xbb\xbfa\n1\n1\n", "a")],
+)
+def test_headers_of_two_lines_and_of_none(tmp_path, written, name):
+    (tmp_path / "t.csv").write_bytes(written)
+    figures = check_table(tmp_path / "t.csv", [name], 2)
+    assert (figures["rows"], figures["classes"]) == (2, 1)
+
+
 @pytest.mark.parametrize("at_once", range(1, 8))
 def test_parquet_is_counted_alike_however_many_rows_are_read_at_once(tmp_path, monkeypatch, at_once):
     """Batches with few new classes wait to be added up; those with many are added at once."""
@@ -420,13 +430,13 @@ def test_components_that_hide_nobody_are_no_release(nine, k, says):
 
 def test_coarse_axes_are_measured_by_the_domain_of_the_fine_ones(tmp_path):
     with kech.read_table(pa.table({"a": [i * 7 % 100 for i in range(200)]}), quasi_identifiers=["a"]) as read:
-        fine, coarse = kech.make_release(read, k=5), kech.make_release(read, k=5, max_points=6)
+        fine, coarse = (kech.make_release(read, k=5, grid="tight", max_points=most) for most in (None, 6))
         even = kech.make_release(read, k=5, cut="domain")
         document = coarse.write(tmp_path / "t.csv")
         told = coarse.told(tmp_path / "t.csv", document)
     assert coarse.axes[0]["domain"] == fine.axes[0]["domain"] == even.axes[0]["domain"] == [4, 95]
     assert coarse.partition.classes <= 6 < fine.partition.classes
-    assert fine.parameters == {"k": 5, "cut": "local", "grid": "auto"}
+    assert fine.parameters == {"k": 5, "cut": "local", "grid": "tight"}
     assert (
         told["coarse"]
         == document["parameters"]["coarse"]
