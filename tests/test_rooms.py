@@ -420,13 +420,13 @@ def test_components_that_hide_nobody_are_no_release(nine, k, says):
 
 def test_coarse_axes_are_measured_by_the_domain_of_the_fine_ones(tmp_path):
     with kech.read_table(pa.table({"a": [i * 7 % 100 for i in range(200)]}), quasi_identifiers=["a"]) as read:
-        fine, coarse = kech.make_release(read, k=5), kech.make_release(read, k=5, max_points=6)
+        fine, coarse = (kech.make_release(read, k=5, grid="tight", max_points=most) for most in (None, 6))
         even = kech.make_release(read, k=5, cut="domain")
         document = coarse.write(tmp_path / "t.csv")
         told = coarse.told(tmp_path / "t.csv", document)
     assert coarse.axes[0]["domain"] == fine.axes[0]["domain"] == even.axes[0]["domain"] == [4, 95]
     assert coarse.partition.classes <= 6 < fine.partition.classes
-    assert fine.parameters == {"k": 5, "cut": "local", "grid": "auto"}
+    assert fine.parameters == {"k": 5, "cut": "local", "grid": "tight"}
     assert (
         told["coarse"]
         == document["parameters"]["coarse"]
