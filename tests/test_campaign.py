@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from campaign import oracle, sanitize
+from campaign import core, oracle, sanitize
 from campaign.core import ROOT, Tally, import_all, own_place
 from campaign.coverage import KECH, Ground
 from campaign.crash import FAULTS, KINDS, SERVER, WINDOW, Moment, fill_disk, set_scene, try_moment
@@ -19,6 +19,7 @@ from campaign.load import FAULTS as FAULTS_OF_THE_STUDIO
 from campaign.load import load, look_without_token, resident, return_to_base, studio_of, upload_bad_files
 from campaign.mutants import mutants_of
 from campaign.mutation import EXPLAINED, all_mutants, close, explained, fate_of
+from campaign.page import PAGE, TRIED, draw_page, last_runs
 from campaign.race import FAULTS as RACING
 from campaign.race import PAIRS, race
 from campaign.soak import CALLS, soak
@@ -289,6 +290,25 @@ def test_every_explanation_is_of_a_change_of_the_code_as_it_is():
         for mutant in mutants_of(text, room)
     }
     assert known.keys() - there == set()
+
+
+# -- the page --------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_that_of_the_last_runs_and_names_what_was_not_run():
+    runs = last_runs()
+    assert PAGE.read_text("utf-8") == draw_page(runs), "make reliability"
+    ran = draw_page(runs[:1])
+    assert f"| {runs[0]['commit']} | {runs[0]['date']} |" in ran
+    assert ran.count("no run is kept") == len(TRIED) - 1
+
+
+def test_a_run_is_of_the_kech_it_began_with(monkeypatch):
+    said = {"rev-parse": "0123abc", "status": ""}
+    monkeypatch.setattr(core, "ask_git", lambda word, *_: said[word])
+    tally = Tally("crash")
+    said |= {"rev-parse": "4567def", "status": "M src/kech/release.py"}
+    assert (tally.commit, core.commit()) == ("0123abc", "4567def-dirty")
 
 
 # -- sanitize --------------------------------------------------------------------------------------------------------
