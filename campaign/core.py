@@ -27,6 +27,18 @@ RESULTS = Path(__file__).parent / "results"
 SHOWN = 10  # losses that are printed
 
 
+def commit() -> str:
+    """Which kech is attacked, and whether its source is another by now."""
+    here = ask_git("rev-parse", "--short", "HEAD")
+    return f"{here}-dirty" if ask_git("status", "--porcelain", "--", "src") else here or "unknown"
+
+
+def ask_git(*words: str) -> str:
+    """What git says of this checkout; nothing where there is none."""
+    asked = ["git", "-C", str(ROOT), *words]
+    return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+
+
 @dataclass
 class Tally:
     """What a harness tried and what it found."""
@@ -38,6 +50,7 @@ class Tally:
     figures: dict[str, Any] = field(default_factory=dict)
     lists: dict[str, Any] = field(default_factory=dict)  # written down, not printed
     started: float = field(default_factory=time.monotonic)
+    commit: str = field(default_factory=commit)  # when it begins
 
     def expect(self, holds: bool, loss: str) -> bool:
         """Whether it holds; a loss is kept in words."""
@@ -62,7 +75,7 @@ class Tally:
             "losses": self.losses[:SHOWN],
             "lost": len(self.losses),
             "seconds": round(time.monotonic() - self.started, 1),
-            "commit": commit(),
+            "commit": self.commit,
             "date": datetime.now(UTC).strftime("%Y-%m-%d"),
             **self.figures,
             **self.lists,
@@ -71,12 +84,6 @@ class Tally:
         draft = RESULTS / f".{self.name}.json"
         draft.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
         draft.replace(RESULTS / f"{self.name}.json")
-
-
-def commit() -> str:
-    """Which kech was attacked."""
-    asked = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
-    return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
 
 
 @dataclass(frozen=True, slots=True)

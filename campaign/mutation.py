@@ -46,6 +46,9 @@ TESTED_FOR = 4.0  # seconds of processor time for the tests of one change; no te
 PATIENCE = 15  # seconds of processor time; what takes longer is noticed
 MEMORY = 6 << 30
 FIRST = 4  # tests that noticed most are run first
+FAULT = "fault: "  # of the harness, in the words of a fork
+UNREADABLE = "a module of tests that imports no more"
+OPEN = ("survived", "fault")  # what is tried again
 IMPORTED = (
     "duckdb", "numpy", "pandas", "polars", "pyarrow.csv", "pyarrow.dataset", "pyarrow.parquet", "rich", "cyclopts",
 )  # fmt: skip
@@ -56,7 +59,7 @@ class Fate:
     """Which test noticed a change, or how it ended without one."""
 
     mutant: Mutant
-    word: str  # noticed, stopped (by a signal: no end, or no memory) or survived
+    word: str  # noticed, stopped (no end, or no memory), survived, or fault (of the harness)
     by: str = ""
 
 
@@ -181,9 +184,12 @@ class Loop:
         self.known, self.sources, self.mutants = known, sources, mutants
         self.seconds, self.end = seconds, end
         self.fates: list[Fate] = []
+        self.wrong: str | None = ""
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """All changes."""
+        """All changes, and then the tests that noticed them on the code as it is: which of them fail on it."""
+        if session.testsfailed:  # a module of tests could not be read, which is how this run ends
+            return True
         items = {item.nodeid: item for item in session.items}
         for room in self.sources:
             import_module(self.known.ground.module(room))
@@ -200,9 +206,7 @@ class Loop:
             self.note(mutant, in_fork(try_change, touched, [items[name] for name in chosen], self.seconds))
         gc.unfreeze()
         noticing = [item for item in session.items if item.nodeid in self.known.noticed]
-        wrong = in_fork(first_failure, noticing, math.inf, patience=60 * PATIENCE)
-        if wrong != "":
-            raise RuntimeError(f"a test that noticed changes fails on the code as it is: {wrong}")
+        self.wrong = in_fork(all_failures, noticing, patience=60 * PATIENCE)
         return True
 
     def note(self, mutant: Mutant, by: str | None) -> None:
@@ -215,8 +219,12 @@ class Loop:
 
 
 def fate_of(mutant: Mutant, by: str | None) -> Fate:
-    """By whom it was noticed: "" is nobody, None a process that was ended."""
-    return Fate(mutant, "stopped") if by is None else Fate(mutant, "noticed", by) if by else Fate(mutant, "survived")
+    """By whom it was noticed: "" is nobody, None a process that was ended; a fault of the harness notices nothing."""
+    if by is None:
+        return Fate(mutant, "stopped")
+    if by.startswith(FAULT):
+        return Fate(mutant, "fault", by)
+    return Fate(mutant, "noticed", by) if by else Fate(mutant, "survived")
 
 
 def tell(ground: Ground, fate: Fate) -> None:
@@ -242,9 +250,16 @@ def earlier_fates(ground: Ground, mutants: Sequence[Mutant]) -> dict[Mutant, Fat
     held: dict[tuple[Any, ...], tuple[str, str]] = {}
     for line in (ground.kept / "fates.jsonl").read_text("utf-8").splitlines():
         *key, word, by = json.loads(line)
-        if held.get(tuple(key), ("survived", ""))[0] == "survived":
+        if held.get(tuple(key), ("survived", ""))[0] in OPEN:
             held[tuple(key)] = word, by
     return {mutant: Fate(mutant, *held[key]) for mutant in mutants if (key := key_of(ground, mutant)) in held}
+
+
+def forget(ground: Ground, tests: Iterable[str]) -> None:
+    """Take back what these tests noticed: they cannot be believed."""
+    kept, wrong = ground.kept / "fates.jsonl", set(tests)
+    lines = kept.read_text("utf-8").splitlines(keepends=True)
+    kept.write_text("".join(line for line in lines if json.loads(line)[-1] not in wrong), "utf-8")
 
 
 def try_change(touched: Sequence[tuple[FunctionType, CodeType]], items: Sequence[pytest.Item], seconds: float) -> str:
@@ -266,6 +281,16 @@ def first_failure(items: Sequence[pytest.Item], seconds: float) -> str:
     return ""
 
 
+def all_failures(items: Sequence[pytest.Item]) -> str:
+    """All of some tests that fail, one a line."""
+    runs = pairwise([*items, None])
+    return "\n".join(
+        item.nodeid
+        for item, after in runs
+        if item is not None and any(report.failed for report in runtestprotocol(item, log=False, nextitem=after))
+    )
+
+
 def in_fork(work: Callable[..., str], *given: Any, patience: int = PATIENCE) -> str | None:
     """What the work says in a process of its own with a temporary folder of its own; None if it was ended."""
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
@@ -275,8 +300,10 @@ def in_fork(work: Callable[..., str], *given: Any, patience: int = PATIENCE) -> 
             try:
                 limit(folder, patience)
                 os.write(says, work(*given).encode()[:4_000] or b" ")
+            except MemoryError:
+                pass
             except BaseException as fault:
-                os.write(says, f"fault: {type(fault).__name__}".encode())
+                os.write(says, f"{FAULT}{type(fault).__name__}: {fault}".encode()[:4_000])
             finally:
                 os._exit(0)
         os.close(says)
@@ -319,9 +346,10 @@ class Chosen:
         self.tests, self.seconds, self.failed = tests, seconds, ""
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """Run them."""
+        """Run them; a change may be the end of a test that is made from what it changes."""
         items = {item.nodeid: item for item in session.items}
-        self.failed = first_failure([items[name] for name in self.tests], self.seconds)
+        found = [items[name] for name in self.tests if name in items]
+        self.failed = UNREADABLE if session.testsfailed else first_failure(found, self.seconds)
         return True
 
 
@@ -332,9 +360,13 @@ def import_changed(ground: Ground, mutant: Mutant, code: CodeType, tests: Sequen
         import_module(ground.module(mutant.room))
     except Exception as fault:
         return f"import: {type(fault).__name__}"
+    if not tests:
+        return ""
     chosen = Chosen(tests, seconds)
     ended = pytest.main([*OPTIONS, *sorted({str(ground.root / module_of(test)) for test in tests})], plugins=[chosen])
-    return chosen.failed or (f"pytest: {ended!r}" if ended else "")
+    if ended and chosen.failed != UNREADABLE:
+        raise RuntimeError(f"pytest ended with {ended!r}")
+    return chosen.failed
 
 
 OPTIONS = ("-q", "-n", "0", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning")
@@ -351,7 +383,7 @@ def hunt(
     fates = []
     for mutant in imported:
         if time.monotonic() > end:
-            return fates
+            break
         source = sources[mutant.room]
         tests = known.tests_of(mutant.room, reached_by(mutant, source.text))
         by = in_fork(import_changed, ground, mutant, source.changed(mutant), tests, seconds)
@@ -359,8 +391,13 @@ def hunt(
         known.noticed.update([by] if by in known.seconds else [])
         tell(ground, fates[-1])
     loop = Loop(known, sources, [mutant for mutant in mutants if not mutant.on_import], seconds, end)
-    if pytest.main([*OPTIONS, *ground.files], plugins=[loop]):
-        raise RuntimeError("the changes were not tried to their end")
+    ended = pytest.main([*OPTIONS, *ground.files], plugins=[loop])
+    if ended:
+        forget(ground, [UNREADABLE])
+        raise RuntimeError(f"the changes were not tried to their end: {ended!r}")
+    if loop.wrong != "":
+        forget(ground, (loop.wrong or "").splitlines())
+        raise RuntimeError(f"tests that noticed changes fail on the code as it is: {loop.wrong or 'they have no end'}")
     return fates + loop.fates
 
 
@@ -414,22 +451,26 @@ def main() -> int:
     mutants = all_mutants(KECH, asked.room)
     fates = earlier_fates(KECH, mutants) if asked.again else {}
     import_others()
-    again = [mutant for mutant, fate in fates.items() if fate.word == "survived"]
+    again = [mutant for mutant, fate in fates.items() if fate.word in OPEN]
     found = hunt(KECH, [*(x for x in mutants if x not in fates), *again], asked.seconds, asked.minutes)
-    close(tally, KECH, mutants, fates | {fate.mutant: fate for fate in found})
+    close(tally, KECH, mutants, fates | {fate.mutant: fate for fate in found}, math.isinf(asked.minutes))
     return tally.close()
 
 
-def close(tally: Tally, ground: Ground, mutants: Sequence[Mutant], fates: dict[Mutant, Fate]) -> None:
-    """Count the changes; a survivor without an explanation is a loss."""
+def close(tally: Tally, ground: Ground, mutants: Sequence[Mutant], fates: dict[Mutant, Fate], to_the_end: bool) -> None:
+    """Count the changes; a survivor without an explanation is a loss, and so is a change that was not tried."""
+    missing = [mutant for mutant in mutants if mutant not in fates]
+    tally.expect(not (to_the_end and missing), f"{len(missing)} changes were not tried")
+    for fate in fates.values():
+        tally.expect(fate.word != "fault", f"{fate.mutant.name}: not tried, {fate.by}")
     survivors = survivors_of(ground, fates.values())
     for one in survivors:
         tally.expect(one["why"] is not None, f"{one['room']}, line {one['line']}: {one['change']}: no test noticed")
     ends = Counter(fate.word for fate in fates.values())
-    tally.cases = tally.faults = len(fates)
-    tally.figures = {word: ends[word] for word in ("noticed", "stopped", "survived")}
+    tally.cases = tally.faults = len(fates) - ends["fault"]
+    tally.figures = {word: ends[word] for word in ("noticed", "stopped", "survived", "fault")}
     tally.figures["explained"] = sum(one["why"] is not None for one in survivors)
-    tally.figures["not_tried"] = len(mutants) - len(fates)
+    tally.figures["not_tried"] = len(set(all_mutants(ground)).difference(fates))
     tally.lists = {"survivors": survivors}
 
 

@@ -9,14 +9,17 @@ import sys
 
 import pytest
 
-from campaign import oracle
+from campaign import core, oracle, sanitize
 from campaign.core import ROOT, Tally, import_all, own_place
+from campaign.coverage import KECH, Ground
 from campaign.crash import FAULTS, KINDS, SERVER, WINDOW, Moment, fill_disk, set_scene, try_moment
 from campaign.determinism import classes_of, compare_engines, on_duckdb, write_cases
 from campaign.fuzz import PLANTED, fuzz
 from campaign.load import FAULTS as FAULTS_OF_THE_STUDIO
 from campaign.load import load, look_without_token, resident, return_to_base, studio_of, upload_bad_files
 from campaign.mutants import mutants_of
+from campaign.mutation import EXPLAINED, all_mutants, close, explained, fate_of
+from campaign.page import PAGE, TRIED, draw_page, last_runs
 from campaign.race import FAULTS as RACING
 from campaign.race import PAIRS, race
 from campaign.soak import CALLS, soak
@@ -203,27 +206,26 @@ if not os.fork():
     print(json.dumps([passed, never_run(report)]), flush=True)
     os._exit(0)
 os.wait()
+AFTER_COVERAGE
 print(json.dumps([[fate.word, fate.mutant.change] for fate in hunt(ground, all_mutants(ground))]), flush=True)
 """
 
 
-def hunted(folder, tests):
-    """What coverage and mutation say of a small room with these tests."""
+def hunt_in(folder, tests, after_coverage=""):
+    """Coverage and mutation of a small room with these tests, in a process of its own."""
     (folder / "src" / "planted").mkdir(parents=True)
     (folder / "src" / "planted" / "steps.py").write_text(STEPS, "utf-8")
     (folder / "tests").mkdir()
     (folder / "tests" / "test_steps.py").write_text(tests, "utf-8")
-    path = os.pathsep.join([str(ROOT), str(folder / "src")])
-    words = [sys.executable, "-c", HUNT]
-    run = subprocess.run(
-        words,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=300,
-        env=os.environ | {"PYTHONPATH": path},
-    )
+    words = [sys.executable, "-c", HUNT.replace("AFTER_COVERAGE", after_coverage)]
+    path = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(folder / "src")])}
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False, timeout=300, env=path)
+
+
+def hunted(folder, tests):
+    """What coverage and mutation say of a small room with these tests."""
+    run = hunt_in(folder, tests)
+    assert run.returncode == 0, run.stderr
     covered, fates = (json.loads(line) for line in run.stdout.splitlines() if line.startswith("["))
     return covered, {change for word, change in fates if word == "survived"}, len(fates)
 
@@ -234,3 +236,95 @@ def test_a_change_that_no_test_notices_survives(tmp_path):
     assert (passed, tried) == (True, 7)
     assert missing == ["src/planted/steps.py, line 7: never run", "src/planted/steps.py, line 5 to 7: never run"]
     assert survivors == {"3 -> 4", "n < LIMIT -> n <= LIMIT", "return n -> return None"}
+
+
+def believed(folder):
+    """Changes of which a later run would believe that a test noticed them, and by which test."""
+    lines = (folder / "build" / "coverage" / "fates.jsonl").read_text("utf-8").splitlines()
+    return [by for *_, word, by in map(json.loads, lines) if word == "noticed"]
+
+
+FLAKY = "\ndef test_flaky():\n    import os\n    step(3)\n    assert not os.path.exists('broken')\n"
+
+
+def test_a_test_that_fails_on_the_code_as_it_is_notices_nothing(tmp_path):
+    run = hunt_in(tmp_path, BELOW + FLAKY, "open('broken', 'w').close()")
+    assert run.returncode == 1
+    assert (
+        "RuntimeError: tests that noticed changes fail on the code as it is: tests/test_steps.py::test_flaky"
+        in run.stderr
+    )
+    assert set(believed(tmp_path)) == {"tests/test_steps.py::test_below"}
+
+
+def test_a_module_of_tests_that_does_not_import_notices_nothing(tmp_path):
+    run = hunt_in(tmp_path, BELOW, "Path('tests/test_steps.py').write_text('import nothing_such')")
+    assert run.returncode == 1
+    assert "RuntimeError: the changes were not tried to their end: <ExitCode.TESTS_FAILED: 1>" in run.stderr
+    assert believed(tmp_path) == []
+
+
+def test_a_fault_of_the_harness_and_a_change_that_was_not_tried_are_losses(tmp_path):
+    ground = Ground(tmp_path, "planted", ("steps.py",), ("steps",))
+    (tmp_path / "src" / "planted").mkdir(parents=True)
+    ground.path("steps.py").write_text(STEPS, "utf-8")
+    one, other, *rest = all_mutants(ground)
+    fates = {one: fate_of(one, "fault: RuntimeError: pytest ended with <ExitCode.INTERNAL_ERROR: 3>")}
+    fates |= {other: fate_of(other, "tests/test_steps.py::test_below")}
+    for to_the_end in (False, True):
+        tally = Tally("mutation")
+        close(tally, ground, [one, other, *rest], fates, to_the_end)
+        assert [loss for loss in tally.losses if "INTERNAL_ERROR" in loss] == tally.losses[to_the_end:]
+        assert tally.losses[:-1] == ([f"{len(rest)} changes were not tried"] if to_the_end else [])
+        assert (tally.cases, tally.figures["noticed"], tally.figures["not_tried"]) == (1, 1, len(rest))
+
+
+def test_every_explanation_is_of_a_change_of_the_code_as_it_is():
+    known = explained()
+    assert len(known) == len(json.loads(EXPLAINED.read_bytes()))
+    rooms = {room: KECH.path(room).read_text("utf-8") for room, *_ in known}
+    lines = {room: text.splitlines() for room, text in rooms.items()}
+    there = {
+        (room, lines[room][mutant.line - 1].strip(), mutant.column, mutant.change)
+        for room, text in rooms.items()
+        for mutant in mutants_of(text, room)
+    }
+    assert known.keys() - there == set()
+
+
+# -- the page --------------------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_that_of_the_last_runs_and_names_what_was_not_run():
+    runs = last_runs()
+    assert PAGE.read_text("utf-8") == draw_page(runs), "make reliability"
+    ran = draw_page(runs[:1])
+    assert f"| {runs[0]['commit']} | {runs[0]['date']} |" in ran
+    assert ran.count("no run is kept") == len(TRIED) - 1
+
+
+def test_a_run_is_of_the_kech_it_began_with(monkeypatch):
+    said = {"rev-parse": "0123abc", "status": ""}
+    monkeypatch.setattr(core, "ask_git", lambda word, *_: said[word])
+    tally = Tally("crash")
+    said |= {"rev-parse": "4567def", "status": "M src/kech/release.py"}
+    assert (tally.commit, core.commit()) == ("0123abc", "4567def-dirty")
+
+
+# -- sanitize --------------------------------------------------------------------------------------------------------
+
+ENDS = """import os, sys
+from pathlib import Path
+told = next(word.partition("=")[2] for word in sys.argv if word.startswith("--junitxml="))
+Path(told).write_text("<testsuite><testcase classname='a' name='b'/></testsuite>", "utf-8")
+os._exit(%d)
+"""
+
+
+@pytest.mark.parametrize(("code", "losses"), [(0, []), (1, ["words: 1 cases, ended with 1"])])
+def test_a_module_that_ends_badly_is_a_loss_whatever_it_wrote(tmp_path, monkeypatch, code, losses):
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests" / "sanitized.py").write_text(ENDS % code, "utf-8")
+    monkeypatch.setattr(sanitize, "ROOT", tmp_path)
+    monkeypatch.setenv("CXX", "true")  # which names no library to load
+    assert sanitize.run_module("nowhere", "words") == (1, losses)

@@ -20,6 +20,7 @@ from kech._kernels import Widths
 from kech.axes import build_tree_axis
 from kech.certificate import cells as certificate_cells
 from kech.certificate import check_certificate, check_table, make_certificate
+from kech.certificate.claims import with_suppressed
 from kech.certificate.document import check_goals
 from kech.certificate.models import model_figures
 from kech.databases import find_address
@@ -403,6 +404,13 @@ def test_a_notebook_shows_the_figures_of_the_certificate(k, suppressed, loss):
         shown = kech.make_release(read, k=k, suppress=0.25, cut="minimal", grid="exact")._repr_html_()
     cells = re.findall("<td[^>]*>([^<]*)</td>", shown)
     assert cells == ["columns", "a", "loss", loss, "suppressed", suppressed]
+
+
+def test_one_row_left_out_loses_everything_too():
+    """No release says 1, but a certificate that others wrote may."""
+    figures = {"rows": 9, "loss": 0.5, "loss_per_column": {"a": 0.5}}
+    assert with_suppressed(figures, 1)["loss_per_column"] == {"a": pytest.approx(0.55)}
+    assert with_suppressed(figures, 0) == figures
 
 
 @pytest.mark.parametrize("cut", ["minimal", "domain"])
