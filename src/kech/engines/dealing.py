@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from kech._kernels import Urns
+from kech.databases.arrow import even
 from kech.engines import Output
 
 Ints = NDArray[np.int64]
@@ -101,11 +102,17 @@ def dealt(stream: Any, dealer: Dealer, outputs: Sequence[Output], lists: Mapping
 
 
 def _dealt(stream: Any, dealer: Dealer, schema: Any, lists: Mapping[int, Listed]) -> Iterator[Any]:
-    for batch in stream:
-        classes = dealer.deal(batch.column("p").to_numpy().astype(np.int64))
-        published = classes != NOBODY
-        rows = batch if published.all() else batch.filter(pa.array(published))
+    for rows in even(_published(stream, dealer)):
         cells: dict[str, Any] = dict(zip(rows.schema.names, rows.columns, strict=True))
-        found = {i: cells[f"o{i}"].to_numpy() if f"o{i}" in cells else classes[published] for i in lists}
+        found = {i: cells.get(f"o{i}", cells["class"]).to_numpy() for i in lists}
         columns = [lists[i].of(found[i]) if i in lists else cells[f"o{i}"] for i in range(len(schema))]
         yield pa.record_batch(columns, schema=schema)
+
+
+def _published(stream: Any, dealer: Dealer) -> Iterator[Any]:
+    """Rows with their classes, without those of nobody."""
+    for batch in stream:
+        classes = dealer.deal(batch.column("p").to_numpy().astype(np.int64))
+        rows = pa.record_batch([*batch.columns, pa.array(classes)], names=[*batch.schema.names, "class"])
+        published = classes != NOBODY
+        yield rows if published.all() else rows.filter(pa.array(published))
