@@ -126,7 +126,7 @@ def test_rows_pass_one_batch_after_the_other(monkeypatch):
     stream = pa.RecordBatchReader.from_batches(pa.schema([("p", pa.int32()), ("o1", pa.int64())]), batches())
     dealer = Dealer(shares_of((0, 0, 20), (1, 1, 5)), np.array([20, 20]))
     lists = {0: list_values(pa.array(["low", None]))}
-    rows = dealt(stream, dealer, [Output("x", None, ["low", None]), Output("p", 1)], lists)
+    rows = dealt(stream, dealer, [Output("x", None, ["low", None]), Output("p", 1)], lists, 100)
     first = rows.read_next_batch()
     assert seen == [0]
     found = pa.Table.from_batches([first, *rows]).to_pydict()
@@ -150,10 +150,11 @@ def test_batches_become_even_and_no_row_moves(sizes, small, times):
 
 
 def test_wide_rows_are_published_fewer_at_a_time():
-    def first(text):
-        return len(next(even(pa.record_batch({"x": [text] * 500}) for _ in range(300))))
+    def first(text, most=100_000):
+        return len(next(even((pa.record_batch({"x": [text] * 500}) for _ in range(300)), most)))
 
     assert (first("x"), first("x" * 5_000)) == (100_000, 10_000)
+    assert (first("x", 99_999), first("x", 20)) == (10_000, 1_000)
 
 
 def test_texts_that_no_batch_can_hold_are_refused(monkeypatch):

@@ -1,6 +1,7 @@
 """Between GROUP BY and partition nothing knows how many rows there are: equal points are equal work."""
 
 import sys
+from math import prod
 
 import numpy as np
 import pyarrow as pa
@@ -59,6 +60,7 @@ def test_equal_points_are_equal_work_however_many_rows_they_have(asked, cut):
     (once, first), (often, second) = found
     assert np.array_equal(once.codes, often.codes)
     assert np.array_equal(once.weights * TIMES, often.weights)
-    assert len(first) > 0
-    assert first == second
+    assert {name for name, *_ in first} == {name for name, *_ in second} != set()
+    cells = [sum(prod(shape) for _, *shapes in calls for shape in shapes) for calls in (first, second)]
+    assert cells[1] < 1.2 * cells[0]  # classes may differ by a few, and what is done to them
     assert max(length for _, *shapes in second for shape in shapes for length in shape) < 300 * TIMES

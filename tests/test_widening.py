@@ -9,7 +9,7 @@ from kech.cuts import Wishes
 from kech.cuts.local import cut_local
 from kech.partition import box_partition, build_partition
 from kech.points import build_points
-from kech.widening import FEWEST, HALVES, wide_axes, widen
+from kech.widening import DRAWS, FEWEST, HALVES, wide_axes, widen
 from strategies import random_case
 
 
@@ -22,7 +22,7 @@ def cut(table, k=5, grid="auto"):
 def widened(partition, chances=None):
     wide = wide_axes(partition.points)
     if chances is None:
-        chances = np.random.default_rng(1).random((partition.classes, 3 * len(wide)))
+        chances = np.random.default_rng(1).random((partition.classes, DRAWS * len(wide)))
     return widen(partition, wide, chances)
 
 
@@ -42,7 +42,7 @@ def test_labels_grow_around_the_same_rows(seed):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:
         tight = cut(table, min(3, table.rows))
-    draws = 3 * len(wide_axes(tight.points))
+    draws = DRAWS * len(wide_axes(tight.points))
     for drawn in (0.0, 0.5, 1 - 2**-16):
         check_grown(tight, *widened(tight, np.full((tight.classes, draws), drawn)))
 
@@ -65,15 +65,15 @@ def check_grown(tight, lo, hi):
 
 def test_no_chance_leaves_every_label(square):
     tight = cut(square)
-    lo, hi = widened(tight, np.ones((tight.classes, 12)))
+    lo, hi = widened(tight, np.ones((tight.classes, 4 * DRAWS)))
     assert (lo == tight.lo).all()
     assert (hi == tight.hi).all()
 
 
 def test_a_half_is_empty_as_often_as_was_meant(square):
     tight = cut(square)
-    chances = np.tile([1.0, 1.0, 0.0], (tight.classes, 4))
-    chances[:, 2::3] = np.random.default_rng(2).random((tight.classes, 4))
+    chances = np.tile([1.0, 1.0, 0.0, 0.0], (tight.classes, 4))
+    chances[:, 2::DRAWS] = np.random.default_rng(2).random((tight.classes, 4))
     lo, hi = widened(tight, chances)
     ends = tight.points.axes[0].ends
     tall = (
@@ -90,8 +90,8 @@ def test_a_half_is_empty_as_often_as_was_meant(square):
 
 def test_an_end_part_is_empty_as_often_as_was_meant(square):
     tight = cut(square)
-    chances = np.random.default_rng(2).random((tight.classes, 12))
-    chances[:, 2::3] = 1.0
+    chances = np.random.default_rng(2).random((tight.classes, 4 * DRAWS))
+    chances[:, 2::DRAWS] = 1.0
     lo, hi = widened(tight, chances)
     grade = next(at for at in wide_axes(tight.points) if at.axis.column == "grade").place
     inner = (tight.lo[:, grade] > 0) & (tight.hi[:, grade] < 39) & (tight.lo[:, grade] < tight.hi[:, grade])
@@ -115,9 +115,22 @@ def test_a_half_is_added_where_fewer_rows_are():
     group = np.where(points.codes[:, 1] == points.codes[at == 0, 1], 2, np.where(at < 8, 0, 1))
     sort = np.argsort(group, kind="stable")
     tight = build_partition(points, point[sort], group[sort], points.weights[sort])
-    lo, hi = widened(tight, np.tile([1.0, 1.0, 0.0], (tight.classes, 2)))
+    lo, hi = widened(tight, np.tile([1.0, 1.0, 0.0, 1.0], (tight.classes, 2)))
     (mine,) = np.flatnonzero((tight.lo[:, 0] == 4) & (tight.hi[:, 0] == 7))
     assert (lo[mine, 0], hi[mine, 0]) == (0, 7)
+
+
+def test_halves_do_not_lean_to_one_side(square):
+    """Every label grows here: where there is room at both sides, as often to the first as to the last."""
+    tight = cut(square)
+    chances = np.random.default_rng(5).random((tight.classes, 4 * DRAWS))
+    chances[:, :2], chances[:, 2] = 1.0, 0.0
+    lo, hi = widened(tight, chances)
+    left, right = (tight.lo > lo)[:, 0], (hi > tight.hi)[:, 0]
+    codes = tight.points.axes[0].values
+    inner = (tight.lo[:, 0] > codes / 3) & (tight.hi[:, 0] < codes * 2 / 3) & (left | right)
+    assert inner.sum() > 100
+    assert left[inner].mean() == pytest.approx(0.5, abs=2.6 * 0.5 / np.sqrt(inner.sum()))
 
 
 @pytest.mark.parametrize("grid", ["loose", "tight", "exact", 5])

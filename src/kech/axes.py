@@ -351,10 +351,10 @@ class RankAxis(TextAxis):
         widths.add_line(left, right, float(self.steps), longest, self.null)
 
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
-        """The order, or the number of values."""
+        """The order, or the number of values; and whether labels are widened."""
         del labels
         known = {"order": list(self.texts)} if self.ordinal else {"values": self.members}
-        return {"column": self.column, "axis": self.kind, **known}
+        return {"column": self.column, "axis": self.kind, **known, **({"grid": self.grid} if self.widens else {})}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,8 +17,8 @@ def draw_chances(partition: Partition, each: int) -> Floats:
     """For each class so many numbers from 0 up to 1."""
     key = partition.points.once("key", table_key)
     boxes = np.hstack([partition.lo, partition.hi]).astype("<i8")
-    drawn = b"".join(shake_256(key + box.tobytes()).digest(2 * each) for box in boxes)
-    return np.frombuffer(drawn, "<u2").reshape(-1, each) / 2.0**16
+    drawn = b"".join(shake_256(key + box.tobytes()).digest(8 * each) for box in boxes)
+    return (np.frombuffer(drawn, "<u8").reshape(-1, each) >> np.uint64(11)) / 2.0**53
 
 
 def table_key(codes: Codes, weights: Ints) -> bytes:

@@ -14,7 +14,7 @@ from kech.chance import draw_chances
 from kech.grid import Ints
 from kech.partition import Partition, box_partition
 from kech.points import Points
-from kech.widening import DRAWS, FINE, Boxes, wide_axes, widen
+from kech.widening import DRAWS, FINE, Boxes, units_of, wide_axes, widen
 
 NARROW = 3  # units of the narrowest interval that is loosened: in narrower ones an end is several people's value
 
@@ -92,7 +92,7 @@ def move_all(axis: LineAxis, moves: int) -> tuple[Ints, Ints]:
 def steps_of(axis: LineAxis) -> tuple[Ints, Ints, NDArray[np.float64]]:
     """The first code of each published cell, the cell of each code, and how many units each cell has."""
     starts, cell = np.unique(axis.cells[0][: axis.values], return_inverse=True)
-    return starts, cell, np.round(np.diff(np.append(axis.low[starts], np.inf)) / axis.unit)
+    return starts, cell, units_of(axis, starts)
 
 
 def move_ends(axis: LineAxis, lo: Ints, hi: Ints, moves: NDArray[np.int64]) -> tuple[Ints, Ints]:

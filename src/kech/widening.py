@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kech._kernels import BoxCounter
 from kech.axes import Axis, LineAxis, RankAxis
@@ -18,9 +19,10 @@ from kech.partition import Partition
 from kech.points import Points
 from kech.rulers import Floats
 
+Bools = NDArray[np.bool_]
 Boxes = tuple[Ints, Ints]  # the first and the last code of each class on each axis
 
-DRAWS = 3  # for each class and axis: its left end, its right end, a half
+DRAWS = 4  # for each class and axis: its left end, its right end, whether a half is added, and where if all is even
 HALVES = {"numeric": 3.0, "date": 3.0, "ordinal": 6.0, "set": 6.0}  # how often, in units of 2^-n: columns are not
 # even, wide labels overlap, and orders and sets are short, so that many of their labels have no room
 FEWEST = 5  # rows; in smaller classes labels would have to be far wider
@@ -67,8 +69,13 @@ def in_parts(place: int, axis: Axis) -> WideAxis:
     if isinstance(axis, RankAxis):
         return WideAxis(place, axis, first, last, np.append(first, axis.values) * 1.0, np.full(len(first), np.inf), 0)
     edges = np.append(axis.low[first], np.inf)
-    units = np.diff(edges) / axis.unit if axis.unit else np.full(len(first), np.inf)
-    return WideAxis(place, axis, first, last, edges, units, 1)
+    return WideAxis(place, axis, first, last, edges, units_of(axis, first), 1)
+
+
+def units_of(axis: LineAxis, first: Ints) -> Floats:
+    """How many units each part of a line has, given the first code of each."""
+    lengths = np.diff(np.append(axis.low[first], np.inf))
+    return np.round(lengths / axis.unit) if axis.unit else np.full(len(first), np.inf)
 
 
 def widen(partition: Partition, wide: Sequence[WideAxis], chances: Floats) -> Boxes:
@@ -78,13 +85,8 @@ def widen(partition: Partition, wide: Sequence[WideAxis], chances: Floats) -> Bo
     for at, drawn in zip(wide, np.split(chances, len(wide), axis=1) if wide else [], strict=True):
         sides = find_sides(at, lo[:, at.place], hi[:, at.place])
         ends = add_parts(at, sides, rows, drawn)
-        ends = add_halves(
-            at,
-            sides,
-            ends,
-            np.flatnonzero(sides.grows & (drawn[:, 2] < 2 * HALVES[at.axis.kind] * 0.5**rows)),
-            partition,
-        )
+        chosen = np.flatnonzero(sides.grows & (drawn[:, 2] < 2 * HALVES[at.axis.kind] * 0.5**rows))
+        add_halves(at, sides, ends, chosen, drawn[chosen, 3] < 0.5, partition)
         first, last = at.first[ends[0]], at.last[ends[1]]
         fits = sides.grows & (at.axis.widths(first, last) < 1)
         lo[fits, at.place], hi[fits, at.place] = first[fits], last[fits]
@@ -109,22 +111,23 @@ def add_parts(at: WideAxis, sides: Sides, rows: Ints, drawn: Floats) -> tuple[In
 
 
 def add_halves(
-    at: WideAxis, sides: Sides, ends: tuple[Ints, Ints], chosen: Ints, partition: Partition
-) -> tuple[Ints, Ints]:
-    """Labels of the chosen classes twice as wide, to the side where fewer rows of the table are."""
+    at: WideAxis, sides: Sides, ends: tuple[Ints, Ints], chosen: Ints, first: Bools, partition: Partition
+) -> None:
+    """Labels of the chosen classes twice as wide, to the side where fewer rows of the table are.
+
+    Where it is even, to the first side if that was drawn; where there is no room, to the other one.
+    """
     left, right = sides.left[chosen], sides.right[chosen]
     width = at.edges[right + 1] - at.edges[left]
     far_left = np.searchsorted(at.edges, at.edges[left] - width, side="right") - 1
     far_right = np.searchsorted(at.edges, at.edges[right + 1] + width, side="left") - 1
-    counts = (
-        count_rows(at, partition, chosen, far_left, left - 1),
-        count_rows(at, partition, chosen, right + 1, far_right),
-    )
-    to_left = (far_left >= at.open) & ((counts[0] <= counts[1]) | (far_right > at.most))
-    to_right = ~to_left & (far_right <= at.most)
+    below = count_rows(at, partition, chosen, far_left, left - 1)
+    above = count_rows(at, partition, chosen, right + 1, far_right)
+    room_left, room_right = far_left >= at.open, far_right <= at.most
+    to_left = room_left & (~room_right | (below < above) | ((below == above) & first))
+    to_right = room_right & ~to_left
     ends[0][chosen[to_left]] = far_left[to_left]
     ends[1][chosen[to_right]] = far_right[to_right]
-    return ends
 
 
 def count_rows(at: WideAxis, partition: Partition, chosen: Ints, first: Ints, last: Ints) -> Ints:
@@ -132,4 +135,4 @@ def count_rows(at: WideAxis, partition: Partition, chosen: Ints, first: Ints, la
     lo, hi = (corner[chosen].astype(np.int32) for corner in (partition.lo, partition.hi))
     lo[:, at.place] = at.first[np.clip(first, 0, len(at.first) - 1)]
     hi[:, at.place] = at.last[np.clip(last, 0, len(at.first) - 1)]
-    return partition.points.once("counter", BoxCounter).count(lo, hi, CROWD)
+    return np.minimum(partition.points.once("counter", BoxCounter).count(lo, hi, CROWD), CROWD)

@@ -47,10 +47,10 @@ def as_plain(batch: Any, path: object) -> Any:
     return pa.record_batch(columns, names=batch.schema.names)
 
 
-def even(batches: Iterable[Any]) -> Iterator[Any]:
+def even(batches: Iterable[Any], most: int = SIZES[0]) -> Iterator[Any]:
     """The same rows in batches of one size, but for the last: where they were parted before tells of rows left out.
 
-    The size follows from the first of the rows alone.
+    The size follows from the first of the rows alone, and from how many there is memory for.
     """
     held: list[Any] = []
     count, size = 0, 0
@@ -58,7 +58,7 @@ def even(batches: Iterable[Any]) -> Iterator[Any]:
         held.append(batch)
         count += len(batch)
         if not size and count >= SIZES[-1]:
-            size = fitting(together(held).slice(0, SIZES[-1]))
+            size = fitting(together(held).slice(0, SIZES[-1]), most)
         while size and count >= size:
             whole = together(held)
             yield whole.slice(0, size)
@@ -67,9 +67,10 @@ def even(batches: Iterable[Any]) -> Iterator[Any]:
         yield together(held)
 
 
-def fitting(sample: Any) -> int:
+def fitting(sample: Any, most: int) -> int:
     """How many rows like these are a batch."""
-    return next((size for size in SIZES if size * sample.nbytes <= AT_ONCE * len(sample)), SIZES[-1])
+    most = min(most, AT_ONCE * len(sample) // max(sample.nbytes, 1))
+    return next((size for size in SIZES if size <= most), SIZES[-1])
 
 
 def together(batches: Sequence[Any]) -> Any:

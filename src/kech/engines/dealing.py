@@ -5,7 +5,7 @@ Out: batches as they are published.
 """
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,18 +91,19 @@ def list_values(values: Any) -> Listed:
     return Listed(coded.dictionary.take(order), place[coded.indices.fill_null(len(order)).to_numpy()])
 
 
-def dealt(stream: Any, dealer: Dealer, outputs: Sequence[Output], lists: Mapping[int, Listed]) -> Any:
-    """Rows as they are published: columns of the stream are p, and o<i> for each output that is no label.
+def dealt(stream: Any, dealer: Dealer, outputs: Sequence[Output], lists: Mapping[int, Listed], most: int) -> Any:
+    """Rows as they are published, so many at a time at most: columns of the stream are p, and o<i> for each output
+    that is no label.
 
     What is listed stands there as a number, and labels have the numbers of the classes.
     """
     kinds = [lists[i].kind if i in lists else stream.schema.field(f"o{i}").type for i in range(len(outputs))]
     schema = pa.schema([pa.field(output.name, kind) for output, kind in zip(outputs, kinds, strict=True)])
-    return pa.RecordBatchReader.from_batches(schema, _dealt(stream, dealer, schema, lists))
+    return pa.RecordBatchReader.from_batches(schema, _dealt(even(_published(stream, dealer), most), schema, lists))
 
 
-def _dealt(stream: Any, dealer: Dealer, schema: Any, lists: Mapping[int, Listed]) -> Iterator[Any]:
-    for rows in even(_published(stream, dealer)):
+def _dealt(batches: Iterable[Any], schema: Any, lists: Mapping[int, Listed]) -> Iterator[Any]:
+    for rows in batches:
         cells: dict[str, Any] = dict(zip(rows.schema.names, rows.columns, strict=True))
         found = {i: cells.get(f"o{i}", cells["class"]).to_numpy() for i in lists}
         columns = [lists[i].of(found[i]) if i in lists else cells[f"o{i}"] for i in range(len(schema))]

@@ -27,7 +27,7 @@ from kech.files import claim_folder
 SHARE = 0.3  # of the memory that is allowed; points, classes and the interpreter need the rest
 A_THREAD = 250_000_000  # bytes of memory for each thread: with less, DuckDB cannot even spill
 MOST_THREADS = 256
-PIECE, A_ROW = 122_880, 10_000  # rows that DuckDB keeps together, and bytes of memory for each that is on its way in
+PIECE, A_ROW = 122_880, 10_000  # rows that DuckDB keeps together, and bytes of memory for each that is on its way
 GATHERED = 1 << 28  # bytes of small batches that are put together
 NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BIGNUM)$")
 DATE_TYPES = re.compile(r"(DATE|TIMESTAMP.*)$")
@@ -167,7 +167,7 @@ class DuckDBEngine(SqlEngine):
         types = self._types(query)
         if "VARCHAR" in types.values() and all(map(SAME_IN_ARROW.match, types.values())):
             try:
-                self._number(self._stream(query, "reading the table", self._piece), types)
+                self._number(self._stream(query, "reading the table"), types)
             except EngineFailed:  # texts of a batch can be too long for Arrow
                 self._numbered = {}
             else:
@@ -291,9 +291,9 @@ class DuckDBEngine(SqlEngine):
         except duckdb.Error as failure:
             raise refusal(failure, doing, self.memory) from None
 
-    def _stream(self, query: str, doing: str = "publishing", rows: int = 100_000) -> Any:
+    def _stream(self, query: str, doing: str = "publishing") -> Any:
         try:
-            reader = self.connection.cursor().sql(query).to_arrow_reader(rows)
+            reader = self.connection.cursor().sql(query).to_arrow_reader(self._piece)
         except duckdb.Error as failure:
             raise refusal(failure, doing, self.memory) from None
         return pa.RecordBatchReader.from_batches(reader.schema, self._batches(reader, doing))

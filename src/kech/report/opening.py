@@ -19,9 +19,10 @@ KINDS = {
     "tree": "values, published as nodes of a hierarchy",
     "star": "values, published as they are or as *",
 }
+WIDENED = "some labels are wider than their rows need, by chance"
 GRIDS = {
     "auto": "round numbers that hide k rows or more of the table on either side; "
-    "where steps are small, ends are moved outward by chance; some labels are wider than their rows need, by chance",
+    f"where steps are small, ends are moved outward by chance; {WIDENED}",
     "loose": "round numbers that hide k rows or more of the table on either side; "
     "where steps are small, ends are moved outward by chance",
     "tight": "round numbers that hide k rows or more of the table on either side",
@@ -155,6 +156,8 @@ def names(columns: Sequence[str] | Mapping[str, Any]) -> Iterator[Content]:
 def edges_of(column: Mapping[str, Any], cut: str | None) -> str:
     """How the edges of intervals were chosen."""
     grid = column["grid"]
+    if column["axis"] in ("ordinal", "set"):
+        return WIDENED if grid == "auto" and cut != "domain" else ""
     if grid is None:
         return ""
     if cut == "domain" and str(grid) in ("auto", "loose", "tight"):
