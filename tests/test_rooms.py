@@ -31,7 +31,7 @@ from kech.ledger import open_ledger
 from kech.levels import build_levels
 from kech.partition import build_partition, deal, tally_secrets
 from kech.points import build_points
-from kech.release import asked, check_elsewhere, chosen
+from kech.release import as_json, asked, check_elsewhere, chosen
 
 PLACES = {0: ["oslo", "bergen", "rome"], 1: ["north", "north", "south"], 2: ["all"] * 3}
 
@@ -488,6 +488,10 @@ def test_a_release_is_no_source_until_it_is_edited(nine, tmp_path):
     path.write_text(path.read_text("utf-8") + "5,5,5\n", "utf-8")
     with kech.read_table(path, quasi_identifiers=["salary"]) as table:
         assert kech.make_release(table, k=3).partition.rows_in == 10
+
+
+def test_a_certificate_is_written_as_people_write():
+    assert as_json({"column": "Größe"}) == '{\n  "column": "Größe"\n}\n'
 
 
 def test_which_ledger_is_asked_and_what_a_reader_is_told_of_it():
