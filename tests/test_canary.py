@@ -240,7 +240,7 @@ def test_hierarchies_leak_no_leaf_into_the_certificate(run, watch, people, folde
     assert watch.leaks == {}
 
 
-@pytest.mark.parametrize(("share", "code"), [(0.1, 0), (0.03, 5)], ids=["enough", "too little"])
+@pytest.mark.parametrize(("share", "code"), [(0.2, 0), (0.03, 5)], ids=["enough", "too little"])
 def test_spilled_rows_cannot_be_read(run, watch, folder, share, code, monkeypatch):
     monkeypatch.setattr("kech.engines.duckdb.SHARE", share)
     write_large(folder / "large.parquet")
@@ -570,7 +570,7 @@ def test_a_spill_that_is_not_encrypted_is_seen(run, watch, folder, monkeypatch):
         del self._run
 
     monkeypatch.setattr(DuckDBEngine, "_lock", lock_without_encryption)
-    monkeypatch.setattr("kech.engines.duckdb.SHARE", 0.1)
+    monkeypatch.setattr("kech.engines.duckdb.SHARE", 0.2)
     write_large(folder / "large.parquet")
     rest = ("--qi", "income", "--sensitive", "disease", "--k", 5, "--memory", "320MB", "--threads", 1)
     run("release", folder / "large.parquet", "-o", folder / "released.parquet", *rest)

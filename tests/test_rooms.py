@@ -248,6 +248,16 @@ def test_line_ends_inside_a_cell_tell_rows_apart(tmp_path):
     assert check_table(tmp_path / "t.csv", ["a"], 1)["classes"] == 3
 
 
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [(b'a,"b\nc"\n1,2\n1,2\n', "b\nc"), (b"\n1\n1\n", ""), (b'""\n1\n1\n', ""), (b"\xef\xbb\xbfa\n1\n1\n", "a")],
+)
+def test_headers_of_two_lines_and_of_none(tmp_path, written, name):
+    (tmp_path / "t.csv").write_bytes(written)
+    figures = check_table(tmp_path / "t.csv", [name], 2)
+    assert (figures["rows"], figures["classes"]) == (2, 1)
+
+
 @pytest.mark.parametrize("at_once", range(1, 8))
 def test_parquet_is_counted_alike_however_many_rows_are_read_at_once(tmp_path, monkeypatch, at_once):
     """Batches with few new classes wait to be added up; those with many are added at once."""

@@ -1,4 +1,4 @@
-"""Packing: the codes of a row as one number, or as a few where one cannot hold them; numbers order as codes do.
+"""Packing: the codes of a row as one number, or as a few; numbers order as codes do, and -1 has no place on its axis.
 
 In: mappings.  Out: by what each code is multiplied, in which number it is added, and the codes back from the numbers.
 """
@@ -18,7 +18,9 @@ class Packing:
     """Where the codes of each mapping are: `keys[i]` lists the mappings in number i, from the highest place down."""
 
     def __init__(self, mappings: Sequence[Mapping1D]) -> None:
-        self.sizes = [max(int(mapping.codes.max(initial=0)), mapping.null) + 1 for mapping in mappings]
+        self.lowest = [min(int(mapping.codes.min(initial=0)), mapping.null, 0) for mapping in mappings]
+        highest = [max(int(mapping.codes.max(initial=0)), mapping.null) for mapping in mappings]
+        self.sizes = [high - low + 1 for low, high in zip(self.lowest, highest, strict=True)]
         self.strides = [1] * len(mappings)
         self.keys: list[list[int]] = [[]]
         for j, size in enumerate(self.sizes):
@@ -38,7 +40,8 @@ class Packing:
         """Codes, a row for each row of an Arrow table of numbers."""
         codes = np.empty((len(found), len(self.sizes)), np.int32)
         for name, held in zip(self.names, self.keys, strict=True):
-            rest = np.asarray(found[name].to_numpy(), np.int64)
+            rest = np.asarray(found[name].to_numpy(), np.int64) - sum(self.lowest[j] * self.strides[j] for j in held)
             for j in held:
-                codes[:, j], rest = np.divmod(rest, self.strides[j])
+                place, rest = np.divmod(rest, self.strides[j])
+                codes[:, j] = place + self.lowest[j]
         return codes

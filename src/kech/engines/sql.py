@@ -250,12 +250,14 @@ class SqlEngine(ABC):
         also = "".join(f", {cell} AS {name}" for name, cell in cells.items())
         columns = [o.source for i, o in enumerate(outputs) if o.source is not None and i not in lists]
         weights = self._get(f"SELECT n FROM {self._named('points')} ORDER BY p", "publishing")
+        told = ", ".join(f"{cell} AS {self.dialect.quote(outputs[int(cell[1:])].name)}" for cell in cells)
         stream = self._stream(
-            f"""SELECT {", ".join(["CAST(points.p AS INTEGER) AS p", *cells])}
+            f"""SELECT CAST(points.p AS INTEGER) AS p{told and ", " + told}
             FROM ({self._coded_rows(mappings, also, columns)}) AS coded JOIN {self._named("points")} AS points ON {same}
             ORDER BY {self.dialect.secret("coded.r")}"""
-        )
-        return dealt(stream, Dealer(shares, as_array(weights, "n", np.int64)), outputs, lists)
+        )  # refusals on the way name columns of the table
+        named = renamed(stream, ["p", *cells])
+        return dealt(named, Dealer(shares, as_array(weights, "n", np.int64)), outputs, lists)
 
     def _hashed(self, cells: Mapping[str, tuple[str, str, str]], source: str) -> tuple[int, ...]:
         """Rows, and twice the sum of a hash of each row; for each column its cell, its type and what it holds.
@@ -426,3 +428,9 @@ def as_array(found: Any, name: str, kind: Any) -> NDArray[Any]:
 def stacked(found: Any, axes: int) -> NDArray[np.int32]:
     """Code columns as one matrix."""
     return np.ascontiguousarray(np.stack([as_array(found, f"q{j}", np.int32) for j in range(axes)], axis=1))
+
+
+def renamed(stream: Any, names: Sequence[str]) -> Any:
+    """The columns of a stream under other names."""
+    schema = pa.schema([field.with_name(name) for field, name in zip(stream.schema, names, strict=True)])
+    return pa.RecordBatchReader.from_batches(schema, (pa.record_batch(b.columns, schema=schema) for b in stream))
