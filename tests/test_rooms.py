@@ -20,9 +20,9 @@ from kech._kernels import Widths
 from kech.axes import build_tree_axis
 from kech.certificate import cells as certificate_cells
 from kech.certificate import check_certificate, check_table, make_certificate
-from kech.certificate.claims import with_suppressed
+from kech.certificate.claims import broken_goals, with_suppressed
 from kech.certificate.document import check_goals
-from kech.certificate.models import model_figures
+from kech.certificate.models import MODELS, model_figures
 from kech.databases import find_address
 from kech.demo import nine_rows
 from kech.errors import AlreadyReleased, BadCertificate, BadOption, BadTarget, ClaimBroken, GoalNotMet, UnreadableFile
@@ -404,6 +404,12 @@ def test_a_notebook_shows_the_figures_of_the_certificate(k, suppressed, loss):
         shown = kech.make_release(read, k=k, suppress=0.25, cut="minimal", grid="exact")._repr_html_()
     cells = re.findall("<td[^>]*>([^<]*)</td>", shown)
     assert cells == ["columns", "a", "loss", loss, "suppressed", suppressed]
+
+
+def test_an_l_of_no_kind_counts_values():
+    figures = {name: {"s": None} for name in MODELS} | {"l": {"s": 2}}
+    assert broken_goals({"l": 3}, figures) == ["l of 's': asked 3, found 2"]
+    assert broken_goals({"l": 2}, figures) == []
 
 
 def test_one_row_left_out_loses_everything_too():
