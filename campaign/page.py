@@ -58,8 +58,8 @@ USUAL = {"name", "cases", "faults", "losses", "lost", "seconds", "commit", "date
 SURVIVORS = """
 ## Survivors
 
-Changes that no test noticed, and why nobody could: nothing that a user sees changes. Where that is not known, it is
-lost. Lines are those of the kech above.
+Changes that no test noticed, and why nobody could: nothing that a user sees changes. Others are lost. Lines are those
+of the kech above.
 
 | room | line | change | why nobody notices |
 |---|---|---|---|

@@ -1,4 +1,5 @@
 import csv
+from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
 
@@ -48,6 +49,36 @@ def label_of(axis, lo, hi):
 
 def width_of(axis, lo, hi):
     return float(axis.widths(np.array([lo]), np.array([hi]))[0])
+
+
+# Edges of the definitions
+
+
+def test_a_boundary_that_hides_k_rows_is_published_for_k_and_not_beyond():
+    axis = replace(line(range(40), 10), hides=np.array([3, 5, 4]), span=None)
+    assert axis.values == 4
+    assert [axis.at(k).cells[0].tolist() for k in (3, 4, 5, 6)] == [
+        [0, 1, 2, 3],
+        [0, 0, 2, 3],
+        [0, 0, 2, 2],
+        [0, 0, 0, 0],
+    ]
+    edges = axis.low[1:]
+    assert axis.at(4).domain == replace(axis, low=np.array([-np.inf, *edges[1:]]), hides=np.array([9, 9])).domain
+
+
+def test_missing_cells_alone_lose_nothing():
+    axis = line([1, 2], "exact", has_null=True)
+    assert axis.all_lost(np.array([2, 1, 0]), np.array([2, 2, 1])).tolist() == [False, True, False]
+    assert [width_of(axis, *at) for at in ((2, 2), (1, 2), (0, 1))] == [0, 1, 1]
+
+
+def test_lengths_are_counted_in_the_unit_of_the_data_or_in_microseconds():
+    numbers, dates = line([0, 2, 6], "exact"), line([0, 2, 6], "exact", is_date=True)
+    assert replace(numbers, unit=2.0).in_units(np.array([4.0])).tolist() == [2]
+    assert replace(dates, unit=2.0).in_units(np.array([4.0])).tolist() == [2]
+    assert replace(numbers, unit=0.0).in_units(np.array([4.0])).tolist() == [4]
+    assert replace(dates, unit=0.0).in_units(np.array([4.0])).tolist() == [4e6]
 
 
 # The paper's nine rows

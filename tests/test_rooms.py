@@ -20,9 +20,9 @@ from kech._kernels import Widths
 from kech.axes import build_tree_axis
 from kech.certificate import cells as certificate_cells
 from kech.certificate import check_certificate, check_table, make_certificate
-from kech.certificate.claims import with_suppressed
+from kech.certificate.claims import broken_goals, with_suppressed
 from kech.certificate.document import check_goals
-from kech.certificate.models import model_figures
+from kech.certificate.models import MODELS, model_figures
 from kech.databases import find_address
 from kech.demo import nine_rows
 from kech.errors import AlreadyReleased, BadCertificate, BadOption, BadTarget, ClaimBroken, GoalNotMet, UnreadableFile
@@ -31,7 +31,7 @@ from kech.ledger import open_ledger
 from kech.levels import build_levels
 from kech.partition import build_partition, deal, tally_secrets
 from kech.points import build_points
-from kech.release import asked, check_elsewhere, chosen
+from kech.release import as_json, asked, check_elsewhere, chosen
 
 PLACES = {0: ["oslo", "bergen", "rome"], 1: ["north", "north", "south"], 2: ["all"] * 3}
 
@@ -406,6 +406,12 @@ def test_a_notebook_shows_the_figures_of_the_certificate(k, suppressed, loss):
     assert cells == ["columns", "a", "loss", loss, "suppressed", suppressed]
 
 
+def test_an_l_of_no_kind_counts_values():
+    figures = {name: {"s": None} for name in MODELS} | {"l": {"s": 2}}
+    assert broken_goals({"l": 3}, figures) == ["l of 's': asked 3, found 2"]
+    assert broken_goals({"l": 2}, figures) == []
+
+
 def test_one_row_left_out_loses_everything_too():
     """No release says 1, but a certificate that others wrote may."""
     figures = {"rows": 9, "loss": 0.5, "loss_per_column": {"a": 0.5}}
@@ -498,6 +504,10 @@ def test_a_release_is_no_source_until_it_is_edited(nine, tmp_path):
     path.write_text(path.read_text("utf-8") + "5,5,5\n", "utf-8")
     with kech.read_table(path, quasi_identifiers=["salary"]) as table:
         assert kech.make_release(table, k=3).partition.rows_in == 10
+
+
+def test_a_certificate_is_written_as_people_write():
+    assert as_json({"column": "Größe"}) == '{\n  "column": "Größe"\n}\n'
 
 
 def test_which_ledger_is_asked_and_what_a_reader_is_told_of_it():
