@@ -10,8 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kech._kernels import Urns
+from kech.databases.arrow import even
 from kech.engines import Output
 from kech.engines.dealing import Dealer, dealt, list_values
+from kech.errors import ResourceError
 
 
 def urns_of(*points):
@@ -112,7 +114,8 @@ def test_numbers_are_written_out():
     assert (found.type, found.to_pylist()) == (pa.int64(), [7, None, 5, 7])
 
 
-def test_rows_pass_one_batch_after_the_other():
+def test_rows_pass_one_batch_after_the_other(monkeypatch):
+    monkeypatch.setattr("kech.databases.arrow.SIZES", (5,))
     seen = []
 
     def batches():
@@ -123,10 +126,42 @@ def test_rows_pass_one_batch_after_the_other():
     stream = pa.RecordBatchReader.from_batches(pa.schema([("p", pa.int32()), ("o1", pa.int64())]), batches())
     dealer = Dealer(shares_of((0, 0, 20), (1, 1, 5)), np.array([20, 20]))
     lists = {0: list_values(pa.array(["low", None]))}
-    rows = dealt(stream, dealer, [Output("x", None, ["low", None]), Output("p", 1)], lists)
+    rows = dealt(stream, dealer, [Output("x", None, ["low", None]), Output("p", 1)], lists, 100)
     first = rows.read_next_batch()
     assert seen == [0]
     found = pa.Table.from_batches([first, *rows]).to_pydict()
     assert Counter(found["x"]) == {"low": 20, None: 5}
     assert {p for x, p in zip(found["x"], found["p"], strict=True) if x} == set(range(0, 40, 2))
     assert all(p % 2 for x, p in zip(found["x"], found["p"], strict=True) if x is None)
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 9), max_size=9), st.integers(1, 4), st.integers(1, 9))
+def test_batches_become_even_and_no_row_moves(sizes, small, times):
+    starts = np.cumsum([0, *sizes])
+    batches = [pa.record_batch({"x": np.arange(start, start + n)}) for start, n in zip(starts, sizes, strict=False)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kech.databases.arrow.SIZES", (small * times, small))
+        patch.setattr("kech.databases.arrow.AT_ONCE", small * times * 8)
+        found = list(even(batches))
+    assert [x for batch in found for x in batch["x"].to_pylist()] == list(range(sum(sizes)))
+    assert {len(batch) for batch in found[:-1]} <= {small * times}
+    assert sum(sizes) == 0 or 0 < len(found[-1]) <= small * times
+
+
+def test_wide_rows_are_published_fewer_at_a_time():
+    def first(text, most=100_000):
+        return len(next(even((pa.record_batch({"x": [text] * 500}) for _ in range(300)), most)))
+
+    assert (first("x"), first("x" * 5_000)) == (100_000, 10_000)
+    assert (first("x", 99_999), first("x", 20)) == (10_000, 1_000)
+
+
+def test_texts_that_no_batch_can_hold_are_refused(monkeypatch):
+    def too_long(_):
+        raise pa.ArrowInvalid("offset overflow at CANARY")
+
+    monkeypatch.setattr("kech.databases.arrow.pa.concat_batches", too_long)
+    with pytest.raises(ResourceError) as refusal:
+        list(even([pa.record_batch({"x": ["CANARY"] * 600})] * 2))
+    assert "CANARY" not in str(refusal.value)

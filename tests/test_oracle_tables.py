@@ -181,7 +181,7 @@ def secret_key(cell, case):
 def secret_order(case, secrets):
     """The values of the sensitive column in their order, what is missing first; None if they have no order."""
     kind = case.table.schema.field("s").type
-    if "s" not in case.axes and (pa.types.is_string(kind) or pa.types.is_boolean(kind)):
+    if "s" not in case.axes and (pa.types.is_string(kind) or pa.types.is_boolean(kind) or pa.types.is_null(kind)):
         return None
     place = {value: i for i, value in enumerate(case.axes.get("s", sorted(set(secrets) - {None})))}
     return sorted(set(secrets), key=lambda value: place.get(value, -1))

@@ -33,6 +33,24 @@ def test_the_place_of_a_row_in_the_file_does_not_tell_how_it_was_dealt():
     assert min(places) < 0.4
 
 
+def test_row_groups_do_not_tell_how_many_rows_were_suppressed(tmp_path, monkeypatch):
+    """They were the batches of the engine without its rows of nobody: all but those were of a known size."""
+    monkeypatch.setattr("kech.databases.arrow.SIZES", (50,))
+    stream = DuckDBEngine._stream
+    monkeypatch.setattr(
+        DuckDBEngine, "_stream", lambda self, query: stream(self, query).read_all().to_reader(max_chunksize=40)
+    )
+    table = pa.table({"job": [*"abcd"] * 60 + ["zz"] * 2, "age": [20, 30] * 121})
+    with kech.read_table(table, quasi_identifiers=["job", "age"], axes={"job": "star"}) as held:
+        release = kech.make_release(held, k=5, cut="domain", suppress=0.01)
+        assert release.partition.suppressed == 2
+        release.write(tmp_path / "out.parquet", ledger=False)
+        assert [len(batch) for batch in release.batches(for_csv=True)] == [50, 50, 50, 50, 40]
+    with pq.ParquetFile(tmp_path / "out.parquet") as file:
+        groups = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
+    assert groups == [50, 50, 50, 50, 40]
+
+
 def test_rows_lost_on_the_way_are_never_certified(tmp_path, monkeypatch):
     publish = DuckDBEngine.publish
 

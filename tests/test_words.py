@@ -1,6 +1,7 @@
 """Words and packing: texts held once, rows as numbers, and nothing that can be seen from outside changes."""
 
 from collections import Counter
+from time import process_time
 
 import numpy as np
 import pyarrow as pa
@@ -8,10 +9,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import kech
+from kech._kernels import Words
 from kech.engines import Mapping1D, duckdb, words
 from kech.engines.duckdb import DuckDBEngine
 from kech.engines.packing import LARGEST, Packing
 from kech.engines.words import Numbering
+from kech.errors import KechError
 
 pytestmark = pytest.mark.usefixtures("temporary")
 unhurried = settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -122,3 +126,64 @@ def test_rows_that_take_several_numbers_are_grouped(rng=np.random.default_rng(7)
     assert dict(zip(map(tuple, codes.tolist()), rows.tolist(), strict=True)) == wanted
     assert codes.tolist() == sorted(codes.tolist())
     engine.close()
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"), [(1 << 28, [6, 40, 9]), (100, [6, 40, 2, 7]), (1, [1, 2, 3, 40, 1, 1, 7])]
+)
+@pytest.mark.parametrize("kind", [pa.string(), pa.string_view()])
+def test_batches_are_gathered_by_rows_and_by_bytes(monkeypatch, most, expected, kind):
+    """Found by review: texts of many batches, each of which fits, were more than Arrow holds in one."""
+    monkeypatch.setattr(duckdb, "GATHERED", most)
+    batches = [pa.record_batch({"x": pa.array(["abcdefgh"] * n, kind)}) for n in (1, 2, 3, 40, 1, 1, 7)]
+    assert [len(piece) for piece in duckdb.gathered(batches, 6)] == expected
+
+
+class Counted:
+    """A batch that knows how often its rows were counted."""
+
+    nbytes = asked = 0
+
+    def __len__(self):
+        self.asked += 1
+        return 1
+
+
+def test_a_batch_is_looked_at_once_however_many_are_gathered(monkeypatch):
+    """Found by review: all that were held were counted again at each that came."""
+    monkeypatch.setattr(duckdb, "together", len)
+    batches = [Counted() for _ in range(100)]
+    assert list(duckdb.gathered(batches, 1_000)) == [100]
+    assert {batch.asked for batch in batches} == {1}
+
+
+def test_what_arrow_cannot_gather_is_a_refusal(monkeypatch):
+    def too_long(_):
+        raise pa.ArrowInvalid("offset overflow at CANARY")
+
+    monkeypatch.setattr("kech.databases.arrow.pa.concat_batches", too_long)
+    piece = pa.table({"a": ["CANARY"] * 4})
+    with pytest.raises(KechError) as refusal:
+        kech.read_table(pa.concat_tables([piece, piece]), quasi_identifiers=["a"])
+    assert "CANARY" not in str(refusal.value)
+
+
+def test_nobody_can_choose_texts_that_meet_at_one_place():
+    """Found by review: these bits cancelled each other in the lower half of an unkeyed hash."""
+    numbers = np.arange(1 << 15, dtype=np.uint64)
+    chosen = numbers << np.uint64(49) | numbers << np.uint64(17)
+    plain = np.random.default_rng(1).permutation(1 << 15).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    ends = np.arange((1 << 15) + 1, dtype=np.int32) * 8
+    spent = {}
+    for name, texts in {"plain": plain, "chosen": chosen}.items():
+        start = process_time()
+        found = Words().number(np.empty(0, np.uint8), 0, ends, texts.view(np.uint8))
+        spent[name] = process_time() - start
+        assert np.array_equal(found, numbers + 1)
+    assert spent["chosen"] < 20 * max(spent["plain"], 0.002)
+
+
+def test_numbers_are_by_arrival():
+    (found,) = Numbering([0], 1).number([pa.record_batch({"c0": [str(i * i % 97) for i in range(500)]})])
+    seen = {}
+    assert found["k0"].to_pylist() == [seen.setdefault(i * i % 97, len(seen) + 1) for i in range(500)]

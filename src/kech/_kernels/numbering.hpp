@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <random>
 #include <vector>
 
 namespace kech {
@@ -66,20 +67,42 @@ class Words {
         return word;
     }
 
-    static std::uint64_t stir(std::uint64_t word) {
-        word = (word ^ (word >> 32)) * 0xd6e8feb86659fd93ull;
-        return word ^ (word >> 29);
+    // Drawn once a process: who does not know them cannot choose texts that meet at one place.
+    struct Secret {
+        std::uint64_t start, factor;
+    };
+
+    static Secret draw() {
+        std::random_device chance;
+        auto word = [&] { return static_cast<std::uint64_t>(chance()) << 32 | (chance() & 0xffffffffu); };
+        std::uint64_t start = word();
+        return {start, word() | 1};
     }
 
-    static std::uint64_t mixed(const char* text, std::size_t length) {
-        std::uint64_t hash = stir(length + 0x9e3779b97f4a7c15ull);
-        for (; length > 8; text += 8, length -= 8) hash = stir(hash ^ read(text, 8));
-        if (length == 8) return stir(hash ^ read(text, 8));
-        if (length >= 4) return stir(hash ^ (read(text, 4) << 32 | read(text + length - 4, 4)));
-        for (std::size_t i = 0; i < length; ++i) hash = hash * 257 + static_cast<unsigned char>(text[i]);
-        return stir(hash);
+    static const Secret& secret() {
+        static const Secret drawn = draw();
+        return drawn;
     }
 
+    // Both halves of the product with a secret number, of which the upper one depends on every bit.
+    static std::uint64_t stir(std::uint64_t word, std::uint64_t factor) {
+        __extension__ using Wide = unsigned __int128;
+        Wide product = static_cast<Wide>(word) * factor;
+        return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+    }
+
+    std::uint64_t mixed(const char* text, std::size_t length) const {
+        auto [hash, factor] = secret_;
+        hash = stir(hash + length, factor);
+        for (; length > 8; text += 8, length -= 8) hash = stir(hash ^ read(text, 8), factor);
+        if (length == 8) return stir(hash ^ read(text, 8), factor);
+        if (length >= 4) return stir(hash ^ (read(text, 4) << 32 | read(text + length - 4, 4)), factor);
+        std::uint64_t few = 0;
+        for (std::size_t i = 0; i < length; ++i) few = few << 8 | static_cast<unsigned char>(text[i]);
+        return stir(hash ^ few, factor);
+    }
+
+    const Secret secret_ = secret();
     std::vector<std::int64_t> ends_{0};  // where each text ends; those before it, from 0
     std::vector<char> letters_;
     std::vector<Place> places_;

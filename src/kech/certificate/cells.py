@@ -26,6 +26,9 @@ ROWS_AT_ONCE, ROWS_TOGETHER = 100_000, 1_000_000  # of a Parquet file that are r
 BLOCK = 1 << 16  # bytes of a CSV file that are read at once
 LINES = 200_000  # different ones of a CSV file that may be held, or this many for each combination of cells:
 FOR_EACH = 4
+LETTERS = 1 << 25  # bytes of lines that may be held
+LINES_AT_ONCE = 1_000  # that are split into cells
+REPEATED = 2  # lines that are there less often, on average, had better be read one by one
 LARGEST = 2**62
 
 
@@ -101,7 +104,7 @@ def _open_csv(path: Path, delimiter: str) -> TextTable:
     def groups(names: Sequence[str]) -> Counts:
         try:
             return _count_lines(path, delimiter, columns, names)
-        except csv.Error:  # a row is more than a line, or something is wrong with it
+        except csv.Error:  # a row is more than a line, hardly any is repeated, or something is wrong with one
             counts: Counts = Counter()
             for batch in batches(names):
                 counts.update(zip(*batch, strict=True))
@@ -118,23 +121,34 @@ def _count_lines(path: Path, delimiter: str, columns: Sequence[str], names: Sequ
     with _reading(path), path.open("rb") as file:
         _split([file.readline().removeprefix(BOM_UTF8)], delimiter)  # the header is one line too
         for lines in _alike(file, counts):
-            for cells, rows in zip(_split(lines, delimiter), lines.values(), strict=True):
-                if len(cells) != len(columns):
-                    raise csv.Error
-                counts[tuple([known.setdefault(cells[i], cells[i]) for i in places])] += rows
+            rest = iter(lines.items())
+            while part := dict(islice(rest, LINES_AT_ONCE)):
+                for cells, rows in zip(_split(part, delimiter), part.values(), strict=True):
+                    if len(cells) != len(columns):
+                        raise csv.Error
+                    counts[tuple([known.setdefault(cells[i], cells[i]) for i in places])] += rows
     return counts
 
 
 def _alike(file: BinaryIO, found: Counts) -> Iterator[Counter[bytes]]:
-    """Lines and how often each is there, all or some at a time: no more than there is room for beside what is found."""
+    """Lines and how often each is there, all or some at a time: no more than there is room for beside what is found.
+
+    csv.Error where a line is too long, or too few are repeated for this to be worth while.
+    """
     lines: Counter[bytes] = Counter()
-    rest = b""
+    rest, rows, letters = b"", 0, 0
     while block := file.read(BLOCK):
         *whole, rest = (rest + block).split(b"\n")
+        known, rows = len(lines), rows + len(whole)
         lines.update(whole)
-        if len(lines) > max(LINES, FOR_EACH * len(found)):
+        letters += sum(map(len, islice(reversed(lines), len(lines) - known)))  # of the new ones
+        if len(rest) > LETTERS:
+            raise csv.Error
+        if len(lines) > max(LINES, FOR_EACH * len(found)) or letters > LETTERS:
+            if rows < REPEATED * len(lines):
+                raise csv.Error
             yield lines
-            lines = Counter()
+            lines, rows, letters = Counter(), 0, 0
     lines.update([rest] if rest else [])
     yield lines
 

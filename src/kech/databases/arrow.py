@@ -1,10 +1,14 @@
-"""Arrow types that every database knows; others are turned into them where nothing is lost."""
+"""Arrow types that every database knows; others are turned into them where nothing is lost.  Batches of one size."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from kech.errors import BadColumns
+from kech.errors import BadColumns, ResourceError
+
+SIZES = (100_000, 10_000, 1_000)  # rows of a published batch: the first of them whose rows are likely to fit into
+AT_ONCE = 1 << 26  # bytes
 
 
 def plain_type(field: Any, path: object) -> Any:
@@ -41,3 +45,38 @@ def as_plain(batch: Any, path: object) -> Any:
         except pa.ArrowException:
             raise BadColumns(path, f"column {field.name!r} holds values finer than a database keeps.") from None
     return pa.record_batch(columns, names=batch.schema.names)
+
+
+def even(batches: Iterable[Any], most: int = SIZES[0]) -> Iterator[Any]:
+    """The same rows in batches of one size, but for the last: where they were parted before tells of rows left out.
+
+    The size follows from the first of the rows alone, and from how many there is memory for.
+    """
+    held: list[Any] = []
+    count, size = 0, 0
+    for batch in batches:
+        held.append(batch)
+        count += len(batch)
+        if not size and count >= SIZES[-1]:
+            size = fitting(together(held).slice(0, SIZES[-1]), most)
+        while size and count >= size:
+            whole = together(held)
+            yield whole.slice(0, size)
+            held, count = [whole.slice(size)], count - size
+    if count:
+        yield together(held)
+
+
+def fitting(sample: Any, most: int) -> int:
+    """How many rows like these are a batch."""
+    most = min(most, AT_ONCE * len(sample) // max(sample.nbytes, 1))
+    return next((size for size in SIZES if size <= most), SIZES[-1])
+
+
+def together(batches: Sequence[Any]) -> Any:
+    """Batches as one."""
+    try:
+        return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+    except pa.ArrowException:
+        reason = "The texts of neighbouring rows are too long to be held together."
+        raise ResourceError(f"{reason} Shorten them, or leave their column out.") from None

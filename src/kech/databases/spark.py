@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from kech.databases.address import Address
-from kech.databases.arrow import as_plain, plain_type
+from kech.databases.arrow import as_plain, even, plain_type
 from kech.databases.text import GUARDED, LOGGED, LOGS, MARK
 from kech.errors import BadOption, BadTarget, MissingExtra, NoSuchTable, ResourceError, UnreadableFile
 
@@ -144,6 +144,9 @@ class SparkRows:
 
     def __iter__(self) -> Iterator[Any]:
         """A partition after the other, so that the driver never holds all rows."""
+        return even(self._parts())
+
+    def _parts(self) -> Iterator[Any]:
         with refusals("publishing"):
             for part in range(self.frame.rdd.getNumPartitions()):
                 found = self.frame.where(sf.spark_partition_id() == part).toArrow()

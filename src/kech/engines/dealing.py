@@ -5,7 +5,7 @@ Out: batches as they are published.
 """
 
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from kech._kernels import Urns
+from kech.databases.arrow import even
 from kech.engines import Output
 
 Ints = NDArray[np.int64]
@@ -90,22 +91,29 @@ def list_values(values: Any) -> Listed:
     return Listed(coded.dictionary.take(order), place[coded.indices.fill_null(len(order)).to_numpy()])
 
 
-def dealt(stream: Any, dealer: Dealer, outputs: Sequence[Output], lists: Mapping[int, Listed]) -> Any:
-    """Rows as they are published: columns of the stream are p, and o<i> for each output that is no label.
+def dealt(stream: Any, dealer: Dealer, outputs: Sequence[Output], lists: Mapping[int, Listed], most: int) -> Any:
+    """Rows as they are published, so many at a time at most: columns of the stream are p, and o<i> for each output
+    that is no label.
 
     What is listed stands there as a number, and labels have the numbers of the classes.
     """
     kinds = [lists[i].kind if i in lists else stream.schema.field(f"o{i}").type for i in range(len(outputs))]
     schema = pa.schema([pa.field(output.name, kind) for output, kind in zip(outputs, kinds, strict=True)])
-    return pa.RecordBatchReader.from_batches(schema, _dealt(stream, dealer, schema, lists))
+    return pa.RecordBatchReader.from_batches(schema, _dealt(even(_published(stream, dealer), most), schema, lists))
 
 
-def _dealt(stream: Any, dealer: Dealer, schema: Any, lists: Mapping[int, Listed]) -> Iterator[Any]:
-    for batch in stream:
-        classes = dealer.deal(batch.column("p").to_numpy().astype(np.int64))
-        published = classes != NOBODY
-        rows = batch if published.all() else batch.filter(pa.array(published))
+def _dealt(batches: Iterable[Any], schema: Any, lists: Mapping[int, Listed]) -> Iterator[Any]:
+    for rows in batches:
         cells: dict[str, Any] = dict(zip(rows.schema.names, rows.columns, strict=True))
-        found = {i: cells[f"o{i}"].to_numpy() if f"o{i}" in cells else classes[published] for i in lists}
+        found = {i: cells.get(f"o{i}", cells["class"]).to_numpy() for i in lists}
         columns = [lists[i].of(found[i]) if i in lists else cells[f"o{i}"] for i in range(len(schema))]
         yield pa.record_batch(columns, schema=schema)
+
+
+def _published(stream: Any, dealer: Dealer) -> Iterator[Any]:
+    """Rows with their classes, without those of nobody."""
+    for batch in stream:
+        classes = dealer.deal(batch.column("p").to_numpy().astype(np.int64))
+        rows = pa.record_batch([*batch.columns, pa.array(classes)], names=[*batch.schema.names, "class"])
+        published = classes != NOBODY
+        yield rows if published.all() else rows.filter(pa.array(published))

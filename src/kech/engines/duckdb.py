@@ -15,6 +15,7 @@ import pyarrow as pa
 from duckdb.func import PythonUDFType
 
 from kech.databases.address import Address
+from kech.databases.arrow import together
 from kech.engines import Output
 from kech.engines.dealing import Listed, list_values
 from kech.engines.dialect import Dialect
@@ -27,6 +28,7 @@ SHARE = 0.3  # of the memory that is allowed; points, classes and the interprete
 A_THREAD = 250_000_000  # bytes of memory for each thread: with less, DuckDB cannot even spill
 MOST_THREADS = 256
 PIECE, A_ROW = 122_880, 10_000  # rows that DuckDB keeps together, and bytes of memory for each that is on its way
+GATHERED = 1 << 28  # bytes of small batches that are put together
 NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BIGNUM)$")
 DATE_TYPES = re.compile(r"(DATE|TIMESTAMP.*)$")
 SAME_IN_ARROW = re.compile(r"(U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|VARCHAR|BOOLEAN|DATE|TIMESTAMP)$")
@@ -111,7 +113,7 @@ class DuckDBEngine(SqlEngine):
         types = self._types("SELECT * FROM incoming")
         self.connection.unregister("incoming")
         with readable(path):
-            self._number(self._batches(pick(batches, schema), "reading the table"), types)
+            self._number(pick(batches, schema), types)
         self._ready(nulls)
 
     def _check_type(self, field: Any, path: object) -> None:
@@ -180,7 +182,7 @@ class DuckDBEngine(SqlEngine):
         self._numbered = {i: numbering.kind(i) for i in numbering.words}
         cells = ", ".join(f"k{i} UTINYINT" if i in self._numbered else f"c{i} {t}" for i, t in types.items())
         self._run(f"CREATE OR REPLACE TABLE source ({cells})", "reading the table")
-        for piece in numbering.number(gathered(batches, self._piece)):
+        for piece in numbering.number(self._batches(gathered(batches, self._piece), "reading the table")):
             for i in list(self._numbered):
                 self._widen(i, numbering)
             self.connection.register("incoming", piece)
@@ -342,15 +344,20 @@ def pick(batches: Any, schema: Any) -> Iterator[Any]:
 
 
 def gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
-    """Small batches together, so that each has about so many rows."""
+    """Small batches together, so that each has about so many rows, and no more bytes than can be held at once."""
     held: list[Any] = []
+    count = size = 0
     for batch in batches:
+        if held and size + batch.nbytes > GATHERED:
+            yield together(held)
+            held, count, size = [], 0, 0
         held.append(batch)
-        if sum(map(len, held)) >= rows:
-            yield pa.concat_batches(held)
-            held = []
+        count, size = count + len(batch), size + batch.nbytes
+        if count >= rows:
+            yield together(held)
+            held, count, size = [], 0, 0
     if held:
-        yield pa.concat_batches(held)
+        yield together(held)
 
 
 def changed(path: Path, before: os.stat_result) -> bool:

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from kech.databases.arrow import SIZES
 from kech.engines import ColumnFacts, Mapping1D, Output
 from kech.engines.dealing import Dealer, Listed, dealt, list_values
 from kech.engines.dialect import (
@@ -48,6 +49,7 @@ class SqlEngine(ABC):
     def __init__(self) -> None:
         self.types: dict[int, str] = {}
         self.prefix = ""
+        self._piece = SIZES[0]  # rows that may be on their way at a time
         self._whole: Self | None = None  # of what is left of a table, which keeps it open
         self._made: dict[str, str] = {}  # name and kind of what this engine keeps
         self._garbage: dict[str, str] = {}  # the same of engines that are gone
@@ -257,7 +259,7 @@ class SqlEngine(ABC):
             ORDER BY {self.dialect.secret("coded.r")}"""
         )  # refusals on the way name columns of the table
         named = renamed(stream, ["p", *cells])
-        return dealt(named, Dealer(shares, as_array(weights, "n", np.int64)), outputs, lists)
+        return dealt(named, Dealer(shares, as_array(weights, "n", np.int64)), outputs, lists, self._piece)
 
     def _hashed(self, cells: Mapping[str, tuple[str, str, str]], source: str) -> tuple[int, ...]:
         """Rows, and twice the sum of a hash of each row; for each column its cell, its type and what it holds.
