@@ -174,7 +174,19 @@ def test_goals_up_to_their_limits():
             check_goals("goals", goals)
 
 
-@pytest.mark.parametrize(("place", "value"), [("certificate", 2), ("parameters.k", "3"), ("claims.goals", [])])
+@pytest.mark.parametrize("kind", ["distinct", "entropy"])
+def test_a_kind_of_l_is_known_with_c_and_without(kind):
+    check_goals("goals", {"l": 2, "l_kind": kind})
+    check_goals("goals", {"l": 2, "l_kind": kind, "c": 1})
+
+
+VALUES = ([], {"salary": {"kind": "text", "order": [1]}}, {"salary": {"kind": "odd"}})
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [("certificate", 2), ("parameters.k", "3"), ("claims.goals", []), *(("values", value) for value in VALUES)],
+)
 def test_a_refused_certificate_is_told_where(nine, tmp_path, place, value):
     kech.make_release(nine, k=3).write(tmp_path / "t.csv", ledger=False)
     beside = tmp_path / "t.csv.certificate.json"
