@@ -162,13 +162,41 @@ def test_t_along_a_line_is_the_goal_where_it_was_asked(tmp_path, goals, says):
         assert str(caught.value).endswith(f"asked: {says}.")
 
 
+ZERO_RECURSIVE = {"l": 0, "l_kind": "recursive", "c": 1}
+
+
 def test_goals_up_to_their_limits():
     check_goals(
         "goals", {"l": 1, "l_kind": "recursive", "c": 0, "t": 0.0, "t_kind": "ordered", "alpha": 999_999_999_999_999}
     )
-    for goals in ({"t": 1e15}, {"alpha": -1e-9}, {"l": 0, "l_kind": "recursive", "c": 1}):
-        with pytest.raises(BadOption, match="malformed"):
+    for name, goals in {"t": {"t": 1e15}, "alpha": {"alpha": -1e-9}, "c": {"c": "1"}, "l": ZERO_RECURSIVE}.items():
+        with pytest.raises(BadOption, match=rf"goals\.{name}\b.*malformed"):
             check_goals("goals", goals)
+
+
+@pytest.mark.parametrize("kind", ["distinct", "entropy"])
+def test_a_kind_of_l_is_known_with_c_and_without(kind):
+    check_goals("goals", {"l": 2, "l_kind": kind})
+    check_goals("goals", {"l": 2, "l_kind": kind, "c": 1})
+
+
+VALUES = ([], {"salary": {"kind": "text", "order": [1]}}, {"salary": {"kind": "odd"}})
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [("certificate", 2), ("parameters.k", "3"), ("claims.goals", []), *(("values", value) for value in VALUES)],
+)
+def test_a_refused_certificate_is_told_where(nine, tmp_path, place, value):
+    kech.make_release(nine, k=3).write(tmp_path / "t.csv", ledger=False)
+    beside = tmp_path / "t.csv.certificate.json"
+    document = json.loads(beside.read_bytes())
+    *above, name = place.split(".")
+    (document[above[0]] if above else document)[name] = value
+    beside.write_text(json.dumps(document), "utf-8")
+    with pytest.raises(BadCertificate) as refusal:
+        check_certificate(tmp_path / "t.csv")
+    assert f"json': {place}: " in str(refusal.value)
 
 
 ENDS = {
