@@ -1110,6 +1110,17 @@ def test_long_lines_are_not_held_all_at_once(tmp_path, monkeypatch, times):
     assert peak < (6_000_000 if times == 1 else 1_500_000)  # a thousand rows that are read together, or lines
 
 
+def test_a_line_that_is_too_long_is_read_as_a_row(tmp_path, monkeypatch):
+    monkeypatch.setattr("kech.certificate.cells.LETTERS", 200)
+    monkeypatch.setattr("kech.certificate.cells.BLOCK", 50)
+    real, held = cells._split, []
+    monkeypatch.setattr("kech.certificate.cells._split", lambda lines, mark: held.append(lines) or real(lines, mark))
+    (tmp_path / "t.csv").write_text(f"c,note\n1,{'x' * 900}\n1,y\n2,y\n")
+
+    assert open_published(tmp_path / "t.csv").counted(["c"]) == {("1",): 2, ("2",): 1}
+    assert len(held) == 1  # the header
+
+
 def test_cells_that_one_number_cannot_hold_are_counted(tmp_path, monkeypatch):
     monkeypatch.setattr("kech.certificate.cells.LARGEST", 100)
     monkeypatch.setattr("kech.certificate.cells.ROWS_AT_ONCE", 70)
