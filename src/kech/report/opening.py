@@ -6,7 +6,7 @@ from typing import Any
 from kech.report.markup import Content, Markup, count, figure, join, name, paragraphs, percent, section, table, tag
 
 CUTS = {
-    "local": "every class is blurred only as much as its own rows need (local cut)",
+    "local": "every class is blurred for itself, as its own rows need (local cut)",
     "minimal": "the widest class is kept as narrow as the search could make it (minimal cut)",
     "domain": "all rows of a column are blurred to the same level (domain cut)",
     "regime": "classes are the connected components at one radius (regime cut)",
@@ -21,11 +21,12 @@ KINDS = {
 }
 WIDENED = "some labels are wider than their rows need, by chance"
 GRIDS = {
-    "auto": "round numbers that hide k rows or more of the table on either side; "
+    "auto": "round numbers or dates that hide k rows or more of the table on either side; "
     f"where steps are small, ends are moved outward by chance; {WIDENED}",
-    "loose": "round numbers that hide k rows or more of the table on either side; "
+    "loose": "round numbers or dates that hide k rows or more of the table on either side; "
     "where steps are small, ends are moved outward by chance",
-    "tight": "round numbers that hide k rows or more of the table on either side",
+    "tight": "round numbers or dates that hide k rows or more of the table on either side; "
+    "ends are not moved, so an end may be somebody's value",
     "exact": "values of the data themselves: an edge of an interval may be somebody's value",
 }
 MODELS: dict[str, tuple[str, str, str]] = {
