@@ -312,10 +312,10 @@ def build_axis(table: Table, column: str, grid: str | float, *, steps: bool = Fa
     kind = "text" if hierarchy is not None else table.kind(column)
     values, counts = table.engine.count_values(table.index(column), kind)
     step = check_grid(choice.grid if choice.grid is not None else grid)
+    step = "steps" if steps and step in HIDING else step
     if kind == "text":
         axis = text_axis(column, values, counts, has_null, choice, hierarchy, step)
     else:
-        step = "steps" if steps and step in HIDING else step
         axis = build_line_axis(column, values, counts, has_null, is_date=kind == "date", grid=step)
     return axis, Mapping1D(table.index(column), kind, values, axis.codes, max(axis.null, 0))
 
