@@ -10,7 +10,7 @@ import numpy as np
 from kech.engines import ColumnFacts, Mapping1D
 from kech.errors import BadOption, KechError
 from kech.grid import Ints
-from kech.hints import Hint, hint_at_codes, hint_at_dates, hint_at_far_rows, hint_at_text
+from kech.hints import Hint, as_words, hint_at_codes, hint_at_dates, hint_at_far_rows, hint_at_prefixes, hint_at_text
 from kech.points import build_axis
 from kech.rulers import Floats
 from kech.table import Table
@@ -124,7 +124,7 @@ def given_role(table: Table, column: str) -> tuple[str, str] | None:
 def guess_role(column: str, facts: ColumnFacts) -> tuple[str, str]:
     """A role with its reason; the user decides."""
     present = facts.rows - facts.nulls
-    words = re.sub(r"[^a-z0-9]+", "_", column.casefold()).strip("_")
+    words = as_words(column)
     for role, pattern in NAMED.items():
         if re.fullmatch(pattern, words):
             return role, "its name says so"
@@ -160,15 +160,23 @@ def count_bars(
     read = kind if kind in ("number", "date") else "text"
     values, counts = table.engine.count_values(table.index(column), read)
     if read == "text":
-        look = hint_at_dates if role == "identifier" else hint_at_text  # dates that all differ are no identifiers
-        hint = look(values) if column not in table.axes else None
-        return tuple(np.sort(counts)[::-1][:BARS].tolist()), hint
+        return tuple(np.sort(counts)[::-1][:BARS].tolist()), hint_at_values(table, column, role, values)
     known = np.isfinite(values)
     if not known.any():
         return (), None
     return step_bars(values[known], counts[known]), hint_at_line(
         table, column, kind, role, values[known], counts[known]
     )
+
+
+def hint_at_values(table: Table, column: str, role: str, values: Sequence[str]) -> Hint | None:
+    """What to say of a column of text; dates that all differ are no identifiers."""
+    if column in table.axes:
+        return None
+    if role == "identifier":
+        return hint_at_dates(values)
+    chosen = role != "quasi-identifier" or table.hierarchies is not None
+    return hint_at_text(values) or (None if chosen else hint_at_prefixes(column, values))
 
 
 def step_bars(values: Floats, counts: Ints) -> tuple[int, ...]:

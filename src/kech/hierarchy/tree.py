@@ -4,7 +4,7 @@ Leaves stand in depth-first order, so that any set of values is a range of codes
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import ne
@@ -154,21 +154,27 @@ def star_tree(values: Iterable[str]) -> GeneralizationTree:
 def looks_like_codes(values: Sequence[str]) -> bool:
     """Whether these are codes such as ZIP, whose prefixes mean something.
 
-    20 distinct values or more, of one or two lengths from 3 on, nearly all letters and digits, a digit in
-    each; and half of the shorter length is a prefix that, on average, two values or more share.
+    20 distinct values or more, written as codes; and half of the shorter length is a prefix that, on average, two
+    values or more share.
     """
     codes = set(values)
+    return len(codes) >= 20 and written_as_codes(codes) and 2 * len(half_prefixes(codes)) <= len(codes)
+
+
+def written_as_codes(codes: Collection[str]) -> bool:
+    """One or two lengths from 3 on, nearly all letters and digits, a digit in each."""
     lengths = {len(code) for code in codes}
-    if len(codes) < 20 or len(lengths) > 2 or min(lengths) < 3:
+    if not lengths or len(lengths) > 2 or min(lengths) < 3:
         return False
-    prefixes = {code[: min(lengths) // 2] for code in codes}
-    return 2 * len(prefixes) <= len(codes) and _mostly_alphanumeric(codes)
-
-
-def _mostly_alphanumeric(codes: set[str]) -> bool:
     characters = "".join(codes)
     plain = sum(map(str.isalnum, characters))
     return plain >= 0.8 * len(characters) and all(any(map(str.isdigit, code)) for code in codes)
+
+
+def half_prefixes(codes: Collection[str]) -> set[str]:
+    """The different beginnings of codes, half as long as the shortest."""
+    half = min(map(len, codes)) // 2
+    return {code[:half] for code in codes}
 
 
 def _quoted(label: str) -> str:
