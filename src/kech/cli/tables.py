@@ -170,7 +170,8 @@ def release(
         else:
             written = made.write(output, certificate, mapping=mapping, **past)
             found = made.told(output, written, certificate, mapping)
-    asked.show(found, screen.released)
+        unmoved = [axis["column"] for axis in made.axes if axis.get("grid") == "tight" and plan.release.cut != "domain"]
+    asked.show(found, partial(screen.released, unmoved=unmoved))
 
 
 @app.command
@@ -212,7 +213,8 @@ def verify(
     """
     given = kech.read_plan(plan) if plan else kech.Plan()
     (wanted or GoalOptions()).settle(given.release)
-    certified = certificate is not None or Path(f"{table}.certificate.json").exists()
+    beside = Path(f"{table}.certificate.json")
+    certified = certificate is not None or beside.exists()
     columns = split(qi) or (None if certified else given.roles.quasi_identifiers or None)
     goals = {name: getattr(given.release, name) for name in ("l", "l_kind", "c", "t", "t_kind", "alpha")}
     goals["k"] = k or given.release.k
@@ -231,7 +233,9 @@ def verify(
             population=people,
             **goals,
         )
-    screen.show({"file": str(find_address(table) or table), "holds": True, **figures}, json, screen.verified)
+    passed_over = str(beside) if columns and beside.exists() else None
+    found = {"file": str(find_address(table) or table), "holds": True, **figures, "passed_over": passed_over}
+    screen.show(found, json, screen.verified)
 
 
 @app.command
