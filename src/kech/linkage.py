@@ -221,6 +221,6 @@ def check_covers(linkage: Linkage, groups: Ints, found: Ints, option: str) -> No
     if short:
         raise BadOption(
             option,
-            f"{short} of {len(groups)} classes cover fewer of its rows than they hold: the released people are not all "
-            "in this table, or its values are written or read in another way; --plan says how it is read.",
+            f"{short:,} of {len(groups):,} classes cover fewer of its rows than they hold: the released people are not "
+            "all in this table, or its values are written or read in another way; --plan says how it is read.",
         )

@@ -213,8 +213,7 @@ def verify(
     """
     given = kech.read_plan(plan) if plan else kech.Plan()
     (wanted or GoalOptions()).settle(given.release)
-    beside = Path(f"{table}.certificate.json")
-    certified = certificate is not None or beside.exists()
+    certified = certificate is not None or Path(f"{table}.certificate.json").exists()
     columns = split(qi) or (None if certified else given.roles.quasi_identifiers or None)
     goals = {name: getattr(given.release, name) for name in ("l", "l_kind", "c", "t", "t_kind", "alpha")}
     goals["k"] = k or given.release.k
@@ -233,9 +232,7 @@ def verify(
             population=people,
             **goals,
         )
-    passed_over = str(beside) if columns and beside.exists() else None
-    found = {"file": str(find_address(table) or table), "holds": True, **figures, "passed_over": passed_over}
-    screen.show(found, json, screen.verified)
+    screen.show({"file": str(find_address(table) or table), "holds": True, **figures}, json, screen.verified)
 
 
 @app.command
