@@ -298,10 +298,15 @@ def code_secret(table: Table, column: str) -> tuple[Secret, Mapping1D]:
 def ranks_in(column: str, values: Sequence[str], order: Sequence[str]) -> Sequence[int]:
     """The place of each value in the order somebody gave; empty text has none."""
     rank = {text: i for i, text in enumerate(order)}
-    unknown = len(set(values) - {*order, ""})
-    if unknown:
-        raise BadHierarchy(f"order of {column}", None, f"{unknown} values of the column are missing from it.")
+    check_known(column, values, {*order, ""})
     return [rank.get(value, 0) for value in values]
+
+
+def check_known(column: str, values: Sequence[str], known: set[str]) -> None:
+    """An order that somebody gave holds every value of its column."""
+    if unknown := len(set(values) - known):
+        told = f"{unknown:,} values of the column are missing from it. Add each of them where it belongs."
+        raise BadHierarchy(f"order of {column}", None, told)
 
 
 def build_axis(table: Table, column: str, grid: str | float, *, steps: bool = False) -> tuple[Axis, Mapping1D]:
@@ -340,9 +345,7 @@ def text_axis(
     if hierarchy is not None:
         return build_tree_axis(column, values, read_hierarchy(hierarchy, column=column), has_null)
     if choice.kind == "ordinal":
-        unknown = len(set(values) - set(choice.order))
-        if unknown:
-            raise BadHierarchy(f"order of {column}", None, f"{unknown} values of the column are missing from it.")
+        check_known(column, values, set(choice.order))
         return build_rank_axis(column, values, choice.order, has_null, ordinal=True, grid=grid)
     if choice.kind == "star":
         return build_tree_axis(column, values, star_tree(values), has_null)
