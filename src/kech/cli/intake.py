@@ -284,7 +284,7 @@ def split(names: Sequence[str]) -> list[str]:
 def parse_ks(texts: Sequence[str]) -> list[int]:
     """Numbers and ranges such as 2-20."""
     try:
-        ends = [part.split("-") for part in split(texts)]
+        ends = [part.split("-", 1) for part in split(texts)]
         spans = [range(int(span[0]), int(span[-1]) + 1) for span in ends]
         count = sum(map(len, spans))
     except (ValueError, OverflowError):
