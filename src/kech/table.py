@@ -111,6 +111,11 @@ class Table:
         """The first rows of the loaded columns as text; PRIVATE."""
         return self.engine.head([self.index(name) for name in self.loaded], rows)
 
+    def text_codes(self, column: str) -> Mapping1D:
+        """A column as text: each distinct cell has a code, and NULL the one behind them."""
+        values, _ = self.engine.count_values(self.index(column), "text")
+        return Mapping1D(self.index(column), "text", values, np.arange(len(values), dtype=np.int32), len(values))
+
     def kind(self, column: str) -> str:
         """How a quasi-identifier is read: number, date or text; a doubtful column is refused with the row."""
         wish = self.axes.get(column, AxisChoice()).kind

@@ -1,6 +1,6 @@
 """Hierarchies: generalization trees, read from files or built from the values of a column."""
 
-from kech.hierarchy.reading import find_hierarchies, read_hierarchy
+from kech.hierarchy.reading import find_hierarchies, find_hierarchy, read_hierarchy
 from kech.hierarchy.tree import (
     GeneralizationTree,
     build_prefix_tree,
@@ -14,6 +14,7 @@ __all__ = [
     "GeneralizationTree",
     "build_prefix_tree",
     "find_hierarchies",
+    "find_hierarchy",
     "half_prefixes",
     "looks_like_codes",
     "read_hierarchy",
