@@ -96,7 +96,8 @@ class GeneralizationTree:
             raise BadTarget(target, "a hierarchy is written as .csv.")
         if not target.parent.is_dir():
             raise BadTarget(target, "its folder does not exist; create it first.")
-        write_text(target, "".join(";".join(map(_quoted, labels)) + "\n" for labels in self.paths))
+        lines = "".join(";".join(map(_quoted, labels)) + "\n" for labels in self.paths)
+        write_text(target, lines, private=True)  # its leaves are values of the table
 
     def _meeting_level(self, lo: int, hi: int) -> int:
         pairs = zip(self.paths[lo], self.paths[hi], strict=True)
