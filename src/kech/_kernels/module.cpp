@@ -298,8 +298,7 @@ static nb::tuple repair_classes(const Codes& codes, const Codes& secrets, const 
         Repair repair(codes.data(), secrets.data(), secrets.shape(1), widths, k, aims, split);
         found = repair.run(point.data(), group.data(), rows.data(), point.size(), apart);
     }
-    return nb::make_tuple(hand_over(std::move(found.point)), hand_over(std::move(found.group)),
-                          hand_over(std::move(found.rows)));
+    return hand_over(std::move(found));
 }
 
 static Out<std::uint32_t> number_words(Words& words, const In<std::uint8_t>& bits, std::size_t bit,
