@@ -1,11 +1,11 @@
 # Two commands: `make demo` and `make test`.  Everything lives in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-CAMPAIGN := crash fuzz determinism oracle soak load coverage mutation
+CAMPAIGN := crash race fuzz determinism oracle soak load coverage mutation
 SUITES := malformed canary
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test test-spark lint package bench memory docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN) $(SUITES) reliability
+.PHONY: demo test test-spark spark lint package bench memory docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN) $(SUITES) reliability
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -18,8 +18,9 @@ test: .venv/tested .venv-pycanon/installed lint
 # Where Java or pyspark cannot be had, that is said, and nothing is tested.
 ON_SPARK := .venv-spark/bin/python -m pytest -q tests/test_engines.py tests/test_databases.py tests/test_spark.py -k
 JAVA := $(if $(JAVA_HOME),$(JAVA_HOME)/bin/)java
+HAS_JAVA := $(JAVA) -version 2>&1 | grep -Eq 'version "(1[7-9]|[2-9][0-9])'
 test-spark:
-	@if ! $(JAVA) -version 2>&1 | grep -Eq 'version "(1[7-9]|[2-9][0-9])'; then \
+	@if ! $(HAS_JAVA); then \
 	  echo "Java 17 or newer is not installed: tests on Spark are skipped."; \
 	elif ! $(MAKE) -s .venv-spark/pyspark; then \
 	  echo "pyspark could not be installed: tests on Spark are skipped."; \
@@ -85,8 +86,7 @@ sanitize: .venv/tested
 	  -DCMAKE_CXX_FLAGS="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g"
 	$(BIN)/cmake --build $(SANITIZED)/build
 	cp $(SANITIZED)/build/_kernels*.so $(SANITIZED)/kech/
-	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
-	  $(BIN)/python tests/sanitized.py $(SANITIZED) $(addprefix tests/test_,local.py ordering.py bounds.py complexes.py zigzag.py)
+	CXX=$(CXX) $(BIN)/python -m campaign.sanitize $(SANITIZED) $(OPTIONS)
 
 # The peak memory of a release under --memory, in a process of its own; the figure is the last line.
 memory: .venv/tested
@@ -98,6 +98,12 @@ $(CAMPAIGN): .venv/tested
 
 $(SUITES): .venv/tested
 	$(BIN)/python -m campaign.suite $@
+
+# What `make determinism` compares with, where it can be had.
+determinism: spark
+spark:
+	@if ! $(HAS_JAVA); then echo "Java 17 or newer is not installed: Spark is left out."; \
+	else $(MAKE) -s .venv-spark/installed || echo "pyspark could not be installed: Spark is left out."; fi
 
 # docs/reliability.md from the figures of the last runs.
 reliability: .venv/tested

@@ -1,18 +1,22 @@
 """Large tables: a made-up town of 1M, 10M and 100M people, released on DuckDB, beside DuckDB's own GROUP BY and COPY.
 
-    python benchmarks/scale.py                       1M and 10M people, 4 and 8 quasi-identifiers: about 10 minutes
+    python benchmarks/scale.py                       1M and 10M people, 4 and 8 quasi-identifiers, Parquet and CSV
     python benchmarks/scale.py --people 1000000      a small run
     python benchmarks/scale.py --people 100000000    as large as the disk allows
 
-Every figure is of a process of its own, ours and DuckDB's in turn; the table goes to docs/scale.md.
+Where pyspark can be imported, the largest town of at most 10M people is released on Spark with two local threads too.
+Every figure is of a process of its own, ours and DuckDB's in turn; the tables go to docs/scale.md.
 """
 
 import argparse
 import json
+import os
 import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from shutil import disk_usage
 from time import monotonic, process_time
@@ -23,10 +27,13 @@ from kech.demo import DIAGNOSES, JOBS, SCHOOLING
 
 PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
 COLUMNS = ["age", "sex", "zip", "schooling", "moved_in", "job", "income", "household"]
-MEMORY, POINTS = "3GB", 200_000
-BYTES_A_ROW = 40  # of disk: source, release and what spills
+MEMORY, POINTS, EFFORT, K = "3GB", 200_000, "quick", 5
+MOST_ON_SPARK = 10_000_000  # people
+BYTES_A_ROW = 250  # of disk: sources and releases in both formats, and what spills
+TIMES = 10  # so often each row is repeated, to see whether a cut of equal points cares
 SEXES = {"female": 0.505, "male": 0.485, "other": 0.01}
 BEGIN, END = "<!-- scale: begin -->", "<!-- scale: end -->"
+SHOWN = ("points", "spectrum", "release", "verify")
 
 
 def main() -> None:
@@ -35,47 +42,109 @@ def main() -> None:
     parser.add_argument("--stage", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.stage:
-        print(json.dumps(STAGES[given.stage[0]](Path(given.stage[1]), COLUMNS[: int(given.stage[2])])))
+        name, town, columns = given.stage
+        print(json.dumps(STAGES[name](Path(town), COLUMNS[: int(columns)])))
         return
     lines = []
-    with tempfile.TemporaryDirectory() as folder:
-        for people in given.people:
-            if people * BYTES_A_ROW > disk_usage(folder).free:
-                print(f"{people:,} people: the disk is too small")
-                continue
-            town = write_town(people, Path(folder) / "town.parquet")
-            for columns in (4, 8):
-                lines.append(measure(people, town, columns))
-                print(lines[-1], flush=True)
+    for line in tables(given.people):
+        lines.append(line)
+        print(line, flush=True)
     text = PAGE.read_text("utf-8")
-    table = "\n".join([BEGIN, "", *HEAD, *lines, "", END])
+    table = "\n".join([BEGIN, "", *lines, "", END])
     PAGE.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: table, text, flags=re.S), "utf-8")
 
 
+def tables(sizes: list[int]) -> Iterator[str]:
+    """The tables of the page, line by line."""
+    with tempfile.TemporaryDirectory() as folder:
+        towns = [people for people in sizes if people * BYTES_A_ROW <= disk_usage(folder).free]
+        yield from [f"{people:,} people: the disk is too small.\n" for people in sizes if people not in towns]
+        yield from HEAD
+        for people in towns:
+            town = write_town(people, Path(folder) / "town.parquet")
+            for file in (town, write_csv(town)):
+                yield from (measure(people, file, columns) for columns in (4, 8))
+                remove_made(Path(folder))
+        yield from repeated(Path(folder), min(towns, default=0))
+        yield from on_spark(Path(folder), max((n for n in towns if n <= MOST_ON_SPARK), default=0))
+
+
 HEAD = [
-    "| people | columns | points | read + group | spectrum | release | verify | peak of the release "
+    "| people | file | columns | points | read + group | spectrum | release | verify | peak of the release "
     "| DuckDB GROUP BY + COPY | release / DuckDB |",
-    "|---|---|---|---|---|---|---|---|---|---|",
+    "|---|---|---|---|---|---|---|---|---|---|---|",
 ]
 
 
 def measure(people: int, town: Path, columns: int) -> str:
     """A line of the table: seconds of the clock and MB of memory."""
-    found = {name: run_stage(name, town, columns) for name in STAGES}
-    release, yardstick = found["release"], found["duckdb"]
-    seconds = " | ".join(f"{found[name]['seconds']:.1f} s" for name in ("points", "spectrum", "release", "verify"))
+    found = {name: run_stage(name, town, columns) for name in ("duckdb", *SHOWN)}
+    release, alone = found["release"], found["duckdb"]["seconds"]
     return (
-        f"| {people:,} | {columns} | {found['points']['points']:,} | {seconds} | {release['peak']:,.0f} MB "
-        f"| {yardstick['seconds']:.1f} s | {release['seconds'] / yardstick['seconds']:.1f} |"
+        f"| {people:,} | {kind_of(town)} | {columns} | {found['points']['points']:,} | {seconds(found)} "
+        f"| {release['peak']:,.0f} MB | {alone:.1f} s | {release['seconds'] / alone:.1f} |"
     )
 
 
+def repeated(folder: Path, people: int) -> list[str]:
+    """From points to partition: the time of a cut does not know how often each row is there."""
+    if not people:
+        return []
+    once = write_town(people, folder / "town.parquet")
+    found = [run_stage(name, once, 4) for name in ("cut", "cut of repeated rows")]
+    remove_made(folder)
+    first, second = (f"{stage['cut']:.1f} s ({stage['points']:,} points)" for stage in found)
+    return [
+        "",
+        f"From points to partition, {people:,} rows on 4 columns, `--grid exact`, k = {K}: {first}; "
+        f"each row {TIMES} times, k = {TIMES * K}: {second}.",
+    ]
+
+
+def on_spark(folder: Path, people: int) -> list[str]:
+    """The same stages on Spark, Parquet in and out."""
+    if not people or find_spec("pyspark") is None:
+        return []
+    town = write_town(people, folder / "town.parquet")
+    lines = [
+        "",
+        "On Spark with two local threads, the start of its Java included; memory is of Python and Java together:",
+        "",
+    ]
+    lines += [
+        "| people | columns | read + group | spectrum | release | verify | peak of the release |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for columns in (4, 8):
+        found = {name: run_stage(f"spark {name}", town, columns) for name in SHOWN[:-1]}
+        found["verify"] = run_stage("verify", town, columns)
+        remove_made(folder)
+        lines.append(f"| {people:,} | {columns} | {seconds(found)} | {found['release']['peak']:,.0f} MB |")
+    return lines
+
+
+def seconds(found: dict[str, dict[str, float]]) -> str:
+    """The cells of all stages that are shown."""
+    return " | ".join(f"{found[name]['seconds']:.1f} s" for name in SHOWN)
+
+
+def kind_of(town: Path) -> str:
+    """What a file is called in the table."""
+    return {".parquet": "Parquet", ".csv": "CSV"}[town.suffix]
+
+
+def remove_made(folder: Path) -> None:
+    """What stages wrote; the next ones begin anew."""
+    for made in [*folder.glob("released.*"), *folder.glob("copy.*"), *folder.glob("repeated.*")]:
+        made.unlink()
+
+
 def run_stage(name: str, town: Path, columns: int) -> dict[str, float]:
-    """One stage in a process of its own."""
+    """One stage in a process of its own, which must not find the answers of another."""
     words = [sys.executable, __file__, "--stage", name, str(town), str(columns)]
-    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    done = subprocess.run(words, capture_output=True, text=True, check=True, env={**os.environ, "KECH_CACHE": "0"})
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    print(f"  {columns} columns, {name}: {found}", flush=True)
+    print(f"  {kind_of(town)}, {columns} columns, {name}: {found}", flush=True)
     return found
 
 
@@ -85,48 +154,60 @@ def run_stage(name: str, town: Path, columns: int) -> dict[str, float]:
 def timed(work):  # type: ignore[no-untyped-def]
     """Seconds of the clock and of all cores, and the peak memory so far."""
 
-    def run(town: Path, columns: list[str]) -> dict[str, float]:
+    def run(town: Path, columns: list[str], **how: str) -> dict[str, float]:
         clock, cpu = monotonic(), process_time()
-        also = work(town, columns) or {}
-        peak = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
-        spent = {"seconds": monotonic() - clock, "cpu": process_time() - cpu}
-        return spent | {"peak": int(peak[1]) * 1024 / 1e6 if peak else 0} | also
+        also = work(town, columns, **how) or {}
+        return {"seconds": monotonic() - clock, "cpu": process_time() - cpu, "peak": peak()} | also
 
     return run
 
 
-def opened(town: Path, columns: list[str]):  # type: ignore[no-untyped-def]
+def peak() -> float:
+    """The largest memory of this process, and of the Java it started, in MB."""
+    found = 0
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            lines = dict(line.split(":", 1) for line in status.read_text().splitlines())
+        except OSError:
+            continue
+        own, java = int(lines["Pid"]) == os.getpid(), lines["Name"].strip() == "java"
+        if own or (java and int(lines["PPid"]) == os.getpid()):
+            found += int(lines.get("VmHWM", "0 kB").split()[0]) * 1024
+    return found / 1e6
+
+
+def opened(town: Path, columns: list[str], **how: str):  # type: ignore[no-untyped-def]
     import kech
 
-    return kech.read_table(town, quasi_identifiers=columns, sensitive=["diagnosis"], memory=MEMORY)
+    return kech.read_table(town, quasi_identifiers=columns, sensitive=["diagnosis"], memory=MEMORY, **how)
 
 
 @timed
-def group(town: Path, columns: list[str]) -> dict[str, int]:
-    """Read the table and find its points."""
+def group(town: Path, columns: list[str], **how: str) -> dict[str, int]:
+    """Read the table and find its points, as a release does."""
     from kech.points import Coarse, build_points
 
-    with opened(town, columns) as table:
-        return {"points": len(build_points(table, with_secrets=True, coarse=Coarse(POINTS, 5)).weights)}
+    with opened(town, columns, **how) as table:
+        return {"points": len(build_points(table, with_secrets=True, coarse=Coarse(POINTS, K)).weights)}
 
 
 @timed
-def spectrum(town: Path, columns: list[str]) -> None:
+def spectrum(town: Path, columns: list[str], **how: str) -> None:
     """What k = 5, 10 and 50 would cost."""
     import kech
 
-    with opened(town, columns) as table:
-        kech.compute_spectrum(table, k=[5, 10, 50], effort="quick", max_points=POINTS)
+    with opened(town, columns, **how) as table:
+        kech.compute_spectrum(table, k=[5, 10, 50], effort=EFFORT, max_points=POINTS)
 
 
 @timed
-def release(town: Path, columns: list[str]) -> None:
-    """From the file to the released file with its certificate, without the ledger."""
+def release(town: Path, columns: list[str], **how: str) -> None:
+    """From the file to the released file of the same format with its certificate, without the ledger."""
     import kech
 
-    with opened(town, columns) as table:
-        made = kech.make_release(table, k=5, effort="quick", max_points=POINTS)
-        made.write(town.with_name("released.parquet"), ledger=False)
+    with opened(town, columns, **how) as table:
+        made = kech.make_release(table, k=K, effort=EFFORT, max_points=POINTS)
+        made.write(town.with_name("released" + town.suffix), ledger=False)
 
 
 @timed
@@ -135,20 +216,59 @@ def verify(town: Path, columns: list[str]) -> None:
     import kech
 
     del columns
-    kech.check_certificate(town.with_name("released.parquet"))
+    kech.check_certificate(town.with_name("released" + town.suffix))
 
 
 @timed
 def plain(town: Path, columns: list[str]) -> None:
-    """DuckDB alone: group the same columns, and copy the same table."""
+    """DuckDB alone: group the same columns, and copy the same table to a file of the same format."""
     names = ", ".join(columns)
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE g AS SELECT {names}, count(*) FROM '{town}' GROUP BY {names}")
-        target = town.with_name("copy.parquet")
-        connection.execute(f"COPY (SELECT {names}, diagnosis FROM '{town}') TO '{target}' (FORMAT parquet)")
+        target = town.with_name("copy" + town.suffix)
+        connection.execute(f"COPY (SELECT {names}, diagnosis FROM '{town}') TO '{target}'")
 
 
-STAGES = {"duckdb": plain, "points": group, "spectrum": spectrum, "release": release, "verify": verify}
+@timed
+def cut(town: Path, columns: list[str], times: int = 1) -> dict[str, float]:
+    """From points to partition alone; each row of the table is there so many times."""
+    from kech.cuts import Wishes
+    from kech.points import Coarse
+    from kech.spectrum import coded_points, partitions
+
+    if times > 1:
+        source, town = town, town.with_name("repeated.parquet")
+        with duckdb.connect() as connection:
+            connection.execute(f"COPY (SELECT t.* FROM '{source}' AS t, range({times})) TO '{town}'")
+    with opened(town, columns) as table:
+        points = coded_points(table, "local", "exact", Coarse(POINTS, K * times))
+        begin = monotonic()
+        list(partitions(points, [K * times], "local", Wishes(table.threads, effort=EFFORT)))
+        return {"cut": monotonic() - begin, "points": len(points.weights)}
+
+
+def spark(stage):  # type: ignore[no-untyped-def]
+    """A stage on Spark with two local threads."""
+
+    def run(town: Path, columns: list[str]) -> dict[str, float]:
+        found: dict[str, float] = stage(town, columns, engine="spark", master="local[2]")
+        return found
+
+    return run
+
+
+STAGES = {
+    "duckdb": plain,
+    "points": group,
+    "spectrum": spectrum,
+    "release": release,
+    "verify": verify,
+    "cut": cut,
+    "cut of repeated rows": lambda town, columns: cut(town, columns, times=TIMES),
+    "spark points": spark(group),
+    "spark spectrum": spark(spectrum),
+    "spark release": spark(release),
+}
 
 
 # -- the town ----------------------------------------------------------------------------------------------
@@ -172,6 +292,14 @@ def write_town(people: int, path: Path) -> Path:
                 {pick("x13", DIAGNOSES)} AS diagnosis
             FROM (SELECT {chances} FROM range({people}) AS people(i))) TO '{path}' (FORMAT parquet)"""
         )
+    return path
+
+
+def write_csv(town: Path) -> Path:
+    """The same town as CSV."""
+    path = town.with_suffix(".csv")
+    with duckdb.connect(config={"memory_limit": "2GB"}) as connection:
+        connection.execute(f"COPY (FROM '{town}') TO '{path}'")
     return path
 
 

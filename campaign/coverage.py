@@ -21,7 +21,7 @@ CERTIFICATE = ("cells", "check", "claims", "counting", "document", "forms", "mod
 ROOMS = (*(f"certificate/{name}.py" for name in CERTIFICATE), "partition.py", "release.py", "axes.py")
 TESTS = (
     "rooms", "certificate", "axes", "partition", "release", "models", "regressions", "forms", "verification",
-    "publication", "mapping", "regime", "notebook", "coarsening", "levels", "meeting",
+    "publication", "mapping",
 )  # fmt: skip
 
 

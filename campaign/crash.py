@@ -18,22 +18,31 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Event
 from typing import Any
 
+import pytest
+
 import kech
 import kech.files
 import kech.ledger
 import kech.release
-from campaign.core import Answer, Child, Tally, import_all, in_child, own_place, run_kech, use_place
+from campaign.core import ROOT, Answer, Child, Tally, import_all, in_child, own_place, run_kech, use_place
 from kech.databases import find_address, open_database
 from kech.plan import Plan
 from kech.progress import listen
 
+sys.path.insert(0, str(ROOT / "tests"))
+
+from servers import running_postgres
+
 QI, K = ["age", "zip"], 5
 OPERATIONS = {"open", "os.rename", "os.remove", "os.chmod", "os.mkdir", "os.rmdir", "shutil.rmtree", "fcntl.flock"}
+STATEMENT = "campaign.statement"  # to a server, which is an operation too
+SERVER = "CAMPAIGN_POSTGRES"  # where the URL of the server stands, for all children
 WHOLE = {("old", "old"), ("new", "old"), ("new", "new")}  # file and certificate
 LIMITS = (0, 300, 1_500)  # bytes that a full disk still takes
 NOBODY = 65534
@@ -47,6 +56,7 @@ class Kind:
     name: str
     write: Callable[[Path, Path], Any]  # the folder, the source
     state: Callable[[Path, dict[str, str]], tuple[str, str, str]]  # file, certificate, hash of the release
+    address: Callable[[Path], str] | None = None  # of a table in a database
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +94,11 @@ def write_file(folder: Path, source: Path, name: str) -> Any:
         return kech.make_release(table, k=K, effort="quick").write(folder / "out" / name)
 
 
-def write_table(folder: Path, source: Path) -> Any:
-    """`kech release` into a table of a DuckDB file."""
+def write_table(folder: Path, source: Path, address: str) -> Any:
+    """`kech release` into a table of a database."""
     with kech.read_table(source, quasi_identifiers=QI, sensitive=["ill"], threads=1) as table:
         made = kech.make_release(table, k=K, effort="quick")
-        return made.write(f"duckdb:{folder}/out/base.db#safe", folder / "out" / "safe.json")
+        return made.write(address, folder / "out" / "safe.json")
 
 
 def write_folder(folder: Path, source: Path) -> Any:
@@ -114,17 +124,13 @@ def state_of_file(folder: Path, before: dict[str, str], name: str) -> tuple[str,
     return "new" if whole else "torn", whose(path.with_name(name + ".certificate.json"), before, found), found
 
 
-def state_of_table(folder: Path, before: dict[str, str]) -> tuple[str, str, str]:
+def state_of_table(folder: Path, before: dict[str, str], address: str) -> tuple[str, str, str]:
     """Likewise of a table, whose text has the hash."""
-    import duckdb
-
     text = folder / "text.csv"
-    with open_database(find_address(f"duckdb:{folder}/out/base.db#safe")) as database:
+    with open_database(find_address(address)) as database:
         database.export(text)
-    found = digest(text)
+    found, rows = digest(text), read_rows(text)
     text.unlink()
-    with duckdb.connect(f"{folder}/out/base.db", read_only=True) as base:
-        rows = base.execute("SELECT age, zip, ill FROM safe").fetchall()
     file = "old" if found == before["release"] else "new" if is_whole(rows, before) else "torn"
     return file, whose(folder / "out" / "safe.json", before, found), found
 
@@ -185,15 +191,69 @@ def file_kind(name: str) -> Kind:
     )
 
 
+def table_kind(name: str, address: Callable[[Path], str]) -> Kind:
+    """A table at this address."""
+    return Kind(
+        name,
+        lambda folder, source: write_table(folder, source, address(folder)),
+        lambda folder, before: state_of_table(folder, before, address(folder)),
+        address,
+    )
+
+
 KINDS = {
     kind.name: kind
     for kind in (
         file_kind("safe.csv"),
         file_kind("safe.parquet"),
         Kind("folder", write_folder, state_of_folder),
-        Kind("database", write_table, state_of_table),
+        table_kind("duckdb", lambda folder: f"duckdb:{folder}/out/base.db#safe"),
+        table_kind("postgres", lambda folder: f"{database_url('trial')}?table=safe"),
     )
 }
+
+
+# -- a server --------------------------------------------------------------------------------------------------------
+
+
+def database_url(name: str) -> str:
+    """A database of the server of this run."""
+    return f"{os.environ[SERVER].rpartition('/')[0]}/{name}"
+
+
+def tell_server(*statements: str, database: str = "postgres") -> list[Any]:
+    """What the last statement finds."""
+    import psycopg
+
+    found: list[Any] = []
+    with psycopg.connect(database_url(database), autocommit=True) as connection:
+        for statement in statements:
+            cursor = connection.execute(statement)
+            found = cursor.fetchall() if cursor.description else []
+    return found
+
+
+def wait_for_server(seconds: float = 30.0) -> bool:
+    """Until the server has seen that whoever was killed is gone: it ends what they began, one way or the other."""
+    end = time.monotonic() + seconds
+    while tell_server("SELECT 1 FROM pg_stat_activity WHERE datname = 'trial'"):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def announce_statements() -> None:
+    """Make every statement an operation that can be the last."""
+    import psycopg
+
+    execute = psycopg.Connection.execute
+
+    def say_and_execute(self: Any, *given: Any, **named: Any) -> Any:
+        sys.audit(STATEMENT, "")
+        return execute(self, *given, **named)
+
+    psycopg.Connection.execute = say_and_execute  # type: ignore[method-assign,assignment]
 
 
 # -- a trial ---------------------------------------------------------------------------------------------------------
@@ -225,7 +285,7 @@ def work(folder: Path, kind: Kind, operation: int | None, fault: str | None, say
     writing = Event()
 
     def watch(event: str, given: tuple[Any, ...]) -> None:
-        if writing.is_set() and event in OPERATIONS and (event != "open" or str(folder) in str(given[0])):
+        if writing.is_set() and event in {*OPERATIONS, STATEMENT} and (event != "open" or str(folder) in str(given[0])):
             if len(seen) == operation:
                 os.kill(os.getpid(), signal.SIGKILL)
             seen.append(event)
@@ -235,10 +295,22 @@ def work(folder: Path, kind: Kind, operation: int | None, fault: str | None, say
             writing.set()
             say("writing")
 
+    if kind.name == "postgres":
+        announce_statements()
     sys.addaudithook(watch)
     with listen(hear):
         kind.write(folder, folder / "people.csv")
     return seen
+
+
+def lay_out(template: Path, kind: Kind) -> Path:
+    """Everything as it was before, to be tried on."""
+    folder = template.with_name("trial")
+    shutil.rmtree(folder, ignore_errors=True)
+    shutil.copytree(template, folder)
+    if kind.name == "postgres":
+        tell_server("DROP DATABASE trial WITH (FORCE)", "CREATE DATABASE trial TEMPLATE kept")
+    return folder
 
 
 def kill_at(folder: Path, kind: Kind, moment: Moment, fault: str | None) -> Answer:
@@ -260,30 +332,40 @@ def look(folder: Path, kind: Kind, before: dict[str, str], say: Any) -> tuple[st
 
 def try_moment(tally: Tally, scene: Scene, moment: Moment, fault: str | None = None) -> None:
     """Kill a run, look at what stands, run again, look again."""
-    kind, before, folder = scene.kind, scene.before, scene.template.with_name("trial")
-    shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(scene.template, folder)
+    kind, before, folder = scene.kind, scene.before, lay_out(scene.template, scene.kind)
     answer = kill_at(folder, kind, moment, fault)
     where = (
         f"{kind.name}, {f'operation {moment.operation}' if moment.operation is not None else f'{moment.delay:.3f} s'}"
     )
     tally.expect(answer.word in ("killed", "done"), f"{where}: {answer.word} {answer.value}")
+    tally.expect(kind.name != "postgres" or wait_for_server(), f"{where}: the server goes on with what was begun")
     file, certificate, release = in_child(look, folder, kind, before)
     tally.expect((file, certificate) in WHOLE, f"{where}: the file is {file}, its certificate {certificate}")
     entered = ledger_of(folder)
     tally.expect(file != "new" or release in entered, f"{where}: in place, and not in the ledger")
     again = Child(work, folder, kind, None, fault).result()
-    released = file == "new" and (certificate == "old" or kind.name in ("folder", "database"))  # that is refused again
+    released = file == "new" and (
+        certificate == "old" or kind.name == "folder" or kind.address
+    )  # that is refused again
     tally.expect(again.word == ("refused" if released else "done"), f"{where}: then {again.word} {again.value}")
     after = in_child(look, folder, kind, before)
     tally.expect(released or after[:2] == ("new", "new"), f"{where}: the next run left {after[:2]}")
     known = {before["release"], release if file == "new" else "", after[2]} - {""}
     tally.expect(set(ledger_of(folder)) == known, f"{where}: the ledger does not know what was put in place")
-    left = [path.name for path in folder.rglob("*") if "kech-draft" in path.name or "kech-folder" in path.name]
-    tally.expect(not left, f"{where}: left behind {sorted(left)}")
+    left = left_behind(folder, kind)
+    tally.expect(not left, f"{where}: left behind {left}")
     in_window = answer.word == "killed"
     tally.cases, tally.faults = tally.cases + 1, tally.faults + in_window
     tally.figures[WINDOW] = tally.figures.get(WINDOW, 0) + in_window
+
+
+def left_behind(folder: Path, kind: Kind) -> list[str]:
+    """Drafts that nobody will ever want: files, folders and tables."""
+    found = [path.name for path in folder.rglob("*") if "kech-draft" in path.name or "kech-folder" in path.name]
+    if kind.name == "postgres":
+        drafts = tell_server("SELECT relname FROM pg_class WHERE relname LIKE '%kech-draft%'", database="trial")
+        found += [name for (name,) in drafts]
+    return sorted(found)
 
 
 def ledger_of(folder: Path) -> list[str]:
@@ -296,10 +378,14 @@ def set_scene(place: Path, kind: Kind, rows: int = 120) -> Scene:
     """Release an earlier table, then the table itself without any harm."""
     template = place / kind.name / "template"
     template.mkdir(parents=True)
+    if kind.name == "postgres":
+        tell_server(*(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)" for name in ("trial", "kept")))
+        tell_server("CREATE DATABASE trial")
     before = in_child(prepare, template, kind, rows)
-    trial = template.with_name("trial")
-    shutil.copytree(template, trial)
-    child = Child(work, trial, kind, None, None)
+    if kind.name == "postgres":
+        wait_for_server()
+        tell_server("CREATE DATABASE kept TEMPLATE trial")
+    child = Child(work, lay_out(template, kind), kind, None, None)
     began = child.wait_for("writing").value
     answer = child.result()
     if answer.word != "done":
@@ -314,8 +400,8 @@ def refused(folder: Path, kind: Kind, limit: int | None, say: Any) -> tuple[int,
     """`kech release` where no file may grow beyond a limit, or (None) where nobody may write to the folder."""
     del say
     use_place(folder)
-    target = f"duckdb:{folder}/out/base.db#safe" if kind.name == "database" else f"{folder}/out/safe.{kind.name}"
-    more = ["--certificate", folder / "out" / "safe.json"] if kind.name == "database" else []
+    target = kind.address(folder) if kind.address else f"{folder}/out/safe.{kind.name}"
+    more = ["--certificate", folder / "out" / "safe.json"] if kind.address else []
     words = ("release", folder / "people.csv", "--qi", *QI, "--sensitive", "ill", "--k", K, "--effort", "quick")
     if limit is None:
         run_kech(*words, "-o", folder / "tmp" / "first.csv", "--no-ledger")  # nobody may not even import
@@ -343,16 +429,14 @@ def give_away(folder: Path) -> None:
 def fill_disk(tally: Tally, scene: Scene, limits: tuple[int | None, ...] = (*LIMITS, None)) -> None:
     """Refused with exit code 5 or 3, the old file as it was, nothing left behind, nothing in the ledger."""
     kind, template = scene.kind, scene.template
-    before = in_child(count_before, template, kind)
+    before = in_child(count_before, lay_out(template, kind), kind)
     for limit in limits:
-        trial = template.with_name("trial")
-        shutil.rmtree(trial, ignore_errors=True)
-        shutil.copytree(template, trial)
+        trial = lay_out(template, kind)
         code, said = in_child(refused, trial, kind, limit)
         where = f"{kind.name}, {'read-only' if limit is None else f'a disk of {limit} bytes'}"
         tally.expect(code in (3, 5) and "Internal" not in said, f"{where}: exit {code}: {said}")
         tally.expect(in_child(count_before, trial, kind) == before, f"{where}: the old release changed")
-        left = [path.name for path in trial.rglob("*") if "kech-draft" in path.name or "kech-folder" in path.name]
+        left = left_behind(trial, kind)
         tally.expect(not left, f"{where}: left behind {left}")
         tally.cases, tally.faults = tally.cases + 1, tally.faults + 1
 
@@ -361,9 +445,7 @@ def count_before(folder: Path, kind: Kind, say: Any) -> dict[str, Any]:
     """Files and ledger as they stand; a database by its rows."""
     del say
     files = {path.name: digest(path) for path in (folder / "out").iterdir() if path.suffix not in (".db", ".wal")}
-    table = (
-        state_of_table(folder, {"release": "", "certificate": "", "rows": "0"})[2] if kind.name == "database" else ""
-    )
+    table = kind.state(folder, {"release": "", "certificate": "", "rows": "0"})[2] if kind.address else ""
     return {"files": files, "table": table, "ledger": ledger_of(folder)}
 
 
@@ -431,8 +513,15 @@ def main() -> int:
     asked = parser.parse_args()
     tally, rng = Tally("crash"), random.Random(asked.seed)
     import_all()
-    with own_place() as place:
-        for kind in [KINDS[name] for name in asked.kind or KINDS]:
+    with ExitStack() as running:
+        place = running.enter_context(own_place())
+        kinds = [KINDS[name] for name in asked.kind or KINDS]
+        try:
+            os.environ[SERVER] = running.enter_context(running_postgres()) if KINDS["postgres"] in kinds else ""
+        except pytest.skip.Exception as reason:
+            print(f"postgres is left out: {reason}")
+            kinds.remove(KINDS["postgres"])
+        for kind in kinds:
             scene = set_scene(place, kind)
             moments = [Moment(operation=i) for i in range(len(scene.operations))]
             moments += [Moment(delay=rng.uniform(0, scene.seconds)) for _ in range(asked.kills)]

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -34,9 +34,11 @@ SLOW = 20  # clients
 
 
 @contextmanager
-def studio_of(place: Path) -> Iterator[tuple[int, Studio]]:
-    """The command itself: its process and a client."""
-    words = [sys.executable, "-m", "kech", "studio", "--no-browser", "-o", str(place)]
+def studio_of(place: Path, faults: Iterable[str] = ()) -> Iterator[tuple[int, Studio]]:
+    """The command itself, maybe with faults in it: its process and a client."""
+    planted = "".join(FAULTS[fault] for fault in faults)
+    start = ["-c", f"{planted}\nfrom kech.cli import main\nmain()"] if planted else ["-m", "kech"]
+    words = [sys.executable, *start, "studio", "--no-browser", "-o", str(place)]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=os.environ)
     try:
         assert process.stdout is not None
@@ -149,6 +151,14 @@ def kill_workers(tally: Tally, studio: Studio, process: int, table: str) -> None
     tally.cases += 2
 
 
+def return_to_base(tally: Tally, studio: Studio, process: int, base: int) -> None:
+    """Memory is where it was, and so are tables."""
+    end = resident(process)
+    tally.figures |= {"base_MB": base >> 20, "end_MB": end >> 20}
+    tally.expect(end < GROWTH * base, f"memory grew from {base >> 20} to {end >> 20} MB")
+    tally.expect(len(studio.json("GET", "/api/state")["tables"]) == 1, "closed tables are still there")
+
+
 def load(tally: Tally, place: Path, uploads: int, requests: int) -> None:
     """One studio, everything in turn."""
     rng = random.Random(0)
@@ -164,10 +174,30 @@ def load(tally: Tally, place: Path, uploads: int, requests: int) -> None:
         kill_workers(tally, studio, process, table)
         ask_in_parallel(tally, studio, table, requests)
         answers(tally, studio, "all of it")
-        end = resident(process)
-        tally.figures |= {"base_MB": base >> 20, "end_MB": end >> 20}
-        tally.expect(end < GROWTH * base, f"memory grew from {base >> 20} to {end >> 20} MB")
-        tally.expect(len(studio.json("GET", "/api/state")["tables"]) == 1, "closed tables are still there")
+        return_to_base(tally, studio, process, base)
+
+
+# Faults, to see that they are seen: what the studio runs before it starts.
+FAULTS = {
+    "any token is right": """
+from kech.studio.guard import Guard
+Guard.is_token = lambda self, token: True
+""",
+    "uploads stay in memory": """
+from kech.studio.desk import Desk
+kept, added = [], Desk.add
+Desk.add = lambda self, *given: (kept.append(b"x" * 20_000_000), added(self, *given))[1]
+""",
+    "tables are never closed": """
+async def forget(self, table): pass
+Desk.forget = forget
+""",
+    "a bad file is a fault": """
+taken = Desk.take_upload
+async def take(self, name, chunks): return await taken(self, name, chunks) if "exe" not in name else 1 / 0
+Desk.take_upload = take
+""",
+}
 
 
 def main() -> int:

@@ -11,16 +11,25 @@ from campaign.core import RESULTS, ROOT
 
 TRIED = {
     "crash": "`kill -9` before every file operation of a release and at random moments while it is written, over an "
-    "earlier release: CSV, Parquet, a folder of the studio, a table of a DuckDB file; full disks, read-only folders. "
+    "earlier release: CSV, Parquet, a folder of the studio, tables of a DuckDB file and of PostgreSQL; full disks, "
+    "read-only folders. "
     "Old or whole new, never a certificate ahead of its file, a ledger line for what is in its place and for nothing "
     "else, nothing left behind after the next run",
+    "race": "two processes that share a cache and a ledger release into one target at the same time, one table or two: "
+    "one whole release with its own certificate stands there, the ledger knows what was put in place, who lost was "
+    "refused, answers in the cache are whole",
+    "sanitize": "every kernel with checks of addresses and undefined behaviour, under the tests of the kernels and "
+    "with adversarial arguments: no points, one, all equal, codes and weights at the limits of their types, wrong "
+    "shapes, NaN and infinities",
     "fuzz": "random tables, plans, hierarchies, options and damaged bytes through the command line: no uncaught "
     "exception, no hang, exit codes 0, 2, 3, 4 and 5 only; what is released verifies and has its k by another count",
     "malformed": "bad files, columns, values, hierarchies, plans, options and targets, each with the exit code and the "
     "words it must end in; nothing is written",
     "canary": "a value planted in every cell is found in no output, log, warning, traceback, temporary file, report, "
-    "certificate, ledger or answer of the studio but where it was meant to be published",
-    "determinism": "the same table, plan and seed with one thread, with two, and in another process: the same classes",
+    "certificate, ledger, answer of the studio or storage of the browser but where it was meant to be published; "
+    "nor is a name of a file or folder, but on the screen of who typed it",
+    "determinism": "the same table, plan and seed with one thread, with two, in another process, and on DuckDB and "
+    "Spark: the same classes",
     "oracle": "random tables released, written and read again: k by SQL and by a counter, l and t by their "
     "definitions, rows, labels and loss",
     "load": "the studio under parallel requests, bad uploads, slow clients, clients without its token, killed workers: "
@@ -33,9 +42,11 @@ TRIED = {
 HEAD = """# Reliability
 
 Made by `make reliability` from the last runs of the harnesses in `campaign/`; do not edit. Each is a make target
-that prints its figure last. `tests/test_campaign.py` plants faults for crash, fuzz, determinism, oracle, soak, coverage
-and mutation, and sees them found; load and malformed have no planted faults yet. What a harness takes is given in
-`OPTIONS`: `make fuzz OPTIONS="--seconds 3600"`. Runs are as long as the column of seconds says, and no longer.
+that prints its figure last. Each was first seen to fail on planted faults: `tests/test_campaign.py` plants them for
+crash, race, fuzz, determinism, oracle, load, soak, coverage and mutation, `tests/test_bad_input.py` for malformed,
+`tests/test_canary.py` and `tests/test_studio_browser.py` for canary; sanitize plants two whenever it runs. What a
+harness takes is given in `OPTIONS`: `make fuzz OPTIONS="--seconds 3600"`. Runs are as long as the column of seconds
+says, and no longer.
 
 | harness | cases | faults injected | losses | seconds | kech | day |
 |---|---|---|---|---|---|---|

@@ -12,7 +12,7 @@ from campaign.core import ROOT, Tally
 
 FILES = {
     "malformed": ["tests/test_bad_input.py"],
-    "canary": ["tests/test_canary.py", "tests/test_report.py", "tests/test_studio.py"],
+    "canary": ["tests/test_canary.py", "tests/test_report.py", "tests/test_studio.py", "tests/test_studio_browser.py"],
 }
 CHOSEN = {
     "malformed": "refused or refuses",  # the others are odd and good

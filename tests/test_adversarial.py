@@ -7,7 +7,7 @@ then each of them is replaced by what nobody should give.  Answers are judged by
 import faulthandler
 from collections import Counter
 from dataclasses import dataclass
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -216,16 +216,67 @@ def gather_points(codes, weights, widths, k, reach, most_pairs):
 
 def bound_side(codes, weights, widths, k, threads):
     side = kernels.bound_side(codes, weights, widths, k, threads)
-    (largest,) = kernels.reach_rows(codes, weights, widths, [k], False, threads)[1]
+    (largest,) = kernels.reach_farthest(codes, weights, widths, [k], threads)
     assert largest <= side <= 2 * largest + 1e-12
 
 
-def reach_rows(codes, weights, widths, ks, add_up, threads):
-    total, largest = kernels.reach_rows(codes, weights, widths, ks, add_up, threads)
+def reach_rows(codes, weights, widths, ks, threads):
+    total = kernels.reach_rows(codes, weights, widths, ks, threads)
     for at, k in enumerate(ks):
-        reaches = [reach_of(codes, weights, widths, p, k, sum if add_up else max) for p in range(len(codes))]
-        assert largest[at] == pytest.approx(max(reaches), abs=1e-9)
+        reaches = [reach_of(codes, weights, widths, p, k, sum) for p in range(len(codes))]
         assert total[at] == pytest.approx(sum(r * int(n) for r, n in zip(reaches, weights, strict=True)), rel=1e-9)
+
+
+def reach_farthest(codes, weights, widths, ks, threads):
+    largest = kernels.reach_farthest(codes, weights, widths, ks, threads)
+    for at, k in enumerate(ks):
+        reaches = [reach_of(codes, weights, widths, p, k, max) for p in range(len(codes))]
+        assert largest[at] == pytest.approx(max(reaches), abs=1e-9)
+
+
+def distinct_rows(table):
+    first, name = kernels.distinct_rows(table)
+    unique, inverse = np.unique(table, axis=0, return_inverse=True)
+    assert (table[first] == unique).all()
+    assert (name == inverse.ravel()).all()
+
+
+def add_up(point, group, rows):
+    added = list(zip(*(column.tolist() for column in kernels.add_up(point, group, rows)), strict=True))
+    pairs = sorted(set(zip(group.tolist(), point.tolist(), strict=True)))
+    assert added == [(p, g, int(rows[(point == p) & (group == g)].sum())) for g, p in pairs]
+
+
+def price_classes(codes, widths, point, group, rows):
+    price = kernels.price_classes(codes, widths, point, group, rows)
+    runs = np.flatnonzero(np.r_[True, np.diff(group) != 0]) if len(group) else []
+    paid = 0.0
+    for begin, end in zip(runs, [*runs[1:], len(group)], strict=True):
+        held = codes[point[begin:end]]
+        sides = (within(widths, j, held[:, j].min(), held[:, j].max()) for j in range(codes.shape[1]))
+        paid += sum(sides) * int(rows[begin:end].sum())
+    assert price == pytest.approx(paid, rel=1e-9, abs=1e-9)
+
+
+def deal(starts, rows, point, chance):
+    """Every share is drawn as often as it has tickets, by whoever draws all of them."""
+    urns = kernels.Urns(starts, rows)
+    drawn = urns.draw(point, chance)
+    assert ((starts[point] <= drawn) & (drawn < starts[point + 1])).all()
+    assert (np.bincount(drawn, minlength=len(rows)) <= rows).all()
+
+
+def number_words(bits, bit, ends, letters):
+    words = kernels.Words()
+    numbers = words.number(bits, bit, ends, letters)
+    stops, held = words.texts()
+    texts = [held[a:b].tobytes() for a, b in pairwise(stops.tolist())]
+    cells = [letters[a:b].tobytes() for a, b in pairwise(ends.tolist())]
+    known = np.unpackbits(bits, bitorder="little")[bit:].tolist() if len(bits) else [1] * len(cells)
+    assert [texts[n - 1] if n else None for n in numbers.tolist()] == [
+        cell if there else None for cell, there in zip(cells, known, strict=False)
+    ]
+    assert len(set(texts)) == len(texts)
 
 
 def reach_of(codes, weights, widths, p, k, fold):
@@ -419,7 +470,23 @@ def arguments(case):
         },
         gather_points: {"codes": codes, "weights": weights, "widths": widths, "k": k, "reach": INF, "most_pairs": 1e6},
         bound_side: {**few, "k": k},
-        reach_rows: {**few, "ks": [k], "add_up": True},
+        reach_rows: {**few, "ks": [k]},
+        reach_farthest: {**few, "ks": [k]},
+        distinct_rows: {"table": codes.astype(np.int64)},
+        add_up: share,
+        price_classes: {"codes": codes, "widths": widths, **share},
+        deal: {
+            "starts": np.arange(len(weights) + 1),
+            "rows": weights,
+            "point": np.arange(len(weights)),
+            "chance": np.arange(len(weights), dtype=np.uint64) * np.uint64(2**60 + 7),
+        },
+        number_words: {
+            "bits": np.array([0b1011], np.uint8),
+            "bit": 0,
+            "ends": np.array([0, 2, 2, 4, 6], np.int32),
+            "letters": np.frombuffer(b"ababxy", np.uint8),
+        },
         merge_points: {**few, "ball": all(axis is PLAIN for axis in case.axes)},
         walk_path: {
             "path": [one_class, np.arange(len(weights)), one_class],
@@ -452,7 +519,7 @@ KERNELS = list(arguments(EXAMPLES[0]))
 
 def test_every_kernel_is_used():
     public = {name for name in vars(kernels) if not name.startswith("_")}
-    classes = {"Widths", "Aims", "BoxCounter", "Lattice", "Search"}
+    classes = {"Widths", "Aims", "BoxCounter", "Lattice", "Search", "Urns", "Words"}
     assert public == classes | {use.__name__ for use in KERNELS} & public
 
 
@@ -503,7 +570,7 @@ def poisoned_arrays(value):
     yield None, True
     yield value.tolist(), True
     yield value.astype(np.complex128), True
-    yield value.astype(value.dtype.newbyteorder()), True
+    yield value.astype(value.dtype.newbyteorder()), value.dtype.itemsize > 1
     yield value[None], True
     yield np.concatenate([value, value, np.ones_like(value)]), False
     if not len(value):

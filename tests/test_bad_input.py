@@ -7,13 +7,18 @@ import codecs
 import csv
 import os
 import resource
+import tempfile
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+import kech.table
+from kech.errors import GoalNotMet, InputError
 
 QI = ("--qi", "age")
 GOOD = "age,job\n" + "".join(f"{20 + i % 8},job{i % 3}\n" for i in range(24))
@@ -561,3 +566,43 @@ def test_verify_refuses_what_it_cannot_check(refuse, people, folder):
     refuse("verify", people, *QI, code=2, says="--k: say which k to check")
     refuse("verify", people, "--qi", "agee", "--k", 2, code=2, says="Did you mean 'age'?")
     refuse("verify", people, *QI, "--k", 4, code=4, says="k: asked 4, found 3.")
+
+
+# -- what a careless refusal would do --------------------------------------------------------------------
+
+
+def fail_with(failure):
+    def plant(patch, target):
+        patch.setattr("kech.table.open_source", lambda *_, **__: (_ for _ in ()).throw(failure))
+
+    return plant
+
+
+def do_before(act):
+    def plant(patch, target):
+        opened = kech.table.open_source
+        patch.setattr("kech.table.open_source", lambda *given, **named: (act(target), opened(*given, **named))[1])
+
+    return plant
+
+
+PLANTED = {
+    "another exit code": fail_with(GoalNotMet("line 3: it has 3 fields")),
+    "other words": fail_with(InputError("It cannot be read.")),
+    "a traceback": fail_with(RuntimeError("line 3: it has 3 fields")),
+    "nothing said": fail_with(SystemExit(3)),
+    "the old file is gone": do_before(lambda target: target.unlink()),
+    "something is written": do_before(lambda target: target.with_name("more.csv").write_text("torn")),
+    "a temporary file stays": do_before(lambda _: Path(tempfile.gettempdir(), "left").touch()),
+    "a line on the screen": do_before(lambda _: print("reading")),
+}
+
+
+@pytest.mark.parametrize("fault", [None, *PLANTED])
+def test_a_planted_fault_is_not_taken_for_a_refused_file(refuse, folder, target, temporary, monkeypatch, fault):
+    source = write(folder / "t.csv", "age,job\n1,2\n3,4,5\n6,7\n")
+    if fault is not None:
+        PLANTED[fault](monkeypatch, target)
+    with nullcontext() if fault is None else pytest.raises(AssertionError):
+        refuse("release", source, "-o", target, *QI, "--k", 2, code=3, says="line 3: it has 3 fields")
+    (temporary / "left").unlink(missing_ok=True)

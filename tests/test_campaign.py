@@ -11,11 +11,14 @@ import pytest
 
 from campaign import oracle
 from campaign.core import ROOT, Tally, import_all, own_place
-from campaign.crash import FAULTS, KINDS, WINDOW, Moment, fill_disk, set_scene, try_moment
-from campaign.determinism import classes_of
+from campaign.crash import FAULTS, KINDS, SERVER, WINDOW, Moment, fill_disk, set_scene, try_moment
+from campaign.determinism import classes_of, compare_engines, on_duckdb, write_cases
 from campaign.fuzz import PLANTED, fuzz
-from campaign.load import load
+from campaign.load import FAULTS as FAULTS_OF_THE_STUDIO
+from campaign.load import load, look_without_token, resident, return_to_base, studio_of, upload_bad_files
 from campaign.mutants import mutants_of
+from campaign.race import FAULTS as RACING
+from campaign.race import PAIRS, race
 from campaign.soak import CALLS, soak
 
 
@@ -35,8 +38,10 @@ def scene(place):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_killed_release_is_old_or_new_and_leaves_nothing(place, scene, kind):
+def test_a_killed_release_is_old_or_new_and_leaves_nothing(place, scene, kind, request):
     tally, rng = Tally("crash"), random.Random()
+    if kind == "postgres":
+        os.environ[SERVER] = request.getfixturevalue("postgres")
     scene = scene if kind == "csv" else set_scene(place, KINDS[kind])
     try_moment(tally, scene, Moment(operation=rng.randrange(len(scene.operations))))
     try_moment(tally, scene, Moment(operation=rng.choice(renames(scene))))
@@ -93,6 +98,16 @@ def test_equal_seeds_give_equal_classes_and_other_seeds_are_seen():
     assert any(classes_of(case, 1, 0) != classes_of(case, 1, 1) for case in range(3, 12))
 
 
+def test_an_engine_with_other_classes_is_seen(place):
+    same, other = Tally("determinism"), Tally("determinism")
+    cases = write_cases(place, range(2))
+    found = on_duckdb(cases)
+    compare_engines(same, cases, lambda _: found)
+    compare_engines(other, cases, lambda _: found[::-1])
+    assert (same.cases, same.losses) == (2, [])
+    assert len(other.losses) == 2
+
+
 @pytest.mark.parametrize("fault", oracle.FAULTS)
 def test_a_false_claim_is_seen(place, fault):
     tally = Tally("oracle")
@@ -117,6 +132,38 @@ def test_the_studio_under_a_little_load(place):
     tally = Tally("load")
     load(tally, place, uploads=21, requests=4)
     assert tally.losses == []
+
+
+def test_planted_faults_of_the_studio_are_seen(place):
+    """All in one studio, each by the part of the harness that looks for it."""
+    pytest.importorskip("uvicorn", reason="the extra `studio` is not installed")
+    uploading, looking, growing = Tally("load"), Tally("load"), Tally("load")
+    with studio_of(place, FAULTS_OF_THE_STUDIO) as (process, studio):
+        table = studio.open_nine(k=3)
+        base = resident(process)
+        upload_bad_files(uploading, studio, 12, random.Random(0))
+        look_without_token(looking, studio, table)
+        return_to_base(growing, studio, process, base)
+    assert {loss.partition(": ")[2] for loss in uploading.losses} == {"status 500"}
+    assert [loss.rpartition(" is answered ")[2] for loss in looking.losses] == ["200 to anybody"] * 3
+    assert [loss.partition(" ")[0] for loss in growing.losses] == ["memory", "closed"]
+
+
+# -- many at once ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_of_two_releases_into_one_target_one_wins_cleanly(place, pair):
+    tally = Tally("race")
+    race(tally, place / pair, pair, (5, 3))
+    assert tally.losses == []
+
+
+@pytest.mark.parametrize("fault", RACING)
+def test_a_planted_fault_of_racing_is_seen(place, fault):
+    tally = Tally("race")
+    race(tally, place / fault, "two tables", (5, 3), fault)
+    assert tally.losses
 
 
 # -- coverage and mutation -------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import kech
+import kech.release
 from kech import cli
 from kech.engines import duckdb as engine_room
 from kech.engines.duckdb import DuckDBEngine
@@ -399,6 +400,62 @@ def test_no_broken_release_leaks(run, watch, people, folder, target, how):
         run("verify", out, *how, code=3)
     watch.seen.pop("written file", None)  # what this test wrote itself
     assert watch.leaks == {}
+
+
+# -- names of files and folders --------------------------------------------------------------------------
+
+NAMES = {"folder", "source", "plan", "trees", "target"}
+
+
+@pytest.fixture
+def named(folder):
+    """A table without canaries, at a path that is full of them: source, plan, hierarchies and target."""
+    place = folder / "CANARY_folder_0001"
+    trees, out = place / "CANARY_trees_0001", place / "CANARY_target_0001"
+    for made in (place, trees, out):
+        made.mkdir()
+    rows = {"age": [20 + i % 8 for i in range(ROWS)], "job": [f"job{i % 4}" for i in range(ROWS)], "ill": ["x"] * ROWS}
+    pc.write_csv(pa.table(rows), place / "CANARY_source_0001.csv")
+    (trees / "job.csv").write_text("".join(f"job{i},group {i % 2},*\n" for i in range(4)))
+    return place / "CANARY_source_0001.csv", place / "CANARY_plan_0001.toml", trees, out / "released.csv"
+
+
+def test_no_name_of_a_file_or_folder_leaks_beyond_the_screen_of_who_typed_it(run, watch, named):
+    source, plan, trees, out = named
+    run("inspect", source, "--qi", "age", "job", "--sensitive", "ill", "--plan", plan)
+    run("release", source, "-o", out, "--plan", plan, "--hierarchies", trees, "--k", 5, "--json")
+    run("report", out, "-o", out.with_name("report.html"))
+    run("risk", out, "--original", source, "--json")
+    run("verify", out, "--population", source)
+    run("ledger", "--json")
+    run("release", source.with_name("CANARY_source_0002.csv"), "-o", out, "--k", 5, code=3)
+    assert watch.seen.pop("screen") <= NAMES
+    assert watch.leaks == {}
+
+
+def test_a_seeded_name_in_a_certificate_is_seen(run, watch, named, monkeypatch):
+    written, (source, _, _, out) = kech.release.as_json, named
+    monkeypatch.setattr("kech.release.as_json", lambda found: written({**found, "from": str(source)}))
+    run("release", source, "-o", out, "--qi", "age", "--k", 5)
+    assert watch.leaks["written file"] == {"folder", "source"}
+
+
+def test_no_name_of_a_table_of_the_studio_leaks_but_as_the_name_of_its_release(named, tmp_path):
+    pytest.importorskip("starlette", reason="the extra `studio` is not installed")
+    from studios import running
+
+    name = named[0].name
+    with running(tmp_path / "released") as studio:
+        table = studio.upload(name, named[0].read_bytes())["id"]
+        roles = {"quasi_identifiers": ["age", "job"], "sensitive": ["ill"]}
+        studio.give_roles(table, **roles, release={"k": 5})
+        answers = [studio.ask(table, verb) for verb in ("inspect", "outlook")]
+        told = studio.ask(table, "release", folder="safe")
+    assert found_in(json.dumps(answers)) == set()
+    assert found_in(json.dumps(told).replace(name, "")) == set()
+    written = list(files_below(tmp_path / "released"))
+    assert {path.name for path, _ in written} >= {name, f"{name}.certificate.json", "report.html", "kech.toml"}
+    assert found_in(*(content.replace(name.encode(), b"") for _, content in written)) == set()
 
 
 # -- exceptions of the library ---------------------------------------------------------------------------

@@ -53,9 +53,9 @@ def test_a_ticket_is_found_by_its_number():
 
 
 def test_an_empty_urn_is_an_error():
-    with pytest.raises(IndexError):
+    with pytest.raises(ValueError):
         urns_of([1]).draw(np.zeros(2, np.int64), np.zeros(2, np.uint64))
-    with pytest.raises(IndexError):
+    with pytest.raises(ValueError):
         urns_of([1]).draw(np.ones(1, np.int64), np.zeros(1, np.uint64))
 
 

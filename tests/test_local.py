@@ -13,10 +13,9 @@ from kech.cuts.local import (
     EFFORTS,
     best_starts,
     cut_local,
+    expected,
     grow,
-    published,
     race,
-    rate,
     search,
     serve_smaller,
     studied_ks,
@@ -238,7 +237,7 @@ def test_ctrl_c_ends_the_search_with_the_cheapest_so_far(monkeypatch):
     found = search(start, 3, "best", Wishes())
     losses = [float(said.rpartition(" loss ")[2]) for said in calls[:3]]
 
-    assert losses[0] == pytest.approx(published(start), rel=0.1)
+    assert losses[0] == pytest.approx(expected(start), rel=0.1)
     assert losses == sorted(losses, reverse=True)
 
     check(found, points.at(3), 3)
@@ -256,7 +255,7 @@ def test_an_effort_nobody_knows(effort):
 def test_grown_classes_are_a_partition(points, part, data):
     k = data.draw(st.integers(1, points.rows))
 
-    check(grow(points.at(k), k, order_along(points.at(1), threads=1), Wishes(2, part=part)), points.at(k), k, part)
+    check(grow(points.at(k), k, order_along(points, threads=1), Wishes(2, part=part)), points.at(k), k, part)
 
 
 def test_a_start_is_never_dearer_than_the_cheapest_one_and_close_ones_race():
@@ -267,8 +266,8 @@ def test_a_start_is_never_dearer_than_the_cheapest_one_and_close_ones_race():
 
     assert k == 5
     check(best, points.at(5), 5)
-    assert published(best) < min(published(tree), published(curve))
-    assert race(rate([tree, whole]), 5, Wishes()) is tree
+    assert expected(best) < min(expected(tree), expected(curve))
+    assert race({"cut": tree, "one class": whole}, 5, Wishes()) == ("cut", tree)
 
 
 # Peeling
@@ -312,7 +311,7 @@ def test_cells_are_peeled_from_the_narrowest_up():
 def test_what_would_cost_more_by_far_is_not_peeled_to_the_end():
     points = town_points(2000)
     (whole,) = peel(points, [5], [np.inf], threads=1, seed=0)
-    loss = published(build_partition(points, *whole))
+    loss = expected(build_partition(points, *whole))
     (same,), (none,) = (peel(points, [5], [limit], threads=1, seed=0) for limit in (loss, loss / 3))
 
     assert all(np.array_equal(a, b) for a, b in zip(whole, same, strict=True))

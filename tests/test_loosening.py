@@ -12,7 +12,7 @@ from kech.chance import draw_chances
 from kech.cuts import Wishes
 from kech.cuts.local import cut_local
 from kech.demo import generate_town
-from kech.loosening import NARROW, loose_widths, loosen, move_ends
+from kech.loosening import NARROW, loose_widths, loosen, loosen_anew, move_ends
 from kech.loss import mean_loss
 from kech.points import build_points
 from strategies import random_case
@@ -91,9 +91,12 @@ def test_boxes_are_counted():
         assert (np.minimum(few, 2) == np.minimum(inside, 2)).all()
 
 
-def test_settled_ends_single_out_fewer(town):
+def test_settled_ends_single_out_fewer(town, monkeypatch):
     tight = cut(town)
-    drawn, settled = loosen(tight, settled=False), loosen(tight)
+    settled = loosen(tight)
+    assert loosen(tight) is settled
+    monkeypatch.setattr("kech.loosening.settle", lambda *_: None)
+    drawn = loosen_anew(tight)
     assert single_ends(settled) < 0.7 * single_ends(drawn)
     assert mean_loss(settled) == pytest.approx(mean_loss(drawn), rel=0.01)
 

@@ -24,10 +24,11 @@ from kech.certificate.document import check_goals
 from kech.certificate.models import model_figures
 from kech.databases import find_address
 from kech.demo import nine_rows
-from kech.errors import BadCertificate, BadOption, BadTarget, ClaimBroken, GoalNotMet, UnreadableFile
+from kech.errors import AlreadyReleased, BadCertificate, BadOption, BadTarget, ClaimBroken, GoalNotMet, UnreadableFile
 from kech.hierarchy import read_hierarchy
+from kech.ledger import open_ledger
 from kech.levels import build_levels
-from kech.release import check_elsewhere
+from kech.release import asked, check_elsewhere, chosen
 
 PLACES = {0: ["oslo", "bergen", "rome"], 1: ["north", "north", "south"], 2: ["all"] * 3}
 
@@ -401,6 +402,80 @@ def test_rows_that_are_left_out_are_counted_and_lose_everything(tmp_path, cut, k
 def test_components_that_hide_nobody_are_no_release(nine, k, says):
     with pytest.raises(GoalNotMet, match=says):
         kech.make_release(nine, k=k, cut="regime", grid="exact", eps=0)
+
+
+def test_coarse_axes_are_measured_by_the_domain_of_the_fine_ones(tmp_path):
+    with kech.read_table(pa.table({"a": [i * 7 % 100 for i in range(200)]}), quasi_identifiers=["a"]) as read:
+        fine, coarse = kech.make_release(read, k=5), kech.make_release(read, k=5, max_points=6)
+        even = kech.make_release(read, k=5, cut="domain")
+        document = coarse.write(tmp_path / "t.csv")
+        told = coarse.told(tmp_path / "t.csv", document)
+    assert coarse.axes[0]["domain"] == fine.axes[0]["domain"] == even.axes[0]["domain"] == [4, 95]
+    assert coarse.partition.classes <= 6 < fine.partition.classes
+    assert fine.parameters == {"k": 5, "cut": "local", "grid": "auto"}
+    assert (
+        told["coarse"]
+        == document["parameters"]["coarse"]
+        == {"step": pytest.approx(0.2102, abs=1e-4), "eps_error": 15 / 91}
+    )
+
+
+def test_targets_that_hold_something_else_are_refused(tmp_path):
+    pc.write_csv(nine_rows(), tmp_path / "in.csv")
+    for name in ("plain", "t.csv.certificate.json", "here"):
+        (tmp_path / name).mkdir()
+    with kech.read_table(tmp_path / "in.csv", quasi_identifiers=["age", "zip"]) as table:
+        made = kech.make_release(table, k=3)
+
+        def refused(says, path, certificate=None, mapping=None):
+            places = {
+                name: place and tmp_path / place
+                for name, place in {"certificate": certificate, "mapping": mapping}.items()
+            }
+            with pytest.raises(BadTarget, match=says):
+                made.write(tmp_path / path, **places)
+
+        refused("it is a folder; name a file", "plain")
+        refused("kech writes .csv, .parquet, .pq", "out.txt")
+        refused("a folder stands where its certificate would go", "t.csv")
+        refused("its folder does not exist", "nowhere/u.csv")
+        refused("it is the source table itself", "in.csv")
+        refused("the release itself goes there", "u.csv", "here/../u.csv")
+        refused("it is the source table itself", "u.csv", "in.csv")
+        refused(r"a mapping is written as \.json", "u.csv", None, "m.txt")
+        refused("the release or its certificate goes there", "u.csv", None, "u.csv.certificate.json")
+        refused("the release or its certificate goes there", "u.csv", "c.json", "here/../c.json")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["here", "in.csv", "plain", "t.csv.certificate.json"]
+
+
+def test_a_folder_that_is_the_source_takes_no_file(tmp_path):
+    (tmp_path / "people").mkdir()
+    pq.write_table(nine_rows(), tmp_path / "people" / "a.parquet")
+    with kech.read_table(tmp_path / "people", quasi_identifiers=["age"]) as table:
+        made = kech.make_release(table, k=3)
+        with pytest.raises(BadTarget, match="it lies in the folder of the source table"):
+            made.write(tmp_path / "people" / "b.parquet")
+        assert made.write(tmp_path / "people.csv")["claims"]["rows"] == 9
+
+
+def test_a_release_is_no_source_until_it_is_edited(nine, tmp_path):
+    path = tmp_path / "t.csv"
+    kech.make_release(nine, k=3).write(path)
+    with kech.read_table(path, quasi_identifiers=["age"]) as table, pytest.raises(AlreadyReleased):
+        kech.make_release(table, k=3)
+    path.write_text(path.read_text("utf-8") + "5,5,5\n", "utf-8")
+    with kech.read_table(path, quasi_identifiers=["salary"]) as table:
+        assert kech.make_release(table, k=3).partition.rows_in == 10
+
+
+def test_which_ledger_is_asked_and_what_a_reader_is_told_of_it():
+    own = open_ledger()
+    assert chosen(own) is own
+    assert type(chosen(True)) is type(own)
+    assert chosen(False) is None
+    assert asked(False, False) == {"no_ledger": True}
+    assert asked(own, True) == asked(True, True) == {"allow_composition": True}
+    assert asked(own, False) == asked(True, False) == {}
 
 
 def test_a_release_needs_a_k_or_an_eps(nine):

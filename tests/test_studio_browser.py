@@ -8,6 +8,7 @@ import asyncio
 import csv
 import functools
 import io
+import json
 import os
 import random
 import re
@@ -26,6 +27,7 @@ from playwright.sync_api import TimeoutError, expect, sync_playwright
 import kech
 from kech.studio import jobs
 from studios import running
+from test_canary import canaries, found_in
 
 AXE = Path(__file__).parents[1] / ".browser" / "node_modules" / "axe-core" / "axe.min.js"
 PICTURES = os.environ.get("KECH_PICTURES")
@@ -279,6 +281,53 @@ def test_rows_left_out_are_no_matter_of_the_regime_cut(visit):
     expect(visitor.page.get_by_label("Left out (%)")).to_have_count(0)
     expect(visitor.page.get_by_role("button", name="Continue to the release")).to_be_enabled()
     assert visitor.studio.json("GET", f"/api/tables/{table}")["plan"]["release"] == {"k": 3, "cut": "regime"}
+
+
+# -- what stays in the browser -----------------------------------------------------------------------------
+
+STORED = """async () => JSON.stringify({
+  local: {...localStorage}, session: {...sessionStorage}, bases: await indexedDB.databases(),
+  caches: await caches.keys(), workers: (await navigator.serviceWorker.getRegistrations()).length,
+})"""
+KEPT = {"local": {"theme": "dark"}, "session": {}, "bases": [], "caches": [], "workers": 0}
+STEPS = ("preview", "roles", "axes", "spectrum", "choose", "release")
+SEEDED = {
+    "local": "localStorage.setItem('last', 'CANARY_name_0001')",
+    "session": "sessionStorage.setItem('last', 'CANARY_name_0001')",
+    "bases": "new Promise((done) => { indexedDB.open('CANARY_name_0001').onsuccess = () => done(1) })",
+    "caches": "caches.open('CANARY_name_0001').then(() => 1)",
+    "cookies": "(document.cookie = 'last=CANARY_name_0001', 1)",
+}
+
+
+def left_in(visitor):
+    """What the browser keeps of the studio, but its key: by place."""
+    kept = json.loads(visitor.page.evaluate(STORED))
+    cookies = visitor.page.context.cookies()
+    return kept | {"cookies": [c["name"] for c in cookies if c["name"] != f"kech-{visitor.studio.port}"]}
+
+
+@tried_again
+def test_no_canary_stays_in_the_storage_of_the_browser(visit):
+    visitor, headers = visit(), []
+    visitor.page.on("response", lambda answer: headers.append(answer.headers.get("cache-control")))
+    cells = canaries()
+    rows = [",".join(cells), *(",".join(row) for row in zip(*cells.values(), strict=True))]
+    table = visitor.studio.upload("CANARY_source_0001.csv", "\n".join(rows).encode())["id"]
+    roles = {"quasi_identifiers": ["job", "income"], "sensitive": ["disease"], "keep": ["kept"]}
+    visitor.studio.give_roles(table, dropped=["name", "note", "born"], **roles, release={"k": 5})
+    for step in STEPS:
+        visitor.page.goto(f"http://{visitor.studio.host}/tables/{table}/{step}")
+        visitor.page.wait_for_load_state("networkidle")
+    visitor.press("Write the release")
+    visitor.page.get_by_role("heading", name="The written file holds").wait_for()
+    visitor.page.evaluate("localStorage.setItem('theme', 'dark')")
+    assert left_in(visitor) == KEPT | {"cookies": []}
+    assert found_in(json.dumps(visitor.page.context.cookies())) == set()
+    assert set(headers) == {"no-store"}
+    for place, leak in SEEDED.items():
+        visitor.page.evaluate(leak)
+        assert left_in(visitor)[place] != (KEPT | {"cookies": []})[place]
 
 
 # -- nine rows, by keyboard, on a small screen -------------------------------------------------------------

@@ -115,8 +115,22 @@ def merge_points(
     codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, ball: bool, threads: int
 ) -> dict[str, NDArray[Any]]: ...
 def reach_rows(
-    codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, ks: list[int], add: bool, threads: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+    codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, ks: list[int], threads: int
+) -> NDArray[np.float64]: ...
+def reach_farthest(
+    codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, ks: list[int], threads: int
+) -> NDArray[np.float64]: ...
+def distinct_rows(table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+def add_up(
+    point: NDArray[np.int64], group: NDArray[np.int64], rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+def price_classes(
+    codes: NDArray[np.int32],
+    widths: Widths,
+    point: NDArray[np.int64],
+    group: NDArray[np.int64],
+    rows: NDArray[np.int64],
+) -> float: ...
 def repair_classes(
     codes: NDArray[np.int32],
     secrets: NDArray[np.int32],

@@ -10,7 +10,7 @@ k-th nearest one, itself counted.  Over all rows this gives
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kech._kernels import bound_side, reach_rows
+from kech._kernels import bound_side, reach_farthest, reach_rows
 from kech.points import Points
 
 
@@ -23,10 +23,10 @@ class Bound(NamedTuple):
 
 def lower_bounds(points: Points, ks: Sequence[int], *, threads: int = 1) -> list[Bound]:
     """A bound for each k, ascending, on the axes as they are."""
-    reach = [reach_rows(points.codes, points.weights, points.widths(), list(ks), add, threads) for add in (False, True)]
-    (_, sides), (sums, _) = reach
+    held = (points.codes, points.weights, points.widths(), list(ks), threads)
     cells = points.rows * len(points.axes)
-    return [Bound(float(side) / 2, float(total) / cells) for side, total in zip(sides, sums, strict=True)]
+    both = zip(reach_farthest(*held), reach_rows(*held), strict=True)
+    return [Bound(float(side) / 2, float(total) / cells) for side, total in both]
 
 
 def eps_bound(points: Points, k: int, *, threads: int = 1) -> float:

@@ -19,16 +19,17 @@ from kech.widening import DRAWS, FINE, Boxes, wide_axes, widen
 NARROW = 3  # units of the narrowest interval that is loosened: in narrower ones an end is several people's value
 
 
-def loosen(partition: Partition, *, settled: bool = True) -> Partition:
-    """Labels are widened, and every loose end moves outward by one or two steps of its grid.
-
-    When settled, it moves by the other number of steps where the first one would single somebody out; prices need not.
+def loosen(partition: Partition) -> Partition:
+    """Labels are widened, and every loose end moves outward by one or two steps of its grid, by the other number of
+    them where the first one would single somebody out.
     """
-    axes = partition.points.axes
-    loose = {j: axis for j, axis in enumerate(axes) if isinstance(axis, LineAxis) and is_loose(axis)}
-    wide = wide_axes(partition.points)
-    if not loose and not wide:
-        return partition
+    moved = loose_axes(partition.points) or wide_axes(partition.points)
+    return partition.once("loosened", loosen_anew) if moved else partition
+
+
+def loosen_anew(partition: Partition) -> Partition:
+    """The partition with wider labels and its ends moved."""
+    axes, loose, wide = partition.points.axes, loose_axes(partition.points), wide_axes(partition.points)
     chances = draw_chances(partition, 2 * len(loose) + DRAWS * len(wide))
     moves = 1 + (chances[:, : 2 * len(loose)] < 0.5).reshape(len(chances), len(loose), 2)
     boxes = widen(partition, wide, chances[:, 2 * len(loose) :])
@@ -37,8 +38,7 @@ def loosen(partition: Partition, *, settled: bool = True) -> Partition:
         ends = boxes[0][:, j], boxes[1][:, j]
         places[j], drawn = (move_ends(axis, *ends, steps) for steps in (3 - moves[:, place], moves[:, place]))
         boxes[0][:, j], boxes[1][:, j] = drawn
-    if settled:
-        settle(partition.points, boxes, places)
+    settle(partition.points, boxes, places)
     for j in {*loose, *(at.place for at in wide)}:
         boxes[0][:, j], boxes[1][:, j] = axes[j].close(boxes[0][:, j], boxes[1][:, j])
     found = box_partition(partition.points, partition.point, partition.group, partition.rows, *boxes)
@@ -63,22 +63,22 @@ def count_at(counter: BoxCounter, boxes: Boxes, classes: Ints, j: int, at: Ints)
     return counter.count(lo, hi, 1)
 
 
-def is_loose(axis: LineAxis) -> bool:
-    """Whether its intervals are loosened: we chose its round edges, and values are multiples of a unit."""
-    return axis.grid in ("auto", "loose") and axis.unit > 0
+def loose_axes(points: Points) -> dict[int, LineAxis]:
+    """Where intervals are loosened: on axes whose round edges we chose, and whose values are multiples of a unit."""
+    lines = {j: axis for j, axis in enumerate(points.axes) if isinstance(axis, LineAxis)}
+    return {j: axis for j, axis in lines.items() if axis.grid in ("auto", "loose") and axis.unit > 0}
 
 
 def loose_widths(points: Points) -> Widths:
     """The axes as the search knows them: sides end where they are published on average."""
     widths = points.widths()
-    for j, axis in enumerate(points.axes):
-        if isinstance(axis, LineAxis) and is_loose(axis):
-            codes = np.arange(axis.values)
-            far = [move_all(axis, moves) for moves in (1, 2)]
-            left, right = (ends.copy() for ends in axis.ends)
-            left[codes] = np.mean([axis.ends[0][lo] for lo, _ in far], axis=0)
-            right[codes] = np.mean([axis.ends[1][hi] for _, hi in far], axis=0)
-            widths.loosen(j, left, right, NARROW - 1.5)
+    for j, axis in loose_axes(points).items():
+        codes = np.arange(axis.values)
+        far = [move_all(axis, moves) for moves in (1, 2)]
+        left, right = (ends.copy() for ends in axis.ends)
+        left[codes] = np.mean([axis.ends[0][lo] for lo, _ in far], axis=0)
+        right[codes] = np.mean([axis.ends[1][hi] for _, hi in far], axis=0)
+        widths.loosen(j, left, right, NARROW - 1.5)
     return widths
 
 

@@ -3,11 +3,13 @@
 In: which rows of which point go to which class.  Out: closed boxes, class sizes, k.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kech._kernels import add_up, distinct_rows
 from kech.grid import Ints
 from kech.models import Tally, count_values
 from kech.points import Grains, Points
@@ -28,6 +30,13 @@ class Partition:
     hi: Ints
     eps: float | None = None  # the one radius of all classes, where a cut has one
     eps_bound: float | None = None  # no partition has a smaller radius, where a cut knows
+    made: dict[str, "Partition"] = field(default_factory=dict, init=False)  # see `once`
+
+    def once(self, name: str, make: Callable[["Partition"], "Partition"]) -> "Partition":
+        """What is made of this partition, made once."""
+        if name not in self.made:
+            self.made[name] = make(self)
+        return self.made[name]
 
     @property
     def classes(self) -> int:
@@ -80,18 +89,8 @@ def build_partition(points: Points, point: Ints, group: Ints, rows: Ints) -> Par
 
 def box_partition(points: Points, point: Ints, group: Ints, rows: Ints, lo: Ints, hi: Ints) -> Partition:
     """Groups with closed boxes of their own; those that are printed alike are joined."""
-    boxes, joined = np.unique(np.hstack([lo, hi]), axis=0, return_inverse=True)
-    point, group, rows = add_up(point, joined.ravel()[group], rows)
-    axes = len(points.axes)
-    return Partition(points, point, group, rows, boxes[:, :axes], boxes[:, axes:])
-
-
-def add_up(point: Ints, group: Ints, rows: Ints) -> tuple[Ints, Ints, Ints]:
-    """One share for each point and class."""
-    order = np.lexsort((point, group))
-    point, group, rows = point[order], group[order], rows[order]
-    first = np.flatnonzero(np.r_[True, (np.diff(point) != 0) | (np.diff(group) != 0)])
-    return point[first], group[first], np.add.reduceat(rows, first)
+    first, name = distinct_rows(np.hstack([lo, hi]))
+    return Partition(points, *add_up(point, name[group], rows), lo[first], hi[first])
 
 
 def deal(partition: Partition) -> Partition:

@@ -35,7 +35,7 @@ class Urns {
     std::size_t size(std::size_t p) const { return static_cast<std::size_t>(starts_[p + 1] - starts_[p]); }
 
     std::int64_t draw(std::size_t p, std::uint64_t chance) {
-        if (p >= left_.size() || left_[p] <= 0) throw std::out_of_range("a point has more rows than tickets");
+        if (p >= left_.size() || left_[p] <= 0) throw std::invalid_argument("a point has more rows than tickets");
         std::int64_t* sums = sums_.data() + starts_[p];
         std::size_t shares = size(p), at = 0;
         auto ticket = static_cast<std::int64_t>(chance % static_cast<std::uint64_t>(left_[p]--));

@@ -74,6 +74,26 @@ inline void check_range(const Widths& widths, std::size_t axis, Code lo, Code hi
     require(0 <= lo && lo <= hi && static_cast<std::size_t>(hi) < widths.codes(axis), "there is no such range of codes");
 }
 
+// -- urns -----------------------------------------------------------------------------------------------------
+
+inline void check_urns(std::span<const std::int64_t> starts, std::span<const std::int64_t> rows) {
+    require(!starts.empty() && starts.front() == 0 && std::is_sorted(starts.begin(), starts.end()), "urns lie one after the other");
+    require(starts.back() == static_cast<std::int64_t>(rows.size()), "every share is in an urn");
+    std::int64_t total = 0;
+    for (std::int64_t some : rows) {
+        require(some >= 0 && some <= most_rows - total, "a share has no less than no rows, and all have less than 2^53");
+        total += some;
+    }
+}
+
+// -- words ----------------------------------------------------------------------------------------------------
+
+inline void check_words(std::size_t bytes, std::size_t bit, std::span<const std::int32_t> ends, std::size_t letters) {
+    require(!ends.empty() && ends[0] >= 0 && std::is_sorted(ends.begin(), ends.end()), "cells follow each other");
+    require(static_cast<std::size_t>(ends.back()) <= letters, "cells end where letters are");
+    require(!bytes || (bit <= 8 * bytes && ends.size() - 1 <= 8 * bytes - bit), "every cell has a bit");
+}
+
 // -- points ---------------------------------------------------------------------------------------------------
 
 struct Grid {
@@ -176,6 +196,17 @@ inline std::int64_t check_share(const Share& share, std::size_t points, std::int
     }
     require(held >= k, "classes are numbered from 0 on, and have k rows");
     return rows;
+}
+
+// Rows of points in classes, in any order; every class has some.
+inline void check_pieces(std::span<const std::int64_t> point, std::span<const std::int64_t> group,
+                         std::span<const std::int64_t> rows, std::int64_t points) {
+    require(point.size() == group.size() && point.size() == rows.size(), "every share has a point, a class and rows");
+    sum_rows(rows);
+    for (std::size_t i = 0; i < point.size(); ++i) {
+        require(0 <= point[i] && point[i] < points, "shares are of points");
+        require(0 <= group[i] && static_cast<std::size_t>(group[i]) < group.size(), "classes are counted from 0");
+    }
 }
 
 inline void check_held(const Share& share, std::span<const std::int64_t> weights) {

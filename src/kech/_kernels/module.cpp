@@ -10,6 +10,7 @@
 #include "door.hpp"
 #include "gathering.hpp"
 #include "hilbert.hpp"
+#include "joining.hpp"
 #include "merging.hpp"
 #include "numbering.hpp"
 #include "ordering.hpp"
@@ -93,6 +94,33 @@ static nb::list cut_order(const Codes& codes, const In<std::int64_t>& weights, c
         shares = cutter.run(ks, crew(threads));
     }
     return hand_over(std::move(shares));
+}
+
+static nb::tuple find_distinct(const nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& table) {
+    Distinct found;
+    {
+        nb::gil_scoped_release release;
+        found = distinct_rows(table.data(), table.shape(0), table.shape(1));
+    }
+    return nb::make_tuple(hand_over(std::move(found.first)), hand_over(std::move(found.name)));
+}
+
+static nb::tuple add_shares(const In<std::int64_t>& point, const In<std::int64_t>& group, const In<std::int64_t>& rows) {
+    Share share;
+    {
+        nb::gil_scoped_release release;
+        check_pieces(look(point), look(group), look(rows), std::numeric_limits<std::int64_t>::max());
+        share = add_up(point.data(), group.data(), rows.data(), point.size());
+    }
+    return hand_over(std::move(share));
+}
+
+static double price_classes(const Codes& codes, const Widths& widths, const In<std::int64_t>& point,
+                            const In<std::int64_t>& group, const In<std::int64_t>& rows) {
+    nb::gil_scoped_release release;
+    check_codes(look(codes), widths);
+    check_pieces(look(point), look(group), look(rows), static_cast<std::int64_t>(codes.shape(0)));
+    return price_shares(codes.data(), widths, point.data(), group.data(), rows.data(), point.size());
 }
 
 static Levels read_levels(const std::vector<Codes>& tables, const Widths& widths) {
@@ -193,18 +221,26 @@ static nb::dict merge_points(const Codes& codes, const In<std::int64_t>& weights
     return out;
 }
 
-static nb::tuple reach_rows(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
-                            const std::vector<std::int64_t>& ks, bool add, unsigned threads) {
-    Reach found;
+static Out<double> reach_rows(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
+                              const std::vector<std::int64_t>& ks, unsigned threads) {
+    std::vector<double> found;
     {
         nb::gil_scoped_release release;
         check_ks(ks, check_points(look(codes), look(weights), widths));
-        threads = crew(threads);
-        auto points = codes.shape(0);
-        found = add ? Reacher<SideSum>(codes.data(), weights.data(), points, widths).run(ks, threads)
-                    : Reacher<WidestSide>(codes.data(), weights.data(), points, widths).run(ks, threads);
+        found = Reacher<SideSum>(codes.data(), weights.data(), codes.shape(0), widths).sums(ks, crew(threads));
     }
-    return nb::make_tuple(hand_over(std::move(found.total)), hand_over(std::move(found.largest)));
+    return hand_over(std::move(found));
+}
+
+static Out<double> reach_farthest(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
+                                  const std::vector<std::int64_t>& ks, unsigned threads) {
+    std::vector<double> found;
+    {
+        nb::gil_scoped_release release;
+        check_ks(ks, check_points(look(codes), look(weights), widths));
+        found = Reacher<WidestSide>(codes.data(), weights.data(), codes.shape(0), widths).largest(ks, crew(threads));
+    }
+    return hand_over(std::move(found));
 }
 
 static nb::dict walk_path(const std::vector<In<std::int64_t>>& path, const In<std::int64_t>& weights, bool unions,
@@ -268,7 +304,8 @@ static nb::tuple repair_classes(const Codes& codes, const Codes& secrets, const 
 
 static Out<std::uint32_t> number_words(Words& words, const In<std::uint8_t>& bits, std::size_t bit,
                                        const In<std::int32_t>& ends, const In<std::uint8_t>& letters) {
-    std::vector<std::uint32_t> numbers(ends.size() ? ends.size() - 1 : 0);
+    check_words(bits.size(), bit, look(ends), letters.size());
+    std::vector<std::uint32_t> numbers(ends.size() - 1);
     {
         nb::gil_scoped_release release;
         const auto* text = reinterpret_cast<const char*>(letters.data());
@@ -348,6 +385,7 @@ static Out<std::int64_t> draw_shares(Urns& urns, const In<std::int64_t>& point, 
     std::vector<std::int64_t> drawn;
     {
         nb::gil_scoped_release release;
+        require(point.size() == chance.size(), "there is a chance for each row");
         drawn = urns.draw(point.data(), chance.data(), point.size());
     }
     return hand_over(std::move(drawn));
@@ -416,7 +454,7 @@ NB_MODULE(_kernels, m) {
         .def("count", &count_boxes, array, array, one);
     nb::class_<Words>(m, "Words")
         .def(nb::init<>())
-        .def("number", &number_words)
+        .def("number", &number_words, array, one, array, array)
         .def("texts", [](const Words& words) {
             std::vector<std::uint8_t> letters(words.letters().begin(), words.letters().end());
             return nb::make_tuple(hand_over(std::vector<std::int64_t>(words.ends())), hand_over(std::move(letters)));
@@ -431,9 +469,10 @@ NB_MODULE(_kernels, m) {
         .def("classes", &classes_at);
     nb::class_<Urns>(m, "Urns")
         .def("__init__", [](Urns* made, const In<std::int64_t>& starts, const In<std::int64_t>& rows) {
+            check_urns(look(starts), look(rows));
             new (made) Urns(starts.data(), starts.size() - 1, rows.data());
-        })
-        .def("draw", &draw_shares);
+        }, array, array)
+        .def("draw", &draw_shares, array, array);
     nb::class_<Search>(m, "Search")
         .def("__init__", &begin_search, array, one, array, one, one, array, array, array, one)
         .def("step", &step_on)
@@ -447,8 +486,12 @@ NB_MODULE(_kernels, m) {
     m.def("order_points", &order_points, array, array, one, one);
     m.def("order_by_hilbert", &order_by_hilbert, array, one);
     m.def("cut_order", &cut_order, array, array, array, one, one, one, one);
+    m.def("distinct_rows", &find_distinct, array);
+    m.def("add_up", &add_shares, array, array, array);
+    m.def("price_classes", &price_classes, array, one, array, array, array);
     m.def("merge_points", &merge_points, array, array, one, one, one);
-    m.def("reach_rows", &reach_rows, array, array, one, one, one, one);
+    m.def("reach_rows", &reach_rows, array, array, one, one, one);
+    m.def("reach_farthest", &reach_farthest, array, array, one, one, one);
     m.def("repair_classes", &repair_classes, array, array, one, one, one, array, array, array, one, one);
     m.def("walk_path", &walk_path, array, array, one, one);
     m.def("bound_side", &bound_side, array, array, one, one, one);

@@ -13,51 +13,69 @@ struct SideSum : WidestSide {
     double operator()(double total, double side) const { return total + side; }
 };
 
-struct Reach {
-    std::vector<double> total, largest;  // for each k: over all rows, and of the loneliest row
-};
-
 template <class Fold>
 class Reacher {
   public:
     Reacher(const Code* codes, const std::int64_t* weights, std::size_t points, const Widths& widths)
-        : codes_(codes), weights_(weights), axes_(widths.axes()), widths_(widths), tree_(codes, points, widths) {}
+        : axes_(widths.axes()), widths_(widths), tree_(codes, points, widths) {
+        for (std::int64_t i : tree_.order()) {
+            codes_.insert(codes_.end(), codes + i * axes_, codes + (i + 1) * axes_);
+            weights_.push_back(weights[i]);
+        }
+        for (const auto& node : tree_.nodes()) {
+            Box box(axes_);
+            for (std::size_t at = node.begin; at < node.end; ++at) box.cover(point(at));
+            low_.insert(low_.end(), box.lo.begin(), box.lo.end());
+            high_.insert(high_.end(), box.hi.begin(), box.hi.end());
+        }
+        for (std::size_t j = 0; j < axes_; ++j) both_.push_back(mirrored(j));
+        order_axes();
+    }
 
-    // ks ascend.  Blocks are added up in their order, so that threads do not show.
-    Reach run(const std::vector<std::int64_t>& ks, unsigned threads) const {
-        std::size_t points = tree_.order().size(), blocks = (points + block - 1) / block;
-        std::vector<Reach> parts(blocks);
-        std::atomic<std::size_t> next{0};
-        auto worker = [&] {
-            for (std::size_t b; (b = next.fetch_add(1)) < blocks;) {
-                parts[b] = {std::vector<double>(ks.size(), 0.0), std::vector<double>(ks.size(), 0.0)};
-                for (std::size_t i = b * block; i < std::min(points, (b + 1) * block); ++i) add(i, ks, parts[b]);
-            }
-        };
-        together(threads, [&](std::size_t) { worker(); });
-        Reach all{std::vector<double>(ks.size(), 0.0), std::vector<double>(ks.size(), 0.0)};
+    // For each k, the sum over all rows; ks ascend.  Blocks are added up in their order, so that threads do not show.
+    std::vector<double> sums(const std::vector<std::int64_t>& ks, unsigned threads) const {
+        std::vector<std::vector<double>> parts(blocks(), std::vector<double>(ks.size(), 0.0));
+        over_blocks(threads, [&](std::size_t) {
+            return [&](std::size_t b, std::size_t i) {
+                auto near = nearest(i, ks.back(), [](const auto&) { return false; });
+                along(near, ks, [&](std::size_t q, double width) { parts[b][q] += width * static_cast<double>(weights_[i]); });
+            };
+        });
+        std::vector<double> all(ks.size(), 0.0);
         for (const auto& part : parts)
-            for (std::size_t q = 0; q < ks.size(); ++q) {
-                all.total[q] += part.total[q];
-                all.largest[q] = std::max(all.largest[q], part.largest[q]);
-            }
+            for (std::size_t q = 0; q < ks.size(); ++q) all[q] += part[q];
+        return all;
+    }
+
+    // For each k, the loneliest row's; ks ascend.  A row that is seen to be no lonelier than others is not looked at further.
+    std::vector<double> largest(const std::vector<std::int64_t>& ks, unsigned threads) const {
+        std::vector<std::vector<double>> parts(std::max(threads, 1u), std::vector<double>(ks.size(), -1.0));
+        over_blocks(threads, [&](std::size_t id) {
+            return [&, id](std::size_t, std::size_t i) {
+                auto& mine = parts[id];
+                auto near = nearest(i, ks.back(), [&](std::vector<Found> found) {
+                    bool known = true;
+                    along(found, ks, [&](std::size_t q, double width) { known &= width <= mine[q]; });
+                    return known;
+                });
+                along(near, ks, [&](std::size_t q, double width) { mine[q] = std::max(mine[q], width); });
+            };
+        });
+        std::vector<double> all(ks.size(), 0.0);
+        for (const auto& part : parts)
+            for (std::size_t q = 0; q < ks.size(); ++q) all[q] = std::max(all[q], part[q]);
         return all;
     }
 
     // For each point, how far it must reach for k rows.
     std::vector<double> each(std::int64_t k, unsigned threads) const {
-        std::size_t points = tree_.order().size();
-        std::vector<double> far(points);
-        std::atomic<std::size_t> next{0};
-        auto worker = [&] {
-            for (std::size_t at; (at = next.fetch_add(block)) < points;)
-                for (std::size_t i = at; i < std::min(points, at + block); ++i) {
-                    double widest = 0;
-                    for (const auto& [width, _] : nearest(i, k)) widest = std::max(widest, width);
-                    far[tree_.order()[i]] = widest;
-                }
-        };
-        together(threads, [&](std::size_t) { worker(); });
+        std::vector<double> far(weights_.size());
+        over_blocks(threads, [&](std::size_t) {
+            return [&](std::size_t, std::size_t i) {
+                auto near = nearest(i, k, [](const auto&) { return false; });
+                for (const auto& [width, _] : near) far[tree_.order()[i]] = std::max(far[tree_.order()[i]], width);
+            };
+        });
         return far;
     }
 
@@ -65,67 +83,118 @@ class Reacher {
     static constexpr std::size_t block = 512;
     using Found = std::pair<double, std::int64_t>;  // how wide the box is, rows
 
-    // What a class that holds two points prints, at least.
-    double cost(std::int64_t a, std::int64_t b) const {
+    const Code* point(std::size_t i) const { return codes_.data() + i * axes_; }
+    std::size_t blocks() const { return (weights_.size() + block - 1) / block; }
+
+    // look(b, i) at every point i of every block b; each thread makes a look of its own.
+    template <class Make>
+    void over_blocks(unsigned threads, const Make& make) const {
+        std::atomic<std::size_t> next{0};
+        together(threads, [&](std::size_t id) {
+            auto look = make(id);
+            for (std::size_t b; (b = next.fetch_add(1)) < blocks();)
+                for (std::size_t i = b * block; i < std::min(weights_.size(), (b + 1) * block); ++i) look(b, i);
+        });
+    }
+
+    // tell(q, width) for each k, where that many rows are reached.
+    template <class Tell>
+    static void along(std::vector<Found>& near, const std::vector<std::int64_t>& ks, const Tell& tell) {
+        std::sort(near.begin(), near.end());
+        std::int64_t rows = 0;
+        std::size_t q = 0;
+        for (const auto& [width, weight] : near)
+            for (rows += weight; q < ks.size() && rows >= ks[q]; ++q) tell(q, width);
+    }
+
+    // The width between any two codes, whichever is larger; nothing for a large axis.
+    std::vector<double> mirrored(std::size_t axis) const {
+        const double* table = widths_.table(axis);
+        if (!table) return {};
+        std::size_t codes = widths_.codes(axis);
+        std::vector<double> both(table, table + codes * codes);
+        for (std::size_t lo = 0; lo < codes; ++lo)
+            for (std::size_t hi = lo; hi < codes; ++hi) both[hi * codes + lo] = both[lo * codes + hi];
+        return both;
+    }
+
+    // Axes on which points are far apart come first: a limit is reached sooner.
+    void order_axes() {
+        std::vector<double> apart(axes_, 0.0);
+        std::size_t points = weights_.size();
+        for (std::size_t i = 0; i < points; i += 1 + points / block)
+            for (std::size_t j = 0; j < axes_; ++j) apart[j] += side(j, point(i)[j], point((i + points / 2) % points)[j]);
+        turns_.resize(axes_);
+        std::iota(turns_.begin(), turns_.end(), std::size_t{0});
+        std::stable_sort(turns_.begin(), turns_.end(), [&](auto a, auto b) { return apart[a] > apart[b]; });
+    }
+
+    double side(std::size_t axis, Code from, Code to) const {
+        if (both_[axis].empty()) return widths_.width(axis, std::min(from, to), std::max(from, to));
+        return both_[axis][from * widths_.codes(axis) + to];
+    }
+
+    // What a class that holds two points prints, at least; beyond the limit, something beyond it.
+    double cost(const Code* a, const Code* b, double limit) const {
         double total = 0;
-        for (std::size_t j = 0; j < axes_; ++j) {
-            Code x = codes_[a * axes_ + j], y = codes_[b * axes_ + j];
-            total = tree_.fold()(total, widths_.width(j, std::min(x, y), std::max(x, y)));
-        }
+        for (std::size_t j : turns_)
+            if ((total = tree_.fold()(total, side(j, a[j], b[j]))) >= limit) break;
         return total;
     }
 
-    void add(std::size_t i, const std::vector<std::int64_t>& ks, Reach& part) const {
-        auto near = nearest(i, ks.back());
-        std::sort(near.begin(), near.end());
-        std::int64_t rows = 0, own = weights_[tree_.order()[i]];
-        std::size_t q = 0;
-        for (const auto& [width, weight] : near)
-            for (rows += weight; q < ks.size() && rows >= ks[q]; ++q) {
-                part.total[q] += width * static_cast<double>(own);
-                part.largest[q] = std::max(part.largest[q], width);
-            }
+    // The same for a point and whatever point of a node.
+    double gap(const Code* a, std::size_t node, double limit) const {
+        const Code *low = low_.data() + node * axes_, *high = high_.data() + node * axes_;
+        double total = 0;
+        for (std::size_t j : turns_)
+            if ((total = tree_.fold()(total, side(j, a[j], std::clamp(a[j], low[j], high[j])))) >= limit) break;
+        return total;
     }
 
-    // The nearest points that hold k rows together, its own included.
-    std::vector<Found> nearest(std::size_t i, std::int64_t k) const {
-        const auto& order = tree_.order();
+    // The nearest points that hold k rows together, its own included; none, when `enough` says so of some that do.
+    template <class Enough>
+    std::vector<Found> nearest(std::size_t i, std::int64_t k, const Enough& enough) const {
         std::vector<Found> heap;
         std::vector<std::pair<double, std::size_t>> open{{0.0, 0}};
         std::int64_t held = 0;
-        auto limit = [&] { return held >= k ? heap.front().first : std::numeric_limits<double>::infinity(); };
+        double limit = std::numeric_limits<double>::infinity();
         while (!open.empty()) {
-            auto [gap, n] = open.back();
+            auto [least, n] = open.back();
             open.pop_back();
+            if (least >= limit) continue;
             const auto& node = tree_.nodes()[n];
-            if (gap >= limit()) continue;
             if (node.right) {
-                std::pair<double, std::size_t> close{tree_.gap(n + 1, i), n + 1}, far{tree_.gap(node.right, i), node.right};
+                std::pair<double, std::size_t> close{gap(point(i), n + 1, limit), n + 1}, far{gap(point(i), node.right, limit), node.right};
                 if (far.first < close.first) std::swap(far, close);
-                open.push_back(far);
-                open.push_back(close);
+                if (far.first < limit) open.push_back(far);
+                if (close.first < limit) open.push_back(close);
                 continue;
             }
+            bool before = held >= k;
             for (std::size_t at = node.begin; at < node.end; ++at) {
-                double width = cost(order[i], order[at]);
-                if (width >= limit()) continue;
-                heap.emplace_back(width, weights_[order[at]]);
+                double width = cost(point(i), point(at), limit);
+                if (width >= limit) continue;
+                heap.emplace_back(width, weights_[at]);
                 std::push_heap(heap.begin(), heap.end());
-                for (held += weights_[order[at]]; held - heap.front().second >= k;) {
+                for (held += weights_[at]; held - heap.front().second >= k;) {
                     held -= heap.front().second;
                     std::pop_heap(heap.begin(), heap.end());
                     heap.pop_back();
                 }
+                if (held >= k) limit = heap.front().first;
             }
+            if (!before && held >= k && enough(heap)) return {};
         }
         return heap;
     }
 
-    const Code* codes_;
-    const std::int64_t* weights_;
     std::size_t axes_;
     const Widths& widths_;
     KdTree<Fold> tree_;
+    std::vector<Code> codes_, low_, high_;  // of points in the order of the tree; of nodes
+    std::vector<std::int64_t> weights_;
+    std::vector<std::vector<double>> both_;  // of each axis
+    std::vector<std::size_t> turns_;
 };
 
 }  // namespace kech

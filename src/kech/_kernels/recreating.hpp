@@ -561,9 +561,12 @@ class Recreator {
         return found;
     }
 
+    // A class that begins with many equal rows takes all but some for its neighbours.
+    std::int64_t spare(std::int64_t rows, std::size_t at) const { return rows_[at] == 0 ? rows - 2 * ground_.k : 0; }
+
     std::int64_t move(Class& left, std::size_t which, std::size_t at) {
         Held held = left[which];
-        if (ground_.part) held.rows = std::min(held.rows, ground_.k - rows_[at]);
+        if (ground_.part) held.rows = std::min(held.rows, std::max(ground_.k - rows_[at], spare(held.rows, at)));
         put(at, held);
         left[which].rows -= held.rows;
         if (left[which].rows == 0) left[which] = left.back(), left.pop_back();

@@ -528,7 +528,7 @@ class Search {
         if (ruin) mover.ruin(record_.empty() ? block.size() / 2 + 1 : 2 * block.size());
         else if (rounds_ == 0) mover.dissolve(neighbours);
         mover.split_large();
-        mover.pair_up(neighbours);
+        mover.pair_up(ruin ? neighbours : nearest_few);
         if (!ruin) mover.triple_up(nearest_few);
         double saved = before - block.price();
         return {block.take(), mover.done(), mover.work(), saved};

@@ -5,7 +5,7 @@ peeled lattice cells.  The best start is searched: neighbouring classes exchange
 last a partition of a larger k serves a smaller one where it costs less, so that the loss never falls as k grows.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import inf
 from time import monotonic
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from kech._kernels import Search, grow_points
+from kech._kernels import Search, grow_points, price_classes
 from kech.cuts import Wishes
 from kech.cuts.ordering import by_grid, cut_ordering, order_along, published_cells
 from kech.cuts.peeling import level_tables, peel
@@ -28,12 +28,15 @@ from kech.progress import report, within
 FEW = 8  # so many k are all studied, however little effort is asked for
 APART = 1.3  # beyond, and in haste, only k this factor apart
 CLOSER = 1.1  # and k this factor apart lean on them
+KINDS = ("cut", "curved", "grown", "peeled")  # of starts
+PROBED = 2.5  # of many k, all kinds are tried at those this factor apart
 CLOSE = 1.25  # starts that cost no more than this factor race
 PAIR_ROUNDS = 2  # before classes are freed
 HEAT = 0.003  # how much dearer, as a share, classes made anew may be at first
 COOL = 0.85  # share of the search after which nothing may become dearer
 STUCK, GAIN = 3, 1e-4  # so many rounds, or a third of all, gain less than this share: begin again by another chance
 
+CROWD = 8  # rows of a point that count at most when work is measured out: more of them are classes of their own
 PAIRS = 1e7  # of points that are compared while classes grow, and how long a stretch may be
 STRETCHES = (200, 4000)
 
@@ -63,7 +66,7 @@ def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Par
 
 def lean_on(larger: Partition, own: Partition, k: int, wishes: Wishes) -> Partition:
     """For a k that is not studied: what serves a larger one, or its own start, after a first step of the search."""
-    start = min(on_grid_of(k, larger), own, key=published)
+    start = min(on_grid_of(k, larger), own, key=expected)
     found = searches_from(start, k, wishes)(wishes.seed)
     found.step(0.0, False, wishes.threads)
     return build_partition(start.points, *found.shares())
@@ -85,43 +88,69 @@ def studied_ks(ks: Sequence[int], effort: str | float) -> list[int]:
     return list(ks) if effort != "quick" or len(ks) <= FEW else spaced(ks, APART)
 
 
-def spaced(ks: Sequence[int], factor: float) -> list[int]:
+def spaced(ks: Sequence[int], factor: float, small: int = 5) -> list[int]:
     """Small k, the last, and in between those that are this factor apart."""
     chosen: list[int] = []
     for k in ks:
-        if not chosen or k >= chosen[-1] * factor or k == ks[-1] or k <= 5:
+        if not chosen or k >= chosen[-1] * factor or k == ks[-1] or k <= small:
             chosen.append(k)
     return chosen
 
 
 def best_starts(points: Points, starts: Mapping[int, Partition], wishes: Wishes) -> Iterator[tuple[int, Partition]]:
-    """Each k with the best of its start and of those made here; k of equal grids share the lattice."""
-    ks = list(starts)
-    order = order_along(points.at(1), threads=wishes.threads)
-    curved = cut_ordering(points, ks, threads=wishes.threads, part=wishes.part, hilbert=True)
-    grown = (grow(points.at(k), k, order, wishes) for k in ks)
-    made = dict(zip(ks, (rate(several) for several in zip(starts.values(), curved, grown, strict=True)), strict=True))
-    for at, batch in by_grid(points, ks):
-        limits = [min(made[k]) for k in batch]
+    """Each k with the best of its start and of those made here.
+
+    Of many k, all kinds of start are tried at some; in between, the kinds that were best below and above.
+    """
+    tried = probed_ks(list(starts))
+    everything = make_starts(points, {k: starts[k] for k in tried}, dict.fromkeys(tried, KINDS), wishes)
+    best = {k: race(made, k, wishes) for k, made in everything.items()}
+    likely = {
+        k: {best[max(t for t in tried if t < k)][0], best[min(t for t in tried if t > k)][0]}
+        for k in starts
+        if k not in best
+    }
+    others = make_starts(points, {k: starts[k] for k in likely}, likely, wishes)
+    best |= {k: race(made, k, wishes) for k, made in others.items()}
+    return ((k, best[k][1]) for k in starts)
+
+
+def probed_ks(ks: Sequence[int]) -> list[int]:
+    """The k at which all kinds of start are tried: all of a few, otherwise the first, the last and some between."""
+    return list(ks) if len(ks) <= FEW else spaced(ks, PROBED, small=0)
+
+
+def make_starts(
+    points: Points, starts: Mapping[int, Partition], kinds: Mapping[int, Collection[str]], wishes: Wishes
+) -> dict[int, dict[str, Partition]]:
+    """For each k its start and those of the kinds it is asked for; k of equal grids share the lattice."""
+    made = {k: {"cut": start} for k, start in starts.items()}
+    asked = {kind: [k for k in starts if kind in kinds[k]] for kind in KINDS}
+    curved = cut_ordering(points, asked["curved"], threads=wishes.threads, part=wishes.part, hilbert=True)
+    for k, start in zip(asked["curved"], curved, strict=True):
+        made[k]["curved"] = start
+    for k in asked["grown"]:
+        made[k]["grown"] = grow(points.at(k), k, order_along(points, threads=wishes.threads), wishes)
+    for at, batch in by_grid(points, asked["peeled"]):
+        limits = [min(map(expected, made[k].values())) for k in batch]
         for k, shares in zip(batch, peel(at, batch, limits, threads=wishes.threads, seed=wishes.seed), strict=True):
-            peeled = [build_partition(at, *shares)] if len(shares[0]) else []
-            yield k, race(made.pop(k) | rate(peeled), k, wishes)
+            made[k] |= {"peeled": build_partition(at, *shares)} if len(shares[0]) else {}
+    return made
 
 
-def rate(starts: Iterable[Partition]) -> dict[float, Partition]:
-    """Each by what it loses."""
-    return {published(start): start for start in starts}
-
-
-def race(starts: Mapping[float, Partition], k: int, wishes: Wishes) -> Partition:
-    """The cheapest start, or the one that is cheapest after a first step of the search if several are close."""
-    close = [start for loss, start in starts.items() if loss <= CLOSE * min(starts)]
+def race(starts: Mapping[str, Partition], k: int, wishes: Wishes) -> tuple[str, Partition]:
+    """The cheapest start and its kind, or the one that is cheapest after a first step of the search if several are
+    close.
+    """
+    losses = {kind: expected(start) for kind, start in starts.items()}
+    close = [kind for kind, loss in losses.items() if loss <= CLOSE * min(losses.values())]
     if len(close) == 1:
-        return close[0]
-    searches = [searches_from(start, k, wishes)(wishes.seed) for start in close]
-    for found in searches:
+        return close[0], starts[close[0]]
+    searches = {kind: searches_from(starts[kind], k, wishes)(wishes.seed) for kind in close}
+    for found in searches.values():
         found.step(0.0, False, wishes.threads)
-    return build_partition(close[0].points, *min(searches, key=lambda found: found.price).shares())
+    best = min(close, key=lambda kind: searches[kind].price)
+    return best, build_partition(starts[best].points, *searches[best].shares())
 
 
 def grow(points: Points, k: int, order: Ints, wishes: Wishes) -> Partition:
@@ -138,10 +167,11 @@ def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, lim
     points = start.points
     begin = searches_from(start, k, wishes, limit=limit)
     found = best = begin(wishes.seed)
-    share, cells = progress_of(points.rows, effort), points.rows * len(points.axes)
+    rows, cells = min(points.rows, CROWD * len(points.weights)), points.rows * len(points.axes)
+    share = progress_of(rows, effort)
     before, again, gained, least = 0, 0, 0, inf
     try:
-        while points.rows >= 2 * k and best.price > 0 and (done := share(before + spent(found, points.rows))) < 1:
+        while points.rows >= 2 * k and best.price > 0 and (done := share(before + spent(found, rows))) < 1:
             report(f"searching at k={k}" + (f", loss {best.price / cells:.4f}" if limit == inf else ""), done)
             ruin = found.rounds >= PAIR_ROUNDS
             found.step(HEAT * max(0.0, 1 - done / COOL) if ruin else 0.0, ruin, wishes.threads)
@@ -149,7 +179,7 @@ def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, lim
             if found.price < least * (1 - GAIN):
                 least, gained = found.price, found.rounds
             elif found.rounds - gained >= max(STUCK, found.rounds // 3):
-                before, again, gained, least = before + spent(found, points.rows), again + 1, 0, inf
+                before, again, gained, least = before + spent(found, rows), again + 1, 0, inf
                 found = begin(wishes.seed + again)
     except KeyboardInterrupt:
         report(f"stopped at k={k}", 1.0)
@@ -178,13 +208,14 @@ def progress_of(rows: int, effort: str | float) -> Callable[[int], float]:
     return lambda _: (monotonic() - begin) / effort if effort else 1.0
 
 
-def published(partition: Partition) -> float:
-    """What a partition loses when its ends are loosened."""
-    return mean_loss(loosen(partition, settled=False))
+def expected(partition: Partition) -> float:
+    """What a partition loses when its ends are loosened, on average."""
+    points, shares = partition.points, (partition.point, partition.group, partition.rows)
+    return price_classes(points.codes, loose_widths(points), *shares) / (points.rows * len(points.axes))
 
 
 def released(partition: Partition) -> float:
-    """What it loses in the end, when its ends have settled too."""
+    """What it loses in the end, as its ends are loosened."""
     return mean_loss(loosen(partition))
 
 

@@ -24,9 +24,9 @@ def cut_ordering(
 ) -> Iterator[Partition]:
     """A partition for each k, ascending; with `part` the rows of one point may go to several classes."""
     report("ordering points")
-    order = order_along(points.at(1), threads=threads, hilbert=hilbert)
     done = 0
     for at, batch in by_grid(points, ks):
+        order = order_along(points, threads=threads, hilbert=hilbert)
         for shares in cut_order(at.codes, at.weights, order, loose_widths(at), batch, part, threads):
             yield build_partition(at, *shares)
             done += 1
@@ -34,10 +34,11 @@ def cut_ordering(
 
 
 def order_along(points: Points, *, threads: int, hilbert: bool = False) -> Ints:
-    """The points as a kd tree puts them on a line, or as the Hilbert curve meets them."""
+    """The points as a kd tree of the finest grid puts them on a line, or as the Hilbert curve meets them; made once."""
+    widths = points.at(1).widths()
     if hilbert:
-        return order_by_hilbert(points.codes, points.widths())
-    return order_points(points.codes, points.weights, points.widths(), threads)
+        return points.once("hilbert", lambda codes, _: order_by_hilbert(codes, widths))
+    return points.once("kd", lambda codes, weights: order_points(codes, weights, widths, threads))
 
 
 def by_grid(points: Points, ks: Sequence[int]) -> Iterator[tuple[Points, list[int]]]:
