@@ -284,7 +284,7 @@ class DuckDBEngine(SqlEngine):
 
     def _get(self, query: str, doing: str) -> Any:
         try:
-            return self.connection.execute(query).to_arrow_table()
+            return self.connection.sql(query).to_arrow_table()
         except duckdb.Error as failure:
             raise refusal(failure, doing, self.memory) from None
 
