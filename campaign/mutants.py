@@ -29,6 +29,7 @@ class Mutant:
 
     room: str
     line: int
+    column: int
     last: int
     change: str
     slot: int
@@ -71,7 +72,9 @@ def mutants_of(source: str, room: str = "") -> Iterator[Mutant]:
     for number, slot in enumerate(slots(ast.parse(source))):
         for turn, changed in enumerate(changes(slot.node)):
             words = f"{shown(slot.node)} -> {shown(changed)}"
-            yield Mutant(room, slot.node.lineno, last_line(slot.node), words, number, turn, not slot.inside)  # type: ignore[attr-defined]
+            yield Mutant(
+                room, slot.node.lineno, slot.node.col_offset, last_line(slot.node), words, number, turn, not slot.inside
+            )  # type: ignore[attr-defined]
 
 
 def last_line(node: ast.AST) -> int:

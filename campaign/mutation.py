@@ -1,6 +1,6 @@
 """Mutation: small changes to the code that claims, checks and writes; some test must notice each.
 
-usage: python -m campaign.mutation [--room release.py] [--every 1] [--seconds 4] [--again]      also: make mutation
+usage: python -m campaign.mutation [--room release.py] [--seconds 4] [--minutes 60] [--again]     also: make mutation
 A change is made in a forked copy of a process that has imported everything, and only tests that run the changed lines
 are run (campaign.coverage knows them), the quickest first, until one fails.  A change that no test notices is a
 survivor: it is explained in campaign/explained.json (why nobody could notice), or it is a loss.
@@ -11,6 +11,7 @@ import ast
 import gc
 import hashlib
 import json
+import math
 import os
 import resource
 import signal
@@ -26,7 +27,7 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, spec_from_loader
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -92,14 +93,12 @@ class Map:
         return [context] if context in self.seconds else self.users.get(context, [])
 
     def tests_of(self, room: str, lines: Iterable[int]) -> list[str]:
-        """The tests of some lines: those that noticed most so far, then those of the room, the quickest first."""
+        """The tests of some lines: those that noticed most so far, then those made for it, the quickest first."""
         tests = set().union(*(self.lines[room].get(line, set()) for line in lines))
         first = [name for name, _ in self.noticed.most_common() if name in tests][:FIRST]
-        own = f"test_{Path(room).parts[0].removesuffix('.py')}.py"
-        rest = sorted(
-            tests.difference(first),
-            key=lambda name: (own not in name and "test_rooms" not in name, self.cost[name], name),
-        )
+        own = f"tests/test_{Path(room).parts[0].removesuffix('.py')}.py"
+        order = {"tests/test_rooms.py": 0, own: 1}
+        rest = sorted(tests.difference(first), key=lambda name: (order.get(module_of(name), 2), self.cost[name], name))
         return [*first, *rest]
 
 
@@ -176,8 +175,11 @@ class Source:
 class Loop:
     """In place of the tests: for every change a fork of this process, which runs those that could notice."""
 
-    def __init__(self, known: Map, sources: dict[str, Source], mutants: Sequence[Mutant], seconds: float) -> None:
-        self.known, self.sources, self.mutants, self.seconds = known, sources, mutants, seconds
+    def __init__(
+        self, known: Map, sources: dict[str, Source], mutants: Sequence[Mutant], seconds: float, end: float
+    ) -> None:
+        self.known, self.sources, self.mutants = known, sources, mutants
+        self.seconds, self.end = seconds, end
         self.fates: list[Fate] = []
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
@@ -188,14 +190,17 @@ class Loop:
         paths = {str(source.path) for source in self.sources.values()}
         live = [x for x in gc.get_objects() if isinstance(x, FunctionType) and x.__code__.co_filename in paths]
         gc.freeze()  # forks share what is not looked at
-        for mutant in self.mutants:
+        for mutant in takewhile(lambda _: time.monotonic() < self.end, self.mutants):
             source = self.sources[mutant.room]
             codes = source.replaced(mutant)
             touched = [(function, codes[function.__code__]) for function in live if function.__code__ in codes]
             chosen = self.known.tests_of(mutant.room, range(mutant.line, mutant.last + 1))
+            if codes and not touched:
+                raise RuntimeError(f"the changed function is not alive: {mutant.name}")
             self.note(mutant, in_fork(try_change, touched, [items[name] for name in chosen], self.seconds))
         gc.unfreeze()
-        wrong = in_fork(first_failure, [item for item in session.items if item.nodeid in self.known.noticed], PATIENCE)
+        noticing = [item for item in session.items if item.nodeid in self.known.noticed]
+        wrong = in_fork(first_failure, noticing, math.inf, patience=60 * PATIENCE)
         if wrong != "":
             raise RuntimeError(f"a test that noticed changes fails on the code as it is: {wrong}")
         return True
@@ -232,17 +237,18 @@ def digest_of(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def noticed_before(ground: Ground, mutants: Sequence[Mutant]) -> list[Fate]:
-    """The changes that earlier runs on the same code noticed."""
-    lines = (ground.kept / "fates.jsonl").read_text("utf-8").splitlines()
-    held = {tuple(key): (word, by) for *key, word, by in map(json.loads, lines) if word != "survived"}
-    return [Fate(mutant, *held[key]) for mutant in mutants if (key := key_of(ground, mutant)) in held]
+def earlier_fates(ground: Ground, mutants: Sequence[Mutant]) -> dict[Mutant, Fate]:
+    """What became of changes in earlier runs on the same code; whoever was noticed once is noticed."""
+    held: dict[tuple[Any, ...], tuple[str, str]] = {}
+    for line in (ground.kept / "fates.jsonl").read_text("utf-8").splitlines():
+        *key, word, by = json.loads(line)
+        if held.get(tuple(key), ("survived", ""))[0] == "survived":
+            held[tuple(key)] = word, by
+    return {mutant: Fate(mutant, *held[key]) for mutant in mutants if (key := key_of(ground, mutant)) in held}
 
 
 def try_change(touched: Sequence[tuple[FunctionType, CodeType]], items: Sequence[pytest.Item], seconds: float) -> str:
     """The test that notices other code in these functions."""
-    if not touched:
-        raise RuntimeError("a changed function is not alive")
     for function, code in touched:
         function.__code__ = code
     return first_failure(items, seconds)
@@ -260,34 +266,32 @@ def first_failure(items: Sequence[pytest.Item], seconds: float) -> str:
     return ""
 
 
-def in_fork(work: Callable[..., str], *given: Any) -> str | None:
+def in_fork(work: Callable[..., str], *given: Any, patience: int = PATIENCE) -> str | None:
     """What the work says in a process of its own with a temporary folder of its own; None if it was ended."""
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         hears, says = os.pipe()
         child = os.fork()
         if not child:
             try:
-                limit(folder)
+                limit(folder, patience)
                 os.write(says, work(*given).encode()[:4_000] or b" ")
             except BaseException as fault:
-                os.write(says, f"!{type(fault).__name__}: {fault}".encode()[:4_000])
+                os.write(says, f"fault: {type(fault).__name__}".encode())
             finally:
                 os._exit(0)
         os.close(says)
         os.waitpid(child, 0)
         with os.fdopen(hears, "rb") as file:
             said = file.read().decode()
-    if said.startswith("!"):
-        raise RuntimeError(said)
     return said.strip() if said else None
 
 
-def limit(folder: str) -> None:
+def limit(folder: str, patience: int) -> None:
     """What a changed program may take."""
     os.environ["PYTEST_DEBUG_TEMPROOT"] = folder
-    resource.setrlimit(resource.RLIMIT_CPU, (PATIENCE, PATIENCE))
+    resource.setrlimit(resource.RLIMIT_CPU, (patience, patience))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    signal.alarm(10 * PATIENCE)
+    signal.alarm(20 * patience)
 
 
 # -- changes of what is run on import --------------------------------------------------------------------------------
@@ -336,21 +340,27 @@ def import_changed(ground: Ground, mutant: Mutant, code: CodeType, tests: Sequen
 OPTIONS = ("-q", "-n", "0", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning")
 
 
-def hunt(ground: Ground, mutants: Sequence[Mutant], seconds: float = TESTED_FOR) -> list[Fate]:
-    """The fate of every change."""
+def hunt(
+    ground: Ground, mutants: Sequence[Mutant], seconds: float = TESTED_FOR, minutes: float = math.inf
+) -> list[Fate]:
+    """The fate of every change, or of as many as can be tried in so many minutes."""
+    end = time.monotonic() + 60 * minutes
     known = Map(ground)
     sources = {room: Source(ground, room) for room in dict.fromkeys(mutant.room for mutant in mutants)}
     imported = [mutant for mutant in mutants if mutant.on_import]
     fates = []
     for mutant in imported:
+        if time.monotonic() > end:
+            return fates
         source = sources[mutant.room]
         tests = known.tests_of(mutant.room, reached_by(mutant, source.text))
         by = in_fork(import_changed, ground, mutant, source.changed(mutant), tests, seconds)
         fates.append(fate_of(mutant, by))
         known.noticed.update([by] if by in known.seconds else [])
         tell(ground, fates[-1])
-    loop = Loop(known, sources, [mutant for mutant in mutants if not mutant.on_import], seconds)
-    pytest.main([*OPTIONS, *ground.files], plugins=[loop])
+    loop = Loop(known, sources, [mutant for mutant in mutants if not mutant.on_import], seconds, end)
+    if pytest.main([*OPTIONS, *ground.files], plugins=[loop]):
+        raise RuntimeError("the changes were not tried to their end")
     return fates + loop.fates
 
 
@@ -371,18 +381,20 @@ def import_others() -> None:
     settings.load_profile("mutation")
 
 
-def explained() -> dict[tuple[str, str, str], str]:
-    """Why nobody could notice a change of a line that reads so."""
-    return {(one["room"], one["code"], one["change"]): one["why"] for one in json.loads(EXPLAINED.read_bytes())}
+def explained() -> dict[tuple[str, str, int, str], str]:
+    """Why nobody could notice a change of a line that reads so, at a column of it."""
+    known = json.loads(EXPLAINED.read_bytes())
+    return {(one["room"], one["code"], one["column"], one["change"]): one["why"] for one in known}
 
 
-def survivors_of(ground: Ground, fates: Sequence[Fate]) -> list[dict[str, Any]]:
+def survivors_of(ground: Ground, fates: Iterable[Fate]) -> list[dict[str, Any]]:
     """Every change that no test noticed, with its explanation or None."""
     reasons, found = explained(), []
     for mutant in [fate.mutant for fate in fates if fate.word == "survived"]:
         code = ground.path(mutant.room).read_text("utf-8").splitlines()[mutant.line - 1].strip()
-        why = reasons.get((mutant.room, code, mutant.change))
-        found.append({"room": mutant.room, "line": mutant.line, "code": code, "change": mutant.change, "why": why})
+        why = reasons.get((mutant.room, code, mutant.column, mutant.change))
+        place = {"room": mutant.room, "line": mutant.line, "column": mutant.column, "code": code}
+        found.append({**place, "change": mutant.change, "why": why})
     return found
 
 
@@ -390,27 +402,35 @@ def main() -> int:
     """Every room, or one."""
     parser = argparse.ArgumentParser(description="Changes that the tests must notice.")
     parser.add_argument("--room", choices=KECH.rooms, action="append", default=[])
-    parser.add_argument("--every", type=int, default=1, help="only every n-th change")
     parser.add_argument("--seconds", type=float, default=TESTED_FOR, help="of processor time for the tests of a change")
-    parser.add_argument("--again", action="store_true", help="what a run on the same code noticed is not tried again")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="after which no other change is tried")
+    parser.add_argument(
+        "--again", action="store_true", help="go on: what was noticed on the same code is not tried again"
+    )
     asked = parser.parse_args()
     tally = Tally("mutation")
     if not (KECH.kept / "tests.json").exists():
         subprocess.run([sys.executable, "-m", "campaign.coverage"], cwd=ROOT, check=False)
-    mutants = all_mutants(KECH, asked.room)[:: asked.every]
-    fates = noticed_before(KECH, mutants) if asked.again else []
+    mutants = all_mutants(KECH, asked.room)
+    fates = earlier_fates(KECH, mutants) if asked.again else {}
     import_others()
-    held = {fate.mutant for fate in fates}
-    fates += hunt(KECH, [mutant for mutant in mutants if mutant not in held], asked.seconds)
-    survivors = survivors_of(KECH, fates)
+    again = [mutant for mutant, fate in fates.items() if fate.word == "survived"]
+    found = hunt(KECH, [*(x for x in mutants if x not in fates), *again], asked.seconds, asked.minutes)
+    close(tally, KECH, mutants, fates | {fate.mutant: fate for fate in found})
+    return tally.close()
+
+
+def close(tally: Tally, ground: Ground, mutants: Sequence[Mutant], fates: dict[Mutant, Fate]) -> None:
+    """Count the changes; a survivor without an explanation is a loss."""
+    survivors = survivors_of(ground, fates.values())
     for one in survivors:
         tally.expect(one["why"] is not None, f"{one['room']}, line {one['line']}: {one['change']}: no test noticed")
-    ends = Counter(fate.word for fate in fates)
+    ends = Counter(fate.word for fate in fates.values())
     tally.cases = tally.faults = len(fates)
     tally.figures = {word: ends[word] for word in ("noticed", "stopped", "survived")}
     tally.figures["explained"] = sum(one["why"] is not None for one in survivors)
+    tally.figures["not_tried"] = len(mutants) - len(fates)
     tally.lists = {"survivors": survivors}
-    return tally.close()
 
 
 if __name__ == "__main__":

@@ -30,8 +30,9 @@ TRIED = {
     "nor is a name of a file or folder, but on the screen of who typed it",
     "determinism": "the same table, plan and seed with one thread, with two, in another process, and on DuckDB and "
     "Spark: the same classes",
-    "oracle": "random tables released, written and read again: k by SQL and by a counter, l and t by their "
-    "definitions, rows, labels and loss",
+    "oracle": "random tables from frames, CSV and Parquet, with every cut, goal, form and limit at random, released, "
+    "written and read again: k, l, t and alpha by SQL and by a counter, all models by their definitions, rows, labels, "
+    "loss, rows left out; what a free cut refuses is out of reach. Where more was refused, k alone is released",
     "load": "the studio under parallel requests, bad uploads, slow clients, clients without its token, killed workers: "
     "it answers, and its memory returns",
     "soak": "random calls of the library in one process: its memory stays",
@@ -55,7 +56,8 @@ USUAL = {"name", "cases", "faults", "losses", "lost", "seconds", "commit", "date
 SURVIVORS = """
 ## Survivors
 
-Changes that no test notices because nothing a user could see changes, and why:
+Changes that no test noticed, and why nobody could: nothing that a user sees changes. Where that is not known, it is
+lost.
 
 | room | line | change | why nobody notices |
 |---|---|---|---|

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from kech import _kernels as kernels
 from strategies import unhurried
 
-REFUSALS = (TypeError, ValueError, OverflowError, MemoryError)
+REFUSALS = (TypeError, ValueError, IndexError, OverflowError, MemoryError)
 ROWS = 2**53  # that can be counted
 THREADS = 2
 NAN, INF = float("nan"), float("inf")
@@ -258,27 +258,6 @@ def price_classes(codes, widths, point, group, rows):
     assert price == pytest.approx(paid, rel=1e-9, abs=1e-9)
 
 
-def deal(starts, rows, point, chance):
-    """Every share is drawn as often as it has tickets, by whoever draws all of them."""
-    urns = kernels.Urns(starts, rows)
-    drawn = urns.draw(point, chance)
-    assert ((starts[point] <= drawn) & (drawn < starts[point + 1])).all()
-    assert (np.bincount(drawn, minlength=len(rows)) <= rows).all()
-
-
-def number_words(bits, bit, ends, letters):
-    words = kernels.Words()
-    numbers = words.number(bits, bit, ends, letters)
-    stops, held = words.texts()
-    texts = [held[a:b].tobytes() for a, b in pairwise(stops.tolist())]
-    cells = [letters[a:b].tobytes() for a, b in pairwise(ends.tolist())]
-    known = np.unpackbits(bits, bitorder="little")[bit:].tolist() if len(bits) else [1] * len(cells)
-    assert [texts[n - 1] if n else None for n in numbers.tolist()] == [
-        cell if there else None for cell, there in zip(cells, known, strict=False)
-    ]
-    assert len(set(texts)) == len(texts)
-
-
 def reach_of(codes, weights, widths, p, k, fold):
     """How far one point must reach for k rows."""
     far = sorted(
@@ -371,6 +350,24 @@ def expect_node(codes, weights, cells, levels, bound, found, at):
     assert (
         found["counts"].reshape(-1, bound)[at].tolist() == [counts[s] for s in range(1, bound + 1)] if bound else True
     )
+
+
+def number_words(bits, bit, ends, letters):
+    words = kernels.Words()
+    numbers = words.number(bits, bit, ends, letters).tolist()
+    present = [not len(bits) or bool(bits[(bit + i) // 8] >> (bit + i) % 8 & 1) for i in range(len(numbers))]
+    texts = [letters[a:b].tobytes() if held else None for (a, b), held in zip(pairwise(ends), present, strict=True)]
+    places, kept = words.texts()
+    known = [None, *(kept[a:b].tobytes() for a, b in pairwise(places))]
+    assert [known[number] for number in numbers] == texts
+    assert (len(known), words.count) == (len({*texts} - {None}) + 1, len(known))
+
+
+def draw_shares(starts, rows, point, chance):
+    drawn = Counter(kernels.Urns(starts, rows).draw(point, chance).tolist())
+    assert all(drawn[share] <= held for share, held in enumerate(rows.tolist()))
+    for p in range(len(starts) - 1):
+        assert sum(drawn[share] for share in range(starts[p], starts[p + 1])) == (point == p).sum()
 
 
 def use_line(left, right, length, cap, null):
@@ -475,18 +472,6 @@ def arguments(case):
         distinct_rows: {"table": codes.astype(np.int64)},
         add_up: share,
         price_classes: {"codes": codes, "widths": widths, **share},
-        deal: {
-            "starts": np.arange(len(weights) + 1),
-            "rows": weights,
-            "point": np.arange(len(weights)),
-            "chance": np.arange(len(weights), dtype=np.uint64) * np.uint64(2**60 + 7),
-        },
-        number_words: {
-            "bits": np.array([0b1011], np.uint8),
-            "bit": 0,
-            "ends": np.array([0, 2, 2, 4, 6], np.int32),
-            "letters": np.frombuffer(b"ababxy", np.uint8),
-        },
         merge_points: {**few, "ball": all(axis is PLAIN for axis in case.axes)},
         walk_path: {
             "path": [one_class, np.arange(len(weights)), one_class],
@@ -505,6 +490,18 @@ def arguments(case):
             "bound": min(total, 3),
             "nodes": nodes,
             "threads": THREADS,
+        },
+        number_words: {
+            "bits": np.array([0b11010111], np.uint8),
+            "bit": 1,
+            "ends": np.array([0, 2, 2, 4, 6, 15], np.int32),
+            "letters": np.frombuffer(b"abcdabnine more", np.uint8),
+        },
+        draw_shares: {
+            "starts": np.array([0, 2, 5]),
+            "rows": np.array([1, 2, 1, 1, 3]),
+            "point": np.array([0, 1, 1, 0, 1, 0]),
+            "chance": np.array([0, 2**64 - 1, 7, 5, 2**63, 1], np.uint64),
         },
         use_line: dict(zip(("left", "right", "length", "cap", "null"), PLAIN, strict=True)),
         use_tree: dict(zip(("single", "gaps"), TREES[0], strict=True)),

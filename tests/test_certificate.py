@@ -3,6 +3,7 @@ import csv
 import hashlib
 import json
 import math
+import random
 import sys
 import traceback
 import tracemalloc
@@ -18,7 +19,8 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from kech import certificate as room
-from kech.certificate import check_certificate, check_table, make_certificate, measure
+from kech.certificate import cells, check_certificate, check_table, make_certificate, measure
+from kech.certificate.cells import TextTable, open_published
 from kech.errors import (
     BadCertificate,
     BadColumns,
@@ -1035,6 +1037,64 @@ def test_any_bytes_are_counted_or_refused(tmp_path, content):
 
     with suppress(KechError):
         assert check_table(tmp_path / "t.csv", ["a"], 1)["rows"] > 0
+
+
+@in_one_folder
+@given(
+    st.sampled_from([b"a,b\n", b"\xef\xbb\xbfa,b\r\n", b'"a",b\r', b'a,"b\n"\n']),
+    st.lists(
+        st.sampled_from(
+            [b"x,y", b'"x",y', b'x","y', b'"x', b'y"', b",", b'""', b"\r", b"x,y\r", b"\xff", b"", b"x,y,z", b"'=x,y"]
+        )
+    ),
+    st.sampled_from([b"\n", b"\r\n", b"\r"]),
+    st.booleans(),
+)
+def test_lines_that_are_alike_are_read_as_if_they_were_not(tmp_path, header, lines, end, closed):
+    (tmp_path / "t.csv").write_bytes(header + end.join(lines) + (end if closed else b""))
+
+    def found(count):
+        table = open_published(tmp_path / "t.csv")
+        try:
+            return count(table, table.columns)
+        except UnreadableFile as refusal:
+            return str(refusal)
+
+    def one_by_one(table, names):
+        rows = [row for batch in table.batches(names) for row in zip(*batch, strict=True)]
+        return Counter(rows)
+
+    assert found(TextTable.counted) == found(one_by_one)
+
+
+def test_lines_are_let_go_where_they_are_too_many(tmp_path, monkeypatch):
+    monkeypatch.setattr("kech.certificate.cells.LINES", 10)
+    monkeypatch.setattr("kech.certificate.cells.BLOCK", 50)
+    held = []
+    real = cells._split
+    monkeypatch.setattr(
+        "kech.certificate.cells._split", lambda lines, mark: held.append(len(lines)) or real(lines, mark)
+    )
+    path = write(tmp_path / "t.csv", ["id", "c"], [[i, i % 3] for i in range(300)])
+
+    assert open_published(path).counted(["c"]) == {("0",): 100, ("1",): 100, ("2",): 100}
+    assert sum(held) == 301
+    assert max(held) < 40
+
+
+def test_cells_that_one_number_cannot_hold_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr("kech.certificate.cells.LARGEST", 100)
+    monkeypatch.setattr("kech.certificate.cells.ROWS_AT_ONCE", 70)
+    monkeypatch.setattr("kech.certificate.cells.ROWS_TOGETHER", 150)
+    chance = random.Random(1)
+    rows = [
+        [None, chance.choice(["x", "y", None]), chance.randrange(9), chance.choice("abcdef"), i % 7] for i in range(500)
+    ]
+    columns = dict(zip("nabcd", map(list, zip(*rows, strict=True)), strict=True))
+    parquet.write_table(pyarrow.table(columns), tmp_path / "t.parquet")
+
+    expected = Counter((n, a, str(b), c, str(d)) for n, a, b, c, d in rows)
+    assert open_published(tmp_path / "t.parquet").counted(["n", "a", "b", "c", "d"]) == expected
 
 
 def test_memory_grows_with_classes_not_with_rows(tmp_path):

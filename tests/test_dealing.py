@@ -1,4 +1,5 @@
 from collections import Counter
+from dataclasses import replace
 from itertools import permutations
 from math import comb
 
@@ -101,6 +102,14 @@ def test_labels_are_those_of_the_classes_and_no_others(labels, classes):
     found = list_values(pa.array(labels, pa.string())).of(np.array(classes, np.int64))
     assert found.to_pylist() == [labels[c] for c in classes]
     assert found.dictionary.to_pylist() == sorted({labels[c] for c in classes} - {None})
+    known = replace(list_values(pa.array(labels, pa.string())), labels=True).of(np.array(classes, np.int64))
+    assert known.to_pylist() == [labels[c] for c in classes]
+    assert known.dictionary.to_pylist() == sorted({*labels} - {None})
+
+
+def test_numbers_are_written_out():
+    found = list_values(pa.array([None, 7, 5, 7])).of(np.array([3, 0, 2, 1], np.uint8))
+    assert (found.type, found.to_pylist()) == (pa.int64(), [7, None, 5, 7])
 
 
 def test_rows_pass_one_batch_after_the_other():

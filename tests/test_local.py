@@ -11,10 +11,13 @@ from kech.bounds import lower_bounds
 from kech.cuts import Wishes
 from kech.cuts.local import (
     EFFORTS,
+    KINDS,
     best_starts,
     cut_local,
     expected,
     grow,
+    make_starts,
+    probed_ks,
     race,
     search,
     serve_smaller,
@@ -221,6 +224,25 @@ def test_in_haste_some_k_are_studied_and_otherwise_all():
     assert studied_ks(range(2, 9), "quick") == list(range(2, 9))
     assert {2, 3, 4, 5, 100} <= set(studied_ks(ks, "quick"))
     assert len(studied_ks(ks, "quick")) < 25
+
+
+def test_of_many_k_some_try_every_kind_of_start_and_the_others_the_best_below_and_above(monkeypatch):
+    points, ks, asked = town_points(120), list(range(2, 30)), {}
+    starts = dict(zip(ks, cut_ordering(points, ks, threads=1), strict=True))
+
+    def remember(points, starts, kinds, wishes):
+        asked.update(kinds)
+        return make_starts(points, starts, kinds, wishes)
+
+    monkeypatch.setattr("kech.cuts.local.make_starts", remember)
+    best = dict(best_starts(points, starts, Wishes()))
+
+    assert list(best) == ks == sorted(asked)
+    assert {2, 29} <= set(probed_ks(ks)) == {k for k in ks if len(asked[k]) == len(KINDS)}
+    assert all(1 <= len(asked[k]) <= 2 for k in set(ks) - set(probed_ks(ks)))
+    for k in ks:
+        check(best[k], points.at(k), k)
+    assert probed_ks(ks[:5]) == ks[:5]
 
 
 def test_ctrl_c_ends_the_search_with_the_cheapest_so_far(monkeypatch):

@@ -1,9 +1,12 @@
 import re
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
+import kech
 import memory
+from kech.errors import NeedsMemory, ResourceError
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
 
@@ -29,3 +32,30 @@ def test_too_little_memory_is_refused_with_what_is_needed(table, tmp_path):
     assert not (tmp_path / "out.parquet").exists()
     assert found["error"] == "NeedsMemory"
     assert re.search(r"takes about [0-9]{3} MB of memory, and 150 MB are allowed", found["message"])
+
+
+@pytest.mark.parametrize("compute", [kech.compute_barcode, kech.compute_lattice])
+def test_shapes_refuse_too_little_memory_with_what_is_needed(compute):
+    with (
+        kech.read_table(pa.table({"a": range(100)}), quasi_identifiers=["a"], memory="150MB") as table,
+        pytest.raises(NeedsMemory, match=r"takes about 220 MB of memory, and 150 MB are allowed") as caught,
+    ):
+        compute(table)
+    assert caught.value.exit_code == 5
+
+
+def test_holes_keep_to_what_is_left_of_the_memory():
+    cells = pa.table({"a": range(2000), "b": [i * 7 % 2000 for i in range(2000)]})
+    with (
+        kech.read_table(cells, quasi_identifiers=["a", "b"], memory="400MB") as table,
+        pytest.raises(ResourceError, match=r"Holes among 2,000 points may need 0\.3 GB .* and 0\.2 GB are allowed"),
+    ):
+        kech.compute_barcode(table)
+
+
+def test_a_lattice_keeps_to_what_is_left_of_the_memory():
+    cells = pa.table({"a": range(2000)})
+    with kech.read_table(cells, quasi_identifiers=["a"], memory="400MB") as table:
+        left = kech.compute_lattice(table).memory
+    with kech.read_table(cells, quasi_identifiers=["a"]) as table:
+        assert kech.compute_lattice(table).memory > left > 100_000_000

@@ -28,6 +28,8 @@ from kech.errors import AlreadyReleased, BadCertificate, BadOption, BadTarget, C
 from kech.hierarchy import read_hierarchy
 from kech.ledger import open_ledger
 from kech.levels import build_levels
+from kech.partition import build_partition, deal, tally_secrets
+from kech.points import build_points
 from kech.release import asked, check_elsewhere, chosen
 
 PLACES = {0: ["oslo", "bergen", "rome"], 1: ["north", "north", "south"], 2: ["all"] * 3}
@@ -348,11 +350,12 @@ def test_what_is_told_of_a_release(people, tmp_path):
         ({"age": "[20, 29]"}, ["21", "22", "23", "24", "25"]),
         ({"age": "[40, 49]"}, ["41", "42", "43", "44", "45"]),
     ]
-    again = kech.make_release(people, k=5).write(tmp_path / "u.csv", tmp_path / "u.json", ledger=False)
-    bare = made.told(tmp_path / "u.csv", again, tmp_path / "u.json")
-    assert (bare["certificate"], bare["mapping"]) == (str(tmp_path / "u.json"), None)
+    auto = kech.make_release(people, k=5)
+    again = auto.write(tmp_path / "u.csv", tmp_path / "u.json", ledger=False)
+    bare = auto.told(tmp_path / "u.csv", again, tmp_path / "u.json")
+    assert (bare["certificate"], bare["mapping"], bare["unhidden_edges"]) == (str(tmp_path / "u.json"), None, [])
     assert again["parameters"] == {"k": 5, "cut": "local", "grid": "auto", "no_ledger": True}
-    assert kech.make_release(people, k=5).axes[0]["grid"] == "auto"
+    assert again["quasi_identifiers"][0]["grid"] == "auto"
 
 
 def test_every_target_holds_the_named_columns_and_only_csv_guards_formulas(people, tmp_path):
@@ -369,6 +372,17 @@ def test_every_target_holds_the_named_columns_and_only_csv_guards_formulas(peopl
         assert sorted(found["n"].to_pylist()) == PEOPLE["n"]
         assert Counter(found["code"].to_pylist()) == Counter(guarded if x == "=1" else x for x in PEOPLE["code"])
         assert Counter(found["age"].to_pylist()) == {"[20, 29]": 5, "[40, 49]": 5}
+
+
+def test_a_mapping_and_a_certificate_hold_text_as_it_stands(tmp_path):
+    table = pa.table({"größe": ["=1", "=1", "ü", "ü"]})
+    with kech.read_table(table, quasi_identifiers=["größe"], axes={"größe": "categorical"}) as read:
+        kech.make_release(read, k=2).write(tmp_path / "t.csv", mapping=tmp_path / "m.json")
+    behind = json.loads((tmp_path / "m.json").read_text("utf-8"))["classes"]
+    assert sorted(one["values"]["größe"] for one in behind) == [[["=1", 2]], [["ü", 2]]]
+    written = (tmp_path / "t.csv.certificate.json").read_text("utf-8")
+    assert '"größe"' in written
+    assert written.endswith("\n}\n")
 
 
 @pytest.mark.parametrize(("k", "suppressed", "loss"), [(3, "3", "0.2308"), (5, "&lt;5", "0")])
@@ -486,6 +500,33 @@ def test_a_release_needs_a_k_or_an_eps(nine):
     for eps in (-0.1, float("inf"), float("nan")):
         with pytest.raises(BadOption, match="0 or more"):
             kech.make_release(nine, cut="regime", eps=eps)
+
+
+# -- partition -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("split", [(1, 11), (2, 10), (4, 8), (5, 7), (6, 6), (9, 3), (11, 1)])
+def test_rows_of_a_divided_point_are_dealt_by_their_values(split):
+    """The j-th of n rows that a class takes stands at (j + 1/2) / n beside the rows of the point, lined up by value."""
+    values = "xxxxxxxyyyyz"
+    table = pa.table({"a": [1] * 12 + [2] * 3, "s": [*values, *"wwv"]})
+    with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
+        points = build_points(read, grid="exact", with_secrets=True).at(2)
+    made = build_partition(points, np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([*split, 3]))
+    dealt = deal(made)
+    turns = sorted((Fraction(2 * j + 1, 2 * rows), taker) for taker, rows in enumerate(split) for j in range(rows))
+    expected = Counter([(1, "w"), (1, "w"), (1, "v")])
+    expected.update((taker, value) for value, (_, taker) in zip(values, turns, strict=True))
+    _, codes = np.unique(dealt.points.secrets[dealt.point, 0], return_inverse=True)
+    found = Counter()
+    for group, code, rows in zip(dealt.group.tolist(), codes.tolist(), dealt.rows.tolist(), strict=True):
+        found[group, "vwxyz"[code]] += rows
+    assert found == expected
+    assert dealt.sizes.tolist() == made.sizes.tolist() == [split[0], split[1] + 3]
+    assert dealt.labels(0) == made.labels(0) == ["1", "[1, 2]"]
+    assert dealt.points.axes is points.axes
+    assert tally_secrets(made) == []
+    assert len(tally_secrets(dealt)) == 1
 
 
 # -- axes ------------------------------------------------------------------------------------------------------------

@@ -252,11 +252,12 @@ def build_barcode(
     points: Points, metric: str, max_dimension: int, *, threads: int, zero_length: bool = False
 ) -> WeightedBarcode:
     """Barcode of points, with holes up to a dimension."""
+    left = points.check_room()
     filtration = build_filtration(points, metric, threads=threads)
     if not max_dimension:
         return WeightedBarcode(filtration, zero_length=zero_length)
     report("looking for holes")
-    holes = find_holes(points, metric, max_dimension, zero_length=zero_length)
+    holes = find_holes(points, metric, max_dimension, memory=left, zero_length=zero_length)
     return WeightedBarcode(filtration, holes.bars, holes.left_out, zero_length)
 
 

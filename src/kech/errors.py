@@ -254,10 +254,12 @@ class TooManyPoints(ResourceError):
 
 
 class NeedsMemory(ResourceError):
-    def __init__(self, points: int, k: int, need: int, room: int) -> None:
+    def __init__(self, points: int, k: int | None, need: int, room: int) -> None:
+        what = f"Parting {points:,} points into classes of {k} rows" if k else f"Working on {points:,} points"
+        instead = "lower --max-points, or choose a larger k" if k else "or use fewer rows or columns"
         super().__init__(
-            f"Parting {points:,} points into classes of {k} rows takes about {need / 1e6:,.0f} MB of memory, and "
-            f"{room / 1e6:,.0f} MB are allowed. Raise --memory to that, lower --max-points, or choose a larger k."
+            f"{what} takes about {need / 1e6:,.0f} MB of memory, and {room / 1e6:,.0f} MB are allowed. "
+            f"Raise --memory to that, {instead}."
         )
 
 

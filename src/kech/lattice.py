@@ -34,6 +34,7 @@ from kech.table import Table
 
 MOST_NODES = 1_000_000  # beyond it nodes are searched, not enumerated
 MEMORY = 1 << 30  # bytes, half for the figures of all nodes, half for the classes kept while rolling up
+LEAST = 1 << 24  # of them, however little the points leave
 FIGURE_BYTES = 12  # of one class size at one node
 BOUND = 128  # class sizes counted at every node; for a larger k with suppression they are counted again
 GROUP_NODES, GROUP_WORK = 4096, 10**8  # nodes, and nodes times points, of columns looked at together for a bound
@@ -458,7 +459,10 @@ class GeneralizationLattice:
 
 def compute_lattice(table: Table, *, grid: str | float = "auto", memory: int = MEMORY) -> GeneralizationLattice:
     """The lattice of a table; numbers and dates without a hierarchy get levels of round steps."""
-    found = build_lattice(build_points(table, grid=grid, steps=True), threads=table.threads, memory=memory)
+    points = build_points(table, grid=grid, steps=True)
+    left = points.check_room()
+    allowed = memory if left is None else max(min(memory, left), LEAST)
+    found = build_lattice(points, threads=table.threads, memory=allowed)
     return replace(found, library=table.library)
 
 

@@ -99,17 +99,21 @@ class Points:
         """The same points on the axes as they may be published for k."""
         return replace(self, axes=tuple(axis.at(k) for axis in self.axes))
 
-    def memory(self, k: int) -> int:
-        """Bytes of --memory that it takes to part the points into classes of k rows, and to publish them."""
+    def memory(self, k: int | None = None) -> int:
+        """Bytes of --memory that it takes to work on the points, to part them into classes of k rows and to publish."""
         grains = len(self.grains.weights) if self.grains is not None else 0
-        cut = len(self.weights) * POINT_BYTES + grains * GRAIN_BYTES + self.rows // max(k, 1) * CLASS_BYTES
-        return BASE_BYTES + cut  # 1.3 times the limit may be taken, 0.3 of it by the engine
+        classes = self.rows // max(k, 1) if k is not None else 0
+        worked_on = len(self.weights) * POINT_BYTES + grains * GRAIN_BYTES + classes * CLASS_BYTES
+        return BASE_BYTES + worked_on  # 1.3 times the limit may be taken, 0.3 of it by the engine
 
-    def check_room(self, k: int) -> None:
-        """Where a limit was set, it must be enough for classes of k rows."""
+    def check_room(self, k: int | None = None) -> int | None:
+        """Where a limit was set, it must be enough, for classes of k rows too if that is wanted; what it leaves."""
         table = self.origin.table if self.origin else None
-        if table is not None and table.is_limited and (need := self.memory(k)) > table.room:
+        if table is None or not table.is_limited:
+            return None
+        if (need := self.memory(k)) > table.room:
             raise NeedsMemory(len(self.weights), k, need, table.room)
+        return table.room - need
 
     def eps_error(self, metric: str = "box") -> float:
         """By how much coarse axes can change a radius: up and down where values were moved, otherwise only up."""

@@ -56,9 +56,9 @@ def publish_release(
     The written file is verified before anything is put in place: a refusal leaves neither a file nor a line in the
     ledger.  Hierarchies that the plan names are copied to `private`, where only their owner can read them.
     """
+    before = listed_releases(ledger)  # also clears what a killed run left, even where this one is refused
     place = check_folder(Path(folder), name)
     check_plan(plan, release)
-    before = listed_releases(ledger)
     with clear_refusals(place), folder_aside(place) as draft:
         file, target = draft / name, place / name
         private = [place / kept.relative_to(draft) for kept in write_plan(plan, draft)]

@@ -74,26 +74,6 @@ inline void check_range(const Widths& widths, std::size_t axis, Code lo, Code hi
     require(0 <= lo && lo <= hi && static_cast<std::size_t>(hi) < widths.codes(axis), "there is no such range of codes");
 }
 
-// -- urns -----------------------------------------------------------------------------------------------------
-
-inline void check_urns(std::span<const std::int64_t> starts, std::span<const std::int64_t> rows) {
-    require(!starts.empty() && starts.front() == 0 && std::is_sorted(starts.begin(), starts.end()), "urns lie one after the other");
-    require(starts.back() == static_cast<std::int64_t>(rows.size()), "every share is in an urn");
-    std::int64_t total = 0;
-    for (std::int64_t some : rows) {
-        require(some >= 0 && some <= most_rows - total, "a share has no less than no rows, and all have less than 2^53");
-        total += some;
-    }
-}
-
-// -- words ----------------------------------------------------------------------------------------------------
-
-inline void check_words(std::size_t bytes, std::size_t bit, std::span<const std::int32_t> ends, std::size_t letters) {
-    require(!ends.empty() && ends[0] >= 0 && std::is_sorted(ends.begin(), ends.end()), "cells follow each other");
-    require(static_cast<std::size_t>(ends.back()) <= letters, "cells end where letters are");
-    require(!bytes || (bit <= 8 * bytes && ends.size() - 1 <= 8 * bytes - bit), "every cell has a bit");
-}
-
 // -- points ---------------------------------------------------------------------------------------------------
 
 struct Grid {
@@ -303,6 +283,28 @@ inline void check_path(const std::vector<std::span<const std::int64_t>>& path, s
             last = std::max(last, c);
         }
         require(std::count(seen.begin(), seen.end(), true) == last + 1, "classes are numbered from 0 on");
+    }
+}
+
+// -- texts and tickets ----------------------------------------------------------------------------------------
+
+// Cells between their ends, as Arrow holds them; without bits all are present, otherwise from one bit on.
+inline void check_texts(std::span<const std::uint8_t> bits, std::size_t bit, std::span<const std::int32_t> ends,
+                        std::span<const std::uint8_t> letters) {
+    if (ends.empty()) return;
+    require(ends.front() >= 0 && std::is_sorted(ends.begin(), ends.end()), "ends ascend");
+    require(static_cast<std::size_t>(ends.back()) <= letters.size(), "texts end within their letters");
+    std::size_t known = 8 * bits.size();
+    require(bits.empty() || (bit <= known && ends.size() - 1 <= known - bit), "every cell has its bit");
+}
+
+inline void check_urns(std::span<const std::int64_t> starts, std::span<const std::int64_t> rows) {
+    require(!starts.empty() && starts.front() == 0 && std::is_sorted(starts.begin(), starts.end()), "urns lie one after the other");
+    require(starts.back() == static_cast<std::int64_t>(rows.size()), "every share is in an urn");
+    std::int64_t total = 0;
+    for (std::int64_t some : rows) {
+        require(some >= 0 && some <= most_rows - total, "a share has no less than no rows, and all have less than 2^53");
+        total += some;
     }
 }
 

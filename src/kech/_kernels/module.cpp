@@ -304,10 +304,10 @@ static nb::tuple repair_classes(const Codes& codes, const Codes& secrets, const 
 
 static Out<std::uint32_t> number_words(Words& words, const In<std::uint8_t>& bits, std::size_t bit,
                                        const In<std::int32_t>& ends, const In<std::uint8_t>& letters) {
-    check_words(bits.size(), bit, look(ends), letters.size());
-    std::vector<std::uint32_t> numbers(ends.size() - 1);
+    std::vector<std::uint32_t> numbers(ends.size() ? ends.size() - 1 : 0);
     {
         nb::gil_scoped_release release;
+        check_texts(look(bits), bit, look(ends), look(letters));
         const auto* text = reinterpret_cast<const char*>(letters.data());
         words.number(bits.size() ? bits.data() : nullptr, bit, ends.data(), text, numbers.size(), numbers.data());
     }

@@ -3,15 +3,17 @@
 import csv
 import hashlib
 import re
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from kech.errors import BadColumns, BadOption, NoSuchFile, UnreadableFile
 
@@ -20,7 +22,11 @@ Cell = str | None
 Counts = Counter[tuple[Cell, ...]]
 Batch = list[list[Cell]]  # one list a column
 
-ROWS_AT_ONCE = 100_000  # of a Parquet file that is counted
+ROWS_AT_ONCE, ROWS_TOGETHER = 100_000, 1_000_000  # of a Parquet file that are read, and counted
+BLOCK = 1 << 16  # bytes of a CSV file that are read at once
+LINES = 200_000  # different ones of a CSV file that may be held, or this many for each combination of cells:
+FOR_EACH = 4
+LARGEST = 2**62
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +98,55 @@ def _open_csv(path: Path, delimiter: str) -> TextTable:
         while chunk := list(islice(rows, 1_000)):
             yield [list(map(pick, chunk)) for pick in picks]
 
-    return TextTable(columns, batches, _without_guard)
+    def groups(names: Sequence[str]) -> Counts:
+        try:
+            return _count_lines(path, delimiter, columns, names)
+        except csv.Error:  # a row is more than a line, or something is wrong with it
+            counts: Counts = Counter()
+            for batch in batches(names):
+                counts.update(zip(*batch, strict=True))
+            return counts
+
+    return TextTable(columns, batches, _without_guard, groups)
+
+
+def _count_lines(path: Path, delimiter: str, columns: Sequence[str], names: Sequence[str]) -> Counts:
+    """Rows of each combination of cells, where every line is a row: lines that are written alike are read once."""
+    places = [columns.index(name) for name in names]
+    counts: Counts = Counter()
+    known: dict[str, str] = {}
+    with _reading(path), path.open("rb") as file:
+        if _split([file.readline().removeprefix(BOM_UTF8)], delimiter) != [columns]:
+            raise csv.Error
+        for lines in _alike(file, counts):
+            for cells, rows in zip(_split(lines, delimiter), lines.values(), strict=True):
+                if len(cells) != len(columns):
+                    raise csv.Error
+                counts[tuple([known.setdefault(cells[i], cells[i]) for i in places])] += rows
+    return counts
+
+
+def _alike(file: BinaryIO, found: Counts) -> Iterator[Counter[bytes]]:
+    """Lines and how often each is there, all or some at a time: no more than there is room for beside what is found."""
+    lines: Counter[bytes] = Counter()
+    rest = b""
+    while block := file.read(BLOCK):
+        *whole, rest = (rest + block).split(b"\n")
+        lines.update(whole)
+        if len(lines) > max(LINES, FOR_EACH * len(found)):
+            yield lines
+            lines = Counter()
+    lines.update([rest] if rest else [])
+    yield lines
+
+
+def _split(lines: Iterable[bytes], delimiter: str) -> list[list[str]]:
+    """The cells of lines; csv.Error unless each of them is a row, and no part of one ends like a line."""
+    texts = [_checked_line(line.decode("utf-8", "surrogateescape")) for line in lines]
+    rows = [cells or [""] for cells in csv.reader(texts, delimiter=delimiter, strict=True)]
+    if len(rows) != len(texts) or any("\r" in text.removesuffix("\n").removesuffix("\r") for text in texts):
+        raise csv.Error
+    return rows
 
 
 def _without_guard(cell: Cell) -> Cell:
@@ -138,36 +192,63 @@ def _open_parquet(path: Path) -> TextTable:
         known: list[dict[Cell, int]] = [{} for _ in names]
         found, more = None, []
         with _parquet_file(path, texts.intersection(names)) as file:
-            for batch in file.iter_batches(ROWS_AT_ONCE, columns=list(dict.fromkeys(names))):
-                coded = [_code(batch.column(name), seen) for name, seen in zip(names, known, strict=True)]
-                more.append(_add_up([_table(coded)]))
-                if found is None or sum(map(len, more)) > len(found):
+            read = partial(file.iter_batches, ROWS_AT_ONCE, columns=list(dict.fromkeys(names)))
+            for batch in read():
+                for column, seen in zip(_listed(batch, names), known, strict=True):
+                    _number(column, seen)
+            places = _places([len(seen) for seen in known])
+            for batch in read():
+                more.append(_pack(_listed(batch, names), known, places))
+                if sum(map(len, more)) > max(ROWS_TOGETHER, len(found or ())):
                     found, more = _add_up([*([found] if found else []), *more]), []
         tables = [*([found] if found else []), *more]
-        *codes, rows = _add_up(tables).columns if tables else _table([[]] * len(names)).columns
-        labels = [list(seen) for seen in known]
-        cells = [[label[i] for i in column.to_pylist()] for label, column in zip(labels, codes, strict=True)]
-        return Counter(dict(zip(zip(*cells, strict=True), rows.to_pylist(), strict=True)))
+        if not tables:
+            return Counter()
+        *keys, rows = (column.to_numpy() for column in _add_up(tables).columns)
+        cells = [
+            [labels[i] for i in (keys[word] // stride % len(labels)).tolist()]
+            for labels, (word, stride) in zip(map(list, known), places, strict=True)
+        ]
+        return Counter(dict(zip(zip(*cells, strict=True), rows.tolist(), strict=True)))
 
     return TextTable(columns, batches, lambda cell: cell, groups)
 
 
-def _code(column: Any, seen: dict[Cell, int]) -> Any:
-    """A number for the text of each cell, the same in every batch."""
+def _listed(batch: Any, names: Sequence[str]) -> list[Any]:
+    """Columns in which every value is listed once."""
     import pyarrow
 
-    encoded = column if pyarrow.types.is_dictionary(column.type) else column.dictionary_encode()
-    texts = [*encoded.dictionary.cast("string").to_pylist(), None]
-    numbers = pyarrow.array([seen.setdefault(text, len(seen)) for text in texts], "int32")
-    return numbers.take(encoded.indices.fill_null(len(texts) - 1))
+    columns = [batch.column(name) for name in names]
+    return [x if pyarrow.types.is_dictionary(x.type) else x.dictionary_encode() for x in columns]
 
 
-def _table(codes: Sequence[Any]) -> Any:
-    """Numbers of cells, and one row behind each."""
+def _number(column: Any, seen: dict[Cell, int]) -> list[int]:
+    """The number of each text in the list of a column, the same in every batch; the last is that of no text."""
+    return [seen.setdefault(text, len(seen)) for text in [*column.dictionary.cast("string").to_pylist(), None]]
+
+
+def _places(sizes: Sequence[int]) -> list[tuple[int, int]]:
+    """Where the number of each cell is in the numbers of a row: in which of them, and by what it is multiplied."""
+    places, word, stride = [], 0, 1
+    for size in sizes:
+        if stride > 1 and stride * size > LARGEST:
+            word, stride = word + 1, 1
+        places.append((word, stride))
+        stride *= size
+    return places
+
+
+def _pack(columns: Sequence[Any], known: Sequence[dict[Cell, int]], places: Sequence[tuple[int, int]]) -> Any:
+    """The numbers of each row, and one row behind them."""
     import pyarrow
 
-    ones = pyarrow.repeat(pyarrow.scalar(1, "int64"), len(codes[0]))
-    return pyarrow.table([*codes, ones], names=[*map(str, range(len(codes))), "rows"])
+    words: list[Any] = []
+    for column, seen, (word, stride) in zip(columns, known, places, strict=True):
+        numbers = pyarrow.array(_number(column, seen), "int64").to_numpy() * stride
+        part = numbers[column.indices.fill_null(len(numbers) - 1).to_numpy()]
+        words[word:] = [words[word] + part if word < len(words) else part]
+    ones = pyarrow.repeat(pyarrow.scalar(1, "int64"), len(columns[0]))
+    return pyarrow.table([*words, ones], names=[*map(str, range(len(words))), "rows"])
 
 
 def _add_up(tables: Sequence[Any]) -> Any:

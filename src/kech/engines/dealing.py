@@ -19,6 +19,7 @@ from kech.engines import Output
 
 Ints = NDArray[np.int64]
 NOBODY = -1  # the class of rows that are not published
+FEW = 1000  # labels that may be listed in every batch
 
 
 class Dealer:
@@ -56,6 +57,12 @@ class Listed:
 
     values: Any
     code: NDArray[np.int32]  # one more than the last where a number stands for nothing
+    labels: bool = False  # each is published for certain
+
+    @property
+    def missing(self) -> bool:
+        """Whether a number stands for nothing."""
+        return bool((self.code == len(self.values)).any())
 
     @property
     def kind(self) -> Any:
@@ -64,13 +71,15 @@ class Listed:
         return pa.dictionary(pa.int32(), kind) if pa.types.is_string(kind) else kind
 
     def of(self, numbers: NDArray[Any]) -> Any:
-        """The value of each row; what no row has is left out."""
-        codes = self.code[numbers]
-        used = np.bincount(codes, minlength=len(self.values) + 1)[:-1] > 0
-        place = np.r_[np.cumsum(used, dtype=np.int32) - np.int32(1), np.int32(0)]
-        indices = pa.array(place[codes], mask=codes == len(self.values))
-        values = self.values.filter(pa.array(used))
-        return pa.DictionaryArray.from_arrays(indices, values) if self.kind != values.type else values.take(indices)
+        """The value of each row; what no row has is left out, but for a few labels, which other rows have."""
+        codes, values = self.code[numbers], self.values
+        missing = codes == len(values) if self.missing else None
+        if not self.labels or len(values) > FEW:
+            used = np.bincount(codes, minlength=len(values) + 1)[:-1] > 0
+            codes = np.r_[np.cumsum(used, dtype=np.int32) - np.int32(1), np.int32(0)][codes]
+            values = values.filter(pa.array(used))
+        indices = pa.array(codes, mask=missing)
+        return values.take(indices) if self.kind == values.type else pa.DictionaryArray.from_arrays(indices, values)
 
 
 def list_values(values: Any) -> Listed:

@@ -26,7 +26,7 @@ from kech.files import claim_folder
 SHARE = 0.3  # of the memory that is allowed; points, classes and the interpreter need the rest
 A_THREAD = 250_000_000  # bytes of memory for each thread: with less, DuckDB cannot even spill
 MOST_THREADS = 256
-PIECE = 122_880  # rows that DuckDB keeps together
+PIECE, A_ROW = 122_880, 10_000  # rows that DuckDB keeps together, and bytes of memory for each that is on its way in
 NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BIGNUM)$")
 DATE_TYPES = re.compile(r"(DATE|TIMESTAMP.*)$")
 SAME_IN_ARROW = re.compile(r"(U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|VARCHAR|BOOLEAN|DATE|TIMESTAMP)$")
@@ -47,6 +47,7 @@ class DuckDBEngine(SqlEngine):
         self._origin: tuple[Path, os.stat_result] | None = None
         self._numbered: dict[int, Any] = {}  # columns whose texts are words, and the types of their numbers
         self._threads = threads
+        self._piece = min(PIECE, max(memory // A_ROW, 1)) if memory else PIECE
         self._finalizer = weakref.finalize(self, shut, self.connection, self.folder, held)
         settings = {
             "enable_progress_bar": "false",
@@ -164,7 +165,7 @@ class DuckDBEngine(SqlEngine):
         types = self._types(query)
         if "VARCHAR" in types.values() and all(map(SAME_IN_ARROW.match, types.values())):
             try:
-                self._number(self._stream(query, "reading the table", PIECE), types)
+                self._number(self._stream(query, "reading the table", self._piece), types)
             except EngineFailed:  # texts of a batch can be too long for Arrow
                 self._numbered = {}
             else:
@@ -179,7 +180,7 @@ class DuckDBEngine(SqlEngine):
         self._numbered = {i: numbering.kind(i) for i in numbering.words}
         cells = ", ".join(f"k{i} UTINYINT" if i in self._numbered else f"c{i} {t}" for i, t in types.items())
         self._run(f"CREATE OR REPLACE TABLE source ({cells})", "reading the table")
-        for piece in numbering.number(gathered(batches)):
+        for piece in numbering.number(gathered(batches, self._piece)):
             for i in list(self._numbered):
                 self._widen(i, numbering)
             self.connection.register("incoming", piece)
@@ -340,12 +341,12 @@ def pick(batches: Any, schema: Any) -> Iterator[Any]:
         yield pa.record_batch([batch.column(i) for i in wanted], schema=schema)
 
 
-def gathered(batches: Iterable[Any]) -> Iterator[Any]:
-    """Small batches together, so that each has about the rows that DuckDB keeps together."""
+def gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+    """Small batches together, so that each has about so many rows."""
     held: list[Any] = []
     for batch in batches:
         held.append(batch)
-        if sum(map(len, held)) >= PIECE:
+        if sum(map(len, held)) >= rows:
             yield pa.concat_batches(held)
             held = []
     if held:

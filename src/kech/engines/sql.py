@@ -390,7 +390,8 @@ class SqlEngine(ABC):
         labels = list_values(pa.array(output.labels, pa.string()))
         self._put_named("labels", pa.table({"i": np.arange(len(labels.values)), "l0": labels.values}), "loading labels")
         query = f"SELECT {self._published(output, 0, for_csv)} AS x FROM {self._named('labels')} ORDER BY i"
-        return replace(labels, values=self._get(query, "loading labels")["x"].cast(pa.string()).combine_chunks())
+        written = self._get(query, "loading labels")["x"].cast(pa.string()).combine_chunks()
+        return replace(labels, values=written, labels=True)
 
     def _published(self, output: Output, position: int, for_csv: bool) -> str:
         """Labels and text, defused for CSV; numbers and dates; anything else as text."""
