@@ -57,6 +57,7 @@ class SqlEngine(ABC):
         self._counted: set[int] = set()
         self._facts: dict[int, ColumnFacts] = {}
         self._grouped: Sequence[Mapping1D] = ()
+        self._loaded: Sequence[Mapping1D] = ()  # whose codes lie in the engine
 
     # -- what an engine must know by itself ------------------------------------------------------------
 
@@ -134,25 +135,26 @@ class SqlEngine(ABC):
         self._count(column)
         kind, sql = self._type(column), self.dialect
         text = f"trim({sql.text('value', self.types[column])})"
-        finite, odd, padded, date, longest = "false", "false", "false", "false", "0"
+        number, date, odd, padded, whole = "NULL", "NULL", "false", "false", "false"
         if self._is_float(column):
-            finite, odd = sql.finite("value"), f"NOT {sql.finite('value')}"
+            number = "value"
         elif kind in ("text", "number"):
-            number = self._reads(column, "number")
-            finite = f"({sql.matches(text, NUMBER)} AND {sql.finite(number)})"
-            odd = f"({sql.matches(text, NOT_FINITE)} OR NOT {sql.finite(number)})"
-            padded = sql.matches(text, ZERO_PADDED)
-            longest = f"coalesce(max(length({text})) FILTER (WHERE {sql.matches(text, WHOLE)}), 0)"
+            number, whole = self._reads(column, "number"), sql.matches(text, WHOLE)
+        if kind == "text":
+            odd, padded = sql.matches(text, NOT_FINITE), sql.matches(text, ZERO_PADDED)
         if kind in ("text", "date"):
-            date = f"{self._reads(column, 'date')} IS NOT NULL"
+            date = self._reads(column, "date")
+        each = {"number": f"CAST({number} AS {sql.float_type})", "moment": f"CAST({date} AS {sql.float_type})"}
+        each |= {"odd": odd, "padded": padded, "digits": f"CASE WHEN {whole} THEN length({text}) END"}
+        cells = ", ".join(f"{cell} AS {name}" for name, cell in each.items())  # once each: patterns take their time
+        finite = f"coalesce({sql.finite('number')}, false)"
         found = self._get(
             f"""SELECT {rows_where("true")} AS a, {rows_where("value IS NULL")} AS b, count(value) AS c,
-                {rows_where(finite)} AS d,
-                min(first) FILTER (WHERE value IS NOT NULL AND NOT coalesce({finite}, false)) AS e,
-                min(first) FILTER (WHERE {odd}) AS f, {rows_where(padded)} AS g, {rows_where(date)} AS h,
-                min(first) FILTER (WHERE value IS NOT NULL AND NOT {date}) AS i,
-                {longest} AS j
-            FROM {self._named(f"v{column}")}""",
+                {rows_where(finite)} AS d, min(first) FILTER (WHERE value IS NOT NULL AND NOT {finite}) AS e,
+                min(first) FILTER (WHERE odd OR NOT {sql.finite("number")}) AS f, {rows_where("padded")} AS g,
+                {rows_where("moment IS NOT NULL")} AS h,
+                min(first) FILTER (WHERE value IS NOT NULL AND moment IS NULL) AS i, coalesce(max(digits), 0) AS j
+            FROM (SELECT value, n, first, {cells} FROM {self._named(f"v{column}")}) AS cells""",
             "describing columns",
         )
         (row,) = zip(*(found[name].to_pylist() for name in found.column_names), strict=True)
@@ -213,7 +215,7 @@ class SqlEngine(ABC):
         whole._rests += 1
         rest = copy(self)
         rest.prefix, rest._whole, rest._made = f"rest{whole._rests}_", whole, {}
-        rest._counted, rest._facts, rest._grouped = set(), {}, ()
+        rest._counted, rest._facts, rest._grouped, rest._loaded = set(), {}, (), ()
         weakref.finalize(rest, self._garbage.update, rest._made)  # only names: another query may be under way
         rest._put_named("gone", pa.table({"p": points}), "leaving rows out")
         rest._make(
@@ -301,7 +303,8 @@ class SqlEngine(ABC):
         while self._garbage:
             self._drop(*self._garbage.popitem())  # the last made first
         named = self._named(name)
-        self._drop(named, kind)
+        if named in self._made:
+            self._drop(named, kind)
         self._made[named] = kind
         return named
 
@@ -314,7 +317,12 @@ class SqlEngine(ABC):
     def _coded_rows(self, mappings: Sequence[Mapping1D], also: str = "", columns: Sequence[int] = ()) -> str:
         """The query for coded rows, and what else is wanted of `kept`: of these columns, as they were read."""
         packing = Packing(mappings)
-        loaded = [self._load(m, stride) for m, stride in zip(mappings, packing.strides, strict=True)]
+        if self._loaded is not mappings:
+            self._loaded = ()
+            for mapping, stride in zip(mappings, packing.strides, strict=True):
+                self._load(mapping, stride)
+            self._loaded = mappings
+        loaded = [self._found(m, stride) for m, stride in zip(mappings, packing.strides, strict=True)]
         sums = [" + ".join(loaded[j][0] for j in held) for held in packing.keys]
         keys = ", ".join(f"{added} AS {name}" for name, added in zip(packing.names, sums, strict=True))
         joins = " ".join(join for _, join in loaded)
@@ -356,10 +364,10 @@ class SqlEngine(ABC):
         missing = self.describe(column).nulls > 0
         return f"c{column}", f"(SELECT value AS key, value FROM {self._named(f'v{column}')})", missing
 
-    def _load(self, mapping: Mapping1D, stride: int) -> tuple[str, str]:
-        """A table with the part of each value in the number of a row; that part, and the join that finds it."""
+    def _load(self, mapping: Mapping1D, stride: int) -> None:
+        """A table with the part of each value in the number of a row."""
         column, kind = mapping.column, pa.string() if mapping.kind == "text" else pa.float64()
-        name, key_table, missing = self._keys(column)
+        _, key_table, _ = self._keys(column)
         loaded = {"x": pa.array(mapping.values, kind), "part": pa.array(mapping.codes.astype(np.int64) * stride)}
         self._put_named("mapping", pa.table(loaded), "loading codes")
         self._make(
@@ -369,6 +377,11 @@ class SqlEngine(ABC):
             LEFT JOIN {self._named("mapping")} AS mapping ON mapping.x = read.x""",
             "loading codes",
         )
+
+    def _found(self, mapping: Mapping1D, stride: int) -> tuple[str, str]:
+        """The part of a value in the number of a row, and the join that finds it."""
+        column = mapping.column
+        name, _, missing = self._keys(column)
         join = f"JOIN {self._named(f'm{column}')} AS m{column} ON m{column}.key = kept.{name}"
         if missing:
             return f"coalesce(m{column}.part, {mapping.null * stride})", f"LEFT {join}"
