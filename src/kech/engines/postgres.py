@@ -190,6 +190,7 @@ class PostgresEngine(SqlEngine):
         self._run(f"DROP {kind} IF EXISTS pg_temp.{name} CASCADE", "tidying up")
 
     def _put(self, name: str, table: Any, doing: str) -> None:
+        self._drop(name, "TABLE")
         with refusals(doing):
             create_table(self.connection, "TEMP TABLE", name, table.schema, "labels")
             copy_in(self.connection, name, table.to_batches(), "labels")

@@ -34,6 +34,7 @@ from kech.errors import ResourceError, TooManyPoints
 
 LONGEST_FLOAT = 24  # no double needs more characters to be written exactly
 MOSTLY = 0.9  # a column of text with this share of such numbers or dates is one of them
+TOGETHER = 16  # columns that are described by one query
 FLOATS = ("float", "double", "real")  # how the names of their types begin
 
 
@@ -57,6 +58,7 @@ class SqlEngine(ABC):
         self._counted: set[int] = set()
         self._facts: dict[int, ColumnFacts] = {}
         self._grouped: Sequence[Mapping1D] = ()
+        self._weights = np.zeros(0, np.int64)  # rows of the points of these
         self._loaded: Sequence[Mapping1D] = ()  # whose codes lie in the engine
 
     # -- what an engine must know by itself ------------------------------------------------------------
@@ -87,7 +89,7 @@ class SqlEngine(ABC):
 
     @abstractmethod
     def _put(self, name: str, table: Any, doing: str) -> None:
-        """Keep an Arrow table under a name."""
+        """An Arrow table under a name, for the next query, in place of the one before."""
 
     @abstractmethod
     def _get(self, query: str, doing: str) -> Any:
@@ -125,14 +127,30 @@ class SqlEngine(ABC):
 
     # -- the verbs ---------------------------------------------------------------------------------------
 
-    def describe(self, column: int) -> ColumnFacts:
-        """Facts about one column, from its distinct values; they are looked up once."""
+    def describe(self, column: int, beside: Sequence[int] = ()) -> ColumnFacts:
+        """Facts about one column, from its distinct values; they are looked up once, a few columns together."""
         if column not in self._facts:
-            self._facts[column] = self._describe(column)
+            unknown = [i for i in dict.fromkeys((column, *beside)) if i not in self._facts]
+            self._facts |= self._describe(unknown[:TOGETHER])
         return self._facts[column]
 
-    def _describe(self, column: int) -> ColumnFacts:
-        self._count(column)
+    def _describe(self, columns: Sequence[int]) -> dict[int, ColumnFacts]:
+        """Values that are alike in all that facts tell of are counted together."""
+        for column in columns:
+            self._count(column)
+        finite = self.dialect.finite("number")
+        alike = {"missing": "missing", "finite": f"coalesce({finite}, false)", "padded": "padded", "dated": "dated"}
+        alike["odd"] = f"coalesce(odd OR NOT {finite}, false)"
+        found = self._get(
+            f"""SELECT i, {", ".join(f"{told} AS {name}" for name, told in alike.items())}, count(*) AS held,
+            CAST(sum(n) AS BIGINT) AS n, min(first) AS first, max(digits) AS digits
+            FROM ({" UNION ALL ".join(map(self._told, columns))}) AS told GROUP BY i, {", ".join(alike.values())}""",
+            "describing columns",
+        ).to_pylist()
+        return {i: facts_of(self._type(i), [told for told in found if told["i"] == i]) for i in columns}
+
+    def _told(self, column: int) -> str:
+        """The query for what each distinct value of a column is; patterns take their time, so each is tried once."""
         kind, sql = self._type(column), self.dialect
         text = f"trim({sql.text('value', self.types[column])})"
         number, date, odd, padded, whole = "NULL", "NULL", "false", "false", "false"
@@ -144,21 +162,10 @@ class SqlEngine(ABC):
             odd, padded = sql.matches(text, NOT_FINITE), sql.matches(text, ZERO_PADDED)
         if kind in ("text", "date"):
             date = self._reads(column, "date")
-        each = {"number": f"CAST({number} AS {sql.float_type})", "moment": f"CAST({date} AS {sql.float_type})"}
-        each |= {"odd": odd, "padded": padded, "digits": f"CASE WHEN {whole} THEN length({text}) END"}
-        cells = ", ".join(f"{cell} AS {name}" for name, cell in each.items())  # once each: patterns take their time
-        finite = f"coalesce({sql.finite('number')}, false)"
-        found = self._get(
-            f"""SELECT {rows_where("true")} AS a, {rows_where("value IS NULL")} AS b, count(value) AS c,
-                {rows_where(finite)} AS d, min(first) FILTER (WHERE value IS NOT NULL AND NOT {finite}) AS e,
-                min(first) FILTER (WHERE odd OR NOT {sql.finite("number")}) AS f, {rows_where("padded")} AS g,
-                {rows_where("moment IS NOT NULL")} AS h,
-                min(first) FILTER (WHERE value IS NOT NULL AND moment IS NULL) AS i, coalesce(max(digits), 0) AS j
-            FROM (SELECT value, n, first, {cells} FROM {self._named(f"v{column}")}) AS cells""",
-            "describing columns",
-        )
-        (row,) = zip(*(found[name].to_pylist() for name in found.column_names), strict=True)
-        return ColumnFacts(kind, *(None if x is None else int(x) for x in row))  # type: ignore[arg-type]
+        each = {"number": f"CAST({number} AS {sql.float_type})", "dated": f"{date} IS NOT NULL", "odd": odd}
+        each |= {"padded": padded, "digits": f"CASE WHEN {whole} THEN length({text}) END", "missing": "value IS NULL"}
+        cells = ", ".join(f"{cell} AS {name}" for name, cell in each.items())
+        return f"SELECT {column} AS i, n, first, {cells} FROM {self._named(f'v{column}')}"
 
     def count_values(self, column: int, kind: str) -> tuple[Any, NDArray[np.int64]]:
         """Distinct values of a column read as `kind`, and their rows."""
@@ -193,15 +200,16 @@ class SqlEngine(ABC):
             "grouping rows",
         )
         self._grouped = mappings
-        self._check_points(most)
+        if most is not None and self.describe(mappings[0].column).rows > most:
+            self._check_points(most)
         found = self._get(f"SELECT {keys}, n FROM {self._named('points')} ORDER BY p", "grouping rows")
-        return packing.unpack(found), as_array(found, "n", np.int64)
+        self._weights = as_array(found, "n", np.int64)
+        return packing.unpack(found), self._weights
 
-    def _check_points(self, most: int | None) -> None:
-        if most is not None:
-            found = self._get(f"SELECT count(*) AS n FROM {self._named('points')}", "grouping rows")["n"][0].as_py()
-            if found > most:
-                raise TooManyPoints(found, most)
+    def _check_points(self, most: int) -> None:
+        found = self._get(f"SELECT count(*) AS n FROM {self._named('points')}", "grouping rows")["n"][0].as_py()
+        if found > most:
+            raise TooManyPoints(found, most)
 
     def code_rows(self, mappings: Sequence[Mapping1D], every: int = 1) -> NDArray[np.int32]:
         """Codes of every row, or of each n-th, in the order of the table."""
@@ -217,11 +225,11 @@ class SqlEngine(ABC):
         rest.prefix, rest._whole, rest._made = f"rest{whole._rests}_", whole, {}
         rest._counted, rest._facts, rest._grouped, rest._loaded = set(), {}, (), ()
         weakref.finalize(rest, self._garbage.update, rest._made)  # only names: another query may be under way
-        rest._put_named("gone", pa.table({"p": points}), "leaving rows out")
+        rest._put("gone", pa.table({"p": points}), "leaving rows out")
         rest._make(
             "left_out",
             f"""SELECT coded.r FROM ({self._coded_rows(mappings)}) AS coded
-            JOIN {self._named("points")} AS points ON {same} JOIN {rest._named("gone")} AS gone ON gone.p = points.p""",
+            JOIN {self._named("points")} AS points ON {same} JOIN gone ON gone.p = points.p""",
             "leaving rows out",
         )
         rest._define(
@@ -245,7 +253,7 @@ class SqlEngine(ABC):
         of a point that several share, or of which some rows are suppressed, by a draw of its own for each row.
         """
         same = self._grouped_rows(mappings)
-        lists = {i: found for i, o in enumerate(outputs) if (found := self._listed(o, for_csv)) is not None}
+        lists = self._lists(outputs, for_csv)
         cells = {
             f"o{i}": f"kept.{self._keys(o.source)[0]}" if i in lists else self._published(o, i, for_csv)
             for i, o in enumerate(outputs)
@@ -253,7 +261,6 @@ class SqlEngine(ABC):
         }
         also = "".join(f", {cell} AS {name}" for name, cell in cells.items())
         columns = [o.source for i, o in enumerate(outputs) if o.source is not None and i not in lists]
-        weights = self._get(f"SELECT n FROM {self._named('points')} ORDER BY p", "publishing")
         told = ", ".join(f"{cell} AS {self.dialect.quote(outputs[int(cell[1:])].name)}" for cell in cells)
         stream = self._stream(
             f"""SELECT CAST(points.p AS INTEGER) AS p{told and ", " + told}
@@ -261,7 +268,7 @@ class SqlEngine(ABC):
             ORDER BY {self.dialect.secret("coded.r")}"""
         )  # refusals on the way name columns of the table
         named = renamed(stream, ["p", *cells])
-        return dealt(named, Dealer(shares, as_array(weights, "n", np.int64)), outputs, lists, self._piece)
+        return dealt(named, Dealer(shares, self._weights), outputs, lists, self._piece)
 
     def _hashed(self, cells: Mapping[str, tuple[str, str, str]], source: str) -> tuple[int, ...]:
         """Rows, and twice the sum of a hash of each row; for each column its cell, its type and what it holds.
@@ -294,9 +301,6 @@ class SqlEngine(ABC):
 
     def _make(self, name: str, query: str, doing: str) -> None:
         self._create(self._new(name), query, doing)
-
-    def _put_named(self, name: str, table: Any, doing: str) -> None:
-        self._put(self._new(name), table, doing)
 
     def _new(self, name: str, kind: str = "TABLE") -> str:
         """A name of this engine, free to be used; what gone engines left is dropped on the way."""
@@ -369,12 +373,12 @@ class SqlEngine(ABC):
         column, kind = mapping.column, pa.string() if mapping.kind == "text" else pa.float64()
         _, key_table, _ = self._keys(column)
         loaded = {"x": pa.array(mapping.values, kind), "part": pa.array(mapping.codes.astype(np.int64) * stride)}
-        self._put_named("mapping", pa.table(loaded), "loading codes")
+        self._put("mapping", pa.table(loaded), "loading codes")
         self._make(
             f"m{column}",
             f"""SELECT key, coalesce(part, {mapping.null * stride}) AS part
             FROM (SELECT key, {self._reads(column, mapping.kind)} AS x FROM {key_table} AS keyed) AS read
-            LEFT JOIN {self._named("mapping")} AS mapping ON mapping.x = read.x""",
+            LEFT JOIN mapping ON mapping.x = read.x""",
             "loading codes",
         )
 
@@ -387,15 +391,18 @@ class SqlEngine(ABC):
             return f"coalesce(m{column}.part, {mapping.null * stride})", f"LEFT {join}"
         return f"m{column}.part", join
 
-    def _listed(self, output: Output, for_csv: bool) -> Listed | None:
-        """The labels of the classes as they are published, each looked at once; None for cells of the table."""
-        if output.source is not None:
-            return None
-        labels = list_values(pa.array(output.labels, pa.string()))
-        self._put_named("labels", pa.table({"i": np.arange(len(labels.values)), "l0": labels.values}), "loading labels")
-        query = f"SELECT {self._published(output, 0, for_csv)} AS x FROM {self._named('labels')} ORDER BY i"
-        written = self._get(query, "loading labels")["x"].cast(pa.string()).combine_chunks()
-        return replace(labels, values=written, labels=True)
+    def _lists(self, outputs: Sequence[Output], for_csv: bool) -> dict[int, Listed]:
+        """For outputs that are no cells of the table, the labels of the classes as they are published, each once."""
+        lists = {i: list_values(pa.array(o.labels, pa.string())) for i, o in enumerate(outputs) if o.source is None}
+        if for_csv and lists:
+            texts = pa.chunked_array([found.values for found in lists.values()])
+            self._put("labels", pa.table({"i": np.arange(len(texts)), "l": texts}), "loading labels")
+            query = f"SELECT {self.dialect.harmless('l')} AS x FROM labels ORDER BY i"
+            written, start = self._get(query, "loading labels")["x"].cast(pa.string()), 0
+            for i, found in lists.items():
+                lists[i] = replace(found, values=written.slice(start, len(found.values)).combine_chunks())
+                start += len(found.values)
+        return {i: replace(found, labels=True) for i, found in lists.items()}
 
     def _published(self, output: Output, position: int, for_csv: bool) -> str:
         """Labels and text, defused for CSV; numbers and dates; anything else as text."""
@@ -430,9 +437,28 @@ class SqlEngine(ABC):
         return cell
 
 
-def rows_where(condition: str) -> str:
-    """The rows of all values for which something holds."""
-    return f"CAST(coalesce(sum(n) FILTER (WHERE {condition}), 0) AS BIGINT)"
+def facts_of(kind: str, told: Sequence[Mapping[str, Any]]) -> ColumnFacts:
+    """Facts from values that are counted together."""
+
+    def rows(name: str) -> int:
+        return sum(one["n"] for one in told if one[name])
+
+    def first(holds: Callable[[Mapping[str, Any]], bool]) -> int | None:
+        return min((one["first"] for one in told if holds(one)), default=None)
+
+    return ColumnFacts(
+        kind,
+        rows=sum(one["n"] for one in told),
+        nulls=rows("missing"),
+        distinct=sum(one["held"] for one in told if not one["missing"]),
+        numbers=rows("finite"),
+        first_other=first(lambda one: not (one["missing"] or one["finite"])),
+        not_finite=first(lambda one: one["odd"]),
+        zero_padded=rows("padded"),
+        dates=rows("dated"),
+        first_not_date=first(lambda one: not (one["missing"] or one["dated"])),
+        longest=max((one["digits"] or 0 for one in told), default=0),
+    )
 
 
 def as_array(found: Any, name: str, kind: Any) -> NDArray[Any]:
