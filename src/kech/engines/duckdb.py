@@ -311,7 +311,10 @@ class DuckDBEngine(SqlEngine):
         except (duckdb.Error, pa.ArrowException, OSError) as failure:
             raise refusal(failure, doing, self.memory) from None
 
-    def _run(self, sql: str, doing: str) -> list[Any]:
+    def _rows(self, query: str, doing: str) -> list[tuple[Any, ...]]:
+        return self._run(query, doing)
+
+    def _run(self, sql: str, doing: str) -> list[tuple[Any, ...]]:
         try:
             return self.connection.execute(sql).fetchall()
         except duckdb.Error as failure:

@@ -225,6 +225,10 @@ class SparkEngine(SqlEngine):
         with refusals(doing):
             return self.session.sql(query).toArrow()
 
+    def _rows(self, query: str, doing: str) -> list[tuple[Any, ...]]:
+        with refusals(doing):
+            return [tuple(row) for row in self.session.sql(query).collect()]
+
     def _stream(self, query: str) -> Any:
         with refusals("publishing"):
             return SparkRows(self.session.sql(query).localCheckpoint())

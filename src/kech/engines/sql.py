@@ -5,11 +5,11 @@ In: a table `kept` of rows, numbered by r from 0, with columns c0, c1, ...  Out:
 
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -96,6 +96,10 @@ class SqlEngine(ABC):
         """The rows of a query as an Arrow table."""
 
     @abstractmethod
+    def _rows(self, query: str, doing: str) -> list[tuple[Any, ...]]:
+        """The few rows of a query."""
+
+    @abstractmethod
     def _stream(self, query: str) -> Any:
         """The rows of a query as record batches, in the order of the query."""
 
@@ -120,9 +124,9 @@ class SqlEngine(ABC):
         cell, sql = f"c{column}", self.dialect
         text = f"trim({sql.text(cell, self.types[column])})"
         counted = f"count(*) FILTER (WHERE {sql.matches(text, f'({foreign})|({own})')})"
-        query = f"SELECT {counted} AS fitting, count({cell}) AS present FROM {self._as_read([column])} AS kept"
-        found = self._get(query, "reading the table")
-        if found["fitting"][0].as_py() >= MOSTLY * found["present"][0].as_py() > 0:
+        query = f"SELECT {counted}, count({cell}) FROM {self._as_read([column])} AS kept"
+        ((fitting, present),) = self._rows(query, "reading the table")
+        if fitting >= MOSTLY * present > 0:
             self._overwrite(column, turned(text), sql.matches(text, foreign))
 
     # -- the verbs ---------------------------------------------------------------------------------------
@@ -135,37 +139,37 @@ class SqlEngine(ABC):
         return self._facts[column]
 
     def _describe(self, columns: Sequence[int]) -> dict[int, ColumnFacts]:
-        """Values that are alike in all that facts tell of are counted together."""
+        """Values that are alike in all that facts tell of are counted together; each pattern is tried once."""
         for column in columns:
             self._count(column)
-        finite = self.dialect.finite("number")
-        alike = {"missing": "missing", "finite": f"coalesce({finite}, false)", "padded": "padded", "dated": "dated"}
-        alike["odd"] = f"coalesce(odd OR NOT {finite}, false)"
-        found = self._get(
-            f"""SELECT i, {", ".join(f"{told} AS {name}" for name, told in alike.items())}, count(*) AS held,
-            CAST(sum(n) AS BIGINT) AS n, min(first) AS first, max(digits) AS digits
-            FROM ({" UNION ALL ".join(map(self._told, columns))}) AS told GROUP BY i, {", ".join(alike.values())}""",
+        sql = self.dialect
+        number, date = (f"CASE WHEN {sql.matches('written', pattern)} THEN written END" for pattern in (NUMBER, DATE))
+        each = {
+            "number": f"coalesce(number, {sql.number(number)})",
+            "dated": f"dated OR {sql.moment(date)} IS NOT NULL",
+            "odd": sql.matches("written", NOT_FINITE),
+            "padded": sql.matches("written", ZERO_PADDED),
+            "digits": f"CASE WHEN {sql.matches('written', WHOLE)} THEN length(written) END",
+        }
+        finite = sql.finite("number")
+        alike = f"i, missing, coalesce({finite}, false), coalesce(odd OR NOT {finite}, false), padded, dated"
+        found = self._rows(
+            f"""SELECT {alike}, CAST(sum(n) AS BIGINT), count(*), min(first), max(digits)
+            FROM (SELECT i, n, first, missing, {", ".join(f"{cell} AS {name}" for name, cell in each.items())}
+            FROM ({" UNION ALL ".join(map(self._written, columns))}) AS cells) AS told GROUP BY {alike}""",
             "describing columns",
-        ).to_pylist()
-        return {i: facts_of(self._type(i), [told for told in found if told["i"] == i]) for i in columns}
+        )
+        return {i: facts_of(self._type(i), [Alike(*told) for at, *told in found if at == i]) for i in columns}
 
-    def _told(self, column: int) -> str:
-        """The query for what each distinct value of a column is; patterns take their time, so each is tried once."""
-        kind, sql = self._type(column), self.dialect
-        text = f"trim({sql.text('value', self.types[column])})"
-        number, date, odd, padded, whole = "NULL", "NULL", "false", "false", "false"
-        if self._is_float(column):
-            number = "value"
-        elif kind in ("text", "number"):
-            number, whole = self._reads(column, "number"), sql.matches(text, WHOLE)
-        if kind == "text":
-            odd, padded = sql.matches(text, NOT_FINITE), sql.matches(text, ZERO_PADDED)
-        if kind in ("text", "date"):
-            date = self._reads(column, "date")
-        each = {"number": f"CAST({number} AS {sql.float_type})", "dated": f"{date} IS NOT NULL", "odd": odd}
-        each |= {"padded": padded, "digits": f"CASE WHEN {whole} THEN length({text}) END", "missing": "value IS NULL"}
-        cells = ", ".join(f"{cell} AS {name}" for name, cell in each.items())
-        return f"SELECT {column} AS i, n, first, {cells} FROM {self._named(f'v{column}')}"
+    def _written(self, column: int) -> str:
+        """The query for the distinct values of a column as text, and what is known of them by their type alone."""
+        kind, type, sql = self._type(column), self.types[column], self.dialect
+        is_float = self._is_float(column)
+        number = "value" if is_float else self._reads(column, "number") if kind == "number" else "NULL"
+        dated = f"{self._reads(column, 'date')} IS NOT NULL" if kind == "date" else "false"
+        text = sql.text("value" if kind in ("text", "number") and not is_float else "NULL", type)
+        return f"""SELECT {column} AS i, n, first, value IS NULL AS missing, trim({text}) AS written,
+            CAST({number} AS {sql.float_type}) AS number, {dated} AS dated FROM {self._named(f"v{column}")}"""
 
     def count_values(self, column: int, kind: str) -> tuple[Any, NDArray[np.int64]]:
         """Distinct values of a column read as `kind`, and their rows."""
@@ -207,7 +211,7 @@ class SqlEngine(ABC):
         return packing.unpack(found), self._weights
 
     def _check_points(self, most: int) -> None:
-        found = self._get(f"SELECT count(*) AS n FROM {self._named('points')}", "grouping rows")["n"][0].as_py()
+        ((found,),) = self._rows(f"SELECT count(*) FROM {self._named('points')}", "grouping rows")
         if found > most:
             raise TooManyPoints(found, most)
 
@@ -278,12 +282,12 @@ class SqlEngine(ABC):
         sql = self.dialect
         joined = ", ".join(self._compared(*cells[name]) for name in sorted(cells))
         low, high = sql.digests("cells")
-        found = self._get(
-            f"""SELECT count(*) AS n, {sql.text(f"sum({low})", "")} AS low, {sql.text(f"sum({high})", "")} AS high
+        (found,) = self._rows(
+            f"""SELECT count(*), {sql.text(f"sum({low})", "")}, {sql.text(f"sum({high})", "")}
             FROM (SELECT concat_ws(chr(31), {joined}) AS cells FROM {source}) AS rows_of_text""",
             "comparing tables",
         )
-        return tuple(int(found[name][0].as_py() or 0) for name in ("n", "low", "high"))
+        return tuple(int(figure or 0) for figure in found)
 
     def _compared(self, cell: str, type: str, kind: str) -> str:
         """A cell of any type as text that is the same for all types it could have."""
@@ -421,12 +425,11 @@ class SqlEngine(ABC):
         """Text that reads as numbers or dates throughout, and loses nothing by it, becomes what it reads as."""
         facts, sql = self.describe(column), self.dialect
         text = f"trim({sql.text('value', self.types[column])})"
-        found = self._get(
-            f"""SELECT min(CASE WHEN {sql.matches(text, WHOLE)} THEN 1 ELSE 0 END) AS whole,
-            max(length({text})) AS longest FROM {self._named(f"v{column}")} WHERE value IS NOT NULL""",
+        ((whole, longest),) = self._rows(
+            f"""SELECT min(CASE WHEN {sql.matches(text, WHOLE)} THEN 1 ELSE 0 END),
+            coalesce(max(length({text})), 0) FROM {self._named(f"v{column}")} WHERE value IS NOT NULL""",
             "publishing",
         )
-        whole, longest = found["whole"][0].as_py(), found["longest"][0].as_py() or 0
         present = facts.rows - facts.nulls
         exact = not facts.zero_padded and facts.longest <= 15 and longest <= LONGEST_FLOAT
         trimmed = f"trim({cell})"
@@ -437,27 +440,39 @@ class SqlEngine(ABC):
         return cell
 
 
-def facts_of(kind: str, told: Sequence[Mapping[str, Any]]) -> ColumnFacts:
-    """Facts from values that are counted together."""
+class Alike(NamedTuple):
+    """Distinct values of a column of which the same is true."""
 
-    def rows(name: str) -> int:
-        return sum(one["n"] for one in told if one[name])
+    missing: bool
+    finite: bool
+    odd: bool  # NaN or an infinity
+    padded: bool | None
+    dated: bool
+    rows: int
+    held: int  # how many values
+    first: int  # row of one of them
+    digits: int | None  # of the longest that is a whole number
 
-    def first(holds: Callable[[Mapping[str, Any]], bool]) -> int | None:
-        return min((one["first"] for one in told if holds(one)), default=None)
 
+def facts_of(kind: str, told: Sequence[Alike]) -> ColumnFacts:
+    """Facts about a column from all its values."""
+
+    def first(of: Iterable[Alike]) -> int | None:
+        return min((one.first for one in of), default=None)
+
+    present = [one for one in told if not one.missing]
     return ColumnFacts(
         kind,
-        rows=sum(one["n"] for one in told),
-        nulls=rows("missing"),
-        distinct=sum(one["held"] for one in told if not one["missing"]),
-        numbers=rows("finite"),
-        first_other=first(lambda one: not (one["missing"] or one["finite"])),
-        not_finite=first(lambda one: one["odd"]),
-        zero_padded=rows("padded"),
-        dates=rows("dated"),
-        first_not_date=first(lambda one: not (one["missing"] or one["dated"])),
-        longest=max((one["digits"] or 0 for one in told), default=0),
+        rows=sum(one.rows for one in told),
+        nulls=sum(one.rows for one in told if one.missing),
+        distinct=sum(one.held for one in present),
+        numbers=sum(one.rows for one in told if one.finite),
+        first_other=first(one for one in present if not one.finite),
+        not_finite=first(one for one in told if one.odd),
+        zero_padded=sum(one.rows for one in told if one.padded),
+        dates=sum(one.rows for one in told if one.dated),
+        first_not_date=first(one for one in present if not one.dated),
+        longest=max((one.digits or 0 for one in told), default=0),
     )
 
 
