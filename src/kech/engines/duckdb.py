@@ -15,7 +15,7 @@ import pyarrow as pa
 from duckdb.func import PythonUDFType
 
 from kech.databases.address import Address
-from kech.databases.arrow import together
+from kech.databases.arrow import ahead, together
 from kech.engines import Output
 from kech.engines.dealing import Listed, list_values
 from kech.engines.dialect import Dialect
@@ -186,7 +186,7 @@ class DuckDBEngine(SqlEngine):
         self._numbered = {i: numbering.kind(i) for i in numbering.words}
         cells = ", ".join(f"k{i} UTINYINT" if i in self._numbered else f"c{i} {t}" for i, t in types.items())
         self._run(f"CREATE OR REPLACE TABLE source ({cells})", "reading the table")
-        for piece in numbering.number(self._batches(gathered(batches, self._piece), "reading the table")):
+        for piece in numbering.number(ahead(self._batches(gathered(batches, self._piece), "reading the table"))):
             for i in list(self._numbered):
                 self._widen(i, numbering)
             self._put("incoming", piece, "reading the table")
