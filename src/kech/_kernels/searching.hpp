@@ -25,6 +25,7 @@ class Block {
     std::int64_t rows(std::size_t c) const { return rows_[c]; }
     double price(std::size_t c) const { return rows_[c] * width_[c]; }
     std::uint32_t version(std::size_t c) const { return version_[c]; }
+    bool changed(std::size_t c) const { return version_[c] > 1; }
 
     void add(Class held) {
         classes_.emplace_back();
@@ -143,11 +144,12 @@ class Mover {
         }
     }
 
-    // Every class with its nearest ones: their rows parted again.
-    void pair_up(std::size_t neighbours) {
+    // Every class, or only those that changed in this block, with its nearest ones: their rows parted again.
+    void pair_up(std::size_t neighbours, bool all) {
         std::size_t count = block_.size();
         std::vector<std::uint32_t> seen(count * count, 0);
         for (std::size_t a = 0; a < count; ++a) {
+            if (!all && !block_.changed(a)) continue;
             nearest(a, neighbours, even_);
             auto near = near_;
             for (std::size_t b : near) {
@@ -528,7 +530,7 @@ class Search {
         if (ruin) mover.ruin(record_.empty() ? block.size() / 2 + 1 : 2 * block.size());
         else if (rounds_ == 0) mover.dissolve(neighbours);
         mover.split_large();
-        mover.pair_up(ruin ? neighbours : nearest_few);
+        mover.pair_up(ruin ? neighbours : nearest_few, !ruin);
         if (!ruin) mover.triple_up(nearest_few);
         double saved = before - block.price();
         return {block.take(), mover.done(), mover.work(), saved};
