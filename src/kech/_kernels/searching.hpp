@@ -262,14 +262,12 @@ class Mover {
 
     void ruin_one() {
         std::size_t seed = chance_.below(block_.size());
-        for (int i = 0; i < 2; ++i) {
-            std::size_t other = chance_.below(block_.size());
-            if (block_.width(other) > block_.width(seed)) seed = other;
-        }
+        std::size_t other = chance_.below(block_.size());
+        if (block_.width(other) > block_.width(seed)) seed = other;
         std::vector<double> weight(ground_.axes);
         for (double& w : weight) w = chance_.factor(0.4);
         Recipe recipe = choose_recipe();
-        std::size_t count = recipe == Recipe::exact ? 1 + chance_.below(3) : 2 + chance_.below(6);
+        std::size_t count = recipe == Recipe::exact ? 1 + chance_.below(3) : 1 + chance_.below(5);
         if (recipe == Recipe::borrow) count = chance_.below(5);
         nearest(seed, recipe == Recipe::borrow ? count + donors : count, weight);
         if (recipe == Recipe::borrow) call_donors(std::min(near_.size(), count + 1));
@@ -527,7 +525,7 @@ class Search {
         Block block(ground_, std::move(mine));
         double before = block.price();
         Mover mover(ground_, block, Chance(scramble(scramble(seed_) + rounds_) + b), heat, record_);
-        if (ruin) mover.ruin(record_.empty() ? block.size() / 2 + 1 : 2 * block.size());
+        if (ruin) mover.ruin(record_.empty() ? block.size() / 2 + 1 : block.size());
         else if (rounds_ == 0) mover.dissolve(neighbours);
         mover.split_large();
         mover.pair_up(ruin ? neighbours : nearest_few, !ruin);
