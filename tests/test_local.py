@@ -159,8 +159,8 @@ def test_threads_and_slices_change_nothing_and_seeds_do(k):
     prices = {}
     for name, threads, seed in [("one", 1, 0), ("two", 2, 0), ("again", 2, 0), ("other", 2, 1)]:
         found = begin(points, k, seed=seed)
-        while found.rounds < 4:
-            found.step(0.01, found.rounds > 1, threads)
+        while found.rounds < 6:
+            found.step(0.001, found.rounds > 1, threads)
         prices[name] = [x.tolist() for x in found.shares()]
 
     assert prices["one"] == prices["two"] == prices["again"] != prices["other"]
