@@ -104,8 +104,9 @@ class Table:
         return self.columns.index(column)
 
     def facts(self, column: str) -> ColumnFacts:
-        """What the engine knows about a column."""
-        return self.engine.describe(self.index(column))
+        """What the engine knows about a column; columns with the roles that always matter are looked up together."""
+        beside = (*self.quasi_identifiers, *self.sensitive)
+        return self.engine.describe(self.index(column), [self.index(name) for name in beside if column in beside])
 
     def head(self, rows: int = 10) -> list[list[str | None]]:
         """The first rows of the loaded columns as text; PRIVATE."""

@@ -23,8 +23,9 @@ class Block {
     const Code* hi(std::size_t c) const { return hi_.data() + c * ground_.axes; }
     double width(std::size_t c) const { return width_[c]; }
     std::int64_t rows(std::size_t c) const { return rows_[c]; }
-    double price(std::size_t c) const { return rows_[c] * width_[c]; }
+    double price(std::size_t c) const { return ground_.widths.weigh(rows_[c]) * width_[c]; }
     std::uint32_t version(std::size_t c) const { return version_[c]; }
+    bool changed(std::size_t c) const { return version_[c] > 1; }
 
     void add(Class held) {
         classes_.emplace_back();
@@ -143,11 +144,12 @@ class Mover {
         }
     }
 
-    // Every class with its nearest ones: their rows parted again.
-    void pair_up(std::size_t neighbours) {
+    // Every class, or only those that changed in this block, with its nearest ones: their rows parted again.
+    void pair_up(std::size_t neighbours, bool all) {
         std::size_t count = block_.size();
         std::vector<std::uint32_t> seen(count * count, 0);
         for (std::size_t a = 0; a < count; ++a) {
+            if (!all && !block_.changed(a)) continue;
             nearest(a, neighbours, even_);
             auto near = near_;
             for (std::size_t b : near) {
@@ -222,7 +224,7 @@ class Mover {
     bool dissolve_one(std::size_t a, std::size_t neighbours) {
         nearest(a, neighbours, even_);
         std::vector<Hull> hulls;
-        std::vector<double> rows;
+        std::vector<std::int64_t> rows;
         for (std::size_t i = 1; i < near_.size(); ++i) {
             hulls.emplace_back(ground_).start(block_.lo(near_[i]), block_.hi(near_[i]));
             rows.push_back(block_.rows(near_[i]));
@@ -233,7 +235,7 @@ class Mover {
             double cheapest = never;
             std::size_t best = 0;
             for (std::size_t i = 0; i < hulls.size(); ++i) {
-                double more = (rows[i] + held.rows) * hulls[i].with(ground_.at(held.point)) - rows[i] * hulls[i].width();
+                double more = hulls[i].growth(rows[i], held);
                 if (more < cheapest) cheapest = more, best = i;
             }
             work_ += hulls.size();
@@ -260,14 +262,12 @@ class Mover {
 
     void ruin_one() {
         std::size_t seed = chance_.below(block_.size());
-        for (int i = 0; i < 2; ++i) {
-            std::size_t other = chance_.below(block_.size());
-            if (block_.width(other) > block_.width(seed)) seed = other;
-        }
+        std::size_t other = chance_.below(block_.size());
+        if (block_.width(other) > block_.width(seed)) seed = other;
         std::vector<double> weight(ground_.axes);
         for (double& w : weight) w = chance_.factor(0.4);
         Recipe recipe = choose_recipe();
-        std::size_t count = recipe == Recipe::exact ? 1 + chance_.below(3) : 2 + chance_.below(6);
+        std::size_t count = recipe == Recipe::exact ? 1 + chance_.below(3) : 1 + chance_.below(5);
         if (recipe == Recipe::borrow) count = chance_.below(5);
         nearest(seed, recipe == Recipe::borrow ? count + donors : count, weight);
         if (recipe == Recipe::borrow) call_donors(std::min(near_.size(), count + 1));
@@ -525,10 +525,10 @@ class Search {
         Block block(ground_, std::move(mine));
         double before = block.price();
         Mover mover(ground_, block, Chance(scramble(scramble(seed_) + rounds_) + b), heat, record_);
-        if (ruin) mover.ruin(record_.empty() ? block.size() / 2 + 1 : 2 * block.size());
+        if (ruin) mover.ruin(record_.empty() ? block.size() / 2 + 1 : block.size());
         else if (rounds_ == 0) mover.dissolve(neighbours);
         mover.split_large();
-        mover.pair_up(ruin ? neighbours : nearest_few);
+        mover.pair_up(ruin ? neighbours : nearest_few, !ruin);
         if (!ruin) mover.triple_up(nearest_few);
         double saved = before - block.price();
         return {block.take(), mover.done(), mover.work(), saved};
@@ -562,7 +562,7 @@ class Search {
         Hull hull(ground_);
         for (const Class& held : classes) {
             hull.start(held);
-            sum += count_rows(held) * ground_.widths.sum(hull.lo().data(), hull.hi().data());
+            sum += ground_.widths.weigh(count_rows(held)) * ground_.widths.sum(hull.lo().data(), hull.hi().data());
         }
         return sum;
     }

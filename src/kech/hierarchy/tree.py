@@ -36,7 +36,7 @@ class GeneralizationTree:
     source: str = field(default="given tree", compare=False)
     padded: int = field(default=0, compare=False)  # leaves that were less deep than others
 
-    @property
+    @cached_property
     def leaves(self) -> tuple[str, ...]:
         """Values, by code."""
         return tuple(path[0] for path in self.paths)
