@@ -4,7 +4,6 @@ A draft is locked by the process that writes it; a draft nobody holds was left b
 """
 
 import fcntl
-import fnmatch
 import os
 import secrets
 import shutil
@@ -176,11 +175,11 @@ def clear_leftovers(folder: Path, pattern: str) -> tuple[int, int]:
 
     Gives back how many there were, and their bytes.
     """
-    found: list[str] = []
+    found: list[Path] = []
     removed = size = 0
-    with suppress(OSError), os.scandir(folder) as entries:  # some folders cannot be listed
-        found.extend(fnmatch.filter((entry.name for entry in entries), pattern))
-    for path in map(folder.joinpath, found):
+    with suppress(OSError):  # a folder that cannot be listed
+        found.extend(folder.glob(pattern))
+    for path in found:
         with suppress(OSError):
             handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
             try:
