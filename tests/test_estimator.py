@@ -82,11 +82,11 @@ def test_the_checks_that_subtract_hold_for_numbered_labels(name):
     ran = [check for _, check in estimator_checks_generator(NumberedAnonymizer()) if check.func.__name__ == name]
     assert ran
     for check in ran:
-        check(NumberedAnonymizer())
+        check(NumberedAnonymizer(effort="quick"))
 
 
 def test_numbered_labels_pass_every_check():
-    results = check_estimator(NumberedAnonymizer(), on_skip=None)
+    results = check_estimator(NumberedAnonymizer(effort="quick"), on_skip=None)
 
     assert {result["status"] for result in results} <= {"passed", "skipped"}
 
