@@ -93,19 +93,17 @@ def widen(partition: Partition, wide: Sequence[WideAxis], chances: Floats) -> Bo
     return lo, hi
 
 
-def expect(partition: Partition, wide: Sequence[WideAxis], classes: Ints, sizes: Ints) -> Floats:
-    """What the rows of some classes lose by widening, on average, were each class of so many rows; for each size."""
-    lost = np.zeros(len(sizes))
-    for at in wide:
-        sides = find_sides(at, partition.lo[classes, at.place], partition.hi[classes, at.place])
+def widening_loss(partition: Partition) -> float:
+    """What a partition loses by widening, on average over what may be drawn."""
+    lost, rows = 0.0, np.maximum(partition.sizes, FEWEST)
+    for at in wide_axes(partition.points):
+        sides = find_sides(at, partition.lo[:, at.place], partition.hi[:, at.place])
         grows = np.flatnonzero(sides.grows)
-        held, rows = Sides(*(side[grows] for side in sides)), partition.sizes[classes[grows]]
-        ends = np.bincount(held.right - held.left, rows * ends_wider(at, held))
-        counted = np.maximum(sizes, FEWEST)
-        doubled = 2 * HALVES[at.axis.kind] * 0.5**counted
-        lost += (1 - doubled / 2) * (ends @ part_chance(np.arange(len(ends))[:, None], counted))
-        lost += doubled * (rows * half_wider(at, held)).sum()
-    return lost
+        held, n = Sides(*(side[grows] for side in sides)), rows[grows]
+        doubled = 2 * HALVES[at.axis.kind] * 0.5**n
+        ends = (1 - doubled / 2) * part_chance(held, n) * ends_wider(at, held)
+        lost += float((partition.sizes[grows] * (ends + doubled * half_wider(at, held))).sum())
+    return lost / (partition.points.rows * len(partition.points.axes))
 
 
 def ends_wider(at: WideAxis, sides: Sides) -> Floats:
@@ -137,16 +135,16 @@ def find_sides(at: WideAxis, lo: Ints, hi: Ints) -> Sides:
 
 def add_parts(at: WideAxis, sides: Sides, rows: Ints, drawn: Floats) -> tuple[Ints, Ints]:
     """Both ends, some of them one part further out; into small parts they are moved by others."""
-    chance = part_chance(sides.right - sides.left, rows)
+    chance = part_chance(sides, rows)
     ends = []
     for end, way, draw in ((sides.left, -1, drawn[:, 0]), (sides.right, 1, drawn[:, 1])):
         ends.append(np.where(sides.grows & (draw < chance), part_on(at, end, way), end))
     return ends[0], ends[1]
 
 
-def part_chance(steps: Ints, rows: Ints) -> Floats:
-    """How often rows at random leave the first part of a label empty that is so many parts long, and two more."""
-    chance: Floats = (1 - 1 / (steps + 2.0)) ** rows
+def part_chance(sides: Sides, rows: Ints) -> Floats:
+    """How often as many rows at random would leave the first part of a label empty that is one part longer."""
+    chance: Floats = (1 - 1 / (sides.right - sides.left + 2.0)) ** rows
     return chance
 
 

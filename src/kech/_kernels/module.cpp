@@ -410,11 +410,6 @@ static double width_of(const Widths& widths, std::size_t axis, Code lo, Code hi)
     return widths.width(axis, lo, hi);
 }
 
-static void weigh_by(Widths& widths, const In<double>& weights) {
-    check_weighing(look(weights));
-    widths.weigh_by(copy(weights));
-}
-
 static Widths limit_widths(const Widths& widths, double limit) {
     require(limit >= 0, "a limit is a number, 0 or more");
     return widths.limited(limit);
@@ -446,7 +441,6 @@ NB_MODULE(_kernels, m) {
         .def("add_line", &add_line, array, array, one, one, one)
         .def("add_tree", &add_tree, array, array)
         .def("width", &width_of)
-        .def("weigh_by", &weigh_by, array)
         .def("limited", &limit_widths);
     nb::class_<Aims>(m, "Aims")
         .def("__init__", [](Aims* made, int kind, double l, double c, double t, double alpha,

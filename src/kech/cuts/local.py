@@ -6,7 +6,6 @@ last a partition of a larger k serves a smaller one where it costs less, so that
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import chain, pairwise
 from math import inf
 from time import monotonic
@@ -14,17 +13,18 @@ from typing import Any
 
 import numpy as np
 
-from kech._kernels import Search, Widths, grow_points, price_classes
+from kech._kernels import Search, grow_points, price_classes
 from kech.cuts import Wishes
 from kech.cuts.ordering import by_grid, cut_on, cut_ordering, order_along, published_cells
 from kech.cuts.peeling import level_tables, peel
 from kech.errors import BadOption
 from kech.grid import Ints
-from kech.loosening import is_weighed, loose_widths, loosen, priced_widths
+from kech.loosening import loose_widths, loosen
 from kech.loss import mean_loss
 from kech.partition import Partition, build_partition
 from kech.points import Points
 from kech.progress import report, within
+from kech.widening import wide_axes, widening_loss
 
 FEW = 8  # so many k are all studied, however little effort is asked for
 APART = 1.3  # beyond, and in haste, only k this factor apart
@@ -32,10 +32,11 @@ CLOSER = 1.1  # and k this factor apart lean on them
 KINDS = ("cut", "curved", "grown", "peeled")  # of starts
 PROBED = 2.5  # of many k, all kinds are tried at those this factor apart
 CLOSE = 1.25  # starts that cost no more than this factor race
+LARGEST = 32  # k from which on widening costs as good as nothing
 MANY = 4000  # classes among which chance is even: then fewer rows a class never cost more
 REACH = 6  # so many larger k are looked at otherwise
 UNSURE = 100  # classes; among so few, chance may add more than a row to every class does
-LUCK = 0.3  # by which share the loss may turn out different, for the square root of the classes
+LUCK = 0.2  # by which share the loss may turn out different, for the square root of the classes
 PAIR_ROUNDS = 2  # before classes are freed
 HEAT = 0.003  # how much dearer, as a share, classes made anew may be at first
 COOL = 0.85  # share of the search after which nothing may become dearer
@@ -80,7 +81,7 @@ def further_ks(points: Points, ks: Sequence[int], effort: str | float, wishes: W
     """
     if len(ks) > FEW or not isinstance(effort, str):
         return []
-    small = [k for k in ks if points.rows <= MANY * k and is_weighed(points.at(k), k)]
+    small = [k for k in ks if k <= LARGEST and points.rows <= MANY * k and wide_axes(points.at(k))]
     return sorted({j for k in small for j in rivals_of(k, points, wishes)} - {*ks})
 
 
@@ -90,17 +91,15 @@ def rivals_of(k: int, points: Points, wishes: Wishes) -> list[int]:
     """
     near = range(k, min(k + REACH, points.rows) + 1)
     cuts = dict(zip(near, cut_on(points.at(k), near, threads=wishes.threads, part=wishes.part), strict=True))
-    widths = priced_widths(cuts[k])
-    most = expected(cuts[k], widths) * (1 + LUCK / cuts[k].classes ** 0.5)
-    unsure = cuts[k].classes <= UNSURE
-    return [j for j in near[1:] if (unsure and j == k + 1) or expected(cuts[j], widths) <= most]
+    costs = {j: expected(cut) + widening_loss(cut) for j, cut in cuts.items()}
+    most, unsure = costs[k] * (1 + LUCK / cuts[k].classes ** 0.5), cuts[k].classes <= UNSURE
+    return [j for j in near[1:] if (unsure and j == k + 1) or costs[j] <= most]
 
 
 def lean_on(larger: Partition, own: Partition, k: int, wishes: Wishes) -> Partition:
     """For a k that is not studied: what serves a larger one, or its own start, after a first step of the search."""
-    widths = priced_widths(own)
-    start = min(on_grid_of(k, larger), own, key=partial(expected, widths=widths))
-    found = searches_from(start, k, widths, wishes)(wishes.seed)
+    start = min(on_grid_of(k, larger), own, key=expected)
+    found = searches_from(start, k, wishes)(wishes.seed)
     found.step(0.0, False, wishes.threads)
     return build_partition(start.points, *found.shares())
 
@@ -165,8 +164,7 @@ def make_starts(
     for k in asked["grown"]:
         made[k]["grown"] = grow(points.at(k), k, order_along(points, threads=wishes.threads), wishes)
     for at, batch in by_grid(points, asked["peeled"]):
-        widths = loose_widths(at)
-        limits = [min(expected(start, widths) for start in made[k].values()) for k in batch]
+        limits = [min(map(expected, made[k].values())) for k in batch]
         for k, shares in zip(batch, peel(at, batch, limits, threads=wishes.threads, seed=wishes.seed), strict=True):
             made[k] |= {"peeled": build_partition(at, *shares)} if len(shares[0]) else {}
     return made
@@ -176,12 +174,11 @@ def race(starts: Mapping[str, Partition], k: int, wishes: Wishes) -> tuple[str, 
     """The cheapest start and its kind, or the one that is cheapest after a first step of the search if several are
     close.
     """
-    widths = priced_widths(starts["cut"])
-    losses = {kind: expected(start, widths) for kind, start in starts.items()}
+    losses = {kind: expected(start) for kind, start in starts.items()}
     close = [kind for kind, loss in losses.items() if loss <= CLOSE * min(losses.values())]
     if len(close) == 1:
         return close[0], starts[close[0]]
-    searches = {kind: searches_from(starts[kind], k, widths, wishes)(wishes.seed) for kind in close}
+    searches = {kind: searches_from(starts[kind], k, wishes)(wishes.seed) for kind in close}
     for found in searches.values():
         found.step(0.0, False, wishes.threads)
     best = min(close, key=lambda kind: searches[kind].price)
@@ -200,8 +197,7 @@ def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, lim
     limit are dear.
     """
     points = start.points
-    widths = points.widths().limited(limit) if limit < inf else priced_widths(start)
-    begin = searches_from(start, k, widths, wishes)
+    begin = searches_from(start, k, wishes, limit=limit)
     found = best = begin(wishes.seed)
     rows, cells = min(points.rows, CROWD * len(points.weights)), points.rows * len(points.axes)
     share = progress_of(rows, effort)
@@ -227,9 +223,10 @@ def spent(found: Search, rows: int) -> int:
     return max(found.work, found.rounds * rows)
 
 
-def searches_from(start: Partition, k: int, widths: Widths, wishes: Wishes) -> Callable[[int], Search]:
+def searches_from(start: Partition, k: int, wishes: Wishes, *, limit: float = inf) -> Callable[[int], Search]:
     """For each seed a search that has not made a step yet; what they share is made once."""
     points, shares = start.points, (start.point, start.group, start.rows)
+    widths = (points.widths() if limit < inf else loose_widths(points)).limited(limit)
     tables = level_tables(points)
     return lambda seed: Search(points.codes, widths, tables, k, wishes.part, *shares, seed)
 
@@ -243,10 +240,10 @@ def progress_of(rows: int, effort: str | float) -> Callable[[int], float]:
     return lambda _: (monotonic() - begin) / effort if effort else 1.0
 
 
-def expected(partition: Partition, widths: Widths) -> float:
-    """What a partition loses on average when its labels are widened and its ends are loosened, as the search knows."""
+def expected(partition: Partition) -> float:
+    """What a partition loses when its ends are loosened, on average."""
     points, shares = partition.points, (partition.point, partition.group, partition.rows)
-    return price_classes(points.codes, widths, *shares) / (points.rows * len(points.axes))
+    return price_classes(points.codes, loose_widths(points), *shares) / (points.rows * len(points.axes))
 
 
 def released(partition: Partition) -> float:
