@@ -57,8 +57,8 @@ def write(path, content):
     ("content", "code", "says"),
     [
         pytest.param("", 3, "it is empty.", id="empty"),
-        pytest.param("age,job\n", 4, "k=2 needs 2 rows or more; the table has 0.", id="header only"),
-        pytest.param("age,job", 4, "the table has 0. Choose a smaller k.", id="header without line end"),
+        pytest.param("age,job\n", 4, "The table has no rows, only columns.", id="header only"),
+        pytest.param("age,job", 4, "The table has no rows, only columns.", id="header without line end"),
         pytest.param("age,job\n1,2\n", 4, "k=2 needs 2 rows or more; the table has 1.", id="one row"),
         pytest.param("age,job\n1,2\n3,4,5\n6,7\n", 3, "line 3: it has 3 fields, the header 2. Is the", id="long row"),
         pytest.param("age,job\n1,2\n3\n6,7\n", 3, "line 3: it has 1 field, the header 2. Is the", id="short row"),
@@ -401,7 +401,7 @@ def test_a_bad_hierarchy_is_refused_without_a_cell(refuse, folder, target, name,
 def test_an_order_that_lacks_a_value_is_refused_without_a_cell(refuse, folder, target):
     source = write(folder / "t.csv", "size\nS\nM\nL\nCANARY\n")
     command = ("release", source, "-o", target, "--k", 2, "--qi", "size", "--axis", "size=S<M<L")
-    assert "CANARY" not in refuse(*command, code=3, says="1 values of the column are missing from it.")
+    assert "CANARY" not in refuse(*command, code=3, says="1 values of the column are missing from it. Add")
 
 
 def test_a_missing_folder_of_hierarchies_is_refused(refuse, people, folder, target):

@@ -186,9 +186,9 @@ def test_a_password_with_a_slash_is_hidden():
 def test_what_no_file_can_hold_is_refused_without_the_cell(postgres, folder, kind, cell):
     with psycopg.connect(postgres) as connection:
         connection.execute(
-            f"CREATE TABLE odd AS SELECT g AS age, {cell}::{kind} AS kept FROM generate_series(1, 9) AS g"
+            f"CREATE TABLE unheld AS SELECT g AS age, {cell}::{kind} AS kept FROM generate_series(1, 9) AS g"
         )
-    address = f"{postgres}{'&' if '?' in postgres else '?'}table=odd"
+    address = f"{postgres}{'&' if '?' in postgres else '?'}table=unheld"
     try:
         with kech.read_table(address, quasi_identifiers=["age"], keep=["kept"]) as table:
             kech.make_release(table, k=3).write(folder / "out.csv")
@@ -198,7 +198,7 @@ def test_what_no_file_can_hold_is_refused_without_the_cell(postgres, folder, kin
         assert not (folder / "out.csv").exists()
     finally:
         with psycopg.connect(postgres) as connection:
-            connection.execute("DROP TABLE odd")
+            connection.execute("DROP TABLE unheld")
 
 
 def test_a_new_file_has_no_schema_of_its_own(folder):

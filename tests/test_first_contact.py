@@ -88,7 +88,38 @@ def test_goals_that_hold_are_listed(run, town, folder):
     assert found == {"certified": {"k": 5, "l": 2, "l_kind": "distinct", "alpha": 0.9}, "asked": {"k": 3}}
     assert ": 1 release\n" in run("ledger").out
     assert "not only how many people it has: --population FILE." in run("risk", safe, "--population", 5000).out
-    assert "compose --second OTHER.csv" in run("attack", "compose", safe, "--original", town).err
+    assert (
+        "compose: it attacks two releases of one table together. Name the other: --second OTHER.csv."
+        in run("attack", "compose", safe, "--original", town).err
+    )
+
+
+def test_what_should_be_looked_at_comes_with_a_remedy(run, town, folder):
+    words = ("release", town, "--qi", "age", "sex", "--sensitive", "person", "--no-ledger")
+    shown = run(*words, "--k", 5, "--grid", "tight", "--t", 0.01, "-o", folder / "safe.csv", "--effort", "quick").out
+    assert "hides among at least 120: 120 rows in 1 class, " in shown
+    assert "nearly every row has a value of its own in person, so no smaller class is like all rows" in shown
+    assert "person: published as they are, and nearly every row has a value of its own: leave them out" in shown
+    assert "ends of age are not moved by chance, so many are somebody's value (--grid tight)." in shown
+    shown = run(*words, "--k", 5, "-o", folder / "two.csv", "--effort", "quick").out
+    assert "not moved by chance" not in shown and "one class" not in shown
+
+
+def test_a_certificate_that_is_passed_over_is_told(run, town, folder):
+    safe, beside = folder / "safe.csv", folder / "safe.csv.certificate.json"
+    run("release", town, *ROLES, "--k", 5, "-o", safe, "--effort", "quick")
+    beside.write_text("broken", "utf-8")
+    words = ("verify", safe, "--qi", "age", "sex", "--k", 2)
+    assert f"Warning: {beside} was not looked at" in run(*words).out
+    assert run(*words, "--json").json["passed_over"] == str(beside)
+    beside.unlink()
+    assert "not looked at" not in run(*words).out
+
+
+def test_a_hierarchy_is_never_written_over_another(refuse, run, town, folder):
+    words = ("hierarchy", town, "zip", "-o", folder / "zip.csv")
+    assert run(*words).code == 0
+    refuse(*words, code=2, says="it exists")
 
 
 def test_a_refusal_of_a_column_stands_below_the_table_in_one_line(run, folder):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import kech
 from kech.errors import BadOption, DoubtfulColumn
-from kech.hints import hint_at_codes, hint_at_far_rows, hint_at_text
+from kech.hints import hint_at_codes, hint_at_far_rows, hint_at_prefixes, hint_at_text
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,35 @@ def test_other_numbers_are_no_codes():
     assert hint_at_codes("income", postcodes()) is None
     assert hint_at_codes("zip", [*postcodes(), "123"]) is None
     assert hint_at_codes("zip", ["10115", "20115"]) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "told"),
+    [
+        ("postcode", ["04109", "04229", "10115"], True),
+        ("post code", ["SW1A", "SW2B", "N1 9"], True),
+        ("postcode", ["04109", "10115"], False),
+        ("postcode", postcodes(), False),  # shortened without a word
+        ("ward", [f"W{i:03}" for i in range(12)], True),
+        ("ward", ["W01", "W02"], False),
+        ("job", ["nurse", "nun", "cook"], False),
+    ],
+)
+def test_codes_that_become_sets_are_better_shortened(column, values, told):
+    hint = hint_at_prefixes(column, values)
+    assert (hint is not None) == told
+    assert hint is None or f"kech hierarchy TABLE {quote(column)} --kind prefixes -o " in hint.says
+
+
+def test_the_hierarchy_of_prefixes_that_is_told_works(run, folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    (folder / "trees").mkdir()
+    (folder / "t.csv").write_text("postcode\n" + "04109\n04229\n10115\n" * 4, "utf-8")
+    told = run("inspect", "t.csv", "--json").json["columns"][0]["hint"]
+    words = told.partition("kech ")[2].partition(", then")[0].replace("TABLE", "t.csv").split()
+    assert run(*words).code == 0
+    found = run("inspect", "t.csv", "--hierarchies", "trees", "--json").json["columns"][0]
+    assert (found["hint"], found["generalized"]) == (None, "a hierarchy over 3 values")
 
 
 @given(st.lists(st.integers(0, 100), min_size=20, max_size=60), st.integers(1000, 10**6), st.booleans())

@@ -75,6 +75,18 @@ def test_the_refusal_points_to_them(people, said, refuse, folder):
     assert "\n## Second releases\n" in (Path(__file__).parents[1] / "docs/security.md").read_text("utf-8")
 
 
+def test_rows_that_were_left_out_and_come_back_get_a_remedy_that_helps(said, refuse, folder):
+    rows = [(age, zip_) for age in (20, 40, 60) for zip_ in "ab" for _ in range(5)] + [(90, "c")]
+    people = folder / "few.csv"
+    people.write_text("age,zip,kept\n" + "".join(f"{a},{z},x\n" for a, z in rows), "utf-8")
+    words = ("--qi", "age", "zip", "--cut", "domain", "--suppress", 0.05)
+    assert said(people, *words, "--keep", "kept", "--k", 5)["verdict"] == "first"
+    again = ("release", people, "-o", folder / "two.csv", *words[:-2], "--k", 10)
+    told = refuse(*again, code=4, says="The earlier one left rows out (--suppress)")
+    assert "Repeat the earlier release, with fewer columns" in told
+    assert said(people, *words, "--k", 5, target="three.csv")["verdict"] == "nested"
+
+
 # -- which tables are the same -----------------------------------------------------------------------------------
 
 

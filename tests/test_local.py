@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kech._kernels import Search, peel_points
+from kech._kernels import Search, peel_points, price_classes
 from kech.bounds import lower_bounds
 from kech.cuts import Wishes
 from kech.cuts.local import (
@@ -15,10 +15,13 @@ from kech.cuts.local import (
     best_starts,
     cut_local,
     expected,
+    further_ks,
     grow,
     make_starts,
     probed_ks,
     race,
+    released,
+    rivals_of,
     search,
     serve_smaller,
     studied_ks,
@@ -27,6 +30,7 @@ from kech.cuts.ordering import cut_ordering, order_along
 from kech.cuts.peeling import level_tables, levels_of, peel
 from kech.demo import generate_town, nine_rows
 from kech.errors import BadOption
+from kech.loosening import loose_widths, priced_widths
 from kech.loss import mean_loss
 from kech.partition import build_partition
 from kech.points import build_points
@@ -46,7 +50,7 @@ def check(partition, points, k, part=True):
         rows[point] += held
         sizes[group] += held
     for group, size in enumerate(sizes):
-        ends = zip(points.axes, partition.lo[group], partition.hi[group], strict=True)
+        ends = zip(partition.points.axes, partition.lo[group], partition.hi[group], strict=True)
         total += size * sum(float(axis.widths(np.array([lo]), np.array([hi]))[0]) for axis, lo, hi in ends)
     assert rows.tolist() == points.weights.tolist()
     assert sizes.min() >= k
@@ -87,6 +91,11 @@ def cheapest(points, k):
 def town_points(people, **options):
     with read_table(generate_town(people), quasi_identifiers=["age", "sex", "zip", "schooling", "job"]) as table:
         return build_points(table, **options)
+
+
+def known(partition):
+    """The loss a start is judged by."""
+    return expected(partition, loose_widths(partition.points))
 
 
 def begin(points, k, *, part=True, seed=0):
@@ -259,7 +268,7 @@ def test_ctrl_c_ends_the_search_with_the_cheapest_so_far(monkeypatch):
     found = search(start, 3, "best", Wishes())
     losses = [float(said.rpartition(" loss ")[2]) for said in calls[:3]]
 
-    assert losses[0] == pytest.approx(expected(start), rel=0.1)
+    assert losses[0] == pytest.approx(expected(start, priced_widths(start)), rel=0.1)
     assert losses == sorted(losses, reverse=True)
 
     check(found, points.at(3), 3)
@@ -288,7 +297,7 @@ def test_a_start_is_never_dearer_than_the_cheapest_one_and_close_ones_race():
 
     assert k == 5
     check(best, points.at(5), 5)
-    assert expected(best) < min(expected(tree), expected(curve))
+    assert known(best) < min(known(tree), known(curve))
     assert race({"cut": tree, "one class": whole}, 5, Wishes()) == ("cut", tree)
 
 
@@ -333,7 +342,7 @@ def test_cells_are_peeled_from_the_narrowest_up():
 def test_what_would_cost_more_by_far_is_not_peeled_to_the_end():
     points = town_points(2000)
     (whole,) = peel(points, [5], [np.inf], threads=1, seed=0)
-    loss = expected(build_partition(points, *whole))
+    loss = known(build_partition(points, *whole))
     (same,), (none,) = (peel(points, [5], [limit], threads=1, seed=0) for limit in (loss, loss / 3))
 
     assert all(np.array_equal(a, b) for a, b in zip(whole, same, strict=True))
@@ -363,3 +372,78 @@ def test_no_partition_undercuts_the_bound(points, k):
     (bound,) = lower_bounds(points.at(k), [k])
 
     assert bound.loss <= cheapest(points.at(k), k) + 1e-9
+
+
+# Small classes are widened more
+
+
+def family(rows, seed):
+    """Numbers without twins in clusters, and a short set."""
+    rng = np.random.default_rng(seed)
+    centres = rng.normal(0, 10, (5, 3))
+    values = np.round(centres[rng.integers(0, 5, rows)] + rng.normal(0, 1, (rows, 3)), 3)
+    held = dict(zip("abc", values.T, strict=True)) | {"job": rng.choice(list("uvwxyz"), rows)}
+    with read_table(pa.table(held), quasi_identifiers=list(held), axes={"job": "set"}) as table:
+        return build_points(table)
+
+
+@pytest.mark.parametrize(("rows", "seed"), [(120, 0), (120, 1), (120, 2), (300, 3), (700, 4)])
+def test_a_release_never_loses_more_than_one_of_a_larger_k(rows, seed):
+    points, ks = family(rows, seed), range(2, 10)
+    made = [found for k in ks for found in cut_local(points, [k], Wishes(effort="quick"))]
+
+    assert all(found.k >= k for k, found in zip(ks, made, strict=True))
+    assert all(np.diff([released(found) for found in made]) >= -1e-12)
+
+
+def test_a_row_is_the_same_whichever_other_k_are_asked_for():
+    points = family(200, 5)
+    alone = [released(next(cut_local(points, [k], Wishes(effort="quick")))) for k in (3, 5, 6, 8)]
+    together = [released(found) for found in cut_local(points, [3, 5, 6, 8], Wishes(effort="quick"))]
+
+    assert alone == together
+
+
+def test_the_first_cuts_tell_which_larger_k_are_worth_a_search():
+    points = family(120, 6)
+    found = further_ks(points, [5, 6], "quick", Wishes())
+
+    assert set(found) == {*rivals_of(5, points, Wishes()), *rivals_of(6, points, Wishes())} - {5, 6}
+    assert found
+    assert further_ks(points, range(2, 30), "quick", Wishes()) == []
+    assert further_ks(points, [5, 6], 0.1, Wishes()) == []
+    assert further_ks(points, [40], "quick", Wishes()) == []
+    assert further_ks(town_points(300, grid="loose"), [5], "quick", Wishes()) == []
+
+
+@pytest.mark.parametrize("part", [True, False])
+def test_small_classes_that_count_more_are_avoided(part):
+    points = family(300, 7).at(3)
+    (start,) = cut_ordering(points, [3], threads=1, part=part)
+    shares = (start.point, start.group, start.rows)
+    rows = np.arange(20)
+    weights = rows * np.where(rows < 7, 9.0, 1.0)
+    sizes, prices = {}, {}
+    for name, each in (("even", None), ("dear", weights)):
+        widths = loose_widths(points)
+        if each is not None:
+            widths.weigh_by(each)
+        found = Search(points.codes, widths, level_tables(points), 3, part, *shares, 0)
+        for step in range(12):
+            found.step(0.0, step > 1, 1)
+        made = build_partition(points, *found.shares())
+        check(made, points, 3, part)
+        tight = np.bincount(found.shares()[1], found.shares()[2])
+        sizes[name] = tight
+        prices[name] = found.price
+        assert price_classes(points.codes, widths, *found.shares()) == pytest.approx(found.price)
+
+    assert (sizes["even"] < 7).mean() > 0.9
+    assert (sizes["dear"] < 7).mean() < 0.2
+    assert prices["even"] < prices["dear"] < 9 * prices["even"]
+
+
+@pytest.mark.parametrize("weights", [[0.0, 0.5], [0.0, np.inf], [0.0, np.nan], [1.0], [0.0, 1e9]])
+def test_a_class_counts_as_its_rows_or_some_more(weights):
+    with pytest.raises(ValueError, match="a class counts as"):
+        loose_widths(family(50, 8)).weigh_by(np.array(weights))

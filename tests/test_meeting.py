@@ -353,12 +353,21 @@ def test_null_is_a_value_and_so_is_no_text_but_not_another_one():
         release({"q": [1, 1], "s": ["", None]}, l=2)
 
 
+def test_recursive_diversity_is_rounded_as_its_checker_rounds(tmp_path):
+    """2.2 * 25 is more than 55, and 55 / 25 is not less than 2.2."""
+    cells = {"q": [1] * 80 + [2] * 80, "s": [*"x" * 55, *"y" * 25, *"x" * 30, *"y" * 30, *"z" * 20]}
+    with kech.read_table(pa.table(cells), quasi_identifiers=["q"], sensitive=["s"]) as table:
+        made = kech.make_release(table, k=80, l=2, l_kind="recursive", c=2.2, grid="exact")
+        found = made.write(tmp_path / "safe.csv", ledger=False)
+    assert found["measured"]["recursive_c"]["s"] < 2.2
+
+
 def test_one_value_only():
     cells = {"q": [1, 2, 3, 4], "s": ["a"] * 4}
     assert release(cells, l=1, t=0, alpha=1).classes == 2
-    with pytest.raises(GoalNotMet, match=r"^l = 2 was asked, and all rows as one class, .* reach l = 1\.$"):
+    with pytest.raises(GoalNotMet, match=r"^l = 2 was asked, and all rows as one class, .* reach l = 1 \('s'\)\. Ask"):
         release(cells, l=2)
-    with pytest.raises(GoalNotMet, match=r"alpha = 0.5 was asked, .* reach alpha = 1\.$"):
+    with pytest.raises(GoalNotMet, match=r"alpha = 0.5 was asked, .* reach alpha = 1 \('s'\)"):
         release(cells, alpha=0.5)
     with pytest.raises(GoalNotMet, match="reach c = inf"):
         release(cells, l=2, l_kind="recursive", c=3)

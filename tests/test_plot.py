@@ -239,6 +239,7 @@ def test_a_file_is_written_whole_and_nothing_is_left_beside_it(nine, tmp_path, n
     target = tmp_path / name
     target.write_text("old")
     save_barcode(nine, target, (2, 3, 4))
+    assert target.stat().st_mode & 0o777 == 0o600
     start = {"svg": b"<?xml", "png": b"\x89PNG", "html": b"<!doctype html>"}[name.lower().split(".")[1]]
 
     assert target.read_bytes().startswith(start)

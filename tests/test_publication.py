@@ -63,6 +63,29 @@ def test_a_plan_that_says_otherwise_is_refused(release, tmp_path):
     assert not (tmp_path / "one").exists()
 
 
+@pytest.mark.parametrize(
+    ("made", "planned"),
+    [
+        ({"l": 2}, {"l_kind": "entropy"}),
+        ({"l": 2, "l_kind": "recursive", "c": 2}, {"c": 3}),
+        ({"t": 1, "t_kind": "ordered"}, {"t_kind": "equal"}),
+        ({"cut": "regime", "grid": "exact"}, {"reading": "homological"}),
+        ({}, {"labels": "dash"}),
+    ],
+)
+def test_kinds_readings_and_labels_of_a_plan_are_those_of_the_release(nine, tmp_path, made, planned):
+    plan = plan_of()
+    for name, value in (made | planned).items():
+        setattr(plan.release, name, value)
+    with kech.read_table(nine, **ROLES) as table:
+        release = kech.make_release(table, k=3, effort="quick", **made)
+        with pytest.raises(BadOption, match=rf"otherwise than the release about {next(iter(planned))}\."):
+            kech.publish_release(release, tmp_path / "one", "safe.csv", plan, ledger=False)
+        for name in planned:
+            setattr(plan.release, name, made.get(name, getattr(kech.Plan().release, name)))
+        kech.publish_release(release, tmp_path / "one", "safe.csv", plan, ledger=False)
+
+
 @pytest.mark.parametrize("name", ["../safe.csv", "/tmp/safe.csv", "kech.toml", "report.html", "safe.txt"])
 def test_a_name_is_that_of_a_table_in_the_folder(release, tmp_path, name):
     with pytest.raises(BadTarget):

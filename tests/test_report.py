@@ -346,6 +346,24 @@ def test_few_suppressed_rows_are_not_counted(folder):
     assert not re.search(r"\b42\b", Page(made.html).text)
 
 
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_column_that_points_at_rows_is_told(folder, ending):
+    count = 25_000
+    rows = {
+        "age": [i % 2 for i in range(count)],
+        "badge": [f"b{i}" for i in range(count)],
+        "pair": [f"p{i // 2}" for i in range(count)],  # two rows share each, seldom among the first ones
+        "rare": ["x" if i % 8 else None for i in range(count)],
+    }
+    with kech.read_table(
+        pa.table(rows), quasi_identifiers=["age"], sensitive=["pair"], keep=["badge", "rare"]
+    ) as table:
+        kech.make_release(table, k=5, effort="quick").write(folder / f"safe.{ending}")
+    made = kech.make_report(folder / f"safe.{ending}")
+    assert made.figures["identifying"] == ["badge"]
+    assert "a value of its own in nearly every row: badge. Who knows" in Page(made.html).text.replace("\u2068", "")
+
+
 def test_empty_cells_constant_columns_and_parquet(folder):
     rows = {"born": ["1990-01-01"] * 6, "size": [None] * 3 + [1.5] * 3, "job": [None] * 6, "s": ["x"] * 6}
     with kech.read_table(pa.table(rows), quasi_identifiers=["born", "size", "job"], sensitive=["s"]) as table:

@@ -59,6 +59,7 @@ def test_each_column_has_a_hierarchy_of_its_own_kind(town, column, kind, tmp_pat
 
     review.write(tmp_path / f"{column}.csv")
     assert read_hierarchy(tmp_path / f"{column}.csv").paths == review.tree.paths
+    assert (tmp_path / f"{column}.csv").stat().st_mode & 0o777 == 0o600
     with kech.read_table(generate_town(800, seed=5), quasi_identifiers=[column], hierarchies=tmp_path) as table:
         assert kech.review_hierarchy(table, column).to_json()["kind"] == "given"
         assert kech.make_release(table, k=5).partition.k >= 5

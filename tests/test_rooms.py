@@ -21,6 +21,7 @@ from kech.axes import build_tree_axis
 from kech.certificate import cells as certificate_cells
 from kech.certificate import check_certificate, check_table, make_certificate
 from kech.certificate.claims import broken_goals, with_suppressed
+from kech.certificate.counting import count
 from kech.certificate.document import check_goals
 from kech.certificate.models import MODELS, model_figures
 from kech.databases import find_address
@@ -79,19 +80,24 @@ def model_figures_by_definition(classes, depth):
     }
 
 
+def counted_by_class(rows):
+    """A table with two labels and a sensitive cell in each row, and its cells in each class."""
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    table = certificate_cells.TextTable(["a", "b", "s"], lambda _: iter([columns]), lambda cell: cell)
+    return table, count(table, ["a", "b"], ["s"])[1]
+
+
 @pytest.mark.parametrize("depth", [None, 1, 2, 3])
 def test_models_are_those_of_the_definitions(depth):
     """Classes are told apart by all their labels; the sensitive cells are numbers, written in two ways."""
     rng = random.Random(depth)
-    table = certificate_cells.TextTable([], iter, lambda cell: cell)
     goals = {"l": depth, "l_kind": "recursive", "c": 9} if depth else {}
     seen = set()
     for _ in range(150):
         classes = [rng.choices(range(-3, rng.randint(-2, 3)), k=rng.randint(1, 9)) for _ in range(rng.randint(1, 4))]
-        cells = Counter(
-            (f"{i % 2}", f"{i}", rng.choice([f"{x}", f"{x}.0"])) for i, part in enumerate(classes) for x in part
-        )
-        found = model_figures(table, {"s": cells}, {}, goals)
+        rows = [(f"{i % 2}", f"{i}", rng.choice([f"{x}", f"{x}.0"])) for i, part in enumerate(classes) for x in part]
+        table, within = counted_by_class(rows)
+        found = model_figures(table, within, {}, goals)
         expected = model_figures_by_definition(classes, depth)
         assert {name: by_column["s"] for name, by_column in found.items()} == pytest.approx(expected)
         seen |= {name for name, figure in expected.items() if figure is None}
@@ -108,9 +114,8 @@ def test_sensitive_columns_are_counted_apart_from_one_another(tmp_path):
 
 def figures_of(cells, read_as=None):
     """The models of a column in one class with two labels."""
-    table = certificate_cells.TextTable([], iter, lambda cell: cell)
-    counts = Counter(("5", "x", cell) for cell in cells)
-    found = model_figures(table, {"s": counts}, {"s": read_as} if read_as else {}, {})
+    table, within = counted_by_class([("5", "x", cell) for cell in cells])
+    found = model_figures(table, within, {"s": read_as} if read_as else {}, {})
     return {name: by_column["s"] for name, by_column in found.items()}
 
 
@@ -293,7 +298,7 @@ def test_parquet_is_counted_alike_however_many_rows_are_read_at_once(tmp_path, m
     pq.write_table(pa.table({"x": cells, "y": cells[::-1]}), tmp_path / "t.parquet")
     monkeypatch.setattr(certificate_cells, "ROWS_AT_ONCE", at_once)
     counts = certificate_cells.open_published(tmp_path / "t.parquet").counted(["x", "y"])
-    assert counts == Counter(zip(cells, cells[::-1], strict=True))
+    assert dict(counts.items()) == Counter(zip(cells, cells[::-1], strict=True))
 
 
 # -- release ---------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from kech.cuts import Wishes
 from kech.cuts.local import cut_local
 from kech.partition import box_partition, build_partition
 from kech.points import build_points
-from kech.widening import DRAWS, FEWEST, HALVES, wide_axes, widen
+from kech.widening import DRAWS, FEWEST, HALVES, expect, wide_axes, widen
 from strategies import random_case
 
 
@@ -136,3 +136,33 @@ def test_halves_do_not_lean_to_one_side(square):
 @pytest.mark.parametrize("grid", ["loose", "tight", "exact", 5])
 def test_other_grids_are_not_widened(square, grid):
     assert wide_axes(build_points(square, grid=grid)) == []
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_expected_is_the_mean_of_many_draws(seed, square):
+    tight, sizes = cut(square, 5 + 2 * seed), np.array([3, 5, 6, 9, 20])
+    wide, rng = wide_axes(tight.points), np.random.default_rng(seed)
+    every = np.arange(tight.classes)
+    meant = expect(tight, wide, every, sizes)
+    for n, mean in zip(sizes, meant, strict=True):
+        alike = SameSize(tight, n)
+        drawn = [lost(tight, *widen(alike, wide, rng.random((tight.classes, DRAWS * len(wide))))) for _ in range(8)]
+        assert mean == pytest.approx(np.mean(drawn), rel=0.06)
+    assert (np.diff(meant) <= 0).all()
+    assert expect(tight, wide, every[:0], sizes).tolist() == [0] * 5
+
+
+class SameSize:
+    """A partition all of whose classes would have so many rows."""
+
+    def __init__(self, partition, rows):
+        self.points, self.lo, self.hi = partition.points, partition.lo, partition.hi
+        self.sizes = np.full(partition.classes, rows)
+
+
+def lost(tight, lo, hi):
+    """What all rows lose by wider labels."""
+    return sum(
+        (tight.sizes * (axis.widths(lo[:, j], hi[:, j]) - axis.widths(tight.lo[:, j], tight.hi[:, j]))).sum()
+        for j, axis in enumerate(tight.points.axes)
+    )

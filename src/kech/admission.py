@@ -28,10 +28,15 @@ NOT_NAMED = (
     "compared: --earlier FILE or TABLE. If it was never handed out, say so: kech ledger --forget HASH. Not at hand: "
 )
 SHOWN = 12  # letters of a hash
-WAYS = (
-    "Release the earlier table again, with fewer columns if you like, or one that is coarser: --cut domain at a larger "
-    "--k, after --cut domain (docs/security.md, second releases). Allow it with --allow-composition; "
-    "or, if the earlier one was never handed out, say so: kech ledger --forget FILE."
+REPEAT = "Repeat the earlier release, with fewer columns of --keep or --sensitive if you like"
+COARSER = f"{REPEAT}; or make one that is coarser: --cut domain at a larger --k, after --cut domain"
+LEFT_OUT = (
+    f"The earlier one left rows out (--suppress), and one that is coarser takes them in again. {REPEAT}; "
+    "only after a first release without --suppress is --cut domain at a larger --k a coarser one"
+)
+OTHERWISE = (
+    " (docs/security.md, second releases). Allow it with --allow-composition; or, if the earlier one was never handed "
+    "out, say so: kech ledger --forget FILE."
 )
 
 
@@ -130,7 +135,7 @@ def judge_files(
     count, when = len(known | files.keys()), before[-1].when if before else next(iter(files.values())).name
     trusted = [path for release, path in files.items() if release in known or not known]
     try:
-        nested, found = compare(draft, list(files.values()), trusted, known <= files.keys())
+        nested, found, left_out = compare(draft, list(files.values()), trusted, known <= files.keys())
     except UsageError as reason:
         raise ReleasedBefore(when, f"They cannot be compared. {reason.typed}") from None
     if nested is not None:
@@ -140,23 +145,28 @@ def judge_files(
         hashes = dict.fromkeys(entry.release[:SHOWN] for entry in lacking)
         raise ReleasedBefore(lacking[0].when, f"{NOT_NAMED}{', '.join(hashes)}.")
     if not allow_composition:
-        raise ReleasedBefore(when, f"This one is not a coarsening of it: {in_words(found)} {WAYS}")
+        ways = f"{LEFT_OUT if left_out else COARSER}{OTHERWISE}"
+        raise ReleasedBefore(when, f"This one is not a coarsening of it: {in_words(found)} {ways}")
     return Word("composed", count, k=found.k, joint_k=found.joint_k, worst_k=found.worst_k, below=found.below)
 
 
 def compare(
     draft: Draft, files: Sequence[Path], trusted: Sequence[Path], all_known: bool
-) -> tuple[Path | None, Composition | None]:
-    """The trusted file that a draft is a coarsening of; or else, where all are known, what the files tell together."""
+) -> tuple[Path | None, Composition | None, bool]:
+    """The trusted file that a draft is a coarsening of; or else, where all are known, what the files tell together.
+
+    And whether an earlier one left rows of the table out.
+    """
     mine = read_published(draft.path, certificate=draft.certificate, with_cells=True)
     theirs = [read_published(path, with_cells=True) for path in files]
     columns = dict.fromkeys(name for release in (mine, *theirs) for name in release.quasi_identifiers)
     with draft.table.reopen(list(columns)) as table:
         later, linked = link(mine, table), [link(release, table) for release in theirs]
+        left_out = any(release.rows < table.rows for release in theirs)
         for path, other in zip(files, linked, strict=True):
             if path in trusted and is_coarsening(later, other):
-                return path, None
-        return None, compose([later, *linked], "--earlier") if all_known else None
+                return path, None, left_out
+        return None, compose([later, *linked], "--earlier") if all_known else None, left_out
 
 
 def in_words(found: Composition) -> str:

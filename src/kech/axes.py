@@ -407,8 +407,7 @@ class TreeAxis(TextAxis):
         counts: Mapping[str, int] = self.tree.leaf_counts()
         known = {x: counts.get(x, 1) for x in sorted({x for x in labels if x})}
         known |= {x: self.size for x in known if x == self.root and self.has_null}
-        several = {label: count for label, count in known.items() if count > 1 or label == EVERYTHING}
-        return {"column": self.column, "axis": "tree", "leaves": self.size, "labels": several}
+        return tree_parameters(self.column, self.size, known)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -467,8 +466,13 @@ class NodeAxis(Axis):
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
         """Leaves under each published label that stands for several, or that a reader would take for all."""
         known = {x: self.counts.get(x, 1) for x in sorted({x for x in labels if x})}
-        several = {label: count for label, count in known.items() if count > 1 or label == EVERYTHING}
-        return {"column": self.column, "axis": "tree", "leaves": self.leaves, "labels": several}
+        return tree_parameters(self.column, self.leaves, known)
+
+
+def tree_parameters(column: str, leaves: int, known: Mapping[str, int]) -> dict[str, Any]:
+    """A tree as a reader must know it: leaves under labels that stand for several, or would be taken for all."""
+    several = {label: count for label, count in known.items() if count > 1 or label == EVERYTHING}
+    return {"column": column, "axis": "tree", "leaves": leaves, "labels": several}
 
 
 def open_domain(edges: Floats, unit: float, is_date: bool) -> tuple[float, float]:

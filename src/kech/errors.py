@@ -214,7 +214,8 @@ class BadLedger(InputError):
 
 class TooFewRows(GoalNotMet):
     def __init__(self, rows: int, k: int) -> None:
-        super().__init__(f"k={k} needs {k} rows or more; the table has {rows}. Choose a smaller k.")
+        wanting = f"k={k} needs {k:,} rows or more; the table has {rows:,}. Choose a smaller k."
+        super().__init__(wanting if rows else "The table has no rows, only columns. Is it the right file?")
 
 
 class ClaimBroken(GoalNotMet):

@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from kech.axes import Axis, Codes, LineAxis
+from kech.axes import Axis, Codes
 from kech.cuts import Wishes
-from kech.engines import Mapping1D
 from kech.errors import BadOption
 from kech.forms import check_form, write_form
 from kech.frames import frame_batches
 from kech.models import set_goals
 from kech.partition import Partition
-from kech.points import Coarse, Points
+from kech.points import Coarse, Points, code_anew
 from kech.spectrum import check_ks, coded_points, partitions
 from kech.table import Table, read_table
 
@@ -155,7 +154,7 @@ def left_out(points: Points, found: Partition) -> Codes:
 def as_arrow(values: NDArray[Any]) -> pa.Array:
     """A column of an array; NaN is NULL, infinities are refused."""
     if values.dtype.kind == "f" and np.isinf(values).any():
-        raise BadOption("X", "it contains an infinity, which cannot be generalized.")
+        raise BadOption("X", "it contains an infinity, which cannot be generalized. Replace it, or leave its row out.")
     try:
         return pa.array(values, from_pandas=True)
     except pa.ArrowException:
@@ -166,14 +165,7 @@ def encode(axes: Sequence[Axis], columns: Mapping[str, Any]) -> Codes:
     """Codes of every row, read by the same engine as the fitted table; -1 for values that have no place."""
     names = [axis.column for axis in axes]
     with read_table(pa.table({name: columns[name] for name in names}), quasi_identifiers=names) as table:
-        return table.engine.code_rows([mapping(axis, table) for axis in axes])
-
-
-def mapping(axis: Axis, table: Table) -> Mapping1D:
-    """The fitted codes of the values of a new table."""
-    kind = "text" if not isinstance(axis, LineAxis) else "date" if axis.is_date else "number"
-    values, _ = table.engine.count_values(table.index(axis.column), kind)
-    return Mapping1D(table.index(axis.column), kind, values, axis.encode(values), axis.null)
+        return table.engine.code_rows([code_anew(table, axis) for axis in axes])
 
 
 def find_classes(partition: Partition, codes: Codes) -> NDArray[np.int64]:

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from kech.grid import Ints
-from kech.hierarchy import looks_like_codes
+from kech.hierarchy import half_prefixes, looks_like_codes, written_as_codes
 from kech.rulers import Floats
 
 MOSTLY = 0.9
 FEW_ROWS = 10  # below, nothing is far from the others
+MANY_CODES = 10  # of one length: more than categories are, as a rule
 POSTAL = r"(.*_)?(zip|zip_?code|plz|postleitzahl|post_?code|postal(_?code)?|cap|cep|pin_?code|eircode)(_.*)?"
 MISSING = ("n/a", "na", "n.a.", "#n/a", "nan", "null", "nil", "?", "-", "--", ".", "missing", "unknown", "k.a.")
 MISSED = "It holds what often means a missing value: {}."
@@ -81,12 +82,34 @@ def hint_at_commas(values: Sequence[str]) -> Hint | None:
 
 def hint_at_codes(column: str, texts: Sequence[str]) -> Hint | None:
     """Whole numbers of one length that are called a postcode: their beginnings mean something, their size does not."""
-    words = re.sub(r"[^a-z0-9]+", "_", column.casefold()).strip("_")
     alike = len({len(text) for text in texts}) == 1 and all(text.isdecimal() for text in texts)
-    if not (alike and re.fullmatch(POSTAL, words) and looks_like_codes(texts)):
+    if not (alike and is_postcode(column) and looks_like_codes(texts)):
         return None
     axis = quote(f"{column}=categorical")
     return Hint(f"It looks like a code: --axis {axis} shortens it to its beginning.", "categorical")
+
+
+def hint_at_prefixes(column: str, values: Sequence[str]) -> Hint | None:
+    """Codes that kech takes for sets, being few, though some begin alike: called a postcode, or of one length."""
+    codes = {value.strip() for value in values}
+    if looks_like_codes(values) or not written_as_codes(codes) or len(half_prefixes(codes)) == len(codes):
+        return None
+    if not is_postcode(column) and (len(codes) < MANY_CODES or len(set(map(len, codes))) > 1):
+        return None
+    command = f"kech hierarchy TABLE {quote(column)} --kind prefixes -o {quote(f'trees/{column}.csv')}"
+    return Hint(
+        f"It looks like a code. Its beginnings often say more than sets of values: {command}, then --hierarchies trees."
+    )
+
+
+def is_postcode(column: str) -> bool:
+    """Whether a column is called a postcode, in some language."""
+    return bool(re.fullmatch(POSTAL, as_words(column)))
+
+
+def as_words(column: str) -> str:
+    """The name of a column in small letters, words joined by `_`."""
+    return re.sub(r"[^a-z0-9]+", "_", column.casefold()).strip("_")
 
 
 def hint_at_far_rows(values: Floats, counts: Ints) -> Hint | None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from kech.engines import ColumnFacts, Mapping1D
+from kech.engines import ColumnFacts
 from kech.errors import BadOption, KechError
 from kech.grid import Ints
-from kech.hints import Hint, hint_at_codes, hint_at_dates, hint_at_far_rows, hint_at_text
+from kech.hints import Hint, as_words, hint_at_codes, hint_at_dates, hint_at_far_rows, hint_at_prefixes, hint_at_text
 from kech.points import build_axis
 from kech.rulers import Floats
 from kech.table import Table
@@ -26,6 +26,13 @@ NAMED = {
 }
 BARS = 24  # of a histogram
 MOST_COUNTED = 100_000  # distinct values of a column that is drawn
+WORDS = {
+    "numeric": "intervals of round numbers",
+    "date": "intervals of calendar dates",
+    "ordinal": "ranges of the given order",
+    "set": "sets of values",
+    "tree": "a hierarchy over {leaves} values",
+}
 FEW = 100  # distinct values of a column that looks like a category
 
 
@@ -124,7 +131,7 @@ def given_role(table: Table, column: str) -> tuple[str, str] | None:
 def guess_role(column: str, facts: ColumnFacts) -> tuple[str, str]:
     """A role with its reason; the user decides."""
     present = facts.rows - facts.nulls
-    words = re.sub(r"[^a-z0-9]+", "_", column.casefold()).strip("_")
+    words = as_words(column)
     for role, pattern in NAMED.items():
         if re.fullmatch(pattern, words):
             return role, "its name says so"
@@ -146,13 +153,13 @@ def describe(table: Table, column: str, facts: ColumnFacts, role: str, reason: s
             generalized = wording(build_axis(table, column, "auto")[0].parameters(()))
     except KechError as refusal:
         trouble = refusal.typed if role == "quasi-identifier" else None
-    bars, hint = count_bars(table, column, facts, kind, role)
+    bars, hint = count_bars(table, column, facts, kind, role, as_sets=generalized == WORDS["set"])
     also = (hint.says, hint.axis, hint.reading) if hint else ()
     return ColumnReport(column, kind, facts.distinct, facts.nulls, role, reason, bars, generalized, trouble, *also)
 
 
 def count_bars(
-    table: Table, column: str, facts: ColumnFacts, kind: str, role: str
+    table: Table, column: str, facts: ColumnFacts, kind: str, role: str, *, as_sets: bool
 ) -> tuple[tuple[int, ...], Hint | None]:
     """A histogram, and a hint: rows in equal steps of numbers or dates, or rows of the most frequent values."""
     if not 0 < facts.distinct <= MOST_COUNTED:
@@ -160,15 +167,24 @@ def count_bars(
     read = kind if kind in ("number", "date") else "text"
     values, counts = table.engine.count_values(table.index(column), read)
     if read == "text":
-        look = hint_at_dates if role == "identifier" else hint_at_text  # dates that all differ are no identifiers
-        hint = look(values) if column not in table.axes else None
-        return tuple(np.sort(counts)[::-1][:BARS].tolist()), hint
+        return tuple(np.sort(counts)[::-1][:BARS].tolist()), hint_at_values(
+            table, column, role, values, as_sets=as_sets
+        )
     known = np.isfinite(values)
     if not known.any():
         return (), None
     return step_bars(values[known], counts[known]), hint_at_line(
         table, column, kind, role, values[known], counts[known]
     )
+
+
+def hint_at_values(table: Table, column: str, role: str, values: Sequence[str], *, as_sets: bool) -> Hint | None:
+    """What to say of a column of text; dates that all differ are no identifiers."""
+    if column in table.axes:
+        return None
+    if role == "identifier":
+        return hint_at_dates(values)
+    return hint_at_text(values) or (hint_at_prefixes(column, values) if as_sets else None)
 
 
 def step_bars(values: Floats, counts: Ints) -> tuple[int, ...]:
@@ -193,24 +209,12 @@ def hint_at_line(table: Table, column: str, kind: str, role: str, values: Floats
 
 def wording(parameters: dict[str, Any]) -> str:
     """An axis in a few words."""
-    words = {
-        "numeric": "intervals of round numbers",
-        "date": "intervals of calendar dates",
-        "ordinal": "ranges of the given order",
-        "set": "sets of values",
-        "tree": f"a hierarchy over {parameters.get('leaves')} values",
-    }
-    return words[parameters["axis"]]
+    return WORDS[parameters["axis"]].format(**parameters)
 
 
 def uniqueness(table: Table, columns: Sequence[str]) -> tuple[float | None, int | None]:
     """Share of rows that nobody equals on these columns, and k as the table is."""
     if not columns or not table.rows:
         return None, None
-    mappings = []
-    for column in columns:
-        values, _ = table.engine.count_values(table.index(column), "text")
-        codes = np.arange(len(values), dtype=np.int32)
-        mappings.append(Mapping1D(table.index(column), "text", values, codes, len(values)))
-    _, weights = table.engine.group(mappings)
+    _, weights = table.engine.group([table.text_codes(column) for column in columns])
     return float((weights == 1).sum() / weights.sum()), int(weights.min())

@@ -13,7 +13,8 @@ def asked_kind(column: str, facts: ColumnFacts, wish: str) -> str:
     if wish == "numeric":
         check_finite(column, facts)
         if facts.numbers < present:
-            raise BadValue(column, facts.first_other or 1, "not a number, though the column is declared numeric.")
+            hint = "Mend it, name what means missing (--null-values), or say how decimals are written (--decimal)."
+            raise BadValue(column, facts.first_other or 1, f"not a number, though declared one. {hint}")
         return "number"
     if wish == "date":
         if facts.dates < present:

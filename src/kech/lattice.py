@@ -168,7 +168,8 @@ class GeneralizationLattice:
         sizes = np.bincount(group, weights=self.points.weights).astype(np.int64)
         kept = sizes >= (k or 1)
         if sizes[~kept].sum() > self.limit(suppress):
-            raise GoalNotMet(f"Node {tuple(levels)}: {sizes[~kept].sum()} rows are in classes of fewer than {k}.")
+            rows = f"{int(sizes[~kept].sum()):,} rows are in classes of fewer than {k}"
+            raise GoalNotMet(f"Node {tuple(levels)}: {rows}. Take higher levels, or let more be left out: --suppress.")
         point = np.flatnonzero(kept[group])
         point = point[np.argsort(group[point], kind="stable")]
         _, first, number = np.unique(group[point], return_index=True, return_inverse=True)

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.certificate import Axis, Cell
-from kech.engines import Mapping1D
 from kech.errors import BadOption, NoSuchColumn
-from kech.hierarchy import find_hierarchies, read_hierarchy
+from kech.hierarchy import find_hierarchy, read_hierarchy
 from kech.labels import EVERYTHING, interval, is_line, place, range_ends, set_members
 from kech.published import Ints, Published
 from kech.table import AxisChoice, Table
@@ -195,21 +194,14 @@ def link(release: Published, table: Table) -> Linkage:
 
 def read_codes(table: Table, names: Sequence[str]) -> tuple[list[list[Cell]], NDArray[np.int32]]:
     """Distinct cells of each column, NULL last, and the codes of every row."""
-    texts: list[list[Cell]] = []
-    mappings = []
-    for name in names:
-        values, _ = table.engine.count_values(table.index(name), "text")
-        texts.append([*values, None])
-        codes = np.arange(len(values), dtype=np.int32)
-        mappings.append(Mapping1D(table.index(name), "text", values, codes, len(values)))
-    return texts, table.engine.code_rows(mappings)
+    mappings = [table.text_codes(name) for name in names]
+    return [[*mapping.values, None] for mapping in mappings], table.engine.code_rows(mappings)
 
 
 def find_paths(table: Table, column: str) -> dict[str, frozenset[str]]:
     """Of each leaf of the hierarchy given for a column, the labels above it."""
-    source = table.axes.get(column, AxisChoice()).hierarchy
-    if source is None and table.hierarchies is not None:
-        source = find_hierarchies(table.hierarchies, table.columns).get(column)
+    own = table.axes.get(column, AxisChoice()).hierarchy
+    source = find_hierarchy(own, table.hierarchies, column, table.columns)
     if source is None:
         return {}
     return {path[0]: frozenset(path) for path in read_hierarchy(source, column=column).paths}
@@ -221,6 +213,6 @@ def check_covers(linkage: Linkage, groups: Ints, found: Ints, option: str) -> No
     if short:
         raise BadOption(
             option,
-            f"{short} of {len(groups)} classes cover fewer of its rows than they hold: the released people are not all "
-            "in this table, or its values are written or read in another way; --plan says how it is read.",
+            f"{short:,} of {len(groups):,} classes cover fewer of its rows than they hold: the released people are not "
+            "all in this table, or its values are written or read in another way; --plan says how it is read.",
         )

@@ -8,14 +8,17 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from kech._kernels import BoxCounter, Widths
+from kech._kernels import BoxCounter, Widths, price_classes
 from kech.axes import LineAxis
 from kech.chance import draw_chances
 from kech.grid import Ints
 from kech.partition import Partition, box_partition
 from kech.points import Points
-from kech.widening import DRAWS, FINE, Boxes, units_of, wide_axes, widen
+from kech.widening import DRAWS, FINE, Boxes, expect, units_of, wide_axes, widen
 
+WEIGHED = 64  # rows of the largest class whose widening is weighed: beyond, it costs as good as nothing
+SAMPLE = 2000  # classes that are looked at to know what it costs
+TINY = 1e-9
 NARROW = 3  # units of the narrowest interval that is loosened: in narrower ones an end is several people's value
 
 
@@ -80,6 +83,25 @@ def loose_widths(points: Points) -> Widths:
         right[codes] = np.mean([axis.ends[1][hi] for _, hi in far], axis=0)
         widths.loosen(j, left, right, NARROW - 1.5)
     return widths
+
+
+def priced_widths(partition: Partition) -> Widths:
+    """The axes as the search knows them: small classes count more rows than they have, as many as widening will cost
+    classes that look like these on average.
+    """
+    points = partition.points
+    widths, rows = loose_widths(points), np.arange(WEIGHED + 1)
+    if is_weighed(points, partition.k):
+        price = price_classes(points.codes, widths, partition.point, partition.group, partition.rows)
+        looked_at = np.unique(np.linspace(0, partition.classes - 1, SAMPLE).astype(np.int64))
+        share = partition.sizes[looked_at].sum() / partition.sizes.sum()
+        widths.weigh_by(rows * (1 + expect(partition, wide_axes(points), looked_at, rows) / max(share * price, TINY)))
+    return widths
+
+
+def is_weighed(points: Points, k: int) -> bool:
+    """Whether classes of k rows are widened, and often enough to matter."""
+    return k <= WEIGHED / 2 and bool(wide_axes(points))
 
 
 def move_all(axis: LineAxis, moves: int) -> tuple[Ints, Ints]:

@@ -73,6 +73,10 @@ class ReleaseSection(_Section):
         """What `make_release` takes."""
         return msgspec.structs.asdict(self)
 
+    def spectrum_wishes(self) -> dict[str, Any]:
+        """What `compute_spectrum` takes: it has no eps and writes nothing."""
+        return {name: value for name, value in self.wishes().items() if name not in ("eps", "labels")}
+
 
 class Plan(_Section):
     """Everything that decides a release, except the rows."""

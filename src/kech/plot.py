@@ -74,7 +74,7 @@ def save_barcode(
 
 
 def save_figure(build: Callable[[], Any], path: str | PathLike[str], title: str) -> None:
-    """Build a figure and put it in place, whole or not at all."""
+    """Build a figure and put it in place, whole or not at all; drawn from the rows, it is for its owner to read."""
     check_plot(path)
     target = Path(path)
     ending = target.suffix.lower()
@@ -87,7 +87,7 @@ def save_figure(build: Callable[[], Any], path: str | PathLike[str], title: str)
                 svg = svg_text(figure, title)
                 page = PAGE.format(title=title, svg=svg[svg.index("<svg") :])
                 draft.write_text(svg if ending == ".svg" else page, "utf-8")
-            put_in_place({draft: target})
+            put_in_place({draft: target}, private=True)
 
 
 def check_plot(path: str | PathLike[str]) -> None:

@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import Widths
-from kech.axes import HIDING, Axis, Codes, build_line_axis, build_rank_axis, build_tree_axis
+from kech.axes import HIDING, Axis, Codes, LineAxis, build_line_axis, build_rank_axis, build_tree_axis
 from kech.coarsening import count_distinct, cover, covering_error, fitting_step, joint_error, point_keys, rounded
 from kech.engines import Mapping1D
 from kech.errors import BadHierarchy, BadOption, DoubtfulColumn, NeedsMemory, NoQuasiIdentifier, TooManyPoints
-from kech.hierarchy import build_prefix_tree, find_hierarchies, looks_like_codes, read_hierarchy, star_tree
+from kech.hierarchy import build_prefix_tree, find_hierarchy, looks_like_codes, read_hierarchy, star_tree
 from kech.hints import hint_at_writing
 from kech.progress import report
 from kech.table import AxisChoice, Table
@@ -185,7 +185,7 @@ def warn_of_text(table: Table, mappings: Sequence[Mapping1D]) -> None:
     for mapping in (mapping for mapping in mappings if mapping.kind == "text"):
         column = table.columns[mapping.column]
         choice = table.axes.get(column, AxisChoice())
-        chosen = choice.kind is not None or choice.hierarchy is not None or table_hierarchy(table, column) is not None
+        chosen = choice.kind is not None or hierarchy_of(table, column) is not None
         hint = None if chosen else hint_at_writing([value.strip() for value in mapping.values[:MOST_LOOKED_AT]])
         if hint is not None:
             warn(DoubtfulColumn(column, hint.says), stacklevel=2)
@@ -298,16 +298,21 @@ def code_secret(table: Table, column: str) -> tuple[Secret, Mapping1D]:
 def ranks_in(column: str, values: Sequence[str], order: Sequence[str]) -> Sequence[int]:
     """The place of each value in the order somebody gave; empty text has none."""
     rank = {text: i for i, text in enumerate(order)}
-    unknown = len(set(values) - {*order, ""})
-    if unknown:
-        raise BadHierarchy(f"order of {column}", None, f"{unknown} values of the column are missing from it.")
+    check_known(column, values, {*order, ""})
     return [rank.get(value, 0) for value in values]
+
+
+def check_known(column: str, values: Sequence[str], known: set[str]) -> None:
+    """An order that somebody gave holds every value of its column."""
+    if unknown := len(set(values) - known):
+        told = f"{unknown:,} values of the column are missing from it. Add each of them where it belongs."
+        raise BadHierarchy(f"order of {column}", None, told)
 
 
 def build_axis(table: Table, column: str, grid: str | float, *, steps: bool = False) -> tuple[Axis, Mapping1D]:
     """The axis of one column, and the mapping of its values to codes."""
     choice = table.axes.get(column, AxisChoice())
-    hierarchy = choice.hierarchy if choice.hierarchy is not None else table_hierarchy(table, column)
+    hierarchy = hierarchy_of(table, column)
     has_null = table.facts(column).nulls > 0
     kind = "text" if hierarchy is not None else table.kind(column)
     values, counts = table.engine.count_values(table.index(column), kind)
@@ -320,11 +325,17 @@ def build_axis(table: Table, column: str, grid: str | float, *, steps: bool = Fa
     return axis, Mapping1D(table.index(column), kind, values, axis.codes, max(axis.null, 0))
 
 
-def table_hierarchy(table: Table, column: str) -> Any:
+def code_anew(table: Table, axis: Axis) -> Mapping1D:
+    """The codes that an axis of another table gives to the values of this one; -1 where it has no place for one."""
+    kind = "text" if not isinstance(axis, LineAxis) else "date" if axis.is_date else "number"
+    values, _ = table.engine.count_values(table.index(axis.column), kind)
+    return Mapping1D(table.index(axis.column), kind, values, axis.encode(values), axis.null)
+
+
+def hierarchy_of(table: Table, column: str) -> Any:
     """The hierarchy given for a column, or None."""
-    if table.hierarchies is None:
-        return None
-    return find_hierarchies(table.hierarchies, table.columns).get(column)
+    own = table.axes.get(column, AxisChoice()).hierarchy
+    return find_hierarchy(own, table.hierarchies, column, table.columns)
 
 
 def text_axis(
@@ -340,9 +351,7 @@ def text_axis(
     if hierarchy is not None:
         return build_tree_axis(column, values, read_hierarchy(hierarchy, column=column), has_null)
     if choice.kind == "ordinal":
-        unknown = len(set(values) - set(choice.order))
-        if unknown:
-            raise BadHierarchy(f"order of {column}", None, f"{unknown} values of the column are missing from it.")
+        check_known(column, values, set(choice.order))
         return build_rank_axis(column, values, choice.order, has_null, ordinal=True, grid=grid)
     if choice.kind == "star":
         return build_tree_axis(column, values, star_tree(values), has_null)

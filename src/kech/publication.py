@@ -22,6 +22,7 @@ from kech.report import make_report
 from kech.verification import verify_release
 
 GOALS = ("k", "cut", "grid", "eps", "suppress", "l", "t", "alpha")
+KINDS = {"l": ("l_kind", "c"), "t": ("t_kind",)}  # what a goal that is set may also say
 PLAN, PAGE, PRIVATE = "kech.toml", "report.html", "private"
 
 
@@ -88,10 +89,13 @@ def check_plan(plan: Plan, release: Release) -> None:
     wished, usual, kept = plan.release.wishes(), ReleaseSection().wishes(), release.parameters
     if wished["eps"] is not None:
         wished["k"] = kept["k"]
-    other = [name for name in GOALS if wished[name] != kept.get(name, usual[name])]
+    said = [*GOALS, *(kind for goal, kinds in KINDS.items() if wished[goal] is not None for kind in kinds)]
+    said += ["reading"] if wished["cut"] == "regime" and wished["eps"] is None else []
+    other = [name for name in said if wished[name] != kept.get(name, usual[name])]
+    other += ["labels"] if wished["labels"] != release.form else []
     if other:
-        said = f"it says otherwise than the release about {', '.join(other)}."
-        raise BadOption("plan", f"{said} Make the release by it: make_release(table, **plan.release.wishes()).")
+        reason = f"it says otherwise than the release about {', '.join(other)}."
+        raise BadOption("plan", f"{reason} Make the release by it: make_release(table, **plan.release.wishes()).")
 
 
 def write_plan(plan: Plan, folder: Path) -> list[Path]:

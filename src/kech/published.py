@@ -3,9 +3,10 @@
 In: a written file, and its certificate or the names of its quasi-identifiers.  Out: a `Published`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from kech.certificate import AnyPath, Axis, Cell, as_brackets, check_certificate
 from kech.errors import BadOption, NoQuasiIdentifier, NoSuchColumn
 
 Ints = NDArray[np.int64]
+NEARLY_ALL = 0.9  # share of rows with a value of their own
+FIRST_BATCHES = 20  # of a file
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,8 +68,38 @@ def read_published(
     axes = {axis["column"]: axis for axis in document["quasi_identifiers"]}
     sensitive = tuple(document["sensitive"])
     also = (*sensitive, *document["kept"]) if with_cells else ()
-    dialect = {name: document["file"][name] for name in ("format", "delimiter") if name in document["file"]}
-    return _group(path, tuple(axes), axes, sensitive, also, dialect)
+    return _group(path, tuple(axes), axes, sensitive, also, dialect_of(document))
+
+
+def dialect_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    """How a certificate says its file is read."""
+    return {name: document["file"][name] for name in ("format", "delimiter") if name in document["file"]}
+
+
+def find_pointers(path: AnyPath, document: Mapping[str, Any]) -> list[str]:
+    """Columns that are published as they are, where nearly every row has a value of its own: it points at the row.
+
+    The rows are in no order, so the first ones tell which columns are worth a look at all of them.
+    """
+    names = [*document["sensitive"], *document["kept"]]
+    for most in (FIRST_BATCHES, None):
+        batches = open_published(path, **dialect_of(document)).batches(names)
+        held = _hash_cells(islice(batches, most), len(names)) if names else []
+        names = [name for name, cells in zip(names, held, strict=True) if _is_unique(cells)]
+    return names
+
+
+def _hash_cells(batches: Iterable[Sequence[Sequence[Cell]]], columns: int) -> list[Ints]:
+    """A number for each cell of each column; 0 for what is missing."""
+    found: list[list[Ints]] = [[np.empty(0, np.int64)] for _ in range(columns)]
+    for batch in batches:
+        for held, cells in zip(found, batch, strict=True):
+            held.append(np.fromiter((hash(cell) if cell else 0 for cell in cells), np.int64, len(cells)))
+    return [np.concatenate(held) for held in found]
+
+
+def _is_unique(cells: Ints) -> bool:
+    return len(np.unique(cells[cells != 0])) > NEARLY_ALL * len(cells)
 
 
 def plain(cell: Cell) -> Cell:

@@ -5,8 +5,7 @@ In: a table and a partition.  Out: a dataframe, or a file with its certificate b
 
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -25,6 +24,7 @@ from kech.cuts import Wishes
 from kech.cuts.meeting import check_goals
 from kech.cuts.regime import cut_at
 from kech.databases import Address, find_address, open_database
+from kech.databases.arrow import ahead
 from kech.engines import Output
 from kech.errors import AlreadyReleased, BadOption, BadTarget, ClaimBroken, GoalNotMet
 from kech.files import clear_refusals, private_folder, put_in_place, written_aside
@@ -473,13 +473,3 @@ def parquet_writer(file: Any, schema: Any) -> Any:
     writer = pq.ParquetWriter(file, schema, store_schema=False, write_statistics=others)
     writer.add_key_value_metadata({"ARROW:schema": b64encode(plain.serialize())})
     return writer
-
-
-def ahead(batches: Iterable[Any]) -> Iterator[Any]:
-    """The same batches; while one is used the next is made."""
-    rest = iter(batches)
-    with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(next, rest, None)
-        while (batch := coming.result()) is not None:
-            coming = pool.submit(next, rest, None)
-            yield batch

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from kech.axes import Axis, LineAxis, TreeAxis
-from kech.engines import Mapping1D
+from kech.axes import Axis, TreeAxis
 from kech.errors import BadHierarchy, BadOption, NoSuchColumn
 from kech.grid import Ints
 from kech.hierarchy import GeneralizationTree, build_prefix_tree, read_hierarchy
 from kech.levels import build_levels
-from kech.points import build_axis
+from kech.points import build_axis, code_anew
 from kech.table import AxisChoice, Table, read_table
 
 KINDS = ("intervals", "dates", "prefixes", "ordered", "star")
@@ -138,7 +137,4 @@ def labels_start(lowest: list[str | None], texts: list[str]) -> int:
 def codes_of(axis: Axis, texts: list[str]) -> Ints:
     """The code of each text, read by the engine as the column was."""
     with read_table(pa.table({axis.column: pa.array(texts)}), quasi_identifiers=[axis.column]) as table:
-        kind = "text" if not isinstance(axis, LineAxis) else "date" if axis.is_date else "number"
-        values, _ = table.engine.count_values(0, kind)
-        mapping = Mapping1D(0, kind, values, axis.encode(values), axis.null)
-        return table.engine.code_rows([mapping])[:, 0].astype(np.int64)
+        return table.engine.code_rows([code_anew(table, axis)])[:, 0].astype(np.int64)

@@ -174,7 +174,7 @@ def unique_in_population(sizes: Ints, people: int | None, spread: Ints | None) -
     if people is None:
         return None, None
     if people < rows:
-        raise BadOption("--population", f"{people} people are fewer than the {rows} released rows.")
+        raise BadOption("--population", f"{people:,} people are fewer than the {rows:,} released rows.")
     return int((sizes == 1).sum()) / rows * zayatz_chance(sizes, people), "zayatz"
 
 

@@ -104,12 +104,18 @@ class Table:
         return self.columns.index(column)
 
     def facts(self, column: str) -> ColumnFacts:
-        """What the engine knows about a column."""
-        return self.engine.describe(self.index(column))
+        """What the engine knows about a column; columns with the roles that always matter are looked up together."""
+        beside = (*self.quasi_identifiers, *self.sensitive)
+        return self.engine.describe(self.index(column), [self.index(name) for name in beside if column in beside])
 
     def head(self, rows: int = 10) -> list[list[str | None]]:
         """The first rows of the loaded columns as text; PRIVATE."""
         return self.engine.head([self.index(name) for name in self.loaded], rows)
+
+    def text_codes(self, column: str) -> Mapping1D:
+        """A column as text: each distinct cell has a code, and NULL the one behind them."""
+        values, _ = self.engine.count_values(self.index(column), "text")
+        return Mapping1D(self.index(column), "text", values, np.arange(len(values), dtype=np.int32), len(values))
 
     def kind(self, column: str) -> str:
         """How a quasi-identifier is read: number, date or text; a doubtful column is refused with the row."""

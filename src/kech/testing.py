@@ -10,10 +10,11 @@ from typing import Any
 import narwhals as nw
 import pyarrow as pa
 
-from kech.certificate.cells import Batch, Cell, TextTable
+from kech.certificate.cells import Batch, TextTable
 from kech.certificate.claims import broken_goals
 from kech.certificate.counting import count
 from kech.certificate.models import model_figures
+from kech.certificate.tally import Cell
 from kech.errors import BadOption, ColumnInTwoRoles
 from kech.frames import hold_frame, uncomputable
 from kech.models import set_goals
@@ -55,7 +56,7 @@ def assert_k_anonymous(
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=secrets)
     table = text_of(frame)
     classes, within = count(table, columns, secrets)
-    broken = small_classes(list(classes.values()), k, columns)
+    broken = small_classes(classes.rows.tolist(), k, columns)
     if goals is not None:
         asked = goals.asked()
         broken += broken_goals(asked, model_figures(table, within, {}, asked))

@@ -4,8 +4,10 @@ In: a released file or table of a database, with its certificate or columns of y
 Out: figures, or ClaimBroken.
 """
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +19,7 @@ from kech.errors import BadOption, ClaimBroken
 from kech.files import private_folder
 from kech.linkage import link
 from kech.models import set_goals
-from kech.published import Published, read_published
+from kech.published import Published, dialect_of, read_published
 from kech.table import Table, read_table
 
 Figures = dict[str, Any]
@@ -41,7 +43,8 @@ def verify_release(
 ) -> Figures:
     """Figures of a file whose certificate holds, or of any file on the columns that are named; and its goals hold too.
 
-    `checked` lists the goals that were checked: those of the certificate, and those that were asked here.
+    `checked` lists the goals that were checked: those of the certificate, and those that were asked here; `passed_over`
+    is a certificate beside the file that was not looked at, since columns are named.
     `orders` are those of ordinal sensitive columns.  With the population its people are from, k-map and delta-presence
     are stated; they are None without.
     """
@@ -54,10 +57,17 @@ def verify_release(
     goals = {"k": k, "l": l, "l_kind": l_kind, "c": c, "t": t, "t_kind": t_kind, "alpha": alpha}
     with as_file(path) as file:
         figures = check_figures(file, certificate, quasi_identifiers, sensitive, goals, orders)
+        figures["passed_over"] = None if quasi_identifiers is None else find_beside(path)
         if population is None:
             return figures | {"population": None, "k_map": None, "delta_presence": None}
         release = read_published(file, certificate=certificate, quasi_identifiers=quasi_identifiers)
         return figures | measure_presence(release, population)
+
+
+def find_beside(path: AnyPath) -> str | None:
+    """The certificate beside a file, if there is one."""
+    beside = Path(f"{os.fspath(path)}.certificate.json")
+    return None if find_address(path) or not beside.is_file() else str(beside)
 
 
 def check_figures(
@@ -78,10 +88,9 @@ def check_figures(
         document = read_claims(path, certificate)
         claimed = document["claims"]
         certified = {"k": document["parameters"].get("k", claimed["k"]), **claimed.get("goals", {})}
-        dialect = {name: document["file"][name] for name in ("format", "delimiter") if name in document["file"]}
         columns = [name for axis in document["quasi_identifiers"] for name in published_columns(axis)]
         sensitive = document["sensitive"]
-        known = {"values": document.get("values", {}), **dialect}
+        known = {"values": document.get("values", {}), **dialect_of(document)}
     goals = set_goals(**others, sensitive=sensitive)
     if goals is not None or k is not None or not figures:
         found = check_table(

@@ -93,6 +93,41 @@ def widen(partition: Partition, wide: Sequence[WideAxis], chances: Floats) -> Bo
     return lo, hi
 
 
+def expect(partition: Partition, wide: Sequence[WideAxis], classes: Ints, sizes: Ints) -> Floats:
+    """What the rows of some classes lose by widening, on average, were each class of so many rows; for each size."""
+    lost = np.zeros(len(sizes))
+    for at in wide:
+        sides = find_sides(at, partition.lo[classes, at.place], partition.hi[classes, at.place])
+        grows = np.flatnonzero(sides.grows)
+        held, rows = Sides(*(side[grows] for side in sides)), partition.sizes[classes[grows]]
+        ends = np.bincount(held.right - held.left, rows * ends_wider(at, held))
+        counted = np.maximum(sizes, FEWEST)
+        doubled = 2 * HALVES[at.axis.kind] * 0.5**counted
+        lost += (1 - doubled / 2) * (ends @ part_chance(np.arange(len(ends))[:, None], counted))
+        lost += doubled * (rows * half_wider(at, held)).sum()
+    return lost
+
+
+def ends_wider(at: WideAxis, sides: Sides) -> Floats:
+    """By how much one more part at either end would widen labels."""
+    left, right = part_on(at, sides.left, -1), part_on(at, sides.right, 1)
+    return wider(at, sides, left, sides.right) + wider(at, sides, sides.left, right)
+
+
+def half_wider(at: WideAxis, sides: Sides) -> Floats:
+    """By how much a half would widen labels; on average, where there is room on both sides."""
+    (far_left, far_right), (room_left, room_right) = far_ends(at, sides)
+    to_left = wider(at, sides, np.where(room_left, far_left, sides.left), sides.right)
+    to_right = wider(at, sides, sides.left, np.where(room_right, far_right, sides.right))
+    return np.where(room_left & room_right, 0.5, 1.0) * (to_left + to_right)
+
+
+def wider(at: WideAxis, sides: Sides, left: Ints, right: Ints) -> Floats:
+    """By how much labels are wider than they were; those that would stand for everything are not."""
+    before, after = (at.axis.widths(at.first[a], at.last[b]) for a, b in ((sides.left, sides.right), (left, right)))
+    return np.where(after < 1, after - before, 0.0)
+
+
 def find_sides(at: WideAxis, lo: Ints, hi: Ints) -> Sides:
     """Labels of several parts grow, unless they have an open end or stand for everything."""
     held = np.minimum(hi, at.axis.values - 1)
@@ -102,12 +137,23 @@ def find_sides(at: WideAxis, lo: Ints, hi: Ints) -> Sides:
 
 def add_parts(at: WideAxis, sides: Sides, rows: Ints, drawn: Floats) -> tuple[Ints, Ints]:
     """Both ends, some of them one part further out; into small parts they are moved by others."""
-    chance = (1 - 1 / (sides.right - sides.left + 2.0)) ** rows
+    chance = part_chance(sides.right - sides.left, rows)
     ends = []
     for end, way, draw in ((sides.left, -1, drawn[:, 0]), (sides.right, 1, drawn[:, 1])):
-        onward = np.clip(end + way, at.open, at.most)
-        ends.append(np.where(sides.grows & (draw < chance) & (at.units[onward] > FINE), onward, end))
+        ends.append(np.where(sides.grows & (draw < chance), part_on(at, end, way), end))
     return ends[0], ends[1]
+
+
+def part_chance(steps: Ints, rows: Ints) -> Floats:
+    """How often rows at random leave the first part of a label empty that is so many parts long, and two more."""
+    chance: Floats = (1 - 1 / (steps + 2.0)) ** rows
+    return chance
+
+
+def part_on(at: WideAxis, end: Ints, way: int) -> Ints:
+    """One part further out, unless that part is small or open."""
+    onward = np.clip(end + way, at.open, at.most)
+    return np.where(at.units[onward] > FINE, onward, end)
 
 
 def add_halves(
@@ -117,17 +163,23 @@ def add_halves(
 
     Where it is even, to the first side if that was drawn; where there is no room, to the other one.
     """
-    left, right = sides.left[chosen], sides.right[chosen]
-    width = at.edges[right + 1] - at.edges[left]
-    far_left = np.searchsorted(at.edges, at.edges[left] - width, side="right") - 1
-    far_right = np.searchsorted(at.edges, at.edges[right + 1] + width, side="left") - 1
-    below = count_rows(at, partition, chosen, far_left, left - 1)
-    above = count_rows(at, partition, chosen, right + 1, far_right)
-    room_left, room_right = far_left >= at.open, far_right <= at.most
+    held = Sides(*(side[chosen] for side in sides))
+    (far_left, far_right), (room_left, room_right) = far_ends(at, held)
+    below = count_rows(at, partition, chosen, far_left, held.left - 1)
+    above = count_rows(at, partition, chosen, held.right + 1, far_right)
     to_left = room_left & (~room_right | (below < above) | ((below == above) & first))
     to_right = room_right & ~to_left
     ends[0][chosen[to_left]] = far_left[to_left]
     ends[1][chosen[to_right]] = far_right[to_right]
+
+
+def far_ends(at: WideAxis, sides: Sides) -> tuple[tuple[Ints, Ints], tuple[Bools, Bools]]:
+    """The first and the last part of labels that are twice as wide to that side, and where there is room for it."""
+    left, right = sides.left, sides.right
+    width = at.edges[right + 1] - at.edges[left]
+    far_left = np.searchsorted(at.edges, at.edges[left] - width, side="right") - 1
+    far_right = np.searchsorted(at.edges, at.edges[right + 1] + width, side="left") - 1
+    return (far_left, far_right), (far_left >= at.open, far_right <= at.most)
 
 
 def count_rows(at: WideAxis, partition: Partition, chosen: Ints, first: Ints, last: Ints) -> Ints:

@@ -40,7 +40,9 @@ class Cutter {
 
   private:
     static constexpr std::int64_t batch = 8;
-    static constexpr std::int64_t finest = 128;  // a run of k rows is looked at in 128 steps or more
+    static constexpr std::int64_t finest = 128;  // a run of k rows is looked at in 128 steps or more,
+    static constexpr std::int64_t lent = 8;      // and in 8 or more where they are of one point; of a small k
+    static constexpr std::int64_t small = 32;    // at every row
 
     // The k of one batch (0..7, 8..15, ...) share pieces and one scan of the order; ks ascend.
     static std::vector<std::size_t> batches(const std::vector<std::int64_t>& ks) {
@@ -54,7 +56,7 @@ class Cutter {
     // Pieces depend on the batch alone, so that a k is cut alike whether it is asked for alone or with others.
     void cut(const std::vector<std::int64_t>& ks, Share* shares) const {
         std::int64_t first = ks.front() / batch * batch, step = std::max<std::int64_t>(1, first / finest);
-        auto pieces = part_points(first + batch - 1, step);
+        auto pieces = part_points(first + batch - 1, step, first < small ? step : std::max(step, first / lent));
         std::vector<Code> lo, hi;
         box_pieces(pieces, lo, hi);
         std::vector<std::vector<double>> cost(ks.size(), std::vector<double>(pieces.size() + 1, infinity));
@@ -64,8 +66,9 @@ class Cutter {
         for (std::size_t q = 0; q < ks.size(); ++q) shares[q] = share(pieces, length[q]);
     }
 
-    // A point of many rows keeps k - 1 single rows on both sides for its neighbours; nobody ever needs more.
-    std::vector<Piece> part_points(std::int64_t k, std::int64_t step) const {
+    // A point of many rows keeps k - 1 of them on both sides for its neighbours, in pieces of `unit` rows; nobody ever
+    // needs more.  So a point is few pieces, however many rows it has and however large k is.
+    std::vector<Piece> part_points(std::int64_t k, std::int64_t step, std::int64_t unit) const {
         std::vector<Piece> pieces;
         std::int64_t pending = 0;
         std::size_t from = 0;
@@ -81,15 +84,15 @@ class Cutter {
                 continue;
             }
             if (pending > 0) flush(p - 1);
-            std::int64_t side = (k - 2) / step + 1;
+            std::int64_t side = (k - 2) / unit + 1;
             if (!part_) {
                 pieces.push_back({p, p, rows});
-            } else if (rows > 3 * side * step) {
-                for (std::int64_t i = 0; i < side; ++i) pieces.push_back({p, p, step});
-                pieces.push_back({p, p, rows - 2 * side * step});
-                for (std::int64_t i = 0; i < side; ++i) pieces.push_back({p, p, step});
+            } else if (rows > 3 * side * unit) {
+                for (std::int64_t i = 0; i < side; ++i) pieces.push_back({p, p, unit});
+                pieces.push_back({p, p, rows - 2 * side * unit});
+                for (std::int64_t i = 0; i < side; ++i) pieces.push_back({p, p, unit});
             } else {
-                for (; rows >= step; rows -= step) pieces.push_back({p, p, step});
+                for (; rows >= unit; rows -= unit) pieces.push_back({p, p, unit});
                 if (rows > 0) pieces.push_back({p, p, rows});
             }
         }

@@ -20,6 +20,7 @@ constexpr std::int64_t most_classes = std::int64_t{1} << 28;  // held at one tim
 constexpr std::size_t most_levels = 255;                    // of an axis: numbered with 8 bits
 constexpr std::size_t most_nodes = std::size_t{1} << 31;    // of a lattice
 constexpr std::size_t most_bound = std::size_t{1} << 31;    // of class sizes that are counted one by one
+constexpr double most_weight = 1000;                        // of a row, where small classes count more
 constexpr double most_width = 1 + 1e-9;                     // of a range, in lengths of its axis
 constexpr double farthest_place = 1e150;                    // of a point of a ball: squares are finite
 
@@ -128,6 +129,11 @@ inline void check_limits(std::span<const double> limits, std::size_t ks, std::si
     require(limits.size() == ks, "there is a limit for each k");
     for (double limit : limits) require(!std::isnan(limit), "a limit is a number");
     require(nodes <= most_nodes, "there are too many nodes");
+}
+
+inline void check_weighing(std::span<const double> weights) {
+    for (std::size_t rows = 0; rows < weights.size(); ++rows)
+        require(weights[rows] >= rows && weights[rows] <= most_weight * rows, "a class counts as its rows or some more");
 }
 
 inline void check_reach(std::int64_t k, double reach, double most_pairs) {

@@ -65,7 +65,7 @@ inline double price_shares(const Code* codes, const Widths& widths, const std::i
         box.cover(codes + point[i] * widths.axes());
         held += rows[i];
         if (i + 1 < shares && group[i + 1] == group[i]) continue;
-        total += held * widths.sum(box.lo.data(), box.hi.data());
+        total += widths.weigh(held) * widths.sum(box.lo.data(), box.hi.data());
         box.clear();
         held = 0;
     }

@@ -308,8 +308,7 @@ static nb::tuple repair_classes(const Codes& codes, const Codes& secrets, const 
         Repair repair(codes.data(), secrets.data(), secrets.shape(1), widths, k, aims, split);
         found = repair.run(point.data(), group.data(), rows.data(), point.size(), apart);
     }
-    return nb::make_tuple(hand_over(std::move(found.point)), hand_over(std::move(found.group)),
-                          hand_over(std::move(found.rows)));
+    return hand_over(std::move(found));
 }
 
 static Out<std::uint32_t> number_words(Words& words, const In<std::uint8_t>& bits, std::size_t bit,
@@ -421,6 +420,11 @@ static double width_of(const Widths& widths, std::size_t axis, Code lo, Code hi)
     return widths.width(axis, lo, hi);
 }
 
+static void weigh_by(Widths& widths, const In<double>& weights) {
+    check_weighing(look(weights));
+    widths.weigh_by(copy(weights));
+}
+
 static Widths limit_widths(const Widths& widths, double limit) {
     require(limit >= 0, "a limit is a number, 0 or more");
     return widths.limited(limit);
@@ -458,6 +462,7 @@ NB_MODULE(_kernels, m) {
         .def("add_line", &add_line, array, array, one, one, one)
         .def("add_tree", &add_tree, array, array)
         .def("width", &width_of)
+        .def("weigh_by", &weigh_by, array)
         .def("limited", &limit_widths);
     nb::class_<Aims>(m, "Aims")
         .def("__init__", [](Aims* made, int kind, double l, double c, double t, double alpha,

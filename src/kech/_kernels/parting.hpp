@@ -100,6 +100,12 @@ class Hull {
         return total;
     }
 
+    // What it costs if it has so many rows, and how much more with others.
+    double price(std::int64_t rows) const { return ground_.widths.weigh(rows) * total_; }
+    double growth(std::int64_t rows, const Held& more) const {
+        return ground_.widths.weigh(rows + more.rows) * with(ground_.at(more.point)) - price(rows);
+    }
+
     double width() const { return total_; }
     const std::vector<Code>& lo() const { return lo_; }
     const std::vector<Code>& hi() const { return hi_; }
@@ -247,7 +253,7 @@ class Parter {
     }
 
     void offer(std::int64_t rows, double front, double back, double factor) {
-        double price = rows * front + (rows_ - rows) * back;
+        double price = ground_.widths.weigh(rows) * front + ground_.widths.weigh(rows_ - rows) * back;
         if (price * factor >= best_.price) return;
         best_ = {price * factor, rows, price};
         chosen_ = line_;

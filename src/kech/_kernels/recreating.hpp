@@ -34,7 +34,7 @@ struct Region {
 
 class Recreator {
   public:
-    explicit Recreator(const Ground& ground) : ground_(ground), parter_(ground) {}
+    explicit Recreator(const Ground& ground) : ground_(ground), parter_(ground), whole_(ground) {}
 
     static bool fits_exact(const Ground& ground, const Region& region) {
         std::size_t units = ground.part ? static_cast<std::size_t>(region.rows) : region.held.size();
@@ -63,6 +63,7 @@ class Recreator {
   private:
     static constexpr std::size_t most_units = 10, most_nodes = 1024, buckets = 2048, trials = 30;
     static constexpr double restless = 0.4;
+    static constexpr std::size_t more_rows = 4;  // that classes may grow beyond k
 
     // New classes
 
@@ -84,7 +85,7 @@ class Recreator {
 
     double price() const {
         double total = 0;
-        for (std::size_t c = 0; c < used_; ++c) total += rows_[c] * hulls_[c].width();
+        for (std::size_t c = 0; c < used_; ++c) total += hulls_[c].price(rows_[c]);
         return total;
     }
 
@@ -96,9 +97,8 @@ class Recreator {
         for (const Held& held : left) {
             std::size_t best = 0;
             double cheapest = never;
-            const Code* point = ground_.at(held.point);
             for (std::size_t c = 0; c < used_; ++c) {
-                double after = (rows_[c] + held.rows) * hulls_[c].with(point) - rows_[c] * hulls_[c].width();
+                double after = hulls_[c].growth(rows_[c], held);
                 if (after < cheapest) cheapest = after, best = c;
             }
             work += used_;
@@ -363,7 +363,7 @@ class Recreator {
             rows -= region.held[i].rows;
         }
         left_.resize(kept);
-        paid += rows_[group] * hulls_[group].width();
+        paid += hulls_[group].price(rows_[group]);
     }
 
     bool same_cell(const std::vector<std::size_t>& at, std::uint32_t a, std::uint32_t b, std::size_t n) const {
@@ -403,7 +403,7 @@ class Recreator {
             if (q % 8 == 0 && paid + 0.8 * mean * rows > bound) return never;
             if (count(region, nodes_[q], n)) open_cells(region, at, n, fewest, rows, paid);
         }
-        return settle(region, bound, paid);
+        return settle(region, bound);
     }
 
     void open_cells(Region& region, const std::vector<std::size_t>& at, std::size_t n, std::int64_t fewest,
@@ -472,28 +472,27 @@ class Recreator {
             paid -= some * region.paid[t];
             if ((region.held[t].rows -= some) == 0) gone_[t] = 1;
         }
-        paid += rows_[group] * hulls_[group].width();
+        paid += hulls_[group].price(rows_[group]);
         return true;
     }
 
     // Freed rows without a class join a new one or a donor.
-    double settle(Region& region, double bound, double paid) {
+    double settle(Region& region, double bound) {
         std::size_t fresh = used_;
-        double lent = price() - paid;
+        double before = 0;
         for (Donor& donor : region.donors) {
             std::size_t at = open();
             hulls_[at].start(donor.lo, donor.hi);
             rows_[at] = donor.rows;
+            before += hulls_[at].price(donor.rows + count_rows(donor.taken));
         }
-        double before = 0;
-        for (std::size_t c = fresh; c < used_; ++c) before += rows_[c] * hulls_[c].width();
         Class rest;
         for (auto t : left_)
             if (region.donor[t] == no_donor) rest.push_back(region.held[t]);
-        double total = rest.empty() ? price() : attach_open(rest, bound + before + lent);
+        double total = rest.empty() ? price() : attach_open(rest, bound + before);
         for (std::size_t d = 0; d < region.donors.size(); ++d) region.donors[d].given = fresh_[fresh + d];
         used_ = fresh;
-        return total - before - lent;
+        return total - before;
     }
 
     // Parting in two, and again
@@ -504,14 +503,14 @@ class Recreator {
         while (!open.empty()) {
             Class held = std::move(open.back()), second;
             open.pop_back();
-            if (parter_.part(held, second, never, &chance, restless) < never) {
+            if (parter_.part(held, second, most_for(held), &chance, restless) < never) {
                 open.push_back(std::move(held));
                 open.push_back(std::move(second));
                 continue;
             }
             std::size_t at = this->open();
             for (const Held& h : held) put(at, h);
-            total += rows_[at] * hulls_[at].width();
+            total += hulls_[at].price(rows_[at]);
             if (total > bound) break;
         }
         work += parter_.work;
@@ -519,7 +518,15 @@ class Recreator {
         return total > bound ? never : total;
     }
 
-    // From a row far from the last one on, always the row that widens least, until there are k
+    // Parts may cost more than the whole only where small classes do.
+    double most_for(const Class& held) {
+        if (ground_.widths.even()) return never;
+        whole_.start(held);
+        return whole_.price(count_rows(held));
+    }
+
+    // From a row far from the last one on, always the row that widens least, until there are enough: k, or more where
+    // small classes are dear
 
     double grow(const Region& region, double bound, Chance& chance) {
         Class left = region.held;
@@ -528,10 +535,11 @@ class Recreator {
         std::int64_t last = left[chance.below(left.size())].point;
         while (rows >= ground_.k) {
             std::size_t at = open();
-            rows -= move(left, outlier(left, last), at);
-            while (rows_[at] < ground_.k) rows -= move(left, nearest(left, at), at);
+            rows -= move(left, outlier(left, last), at, ground_.k);
+            for (std::int64_t enough = fill_up(chance); rows_[at] < enough && rows > 0;)
+                rows -= move(left, nearest(left, at), at, enough);
             last = fresh_[at].back().point;
-            total += rows_[at] * hulls_[at].width();
+            total += hulls_[at].price(rows_[at]);
             if (total > bound) return never;
         }
         return attach(left, bound);
@@ -564,9 +572,13 @@ class Recreator {
     // A class that begins with many equal rows takes all but some for its neighbours.
     std::int64_t spare(std::int64_t rows, std::size_t at) const { return rows_[at] == 0 ? rows - 2 * ground_.k : 0; }
 
-    std::int64_t move(Class& left, std::size_t which, std::size_t at) {
+    std::int64_t fill_up(Chance& chance) const {
+        return ground_.widths.even() ? ground_.k : ground_.k + static_cast<std::int64_t>(chance.below(more_rows));
+    }
+
+    std::int64_t move(Class& left, std::size_t which, std::size_t at, std::int64_t enough) {
         Held held = left[which];
-        if (ground_.part) held.rows = std::min(held.rows, std::max(ground_.k - rows_[at], spare(held.rows, at)));
+        if (ground_.part) held.rows = std::min(held.rows, std::max(enough - rows_[at], spare(held.rows, at)));
         put(at, held);
         left[which].rows -= held.rows;
         if (left[which].rows == 0) left[which] = left.back(), left.pop_back();
@@ -574,7 +586,7 @@ class Recreator {
     }
 
     // A handful of rows: the best of all partitions, by dynamic programming over subsets.  A class of 2k rows that can
-    // be parted is never needed.
+    // be parted is never needed where all classes count as what they are.
 
     double exact(const Region& region, double bound) {
         Class units;
@@ -608,7 +620,8 @@ class Recreator {
         low_.resize(all * axes), high_.resize(all * axes);
         if (listed_.size() < n) listed_.resize(n);
         for (auto& list : listed_) list.clear();
-        std::int64_t most = ground_.part ? 2 * ground_.k - 1 : std::numeric_limits<std::int64_t>::max();
+        bool parted = ground_.part && ground_.widths.even();
+        std::int64_t most = parted ? 2 * ground_.k - 1 : std::numeric_limits<std::int64_t>::max();
         for (std::size_t set = 1; set < all; ++set) {
             std::size_t rest = set & (set - 1), first = std::countr_zero(set);
             rows_in_[set] = rows_in_[rest] + units[first].rows;
@@ -620,7 +633,7 @@ class Recreator {
                 hi[j] = rest ? std::max(high_[rest * axes + j], point[j]) : point[j];
             }
             if (rows_in_[set] < ground_.k) continue;
-            double cost = rows_in_[set] * ground_.widths.sum(lo, hi);
+            double cost = ground_.widths.weigh(rows_in_[set]) * ground_.widths.sum(lo, hi);
             if (cost <= bound) listed_[first].push_back({set, cost});
         }
     }
@@ -645,6 +658,7 @@ class Recreator {
 
     const Ground& ground_;
     Parter parter_;
+    Hull whole_;
     std::vector<Class> fresh_;
     std::vector<Hull> hulls_;
     std::vector<std::int64_t> rows_;

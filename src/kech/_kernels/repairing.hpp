@@ -86,15 +86,15 @@ class Judge {
         return lack_of_tail(counts, rows);
     }
 
-    // r_1 < c (r_l + r_(l+1) + ...), the counts descending
+    // r_1 / (r_l + r_(l+1) + ...) < c, the counts descending; divided as whoever checks it does, so that both round alike
     double lack_of_tail(const Counts& counts, double rows) const {
         std::vector<std::int64_t> by_rows;
         for (auto& entry : counts) by_rows.push_back(entry.second);
         std::sort(by_rows.rbegin(), by_rows.rend());
         std::int64_t tail = 0;
         for (std::size_t i = static_cast<std::size_t>(aims_.l) - 1; i < by_rows.size(); ++i) tail += by_rows[i];
-        double most = static_cast<double>(by_rows[0]), allowed = aims_.c * static_cast<double>(tail);
-        return most < allowed ? 0 : (most - allowed) / rows + rounding;
+        double most = static_cast<double>(by_rows[0]), rest = static_cast<double>(tail);
+        return tail > 0 && most / rest < aims_.c ? 0 : std::max(0.0, most - aims_.c * rest) / rows + rounding;
     }
 
     static double largest(const Counts& counts) {

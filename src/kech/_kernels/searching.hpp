@@ -23,7 +23,7 @@ class Block {
     const Code* hi(std::size_t c) const { return hi_.data() + c * ground_.axes; }
     double width(std::size_t c) const { return width_[c]; }
     std::int64_t rows(std::size_t c) const { return rows_[c]; }
-    double price(std::size_t c) const { return rows_[c] * width_[c]; }
+    double price(std::size_t c) const { return ground_.widths.weigh(rows_[c]) * width_[c]; }
     std::uint32_t version(std::size_t c) const { return version_[c]; }
     bool changed(std::size_t c) const { return version_[c] > 1; }
 
@@ -224,7 +224,7 @@ class Mover {
     bool dissolve_one(std::size_t a, std::size_t neighbours) {
         nearest(a, neighbours, even_);
         std::vector<Hull> hulls;
-        std::vector<double> rows;
+        std::vector<std::int64_t> rows;
         for (std::size_t i = 1; i < near_.size(); ++i) {
             hulls.emplace_back(ground_).start(block_.lo(near_[i]), block_.hi(near_[i]));
             rows.push_back(block_.rows(near_[i]));
@@ -235,7 +235,7 @@ class Mover {
             double cheapest = never;
             std::size_t best = 0;
             for (std::size_t i = 0; i < hulls.size(); ++i) {
-                double more = (rows[i] + held.rows) * hulls[i].with(ground_.at(held.point)) - rows[i] * hulls[i].width();
+                double more = hulls[i].growth(rows[i], held);
                 if (more < cheapest) cheapest = more, best = i;
             }
             work_ += hulls.size();
@@ -562,7 +562,7 @@ class Search {
         Hull hull(ground_);
         for (const Class& held : classes) {
             hull.start(held);
-            sum += count_rows(held) * ground_.widths.sum(hull.lo().data(), hull.hi().data());
+            sum += ground_.widths.weigh(count_rows(held)) * ground_.widths.sum(hull.lo().data(), hull.hi().data());
         }
         return sum;
     }

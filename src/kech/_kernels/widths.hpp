@@ -84,6 +84,20 @@ class Widths {
         return out;
     }
 
+    // From here on, classes of n rows (0, 1, 2, ..) count as so many rows: labels of small classes will be widened.
+    void weigh_by(std::vector<double> weights) {
+        weights_ = std::move(weights);
+        beyond_ = weights_.size() > 1 ? weights_.back() / (weights_.size() - 1) : 1.0;
+    }
+
+    // What a class of so many rows counts, times its width; larger ones as the largest does.
+    double weigh(std::int64_t rows) const {
+        return static_cast<std::size_t>(rows) < weights_.size() ? weights_[rows] : rows * beyond_;
+    }
+
+    // Do all classes count as what they are?  Then parts never cost more than the whole.
+    bool even() const { return weights_.empty(); }
+
     std::size_t axes() const { return axes_.size(); }
     std::size_t codes(std::size_t axis) const { return axes_[axis].codes; }
 
@@ -134,6 +148,8 @@ class Widths {
     }
 
     double limit_ = std::numeric_limits<double>::infinity();
+    std::vector<double> weights_;
+    double beyond_ = 1;
     std::vector<Axis> axes_;
     std::vector<Line> lines_;
     std::vector<Tree> trees_;

@@ -47,8 +47,11 @@ def run_attacks(
     wanted = possible if attacks is None else list(attacks)
     if unknown := [name for name in wanted if name not in ATTACKS]:
         raise BadOption("attack", f"{unknown[0]!r} is none; choose among {', '.join(ATTACKS)}.")
-    if (second is not None) != ("compose" in wanted):
-        reason = "another release of the same table, for compose and for no other attack: compose --second OTHER.csv."
-        raise BadOption("--second", reason)
+    if "compose" in wanted and second is None:
+        raise BadOption("compose", "it attacks two releases of one table together. Name the other: --second OTHER.csv.")
+    if second is not None and "compose" not in wanted:
+        raise BadOption(
+            "--second", "only the compose attack takes another release. Leave it away, or attack by compose."
+        )
     target = aim(path, original, certificate, second, seed)
     return [attack for name in wanted for attack in ATTACKS[name](target)]

@@ -4,10 +4,11 @@ In: a written CSV or Parquet file and its public parameters.  Out: figures, or C
 Own reader, own counting: nothing here is shared with the code that made the file.
 """
 
-from kech.certificate.cells import AnyPath, Cell, open_published
+from kech.certificate.cells import AnyPath, open_published
 from kech.certificate.check import check_certificate, check_table, make_certificate, measure
 from kech.certificate.document import read_claims
 from kech.certificate.forms import as_brackets, published_columns
+from kech.certificate.tally import Cell
 from kech.certificate.widths import Axis
 
 __all__ = [

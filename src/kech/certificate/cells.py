@@ -4,8 +4,9 @@ import csv
 import hashlib
 import re
 from codecs import BOM_UTF8
-from collections import Counter
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -13,23 +14,23 @@ from itertools import islice
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
+import numpy as np
+
+from kech.certificate.tally import Cell, Coded, Counts, Ints, Tally, tally
 from kech.errors import BadColumns, BadOption, NoSuchFile, UnreadableFile
 
 AnyPath = str | PathLike[str]
-Cell = str | None
-Counts = Counter[tuple[Cell, ...]]
 Batch = list[list[Cell]]  # one list a column
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 
-ROWS_AT_ONCE, ROWS_TOGETHER = 100_000, 1_000_000  # of a Parquet file that are read, and counted
-BLOCK = 1 << 16  # bytes of a CSV file that are read at once
-LINES = 200_000  # different ones of a CSV file that may be held, or this many for each combination of cells:
-FOR_EACH = 4
-LETTERS = 1 << 25  # bytes of lines that may be held
-LINES_AT_ONCE = 1_000  # that are split into cells
-REPEATED = 2  # lines that are there less often, on average, had better be read one by one
-LARGEST = 2**62
+ROWS_AT_ONCE = 100_000  # of a Parquet file
+BLOCK = 1 << 20  # bytes of a CSV file that are read at once
+LONGEST = 1 << 25  # bytes of a line
+WORKERS = 2  # threads that read ahead
+NEWLINE, QUOTE = b'\n"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +44,7 @@ class TextTable:
 
     def counted(self, names: Sequence[str]) -> Counts:
         """How often each combination of cells occurs in the named columns."""
-        if self.groups is not None:
-            return self.groups(names)
-        counts: Counts = Counter()
-        for batch in self.batches(names):
-            counts.update(zip(*batch, strict=True))
-        return counts
+        return tally(self.batches(names), len(names)) if self.groups is None else self.groups(names)
 
 
 def open_published(path: AnyPath, format: str | None = None, delimiter: str = ",") -> TextTable:
@@ -83,6 +79,17 @@ def digest(path: Path) -> str:
 
 
 @contextmanager
+def hashing(path: Path) -> Iterator[Callable[[], str]]:
+    """The digest of a file, found while it is read; a file that has none is refused before anything else."""
+    with ThreadPoolExecutor(1) as pool:
+        found = pool.submit(digest, path)
+        try:
+            yield found.result
+        finally:
+            found.result()
+
+
+@contextmanager
 def _reading(path: Path) -> Iterator[None]:
     try:
         yield
@@ -104,56 +111,100 @@ def _open_csv(path: Path, delimiter: str) -> TextTable:
     def groups(names: Sequence[str]) -> Counts:
         try:
             return _count_lines(path, delimiter, columns, names)
-        except csv.Error:  # a row is more than a line, hardly any is repeated, or something is wrong with one
-            counts: Counts = Counter()
-            for batch in batches(names):
-                counts.update(zip(*batch, strict=True))
-            return counts
+        except csv.Error:  # a line is too long, or no row, or something is wrong with it
+            return tally(batches(names), len(names))
 
     return TextTable(columns, batches, _without_guard, groups)
 
 
 def _count_lines(path: Path, delimiter: str, columns: Sequence[str], names: Sequence[str]) -> Counts:
-    """Rows of each combination of cells, where every line is a row: lines that are written alike are read once."""
-    places = [columns.index(name) for name in names]
-    counts: Counts = Counter()
-    known: dict[str, str] = {}
+    """Rows of each combination of cells, where every line is a row; csv.Error where one is not, or may not be.
+
+    Lines are parted at the delimiters that have an even number of quotes before them.  Where each part, read alone, is
+    one cell, a line that is read from its beginning has the same cells: each part ends as it would before a delimiter.
+    """
+    if not delimiter.isascii():
+        raise csv.Error
+    found = Tally(len(names))
+    read = partial(_parted, delimiter=delimiter, width=len(columns), wanted=[columns.index(name) for name in names])
     with _reading(path), path.open("rb") as file:
         _split([file.readline().removeprefix(BOM_UTF8)], delimiter)  # the header is one line too
-        for lines in _alike(file, counts):
-            rest = iter(lines.items())
-            while part := dict(islice(rest, LINES_AT_ONCE)):
-                for cells, rows in zip(_split(part, delimiter), part.values(), strict=True):
-                    if len(cells) != len(columns):
-                        raise csv.Error
-                    counts[tuple([known.setdefault(cells[i], cells[i]) for i in places])] += rows
-    return counts
+        for coded in _meanwhile(read, _whole_lines(file)):
+            found.add(coded)
+    return found.counts()
 
 
-def _alike(file: BinaryIO, found: Counts) -> Iterator[Counter[bytes]]:
-    """Lines and how often each is there, all or some at a time: no more than there is room for beside what is found.
+def _meanwhile(work: Callable[[Given], Made], items: Iterable[Given]) -> Iterator[Made]:
+    """What is made of each item, in their order; while one is used the next ones are made."""
+    coming: deque[Future[Made]] = deque()
+    with ThreadPoolExecutor(WORKERS) as pool:
+        for item in items:
+            coming.append(pool.submit(work, item))
+            if len(coming) > WORKERS:
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()
 
-    csv.Error where a line is too long, or too few are repeated for this to be worth while.
-    """
-    lines: Counter[bytes] = Counter()
-    rest, rows, letters = b"", 0, 0
+
+def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
+    """The rest of a file, many lines at a time; the last ends like the others."""
+    rest = b""
     while block := file.read(BLOCK):
-        *whole, rest = (rest + block).split(b"\n")
-        known, rows = len(lines), rows + len(whole)
-        lines.update(whole)
-        letters += sum(map(len, islice(reversed(lines), len(lines) - known)))  # of the new ones
-        if len(rest) > LETTERS:
+        lines, newline, rest = (rest + block).rpartition(b"\n")
+        if len(rest) > LONGEST:
             raise csv.Error
-        if len(lines) > max(LINES, FOR_EACH * len(found)) or letters > LETTERS:
-            if rows < REPEATED * len(lines):
-                raise csv.Error
-            yield lines
-            lines, rows, letters = Counter(), 0, 0
-    lines.update([rest] if rest else [])
-    yield lines
+        if newline:
+            yield lines + newline
+    if rest:
+        yield rest + b"\n"
 
 
-def _split(lines: Iterable[bytes], delimiter: str) -> list[list[str]]:
+def _parted(lines: bytes, delimiter: str, width: int, wanted: Sequence[int]) -> list[Coded]:
+    """The cells of the wanted columns, each text once."""
+    import pyarrow
+
+    ends = _ends(np.frombuffer(lines, np.uint8), ord(delimiter), width)
+    bounds = np.concatenate([[0], ends + 1]).astype(np.int32)
+    parts = pyarrow.Array.from_buffers(
+        pyarrow.binary(), len(ends), [None, pyarrow.py_buffer(bounds), pyarrow.py_buffer(lines)]
+    ).dictionary_encode()
+    texts = _read_alone(parts.dictionary.to_pylist(), delimiter)
+    rows = parts.indices.to_numpy().reshape(-1, width)
+    return [_used(texts, rows[:, column]) for column in wanted]
+
+
+def _ends(letters: Any, delimiter: int, width: int) -> Ints:
+    """Where cells end, so many in each line."""
+    marks = np.flatnonzero((letters == delimiter) | (letters == NEWLINE) | (letters == QUOTE))
+    quotes = letters[marks] == QUOTE
+    inside = np.cumsum(quotes, dtype=np.uint8) & 1  # of the quotes so far, the last bit
+    ends: Ints = marks[(inside == 0) & ~quotes]
+    if inside[-1] or len(ends) % width:
+        raise csv.Error
+    last = (letters[ends] == NEWLINE).reshape(-1, width)
+    if last[:, :-1].any() or not last[:, -1].all():
+        raise csv.Error
+    return ends
+
+
+def _used(texts: Sequence[Cell], places: Any) -> Coded:
+    """Only those texts that a column has."""
+    used = np.zeros(len(texts), bool)
+    used[places] = True
+    return [texts[i] for i in np.flatnonzero(used).tolist()], (np.cumsum(used) - 1)[places]
+
+
+def _read_alone(parts: Sequence[bytes], delimiter: str) -> list[str]:
+    """The cell of each part, which ends with a delimiter or as a line does; csv.Error where it is not one cell."""
+    if any(b"\r" in part and not part.endswith(b"\n") for part in parts):
+        raise csv.Error
+    rows = _split([part if part.endswith(b"\n") else part[:-1] for part in parts], delimiter)
+    if any(len(cells) != 1 for cells in rows):
+        raise csv.Error
+    return [cell for (cell,) in rows]
+
+
+def _split(lines: Sequence[bytes], delimiter: str) -> list[list[str]]:
     """The cells of lines; csv.Error unless each of them is a row, and no part of one ends like a line."""
     texts = [_checked_line(line.decode("utf-8", "surrogateescape")) for line in lines]
     rows = [cells or [""] for cells in csv.reader(texts, delimiter=delimiter, strict=True)]
@@ -202,77 +253,24 @@ def _open_parquet(path: Path) -> TextTable:
                 yield [batch.column(name).cast("string").to_pylist() for name in names]
 
     def groups(names: Sequence[str]) -> Counts:
-        known: list[dict[Cell, int]] = [{} for _ in names]
-        found, more = None, []
+        found = Tally(len(names))
         with _parquet_file(path, texts.intersection(names)) as file:
-            read = partial(file.iter_batches, ROWS_AT_ONCE, columns=list(dict.fromkeys(names)))
-            for batch in read():
-                for column, seen in zip(_listed(batch, names), known, strict=True):
-                    _number(column, seen)
-            places = _places([len(seen) for seen in known])
-            for batch in read():
-                more.append(_pack(_listed(batch, names), known, places))
-                if sum(map(len, more)) > max(ROWS_TOGETHER, len(found or ())):
-                    found, more = _add_up([*([found] if found else []), *more]), []
-        tables = [*([found] if found else []), *more]
-        if not tables:
-            return Counter()
-        *keys, rows = (column.to_numpy() for column in _add_up(tables).columns)
-        cells = [
-            [labels[i] for i in (keys[word] // stride % len(labels)).tolist()]
-            for labels, (word, stride) in zip(map(list, known), places, strict=True)
-        ]
-        return Counter(dict(zip(zip(*cells, strict=True), rows.tolist(), strict=True)))
+            batches = file.iter_batches(ROWS_AT_ONCE, columns=list(dict.fromkeys(names)))
+            for coded in _meanwhile(partial(_listed, names=names), batches):
+                found.add(coded)
+        return found.counts()
 
     return TextTable(columns, batches, lambda cell: cell, groups)
 
 
-def _listed(batch: Any, names: Sequence[str]) -> list[Any]:
-    """Columns in which every value is listed once."""
+def _listed(batch: Any, names: Sequence[str]) -> list[Coded]:
+    """Cells as text, each text once; the last is that of no text."""
     import pyarrow
 
     columns = [batch.column(name) for name in names]
-    return [x if pyarrow.types.is_dictionary(x.type) else x.dictionary_encode() for x in columns]
-
-
-def _number(column: Any, seen: dict[Cell, int]) -> list[int]:
-    """The number of each text in the list of a column, the same in every batch; the last is that of no text."""
-    return [seen.setdefault(text, len(seen)) for text in [*column.dictionary.cast("string").to_pylist(), None]]
-
-
-def _places(sizes: Sequence[int]) -> list[tuple[int, int]]:
-    """Where the number of each cell is in the numbers of a row: in which of them, and by what it is multiplied."""
-    places, word, stride = [], 0, 1
-    for size in sizes:
-        if stride > 1 and stride * size > LARGEST:
-            word, stride = word + 1, 1
-        places.append((word, stride))
-        stride *= size
-    return places
-
-
-def _pack(columns: Sequence[Any], known: Sequence[dict[Cell, int]], places: Sequence[tuple[int, int]]) -> Any:
-    """The numbers of each row, and one row behind them."""
-    import pyarrow
-
-    words: list[Any] = []
-    for column, seen, (word, stride) in zip(columns, known, places, strict=True):
-        numbers = pyarrow.array(_number(column, seen), "int64").to_numpy() * stride
-        part = numbers[column.indices.fill_null(len(numbers) - 1).to_numpy()]
-        words[word:] = [words[word] + part if word < len(words) else part]
-    ones = pyarrow.repeat(pyarrow.scalar(1, "int64"), len(columns[0]))
-    return pyarrow.table([*words, ones], names=[*map(str, range(len(words))), "rows"])
-
-
-def _add_up(tables: Sequence[Any]) -> Any:
-    """Each combination of numbers once, with the rows of all its places."""
-    import pyarrow
-
-    together = pyarrow.concat_tables(tables)
-    *keys, rows = together.column_names
-    return (
-        together.group_by(keys).aggregate([(rows, "sum")]).select([*keys, f"{rows}_sum"]).rename_columns([*keys, rows])
-    )
+    listed = [x if pyarrow.types.is_dictionary(x.type) else x.dictionary_encode() for x in columns]
+    texts = [[*column.dictionary.cast("string").to_pylist(), None] for column in listed]
+    return [(held, x.indices.fill_null(len(held) - 1).to_numpy()) for held, x in zip(texts, listed, strict=True)]
 
 
 @contextmanager

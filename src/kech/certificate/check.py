@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from kech.certificate.cells import AnyPath, digest, guess_format, open_published
+from kech.certificate.cells import AnyPath, guess_format, hashing, open_published
 from kech.certificate.claims import broken_claims, broken_columns, broken_goals, shown_suppression, with_suppressed
 from kech.certificate.counting import class_figures, count, measure_table
 from kech.certificate.document import check_goals, read_claims
@@ -58,7 +58,8 @@ def make_certificate(
     table = open_published(path, format, delimiter)
     read_as = read_values(sensitive, values or {})
     goals = {name: parameters[name] for name in GOALS if name in parameters}
-    figures, broken = measure_table(table, axes, sensitive, read_as, goals)
+    with hashing(Path(path)) as digest:
+        figures, broken = measure_table(table, axes, sensitive, read_as, goals)
     suppression = shown_suppression(rows_in, figures["rows"], parameters.get("k", figures["k"]))
     figures = with_suppressed(figures, suppression["suppressed"])
     dialect = {"delimiter": delimiter} if format == "csv" else {}
@@ -66,7 +67,7 @@ def make_certificate(
     certificate = {
         "certificate": 1,
         "kech": kech_version,
-        "file": {"name": published_name, "format": format, "sha256": digest(Path(path)), **dialect},
+        "file": {"name": published_name, "format": format, "sha256": digest(), **dialect},
         "claims": {name: figures[name] for name in claimed} | suppression | {"goals": goals},
         "measured": {name: figures[name] for name in ("average_class", *MODELS)},
         "quasi_identifiers": [dict(axis) for axis in axes],
@@ -83,26 +84,31 @@ def make_certificate(
 
 def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> Figures:
     """Figures of a file whose certificate holds; ClaimBroken lists every claim that does not."""
-    found = digest(Path(path))
-    document = read_claims(path, certificate)
-    file = document["file"]
-    table = open_published(path, file["format"], file.get("delimiter", ","))
-    broken = [] if file["sha256"] == found else ["sha256: this is not the file that was certified"]
-    broken += broken_columns(document, table.columns)
-    try:
-        figures, unreadable = measure_table(
-            table,
-            document["quasi_identifiers"],
-            document["sensitive"],
-            read_values(document["sensitive"], document.get("values", {})),
-            document["claims"].get("goals", {}),
-        )
-    except NoSuchColumn:
-        raise ClaimBroken(path, broken) from None
+    with hashing(Path(path)) as digest:
+        document = read_claims(path, certificate)
+        file = document["file"]
+        table = open_published(path, file["format"], file.get("delimiter", ","))
+        broken = broken_columns(document, table.columns)
+        try:
+            figures, unreadable = measure_table(
+                table,
+                document["quasi_identifiers"],
+                document["sensitive"],
+                read_values(document["sensitive"], document.get("values", {})),
+                document["claims"].get("goals", {}),
+            )
+        except NoSuchColumn:
+            raise ClaimBroken(path, changed(file, digest()) + broken) from None
+    broken = changed(file, digest()) + broken
     figures = with_suppressed(figures, document["claims"]["suppressed"])
     if broken := broken + unreadable + broken_claims(document, figures):
         raise ClaimBroken(path, broken)
     return figures
+
+
+def changed(file: Mapping[str, Any], found: str) -> list[str]:
+    """A complaint where the digest is not that of the certificate."""
+    return [] if file["sha256"] == found else ["sha256: this is not the file that was certified"]
 
 
 def check_table(

@@ -1,13 +1,15 @@
 """Counting: one pass over the file, memory for the classes only."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import fsum
 from typing import Any
 
-from kech.certificate.cells import Cell, Counts, TextTable
+import numpy as np
+
+from kech.certificate.cells import TextTable
 from kech.certificate.forms import as_brackets
-from kech.certificate.models import Figures, model_figures
+from kech.certificate.models import Figures, Within, model_figures
+from kech.certificate.tally import Counts, sums
 from kech.certificate.widths import Axis, width_readers
 from kech.errors import NoQuasiIdentifier, NoSuchColumn
 
@@ -25,9 +27,11 @@ def measure_table(
     classes, within = count(table, list(readers), sensitive)
     losses, broken = {}, []
     for position, (column, read) in enumerate(readers.items()):
-        labels = [(read(table.label(cell)), rows) for cell, rows in _marginal(classes, position).items()]
+        texts = classes.texts[position]
+        found = sums(classes.places[position], classes.rows, len(texts)).astype(np.int64).tolist()
+        labels = [(read(table.label(cell)), rows) for cell, rows in zip(texts, found, strict=True) if rows]
         lost = fsum(rows if width is None else rows * width for width, rows in labels)
-        losses[column] = lost / max(classes.total(), 1)
+        losses[column] = lost / max(int(classes.rows.sum()), 1)
         if unreadable := sum(rows for width, rows in labels if width is None):
             broken.append(f"{column!r}: {unreadable} rows hold a label that its axis cannot read")
     loss = fsum(losses.values()) / len(losses)
@@ -37,44 +41,27 @@ def measure_table(
 
 def count(
     table: TextTable, quasi_identifiers: Sequence[str], sensitive: Sequence[str]
-) -> tuple[Counts, dict[str, Counts]]:
+) -> tuple[Counts, dict[str, Within]]:
     """Rows of every class; and, for each sensitive column, rows of every (class, value)."""
     if not quasi_identifiers:
         raise NoQuasiIdentifier
     if missing := [name for name in (*quasi_identifiers, *sensitive) if name not in table.columns]:
         raise NoSuchColumn(missing[0], table.columns)
-    names = list(dict.fromkeys(sensitive))
+    names, width = list(dict.fromkeys(sensitive)), len(quasi_identifiers)
     found = table.counted([*quasi_identifiers, *names])
-    classes: Counts = Counter()
-    for cells, rows in found.items():
-        classes[cells[: len(quasi_identifiers)]] += rows
-    return classes, {name: _with_value(found, len(quasi_identifiers), i) for i, name in enumerate(names)}
-
-
-def _with_value(found: Counts, width: int, place: int) -> Counts:
-    """Rows of every class and value of one sensitive column."""
-    if all(len(cells) == width + 1 for cells in found):
-        return found
-    counts: Counts = Counter()
-    for cells, rows in found.items():
-        counts[*cells[:width], cells[width + place]] += rows
-    return counts
+    classes, group = found.first(width)
+    values = zip(names, found.texts[width:], found.places[width:], strict=True)
+    return classes, {name: Within(group, texts, places, found.rows) for name, texts, places in values}
 
 
 def class_figures(classes: Counts) -> Figures:
     """What the sizes of the classes tell."""
+    rows = int(classes.rows.sum())
     return {
-        "k": min(classes.values(), default=0),
-        "classes": len(classes),
-        "rows": classes.total(),
-        "average_class": classes.total() / max(len(classes), 1),
+        "k": int(classes.rows.min(initial=rows)),
+        "classes": len(classes.rows),
+        "rows": rows,
+        "average_class": rows / max(len(classes.rows), 1),
         "loss": None,
         "loss_per_column": {},
     }
-
-
-def _marginal(counts: Counts, position: int) -> Counter[Cell]:
-    marginal: Counter[Cell] = Counter()
-    for key, rows in counts.items():
-        marginal[key[position]] += rows
-    return marginal

@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from kech.certificate.cells import Batch, Cell, TextTable
+from kech.certificate.cells import Batch, TextTable
+from kech.certificate.tally import Cell
 
 FORMS = ("brackets", "dash", "columns")
 DASHES = {

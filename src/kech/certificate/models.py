@@ -1,26 +1,71 @@
 """Models: what a class tells about the sensitive columns: l, t, alpha, beta and delta."""
 
 import re
-from bisect import bisect_right
-from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import exp, fsum, log
-from typing import Any
+from math import exp
+from typing import Any, TypeAlias
 
-from kech.certificate.cells import Cell, Counts, TextTable
+import numpy as np
+from numpy.typing import NDArray
+
+from kech.certificate.cells import TextTable
+from kech.certificate.tally import Cell, Ints, sums
 from kech.certificate.widths import number
 
 Figures = dict[str, Any]
 Value = tuple[int, Any]  # of a sensitive column, as it is compared; what is missing comes first
+Floats: TypeAlias = NDArray[np.float64]
 
 GOALS = ("l", "l_kind", "c", "t", "t_kind", "alpha")
 MODELS = ("l", "t", "entropy_l", "recursive_c", "t_ordered", "alpha", "beta", "enhanced_beta", "delta")
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Within:
+    """The cells of a sensitive column in each class; a class and a cell may be there more than once."""
+
+    group: Ints  # the number of the class
+    cells: Sequence[Cell]
+    place: Ints  # of the cell
+    rows: Ints
+
+    def held(self) -> list[int]:
+        """The cells that are there; others are listed only."""
+        return np.flatnonzero(np.bincount(self.place, minlength=len(self.cells))).tolist()
+
+    def values(self, read: Callable[[Cell], Value]) -> "Values":
+        """Cells as they are compared."""
+        held = self.held()
+        known = {i: read(self.cells[i]) for i in held}
+        order = {value: rank for rank, value in enumerate(sorted(set(known.values())))}
+        rank = np.zeros(len(self.cells), np.int64)
+        rank[held] = [order[known[i]] for i in held]
+        keys, which = np.unique(self.group * len(order) + rank[self.place], return_inverse=True)
+        group, value = np.divmod(keys, max(len(order), 1))
+        return Values(group, value, sums(which, self.rows, len(keys)))
+
+
+class Values:
+    """Every class and value that is there once, in their order, with its rows; classes are numbered from 0."""
+
+    def __init__(self, group: Ints, value: Ints, rows: Floats) -> None:
+        self.group, self.value, self.rows = group, value, rows
+        self.size = sums(group, rows, 0)
+        self.overall = sums(value, rows, 0)
+        self.total = float(rows.sum())
+        self.share: Floats = rows / self.size[group]
+        self.ratio: Floats = rows * self.total / (self.size[group] * self.overall[value])  # to that of the whole table
+
+    def per_class(self, figures: Floats) -> Floats:
+        """The sum over the values of each class."""
+        return sums(self.group, figures, len(self.size))
+
+
 def model_figures(
     table: TextTable,
-    within: Mapping[str, Counts],
+    within: Mapping[str, Within],
     read_as: Mapping[str, Mapping[str, Any]],
     goals: Mapping[str, Any],
 ) -> Figures:
@@ -28,103 +73,76 @@ def model_figures(
     figures: Figures = {name: {} for name in MODELS}
     for column, counts in within.items():
         read = read_as.get(column) or _guess_kind(table, counts)
-        found = _column_figures(_by_class(counts, _value_reader(table, read)), read["kind"] != "text", goals)
+        found = _column_figures(counts.values(_value_reader(table, read)), read["kind"] != "text", goals)
         for name, figure in found.items():
             figures[name][column] = figure
     return figures
 
 
-def _column_figures(parts: Sequence[Counter[Value]], ordered: bool, goals: Mapping[str, Any]) -> Figures:
-    """The worst of all classes; parts are the values of each class.  None where a figure does not exist."""
-    overall: Counter[Value] = Counter()
-    for part in parts:
-        overall.update(part)
-    diversity = min(map(len, parts), default=0)
-    depth = goals["l"] if goals.get("l_kind") == "recursive" else max(diversity, 1)
-    factors = [factor for part in parts if (factor := _recursive_factor(part, depth)) is not None]
-    gains = [_gains(part, overall) for part in parts]
+def _column_figures(values: Values, ordered: bool, goals: Mapping[str, Any]) -> Figures:
+    """The worst of all classes.  None where a figure does not exist."""
+    if not len(values.size):
+        return dict.fromkeys(MODELS, 0.0) | {"l": 0, "t_ordered": 0.0 if ordered else None}
+    diversity = int(np.bincount(values.group).min())
+    depth = goals["l"] if goals.get("l_kind") == "recursive" else diversity
+    gains = values.ratio - 1
+    bounded = bool(np.all(gains <= 1e-9 - np.log(values.overall / values.total)[values.value]))
+    beta = float(gains.max(initial=0.0))
     return {
         "l": diversity,
-        "t": max((_equal_distance(part, overall) for part in parts), default=0.0),
-        "entropy_l": exp(min(map(_entropy, parts))) if parts else 0.0,
-        "recursive_c": max(factors, default=0.0) if len(factors) == len(parts) else None,
-        "t_ordered": _ordered_distance(parts, overall) if ordered else None,
-        "alpha": max((max(part.values()) / part.total() for part in parts), default=0.0),
-        "beta": max((gain for gain, _ in gains), default=0.0),
-        "enhanced_beta": max((gain for gain, _ in gains), default=0.0) if all(ok for _, ok in gains) else None,
-        "delta": max((_disclosure(part, overall) for part in parts), default=0.0),
+        "t": _equal_distance(values),
+        "entropy_l": exp(values.per_class(-values.share * np.log(values.share)).min()),
+        "recursive_c": _recursive_factor(values, depth),
+        "t_ordered": _ordered_distance(values) if ordered else None,
+        "alpha": float(values.share.max()),
+        "beta": beta,
+        "enhanced_beta": beta if bounded else None,
+        "delta": float(np.abs(np.log(values.ratio)).max()),
     }
 
 
-def _by_class(counts: Counts, read: Callable[[Cell], Value]) -> list[Counter[Value]]:
-    parts: defaultdict[tuple[Cell, ...], Counter[Value]] = defaultdict(Counter)
-    known: dict[Cell, Value] = {}
-    for key, rows in counts.items():
-        cell = key[-1]
-        if cell not in known:
-            known[cell] = read(cell)
-        parts[key[:-1]][known[cell]] += rows
-    return list(parts.values())
-
-
-def _equal_distance(part: Counter[Value], overall: Counter[Value]) -> float:
+def _equal_distance(values: Values) -> float:
     """How far the values of a class are from those of the whole table.
 
     With all values equally far apart the earth mover's distance is the total variation:
 
         t = 1/2 sum_v |p(v) - q(v)| = sum_v max(0, p(v) - q(v))
     """
-    size, rows = part.total(), overall.total()
-    return sum(max(0, found * rows - overall[value] * size) for value, found in part.items()) / (size * rows)
+    more = values.rows * values.total - values.overall[values.value] * values.size[values.group]
+    return float((values.per_class(np.maximum(0.0, more)) / (values.size * values.total)).max())
 
 
-def _ordered_distance(parts: Sequence[Counter[Value]], overall: Counter[Value]) -> float:
+def _ordered_distance(values: Values) -> float:
     """The same with m values on a line, neighbours 1 / (m - 1) apart: 1 / (m - 1) sum_i |P(i) - Q(i)|.
 
-    P(i) and Q(i) are the shares up to the i-th value; in whole numbers, |P(i) rows - Q(i) size| / (size rows).
+    P(i) and Q(i) are the shares up to the i-th value.  P stays the same from one value of a class to its next one, and
+    Q, which grows, crosses it once: between them the sum is known from sums of Q.
     """
-    values = sorted(overall)
-    place = {value: i for i, value in enumerate(values)}
-    up_to, sums = [0], [0]
-    for value in values:
-        up_to.append(up_to[-1] + overall[value])
-        sums.append(sums[-1] + up_to[-1])
-    del up_to[0]
-    rows, worst = overall.total(), 0.0
-    for part in parts:
-        size, level, start, moved = part.total(), 0, 0, 0
-        for stop, found in [*sorted((place[value], found) for value, found in part.items()), (len(values) - 1, 0)]:
-            cross = min(max(bisect_right(up_to, level * rows // size), start), stop)
-            moved += level * rows * (2 * cross - start - stop)
-            moved += size * (sums[stop] - 2 * sums[cross] + sums[start])
-            level, start = level + found, stop
-        worst = max(worst, moved / (size * rows))
-    return worst / max(len(values) - 1, 1)
+    up_to = np.cumsum(values.overall) / values.total
+    sums = np.concatenate([[0.0], np.cumsum(up_to)])
+    first = np.concatenate([[True], values.group[1:] != values.group[:-1]])
+    last = len(up_to) - 1
+
+    def moved(share: Floats, start: Ints, stop: Ints) -> Floats:
+        cross = np.clip(np.searchsorted(up_to, share, "right"), start, stop)
+        found: Floats = share * (2 * cross - start - stop) + sums[stop] - 2 * sums[cross] + sums[start]
+        return found
+
+    level = np.cumsum(values.rows) - values.rows
+    level = (level - level[first][values.group]) / values.size[values.group]
+    before = np.where(first, 0, np.concatenate([[0], values.value[:-1]]))
+    ends = values.value[np.concatenate([first[1:], [True]])]
+    inside = values.per_class(moved(level, before, values.value))
+    return float((inside + moved(np.ones(len(ends)), ends, np.full(len(ends), last))).max()) / max(last, 1)
 
 
-def _entropy(part: Counter[Value]) -> float:
-    size = part.total()
-    return -fsum(rows / size * log(rows / size) for rows in part.values())
-
-
-def _recursive_factor(part: Counter[Value], depth: int) -> float | None:
+def _recursive_factor(values: Values, depth: int) -> float | None:
     """r_1 / (r_l + r_(l+1) + ...), the counts descending; None where fewer than l values are."""
-    rows = sorted(part.values(), reverse=True)
-    tail = sum(rows[depth - 1 :])
-    return rows[0] / tail if tail else None
-
-
-def _gains(part: Counter[Value], overall: Counter[Value]) -> tuple[float, bool]:
-    """The largest (p(v) - q(v)) / q(v), and whether each is at most -log q(v)."""
-    size, rows = part.total(), overall.total()
-    found = [(part[v] * rows / (size * overall[v]) - 1, -log(overall[v] / rows)) for v in part]
-    return max(0.0, *(gain for gain, _ in found)), all(gain <= most + 1e-9 for gain, most in found)
-
-
-def _disclosure(part: Counter[Value], overall: Counter[Value]) -> float:
-    """The largest |log(p(v) / q(v))| over the values of a class."""
-    size, rows = part.total(), overall.total()
-    return max(abs(log(part[v] * rows / (size * overall[v]))) for v in part)
+    rows = values.rows[np.lexsort((-values.rows, values.group))]
+    starts = np.searchsorted(values.group, np.arange(len(values.size)))
+    place = np.arange(len(rows)) - starts[values.group]
+    tail = values.per_class(np.where(place >= depth - 1, rows, 0.0))
+    return float((rows[starts] / tail).max()) if tail.all() else None
 
 
 def _value_reader(table: TextTable, read: Mapping[str, Any]) -> Callable[[Cell], Value]:
@@ -144,9 +162,9 @@ def _value_reader(table: TextTable, read: Mapping[str, Any]) -> Callable[[Cell],
     return value
 
 
-def _guess_kind(table: TextTable, counts: Counts) -> dict[str, str]:
+def _guess_kind(table: TextTable, counts: Within) -> dict[str, str]:
     """Number or date where every cell that is not empty is one."""
-    cells = {key[-1] for key in counts}
+    cells = [counts.cells[i] for i in counts.held()]
     for kind in ("number", "date"):
         read = _value_reader(table, {"kind": kind})
         places = {read(cell)[0] for cell in cells}

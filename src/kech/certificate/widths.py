@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from kech.certificate.cells import Cell
 from kech.certificate.forms import form_of
+from kech.certificate.tally import Cell
 from kech.errors import BadOption
 
 Axis = Mapping[str, Any]

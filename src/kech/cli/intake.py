@@ -107,7 +107,7 @@ class Intake:
 
     def settle(self) -> "Plan":
         """The plan, overruled by what was typed."""
-        plan = kech.read_plan(self.plan) if self.plan else kech.Plan()
+        plan = read_given(self.plan)
         for role in ("sensitive", "identifiers", "keep"):
             setattr(plan.roles, role, split(getattr(self, role)) or getattr(plan.roles, role))
         plan.roles.quasi_identifiers = split(self.qi) or plan.roles.quasi_identifiers
@@ -228,6 +228,11 @@ def overrule(release: "ReleaseSection", typed: Mapping[str, Any]) -> None:
             setattr(release, name, value)
 
 
+def read_given(plan: Path | None) -> "Plan":
+    """The plan that was named, or one that says nothing."""
+    return kech.read_plan(plan) if plan else kech.Plan()
+
+
 @contextmanager
 def opened_population(population: str | Path | None, plan: Path | None) -> "Iterator[kech.Table | int | None]":
     """The table of a population, of which a plan names the quasi-identifiers; or its size."""
@@ -236,7 +241,7 @@ def opened_population(population: str | Path | None, plan: Path | None) -> "Iter
         return
     from kech.plan import RolesSection
 
-    given = kech.read_plan(plan) if plan else kech.Plan()
+    given = read_given(plan)
     given.roles = RolesSection(quasi_identifiers=given.roles.quasi_identifiers)
     given.axes = {name: axis for name, axis in given.axes.items() if name in given.roles.quasi_identifiers}
     with given.read_table(population) as opened:
@@ -284,7 +289,7 @@ def split(names: Sequence[str]) -> list[str]:
 def parse_ks(texts: Sequence[str]) -> list[int]:
     """Numbers and ranges such as 2-20."""
     try:
-        ends = [part.split("-") for part in split(texts)]
+        ends = [part.split("-", 1) for part in split(texts)]
         spans = [range(int(span[0]), int(span[-1]) + 1) for span in ends]
         count = sum(map(len, spans))
     except (ValueError, OverflowError):

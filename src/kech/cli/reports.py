@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 import kech
 from kech import screen
-from kech.cli.intake import Flag, Names, Seed, TableName, app
+from kech.cli.intake import Flag, Names, Seed, TableName, app, read_given
 from kech.cli.risks import Released, as_chances
 from kech.errors import BadOption
 from kech.screen import reports as drawings
@@ -57,7 +57,7 @@ def report(
     if original is None and (seed or target is not None):
         raise BadOption("--original", "--target and --seed are for a private page: give the original too.")
     screen.doing("counting classes")
-    with nullcontext() if original is None else read_original(original, plan) as opened:
+    with nullcontext() if original is None else read_given(plan).read_table(original) as opened:
         made = kech.make_report(
             table,
             certificate=certificate,
@@ -103,11 +103,6 @@ def compare(
         Print one JSON object.
     """
     screen.doing("comparing")
-    with read_original(original, plan) as opened:
+    with read_given(plan).read_table(original) as opened:
         found = kech.compare(opened, table, certificate=certificate, target=target, seed=seed).to_json()
     screen.show({"file": str(table)} | found, json, drawings.comparison)
-
-
-def read_original(original: str | Path, plan: Path | None) -> "kech.Table":
-    """The original, read as the plan says."""
-    return (kech.read_plan(plan) if plan else kech.Plan()).read_table(original)

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 
 import kech
 from kech import screen
-from kech.cli.intake import Flag, Names, Seed, app, opened_population, split
+from kech.cli.intake import Flag, Names, Seed, app, opened_population, read_given, split
 from kech.errors import BadOption
 from kech.screen import risks as drawings
 
@@ -131,7 +131,7 @@ def attack(
 def attacked(table: Path, original: str | Path, plan: Path | None, **options: Any) -> Sequence[dict[str, Any]]:
     """What the attacks found, the original read as the plan says."""
     screen.doing("attacking the release")
-    with (kech.read_plan(plan) if plan else kech.Plan()).read_table(original) as opened:
+    with read_given(plan).read_table(original) as opened:
         return [found.to_json() for found in kech.run_attacks(table, opened, **options)]
 
 

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 import kech
 from kech.cli.intake import Flag, Intake, TableName, Whole, app, check_picture, parse_ks, share, split, whole
-from kech.errors import BadOption
+from kech.errors import BadOption, BadTarget
 from kech.screen import shapes as drawings
 
 
@@ -210,6 +210,8 @@ def hierarchy(
         Write the hierarchy as .csv: a value, then its labels upward.
     """
     asked = intake or Intake()
+    if output is not None and output.exists():
+        raise BadTarget(output, "it exists, and somebody may have edited it. Name another file, or move it away.")
     plan = asked.settle()
     with asked.look(table, plan) as opened:
         found = kech.review_hierarchy(opened, column, kind=kind, source=source, pad=pad, grid=plan.release.grid)

@@ -22,6 +22,7 @@ from kech.cli.intake import (
     check_reading,
     opened_population,
     parse_ks,
+    read_given,
     split,
     whole,
     without_password,
@@ -31,7 +32,7 @@ from kech.errors import BadOption, BadTarget
 from kech.files import clear_refusals
 
 if TYPE_CHECKING:
-    from kech.plan import Plan, ReleaseSection
+    from kech.plan import Plan
 
 
 @app.command
@@ -104,7 +105,7 @@ def spectrum(
     (search or SearchOptions()).settle(goals, cuts)
     (wanted or GoalOptions()).settle(goals)
     with asked.open(table, plan) as opened:
-        found = kech.compute_spectrum(opened, **spectrum_goals(goals) | {"k": ks, "cut": cuts})
+        found = kech.compute_spectrum(opened, **goals.spectrum_wishes() | {"k": ks, "cut": cuts})
     if plot is not None:
         found.plot(plot)
     asked.show(found.to_json() | {"plot": plot and str(plot), "effort": goals.effort}, screen.spectrum)
@@ -170,7 +171,8 @@ def release(
         else:
             written = made.write(output, certificate, mapping=mapping, **past)
             found = made.told(output, written, certificate, mapping)
-    asked.show(found, screen.released)
+        unmoved = [axis["column"] for axis in made.axes if axis.get("grid") == "tight" and plan.release.cut != "domain"]
+    asked.show(found, partial(screen.released, unmoved=unmoved))
 
 
 @app.command
@@ -210,7 +212,7 @@ def verify(
     json: bool
         Print one JSON object.
     """
-    given = kech.read_plan(plan) if plan else kech.Plan()
+    given = read_given(plan)
     (wanted or GoalOptions()).settle(given.release)
     certified = certificate is not None or Path(f"{table}.certificate.json").exists()
     columns = split(qi) or (None if certified else given.roles.quasi_identifiers or None)
@@ -288,14 +290,9 @@ def run_demo(title: str, path: Path, plan: "Plan", *, as_json: bool) -> dict[str
     target = path.with_name(f"{path.stem}-released.csv")
     goals = plan.release
     with plan.read_table(path) as table:
-        found = kech.compute_spectrum(table, **spectrum_goals(goals) | {"k": None})
+        found = kech.compute_spectrum(table, **goals.spectrum_wishes() | {"k": None})
         certificate = kech.make_release(table, **goals.wishes()).write(target, ledger=False)  # nobody is in it
     figures = kech.check_certificate(target)
     if not as_json:
         screen.demo(title, path, target, found.to_json(), certificate, figures)
     return {"table": str(path), "release": str(target), "spectrum": found.rows(), "verified": figures}
-
-
-def spectrum_goals(goals: "ReleaseSection") -> dict[str, Any]:
-    """The goals of a release as a spectrum takes them: it has no eps and writes nothing."""
-    return {name: value for name, value in goals.wishes().items() if name not in ("eps", "labels")}

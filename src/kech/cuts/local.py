@@ -6,20 +6,21 @@ last a partition of a larger k serves a smaller one where it costs less, so that
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import pairwise
+from functools import partial
+from itertools import chain, pairwise
 from math import inf
 from time import monotonic
 from typing import Any
 
 import numpy as np
 
-from kech._kernels import Search, grow_points, price_classes
+from kech._kernels import Search, Widths, grow_points, price_classes
 from kech.cuts import Wishes
-from kech.cuts.ordering import by_grid, cut_ordering, order_along, published_cells
+from kech.cuts.ordering import by_grid, cut_on, cut_ordering, order_along, published_cells
 from kech.cuts.peeling import level_tables, peel
 from kech.errors import BadOption
 from kech.grid import Ints
-from kech.loosening import loose_widths, loosen
+from kech.loosening import is_weighed, loose_widths, loosen, priced_widths
 from kech.loss import mean_loss
 from kech.partition import Partition, build_partition
 from kech.points import Points
@@ -31,6 +32,10 @@ CLOSER = 1.1  # and k this factor apart lean on them
 KINDS = ("cut", "curved", "grown", "peeled")  # of starts
 PROBED = 2.5  # of many k, all kinds are tried at those this factor apart
 CLOSE = 1.25  # starts that cost no more than this factor race
+MANY = 4000  # classes among which chance is even: then fewer rows a class never cost more
+REACH = 6  # so many larger k are looked at otherwise
+UNSURE = 100  # classes; among so few, chance may add more than a row to every class does
+LUCK = 0.3  # by which share the loss may turn out different, for the square root of the classes
 PAIR_ROUNDS = 2  # before classes are freed
 HEAT = 0.003  # how much dearer, as a share, classes made anew may be at first
 COOL = 0.85  # share of the search after which nothing may become dearer
@@ -53,21 +58,49 @@ def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Par
     wishes.keep_all()
     effort = wishes.effort if wishes.effort is not None else usual_effort(ks)
     check_effort(effort)
-    found = list(cut_ordering(points, ks, threads=wishes.threads, part=wishes.part))
+    rivals = further_ks(points, ks, effort, wishes)
+    every = sorted({*ks, *rivals})
+    found = dict(zip(every, cut_ordering(points, every, threads=wishes.threads, part=wishes.part), strict=True))
     studied = studied_ks(ks, effort)
-    for k, start in best_starts(points, {k: found[ks.index(k)] for k in studied}, wishes):
-        with within(studied.index(k), len(studied)):
-            found[ks.index(k)] = search(start, k, effort, wishes)
+    starts = [best_starts(points, {k: found[k] for k in each}, wishes) for each in (studied, *([k] for k in rivals))]
+    for done, (k, start) in enumerate(chain.from_iterable(starts)):
+        with within(done, len(studied) + len(rivals)):
+            found[k] = search(start, k, effort, wishes)
     for k, larger in reversed(list(pairwise(spaced(ks, CLOSER)))):
         if k not in studied:
-            found[ks.index(k)] = lean_on(found[ks.index(larger)], found[ks.index(k)], k, wishes)
-    return iter(serve_smaller(ks, found))
+            found[k] = lean_on(found[larger], found[k], k, wishes)
+    best = dict(zip(every, serve_smaller(every, [found[k] for k in every]), strict=True))
+    return iter([best[k] for k in ks])
+
+
+def further_ks(points: Points, ks: Sequence[int], effort: str | float, wishes: Wishes) -> list[int]:
+    """Larger k that may turn out cheaper, by chance or because small classes are widened more: they are cut for too.
+
+    None where nothing is widened, where chance is even among many classes, for many k and where time is set.
+    """
+    if len(ks) > FEW or not isinstance(effort, str):
+        return []
+    small = [k for k in ks if points.rows <= MANY * k and is_weighed(points.at(k), k)]
+    return sorted({j for k in small for j in rivals_of(k, points, wishes)} - {*ks})
+
+
+def rivals_of(k: int, points: Points, wishes: Wishes) -> list[int]:
+    """The k above this one that cost hardly more, as far as first cuts on its grid can tell; of few classes, the next
+    one in any case.
+    """
+    near = range(k, min(k + REACH, points.rows) + 1)
+    cuts = dict(zip(near, cut_on(points.at(k), near, threads=wishes.threads, part=wishes.part), strict=True))
+    widths = priced_widths(cuts[k])
+    most = expected(cuts[k], widths) * (1 + LUCK / cuts[k].classes ** 0.5)
+    unsure = cuts[k].classes <= UNSURE
+    return [j for j in near[1:] if (unsure and j == k + 1) or expected(cuts[j], widths) <= most]
 
 
 def lean_on(larger: Partition, own: Partition, k: int, wishes: Wishes) -> Partition:
     """For a k that is not studied: what serves a larger one, or its own start, after a first step of the search."""
-    start = min(on_grid_of(k, larger), own, key=expected)
-    found = searches_from(start, k, wishes)(wishes.seed)
+    widths = priced_widths(own)
+    start = min(on_grid_of(k, larger), own, key=partial(expected, widths=widths))
+    found = searches_from(start, k, widths, wishes)(wishes.seed)
     found.step(0.0, False, wishes.threads)
     return build_partition(start.points, *found.shares())
 
@@ -132,7 +165,8 @@ def make_starts(
     for k in asked["grown"]:
         made[k]["grown"] = grow(points.at(k), k, order_along(points, threads=wishes.threads), wishes)
     for at, batch in by_grid(points, asked["peeled"]):
-        limits = [min(map(expected, made[k].values())) for k in batch]
+        widths = loose_widths(at)
+        limits = [min(expected(start, widths) for start in made[k].values()) for k in batch]
         for k, shares in zip(batch, peel(at, batch, limits, threads=wishes.threads, seed=wishes.seed), strict=True):
             made[k] |= {"peeled": build_partition(at, *shares)} if len(shares[0]) else {}
     return made
@@ -142,11 +176,12 @@ def race(starts: Mapping[str, Partition], k: int, wishes: Wishes) -> tuple[str, 
     """The cheapest start and its kind, or the one that is cheapest after a first step of the search if several are
     close.
     """
-    losses = {kind: expected(start) for kind, start in starts.items()}
+    widths = priced_widths(starts["cut"])
+    losses = {kind: expected(start, widths) for kind, start in starts.items()}
     close = [kind for kind, loss in losses.items() if loss <= CLOSE * min(losses.values())]
     if len(close) == 1:
         return close[0], starts[close[0]]
-    searches = {kind: searches_from(starts[kind], k, wishes)(wishes.seed) for kind in close}
+    searches = {kind: searches_from(starts[kind], k, widths, wishes)(wishes.seed) for kind in close}
     for found in searches.values():
         found.step(0.0, False, wishes.threads)
     best = min(close, key=lambda kind: searches[kind].price)
@@ -165,7 +200,8 @@ def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, lim
     limit are dear.
     """
     points = start.points
-    begin = searches_from(start, k, wishes, limit=limit)
+    widths = points.widths().limited(limit) if limit < inf else priced_widths(start)
+    begin = searches_from(start, k, widths, wishes)
     found = best = begin(wishes.seed)
     rows, cells = min(points.rows, CROWD * len(points.weights)), points.rows * len(points.axes)
     share = progress_of(rows, effort)
@@ -191,10 +227,9 @@ def spent(found: Search, rows: int) -> int:
     return max(found.work, found.rounds * rows)
 
 
-def searches_from(start: Partition, k: int, wishes: Wishes, *, limit: float = inf) -> Callable[[int], Search]:
+def searches_from(start: Partition, k: int, widths: Widths, wishes: Wishes) -> Callable[[int], Search]:
     """For each seed a search that has not made a step yet; what they share is made once."""
     points, shares = start.points, (start.point, start.group, start.rows)
-    widths = (points.widths() if limit < inf else loose_widths(points)).limited(limit)
     tables = level_tables(points)
     return lambda seed: Search(points.codes, widths, tables, k, wishes.part, *shares, seed)
 
@@ -208,10 +243,10 @@ def progress_of(rows: int, effort: str | float) -> Callable[[int], float]:
     return lambda _: (monotonic() - begin) / effort if effort else 1.0
 
 
-def expected(partition: Partition) -> float:
-    """What a partition loses when its ends are loosened, on average."""
+def expected(partition: Partition, widths: Widths) -> float:
+    """What a partition loses on average when its labels are widened and its ends are loosened, as the search knows."""
     points, shares = partition.points, (partition.point, partition.group, partition.rows)
-    return price_classes(points.codes, loose_widths(points), *shares) / (points.rows * len(points.axes))
+    return price_classes(points.codes, widths, *shares) / (points.rows * len(points.axes))
 
 
 def released(partition: Partition) -> float:

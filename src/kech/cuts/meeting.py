@@ -98,4 +98,13 @@ def check_goals(partition: Partition, goals: Goals, where: str) -> None:
     tallies = tally_secrets(partition)
     if not hold(goals, tallies):
         asked = in_words({name: goal for name, goal in goals.asked().items() if not isinstance(goal, str)})
-        raise GoalNotMet(f"{asked} was asked, {where} {in_words(reached(goals, tallies))}.")
+        names = ", ".join(repr(name) for name in broken_columns(partition, goals))
+        raise GoalNotMet(f"{asked} was asked, {where} {in_words(reached(goals, tallies))} ({names}). Ask for less.")
+
+
+def broken_columns(partition: Partition, goals: Goals) -> list[str]:
+    """The sensitive columns that break a goal."""
+    points = partition.points
+    assert isinstance(points, Grains)
+    pairs = zip(points.sensitive, tally_secrets(partition), strict=True)
+    return [secret.column for secret, tally in pairs if not hold(goals, [tally])]

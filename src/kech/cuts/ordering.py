@@ -26,19 +26,27 @@ def cut_ordering(
     report("ordering points")
     done = 0
     for at, batch in by_grid(points, ks):
-        order = order_along(points, threads=threads, hilbert=hilbert)
-        for shares in cut_order(at.codes, at.weights, order, loose_widths(at), batch, part, threads):
-            yield build_partition(at, *shares)
+        for found in cut_on(at, batch, threads=threads, part=part, hilbert=hilbert):
+            yield found
             done += 1
             report("cutting", done / len(ks))
 
 
+def cut_on(
+    points: Points, ks: Sequence[int], *, threads: int, part: bool, hilbert: bool = False
+) -> Iterator[Partition]:
+    """A partition for each k, all on the grid these points are on."""
+    order = order_along(points, threads=threads, hilbert=hilbert)
+    for shares in cut_order(points.codes, points.weights, order, loose_widths(points), list(ks), part, threads):
+        yield build_partition(points, *shares)
+
+
 def order_along(points: Points, *, threads: int, hilbert: bool = False) -> Ints:
     """The points as a kd tree of the finest grid puts them on a line, or as the Hilbert curve meets them; made once."""
-    widths = points.at(1).widths()
+    finest = points.at(1)
     if hilbert:
-        return points.once("hilbert", lambda codes, _: order_by_hilbert(codes, widths))
-    return points.once("kd", lambda codes, weights: order_points(codes, weights, widths, threads))
+        return points.once("hilbert", lambda codes, _: order_by_hilbert(codes, finest.widths()))
+    return points.once("kd", lambda codes, weights: order_points(codes, weights, finest.widths(), threads))
 
 
 def by_grid(points: Points, ks: Sequence[int]) -> Iterator[tuple[Points, list[int]]]:

@@ -1,6 +1,7 @@
 """Arrow types that every database knows; others are turned into them where nothing is lost.  Batches of one size."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pyarrow as pa
@@ -80,3 +81,13 @@ def together(batches: Sequence[Any]) -> Any:
     except pa.ArrowException:
         reason = "The texts of neighbouring rows are too long to be held together."
         raise ResourceError(f"{reason} Shorten them, or leave their column out.") from None
+
+
+def ahead(batches: Iterable[Any]) -> Iterator[Any]:
+    """The same batches; while one is used the next is made."""
+    rest = iter(batches)
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, rest, None)
+        while (batch := coming.result()) is not None:
+            coming = pool.submit(next, rest, None)
+            yield batch

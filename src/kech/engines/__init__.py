@@ -54,8 +54,8 @@ class Output:
 class Engine(Protocol):
     """What every engine can do."""
 
-    def describe(self, column: int) -> ColumnFacts:
-        """Facts about one column."""
+    def describe(self, column: int, beside: Sequence[int] = ()) -> ColumnFacts:
+        """Facts about one column; what is asked for beside it is looked up on the way."""
 
     def count_values(self, column: int, kind: str) -> tuple[Any, NDArray[np.int64]]:
         """Distinct values read as `kind`, without NULL, and their rows; numbers and dates ascend."""

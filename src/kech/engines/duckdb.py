@@ -15,7 +15,7 @@ import pyarrow as pa
 from duckdb.func import PythonUDFType
 
 from kech.databases.address import Address
-from kech.databases.arrow import together
+from kech.databases.arrow import ahead, together
 from kech.engines import Output
 from kech.engines.dealing import Listed, list_values
 from kech.engines.dialect import Dialect
@@ -44,24 +44,35 @@ class DuckDBEngine(SqlEngine):
         super().__init__()
         self.memory = f"{memory / 1e6:g}MB" if memory else None
         self.folder, held = claim_folder()
-        self.connection = duckdb.connect(":memory:")
+        settings: dict[str, Any] = {
+            "threads": min(threads or MOST_THREADS, max(memory // A_THREAD, 1)) if memory else threads,
+            "memory_limit": memory and f"{int(memory * SHARE / 1000)}KB",
+            "temp_directory": str(self.folder / "spill"),
+            "force_mbedtls_unsafe": True,  # without it DuckDB encrypts nothing unless it may download an extension
+            "temp_file_encryption": True,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "allow_community_extensions": False,
+            "python_enable_replacements": False,
+        }
+        self.connection = self._connect({name: value for name, value in settings.items() if value is not None}, held)
         self._source = ""  # what the rows were read from, if they can be read again
         self._origin: tuple[Path, os.stat_result] | None = None
         self._numbered: dict[int, Any] = {}  # columns whose texts are words, and the types of their numbers
         self._threads = threads
         self._piece = min(PIECE, max(memory // A_ROW, 1)) if memory else PIECE
         self._finalizer = weakref.finalize(self, shut, self.connection, self.folder, held)
-        settings = {
-            "enable_progress_bar": "false",
-            "threads": min(threads or MOST_THREADS, max(memory // A_THREAD, 1)) if memory else threads,
-            "memory_limit": memory and f"'{int(memory * SHARE / 1000)}KB'",
-        }
-        for name, value in settings.items():
-            if value is not None:
-                self._run(f"SET {name} = {value}", "starting")
+        self._run("SET enable_progress_bar = false", "starting")
         self.connection.create_function(
             "kech_chance", chances, ["BIGINT"], "UBIGINT", type=PythonUDFType.ARROW, side_effects=True
         )
+
+    def _connect(self, settings: dict[str, Any], held: int) -> duckdb.DuckDBPyConnection:
+        try:
+            return duckdb.connect(":memory:", config=settings)
+        except duckdb.Error as failure:
+            let_go(self.folder, held)
+            raise refusal(failure, "starting", self.memory) from None
 
     def _shut(self) -> None:
         self._finalizer()
@@ -106,22 +117,22 @@ class DuckDBEngine(SqlEngine):
         """Read a stream of record batches; what is wrong with them is refused in the words of whoever makes them."""
         self._lock(None)
         fields = [batches.schema.field(i) for i in wanted]
-        for field in fields:
-            self._check_type(field, path)
         schema = pa.schema([field.with_name(f"c{i}") for i, field in zip(wanted, fields, strict=True)])
-        self.connection.register("incoming", schema.empty_table())
-        types = self._types("SELECT * FROM incoming")
-        self.connection.unregister("incoming")
+        types = self._types_in(schema)
+        if types is None:
+            field = next(field for field in fields if self._types_in(pa.schema([field])) is None)
+            reason = f"column {field.name!r} is of type {field.type}. Convert it to text, a number or a date."
+            raise BadColumns(path, reason)
         with readable(path):
-            self._number(pick(batches, schema), types)
+            self._number(pick(batches, schema), dict(zip(wanted, types, strict=True)))
         self._ready(nulls)
 
-    def _check_type(self, field: Any, path: object) -> None:
+    def _types_in(self, schema: Any) -> list[str] | None:
+        """The types of columns that come through Arrow; None where DuckDB does not know one."""
         try:
-            self.connection.from_arrow(pa.schema([field]).empty_table())
+            return list(map(str, self.connection.from_arrow(schema.empty_table()).types))
         except duckdb.Error:
-            reason = f"column {field.name!r} is of type {field.type}. Convert it to text, a number or a date."
-            raise BadColumns(path, reason) from None
+            return None
 
     def _lock(self, path: Path | None) -> None:
         """From here on the connection reaches nothing but this file and its own encrypted spill."""
@@ -132,13 +143,6 @@ class DuckDBEngine(SqlEngine):
             allowed = [str(link), str(path.resolve())]
             self._origin = path, path.stat()
         settings = {
-            "temp_directory": self.dialect.literal(str(self.folder / "spill")),
-            "force_mbedtls_unsafe": "true",  # without it DuckDB encrypts nothing unless it may download an extension
-            "temp_file_encryption": "true",
-            "autoinstall_known_extensions": "false",
-            "autoload_known_extensions": "false",
-            "allow_community_extensions": "false",
-            "python_enable_replacements": "false",
             "timezone": "'UTC'",  # moments with a zone read the same everywhere
             "allowed_paths": "[" + ", ".join(map(self.dialect.literal, allowed)) + "]",
             "enable_external_access": "false",
@@ -182,14 +186,15 @@ class DuckDBEngine(SqlEngine):
         self._numbered = {i: numbering.kind(i) for i in numbering.words}
         cells = ", ".join(f"k{i} UTINYINT" if i in self._numbered else f"c{i} {t}" for i, t in types.items())
         self._run(f"CREATE OR REPLACE TABLE source ({cells})", "reading the table")
-        for piece in numbering.number(self._batches(gathered(batches, self._piece), "reading the table")):
+        for piece in numbering.number(ahead(self._batches(gathered(batches, self._piece), "reading the table"))):
             for i in list(self._numbered):
                 self._widen(i, numbering)
-            self.connection.register("incoming", piece)
+            self._put("incoming", piece, "reading the table")
             self._run("INSERT INTO source BY NAME SELECT * FROM incoming", "reading the table")
-            self.connection.unregister("incoming")
         for i in self._numbered:
-            self._put(f"words{i}", numbering.listed(i), "reading the table")
+            self._put("incoming", numbering.listed(i), "reading the table")
+            self._create(f"words{i}", "SELECT * FROM incoming", "reading the table")
+        self.connection.unregister("incoming")
 
     def _widen(self, column: int, numbering: Numbering) -> None:
         """Make room for more words; or spell out what is held, where a column has too many."""
@@ -201,7 +206,7 @@ class DuckDBEngine(SqlEngine):
                 FROM source JOIN spelled ON spelled.k{column} = source.k{column} ORDER BY source.rowid""",
                 "reading the table",
             )
-            self._drop("spelled", "TABLE")
+            self.connection.unregister("spelled")
         elif self._numbered[column] != (wider := numbering.kind(column)):
             self._run(f"ALTER TABLE source ALTER k{column} TYPE {TYPES[wider.itemsize]}", "reading the table")
             self._numbered[column] = wider
@@ -265,14 +270,14 @@ class DuckDBEngine(SqlEngine):
             return super()._keys(column)
         return f"k{column}", f"(SELECT k{column} AS key, c{column} AS value FROM words{column})", False
 
-    def _listed(self, output: Output, for_csv: bool) -> Listed | None:
-        if output.source not in self._numbered:
-            return super()._listed(output, for_csv)
-        published = self._published(output, 0, for_csv)
-        words = self._get(
-            f"SELECT {published} AS x FROM words{output.source} AS kept ORDER BY k{output.source}", "publishing"
-        )
-        return list_values(words["x"].combine_chunks())
+    def _lists(self, outputs: Sequence[Output], for_csv: bool) -> dict[int, Listed]:
+        lists = super()._lists(outputs, for_csv)
+        for i, output in enumerate(outputs):
+            if output.source in self._numbered:
+                words = f"words{output.source} AS kept ORDER BY k{output.source}"
+                found = self._get(f"SELECT {self._published(output, i, for_csv)} AS x FROM {words}", "publishing")
+                lists[i] = list_values(found["x"].combine_chunks())
+        return lists
 
     def _define(self, name: str, query: str) -> None:
         self._run(f"CREATE VIEW {name} AS {query}", "leaving rows out")
@@ -281,9 +286,10 @@ class DuckDBEngine(SqlEngine):
         self._run(f"DROP {kind} IF EXISTS {name}", "tidying up")
 
     def _put(self, name: str, table: Any, doing: str) -> None:
-        self.connection.register("incoming", table)
-        self._run(f"CREATE TABLE {name} AS SELECT * FROM incoming", doing)
-        self.connection.unregister("incoming")
+        try:
+            self.connection.register(name, table)
+        except duckdb.Error as failure:
+            raise refusal(failure, doing, self.memory) from None
 
     def _get(self, query: str, doing: str) -> Any:
         try:
@@ -305,7 +311,10 @@ class DuckDBEngine(SqlEngine):
         except (duckdb.Error, pa.ArrowException, OSError) as failure:
             raise refusal(failure, doing, self.memory) from None
 
-    def _run(self, sql: str, doing: str) -> list[Any]:
+    def _rows(self, query: str, doing: str) -> list[tuple[Any, ...]]:
+        return self._run(query, doing)
+
+    def _run(self, sql: str, doing: str) -> list[tuple[Any, ...]]:
         try:
             return self.connection.execute(sql).fetchall()
         except duckdb.Error as failure:
@@ -373,5 +382,10 @@ def changed(path: Path, before: os.stat_result) -> bool:
 def shut(connection: duckdb.DuckDBPyConnection, folder: Path, held: int) -> None:
     """Forget all rows and remove the private folder."""
     connection.close()
+    let_go(folder, held)
+
+
+def let_go(folder: Path, held: int) -> None:
+    """Remove a private folder."""
     shutil.rmtree(folder, ignore_errors=True)
     os.close(held)

@@ -123,7 +123,7 @@ class PostgresEngine(SqlEngine):
 
     def load_table(self, address: Address, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
         """Number the rows of a table or view as they lie, and keep the wanted columns."""
-        schema = address.names[:-1] or (self._rows("SELECT current_schema()", ())[0][0],)
+        schema = address.names[:-1] or (self._look_up("SELECT current_schema()")[0][0],)
         self._table = ".".join(map(quote, (*schema, address.names[-1])))
         for i, held in zip(wanted, self._held([names[i] for i in wanted]), strict=True):
             self.kinds[i], self.types[i] = held
@@ -135,7 +135,9 @@ class PostgresEngine(SqlEngine):
             picked = ", ".join(map(quote, names))
             described = self.connection.execute(f"SELECT {picked} FROM {self._table} LIMIT 0").description
             oids = [column.type_code for column in described]
-            categories = dict(self._rows("SELECT oid::bigint, typcategory FROM pg_type WHERE oid = ANY(%s)", (oids,)))
+            categories = dict(
+                self._look_up("SELECT oid::bigint, typcategory FROM pg_type WHERE oid = ANY(%s)", (oids,))
+            )
         return [held_as(column, categories[column.type_code]) for column in described]
 
     def load_arrow(self, batches: Any, wanted: Sequence[int], nulls: Sequence[str], path: object) -> None:
@@ -190,6 +192,7 @@ class PostgresEngine(SqlEngine):
         self._run(f"DROP {kind} IF EXISTS pg_temp.{name} CASCADE", "tidying up")
 
     def _put(self, name: str, table: Any, doing: str) -> None:
+        self._drop(name, "TABLE")
         with refusals(doing):
             create_table(self.connection, "TEMP TABLE", name, table.schema, "labels")
             copy_in(self.connection, name, table.to_batches(), "labels")
@@ -212,7 +215,11 @@ class PostgresEngine(SqlEngine):
         with refusals(doing):
             self.connection.execute(sql)
 
-    def _rows(self, sql: str, values: Sequence[Any]) -> list[Any]:
+    def _rows(self, query: str, doing: str) -> list[tuple[Any, ...]]:
+        with refusals(doing):
+            return self._look_up(query)
+
+    def _look_up(self, sql: str, values: Sequence[Any] | None = None) -> list[Any]:
         return list(self.connection.execute(sql, values).fetchall())
 
 

@@ -85,9 +85,10 @@ class RememberingEngine:
         if not self._known:
             self._rows()
 
-    def describe(self, column: int) -> ColumnFacts:
+    def describe(self, column: int, beside: Sequence[int] = ()) -> ColumnFacts:
         """Facts about one column."""
-        return self._answer(["describe", column], lambda: self._rows().describe(column), facts_table, read_facts)
+        question = ["describe", column]
+        return self._answer(question, lambda: self._rows().describe(column, beside), facts_table, read_facts)
 
     def count_values(self, column: int, kind: str) -> tuple[Any, NDArray[np.int64]]:
         """Distinct values read as `kind`, and their rows."""

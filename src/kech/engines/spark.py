@@ -98,7 +98,7 @@ class SparkEngine(SqlEngine):
         self._given: Any = None  # the source, to be read again
 
     def _shut(self) -> None:
-        for name in ("kept", *self._made):
+        for name in ("kept", "mapping", "gone", *self._made):
             self._drop(name, "TABLE")
         self._given = None
 
@@ -186,8 +186,8 @@ class SparkEngine(SqlEngine):
     def _load_shares(self, shares: Mapping[str, NDArray[np.int64]], outputs: Sequence[Output]) -> None:
         labels = {f"l{j}": pa.array(o.labels, pa.string()) for j, o in enumerate(outputs) if o.source is None}
         classes = len(next(iter(labels.values())))
-        self._put_named("shares", pa.table(dict(shares)), "loading labels")
-        self._put_named("labels", pa.table({"class": np.arange(classes), **labels}), "loading labels")
+        self._put(self._new("shares"), pa.table(dict(shares)), "loading labels")
+        self._put(self._new("labels"), pa.table({"class": np.arange(classes), **labels}), "loading labels")
         self._make(
             "parts",
             f"""SELECT shares.p, count(*) > 1 OR max(last) < max(n) AS split FROM {self._named("shares")} AS shares
@@ -224,6 +224,10 @@ class SparkEngine(SqlEngine):
     def _get(self, query: str, doing: str) -> Any:
         with refusals(doing):
             return self.session.sql(query).toArrow()
+
+    def _rows(self, query: str, doing: str) -> list[tuple[Any, ...]]:
+        with refusals(doing):
+            return [tuple(row) for row in self.session.sql(query).collect()]
 
     def _stream(self, query: str) -> Any:
         with refusals("publishing"):

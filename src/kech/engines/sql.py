@@ -5,11 +5,11 @@ In: a table `kept` of rows, numbered by r from 0, with columns c0, c1, ...  Out:
 
 import weakref
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pyarrow as pa
@@ -34,6 +34,7 @@ from kech.errors import ResourceError, TooManyPoints
 
 LONGEST_FLOAT = 24  # no double needs more characters to be written exactly
 MOSTLY = 0.9  # a column of text with this share of such numbers or dates is one of them
+TOGETHER = 16  # columns that are described by one query
 FLOATS = ("float", "double", "real")  # how the names of their types begin
 
 
@@ -57,6 +58,8 @@ class SqlEngine(ABC):
         self._counted: set[int] = set()
         self._facts: dict[int, ColumnFacts] = {}
         self._grouped: Sequence[Mapping1D] = ()
+        self._weights = np.zeros(0, np.int64)  # rows of the points of these
+        self._loaded: Sequence[Mapping1D] = ()  # whose codes lie in the engine
 
     # -- what an engine must know by itself ------------------------------------------------------------
 
@@ -86,11 +89,15 @@ class SqlEngine(ABC):
 
     @abstractmethod
     def _put(self, name: str, table: Any, doing: str) -> None:
-        """Keep an Arrow table under a name."""
+        """An Arrow table under a name, for the next query, in place of the one before."""
 
     @abstractmethod
     def _get(self, query: str, doing: str) -> Any:
         """The rows of a query as an Arrow table."""
+
+    @abstractmethod
+    def _rows(self, query: str, doing: str) -> list[tuple[Any, ...]]:
+        """The few rows of a query."""
 
     @abstractmethod
     def _stream(self, query: str) -> Any:
@@ -117,46 +124,52 @@ class SqlEngine(ABC):
         cell, sql = f"c{column}", self.dialect
         text = f"trim({sql.text(cell, self.types[column])})"
         counted = f"count(*) FILTER (WHERE {sql.matches(text, f'({foreign})|({own})')})"
-        query = f"SELECT {counted} AS fitting, count({cell}) AS present FROM {self._as_read([column])} AS kept"
-        found = self._get(query, "reading the table")
-        if found["fitting"][0].as_py() >= MOSTLY * found["present"][0].as_py() > 0:
+        query = f"SELECT {counted}, count({cell}) FROM {self._as_read([column])} AS kept"
+        ((fitting, present),) = self._rows(query, "reading the table")
+        if fitting >= MOSTLY * present > 0:
             self._overwrite(column, turned(text), sql.matches(text, foreign))
 
     # -- the verbs ---------------------------------------------------------------------------------------
 
-    def describe(self, column: int) -> ColumnFacts:
-        """Facts about one column, from its distinct values; they are looked up once."""
+    def describe(self, column: int, beside: Sequence[int] = ()) -> ColumnFacts:
+        """Facts about one column, from its distinct values; they are looked up once, a few columns together."""
         if column not in self._facts:
-            self._facts[column] = self._describe(column)
+            unknown = [i for i in dict.fromkeys((column, *beside)) if i not in self._facts]
+            self._facts |= self._describe(unknown[:TOGETHER])
         return self._facts[column]
 
-    def _describe(self, column: int) -> ColumnFacts:
-        self._count(column)
-        kind, sql = self._type(column), self.dialect
-        text = f"trim({sql.text('value', self.types[column])})"
-        finite, odd, padded, date, longest = "false", "false", "false", "false", "0"
-        if self._is_float(column):
-            finite, odd = sql.finite("value"), f"NOT {sql.finite('value')}"
-        elif kind in ("text", "number"):
-            number = self._reads(column, "number")
-            finite = f"({sql.matches(text, NUMBER)} AND {sql.finite(number)})"
-            odd = f"({sql.matches(text, NOT_FINITE)} OR NOT {sql.finite(number)})"
-            padded = sql.matches(text, ZERO_PADDED)
-            longest = f"coalesce(max(length({text})) FILTER (WHERE {sql.matches(text, WHOLE)}), 0)"
-        if kind in ("text", "date"):
-            date = f"{self._reads(column, 'date')} IS NOT NULL"
-        found = self._get(
-            f"""SELECT {rows_where("true")} AS a, {rows_where("value IS NULL")} AS b, count(value) AS c,
-                {rows_where(finite)} AS d,
-                min(first) FILTER (WHERE value IS NOT NULL AND NOT coalesce({finite}, false)) AS e,
-                min(first) FILTER (WHERE {odd}) AS f, {rows_where(padded)} AS g, {rows_where(date)} AS h,
-                min(first) FILTER (WHERE value IS NOT NULL AND NOT {date}) AS i,
-                {longest} AS j
-            FROM {self._named(f"v{column}")}""",
+    def _describe(self, columns: Sequence[int]) -> dict[int, ColumnFacts]:
+        """Values that are alike in all that facts tell of are counted together; each pattern is tried once."""
+        for column in columns:
+            self._count(column)
+        sql = self.dialect
+        number, date = (f"CASE WHEN {sql.matches('written', pattern)} THEN written END" for pattern in (NUMBER, DATE))
+        each = {
+            "number": f"coalesce(number, {sql.number(number)})",
+            "dated": f"dated OR {sql.moment(date)} IS NOT NULL",
+            "odd": sql.matches("written", NOT_FINITE),
+            "padded": sql.matches("written", ZERO_PADDED),
+            "digits": f"CASE WHEN {sql.matches('written', WHOLE)} THEN length(written) END",
+        }
+        finite = sql.finite("number")
+        alike = f"i, missing, coalesce({finite}, false), coalesce(odd OR NOT {finite}, false), padded, dated"
+        found = self._rows(
+            f"""SELECT {alike}, CAST(sum(n) AS BIGINT), count(*), min(first), max(digits)
+            FROM (SELECT i, n, first, missing, {", ".join(f"{cell} AS {name}" for name, cell in each.items())}
+            FROM ({" UNION ALL ".join(map(self._written, columns))}) AS cells) AS told GROUP BY {alike}""",
             "describing columns",
         )
-        (row,) = zip(*(found[name].to_pylist() for name in found.column_names), strict=True)
-        return ColumnFacts(kind, *(None if x is None else int(x) for x in row))  # type: ignore[arg-type]
+        return {i: facts_of(self._type(i), [Alike(*told) for at, *told in found if at == i]) for i in columns}
+
+    def _written(self, column: int) -> str:
+        """The query for the distinct values of a column as text, and what is known of them by their type alone."""
+        kind, type, sql = self._type(column), self.types[column], self.dialect
+        is_float = self._is_float(column)
+        number = "value" if is_float else self._reads(column, "number") if kind == "number" else "NULL"
+        dated = f"{self._reads(column, 'date')} IS NOT NULL" if kind == "date" else "false"
+        text = sql.text("value" if kind in ("text", "number") and not is_float else "NULL", type)
+        return f"""SELECT {column} AS i, n, first, value IS NULL AS missing, trim({text}) AS written,
+            CAST({number} AS {sql.float_type}) AS number, {dated} AS dated FROM {self._named(f"v{column}")}"""
 
     def count_values(self, column: int, kind: str) -> tuple[Any, NDArray[np.int64]]:
         """Distinct values of a column read as `kind`, and their rows."""
@@ -191,15 +204,16 @@ class SqlEngine(ABC):
             "grouping rows",
         )
         self._grouped = mappings
-        self._check_points(most)
+        if most is not None and self.describe(mappings[0].column).rows > most:
+            self._check_points(most)
         found = self._get(f"SELECT {keys}, n FROM {self._named('points')} ORDER BY p", "grouping rows")
-        return packing.unpack(found), as_array(found, "n", np.int64)
+        self._weights = as_array(found, "n", np.int64)
+        return packing.unpack(found), self._weights
 
-    def _check_points(self, most: int | None) -> None:
-        if most is not None:
-            found = self._get(f"SELECT count(*) AS n FROM {self._named('points')}", "grouping rows")["n"][0].as_py()
-            if found > most:
-                raise TooManyPoints(found, most)
+    def _check_points(self, most: int) -> None:
+        ((found,),) = self._rows(f"SELECT count(*) FROM {self._named('points')}", "grouping rows")
+        if found > most:
+            raise TooManyPoints(found, most)
 
     def code_rows(self, mappings: Sequence[Mapping1D], every: int = 1) -> NDArray[np.int32]:
         """Codes of every row, or of each n-th, in the order of the table."""
@@ -213,13 +227,13 @@ class SqlEngine(ABC):
         whole._rests += 1
         rest = copy(self)
         rest.prefix, rest._whole, rest._made = f"rest{whole._rests}_", whole, {}
-        rest._counted, rest._facts, rest._grouped = set(), {}, ()
+        rest._counted, rest._facts, rest._grouped, rest._loaded = set(), {}, (), ()
         weakref.finalize(rest, self._garbage.update, rest._made)  # only names: another query may be under way
-        rest._put_named("gone", pa.table({"p": points}), "leaving rows out")
+        rest._put("gone", pa.table({"p": points}), "leaving rows out")
         rest._make(
             "left_out",
             f"""SELECT coded.r FROM ({self._coded_rows(mappings)}) AS coded
-            JOIN {self._named("points")} AS points ON {same} JOIN {rest._named("gone")} AS gone ON gone.p = points.p""",
+            JOIN {self._named("points")} AS points ON {same} JOIN gone ON gone.p = points.p""",
             "leaving rows out",
         )
         rest._define(
@@ -243,7 +257,7 @@ class SqlEngine(ABC):
         of a point that several share, or of which some rows are suppressed, by a draw of its own for each row.
         """
         same = self._grouped_rows(mappings)
-        lists = {i: found for i, o in enumerate(outputs) if (found := self._listed(o, for_csv)) is not None}
+        lists = self._lists(outputs, for_csv)
         cells = {
             f"o{i}": f"kept.{self._keys(o.source)[0]}" if i in lists else self._published(o, i, for_csv)
             for i, o in enumerate(outputs)
@@ -251,7 +265,6 @@ class SqlEngine(ABC):
         }
         also = "".join(f", {cell} AS {name}" for name, cell in cells.items())
         columns = [o.source for i, o in enumerate(outputs) if o.source is not None and i not in lists]
-        weights = self._get(f"SELECT n FROM {self._named('points')} ORDER BY p", "publishing")
         told = ", ".join(f"{cell} AS {self.dialect.quote(outputs[int(cell[1:])].name)}" for cell in cells)
         stream = self._stream(
             f"""SELECT CAST(points.p AS INTEGER) AS p{told and ", " + told}
@@ -259,7 +272,7 @@ class SqlEngine(ABC):
             ORDER BY {self.dialect.secret("coded.r")}"""
         )  # refusals on the way name columns of the table
         named = renamed(stream, ["p", *cells])
-        return dealt(named, Dealer(shares, as_array(weights, "n", np.int64)), outputs, lists, self._piece)
+        return dealt(named, Dealer(shares, self._weights), outputs, lists, self._piece)
 
     def _hashed(self, cells: Mapping[str, tuple[str, str, str]], source: str) -> tuple[int, ...]:
         """Rows, and twice the sum of a hash of each row; for each column its cell, its type and what it holds.
@@ -269,12 +282,12 @@ class SqlEngine(ABC):
         sql = self.dialect
         joined = ", ".join(self._compared(*cells[name]) for name in sorted(cells))
         low, high = sql.digests("cells")
-        found = self._get(
-            f"""SELECT count(*) AS n, {sql.text(f"sum({low})", "")} AS low, {sql.text(f"sum({high})", "")} AS high
+        (found,) = self._rows(
+            f"""SELECT count(*), {sql.text(f"sum({low})", "")}, {sql.text(f"sum({high})", "")}
             FROM (SELECT concat_ws(chr(31), {joined}) AS cells FROM {source}) AS rows_of_text""",
             "comparing tables",
         )
-        return tuple(int(found[name][0].as_py() or 0) for name in ("n", "low", "high"))
+        return tuple(int(figure or 0) for figure in found)
 
     def _compared(self, cell: str, type: str, kind: str) -> str:
         """A cell of any type as text that is the same for all types it could have."""
@@ -293,15 +306,13 @@ class SqlEngine(ABC):
     def _make(self, name: str, query: str, doing: str) -> None:
         self._create(self._new(name), query, doing)
 
-    def _put_named(self, name: str, table: Any, doing: str) -> None:
-        self._put(self._new(name), table, doing)
-
     def _new(self, name: str, kind: str = "TABLE") -> str:
         """A name of this engine, free to be used; what gone engines left is dropped on the way."""
         while self._garbage:
             self._drop(*self._garbage.popitem())  # the last made first
         named = self._named(name)
-        self._drop(named, kind)
+        if named in self._made:
+            self._drop(named, kind)
         self._made[named] = kind
         return named
 
@@ -314,7 +325,12 @@ class SqlEngine(ABC):
     def _coded_rows(self, mappings: Sequence[Mapping1D], also: str = "", columns: Sequence[int] = ()) -> str:
         """The query for coded rows, and what else is wanted of `kept`: of these columns, as they were read."""
         packing = Packing(mappings)
-        loaded = [self._load(m, stride) for m, stride in zip(mappings, packing.strides, strict=True)]
+        if self._loaded is not mappings:
+            self._loaded = ()
+            for mapping, stride in zip(mappings, packing.strides, strict=True):
+                self._load(mapping, stride)
+            self._loaded = mappings
+        loaded = [self._found(m, stride) for m, stride in zip(mappings, packing.strides, strict=True)]
         sums = [" + ".join(loaded[j][0] for j in held) for held in packing.keys]
         keys = ", ".join(f"{added} AS {name}" for name, added in zip(packing.names, sums, strict=True))
         joins = " ".join(join for _, join in loaded)
@@ -356,33 +372,41 @@ class SqlEngine(ABC):
         missing = self.describe(column).nulls > 0
         return f"c{column}", f"(SELECT value AS key, value FROM {self._named(f'v{column}')})", missing
 
-    def _load(self, mapping: Mapping1D, stride: int) -> tuple[str, str]:
-        """A table with the part of each value in the number of a row; that part, and the join that finds it."""
+    def _load(self, mapping: Mapping1D, stride: int) -> None:
+        """A table with the part of each value in the number of a row."""
         column, kind = mapping.column, pa.string() if mapping.kind == "text" else pa.float64()
-        name, key_table, missing = self._keys(column)
+        _, key_table, _ = self._keys(column)
         loaded = {"x": pa.array(mapping.values, kind), "part": pa.array(mapping.codes.astype(np.int64) * stride)}
-        self._put_named("mapping", pa.table(loaded), "loading codes")
+        self._put("mapping", pa.table(loaded), "loading codes")
         self._make(
             f"m{column}",
             f"""SELECT key, coalesce(part, {mapping.null * stride}) AS part
             FROM (SELECT key, {self._reads(column, mapping.kind)} AS x FROM {key_table} AS keyed) AS read
-            LEFT JOIN {self._named("mapping")} AS mapping ON mapping.x = read.x""",
+            LEFT JOIN mapping ON mapping.x = read.x""",
             "loading codes",
         )
+
+    def _found(self, mapping: Mapping1D, stride: int) -> tuple[str, str]:
+        """The part of a value in the number of a row, and the join that finds it."""
+        column = mapping.column
+        name, _, missing = self._keys(column)
         join = f"JOIN {self._named(f'm{column}')} AS m{column} ON m{column}.key = kept.{name}"
         if missing:
             return f"coalesce(m{column}.part, {mapping.null * stride})", f"LEFT {join}"
         return f"m{column}.part", join
 
-    def _listed(self, output: Output, for_csv: bool) -> Listed | None:
-        """The labels of the classes as they are published, each looked at once; None for cells of the table."""
-        if output.source is not None:
-            return None
-        labels = list_values(pa.array(output.labels, pa.string()))
-        self._put_named("labels", pa.table({"i": np.arange(len(labels.values)), "l0": labels.values}), "loading labels")
-        query = f"SELECT {self._published(output, 0, for_csv)} AS x FROM {self._named('labels')} ORDER BY i"
-        written = self._get(query, "loading labels")["x"].cast(pa.string()).combine_chunks()
-        return replace(labels, values=written, labels=True)
+    def _lists(self, outputs: Sequence[Output], for_csv: bool) -> dict[int, Listed]:
+        """For outputs that are no cells of the table, the labels of the classes as they are published, each once."""
+        lists = {i: list_values(pa.array(o.labels, pa.string())) for i, o in enumerate(outputs) if o.source is None}
+        if for_csv and lists:
+            texts = pa.chunked_array([found.values for found in lists.values()])
+            self._put("labels", pa.table({"i": np.arange(len(texts)), "l": texts}), "loading labels")
+            query = f"SELECT {self.dialect.harmless('l')} AS x FROM labels ORDER BY i"
+            written, start = self._get(query, "loading labels")["x"].cast(pa.string()), 0
+            for i, found in lists.items():
+                lists[i] = replace(found, values=written.slice(start, len(found.values)).combine_chunks())
+                start += len(found.values)
+        return {i: replace(found, labels=True) for i, found in lists.items()}
 
     def _published(self, output: Output, position: int, for_csv: bool) -> str:
         """Labels and text, defused for CSV; numbers and dates; anything else as text."""
@@ -401,12 +425,11 @@ class SqlEngine(ABC):
         """Text that reads as numbers or dates throughout, and loses nothing by it, becomes what it reads as."""
         facts, sql = self.describe(column), self.dialect
         text = f"trim({sql.text('value', self.types[column])})"
-        found = self._get(
-            f"""SELECT min(CASE WHEN {sql.matches(text, WHOLE)} THEN 1 ELSE 0 END) AS whole,
-            max(length({text})) AS longest FROM {self._named(f"v{column}")} WHERE value IS NOT NULL""",
+        ((whole, longest),) = self._rows(
+            f"""SELECT min(CASE WHEN {sql.matches(text, WHOLE)} THEN 1 ELSE 0 END),
+            coalesce(max(length({text})), 0) FROM {self._named(f"v{column}")} WHERE value IS NOT NULL""",
             "publishing",
         )
-        whole, longest = found["whole"][0].as_py(), found["longest"][0].as_py() or 0
         present = facts.rows - facts.nulls
         exact = not facts.zero_padded and facts.longest <= 15 and longest <= LONGEST_FLOAT
         trimmed = f"trim({cell})"
@@ -417,9 +440,40 @@ class SqlEngine(ABC):
         return cell
 
 
-def rows_where(condition: str) -> str:
-    """The rows of all values for which something holds."""
-    return f"CAST(coalesce(sum(n) FILTER (WHERE {condition}), 0) AS BIGINT)"
+class Alike(NamedTuple):
+    """Distinct values of a column of which the same is true."""
+
+    missing: bool
+    finite: bool
+    odd: bool  # NaN or an infinity
+    padded: bool | None
+    dated: bool
+    rows: int
+    held: int  # how many values
+    first: int  # row of one of them
+    digits: int | None  # of the longest that is a whole number
+
+
+def facts_of(kind: str, told: Sequence[Alike]) -> ColumnFacts:
+    """Facts about a column from all its values."""
+
+    def first(of: Iterable[Alike]) -> int | None:
+        return min((one.first for one in of), default=None)
+
+    present = [one for one in told if not one.missing]
+    return ColumnFacts(
+        kind,
+        rows=sum(one.rows for one in told),
+        nulls=sum(one.rows for one in told if one.missing),
+        distinct=sum(one.held for one in present),
+        numbers=sum(one.rows for one in told if one.finite),
+        first_other=first(one for one in present if not one.finite),
+        not_finite=first(one for one in told if one.odd),
+        zero_padded=sum(one.rows for one in told if one.padded),
+        dates=sum(one.rows for one in told if one.dated),
+        first_not_date=first(one for one in present if not one.dated),
+        longest=max((one.digits or 0 for one in told), default=0),
+    )
 
 
 def as_array(found: Any, name: str, kind: Any) -> NDArray[Any]:

@@ -65,6 +65,13 @@ def find_hierarchies(where: FilePath | Mapping[str, Source], columns: Iterable[s
     return {column: _only_file(files, column) for column, files in found.items()}
 
 
+def find_hierarchy(own: Any, where: Any, column: str, columns: Iterable[str]) -> Any:
+    """The hierarchy source of one column: its own, or the one among those of the table; None where it has none."""
+    if own is not None or where is None:
+        return own
+    return find_hierarchies(where, columns).get(column)
+
+
 def _hierarchy_files(folder: Path) -> list[Path]:
     if not folder.exists():
         raise NoSuchFile(folder)

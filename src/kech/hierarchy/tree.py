@@ -4,7 +4,7 @@ Leaves stand in depth-first order, so that any set of values is a range of codes
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import ne
@@ -36,7 +36,7 @@ class GeneralizationTree:
     source: str = field(default="given tree", compare=False)
     padded: int = field(default=0, compare=False)  # leaves that were less deep than others
 
-    @property
+    @cached_property
     def leaves(self) -> tuple[str, ...]:
         """Values, by code."""
         return tuple(path[0] for path in self.paths)
@@ -96,7 +96,8 @@ class GeneralizationTree:
             raise BadTarget(target, "a hierarchy is written as .csv.")
         if not target.parent.is_dir():
             raise BadTarget(target, "its folder does not exist; create it first.")
-        write_text(target, "".join(";".join(map(_quoted, labels)) + "\n" for labels in self.paths))
+        lines = "".join(";".join(map(_quoted, labels)) + "\n" for labels in self.paths)
+        write_text(target, lines, private=True)  # its leaves are values of the table
 
     def _meeting_level(self, lo: int, hi: int) -> int:
         pairs = zip(self.paths[lo], self.paths[hi], strict=True)
@@ -154,21 +155,27 @@ def star_tree(values: Iterable[str]) -> GeneralizationTree:
 def looks_like_codes(values: Sequence[str]) -> bool:
     """Whether these are codes such as ZIP, whose prefixes mean something.
 
-    20 distinct values or more, of one or two lengths from 3 on, nearly all letters and digits, a digit in
-    each; and half of the shorter length is a prefix that, on average, two values or more share.
+    20 distinct values or more, written as codes; and half of the shorter length is a prefix that, on average, two
+    values or more share.
     """
     codes = set(values)
+    return len(codes) >= 20 and written_as_codes(codes) and 2 * len(half_prefixes(codes)) <= len(codes)
+
+
+def written_as_codes(codes: Collection[str]) -> bool:
+    """One or two lengths from 3 on, nearly all letters and digits, a digit in each."""
     lengths = {len(code) for code in codes}
-    if len(codes) < 20 or len(lengths) > 2 or min(lengths) < 3:
+    if not lengths or len(lengths) > 2 or min(lengths) < 3:
         return False
-    prefixes = {code[: min(lengths) // 2] for code in codes}
-    return 2 * len(prefixes) <= len(codes) and _mostly_alphanumeric(codes)
-
-
-def _mostly_alphanumeric(codes: set[str]) -> bool:
     characters = "".join(codes)
     plain = sum(map(str.isalnum, characters))
     return plain >= 0.8 * len(characters) and all(any(map(str.isdigit, code)) for code in codes)
+
+
+def half_prefixes(codes: Collection[str]) -> set[str]:
+    """The different beginnings of codes, half as long as the shortest."""
+    half = min(map(len, codes)) // 2
+    return {code[:half] for code in codes}
 
 
 def _quoted(label: str) -> str:

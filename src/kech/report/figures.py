@@ -16,7 +16,7 @@ from kech.certificate.widths import width_reader
 from kech.errors import BadCertificate, BadOption
 from kech.labels import DAY, EVERYTHING, domain, format_place, interval, is_line, range_ends, set_members, within
 from kech.plan import Plan, read_plan
-from kech.published import Published, read_published
+from kech.published import Published, find_pointers, read_published
 from kech.report.shape import build_released_barcode
 from kech.risk import assess, check_thresholds
 
@@ -51,6 +51,7 @@ def gather(
         "columns": [describe_column(release, name, document["claims"]) for name in release.quasi_identifiers],
         "sensitive": {name: document.get("values", {}).get(name, {}).get("kind", "text") for name in release.sensitive},
         "kept": document["kept"],
+        "identifying": find_pointers(path, document),
         "risk": assess(release, taus).to_json(),
         "barcode": build_released_barcode(release).to_json(),
         "plan": None if given is None else describe_plan(given),

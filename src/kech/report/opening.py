@@ -61,6 +61,10 @@ NOTICES = {
     "are any: who holds several of them may narrow a class down.",
     "no_ledger": "Nobody looked whether the same table was released before.",
 }
+POINTING = (
+    "Who knows such a value of a person finds the row, whatever k is. A release without these columns, or with them as "
+    "quasi-identifiers, would not give it away."
+)
 ASKED = {"l": ("l", "distinct"), "entropy_l": ("l", "entropy"), "recursive_c": ("c", "recursive")}
 
 
@@ -144,6 +148,11 @@ def done(found: Mapping[str, Any]) -> Markup:
     ]
     shown = table("Quasi-identifiers", ("column", "kind", "edges", "average width>"), rows, class_="stack")
     notices = [tag("p", text, class_="warn") for key, text in NOTICES.items() if parameters.get(key)]
+    if found["identifying"]:
+        told_of = join(
+            "Published as they are, with a value of its own in nearly every row: ", names(found["identifying"])
+        )
+        notices.append(tag("p", told_of, f". {POINTING}", class_="warn"))
     return section("What was done", paragraphs(*told), *notices, shown, key="done")
 
 

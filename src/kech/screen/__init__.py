@@ -7,7 +7,7 @@ import sys
 import threading
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
@@ -27,6 +27,7 @@ MANY_KS = 24  # beyond, landmarks are shown
 FEW_ROWS = 8  # of a spectrum, of which more figures are shown
 SIGNS = {"k": ">=", "l": ">=", "c": "<", "t": "<=", "alpha": "<="}  # how goals bound what is found
 MISSING_IS_A_VALUE = "l counts a missing value as a value."
+NEARLY_ALL = 0.9  # of the rows: then a value points at its row
 PATIENCE = 1.0  # seconds before a progress bar appears
 
 
@@ -268,8 +269,8 @@ def nearness(row: dict[str, Any]) -> str:
     return "eps proven" if eps <= bound + 1e-9 else f"eps >= {bound:.4f}"
 
 
-def released(found: dict[str, Any]) -> None:
-    """What was written, in plain words."""
+def released(found: dict[str, Any], *, unmoved: Sequence[str] = ()) -> None:
+    """What was written, in plain words; `unmoved` are columns whose ends are not moved by chance."""
     out().print(escape(f"Wrote {found['file']} and {found['certificate']}"))
     if "verified" in found:
         out().print(escape(f"Wrote {found['report']} and {found['plan']}; the file was verified."))
@@ -277,6 +278,7 @@ def released(found: dict[str, Any]) -> None:
         out().print(escape(f"PRIVATE: {file} holds values of the table; the plan needs it, do not publish it."))
     claims(found)
     kept_goals("In", found["goals"], found["measured"]["l"])
+    hard_goals(found)
     if "l" in found["goals"]:
         out().print(MISSING_IS_A_VALUE)
     if found["coarse"]:
@@ -287,20 +289,28 @@ def released(found: dict[str, Any]) -> None:
         out().print(escape(f"PRIVATE: {found['mapping']} undoes this release. Keep it as you keep the original."))
     if found["dropped"]:
         out().print(escape(f"Not published: {', '.join(found['dropped'])}"))
+    for said in doubts(found, unmoved):
+        out().print(escape(f"Warning: {said}"))
+
+
+def doubts(found: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]:
+    """What its maker should look at before a release goes out."""
     if found["identifying"]:
         names = ", ".join(found["identifying"])
-        out().print(escape(f"Warning: {names}: kept as they are, and nearly every row has a value of its own."))
+        remedy = "leave them out of --keep and --sensitive, or name them with --qi"
+        yield f"{names}: published as they are, and nearly every row has a value of its own: {remedy}."
     if found["unhidden_edges"]:
-        out().print(
-            escape(f"Warning: edges of {', '.join(found['unhidden_edges'])} need not hide among k rows (--grid).")
-        )
+        yield f"edges of {', '.join(found['unhidden_edges'])} need not hide among k rows (--grid)."
+    if unmoved:
+        yield f"ends of {', '.join(unmoved)} are not moved by chance, so many are somebody's value (--grid tight)."
 
 
 def claims(found: dict[str, Any]) -> None:
     """k, classes and loss in a sentence."""
     out().print(
-        f"Every row hides among at least {found['k']}: {found['rows']:,} rows in {found['classes']:,} classes, "
-        f"loss {found['loss']:.4f}, suppressed {found.get('suppressed', 0)}."
+        f"Every row hides among at least {found['k']:,}: {found['rows']:,} rows in {found['classes']:,} "
+        f"{'class' if found['classes'] == 1 else 'classes'}, "
+        f"loss {found['loss']:.4f}, suppressed {counted(found.get('suppressed', 0))}."
     )
     if isinstance(found.get("suppressed"), str):
         out().print("So few rows are left out that their number is hidden; the loss is that of the published rows.")
@@ -310,6 +320,11 @@ def claims(found: dict[str, Any]) -> None:
         out().print("All rows are one class: the quasi-identifiers tell nothing any more.")
 
 
+def counted(rows: int | str) -> str:
+    """A number of rows, or words where it is hidden."""
+    return rows if isinstance(rows, str) else f"{rows:,}"
+
+
 def kept_goals(head: str, goals: dict[str, Any], sensitive: Iterable[str]) -> None:
     """The goals that hold in what was written."""
     kinds = {"l": f" ({goals.get('l_kind')})", "t": f" ({goals.get('t_kind')})"}
@@ -317,6 +332,21 @@ def kept_goals(head: str, goals: dict[str, Any], sensitive: Iterable[str]) -> No
     if said:
         names = f" for {', '.join(sensitive)}" if goals.keys() - {"k"} else ""
         out().print(escape(f"{head} every class {', '.join(said)}{names}."))
+
+
+def hard_goals(found: dict[str, Any]) -> None:
+    """Why goals left but one class, by the columns of which nearly every row has a value of its own."""
+    if found["classes"] > 1 or not found["goals"]:
+        return
+    diversity, rows = found["measured"]["l"], found["rows"]
+    names = ", ".join(column for column, values in diversity.items() if values > NEARLY_ALL * rows)
+    if names:
+        reason = f"nearly every row has a value of its own in {names}, so no smaller class is like all rows"
+        out().print(
+            escape(f"The goals leave one class: {reason}. Ask --t-kind ordered, or publish {names} in fewer values.")
+        )
+    else:
+        out().print("The goals leave one class: ask for less, or name fewer sensitive columns.")
 
 
 def homogeneous(diversity: dict[str, int]) -> None:
@@ -348,6 +378,9 @@ def verified(found: dict[str, Any]) -> None:
     if found["l"]:
         out().print(MISSING_IS_A_VALUE)
     homogeneous(found.get("l") or {})
+    if found["passed_over"]:
+        words = f"{found['passed_over']} was not looked at, since columns were named with --qi: leave --qi away"
+        out().print(escape(f"Warning: {words} to check it."))
 
 
 def models(found: dict[str, Any]) -> None:

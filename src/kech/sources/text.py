@@ -79,7 +79,8 @@ def check_utf8(path: Path) -> bool:
         for chunk in chain(iter(lambda: file.read(CHUNK), b""), [b""]):
             fault, reason = chunk.find(b"\0"), "it contains a NUL byte. Is this a text file?"
             try:
-                decoder.decode(chunk, final=not chunk)
+                if decoder.getstate()[0] or not chunk.isascii():
+                    decoder.decode(chunk, final=not chunk)
             except UnicodeDecodeError as found:
                 fault, reason = found.start, "it is not UTF-8."
             if fault >= 0:
@@ -101,8 +102,8 @@ class LineEnds:
     def count(self, last: bytes, chunk: bytes) -> None:
         """Add the ends in a chunk; `last` is the byte before it."""
         self.lf += chunk.count(b"\n")
-        self.cr += chunk.count(b"\r")
-        self.both += chunk.count(b"\r\n") + (last == b"\r" and chunk.startswith(b"\n"))
+        self.cr += (returns := chunk.count(b"\r"))
+        self.both += (chunk.count(b"\r\n") if returns else 0) + (last == b"\r" and chunk.startswith(b"\n"))
 
     @property
     def lines(self) -> int:

@@ -8,8 +8,6 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any
 
-import msgspec
-
 import kech
 from kech.plan import Plan
 from kech.studio.options import (
@@ -60,7 +58,7 @@ class Sitting:
 
     def release(self, **others: Any) -> kech.Release:
         """The release as it is planned, with other goals where they are named."""
-        goals = msgspec.structs.asdict(self.plan.release) | others
+        goals = self.plan.release.wishes() | others
         return self.keep(f"release {goals}", lambda: kech.make_release(self.table, **goals))  # type: ignore[no-any-return]
 
     def is_for(self, path: str, plan: Plan) -> bool:
@@ -103,9 +101,8 @@ def hierarchy(sitting: Sitting, asked: HierarchyOptions) -> dict[str, Any]:
 
 def spectrum(sitting: Sitting, asked: SpectrumOptions) -> dict[str, Any]:
     """`kech spectrum`."""
-    goals = msgspec.structs.asdict(sitting.plan.release)
+    goals = sitting.plan.release.spectrum_wishes()
     goals |= {"k": asked.k, "cut": asked.cut or goals["cut"], "effort": asked.effort or goals["effort"]}
-    del goals["eps"], goals["labels"]
     if asked.cut == ["regime"]:  # it publishes every row, whatever the plan lets the others leave out
         goals["suppress"] = 0.0
     return kech.compute_spectrum(sitting.table, **goals).to_json() | {"plot": None, "effort": goals["effort"]}
