@@ -183,7 +183,8 @@ static void begin_pricing(Pricer* place, const Codes& codes, const In<std::int64
     check_k(k, check_points(look(codes), look(weights), widths));
     auto levels = read_levels(tables, widths);
     auto points = codes.shape(0);
-    new (place) Pricer(CellFinder(codes.data(), weights.data(), points, levels).run(k), {weights.data(), weights.data() + points}, k);
+    auto cells = CellFinder(codes.data(), weights.data(), points, levels).run(k);
+    new (place) Pricer(std::move(cells), {weights.data(), weights.data() + points}, k);
 }
 
 static nb::tuple leave_out(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,

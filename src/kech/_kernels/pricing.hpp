@@ -1,10 +1,10 @@
 // Pricing: a price for each row; where no class of k rows is cheaper than its rows' prices, they add up to a bound.
 //
-// A class of rows under trees is published as the lattice cell around it.  For any prices v, the rows of all classes pay
-//     sum of widths = sum of v + sum over classes of (width - v of each row) >= sum of v - sum over cells of excess(cell)
-// where excess(cell) is what k or more of the cell's rows are priced above its width, at most and if at all.  The right
-// side is a lower bound for whatever v; prices climb along its slope.  From prices that are widths of the narrowest
-// cells with k rows, it begins as the bound of the nearest rows.
+// A class of rows under trees is published as the lattice cell around it.  For any prices v all rows together pay
+//     sum of v + sum over classes of (width - v) of each row  >=  sum of v - sum over cells of excess(cell)
+// where excess(cell) is what k or more of the cell's rows are priced above its width, at most, and 0 where they are
+// not.  The right side is a bound whatever v is; v climbs along its slope.  At first v is the width of the narrowest
+// cell with k rows around each row, and nothing exceeds.
 #pragma once
 
 #include <span>
@@ -39,7 +39,8 @@ class CellFinder {
         Node at(axes_, 0);
         do {
             for (std::size_t p = 0; p < points_; ++p) key[p] = name(p, at);
-            std::sort(line.begin(), line.end(), [&](auto a, auto b) { return key[a] != key[b] ? key[a] < key[b] : a < b; });
+            auto before = [&](auto a, auto b) { return key[a] != key[b] ? key[a] < key[b] : a < b; };
+            std::sort(line.begin(), line.end(), before);
             for (std::size_t i = 0, end = 0; i < points_; i = end) {
                 std::int64_t rows = 0;
                 for (end = i; end < points_ && key[line[end]] == key[line[i]]; ++end) rows += weights_[line[end]];
@@ -101,6 +102,7 @@ class Pricer {
           slope_(weights_.size()), pace_(weights_.size()), above_(cells_.size(), 0) {
         for (std::size_t c = 0; c < cells_.size(); ++c)
             for (auto p : cells_[c]) price_[p] = std::min(price_[p], cells_.width[c]);
+        for (double price : price_) most_.push_back(static_cast<double>(k_) * price);
         look_at_all();
     }
 
@@ -137,11 +139,14 @@ class Pricer {
     struct Dear {
         double below;  // the width of the cell
         std::uint32_t point;
-        bool operator<(const Dear& other) const { return below != other.below ? below < other.below : point < other.point; }
+
+        bool operator<(const Dear& other) const {
+            return below != other.below ? below < other.below : point < other.point;
+        }
     };
 
-    // What k or more rows of a cell are priced above its width, at most; negative, where they are priced below.  They are
-    // taken off the slope, where they are above and it is asked for.
+    // What k or more rows of a cell are priced above its width, at most; less than 0 where they are priced below.
+    // Where they are above and it is asked for, they are taken off the slope.
     double excess(std::size_t c, bool slope) {
         double width = cells_.width[c], sum = 0;
         std::int64_t rows = 0;
@@ -197,7 +202,7 @@ class Pricer {
         }
         if (square <= 0 || missing <= 0) return;
         double step = stride_ * missing / square;
-        for (std::size_t p = 0; p < price_.size(); ++p) price_[p] = std::max(0.0, price_[p] + step * pace_[p]);
+        for (std::size_t p = 0; p < price_.size(); ++p) price_[p] = std::clamp(price_[p] + step * pace_[p], 0.0, most_[p]);
     }
 
     // The true bound, and the cells that are near their limit or were above it at the last look.
@@ -218,6 +223,7 @@ class Pricer {
     std::vector<std::int64_t> weights_;
     std::int64_t k_;
     std::vector<double> price_, slope_, pace_;
+    std::vector<double> most_;  // dearer, a row alone is above what k rows of its narrowest cell may be
     std::vector<char> above_;  // at the last look
     std::vector<std::size_t> list_;
     std::vector<Dear> dear_;
