@@ -450,6 +450,7 @@ static void step_on(Search& search, double heat, bool ruin, unsigned threads) {
 
 static void climb_on(Pricer& pricer, std::size_t steps, double goal) {
     nb::gil_scoped_release release;
+    require(steps <= 1'000'000, "a million steps at most");
     require(std::isfinite(goal), "the goal is finite");
     pricer.climb(steps, goal);
 }
