@@ -161,11 +161,11 @@ axes = st.one_of(line_axes(), rank_axes(), tree_axes())
 
 
 @st.composite
-def point_sets(draw, most_rows=40, heaviest=12):
-    drawn = draw(st.lists(axes, min_size=1, max_size=3))
+def point_sets(draw, most_rows=40, heaviest=12, kinds=axes):
+    drawn = draw(st.lists(kinds, min_size=1, max_size=3))
     made = tuple(axis for axis, _ in drawn)
     tuples = st.tuples(*(st.sampled_from(held_codes(axis)) for axis in made))
-    codes = draw(st.lists(tuples, unique=True, min_size=1, max_size=12))
+    codes = draw(st.lists(tuples, unique=True, min_size=1, max_size=min(12, most_rows)))
     weights, left = [], most_rows
     for _ in codes:
         weights.append(draw(st.integers(1, max(1, min(heaviest, left)))))

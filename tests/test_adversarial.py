@@ -188,6 +188,13 @@ def search(codes, widths, levels, k, part, point, group, rows, seed, heat, ruin,
     assert made.price <= before + 1e-9 * max(before, 1)
 
 
+def climb(codes, weights, widths, levels, k, steps, goal):
+    made = kernels.Pricer(codes, weights, widths, levels, k)
+    before = made.bound
+    made.climb(steps, goal)
+    assert 0 <= before <= made.bound <= weights.sum() * codes.shape[1] * (1 + 1e-9)
+
+
 def sum_at(point, rows, points):
     total = np.zeros(points, np.int64)
     np.add.at(total, point, rows)
@@ -440,6 +447,15 @@ def arguments(case):
             "ruin": True,
             "threads": THREADS,
         },
+        climb: {
+            "codes": codes,
+            "weights": weights,
+            "widths": widths,
+            "levels": case.levels,
+            "k": k,
+            "steps": 9,
+            "goal": float(total),
+        },
         leave_out: {
             "codes": codes,
             "weights": weights,
@@ -516,7 +532,7 @@ KERNELS = list(arguments(EXAMPLES[0]))
 
 def test_every_kernel_is_used():
     public = {name for name in vars(kernels) if not name.startswith("_")}
-    classes = {"Widths", "Aims", "BoxCounter", "Lattice", "Search", "Urns", "Words"}
+    classes = {"Widths", "Aims", "BoxCounter", "Lattice", "Pricer", "Search", "Urns", "Words"}
     assert public == classes | {use.__name__ for use in KERNELS} & public
 
 

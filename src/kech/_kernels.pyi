@@ -64,6 +64,19 @@ class Search:
     @property
     def rounds(self) -> int: ...
 
+class Pricer:
+    def __init__(
+        self,
+        codes: NDArray[np.int32],
+        weights: NDArray[np.int64],
+        widths: Widths,
+        levels: list[NDArray[np.int32]],
+        k: int,
+    ) -> None: ...
+    def climb(self, steps: int, goal: float) -> None: ...
+    @property
+    def bound(self) -> float: ...
+
 def peel_points(
     codes: NDArray[np.int32],
     weights: NDArray[np.int64],

@@ -15,6 +15,7 @@
 #include "numbering.hpp"
 #include "ordering.hpp"
 #include "peeling.hpp"
+#include "pricing.hpp"
 #include "reaching.hpp"
 #include "repairing.hpp"
 #include "rolling.hpp"
@@ -174,6 +175,16 @@ static void begin_search(Search* place, const Codes& codes, const Widths& widths
     check_codes(look(codes), widths);
     check_classes(k, check_share(start, codes.shape(0), k));
     new (place) Search({std::move(copied), widths.axes(), widths, read_levels(tables, widths), k, part}, start, seed);
+}
+
+static void begin_pricing(Pricer* place, const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
+                          const std::vector<Codes>& tables, std::int64_t k) {
+    nb::gil_scoped_release release;
+    check_k(k, check_points(look(codes), look(weights), widths));
+    auto levels = read_levels(tables, widths);
+    auto points = codes.shape(0);
+    auto cells = CellFinder(codes.data(), weights.data(), points, levels).run(k);
+    new (place) Pricer(std::move(cells), {weights.data(), weights.data() + points}, k);
 }
 
 static nb::tuple leave_out(const Codes& codes, const In<std::int64_t>& weights, const Widths& widths,
@@ -432,6 +443,13 @@ static void step_on(Search& search, double heat, bool ruin, unsigned threads) {
     search.step(heat, ruin, crew(threads));
 }
 
+static void climb_on(Pricer& pricer, std::size_t steps, double goal) {
+    nb::gil_scoped_release release;
+    require(steps <= 1'000'000, "a million steps at most");
+    require(std::isfinite(goal), "the goal is finite");
+    pricer.climb(steps, goal);
+}
+
 NB_MODULE(_kernels, m) {
     const auto array = nb::arg().noconvert();  // never a copy with other numbers in it
     const auto one = nb::arg();
@@ -479,6 +497,10 @@ NB_MODULE(_kernels, m) {
         .def_prop_ro("price", &Search::price)
         .def_prop_ro("work", &Search::work)
         .def_prop_ro("rounds", &Search::rounds);
+    nb::class_<Pricer>(m, "Pricer")
+        .def("__init__", &begin_pricing, array, array, one, array, one)
+        .def("climb", &climb_on)
+        .def_prop_ro("bound", &Pricer::bound);
     m.def("peel_points", &peel_points, array, array, one, array, one, one, one, one, one);
     m.def("grow_points", &grow_points, array, array, array, one, one, one, one, one, one);
     m.def("leave_out", &leave_out, array, array, one, array, one, array, array, array, one, one);

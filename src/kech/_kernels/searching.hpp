@@ -186,9 +186,9 @@ class Mover {
         }
     }
 
-    // Some neighbouring classes freed and made anew, as often as told.
-    void ruin(std::size_t times) {
-        for (std::size_t i = 0; i < times && block_.size() > 1; ++i) ruin_one();
+    // Some neighbouring classes freed and made anew, as often as told; more of them, and wider ones, when `late`.
+    void ruin(std::size_t times, bool late) {
+        for (std::size_t i = 0; i < times && block_.size() > 1; ++i) ruin_one(late);
     }
 
     std::uint64_t work() const { return work_ + parter_.work + recreator_.work; }
@@ -260,14 +260,16 @@ class Mover {
         block_.remove(a);
     }
 
-    void ruin_one() {
+    void ruin_one(bool late) {
         std::size_t seed = chance_.below(block_.size());
-        std::size_t other = chance_.below(block_.size());
-        if (block_.width(other) > block_.width(seed)) seed = other;
+        for (int i = 0; i < 1 + late; ++i) {
+            std::size_t other = chance_.below(block_.size());
+            if (block_.width(other) > block_.width(seed)) seed = other;
+        }
         std::vector<double> weight(ground_.axes);
         for (double& w : weight) w = chance_.factor(0.4);
         Recipe recipe = choose_recipe();
-        std::size_t count = recipe == Recipe::exact ? 1 + chance_.below(3) : 1 + chance_.below(5);
+        std::size_t count = recipe == Recipe::exact ? 1 + chance_.below(3) : 1 + late + chance_.below(5 + late);
         if (recipe == Recipe::borrow) count = chance_.below(5);
         nearest(seed, recipe == Recipe::borrow ? count + donors : count, weight);
         if (recipe == Recipe::borrow) call_donors(std::min(near_.size(), count + 1));
@@ -471,6 +473,7 @@ class Search {
 
   private:
     static constexpr std::size_t block_size = 400, batch = 16, neighbours = 8, nearest_few = 4, overhead = 100;
+    static constexpr std::size_t many_rounds = 8;  // after these, few classes at a time have little left to gain
 
     struct Improved {
         std::vector<Class> classes;
@@ -525,7 +528,8 @@ class Search {
         Block block(ground_, std::move(mine));
         double before = block.price();
         Mover mover(ground_, block, Chance(scramble(scramble(seed_) + rounds_) + b), heat, record_);
-        if (ruin) mover.ruin(record_.empty() ? block.size() / 2 + 1 : block.size());
+        bool late = rounds_ >= many_rounds;
+        if (ruin) mover.ruin(record_.empty() ? block.size() / 2 + 1 : (1 + late) * block.size(), late);
         else if (rounds_ == 0) mover.dissolve(neighbours);
         mover.split_large();
         mover.pair_up(ruin ? neighbours : nearest_few, !ruin);
