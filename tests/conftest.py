@@ -57,6 +57,14 @@ def own_ledger_of_a_module(tmp_path_factory):
         yield
 
 
+@pytest.fixture(autouse=True, scope="module")
+def quick_ledger():
+    """Knowing a table again costs nothing; in tests/test_ledger.py it costs what it does."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kech.ledger.WORK", 2)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def own_ledger(own_ledger_of_a_module, tmp_path_factory, monkeypatch):
     """No test knows the releases of another, or of the user."""

@@ -24,6 +24,11 @@ AGE = ("--qi", "age", "--sensitive", "diagnosis")
 TWO = ("--qi", "age", "moved_in", "--sensitive", "diagnosis")
 
 
+@pytest.fixture(scope="module", autouse=True)
+def quick_ledger():
+    """Here a hash takes its time."""
+
+
 @pytest.fixture
 def people(folder):
     return write_csv(generate_town(300), folder / "people.csv")

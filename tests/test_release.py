@@ -1,4 +1,5 @@
 import csv
+import errno
 import fcntl
 import json
 import os
@@ -333,6 +334,26 @@ with written_aside(Path(sys.argv[1])) as draft:
     print(draft, flush=True)
     time.sleep(60)
 """
+
+
+@pytest.mark.parametrize("fault", [errno.ENOLCK, errno.EBADF])  # no locks at all, or none of folders (NFS)
+def test_where_nothing_can_be_locked_nothing_is_written_and_nothing_left(tmp_path, monkeypatch, fault):
+    def refuse(*_):
+        raise OSError(fault, "")
+
+    monkeypatch.setattr(files.fcntl, "flock", refuse)
+    monkeypatch.setattr(files.tempfile, "tempdir", str(tmp_path))
+    for write in (
+        lambda: files.write_text(tmp_path / "a.txt", "a"),
+        lambda: files.folder_aside(tmp_path / "a").__enter__(),
+        files.claim_folder,
+        lambda: files.held_alone(tmp_path / "lock").__enter__(),
+    ):
+        with pytest.raises((CannotWrite, OSError)):
+            write()
+    assert [path.name for path in tmp_path.iterdir()] == ["lock"]
+    with pytest.raises(CannotWrite, match="Its file system locks nothing: choose another"):
+        files.write_text(tmp_path / "a.txt", "a")
 
 
 def test_drafts_of_killed_runs_are_cleared_and_those_of_living_ones_kept(nine, tmp_path):

@@ -383,7 +383,7 @@ def test_what_is_told_of_a_release(people, tmp_path):
         "coarse": None,
         "dropped": ["name", "other"],
         "ledger": told["ledger"],
-        "identifying": ["note"],
+        "identifying": ["note", "n"],
         "unhidden_edges": ["age"],
         "mapping": str(mapping),
     }

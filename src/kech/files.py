@@ -3,6 +3,7 @@
 A draft is locked by the process that writes it; a draft nobody holds was left by a run that was killed.
 """
 
+import errno
 import fcntl
 import os
 import secrets
@@ -62,9 +63,8 @@ def claim_draft_folder(target: Path) -> tuple[Path, int]:
         draft.mkdir(mode=0o700)
         with suppress(FileNotFoundError):
             held = os.open(draft, os.O_RDONLY)
-            if lock(held) and draft.exists():
+            if is_ours(draft, held):
                 return draft, held
-            os.close(held)
 
 
 def claim_draft(target: Path) -> tuple[Path, int]:
@@ -72,25 +72,37 @@ def claim_draft(target: Path) -> tuple[Path, int]:
     while True:
         draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.kech-draft")
         held = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-        if lock(held) and draft.exists():
+        if is_ours(draft, held):
             return draft, held
-        os.close(held)
 
 
 def claim_folder() -> tuple[Path, int]:
     """A new locked private folder for temporary files."""
     place = Path(tempfile.gettempdir())
     clear_leftovers(place, FOLDERS)
-    while True:
-        with clear_refusals(place, " Name another folder for temporary files in TMPDIR."):
+    with clear_refusals(place, " Name another folder for temporary files in TMPDIR."):
+        while True:
             folder = Path(tempfile.mkdtemp(prefix=FOLDERS.rstrip("*")))
-        try:
-            held = os.open(folder, os.O_RDONLY)
-        except FileNotFoundError:  # another process took it for a leftover
-            continue
-        if lock(held) and folder.exists():
-            return folder, held
+            with suppress(FileNotFoundError):  # another process took it for a leftover
+                held = os.open(folder, os.O_RDONLY)
+                if is_ours(folder, held):
+                    return folder, held
+
+
+def is_ours(path: Path, held: int) -> bool:
+    """Whether a new file or folder is locked, before another process took it for a leftover; if not, it is let go.
+
+    Where nothing can be locked, nobody could tell a draft from a leftover.
+    """
+    try:
+        if lock(held) and path.exists():
+            return True
+    except OSError:
         os.close(held)
+        path.rmdir() if path.is_dir() else path.unlink()
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK)) from None
+    os.close(held)
+    return False
 
 
 @contextmanager
@@ -147,7 +159,8 @@ def clear_refusals(target: Path, hint: str = "") -> Iterator[None]:
         yield
     except OSError as failure:
         reason = os.strerror(failure.errno) if failure.errno else type(failure).__name__
-        raise CannotWrite(target, f"{reason.lower()}.{hint}") from None
+        elsewhere = " Its file system locks nothing: choose another folder." * (failure.errno == errno.ENOLCK)
+        raise CannotWrite(target, f"{reason.lower()}.{hint or elsewhere}") from None
 
 
 def write_text(target: Path, text: str, *, private: bool = False) -> None:
@@ -164,7 +177,8 @@ def held_alone(path: Path, hint: str = "") -> Iterator[None]:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        with clear_refusals(path, hint):
+            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
         os.close(handle)
@@ -207,15 +221,17 @@ def is_held(draft: Path) -> bool:
         return True
     try:
         return not lock(handle)
+    except OSError:
+        return True
     finally:
         os.close(handle)
 
 
 def lock(handle: int) -> bool:
-    """Whether this process now holds the file."""
+    """Whether this process now holds the file; OSError where the file system has no locks for it."""
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    except BlockingIOError:
         return False
     return True
 

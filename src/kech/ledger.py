@@ -27,6 +27,7 @@ from kech.files import held_alone, is_held, private_folder, write_text
 VERSION = 1
 KEY = "[0-9a-f]{64}"
 SHORTEST = 8  # letters of a hash that name a release
+WORK = 2**14  # of scrypt
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -173,7 +174,7 @@ def open_ledger() -> Ledger:
 def hash_table(key: str, columns: Sequence[str], fingerprint: Sequence[int]) -> str:
     """A keyed hash of the contents of a table; one guess takes some milliseconds and 16 MB."""
     words = json.dumps([sorted(columns), *fingerprint]).encode()
-    return hashlib.scrypt(words, salt=bytes.fromhex(key), n=2**14, r=8, p=1, dklen=32).hex()
+    return hashlib.scrypt(words, salt=bytes.fromhex(key), n=WORK, r=8, p=1, dklen=32).hex()
 
 
 def hash_path(key: str, path: Path) -> str:

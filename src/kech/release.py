@@ -252,7 +252,7 @@ class Release:
             "coarse": self.parameters.get("coarse"),
             "dropped": list(table.dropped),
             "ledger": self.words[-1].to_json(),
-            "identifying": [name for name, x in kept if x.type == "text" and x.distinct > NEARLY_ALL * x.rows],
+            "identifying": [name for name, x in kept if x.distinct > NEARLY_ALL * x.rows],
             "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "auto") not in HIDING],
             "mapping": None if mapping is None else str(mapping),
         }

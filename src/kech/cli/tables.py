@@ -30,6 +30,7 @@ from kech.cli.intake import (
 from kech.databases import find_address
 from kech.errors import BadOption, BadTarget
 from kech.files import clear_refusals
+from kech.screen import tables as drawings
 
 if TYPE_CHECKING:
     from kech.plan import Plan
@@ -64,7 +65,7 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5, 
         note = f"Not published unless you add them to keep: {', '.join(map(repr, plain))}" if plain else ""
         plan_from(found, k, plan).write(target, note)
     asked.show(
-        found.to_json() | {"plan": target and str(target)}, partial(screen.inspection, source=without_password(table))
+        found.to_json() | {"plan": target and str(target)}, partial(drawings.inspection, source=without_password(table))
     )
 
 
@@ -108,7 +109,7 @@ def spectrum(
         found = kech.compute_spectrum(opened, **goals.spectrum_wishes() | {"k": ks, "cut": cuts})
     if plot is not None:
         found.plot(plot)
-    asked.show(found.to_json() | {"plot": plot and str(plot), "effort": goals.effort}, screen.spectrum)
+    asked.show(found.to_json() | {"plot": plot and str(plot), "effort": goals.effort}, drawings.spectrum)
 
 
 @app.command
@@ -172,7 +173,7 @@ def release(
             written = made.write(output, certificate, mapping=mapping, **past)
             found = made.told(output, written, certificate, mapping)
         unmoved = [axis["column"] for axis in made.axes if axis.get("grid") == "tight" and plan.release.cut != "domain"]
-    asked.show(found, partial(screen.released, unmoved=unmoved))
+    asked.show(found, partial(drawings.released, unmoved=unmoved))
 
 
 @app.command
@@ -233,7 +234,7 @@ def verify(
             population=people,
             **goals,
         )
-    screen.show({"file": str(find_address(table) or table), "holds": True, **figures}, json, screen.verified)
+    screen.show({"file": str(find_address(table) or table), "holds": True, **figures}, json, drawings.verified)
 
 
 @app.command
@@ -294,5 +295,5 @@ def run_demo(title: str, path: Path, plan: "Plan", *, as_json: bool) -> dict[str
         certificate = kech.make_release(table, **goals.wishes()).write(target, ledger=False)  # nobody is in it
     figures = kech.check_certificate(target)
     if not as_json:
-        screen.demo(title, path, target, found.to_json(), certificate, figures)
+        drawings.demo(title, path, target, found.to_json(), certificate, figures)
     return {"table": str(path), "release": str(target), "spectrum": found.rows(), "verified": figures}

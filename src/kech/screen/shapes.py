@@ -28,6 +28,22 @@ def barcode(found: dict[str, Any]) -> None:
         out().print(
             f"Too many points: values were moved, and every eps is within {found['eps_error']:.4f} of the truth."
         )
+    bars_of(bars)
+    if found["shorter_bars"]:
+        out().print(f"{found['shorter_bars']:,} shorter bars are left out (--longest).")
+    if left_out := sum(found["left_out"].values()):
+        out().print(f"{left_out:,} bars of zero length are left out; --zero-length --json shows them.")
+    for reading, regimes in found["regimes"].items():
+        out().print(f"{reading}: {regime_text(regimes)}")
+    for at in found["radii"]:
+        holds = ", ".join(f"{name} {YES[at[name]]}" for name in ("homological", "strict"))
+        out().print(f"eps {at['eps']:g}: {at['classes']:,} classes; for k up to {at['k']:,}: {holds}")
+    if found["plot"]:
+        out().print(escape(f"Drawn to {found['plot']} (PRIVATE)"))
+
+
+def bars_of(bars: list[dict[str, Any]]) -> None:
+    """The longest bars of components, each where it lies between 0 and the last merge."""
     table = grid("from eps>", "to eps>", "rows>", "simplex from>", "")
     top = max((bar["death"] or 0.0 for bar in bars), default=0.0) or 1.0
     longest = sorted(bars, key=lambda bar: (bar["birth"] - end(bar), -bar["weight"]))[:MOST_BARS]
@@ -43,17 +59,6 @@ def barcode(found: dict[str, Any]) -> None:
     out().print(table)
     if len(bars) > len(longest):
         out().print(f"The {len(longest)} longest of {len(bars):,} bars are shown; --json shows all.")
-    if found["shorter_bars"]:
-        out().print(f"{found['shorter_bars']:,} shorter bars are left out (--longest).")
-    if left_out := sum(found["left_out"].values()):
-        out().print(f"{left_out:,} bars of zero length are left out; --zero-length --json shows them.")
-    for reading, regimes in found["regimes"].items():
-        out().print(f"{reading}: {regime_text(regimes)}")
-    for at in found["radii"]:
-        holds = ", ".join(f"{name} {YES[at[name]]}" for name in ("homological", "strict"))
-        out().print(f"eps {at['eps']:g}: {at['classes']:,} classes; for k up to {at['k']:,}: {holds}")
-    if found["plot"]:
-        out().print(escape(f"Drawn to {found['plot']} (PRIVATE)"))
 
 
 def end(bar: dict[str, Any]) -> float:
