@@ -34,6 +34,15 @@ def write_table(path, rows=ROWS):
     return path
 
 
+def write_texts(path, rows, letters=520):
+    """A few points of rows with long texts that are all different."""
+    rng = np.random.default_rng(0)
+    columns = {name: rng.integers(0, 3, rows) for name in COLUMNS}
+    texts = [rng.bytes(letters // 2).hex() for _ in range(rows)]
+    pq.write_table(pa.table(columns | {"s": texts}), path, row_group_size=5_000)
+    return path
+
+
 def release(table, target, limit, *more):
     """A release in a process of its own: its exit code, what it says, and its peak memory in MB."""
     words = ["release", str(table), "-o", str(target), "--qi", *COLUMNS, "--sensitive", "s", "--k", "10"]
@@ -46,10 +55,19 @@ def release(table, target, limit, *more):
 
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        code, found, peak = release(write_table(Path(folder) / "t.parquet"), Path(folder) / "out.parquet", LIMIT)
-    print(f"{found.get('rows', 0):,} rows, exit code {code}, axes in cells of {found['coarse']['step']:.3f}")
-    print(f"peak memory: {peak:.0f} MB with --memory {LIMIT}MB: {peak / LIMIT:.2f} times the limit, {MOST} allowed")
-    sys.exit(code or peak > MOST * LIMIT)
+        table, texts = write_table(Path(folder) / "t.parquet"), write_texts(Path(folder) / "long.parquet", 400_000)
+        target = Path(folder) / "out.parquet"
+        broken = show("nearly distinct rows", 0, LIMIT, *release(table, target, LIMIT))
+        for limit, expected in ((450, 5), (2080, 0)):
+            broken |= show("long texts", expected, limit, *release(texts, target, limit))
+    sys.exit(broken)
+
+
+def show(what, expected, limit, code, found, peak):
+    """Print what a release took; whether it broke its promise."""
+    print(f"{what}: {found.get('rows', 0):,} rows, exit code {code}: {found.get('message', 'released')}")
+    print(f"  peak memory: {peak:.0f} MB with --memory {limit}MB: {peak / limit:.2f} times the limit, {MOST} allowed")
+    return code != expected or peak > MOST * limit
 
 
 if __name__ == "__main__":

@@ -139,6 +139,14 @@ def test_a_file_that_changes_behind_known_answers_is_refused(town):
             opened.head()
 
 
+def test_bytes_of_texts_are_known_again(town, loads):
+    for _ in range(2):
+        with kech.read_table(town, quasi_identifiers=["job"], memory="1GB", cache=True) as opened:
+            texts, _ = opened.values("job", "text")
+            assert opened.engine.text_bytes(opened.index("job")) == sum(map(len, texts)) > 0
+    assert len(loads) == 1
+
+
 def test_limits_of_points_hold_for_known_points(town, monkeypatch, loads):
     monkeypatch.setattr("kech.points.SAMPLE", 100)
     for _ in range(2):

@@ -295,6 +295,11 @@ def test_texts_are_ordered_by_their_code_points(workshop):
     assert engine.count_values(0, "text")[0] == sorted(texts, key=lambda text: text.encode())
 
 
+def test_bytes_are_those_of_the_distinct_values_as_text(workshop):
+    engine = workshop.load({"a": ["\u00e9", "\u00e9", "abc", None], "b": [1.5, 10.5, 10.5, None]})
+    assert (engine.text_bytes(0), engine.text_bytes(1)) == (5, 7)
+
+
 def test_the_first_rows_are_shown_as_text(workshop):
     engine, names = workshop.load(ODD), ["text", "moment", "decimal", "zone"]
     expected = zip(*(PLAIN[name].to_pylist() for name in names), strict=True)

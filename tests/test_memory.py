@@ -34,6 +34,28 @@ def test_too_little_memory_is_refused_with_what_is_needed(table, tmp_path):
     assert re.search(r"takes about [0-9]{3} MB of memory, and 150 MB are allowed", found["message"])
 
 
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    return memory.write_texts(tmp_path_factory.mktemp("memory") / "t.parquet", 40_000)
+
+
+def test_long_texts_that_cannot_be_held_are_refused_with_what_is_needed(texts, tmp_path):
+    code, found, peak = memory.release(texts, tmp_path / "out.parquet", 350)
+
+    assert code == 5
+    assert not (tmp_path / "out.parquet").exists()
+    assert found["error"] == "LongTexts"
+    assert re.search(r"'s' has 40,000 different texts.* about 406 MB of memory, and 350 MB", found["message"])
+    assert peak <= memory.MOST * 350
+
+
+def test_long_texts_keep_to_the_memory(texts, tmp_path):
+    code, found, peak = memory.release(texts, tmp_path / "out.parquet", 410)
+
+    assert (code, found.get("rows")) == (0, 40_000)
+    assert peak <= memory.MOST * 410
+
+
 @pytest.mark.parametrize("compute", [kech.compute_barcode, kech.compute_lattice])
 def test_shapes_refuse_too_little_memory_with_what_is_needed(compute):
     with (
@@ -58,4 +80,4 @@ def test_a_lattice_keeps_to_what_is_left_of_the_memory():
     with kech.read_table(cells, quasi_identifiers=["a"], memory="400MB") as table:
         left = kech.compute_lattice(table).memory
     with kech.read_table(cells, quasi_identifiers=["a"]) as table:
-        assert kech.compute_lattice(table).memory > left > 100_000_000
+        assert kech.compute_lattice(table).memory > left > 40_000_000

@@ -50,6 +50,25 @@ def test_texts_that_agree_in_all_but_a_letter_stay_apart():
     assert len(set(piece["k0"].to_pylist())) == len(set(texts))
 
 
+def test_texts_of_too_many_bytes_are_spelled_out_and_let_go():
+    texts = [f"{i % 40}{'x' * 100}" for i in range(400)]
+    numbering = Numbering([0], 1, most=2_000)
+    pieces = list(numbering.number([pa.record_batch({"c0": texts[start : start + 10]}) for start in range(0, 400, 10)]))
+    assert [piece.column_names for piece in pieces] == [["k0"]] + 39 * [["c0"]]
+    assert numbering.listed(0)["c0"].to_pylist()[1:] == texts[:20]
+    assert not numbering.given_up
+
+
+@pytest.mark.parametrize(("most", "numbered"), [(None, [0, 1]), (10_000, [0, 1]), (4_000, [1])])
+def test_the_words_of_all_columns_share_what_they_may_take(most, numbered):
+    made = DuckDBEngine(threads=1)
+    made._words = most
+    table = pa.table({"a": [f"{i % 40}{'x' * 100}" for i in range(400)], "b": ["y"] * 400})
+    made.load_arrow(table.to_reader(max_chunksize=100), range(2), (), "t")
+    assert sorted(made._numbered) == numbered
+    assert made.count_values(0, "text")[0] == sorted(set(table["a"].to_pylist()))
+
+
 def seen(engine, kinds):
     """Everything an engine says about its table."""
     mappings = []

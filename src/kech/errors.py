@@ -10,7 +10,7 @@ KechError
 │                              BadRow, BadValue, BadHierarchy, BadCertificate, BadLedger
 ├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken, ReleasedBefore
 └── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, TooLarge,
-                               TooManyPoints, NeedsMemory, CannotWrite
+                               TooManyPoints, NeedsMemory, LongTexts, CannotWrite
 DoubtfulColumn                 a warning: nothing is refused
 """
 
@@ -261,6 +261,14 @@ class NeedsMemory(ResourceError):
         super().__init__(
             f"{what} takes about {need / 1e6:,.0f} MB of memory, and {room / 1e6:,.0f} MB are allowed. "
             f"Raise --memory to that, {instead}."
+        )
+
+
+class LongTexts(ResourceError):
+    def __init__(self, column: str, texts: int, need: int, room: int) -> None:
+        super().__init__(
+            f"Column {column!r} has {texts:,} different texts: working on them takes about {need / 1e6:,.0f} MB of "
+            f"memory, and {room / 1e6:,.0f} MB are allowed. Raise --memory to that, or leave the column out."
         )
 
 

@@ -165,7 +165,7 @@ def count_bars(
     if not 0 < facts.distinct <= MOST_COUNTED:
         return (), None
     read = kind if kind in ("number", "date") else "text"
-    values, counts = table.engine.count_values(table.index(column), read)
+    values, counts = table.values(column, read)
     if read == "text":
         return tuple(np.sort(counts)[::-1][:BARS].tolist()), hint_at_values(
             table, column, role, values, as_sets=as_sets
@@ -201,7 +201,7 @@ def hint_at_line(table: Table, column: str, kind: str, role: str, values: Floats
     if role != "quasi-identifier":
         return None
     if kind == "number" and column not in table.axes:
-        texts, _ = table.engine.count_values(table.index(column), "text")
+        texts, _ = table.values(column, "text")
         if hint := hint_at_codes(column, texts):
             return hint
     return hint_at_far_rows(values, counts)

@@ -22,11 +22,11 @@ from kech.errors import BadHierarchy, BadOption, DoubtfulColumn, NeedsMemory, No
 from kech.hierarchy import build_prefix_tree, find_hierarchy, looks_like_codes, read_hierarchy, star_tree
 from kech.hints import hint_at_writing
 from kech.progress import report
-from kech.table import AxisChoice, Table
+from kech.table import BASE_BYTES, AxisChoice, Table
 
 T = TypeVar("T")
 
-BASE_BYTES, POINT_BYTES, GRAIN_BYTES, CLASS_BYTES = 220_000_000, 1000, 150, 700  # what a release was seen to take
+POINT_BYTES, GRAIN_BYTES, CLASS_BYTES = 1000, 150, 700  # what a release was seen to take
 MOST_LOOKED_AT = 100_000  # distinct values of a column of text
 WIDEST = 2.0  # of a step: whatever can be joined, or moved half as far, is one
 SAMPLE, SAMPLE_BYTES = 500_000, 3000  # rows that tell how coarse axes must be, and what they may take each
@@ -287,7 +287,7 @@ def code_secret(table: Table, column: str) -> tuple[Secret, Mapping1D]:
     choice = table.axes.get(column, AxisChoice())
     kind = "ordinal" if choice.kind == "ordinal" else table.secret_kind(column)
     read = "text" if kind == "ordinal" else kind
-    values, _ = table.engine.count_values(table.index(column), read)
+    values, _ = table.values(column, read)
     ranks = ranks_in(column, values, choice.order) if kind == "ordinal" else range(len(values))
     codes = np.array(ranks, np.int32) + np.int32(1)
     if read == "text":
@@ -315,7 +315,7 @@ def build_axis(table: Table, column: str, grid: str | float, *, steps: bool = Fa
     hierarchy = hierarchy_of(table, column)
     has_null = table.facts(column).nulls > 0
     kind = "text" if hierarchy is not None else table.kind(column)
-    values, counts = table.engine.count_values(table.index(column), kind)
+    values, counts = table.values(column, kind)
     step = check_grid(choice.grid if choice.grid is not None else grid)
     step = "steps" if steps and step in HIDING else step
     if kind == "text":
@@ -328,7 +328,7 @@ def build_axis(table: Table, column: str, grid: str | float, *, steps: bool = Fa
 def code_anew(table: Table, axis: Axis) -> Mapping1D:
     """The codes that an axis of another table gives to the values of this one; -1 where it has no place for one."""
     kind = "text" if not isinstance(axis, LineAxis) else "date" if axis.is_date else "number"
-    values, _ = table.engine.count_values(table.index(axis.column), kind)
+    values, _ = table.values(axis.column, kind)
     return Mapping1D(table.index(axis.column), kind, values, axis.encode(values), axis.null)
 
 

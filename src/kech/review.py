@@ -84,7 +84,7 @@ def review_hierarchy(
         raise BadOption("--kind", f"choose among {', '.join(KINDS)}, or give a hierarchy, not both.")
     if pad and source is None:
         raise BadOption("--pad", "only a given hierarchy (--from) can differ in depth.")
-    texts, counts = table.engine.count_values(table.index(column), "text")
+    texts, counts = table.values(column, "text")
     if not len(texts):
         raise BadHierarchy(f"column {column}", None, "it has no values, so there is nothing to generalize.")
     rows = dict(zip(texts, counts.tolist(), strict=True))

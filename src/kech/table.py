@@ -21,12 +21,14 @@ from kech.databases import Address, find_address
 from kech.engines import ColumnFacts, Engine, Mapping1D
 from kech.engines.duckdb import DuckDBEngine
 from kech.engines.remembering import Notes, RememberingEngine
-from kech.errors import BadOption, ColumnInTwoRoles, KechError, NoSuchColumn, TooLarge, UnreadableFile
+from kech.errors import BadOption, ColumnInTwoRoles, KechError, LongTexts, NoSuchColumn, TooLarge, UnreadableFile
 from kech.frames import frame_batches, hold_frame, native_library, open_frame
 from kech.kinds import asked_kind, guessed_kind, plain_kind
 from kech.sources import Source, find_fault, find_files, measure_parquet, open_source, read_batches
 
 MOST_THREADS = 256
+BASE_BYTES = 220_000_000  # of memory for Python, Arrow and the kernels
+TEXT_COPIES, TEXT_BYTES, TEXT_SHARE = 8, 60, 0.1  # how often texts are held at once, what each takes beside its letters
 BLOWN_UP = 1000  # times its size on disk: no table of people repeats itself so much
 WISHES = {"number": "numeric", "date": "date", "text": "categorical"}  # how a kind is asked for
 DECIMALS, DATES = (".", ","), ("ymd", "dmy", "mdy")
@@ -112,9 +114,18 @@ class Table:
         """The first rows of the loaded columns as text; PRIVATE."""
         return self.engine.head([self.index(name) for name in self.loaded], rows)
 
+    def values(self, column: str, kind: str) -> tuple[Any, NDArray[np.int64]]:
+        """Distinct values of a column and their rows; long texts are refused where memory cannot hold them."""
+        if kind == "text" and self.is_limited:
+            texts = self.facts(column).distinct
+            need = TEXT_COPIES * (self.engine.text_bytes(self.index(column)) + TEXT_BYTES * texts)
+            if need > max(self.room - BASE_BYTES, TEXT_SHARE * self.room):
+                raise LongTexts(column, texts, BASE_BYTES + need, self.room)
+        return self.engine.count_values(self.index(column), kind)
+
     def text_codes(self, column: str) -> Mapping1D:
         """A column as text: each distinct cell has a code, and NULL the one behind them."""
-        values, _ = self.engine.count_values(self.index(column), "text")
+        values, _ = self.values(column, "text")
         return Mapping1D(self.index(column), "text", values, np.arange(len(values), dtype=np.int32), len(values))
 
     def kind(self, column: str) -> str:

@@ -60,6 +60,9 @@ class Engine(Protocol):
     def count_values(self, column: int, kind: str) -> tuple[Any, NDArray[np.int64]]:
         """Distinct values read as `kind`, without NULL, and their rows; numbers and dates ascend."""
 
+    def text_bytes(self, column: int) -> int:
+        """Bytes that the distinct values of a column have as text."""
+
     def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
         """The first rows as text, as they were read: for the eyes of whoever owns the table."""
 

@@ -80,6 +80,10 @@ class Dialect:
         """Whether a float is neither NaN nor infinite."""
         return f"isfinite({number})"
 
+    def bytes(self, text: str) -> str:
+        """How many bytes a text has in UTF-8."""
+        return f"strlen({text})"
+
     def lower(self, text: str) -> str:
         """A text in small letters of all scripts."""
         return f"lower({text})"

@@ -20,10 +20,11 @@ from kech.engines import Output
 from kech.engines.dealing import Listed, list_values
 from kech.engines.dialect import Dialect
 from kech.engines.sql import EngineFailed, SqlEngine
-from kech.engines.words import TYPES, Numbering
+from kech.engines.words import MOST_BYTES, TYPES, Numbering
 from kech.errors import BadColumns, KechError, OutOfMemory, ResourceError, UnreadableFile
 from kech.files import claim_folder
 
+FOR_WORDS = 0.1  # of the memory that is allowed, while rows are read
 SHARE = 0.3  # of the memory that is allowed; points, classes and the interpreter need the rest
 A_THREAD = 250_000_000  # bytes of memory for each thread: with less, DuckDB cannot even spill
 MOST_THREADS = 256
@@ -61,6 +62,7 @@ class DuckDBEngine(SqlEngine):
         self._numbered: dict[int, Any] = {}  # columns whose texts are words, and the types of their numbers
         self._threads = threads
         self._piece = min(PIECE, max(memory // A_ROW, 1)) if memory else PIECE
+        self._words = int(memory * FOR_WORDS) if memory else None  # bytes of the words of all columns
         self._finalizer = weakref.finalize(self, shut, self.connection, self.folder, held)
         self._run("SET enable_progress_bar = false", "starting")
         self.connection.create_function(
@@ -182,7 +184,9 @@ class DuckDBEngine(SqlEngine):
     def _number(self, batches: Iterator[Any], types: dict[int, str]) -> None:
         """Keep rows, with numbers for the texts of columns that have few."""
         self.types = types
-        numbering = Numbering([i for i, kind in types.items() if kind == "VARCHAR"], self._threads)
+        texts = [i for i, kind in types.items() if kind == "VARCHAR"]
+        most = MOST_BYTES if self._words is None else min(MOST_BYTES, self._words // max(len(texts), 1))
+        numbering = Numbering(texts, self._threads, most)
         self._numbered = {i: numbering.kind(i) for i in numbering.words}
         cells = ", ".join(f"k{i} UTINYINT" if i in self._numbered else f"c{i} {t}" for i, t in types.items())
         self._run(f"CREATE OR REPLACE TABLE source ({cells})", "reading the table")

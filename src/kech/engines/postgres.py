@@ -83,6 +83,10 @@ class PostgresDialect(Dialect):
         """Whether a float is neither NaN nor infinite."""
         return f"({number} NOT IN ('NaN', 'Infinity', '-Infinity'))"
 
+    def bytes(self, text: str) -> str:
+        """How many bytes a text has in UTF-8."""
+        return f"octet_length({text})"
+
     def lower(self, text: str) -> str:
         """A text in small letters; ICU knows all scripts."""
         return f'lower({text} COLLATE "und-x-icu") COLLATE "C"'

@@ -30,6 +30,7 @@ T = TypeVar("T")
 LARGE, MANY = 50_000_000, 1_000_000  # bytes or rows of a source from which on answers are worth keeping
 PART = 50  # an answer that takes more than this part of the memory that is allowed is not kept
 SETTLED = 2.0  # seconds: a file that was changed just now could change again with the same time
+TEXTS_AT_ONCE = 1000  # that are hashed
 
 
 class Notes:
@@ -94,6 +95,11 @@ class RememberingEngine:
         """Distinct values read as `kind`, and their rows."""
         question = ["count", column, kind]
         return self._answer(question, lambda: self._rows().count_values(column, kind), values_table, read_values)
+
+    def text_bytes(self, column: int) -> int:
+        """Bytes of the distinct values of a column as text."""
+        question = ["bytes", column]
+        return self._answer(question, lambda: self._rows().text_bytes(column), number_table, read_number)
 
     def group(
         self, mappings: Sequence[Mapping1D], most: int | None = None
@@ -174,10 +180,13 @@ def identity(files: Sequence[Path]) -> list[list[object]]:
 
 def hash_mapping(mapping: Mapping1D) -> list[object]:
     """A mapping as a part of a question: all its values and codes."""
-    text = mapping.kind == "text"
-    values = json.dumps(mapping.values).encode() if text else np.asarray(mapping.values, np.float64).tobytes()
-    hashed = [blake2b(part, digest_size=32).hexdigest() for part in (values, mapping.codes.tobytes())]
-    return [mapping.column, mapping.kind, int(mapping.null), *hashed]
+    values, codes = blake2b(digest_size=32), blake2b(mapping.codes.tobytes(), digest_size=32)
+    if mapping.kind == "text":
+        for start in range(0, len(mapping.values), TEXTS_AT_ONCE):
+            values.update(json.dumps(mapping.values[start : start + TEXTS_AT_ONCE]).encode())
+    else:
+        values.update(np.asarray(mapping.values, np.float64).tobytes())
+    return [mapping.column, mapping.kind, int(mapping.null), values.hexdigest(), codes.hexdigest()]
 
 
 # -- answers as Arrow tables, and back -----------------------------------------------------------------
@@ -203,6 +212,16 @@ def read_values(noted: Any) -> tuple[Any, NDArray[np.int64]]:
     """Text as a list, numbers and dates as an array; and their rows."""
     is_text = pa.types.is_string(noted.schema.field("x").type)
     return noted["x"].to_pylist() if is_text else as_array(noted, "x", np.float64), as_array(noted, "n", np.int64)
+
+
+def number_table(found: int) -> Any:
+    """A number."""
+    return pa.table({"n": [found]})
+
+
+def read_number(noted: Any) -> int:
+    """A number again."""
+    return int(noted["n"][0].as_py())
 
 
 def points_table(found: tuple[NDArray[np.int32], NDArray[np.int64]]) -> Any:

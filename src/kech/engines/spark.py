@@ -62,6 +62,10 @@ class SparkDialect(Dialect):
         """A text as a float, infinities and NaN too."""
         return self.number(f"CASE WHEN {self.matches(text, f'{NUMBER}|{NOT_FINITE}')} THEN {text} END")
 
+    def bytes(self, text: str) -> str:
+        """How many bytes a text has in UTF-8."""
+        return f"octet_length({text})"
+
     def digests(self, text: str) -> tuple[str, str]:
         """The two halves of the MD5 of a text, as whole numbers."""
         halves = [

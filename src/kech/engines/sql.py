@@ -182,6 +182,17 @@ class SqlEngine(ABC):
         values = found["x"].to_pylist() if kind == "text" else as_array(found, "x", np.float64)
         return values, as_array(found, "n", np.int64)
 
+    def text_bytes(self, column: int) -> int:
+        """Bytes of the distinct values of a column as text."""
+        self._count(column)
+        text = self._reads(column, "text")
+        found = self._get(
+            f"""SELECT CAST(coalesce(sum({self.dialect.bytes(text)}), 0) AS BIGINT) AS n
+            FROM {self._named(f"v{column}")} WHERE value IS NOT NULL""",
+            "counting values",
+        )
+        return int(found["n"][0].as_py())
+
     def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
         """The first rows as text."""
         cells = ", ".join(f"{self.dialect.text(f'c{i}', self.types[i])} AS c{i}" for i in columns)

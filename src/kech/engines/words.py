@@ -21,10 +21,11 @@ TYPES = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}
 class Numbering:
     """The words of several columns; a column that turns out to have too many is spelled out from then on."""
 
-    def __init__(self, columns: Sequence[int], threads: int | None) -> None:
+    def __init__(self, columns: Sequence[int], threads: int | None, most: int = MOST_BYTES) -> None:
         self.words = {column: Words() for column in columns}
         self.given_up: dict[int, Words] = {}
         self.threads = threads
+        self.most = most  # bytes of the texts of a column
 
     def number(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Each batch with numbers for texts; 0 is NULL."""
@@ -33,7 +34,7 @@ class Numbering:
             for batch in batches:
                 rows += batch.num_rows
                 found = dict(zip(self.words, pool.map(number_cells, self._cells(batch)), strict=True))
-                for column in [i for i, words in self.words.items() if found[i] is None or too_many(words, rows)]:
+                for column in [i for i, words in self.words.items() if found[i] is None or self._too_many(words, rows)]:
                     self.given_up[column] = self.words.pop(column)
                 yield pa.table(dict(self._columns(batch, found)))
 
@@ -48,13 +49,17 @@ class Numbering:
             else:
                 yield name, batch.column(name)
 
+    def _too_many(self, words: Words, rows: int) -> bool:
+        """Whether texts had better be held where they are."""
+        return words.count > MOST or words.bytes > self.most or words.count > max(FEW, rows // REPEATED)
+
     def kind(self, column: int) -> Any:
         """The narrowest type for the numbers of a column."""
         return narrowest(self.words[column])
 
     def listed(self, column: int) -> Any:
-        """All texts of a column with their numbers; NULL is the first."""
-        words = self.given_up.get(column) or self.words[column]
+        """All texts of a column with their numbers; NULL is the first.  What was given up is let go."""
+        words = self.given_up.pop(column, None) or self.words[column]
         ends, letters = words.texts()
         texts = pa.Array.from_buffers(
             pa.large_string(), len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(letters)]
@@ -66,11 +71,6 @@ class Numbering:
 def narrowest(words: Words) -> Any:
     """The type that holds all numbers."""
     return np.min_scalar_type(words.count - 1)
-
-
-def too_many(words: Words, rows: int) -> bool:
-    """Whether texts had better be held where they are."""
-    return words.count > MOST or words.bytes > MOST_BYTES or words.count > max(FEW, rows // REPEATED)
 
 
 def number_cells(given: tuple[Words, Any]) -> NDArray[np.uint32] | None:
