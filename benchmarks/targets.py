@@ -40,8 +40,8 @@ LIMITS = """Written by hand; single runs on one core of a busy machine, November
   saves 0.02 % at k = 100 and effort `normal`. What is left to gain is in the choice of the cells.
 - At effort `normal`, fewer classes freed at a time from seeds less often wide, and after that only changed classes
   paired again: k = 100 from 0.1934 to 0.1925 (two seeds each), the others as before, in a tenth less CPU. With regions
-  one class smaller still, a town under trees at k = 50 went from 0.2315 to 0.2293, numeric tables at k = 10 and 50 by
-  1 %, and at k = 3 nothing changed.
+  one class smaller still, a town under trees at k = 50 went from 0.2315 to 0.2293, numeric tables at k = 10 and 50 fell
+  by about 1 %, and at k = 3 losses rose by 0.4 % at most.
 - In a long search the larger regions were no worse: 0.1894 at k = 100 against 0.1901, three runs each that lie 1 %
   apart by their seeds alone. They take over after eight rounds.
 - No difference beyond chance: no heat, or a third of it; half as many neighbours in pairs.
