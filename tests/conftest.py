@@ -59,7 +59,7 @@ def own_ledger_of_a_module(tmp_path_factory):
 
 @pytest.fixture(autouse=True, scope="module")
 def quick_ledger():
-    """Knowing a table again costs nothing; in tests/test_ledger.py it costs what it does."""
+    """Knowing a table again costs nothing; where its cost matters, a module takes this back."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("kech.ledger.WORK", 2)
         yield

@@ -25,6 +25,11 @@ from campaign.race import PAIRS, race
 from campaign.soak import CALLS, soak
 
 
+@pytest.fixture(autouse=True, scope="module")
+def quick_ledger():
+    """As slow as it is for users: two processes shall meet there."""
+
+
 @pytest.fixture(scope="module")
 def place():
     import_all()
