@@ -1,11 +1,18 @@
 """Cuts: ways to part the points into classes of at least k rows, one file each."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kech.errors import BadOption
 from kech.models import Goals
 
 LARGEST_SEED = 2**63 - 1
+
+
+@dataclass(slots=True)
+class Halt:
+    """Whether Ctrl-C has ended the search; what is made from the same wishes is then searched no further."""
+
+    asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +26,7 @@ class Wishes:
     effort: str | float | None = None  # of the search: quick, normal, best, or seconds for each k
     seed: int = 0  # equal seeds, equal partitions, unless effort is in seconds
     goals: Goals | None = None  # for the sensitive columns, beside k
+    halt: Halt = field(default_factory=Halt, compare=False)
 
     def __post_init__(self) -> None:
         if not 0 <= self.seed <= LARGEST_SEED:

@@ -32,8 +32,8 @@ CLOSER = 1.1  # and k this factor apart lean on them
 KINDS = ("cut", "curved", "grown", "peeled")  # of starts
 PROBED = 2.5  # of many k, all kinds are tried at those this factor apart
 CLOSE = 1.25  # starts that cost no more than this factor race
-LARGEST = 32  # k from which on widening costs as good as nothing
-MANY = 4000  # classes among which chance is even: then fewer rows a class never cost more
+LARGEST = 32  # k beyond which widening costs as good as nothing, unless classes are few
+MANY = 4000  # classes among which chance is even
 REACH = 6  # so many larger k are looked at otherwise
 UNSURE = 100  # classes; among so few, chance may add more than a row to every class does
 LUCK = 0.2  # by which share the loss may turn out different, for the square root of the classes
@@ -60,29 +60,35 @@ def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Par
     effort = wishes.effort if wishes.effort is not None else usual_effort(ks)
     check_effort(effort)
     rivals = further_ks(points, ks, effort, wishes)
-    every = sorted({*ks, *rivals})
+    further = sorted({*chain.from_iterable(rivals.values())} - {*ks})
+    every = sorted({*ks, *further})
     found = dict(zip(every, cut_ordering(points, every, threads=wishes.threads, part=wishes.part), strict=True))
     studied = studied_ks(ks, effort)
-    starts = [best_starts(points, {k: found[k] for k in each}, wishes) for each in (studied, *([k] for k in rivals))]
+    starts = [best_starts(points, {k: found[k] for k in each}, wishes) for each in (studied, *([k] for k in further))]
     for done, (k, start) in enumerate(chain.from_iterable(starts)):
-        with within(done, len(studied) + len(rivals)):
+        with within(done, len(studied) + len(further)):
             found[k] = search(start, k, effort, wishes)
     for k, larger in reversed(list(pairwise(spaced(ks, CLOSER)))):
-        if k not in studied:
+        if k not in studied and not wishes.halt.asked:
             found[k] = lean_on(found[larger], found[k], k, wishes)
-    best = dict(zip(every, serve_smaller(every, [found[k] for k in every]), strict=True))
-    return iter([best[k] for k in ks])
+    best = [serve_smaller([k, *rivals[k]], [found[j] for j in (k, *rivals[k])])[0] for k in ks]
+    return iter(serve_smaller(ks, best))
 
 
-def further_ks(points: Points, ks: Sequence[int], effort: str | float, wishes: Wishes) -> list[int]:
-    """Larger k that may turn out cheaper, by chance or because small classes are widened more: they are cut for too.
+def further_ks(points: Points, ks: Sequence[int], effort: str | float, wishes: Wishes) -> dict[int, list[int]]:
+    """For each k the larger ones that may turn out cheaper, by chance or because small classes are widened more: they
+    are cut for too.
 
     None where nothing is widened, where chance is even among many classes, for many k and where time is set.
     """
-    if len(ks) > FEW or not isinstance(effort, str):
-        return []
-    small = [k for k in ks if k <= LARGEST and points.rows <= MANY * k and wide_axes(points.at(k))]
-    return sorted({j for k in small for j in rivals_of(k, points, wishes)} - {*ks})
+    if len(ks) > FEW or not isinstance(effort, str) or wishes.halt.asked:
+        return {k: [] for k in ks}
+    return {k: rivals_of(k, points, wishes) if has_rivals(k, points) else [] for k in ks}
+
+
+def has_rivals(k: int, points: Points) -> bool:
+    """Whether chance, which decides how far labels are widened, may make a larger k cheaper."""
+    return points.rows <= k * (MANY if k <= LARGEST else UNSURE) and bool(wide_axes(points.at(k)))
 
 
 def rivals_of(k: int, points: Points, wishes: Wishes) -> list[int]:
@@ -193,17 +199,17 @@ def grow(points: Points, k: int, order: Ints, wishes: Wishes) -> Partition:
 
 
 def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, limit: float = inf) -> Partition:
-    """The cheapest partition found from one start; stopped by Ctrl-C, the cheapest so far.  Sides beyond the
-    limit are dear.
+    """The cheapest partition found from one start; stopped by Ctrl-C, the cheapest so far, and no other search of the
+    same wishes makes a step.  Sides beyond the limit are dear.
     """
     points = start.points
     begin = searches_from(start, k, wishes, limit=limit)
     found = best = begin(wishes.seed)
     rows, cells = min(points.rows, CROWD * len(points.weights)), points.rows * len(points.axes)
-    share = progress_of(rows, effort)
+    share, alone = progress_of(rows, effort), points.rows < 2 * k
     before, again, gained, least = 0, 0, 0, inf
     try:
-        while points.rows >= 2 * k and best.price > 0 and (done := share(before + spent(found, rows))) < 1:
+        while not (alone or wishes.halt.asked) and best.price > 0 and (done := share(before + spent(found, rows))) < 1:
             report(f"searching at k={k}" + (f", loss {best.price / cells:.4f}" if limit == inf else ""), done)
             ruin = found.rounds >= PAIR_ROUNDS
             found.step(HEAT * max(0.0, 1 - done / COOL) if ruin else 0.0, ruin, wishes.threads)
@@ -214,6 +220,7 @@ def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, lim
                 before, again, gained, least = before + spent(found, rows), again + 1, 0, inf
                 found = begin(wishes.seed + again)
     except KeyboardInterrupt:
+        wishes.halt.asked = True
         report(f"stopped at k={k}", 1.0)
     return build_partition(points, *best.shares())
 
