@@ -33,6 +33,7 @@ KINDS = ("cut", "curved", "grown", "peeled")  # of starts
 PROBED = 2.5  # of many k, all kinds are tried at those this factor apart
 CLOSE = 1.25  # starts that cost no more than this factor race
 LARGEST = 32  # k beyond which widening costs as good as nothing, unless classes are few
+SMALL = 10_000  # rows; of so few, larger k are tried beyond it too
 MANY = 4000  # classes among which chance is even
 REACH = 6  # so many larger k are looked at otherwise
 UNSURE = 100  # classes; among so few, chance may add more than a row to every class does
@@ -88,7 +89,7 @@ def further_ks(points: Points, ks: Sequence[int], effort: str | float, wishes: W
 
 def has_rivals(k: int, points: Points) -> bool:
     """Whether chance, which decides how far labels are widened, may make a larger k cheaper."""
-    return points.rows <= k * (MANY if k <= LARGEST else UNSURE) and bool(wide_axes(points.at(k)))
+    return points.rows <= (k * MANY if k <= LARGEST else SMALL) and bool(wide_axes(points.at(k)))
 
 
 def rivals_of(k: int, points: Points, wishes: Wishes) -> list[int]:
