@@ -108,7 +108,8 @@ A target is met where the loss, rounded like the target, is no larger. CPU secon
 that did other work as well.
 
 The goal beyond is nine tenths of what ARX loses in its hardest setting; it is judged in years. "No less than" is a
-lower bound of the counted loss of every partition (`kech.pricing`): a goal below it cannot be reached by anybody.
+lower bound of the counted loss of every partition (`kech.pricing`): a goal below it, counted
+alike, is out of reach under these trees while no row is left out.
 
 {about}
 

@@ -329,6 +329,17 @@ def test_parquet_cells_of_every_type_are_read_as_text(tmp_path):
     assert measure(tmp_path / "t.parquet", axes)["loss"] == 0
 
 
+def test_narrow_dictionaries_have_room_for_what_is_missing(tmp_path):
+    texts = [f"v{i:03}" for i in range(128)]
+    codes = pyarrow.array([*range(128), None, *range(128), None], "int8")
+    column = pyarrow.DictionaryArray.from_arrays(codes, texts)
+    parquet.write_table(pyarrow.table({"c": column}), tmp_path / "t.parquet")
+
+    figures = check_table(tmp_path / "t.parquet", ["c"], 2)
+
+    assert (figures["k"], figures["classes"], figures["rows"]) == (2, 129, 258)
+
+
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
 def test_empty_table_has_no_class_and_no_k(tmp_path, name):
     path = write(tmp_path / name, ["c", "s"], [])

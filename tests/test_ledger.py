@@ -62,6 +62,10 @@ def rewritten(people, name, change=lambda frame: frame):
 # -- the ways to a second release that docs/security.md names ------------------------------------------------------
 
 
+def test_guessing_what_a_table_holds_is_slow():
+    assert kech.ledger.WORK >= 2**14
+
+
 @pytest.mark.parametrize("cut", ["local", "domain"])
 def test_the_same_classes_with_fewer_columns_are_nested(people, said, cut):
     assert said(people, *TWO, "--k", 5, "--cut", cut, "--keep", "sex")["verdict"] == "first"

@@ -32,6 +32,7 @@ from kech.ledger import open_ledger
 from kech.levels import build_levels
 from kech.partition import build_partition, deal, tally_secrets
 from kech.points import build_points
+from kech.published import find_pointers
 from kech.release import as_json, asked, check_elsewhere, chosen
 
 PLACES = {0: ["oslo", "bergen", "rome"], 1: ["north", "north", "south"], 2: ["all"] * 3}
@@ -369,6 +370,20 @@ def people():
         yield table
 
 
+@pytest.mark.parametrize("role", ["keep", "quasi_identifiers"])
+def test_texts_of_their_own_are_told_of_though_some_are_missing(role, tmp_path):
+    texts = [None if i % 3 else "so " * i + "ill" for i in range(60)]
+    roles = {"quasi_identifiers": ["age"], "keep": []}
+    roles[role] = [*roles[role], "story"]
+    with kech.read_table(pa.table({"age": [i % 5 for i in range(60)], "story": texts}), **roles) as table:
+        made = kech.make_release(table, k=3)
+        document = made.write(tmp_path / "t.csv", ledger=False)
+        told = made.told(tmp_path / "t.csv", document)
+    expected = {"keep": (["story"], []), "quasi_identifiers": ([], ["story"])}
+    assert (told["identifying"], told["spelled_out"]) == expected[role]
+    assert find_pointers(tmp_path / "t.csv", document) == told["identifying"]
+
+
 def test_what_is_told_of_a_release(people, tmp_path):
     made = kech.make_release(people, k=5, grid=10)
     path, mapping = tmp_path / "t.csv", tmp_path / "m.json"
@@ -384,6 +399,7 @@ def test_what_is_told_of_a_release(people, tmp_path):
         "dropped": ["name", "other"],
         "ledger": told["ledger"],
         "identifying": ["note", "n"],
+        "spelled_out": [],
         "unhidden_edges": ["age"],
         "mapping": str(mapping),
     }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kech.engines import ColumnFacts
-from kech.errors import BadOption, KechError
+from kech.errors import BadOption, KechError, LongTexts
 from kech.grid import Ints
 from kech.hints import Hint, as_words, hint_at_codes, hint_at_dates, hint_at_far_rows, hint_at_prefixes, hint_at_text
 from kech.points import build_axis
@@ -165,7 +165,10 @@ def count_bars(
     if not 0 < facts.distinct <= MOST_COUNTED:
         return (), None
     read = kind if kind in ("number", "date") else "text"
-    values, counts = table.values(column, read)
+    try:
+        values, counts = table.values(column, read)
+    except LongTexts:
+        return (), None
     if read == "text":
         return tuple(np.sort(counts)[::-1][:BARS].tolist()), hint_at_values(
             table, column, role, values, as_sets=as_sets

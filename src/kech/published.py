@@ -77,7 +77,7 @@ def dialect_of(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def find_pointers(path: AnyPath, document: Mapping[str, Any]) -> list[str]:
-    """Columns that are published as they are, where nearly every row has a value of its own: it points at the row.
+    """Columns published as they are, where nearly every row that has a value has its own: it points at the row.
 
     The rows are in no order, so the first ones tell which columns are worth a look at all of them.
     """
@@ -99,7 +99,8 @@ def _hash_cells(batches: Iterable[Sequence[Sequence[Cell]]], columns: int) -> li
 
 
 def _is_unique(cells: Ints) -> bool:
-    return len(np.unique(cells[cells != 0])) > NEARLY_ALL * len(cells)
+    held = cells[cells != 0]
+    return len(np.unique(held)) > NEARLY_ALL * len(held)
 
 
 def plain(cell: Cell) -> Cell:

@@ -243,7 +243,6 @@ class Release:
     ) -> dict[str, Any]:
         """The object `kech release --json` prints of what was written, with what its maker should look at."""
         table = self.table
-        kept = [(name, table.facts(name)) for name in (*table.sensitive, *table.keep)]
         return {
             "file": str(find_address(path) or path),
             "certificate": str(beside or certificate_path(Path(path))),
@@ -252,7 +251,10 @@ class Release:
             "coarse": self.parameters.get("coarse"),
             "dropped": list(table.dropped),
             "ledger": self.words[-1].to_json(),
-            "identifying": [name for name, x in kept if x.distinct > NEARLY_ALL * x.rows],
+            "identifying": [name for name in (*table.sensitive, *table.keep) if points_at_rows(table, name)],
+            "spelled_out": [
+                axis["column"] for axis in self.axes if axis["axis"] == "set" and points_at_rows(table, axis["column"])
+            ],
             "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "auto") not in HIDING],
             "mapping": None if mapping is None else str(mapping),
         }
@@ -362,6 +364,12 @@ def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishe
     if wishes.goals:
         check_goals(found, wishes.goals, "and the components at this eps reach")
     return found
+
+
+def points_at_rows(table: Table, column: str) -> bool:
+    """Whether nearly every row that has a value in this column has one of its own."""
+    facts = table.facts(column)
+    return facts.distinct > NEARLY_ALL * (facts.rows - facts.nulls)
 
 
 def chosen(ledger: Ledger | bool) -> Ledger | None:

@@ -270,7 +270,10 @@ def _listed(batch: Any, names: Sequence[str]) -> list[Coded]:
     columns = [batch.column(name) for name in names]
     listed = [x if pyarrow.types.is_dictionary(x.type) else x.dictionary_encode() for x in columns]
     texts = [[*column.dictionary.cast("string").to_pylist(), None] for column in listed]
-    return [(held, x.indices.fill_null(len(held) - 1).to_numpy()) for held, x in zip(texts, listed, strict=True)]
+    return [
+        (held, x.indices.cast("int64").fill_null(len(held) - 1).to_numpy())
+        for held, x in zip(texts, listed, strict=True)
+    ]
 
 
 @contextmanager

@@ -6,6 +6,7 @@ last a partition of a larger k serves a smaller one where it costs less, so that
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain, pairwise
 from math import inf
 from time import monotonic
@@ -165,11 +166,14 @@ def make_starts(
     """For each k its start and those of the kinds it is asked for; k of equal grids share the lattice."""
     made = {k: {"cut": start} for k, start in starts.items()}
     asked = {kind: [k for k in starts if kind in kinds[k]] for kind in KINDS}
-    curved = cut_ordering(points, asked["curved"], threads=wishes.threads, part=wishes.part, hilbert=True)
-    for k, start in zip(asked["curved"], curved, strict=True):
-        made[k]["curved"] = start
-    for k in asked["grown"]:
-        made[k]["grown"] = grow(points.at(k), k, order_along(points, threads=wishes.threads), wishes)
+    order = order_along(points, threads=wishes.threads)
+    with ThreadPoolExecutor(1) as pool:
+        beside = pool.map if wishes.threads > 1 else map
+        grown = beside(lambda k: grow(points.at(k), k, order, wishes), asked["grown"])
+        curved = cut_ordering(points, asked["curved"], threads=wishes.threads, part=wishes.part, hilbert=True)
+        for kind, found in (("curved", curved), ("grown", grown)):
+            for k, start in zip(asked[kind], found, strict=True):
+                made[k][kind] = start
     for at, batch in by_grid(points, asked["peeled"]):
         limits = [min(map(expected, made[k].values())) for k in batch]
         for k, shares in zip(batch, peel(at, batch, limits, threads=wishes.threads, seed=wishes.seed), strict=True):

@@ -186,12 +186,12 @@ class SqlEngine(ABC):
         """Bytes of the distinct values of a column as text."""
         self._count(column)
         text = self._reads(column, "text")
-        found = self._get(
-            f"""SELECT CAST(coalesce(sum({self.dialect.bytes(text)}), 0) AS BIGINT) AS n
+        ((found,),) = self._rows(
+            f"""SELECT CAST(coalesce(sum({self.dialect.bytes(text)}), 0) AS BIGINT)
             FROM {self._named(f"v{column}")} WHERE value IS NOT NULL""",
             "counting values",
         )
-        return int(found["n"][0].as_py())
+        return int(found)
 
     def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
         """The first rows as text."""
@@ -214,11 +214,10 @@ class SqlEngine(ABC):
             FROM ({self._coded_rows(mappings)}) AS coded GROUP BY {keys}) AS grouped ORDER BY p""",
             "grouping rows",
         )
-        self._grouped = mappings
         if most is not None and self.describe(mappings[0].column).rows > most:
             self._check_points(most)
         found = self._get(f"SELECT {keys}, n FROM {self._named('points')} ORDER BY p", "grouping rows")
-        self._weights = as_array(found, "n", np.int64)
+        self._grouped, self._weights = mappings, as_array(found, "n", np.int64)
         return packing.unpack(found), self._weights
 
     def _check_points(self, most: int) -> None:
