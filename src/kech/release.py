@@ -38,12 +38,12 @@ from kech.models import set_goals
 from kech.partition import Partition, build_partition, deal
 from kech.points import Coarse, Grains, Points
 from kech.progress import report
+from kech.published import NEARLY_ALL
 from kech.spectrum import check_ks, coded_points, partitions
 from kech.table import Table
 
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
 TOLERANCE = 1e-9
-NEARLY_ALL = 0.9  # share of rows with a value of their own
 
 
 @dataclass(frozen=True, eq=False, repr=False)
