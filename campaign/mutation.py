@@ -248,7 +248,8 @@ def digest_of(path: Path) -> str:
 def earlier_fates(ground: Ground, mutants: Sequence[Mutant]) -> dict[Mutant, Fate]:
     """What became of changes in earlier runs on the same code; whoever was noticed once is noticed."""
     held: dict[tuple[Any, ...], tuple[str, str]] = {}
-    for line in (ground.kept / "fates.jsonl").read_text("utf-8").splitlines():
+    kept = ground.kept / "fates.jsonl"
+    for line in kept.read_text("utf-8").splitlines() if kept.exists() else ():
         *key, word, by = json.loads(line)
         if held.get(tuple(key), ("survived", ""))[0] in OPEN:
             held[tuple(key)] = word, by

@@ -4,9 +4,8 @@ import csv
 import hashlib
 import re
 from codecs import BOM_UTF8
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -14,17 +13,15 @@ from itertools import islice
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from kech.certificate.tally import Cell, Coded, Counts, Ints, Tally, tally
+from kech.certificate.tally import Cell, Coded, Counts, Ints, Tally, meanwhile, tally
 from kech.errors import BadColumns, BadOption, NoSuchFile, UnreadableFile
 
 AnyPath = str | PathLike[str]
 Batch = list[list[Cell]]  # one list a column
-Given = TypeVar("Given")
-Made = TypeVar("Made")
 
 ROWS_AT_ONCE = 100_000  # of a Parquet file
 BLOCK = 1 << 20  # bytes of a CSV file that are read at once
@@ -125,25 +122,10 @@ def _count_lines(path: Path, delimiter: str, columns: Sequence[str], names: Sequ
     """
     if not delimiter.isascii():
         raise csv.Error
-    found = Tally(len(names))
     read = partial(_parted, delimiter=delimiter, width=len(columns), wanted=[columns.index(name) for name in names])
     with _reading(path), path.open("rb") as file:
         _split([file.readline().removeprefix(BOM_UTF8)], delimiter)  # the header is one line too
-        for coded in _meanwhile(read, _whole_lines(file)):
-            found.add(coded)
-    return found.counts()
-
-
-def _meanwhile(work: Callable[[Given], Made], items: Iterable[Given]) -> Iterator[Made]:
-    """What is made of each item, in their order; while one is used the next ones are made."""
-    coming: deque[Future[Made]] = deque()
-    with ThreadPoolExecutor(WORKERS) as pool:
-        for item in items:
-            coming.append(pool.submit(work, item))
-            if len(coming) > WORKERS:
-                yield coming.popleft().result()
-        while coming:
-            yield coming.popleft().result()
+        return Tally(len(names)).count(meanwhile(read, _whole_lines(file), WORKERS))
 
 
 def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
@@ -253,12 +235,9 @@ def _open_parquet(path: Path) -> TextTable:
                 yield [batch.column(name).cast("string").to_pylist() for name in names]
 
     def groups(names: Sequence[str]) -> Counts:
-        found = Tally(len(names))
         with _parquet_file(path, texts.intersection(names)) as file:
             batches = file.iter_batches(ROWS_AT_ONCE, columns=list(dict.fromkeys(names)))
-            for coded in _meanwhile(partial(_listed, names=names), batches):
-                found.add(coded)
-        return found.counts()
+            return Tally(len(names)).count(meanwhile(partial(_listed, names=names), batches, WORKERS))
 
     return TextTable(columns, batches, lambda cell: cell, groups)
 

@@ -3,9 +3,11 @@
 In: texts of each column, and which of them each row has, some rows at a time.  Out: combinations, each once.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +15,9 @@ from numpy.typing import NDArray
 Ints: TypeAlias = NDArray[np.int64]
 Cell: TypeAlias = str | None
 Coded: TypeAlias = tuple[Sequence[Cell], NDArray[Any]]  # different texts, and the place of each row's text among them
+Block: TypeAlias = tuple["Packing", list[Ints]]
+Given = TypeVar("Given")
+Made = TypeVar("Made")
 
 MOST_BITS = 62  # of the number of a combination
 FOLDED = 31  # bits of a number that stands for several columns
@@ -47,41 +52,64 @@ class Tally:
         self._known: list[dict[Cell, int]] = [{} for _ in range(columns)]
         self._packing = Packing([0] * columns)
         self._keys, self._rows = np.zeros(0, np.int64), np.zeros(0, np.int64)
-        self._waiting: list[Ints] = []
 
-    def add(self, columns: Iterable[Coded]) -> None:
-        """Some more rows."""
-        numbers = [
+    def count(self, batches: Iterable[Iterable[Coded]]) -> Counts:
+        """All rows; some are sorted while the next are read."""
+        for packing, keys, rows in meanwhile(_each_once, self._blocks(batches), 1):
+            self._widen(packing)
+            self._add(keys, rows)
+        return Counts(list(map(list, self._known)), self._packing.unpack(self._keys), self._rows)
+
+    def _blocks(self, batches: Iterable[Iterable[Coded]]) -> Iterator[Block]:
+        """The numbers of many rows at a time, all packed alike."""
+        packing, waiting = self._packing, [self._keys]
+        for columns in batches:
+            numbers = self._numbers(columns)
+            bits = [max(len(known) - 1, 0).bit_length() for known in self._known]
+            if bits != packing.bits or sum(map(len, waiting)) > max(TOGETHER, len(self._keys) // 2):
+                yield packing, waiting
+                waiting = []
+            packing = packing if bits == packing.bits else Packing(bits)
+            waiting.append(packing.pack(numbers))
+        yield packing, waiting
+
+    def _numbers(self, columns: Iterable[Coded]) -> list[Ints]:
+        """For each column the number of each row's text."""
+        return [
             np.array([known.setdefault(text, len(known)) for text in texts], np.int64)[places]
             for known, (texts, places) in zip(self._known, columns, strict=True)
         ]
-        self._widen([max(len(known) - 1, 0).bit_length() for known in self._known])
-        self._waiting.append(self._packing.pack(numbers))
-        if sum(map(len, self._waiting)) > max(TOGETHER, len(self._keys)):
-            self._settle()
 
-    def counts(self) -> Counts:
-        """What was added so far."""
-        self._settle()
-        return Counts(list(map(list, self._known)), self._packing.unpack(self._keys), self._rows)
-
-    def _widen(self, bits: list[int]) -> None:
+    def _widen(self, packing: "Packing") -> None:
         """Make room for the numbers of more texts."""
-        if bits != self._packing.bits:
-            self._settle()
-            held, self._packing = self._packing.unpack(self._keys), Packing(bits)
-            keys = self._packing.pack(held)
+        if packing is not self._packing:
+            keys = packing.pack(self._packing.unpack(self._keys))
             order = np.argsort(keys)
-            self._keys, self._rows = keys[order], self._rows[order]
+            self._packing, self._keys, self._rows = packing, keys[order], self._rows[order]
 
-    def _settle(self) -> None:
-        keys, rows = np.unique(np.concatenate([self._keys[:0], *self._waiting]), return_counts=True)
-        self._waiting = []
+    def _add(self, keys: Ints, rows: Ints) -> None:
         at = np.searchsorted(self._keys, keys)
         known = np.r_[self._keys, -1][at] == keys
         self._rows[at[known]] += rows[known]
         self._keys = np.insert(self._keys, at[~known], keys[~known])
         self._rows = np.insert(self._rows, at[~known], rows[~known])
+
+
+def _each_once(block: Block) -> tuple["Packing", Ints, Ints]:
+    packing, keys = block
+    return packing, *np.unique(np.concatenate(keys), return_counts=True)
+
+
+def meanwhile(work: Callable[[Given], Made], items: Iterable[Given], workers: int) -> Iterator[Made]:
+    """What is made of each item, in their order; while one is used the next ones are made."""
+    coming: deque[Future[Made]] = deque()
+    with ThreadPoolExecutor(workers) as pool:
+        for item in items:
+            coming.append(pool.submit(work, item))
+            if len(coming) > workers:
+                yield coming.popleft().result()
+        while coming:
+            yield coming.popleft().result()
 
 
 class Packing:
@@ -125,10 +153,7 @@ def sums(group: Ints, figures: NDArray[Any], groups: int) -> NDArray[np.float64]
 
 def tally(batches: Iterable[Sequence[Sequence[Cell]]], columns: int) -> Counts:
     """Combinations of cells that come as lists, one a column."""
-    found = Tally(columns)
-    for batch in batches:
-        found.add(map(_listed, batch))
-    return found.counts()
+    return Tally(columns).count(map(_listed, batch) for batch in batches)
 
 
 def _listed(cells: Sequence[Cell]) -> Coded:
