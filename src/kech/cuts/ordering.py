@@ -51,9 +51,9 @@ def order_along(points: Points, *, threads: int, hilbert: bool = False) -> Ints:
 
 def by_grid(points: Points, ks: Sequence[int]) -> Iterator[tuple[Points, list[int]]]:
     """Neighbouring k whose grids are the same, with the points on that grid."""
-    for _, same in groupby(((k, points.at(k)) for k in ks), key=lambda pair: published_cells(pair[1])):
-        k, at = next(same)
-        yield at, [k, *(k for k, _ in same)]
+    for _, same in groupby(ks, key=lambda k: published_cells(points.at(k))):
+        batch = list(same)
+        yield points.at(batch[0]), batch
 
 
 def published_cells(points: Points) -> tuple[bytes, ...]:
