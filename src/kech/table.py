@@ -247,15 +247,16 @@ def read_table(
     address = find_address(source)
     chosen = choose_engine(address, engine, master)
     written = {"decimal": check_choice("--decimal", decimal, DECIMALS), "dates": check_choice("--dates", dates, DATES)}
-    made = open_engine(chosen, address, memory=check_memory(memory), threads=workers, master=master)
+    size = check_memory(memory)
+    if isinstance(source, str | PathLike | Address):
+        given, native = None, None
+        opened = open_source(source, delimiter=delimiter, encoding=encoding)
+    else:
+        given = hold_frame(source)
+        opened, native = open_frame(given), native_library(given)
+    check_roles(opened.columns, roles, choices)
+    made = open_engine(chosen, address, memory=size, threads=workers, master=master)
     try:
-        if isinstance(source, str | PathLike | Address):
-            given, native = None, None
-            opened = open_source(source, delimiter=delimiter, encoding=encoding)
-        else:
-            given = hold_frame(source)
-            opened, native = open_frame(given), native_library(given)
-        check_roles(opened.columns, roles, choices)
         how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
         held = {"null_values": as_names(null_values), "memory": memory, "engine": engine, "master": master}
         table = Table(made, opened, hierarchies=hierarchies, reading=held | written, **how)
