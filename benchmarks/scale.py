@@ -3,7 +3,8 @@
     python benchmarks/scale.py                       4 and 8 quasi-identifiers, Parquet, and CSV up to 10M people
     python benchmarks/scale.py --people 1000000      a small run
 
-Towns for which the disk is too small are left out, and that is said.  Where pyspark can be imported, the largest town of at most 10M people is released on Spark with two local threads too.
+Towns for which the disk is too small are left out, and that is said.  Where pyspark can be imported, the largest town
+of at most 10M people is released on Spark with two local threads too.
 Every figure is of a process of its own, ours and DuckDB's in turn; the tables go to docs/scale.md.
 """
 
