@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from math import prod
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 from warnings import warn
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ T = TypeVar("T")
 POINT_BYTES, GRAIN_BYTES, CLASS_BYTES = 1000, 150, 700  # what a release was seen to take
 MOST_LOOKED_AT = 100_000  # distinct values of a column of text
 WIDEST = 2.0  # of a step: whatever can be joined, or moved half as far, is one
+HELD_CODES = 10_000  # of all axes; what is made of more would fill memory where there are many k
 SAMPLE, SAMPLE_BYTES = 500_000, 3000  # rows that tell how coarse axes must be, and what they may take each
 
 
@@ -72,6 +74,7 @@ class Points:
     step: float = 0.0  # axes were coarsened to cells no wider than this
     moved: tuple[float, ...] = ()  # where values were moved to the middle of their cells: the error of each axis
     made: dict[str, Any] = field(default_factory=dict)  # of these codes and weights, whatever the axes; see `once`
+    held: dict[str, Any] = field(default_factory=dict, init=False)  # of these axes; see `hold`
 
     def once(self, name: str, make: Callable[[Codes, NDArray[np.int64]], T]) -> T:
         """What is made of codes and weights alone, made once for all axes these points are looked at on."""
@@ -80,9 +83,17 @@ class Points:
             held = self.made[name] = self.codes, self.weights, make(self.codes, self.weights)
         return cast(T, held[2])
 
+    def hold(self, name: str, make: Callable[["Points"], T]) -> T:
+        """What is made of the axes as they are, made once unless they are long."""
+        if sum(axis.size for axis in self.axes) > HELD_CODES:
+            return make(self)
+        if name not in self.held:
+            self.held[name] = make(self)
+        return cast(T, self.held[name])
+
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: kernels are made again."""
-        return {**self.__dict__, "made": {}}
+        return {**self.__dict__, "made": {}, "held": {}}
 
     @property
     def rows(self) -> int:
@@ -95,9 +106,14 @@ class Points:
             raise BadOption("--suppress", "give a share of the rows, 0 or more and less than 1.")
         return min(int(suppress * self.rows + 1e-9), self.rows - 1)
 
-    def at(self, k: int) -> "Points":
-        """The same points on the axes as they may be published for k."""
-        return replace(self, axes=tuple(axis.at(k) for axis in self.axes))
+    def at(self, k: int) -> Self:
+        """The same points on the axes as they may be published for k; as long as they are in use, the same object."""
+        known = self.held.setdefault("at", WeakValueDictionary())
+        found = known.get(k)
+        if found is None:
+            found = known[k] = replace(self, axes=tuple(axis.at(k) for axis in self.axes))
+            found.held["at"] = known
+        return cast(Self, found)
 
     def memory(self, k: int | None = None) -> int:
         """Bytes of --memory that it takes to work on the points, to part them into classes of k rows and to publish."""
