@@ -99,9 +99,8 @@ class Map:
         """The tests of some lines: those that noticed most so far, then those made for it, the quickest first."""
         tests = set().union(*(self.lines[room].get(line, set()) for line in lines))
         first = [name for name, _ in self.noticed.most_common() if name in tests][:FIRST]
-        own = f"tests/test_{Path(room).parts[0].removesuffix('.py')}.py"
-        order = {"tests/test_rooms.py": 0, own: 1}
-        rest = sorted(tests.difference(first), key=lambda name: (order.get(module_of(name), 2), self.cost[name], name))
+        own = {f"tests/test_{part}.py" for part in ("rooms", *Path(room).with_suffix("").parts)}
+        rest = sorted(tests.difference(first), key=lambda name: (module_of(name) not in own, self.cost[name], name))
         return [*first, *rest]
 
 

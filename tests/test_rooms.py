@@ -6,7 +6,9 @@ import math
 import random
 import re
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
+from inspect import signature
 
 import duckdb
 import numpy as np
@@ -31,6 +33,7 @@ from kech.hierarchy import read_hierarchy
 from kech.ledger import open_ledger
 from kech.levels import build_levels
 from kech.partition import build_partition, deal, tally_secrets
+from kech.plan import ReleaseSection
 from kech.points import build_points
 from kech.published import find_pointers
 from kech.release import as_json, asked, check_elsewhere, chosen
@@ -498,6 +501,7 @@ def test_coarse_axes_are_measured_by_the_domain_of_the_fine_ones(tmp_path):
         document = coarse.write(tmp_path / "t.csv")
         told = coarse.told(tmp_path / "t.csv", document)
     assert coarse.axes[0]["domain"] == fine.axes[0]["domain"] == even.axes[0]["domain"] == [4, 95]
+    assert (fine.axes[0]["grid"], even.axes[0]["grid"]) == ("tight", "auto")
     assert coarse.partition.classes <= 6 < fine.partition.classes
     assert fine.parameters == {"k": 5, "cut": "local", "grid": "tight"}
     assert (
@@ -505,6 +509,68 @@ def test_coarse_axes_are_measured_by_the_domain_of_the_fine_ones(tmp_path):
         == document["parameters"]["coarse"]
         == {"step": pytest.approx(0.2102, abs=1e-4), "eps_error": 15 / 91}
     )
+
+
+def test_edges_that_serve_no_k_that_is_asked_go_before_others():
+    """Those of k = 50 are few; with an eps alone, those of k = 2 all stay, though they are more than those of 3."""
+    with kech.read_table(pa.table({"a": list(range(200))}), quasi_identifiers=["a"]) as read:
+        assert kech.make_release(read, k=50, grid="tight", max_points=20).parameters["coarse"]["step"] == 2**-14
+        assert kech.make_release(read, k=2, grid="tight", max_points=20).parameters["coarse"]["step"] == 2**-4
+    with kech.read_table(pa.table({"a": [i * i * 7 % 1000 for i in range(40)]}), quasi_identifiers=["a"]) as read:
+        at_eps = {"cut": "regime", "eps": 0.5, "grid": "tight", "max_points": 8}
+        alone, two, three = (kech.make_release(read, k=k, **at_eps).parameters["coarse"] for k in (None, 2, 3))
+    assert alone == two
+    assert (two["step"], three["step"]) == (pytest.approx(2**-2.5), 2**-14)
+
+
+def test_components_of_two_rows_are_a_release():
+    with kech.read_table(pa.table({"a": [0, 1, 10, 11]}), quasi_identifiers=["a"]) as read:
+        made = kech.make_release(read, cut="regime", grid="exact", eps=0.1)
+    assert made.partition.sizes.tolist() == [2, 2]
+
+
+def test_a_call_and_a_plan_that_say_nothing_say_the_same(nine):
+    """The defaults of the library are those of the command line."""
+    asked_for = {name: one.default for name, one in signature(kech.make_release).parameters.items() if name != "table"}
+    assert asked_for == ReleaseSection().wishes()
+    bare, planned = kech.make_release(nine, k=3), kech.make_release(nine, **ReleaseSection(k=3).wishes())
+    assert bare.parameters == planned.parameters == {"k": 3, "cut": "local", "grid": "auto"}
+    assert bare.labels == planned.labels
+    assert kech.make_release(nine, k=3, cut="regime").parameters["reading"] == "strict"
+
+
+def test_columns_are_judged_by_the_rows_that_are_published(tmp_path):
+    """The notes of the ten rows that stay are all different; those of the rows that are left out are not."""
+    columns = {"a": [1] * 5 + [2] * 5 + [50, 90, 99], "note": [*map(str, range(10)), "0", "0", "0"]}
+    with kech.read_table(pa.table(columns), quasi_identifiers=["a"], keep=["note"]) as read:
+        made = kech.make_release(read, k=3, suppress=0.25, cut="minimal", grid="exact")
+        told = made.told(tmp_path / "t.csv", made.write(tmp_path / "t.csv", ledger=False))
+    assert (told["rows"], told["identifying"]) == (10, ["note"])
+
+
+def test_a_release_in_another_form_has_heard_nothing_of_the_ledger_yet(nine, tmp_path):
+    made = kech.make_release(nine, k=3)
+    made.write(tmp_path / "t.pq", ledger=False)
+    assert (len(made.words), replace(made, form="dash").words) == (1, [])
+
+
+def test_labels_are_texts_in_a_frame_and_listed_in_a_file(nine, tmp_path):
+    """A .pq is a Parquet file like others."""
+    made = kech.make_release(nine, k=3)
+    document = made.write(tmp_path / "t.pq")
+    assert [made.frame.schema.field(name).type for name in ("age", "zip")] == [pa.string()] * 2
+    written = pq.read_table(tmp_path / "t.pq")
+    assert written["age"].type == pa.string()
+    assert Counter(written["age"].to_pylist()) == Counter(made.frame["age"].to_pylist())
+    assert check_certificate(tmp_path / "t.pq")["rows"] == document["claims"]["rows"] == 9
+
+
+def test_a_file_that_loses_more_than_its_partition_is_not_certified(nine, tmp_path):
+    fine, coarse = (kech.make_release(nine, k=k, grid="exact") for k in (3, 9))
+    coarse.write(tmp_path / "t.csv", ledger=False)
+    with pytest.raises(ClaimBroken) as caught:
+        fine.certify(tmp_path / "t.csv", "t.csv", "csv", {})
+    assert str(caught.value).endswith("loss: the written file loses more or less than the partition.")
 
 
 def test_targets_that_hold_something_else_are_refused(tmp_path):
@@ -602,11 +668,33 @@ def test_rows_of_a_divided_point_are_dealt_by_their_values(split):
     assert dealt.sizes.tolist() == made.sizes.tolist() == [split[0], split[1] + 3]
     assert dealt.labels(0) == made.labels(0) == ["1", "[1, 2]"]
     assert dealt.points.axes is points.axes
+    assert made.once("itself", lambda partition: partition) is made
+    assert dealt.made == deal(made).made == {}
     assert tally_secrets(made) == []
     assert len(tally_secrets(dealt)) == 1
 
 
 # -- axes ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("values", [[20, 21, 25, 25, 30] * 40, ["a", "b", "b", "c", "c"] * 40])
+@pytest.mark.parametrize("grid", ["auto", "loose", "tight", "exact"])
+def test_a_certificate_tells_which_labels_are_widened(values, grid, tmp_path):
+    """On a line it says how the edges were chosen; of a set or an order, only that they are widened."""
+    with kech.read_table(pa.table({"a": values}), quasi_identifiers=["a"]) as read:
+        made = kech.make_release(read, k=40, grid=grid)
+        told = made.told(tmp_path / "t.csv", made.write(tmp_path / "t.csv", ledger=False))
+    line = isinstance(values[0], int)
+    assert made.axes[0].get("grid") == (grid if line or grid == "auto" else None)
+    assert [axis.widens for axis in made.partition.points.axes] == [grid == "auto"]
+    assert told["unhidden_edges"] == (["a"] if line and grid == "exact" else [])
+
+
+def test_a_column_without_values_has_no_labels_to_widen():
+    nothing = pa.table({"a": pa.array([None] * 9, pa.int64()), "b": pa.array([None] * 9, pa.string())})
+    with kech.read_table(nothing, quasi_identifiers=["a", "b"], axes={"a": "numeric"}) as read:
+        made = kech.make_release(read, k=3)
+    assert made.axes[0] == {"column": "a", "axis": "set", "values": 1}
 
 
 def node_axis(level, *, has_null):
