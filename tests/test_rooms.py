@@ -19,13 +19,15 @@ import pytest
 
 import kech
 from kech._kernels import Widths
-from kech.axes import build_tree_axis
+from kech.axes import build_line_axis, build_rank_axis, build_tree_axis, open_domain
 from kech.certificate import cells as certificate_cells
 from kech.certificate import check_certificate, check_table, make_certificate
 from kech.certificate.claims import broken_goals, with_suppressed
 from kech.certificate.counting import count
 from kech.certificate.document import check_goals
+from kech.certificate.forms import as_brackets, published_columns
 from kech.certificate.models import MODELS, model_figures
+from kech.certificate.widths import width_reader
 from kech.databases import find_address
 from kech.demo import nine_rows
 from kech.errors import AlreadyReleased, BadCertificate, BadOption, BadTarget, ClaimBroken, GoalNotMet, UnreadableFile
@@ -246,6 +248,45 @@ def test_a_column_has_one_role_in_a_certificate(tmp_path, change, place):
     else:
         with pytest.raises(BadCertificate, match=f"{place}: it is missing or malformed"):
             check_certificate(tmp_path / "t.parquet", tmp_path / "c.json")
+
+
+DASHED = {"column": "a", "axis": "numeric", "form": "dash", "domain": [0, 9]}
+
+
+@pytest.mark.parametrize(
+    ("axis", "cells", "label"),
+    [
+        (DASHED, ["22-25"], "[22, 25]"),
+        (DASHED, ["1e5-2.5E+6"], "[1e5, 2.5E+6]"),
+        (DASHED, ["[22, 25]"], "no dash: [22, 25]"),
+        (DASHED, [">= 80"], ">= 80"),
+        (DASHED, [None], None),
+        (DASHED | {"axis": "date"}, ["2001-01-01/2001-12-31 10:00:00.5"], "[2001-01-01, 2001-12-31 10:00:00.5]"),
+        (ENDS, ["22", "25"], "[22, 25]"),
+        (ENDS | {"closed": False}, ["22", "25"], "[22, 25)"),
+        (ENDS, ["-1", "-1"], "-1"),
+        (ENDS, ["x", "x"], "no place: x"),
+        (ENDS, [None, None], None),
+        (ENDS, ["", ""], ""),
+        (ENDS, ["-inf", "5"], "<= 5"),
+        (ENDS | {"closed": False}, ["-Infinity", "5"], "< 5"),
+        (ENDS, ["5", "inf"], ">= 5"),
+        (ENDS, ["5", "Infinity"], ">= 5"),
+        (ENDS, ["-inf", "inf"], "*"),
+        (ENDS, ["-Infinity", "Infinity"], "*"),
+        (ENDS, ["inf", "5"], "[inf, 5]"),
+        (ENDS, ["5", "-inf"], "[5, -inf]"),
+        (ENDS, ["-inf", "-inf"], "-inf"),
+    ],
+)
+def test_a_cell_of_every_form_is_read_as_a_label(axis, cells, label):
+    """Of ends that nobody writes none is read as a label that somebody does."""
+    table = certificate_cells.TextTable(
+        published_columns(axis), lambda _: iter([[[cell] for cell in cells]]), lambda cell: cell
+    )
+    read = as_brackets(table, [axis])
+    assert read.columns == ["a"]
+    assert list(read.batches(["a"])) == [[[label]]]
 
 
 @pytest.mark.parametrize(
@@ -697,6 +738,87 @@ def test_a_column_without_values_has_no_labels_to_widen():
     assert made.axes[0] == {"column": "a", "axis": "set", "values": 1}
 
 
+def line_of(values, grid, *, has_null=False, is_date=False):
+    """An axis of numbers, each in as many rows as it is named."""
+    values, counts = np.unique(np.array(values, float), return_counts=True)
+    return build_line_axis("c", values, counts, has_null, is_date=is_date, grid=grid)
+
+
+def closed_ranges(axis):
+    """For every range of codes the range that its label stands for."""
+    lo, hi = np.triu_indices(axis.size)
+    first, last = axis.close(lo, hi)
+    return {(a, b): (c, d) for a, b, c, d in zip(*(x.tolist() for x in (lo, hi, first, last)), strict=True)}
+
+
+def test_a_range_is_closed_to_its_cells_or_to_everything():
+    """NULL, the last code, is closed alone to itself; both open tails together, or NULL with a value, are all."""
+    four = [0, 10, 20, 30]
+    closed = line_of(four, 10, has_null=True)
+    pairs = {(a, b): (a, b) for b in range(4) for a in range(b + 1)}
+    assert closed_ranges(closed) == pairs | {(a, 4): (0, 4) for a in range(4)} | {(4, 4): (4, 4)}
+    assert closed_ranges(line_of(four, 10)) == pairs
+    tails = {"low": np.array([-np.inf, 10, 20, 30]), "high": np.array([9, 19, 29, np.inf]), "span": None}
+    opened = replace(closed, **tails)
+    assert closed_ranges(opened) == closed_ranges(closed) | {(0, 3): (0, 4)}
+    halves = replace(opened, hides=np.array([0, 9, 0]))
+    assert halves.cells[0].tolist() == [0, 0, 2, 2, 4]
+    assert halves.cells[1].tolist() == [1, 1, 3, 3, 4]
+    expected = {(a, b): (a // 2 * 2, b // 2 * 2 + 1) for a, b in pairs}
+    everything = dict.fromkeys([*((a, b) for a, b in pairs if a < 2 <= b), *((a, 4) for a in range(4))], (0, 4))
+    assert closed_ranges(halves) == expected | everything | {(4, 4): (4, 4)}
+
+
+def test_new_values_find_a_stretch_or_none():
+    """Stretches that reach up to their end do not hold it, unless the data has a unit; NaN is NULL."""
+    half_open = line_of([0, 7], 0.5, has_null=True)
+    assert half_open.encode(np.array([-0.1, 0, 0.4, 0.5, 7, 7.5, np.nan])).tolist() == [-1, 0, 0, -1, 1, -1, 2]
+    whole = line_of([0, 17], 5)
+    assert whole.encode(np.array([-1, 0, 4, 5, 15, 19, 20, np.nan])).tolist() == [-1, 0, 0, -1, 1, 1, -1, -1]
+    joined = replace(line_of([0, 10, 20, 30], 10), hides=np.array([0, 9, 0]))
+    assert joined.encode(np.array([5, 15, 25, 35, 45])).tolist() == [0, 0, 2, 2, -1]
+
+
+def test_texts_in_cells_of_several_have_the_code_of_the_first():
+    alone = build_rank_axis("c", "abcde", "abcde", True, ordinal=True)
+    cells = replace(alone, starts=np.array([0, 2, 4]))
+    assert [x.tolist() for x in alone.cells] == [[0, 1, 2, 3, 4, 5]] * 2
+    assert [x.tolist() for x in cells.cells] == [[0, 0, 2, 2, 4, 5], [1, 1, 3, 3, 4, 5]]
+    assert cells.encode(["a", "b", "d", "e", "x", None]).tolist() == [0, 0, 2, 4, -1, 5]
+    assert alone.encode(["a", "b", "d", "e", "x", None]).tolist() == [0, 1, 3, 4, -1, 5]
+    assert cells.encode([]).tolist() == []
+    assert replace(cells, has_null=False).encode(["b", None]).tolist() == [0, -1]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_close_decimals_far_on_either_side_are_as_wide_as_they_are_written(sign):
+    axis = line_of([sign * x for x in (1000000000.123456789, 1000000000.2, 1000000000.3)], "exact")
+    read = width_reader(axis.parameters([]))
+    lo, hi = np.array([0, 1, 0]), np.array([1, 2, 2])
+    assert axis.widths(lo, hi).tolist() == pytest.approx([read(label) for label in axis.labels(lo, hi)], abs=1e-12)
+
+
+@pytest.mark.parametrize("has_null", [False, True])
+@pytest.mark.parametrize("ordinal", [False, True])
+@pytest.mark.parametrize("values", [1, 2, 3, 50, 51, 53])
+def test_orders_and_sets_are_as_wide_in_the_kernels_as_by_definition(values, ordinal, has_null):
+    """Ranks apart over those of the whole axis; more than fifty values of a set, or all, are everything."""
+    texts = [f"v{i:02}" for i in range(values)]
+    axis, kernel = build_rank_axis("c", texts, texts, has_null, ordinal=ordinal), Widths()
+    axis.add_to(kernel)
+    lo, hi = np.triu_indices(axis.size)
+    steps = max(values - 1 if ordinal else axis.size - 1, 1)
+
+    def width(a, b):
+        lost = b == values and a < b
+        lost |= not ordinal and (b - a >= 50 or b - a == values - 1 > 0)
+        return 1 if lost and a < b else 0 if a == b else (b - a) / steps
+
+    expected = [width(a, b) for a, b in zip(lo.tolist(), hi.tolist(), strict=True)]
+    assert axis.widths(lo, hi).tolist() == pytest.approx(expected)
+    assert [kernel.width(0, a, b) for a, b in zip(lo.tolist(), hi.tolist(), strict=True)] == pytest.approx(expected)
+
+
 def node_axis(level, *, has_null):
     """One level of the three towns."""
     tree = read_hierarchy(PLACES)
@@ -709,6 +831,7 @@ def test_the_nodes_of_a_level_are_printed_alone_or_as_the_root(has_null):
     leaves = 3 + has_null
     lo, hi = (np.array(ends) for ends in zip(*[(a, b) for b in range(axis.size) for a in range(b + 1)], strict=True))
     first, last = axis.close(lo, hi)
+    assert all((a, b) in {(c, d), (0, axis.size - 1)} for a, b, c, d in zip(first, last, lo, hi, strict=True))
     labels = axis.labels(first, last)
     alone = ["north", "south", None]
     assert labels == [alone[a] if a == b else "all" for a, b in zip(lo, hi, strict=True)]
@@ -719,11 +842,43 @@ def test_the_nodes_of_a_level_are_printed_alone_or_as_the_root(has_null):
     assert [kernel.width(0, a, b) for a, b in zip(lo.tolist(), hi.tolist(), strict=True)] == axis.widths(
         lo, hi
     ).tolist()
-    assert axis.kind == "tree"
+    assert (axis.kind, axis.widens) == ("tree", False)
     assert axis.encode(["rome", "oslo", "bergen", "paris", None]).tolist() == [1, 0, 0, -1, 2 if has_null else -1]
+    assert axis.encode([]).dtype == np.int32
     assert axis.parameters(labels) == {
         "column": "c",
         "axis": "tree",
         "leaves": leaves,
         "labels": {"all": leaves, "north": 2},
     }
+
+
+@pytest.mark.parametrize(("towns", "widths"), [(["oslo"], [0, 0, 0]), (["oslo", "bergen"], [0, 1, 1])])
+def test_a_node_above_all_leaves_is_as_wide_as_the_root(towns, widths):
+    levels = build_levels(build_tree_axis("c", towns, read_hierarchy(PLACES), False))
+    assert [float(level.axis.widths(np.array([0]), np.array([0]))[0]) for level in levels] == widths[: len(levels)]
+
+
+@pytest.mark.parametrize(
+    ("edges", "unit", "domain"),
+    [
+        ([], 0.0, (0, 1)),
+        ([], 5.0, (0, 5)),
+        ([10], 1.0, (8, 11)),
+        ([10], 0.0, (9, 11)),
+        ([10, 20], 1.0, (-1, 30)),
+        ([10, 20], 0.0, (0, 30)),
+        ([10, 20, 40], 1.0, (-6, 55)),
+        ([10, 30], 10.0, (-20, 50)),
+        ([-1e9, -1e9 + 1], 0.0, (-1e9 - 1000, -1e9 + 1001)),
+        ([0, 1e307], 0.0, (-1e307, 1e307)),
+    ],
+)
+def test_open_tails_end_one_step_beyond_the_outermost_edges(edges, unit, domain):
+    """The mean step, more than nothing: a unit more where there is one, and never lost in the digits of the ends."""
+    assert open_domain(np.array(edges, float), unit, False) == domain
+
+
+def test_open_tails_of_dates_end_with_the_calendar():
+    first, last = -62135596800.0, 253402214400.0
+    assert open_domain(np.array([first + 5, last - 5]), 1.0, True) == (first, last)

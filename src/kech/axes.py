@@ -153,7 +153,7 @@ class LineAxis(Axis):
     def cells(self) -> tuple[Ints, Ints]:
         """For each code the first and last code of its published cell."""
         group = np.concatenate([[0], np.cumsum(self.hides >= self.k)])
-        first = np.searchsorted(group, group, side="left")
+        first = np.searchsorted(group, group)
         last = np.searchsorted(group, group, side="right") - 1
         null = np.full(int(self.has_null), self.null)
         return np.concatenate([first, null]), np.concatenate([last, null])
@@ -405,7 +405,7 @@ class TreeAxis(TextAxis):
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
         """Leaves under each published label that stands for several, or that a reader would take for all."""
         counts: Mapping[str, int] = self.tree.leaf_counts()
-        known = {x: counts.get(x, 1) for x in sorted({x for x in labels if x})}
+        known = {x: counts[x] for x in sorted({x for x in labels if x})}
         known |= {x: self.size for x in known if x == self.root and self.has_null}
         return tree_parameters(self.column, self.size, known)
 
