@@ -19,7 +19,7 @@ import pytest
 
 import kech
 from kech._kernels import Widths
-from kech.axes import build_line_axis, build_rank_axis, build_tree_axis, open_domain
+from kech.axes import build_line_axis, build_rank_axis, build_tree_axis, member, open_domain
 from kech.certificate import cells as certificate_cells
 from kech.certificate import check_certificate, check_table, make_certificate
 from kech.certificate.claims import broken_goals, with_suppressed
@@ -604,11 +604,16 @@ def test_labels_are_texts_in_a_frame_and_listed_in_a_file(nine, tmp_path):
     assert written["age"].type == pa.string()
     assert Counter(written["age"].to_pylist()) == Counter(made.frame["age"].to_pylist())
     assert check_certificate(tmp_path / "t.pq")["rows"] == document["claims"]["rows"] == 9
+    stored = pq.read_metadata(tmp_path / "t.pq").row_group(0)
+    known = {stored.column(i).path_in_schema: stored.column(i).is_stats_set for i in range(stored.num_columns)}
+    assert known == {"age": False, "zip": False, "salary": True}
 
 
 def test_a_file_that_loses_more_than_its_partition_is_not_certified(nine, tmp_path):
+    """One that loses as much is, and is called what it is whatever its name."""
     fine, coarse = (kech.make_release(nine, k=k, grid="exact") for k in (3, 9))
     coarse.write(tmp_path / "t.csv", ledger=False)
+    assert coarse.certify(tmp_path / "t.csv", "t.pq", "csv", {})["file"]["format"] == "csv"
     with pytest.raises(ClaimBroken) as caught:
         fine.certify(tmp_path / "t.csv", "t.csv", "csv", {})
     assert str(caught.value).endswith("loss: the written file loses more or less than the partition.")
@@ -853,10 +858,28 @@ def test_the_nodes_of_a_level_are_printed_alone_or_as_the_root(has_null):
     }
 
 
-@pytest.mark.parametrize(("towns", "widths"), [(["oslo"], [0, 0, 0]), (["oslo", "bergen"], [0, 1, 1])])
-def test_a_node_above_all_leaves_is_as_wide_as_the_root(towns, widths):
-    levels = build_levels(build_tree_axis("c", towns, read_hierarchy(PLACES), False))
-    assert [float(level.axis.widths(np.array([0]), np.array([0]))[0]) for level in levels] == widths[: len(levels)]
+@pytest.mark.parametrize(("held", "widths"), [([0], [0, 0, 0]), ([0, 1], [0, 1, 1]), ([0, 1, 2], [0, 0.5, 1])])
+def test_nodes_are_measured_by_the_leaves_that_are_held(held, widths):
+    levels = build_levels(build_tree_axis("c", ["oslo", "bergen", "rome"], read_hierarchy(PLACES), False))
+    axes = [level.measure(np.array(held)) for level in levels]
+    assert [float(axis.widths(np.array([0]), np.array([0]))[0]) for axis in axes] == widths
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("X", "X"),
+        ("", '""'),
+        (" a", '" a"'),
+        ("ü,b", '"ü,b"'),
+        ("{", '"{"'),
+        ("}", '"}"'),
+        ('"', r'"\""'),
+        ("\\", r'"\\"'),
+    ],
+)
+def test_members_of_a_set_are_quoted_where_they_could_be_misread(text, written):
+    assert member(text) == written
 
 
 @pytest.mark.parametrize(
