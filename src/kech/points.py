@@ -102,9 +102,13 @@ class Points:
     def memory(self, k: int | None = None) -> int:
         """Bytes of --memory that it takes to work on the points, to part them into classes of k rows and to publish."""
         grains = len(self.grains.weights) if self.grains is not None else 0
-        classes = self.rows // max(k, 1) if k is not None else 0
+        classes = self.most_classes(max(k, 1)) if k is not None else 0
         worked_on = len(self.weights) * POINT_BYTES + grains * GRAIN_BYTES + classes * CLASS_BYTES
         return BASE_BYTES + worked_on  # 1.3 times the limit may be taken, 0.3 of it by the engine
+
+    def most_classes(self, k: int) -> int:
+        """Into how many classes of k rows a cut parts the points: one has no more than k rows to give on both sides."""
+        return int(np.minimum(self.weights, 3 * k).sum()) // k
 
     def check_room(self, k: int | None = None) -> int | None:
         """Where a limit was set, it must be enough, for classes of k rows too if that is wanted; what it leaves."""
