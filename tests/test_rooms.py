@@ -749,6 +749,14 @@ def line_of(values, grid, *, has_null=False, is_date=False):
     return build_line_axis("c", values, counts, has_null, is_date=is_date, grid=grid)
 
 
+def test_codes_are_as_wide_as_the_kernels_take_them():
+    towns = build_tree_axis("c", ["oslo", "rome"], read_hierarchy(PLACES), False)
+    lines = [line_of(range(40), grid) for grid in ("exact", "auto", "steps", 5)]
+    made = [*lines, build_rank_axis("c", "ab", "ab", False, ordinal=True), towns]
+    assert {axis.codes.dtype for axis in made} == {np.dtype(np.int32)}
+    assert [axis.grid for axis in lines] == ["exact", "auto", "auto", 5]
+
+
 def closed_ranges(axis):
     """For every range of codes the range that its label stands for."""
     lo, hi = np.triu_indices(axis.size)
