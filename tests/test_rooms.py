@@ -19,7 +19,7 @@ import pytest
 
 import kech
 from kech._kernels import Widths
-from kech.axes import build_line_axis, build_rank_axis, build_tree_axis, member, open_domain
+from kech.axes import build_line_axis, build_rank_axis, build_tree_axis, member, multiples, open_domain
 from kech.certificate import cells as certificate_cells
 from kech.certificate import check_certificate, check_table, make_certificate
 from kech.certificate.claims import broken_goals, with_suppressed
@@ -755,6 +755,41 @@ def test_codes_are_as_wide_as_the_kernels_take_them():
     made = [*lines, build_rank_axis("c", "ab", "ab", False, ordinal=True), towns]
     assert {axis.codes.dtype for axis in made} == {np.dtype(np.int32)}
     assert [axis.grid for axis in lines] == ["exact", "auto", "auto", 5]
+
+
+def test_numbers_of_sixteen_digits_and_more_are_too_long_for_a_step():
+    with pytest.raises(BadOption, match=r"^grid: the step is too small"):
+        line_of([1, 1e15], 1.0)
+    longest = line_of([1e15 - 3, 1e15 - 1], 1.0)
+    assert longest.labels(longest.codes, longest.codes) == ["999999999999997", "999999999999999"]
+
+
+LAST_DAY = 253402214400.0  # 9999-12-31
+
+
+@pytest.mark.parametrize(
+    ("step", "label"),
+    [(7, "[9999-12-30, 9999-12-31]"), (1.5, "[9999-12-31 00:00:00, 9999-12-31 23:59:59)")],
+)
+def test_steps_of_dates_end_with_the_calendar(step, label):
+    axis = line_of([LAST_DAY], step, is_date=True)
+    assert (axis.labels(axis.codes, axis.codes), axis.grid) == ([label], step)
+
+
+def test_multiples_of_a_step_are_those_that_are_written():
+    """As long as floats know its power of ten."""
+    assert multiples(np.array([5.0, 19.0]), 1e-22).tolist() == [5e-22, 1.9e-21]
+    assert multiples(np.array([3.0]), 0.1).tolist() == [0.3]
+    assert multiples(np.array([3.0, -2.0]), 10.0).tolist() == [30, -20]
+
+
+def test_boundaries_are_one_fewer_than_codes():
+    assert [len(line_of(range(n), "exact").hides) for n in (1, 2, 5)] == [0, 1, 4]
+
+
+def test_a_tree_of_no_values_is_an_empty_set():
+    axis = build_tree_axis("c", [], read_hierarchy(PLACES), True)
+    assert axis.parameters(()) == {"column": "c", "axis": "set", "values": 1}
 
 
 def closed_ranges(axis):
