@@ -599,14 +599,23 @@ def test_labels_are_texts_in_a_frame_and_listed_in_a_file(nine, tmp_path):
     """A .pq is a Parquet file like others."""
     made = kech.make_release(nine, k=3)
     document = made.write(tmp_path / "t.pq")
-    assert [made.frame.schema.field(name).type for name in ("age", "zip")] == [pa.string()] * 2
     written = pq.read_table(tmp_path / "t.pq")
-    assert written["age"].type == pa.string()
+    for table in (made.frame, written):
+        assert table.schema.types == [pa.string(), pa.string(), nine_rows().schema.field("salary").type]
     assert Counter(written["age"].to_pylist()) == Counter(made.frame["age"].to_pylist())
     assert check_certificate(tmp_path / "t.pq")["rows"] == document["claims"]["rows"] == 9
     stored = pq.read_metadata(tmp_path / "t.pq").row_group(0)
     known = {stored.column(i).path_in_schema: stored.column(i).is_stats_set for i in range(stored.num_columns)}
     assert known == {"age": False, "zip": False, "salary": True}
+
+
+def test_intervals_that_a_form_cannot_write_are_no_release():
+    with kech.read_table(pa.table({"x": [-3, -3, -2, -2]}), quasi_identifiers=["x"]) as read:
+        with pytest.raises(BadOption, match="minus"):
+            kech.make_release(read, k=4, grid="exact", labels="dash")
+    with kech.read_table(pa.table({"x": [1, 1], "x_low": [1, 2]}), quasi_identifiers=["x"], keep=["x_low"]) as read:
+        with pytest.raises(BadOption, match="'x_low'"):
+            kech.make_release(read, k=2, labels="columns")
 
 
 def test_a_file_that_loses_more_than_its_partition_is_not_certified(nine, tmp_path):
@@ -718,6 +727,21 @@ def test_rows_of_a_divided_point_are_dealt_by_their_values(split):
     assert dealt.made == deal(made).made == {}
     assert tally_secrets(made) == []
     assert len(tally_secrets(dealt)) == 1
+
+
+def test_rows_of_two_divided_points_are_dealt_each_among_its_own_classes():
+    table = pa.table({"a": [1] * 4 + [2] * 4 + [3] * 2, "s": list("xxyyuuvvww")})
+    with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
+        points = build_points(read, grid="exact", with_secrets=True).at(2)
+    made = build_partition(points, np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 2, 2]), np.array([2, 2, 2, 2, 2]))
+    dealt = deal(made)
+    _, codes = np.unique(dealt.points.secrets[dealt.point, 0], return_inverse=True)
+    shares = zip(dealt.group.tolist(), codes.tolist(), dealt.rows.tolist(), strict=True)
+    assert {(group, "uvwxy"[code]): rows for group, code, rows in shares} == {
+        (0, "x"): 1, (0, "y"): 1,
+        (1, "x"): 1, (1, "y"): 1, (1, "u"): 1, (1, "v"): 1,
+        (2, "u"): 1, (2, "v"): 1, (2, "w"): 2,
+    }  # fmt: skip
 
 
 # -- axes ------------------------------------------------------------------------------------------------------------
