@@ -30,13 +30,23 @@ from kech.certificate.models import MODELS, model_figures
 from kech.certificate.widths import width_reader
 from kech.databases import find_address
 from kech.demo import nine_rows
-from kech.errors import AlreadyReleased, BadCertificate, BadOption, BadTarget, ClaimBroken, GoalNotMet, UnreadableFile
+from kech.errors import (
+    AlreadyReleased,
+    BadCertificate,
+    BadOption,
+    BadTarget,
+    CannotWrite,
+    ClaimBroken,
+    GoalNotMet,
+    UnreadableFile,
+)
 from kech.hierarchy import read_hierarchy
-from kech.ledger import open_ledger
+from kech.ledger import Entry, open_ledger
 from kech.levels import build_levels
 from kech.partition import build_partition, deal, tally_secrets
 from kech.plan import ReleaseSection
 from kech.points import build_points
+from kech.progress import listen
 from kech.published import find_pointers
 from kech.release import as_json, asked, check_elsewhere, chosen
 
@@ -356,7 +366,7 @@ def test_the_sizes_of_classes_are_drawn(nine):
 
 
 def test_a_table_in_a_database_needs_a_named_certificate(nine, tmp_path):
-    with pytest.raises(BadOption, match="name a file"):
+    with pytest.raises(BadOption, match=r"^certificate: .* name a file"):
         kech.make_release(nine, k=3).write(f"duckdb:{tmp_path / 'base.db'}#safe")
     assert list(tmp_path.iterdir()) == []
 
@@ -609,7 +619,9 @@ def test_labels_are_texts_in_a_frame_and_listed_in_a_file(nine, tmp_path):
     assert known == {"age": False, "zip": False, "salary": True}
 
 
-def test_intervals_that_a_form_cannot_write_are_no_release():
+def test_intervals_that_a_form_cannot_write_are_no_release(nine):
+    with pytest.raises(BadOption, match="brackets, dash, columns"):
+        kech.make_release(nine, k=3, labels="points")
     with kech.read_table(pa.table({"x": [-3, -3, -2, -2]}), quasi_identifiers=["x"]) as read:
         with pytest.raises(BadOption, match="minus"):
             kech.make_release(read, k=4, grid="exact", labels="dash")
@@ -690,13 +702,45 @@ def test_which_ledger_is_asked_and_what_a_reader_is_told_of_it():
     assert asked(own, False) == asked(True, False) == {}
 
 
+def test_a_release_strikes_out_what_a_killed_run_had_entered(nine, tmp_path):
+    ledger, draft = open_ledger(), tmp_path / ".t.csv.1.kech-draft"
+    draft.touch()
+    with ledger.held() as book:
+        ledger.add(book, Entry("another table", "", "f" * 64, 5, "2026-01-01T00:00:00Z", draft=str(draft)))
+    document = kech.make_release(nine, k=3).write(tmp_path / "t.csv")
+    assert [held.release for held in ledger.read().releases] == [document["file"]["sha256"]]
+
+
+def test_a_table_that_others_see_stays_in_the_ledger_though_its_certificate_is_lost(nine, tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    address = f"duckdb:{tmp_path / 'base.db'}#safe"
+    monkeypatch.setattr("kech.release.put_in_place", full)
+    with pytest.raises(CannotWrite):
+        kech.make_release(nine, k=3).write(address, tmp_path / "c.json")
+    with duckdb.connect(str(tmp_path / "base.db"), read_only=True) as database:
+        assert database.sql("FROM safe").to_arrow_table().num_rows == 9
+    assert [held.k for held in open_ledger().read().releases] == [3]
+
+
+def test_whoever_listens_hears_what_is_done(nine, tmp_path):
+    made, heard = kech.make_release(nine, k=3), []
+    with listen(lambda doing, _: heard.append(doing)):
+        file = made.write(tmp_path / "t.csv", ledger=False)
+        table = made.write(f"duckdb:{tmp_path / 'base.db'}#safe", tmp_path / "c.json", ledger=False)
+    assert file["claims"] == table["claims"]
+    last = "looking for earlier releases"
+    assert heard == ["writing", "checking the written file", last, "writing", "checking the written table", last]
+
+
 def test_a_release_needs_a_k_or_an_eps(nine):
-    with pytest.raises(BadOption, match="among how many rows"):
+    with pytest.raises(BadOption, match=r"^k: say among how many rows"):
         kech.make_release(nine)
-    with pytest.raises(BadOption, match="regime"):
+    with pytest.raises(BadOption, match=r"^eps: only cut=\"regime\""):
         kech.make_release(nine, eps=0.1)
     for eps in (-0.1, float("inf"), float("nan")):
-        with pytest.raises(BadOption, match="0 or more"):
+        with pytest.raises(BadOption, match=r"^eps: .*0 or more"):
             kech.make_release(nine, cut="regime", eps=eps)
 
 
