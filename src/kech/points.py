@@ -126,13 +126,21 @@ class Points:
         """Into how many classes of k rows a cut parts the points: one has no more than k rows to give on both sides."""
         return int(np.minimum(self.weights, 3 * k).sum()) // k
 
+    def enough(self, k: int | None = None) -> int:
+        """The same where axes are coarse for want of memory: with more of it there are more points, and grains."""
+        if not self.step or self.origin is None or self.origin.coarse.most is not None:
+            return self.memory(k)
+        grains = self.rows * GRAIN_BYTES if self.grains is not None else 0
+        rest = BASE_BYTES + grains + (self.rows // max(k, 1) * CLASS_BYTES if k is not None else 0)
+        return min(rest * TooManyPoints.each // (TooManyPoints.each - POINT_BYTES) + 1, rest + self.rows * POINT_BYTES)
+
     def check_room(self, k: int | None = None) -> int | None:
         """Where a limit was set, it must be enough, for classes of k rows too if that is wanted; what it leaves."""
         table = self.origin.table if self.origin else None
         if table is None or not table.is_limited:
             return None
         if (need := self.memory(k)) > table.room:
-            raise NeedsMemory(len(self.weights), k, need, table.room)
+            raise NeedsMemory(len(self.weights), k, max(need, self.enough(k)), table.room)
         return table.room - need
 
     def eps_error(self, metric: str = "box") -> float:
