@@ -1,6 +1,7 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -26,12 +27,12 @@ def test_a_release_keeps_to_its_memory(table, tmp_path):
 
 
 def test_too_little_memory_is_refused_with_what_is_needed(table, tmp_path):
-    code, found, _ = memory.release(table, tmp_path / "out.parquet", 150)
+    code, found, _ = memory.release(table, tmp_path / "out.parquet", 230)
 
     assert code == 5
     assert not (tmp_path / "out.parquet").exists()
     assert found["error"] == "NeedsMemory"
-    assert re.search(r"takes about [0-9]{3} MB of memory, and 150 MB are allowed", found["message"])
+    assert re.search(r"takes about 358 MB of memory, and 230 MB are allowed", found["message"])
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +60,8 @@ def test_long_texts_keep_to_the_memory(texts, tmp_path):
 @pytest.mark.parametrize("compute", [kech.compute_barcode, kech.compute_lattice])
 def test_shapes_refuse_too_little_memory_with_what_is_needed(compute):
     with (
-        kech.read_table(pa.table({"a": range(100)}), quasi_identifiers=["a"], memory="150MB") as table,
-        pytest.raises(NeedsMemory, match=r"takes about 220 MB of memory, and 150 MB are allowed") as caught,
+        kech.read_table(pa.table({"a": range(100)}), quasi_identifiers=["a"], memory="220MB") as table,
+        pytest.raises(NeedsMemory, match=r"takes about 221 MB of memory, and 220 MB are allowed") as caught,
     ):
         compute(table)
     assert caught.value.exit_code == 5
@@ -81,3 +82,15 @@ def test_a_lattice_keeps_to_what_is_left_of_the_memory():
         left = kech.compute_lattice(table).memory
     with kech.read_table(cells, quasi_identifiers=["a"]) as table:
         assert kech.compute_lattice(table).memory > left > 40_000_000
+
+
+@pytest.mark.parametrize("cut", ["local", "minimal", "regime", "domain"])
+@pytest.mark.parametrize("k", [2, 17])
+def test_no_cut_makes_more_classes_than_there_is_memory_for(cut, k):
+    """However many rows the points have: a point of 700 rows is no 350 pairs."""
+    rng = np.random.default_rng(k)
+    rows = np.repeat(np.arange(60), rng.choice([1, 2, 5, 40, 700], 60))
+    columns = {"a": rng.integers(0, 40, 60)[rows], "b": rng.choice(list("abcdefgh"), 60)[rows]}
+    with kech.read_table(pa.table(columns), quasi_identifiers=["a", "b"]) as table:
+        partition = kech.make_release(table, k=k, cut=cut, grid="exact", effort="quick").partition
+    assert partition.classes <= partition.points.most_classes(k) < len(rows) // k / 5

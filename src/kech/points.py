@@ -118,9 +118,21 @@ class Points:
     def memory(self, k: int | None = None) -> int:
         """Bytes of --memory that it takes to work on the points, to part them into classes of k rows and to publish."""
         grains = len(self.grains.weights) if self.grains is not None else 0
-        classes = self.rows // max(k, 1) if k is not None else 0
+        classes = self.most_classes(max(k, 1)) if k is not None else 0
         worked_on = len(self.weights) * POINT_BYTES + grains * GRAIN_BYTES + classes * CLASS_BYTES
         return BASE_BYTES + worked_on  # 1.3 times the limit may be taken, 0.3 of it by the engine
+
+    def most_classes(self, k: int) -> int:
+        """Into how many classes of k rows a cut parts the points: one has no more than k rows to give on both sides."""
+        return int(np.minimum(self.weights, 3 * k).sum()) // k
+
+    def enough(self, k: int | None = None) -> int:
+        """The same where axes are coarse for want of memory: with more of it there are more points, and grains."""
+        if not self.step or self.origin is None or self.origin.coarse.most is not None:
+            return self.memory(k)
+        grains = self.rows * GRAIN_BYTES if self.grains is not None else 0
+        rest = BASE_BYTES + grains + (self.rows // max(k, 1) * CLASS_BYTES if k is not None else 0)
+        return min(rest * TooManyPoints.each // (TooManyPoints.each - POINT_BYTES) + 1, rest + self.rows * POINT_BYTES)
 
     def check_room(self, k: int | None = None) -> int | None:
         """Where a limit was set, it must be enough, for classes of k rows too if that is wanted; what it leaves."""
@@ -128,7 +140,7 @@ class Points:
         if table is None or not table.is_limited:
             return None
         if (need := self.memory(k)) > table.room:
-            raise NeedsMemory(len(self.weights), k, need, table.room)
+            raise NeedsMemory(len(self.weights), k, max(need, self.enough(k)), table.room)
         return table.room - need
 
     def eps_error(self, metric: str = "box") -> float:
@@ -368,13 +380,13 @@ def text_axis(
         return build_tree_axis(column, values, read_hierarchy(hierarchy, column=column), has_null)
     if choice.kind == "ordinal":
         check_known(column, values, set(choice.order))
-        return build_rank_axis(column, values, choice.order, has_null, ordinal=True, grid=grid)
+        return build_rank_axis(column, values, choice.order, has_null, ordinal=True, widened=grid == "auto")
     if choice.kind == "star":
         return build_tree_axis(column, values, star_tree(values), has_null)
     if looks_like_codes(values) and choice.kind != "set":
         return build_tree_axis(column, values, build_prefix_tree(values), has_null)
     by_rows = [values[i] for i in np.argsort(-counts, kind="stable")]
-    return build_rank_axis(column, values, by_rows, has_null, ordinal=False, grid=grid)
+    return build_rank_axis(column, values, by_rows, has_null, ordinal=False, widened=grid == "auto")
 
 
 def check_grid(grid: str | float) -> str | float:

@@ -54,7 +54,7 @@ class Release:
     partition: Partition
     parameters: dict[str, Any]
     version: str
-    form: str = "brackets"  # how intervals are written
+    form: str  # how intervals are written
     words: list[Word] = field(default_factory=list, init=False)  # what the ledger said, one for each file written
 
     def __repr__(self) -> str:

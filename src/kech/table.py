@@ -21,7 +21,16 @@ from kech.databases import Address, find_address
 from kech.engines import ColumnFacts, Engine, Mapping1D
 from kech.engines.duckdb import DuckDBEngine
 from kech.engines.remembering import Notes, RememberingEngine
-from kech.errors import BadOption, ColumnInTwoRoles, KechError, LongTexts, NoSuchColumn, TooLarge, UnreadableFile
+from kech.errors import (
+    BadOption,
+    ColumnInTwoRoles,
+    KechError,
+    LongTexts,
+    NoSuchColumn,
+    OutOfMemory,
+    TooLarge,
+    UnreadableFile,
+)
 from kech.frames import frame_batches, hold_frame, native_library, open_frame
 from kech.kinds import asked_kind, guessed_kind, plain_kind
 from kech.sources import Source, find_fault, find_files, measure_parquet, open_source, read_batches
@@ -384,9 +393,11 @@ def check_choice(option: str, wish: str | None, choices: Sequence[str]) -> str |
 
 
 def check_memory(memory: str | None) -> str | None:
-    """A size such as 2GB."""
+    """A size such as 2GB, and not less than kech takes for itself."""
     if memory is not None and not re.fullmatch(r"\d{1,6}(\.\d{1,3})?\s*[KMGT]i?B", memory, re.I):
         raise BadOption("--memory", "write a size such as 512MB or 2GB.")
+    if memory is not None and (size := in_bytes(memory)) < BASE_BYTES:
+        raise OutOfMemory("starting", size, BASE_BYTES)
     return memory
 
 
