@@ -5,9 +5,11 @@ import json
 import math
 import random
 import re
+from base64 import b64decode
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from importlib.metadata import version
 from inspect import signature
 
 import duckdb
@@ -27,7 +29,7 @@ from kech.certificate.counting import count
 from kech.certificate.document import check_goals
 from kech.certificate.forms import as_brackets, published_columns
 from kech.certificate.models import MODELS, model_figures
-from kech.certificate.widths import width_reader
+from kech.certificate.widths import width_reader, width_readers
 from kech.databases import find_address
 from kech.demo import nine_rows
 from kech.errors import (
@@ -49,6 +51,7 @@ from kech.points import build_points
 from kech.progress import listen
 from kech.published import find_pointers
 from kech.release import as_json, asked, check_elsewhere, chosen
+from kech.spectrum import partitions
 
 PLACES = {0: ["oslo", "bergen", "rome"], 1: ["north", "north", "south"], 2: ["all"] * 3}
 
@@ -300,6 +303,21 @@ def test_a_cell_of_every_form_is_read_as_a_label(axis, cells, label):
 
 
 @pytest.mark.parametrize(
+    ("axes", "says"),
+    [
+        ([], "it is missing or malformed"),
+        ([DASHED, DASHED], "it is missing or malformed"),
+        ([DASHED | {"form": "points"}], "an axis is malformed"),
+        ([ENDS | {"columns": ["low", "low"]}], "an axis is malformed"),
+        ([{"column": 5, "axis": "star"}], "an axis is malformed"),
+    ],
+)
+def test_axes_that_nobody_can_read_are_refused(axes, says):
+    with pytest.raises(BadOption, match=rf"^quasi_identifiers: {says}"):
+        width_readers(axes)
+
+
+@pytest.mark.parametrize(
     ("dialect", "option"),
     [({"format": "xlsx"}, "format"), *(({"delimiter": sign}, "delimiter") for sign in ("", ";;", '"', "\n", "\0", 5))],
 )
@@ -389,6 +407,8 @@ def test_a_folder_in_the_folder_of_the_source_is_no_target(tmp_path):
                 check_elsewhere(address, identity, table)
         check_elsewhere(address, f"{(tmp_path / 'people').as_uri()}2", table)
         check_elsewhere(address, None, table)
+    with kech.read_table(nine_rows(), quasi_identifiers=["age"]) as frame:  # it lies nowhere
+        check_elsewhere(address, frame.source.path.resolve().as_uri(), frame)
 
 
 def test_the_components_at_an_eps_must_keep_the_goals():
@@ -587,7 +607,34 @@ def test_a_call_and_a_plan_that_say_nothing_say_the_same(nine):
     bare, planned = kech.make_release(nine, k=3), kech.make_release(nine, **ReleaseSection(k=3).wishes())
     assert bare.parameters == planned.parameters == {"k": 3, "cut": "local", "grid": "auto"}
     assert bare.labels == planned.labels
+    assert bare.version == version("kech")
     assert kech.make_release(nine, k=3, cut="regime").parameters["reading"] == "strict"
+
+
+def test_every_wish_reaches_the_cut(nine, monkeypatch):
+    heard = []
+
+    def heed(points, ks, cut, wishes):
+        heard.append(wishes)
+        return partitions(points, ks, cut, wishes)
+
+    monkeypatch.setattr("kech.release.partitions", heed)
+    asked_for = {"reading": "homological", "suppress": 0.1, "effort": "quick", "seed": 7}
+    kech.make_release(nine, k=3, l=2, **asked_for)
+    assert {name: getattr(heard[0], name) for name in asked_for} == asked_for
+    assert heard[0].goals.asked() == {"l": 2, "l_kind": "distinct"}
+
+
+@pytest.mark.parametrize("eps", [0, 0.3])
+def test_the_components_at_an_eps_are_printed_on_the_grid_of_the_k_they_reach(eps):
+    """Edges that hide two rows part the pairs; where components are larger, only edges that hide as many are left."""
+    pairs = [10 * i for i in range(12) for _ in range(2)]
+    with kech.read_table(pa.table({"a": pairs}), quasi_identifiers=["a"]) as read:
+        made = kech.make_release(read, cut="regime", grid="tight", eps=eps)
+        with pytest.raises(BadOption, match="every row"):
+            kech.make_release(read, cut="regime", grid="tight", eps=eps, suppress=0.1)
+    assert made.partition.k == (2 if eps == 0 else 24)
+    assert [axis.k for axis in made.partition.points.axes] == [made.partition.k]
 
 
 def test_columns_are_judged_by_the_rows_that_are_published(tmp_path):
@@ -617,6 +664,8 @@ def test_labels_are_texts_in_a_frame_and_listed_in_a_file(nine, tmp_path):
     stored = pq.read_metadata(tmp_path / "t.pq").row_group(0)
     known = {stored.column(i).path_in_schema: stored.column(i).is_stats_set for i in range(stored.num_columns)}
     assert known == {"age": False, "zip": False, "salary": True}
+    told = b64decode(pq.read_metadata(tmp_path / "t.pq").metadata[b"ARROW:schema"])
+    assert pa.ipc.read_schema(pa.py_buffer(told)).types == written.schema.types
 
 
 def test_intervals_that_a_form_cannot_write_are_no_release(nine):
