@@ -39,6 +39,7 @@ from kech.errors import (
     BadTarget,
     CannotWrite,
     ClaimBroken,
+    ColumnInTwoRoles,
     GoalNotMet,
     UnreadableFile,
 )
@@ -196,6 +197,26 @@ def test_goals_up_to_their_limits():
     for name, goals in {"t": {"t": 1e15}, "alpha": {"alpha": -1e-9}, "c": {"c": "1"}, "l": ZERO_RECURSIVE}.items():
         with pytest.raises(BadOption, match=rf"goals\.{name}\b.*malformed"):
             check_goals("goals", goals)
+
+
+def test_a_certificate_is_checked_as_it_was_made(people, nine, tmp_path):
+    """Values are compared in their order, and a recursive l is as deep as it was asked."""
+    for name, made in {
+        "ordered.csv": kech.make_release(people, k=5),
+        "deep.csv": kech.make_release(nine, k=3, grid="exact", l=2, l_kind="recursive", c=3),
+    }.items():
+        document = made.write(tmp_path / name, ledger=False)
+        assert check_certificate(tmp_path / name) | document["measured"] == check_certificate(tmp_path / name)
+    assert document["measured"]["recursive_c"] == {"salary": 0.5}
+
+
+def test_what_cannot_be_checked_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("a\n1\n1\n", "utf-8")
+    with pytest.raises(BadOption, match=r"^k: it is a number of rows"):
+        check_table(tmp_path / "t.csv", ["a"], 0)
+    with pytest.raises(ColumnInTwoRoles) as refusal:
+        check_table(tmp_path / "t.csv", ["a"], 2, ["a"])
+    assert "as quasi-identifier and as sensitive" in str(refusal.value)
 
 
 @pytest.mark.parametrize("kind", ["distinct", "entropy"])
