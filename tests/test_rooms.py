@@ -689,6 +689,13 @@ def test_labels_are_texts_in_a_frame_and_listed_in_a_file(nine, tmp_path):
     assert pa.ipc.read_schema(pa.py_buffer(told)).types == written.schema.types
 
 
+def test_numbers_of_a_csv_file_are_published_as_numbers(tmp_path):
+    pc.write_csv(nine_rows(), tmp_path / "in.csv")
+    with kech.read_table(tmp_path / "in.csv", quasi_identifiers=["age", "zip"], sensitive=["salary"]) as table:
+        kech.make_release(table, k=3).write(tmp_path / "t.parquet", ledger=False)
+    assert pq.read_schema(tmp_path / "t.parquet").types == [pa.string(), pa.string(), pa.int64()]
+
+
 def test_intervals_that_a_form_cannot_write_are_no_release(nine):
     with pytest.raises(BadOption, match="brackets, dash, columns"):
         kech.make_release(nine, k=3, labels="points")
