@@ -29,6 +29,7 @@ from kech.certificate.counting import count
 from kech.certificate.document import check_goals
 from kech.certificate.forms import as_brackets, published_columns
 from kech.certificate.models import MODELS, model_figures
+from kech.certificate.tally import Packing, meanwhile, tally
 from kech.certificate.widths import width_reader, width_readers
 from kech.databases import find_address
 from kech.demo import nine_rows
@@ -393,6 +394,42 @@ def test_parquet_is_counted_alike_however_many_rows_are_read_at_once(tmp_path, m
     monkeypatch.setattr(certificate_cells, "ROWS_AT_ONCE", at_once)
     counts = certificate_cells.open_published(tmp_path / "t.parquet").counted(["x", "y"])
     assert dict(counts.items()) == Counter(zip(cells, cells[::-1], strict=True))
+
+
+@pytest.mark.parametrize("bits", [[0], [62], [31, 31], [31, 32], [40, 0, 40, 0], [30] * 7, [1] * 70])
+def test_numbers_of_columns_are_packed_into_one_and_found_again(bits):
+    rng = np.random.default_rng(5)
+    numbers = [rng.integers(0, 1 << width, 40) for width in bits]
+    rows = np.r_[:40, 5, 7, 5]
+    packing = Packing(bits)
+    packed = packing.pack([part[rows] for part in numbers])
+    assert packed[40:].tolist() == packed[[5, 7, 5]].tolist()
+    assert len(set(packed.tolist())) == len(set(zip(*(part.tolist() for part in numbers), strict=True)))
+    assert [part.tolist() for part in packing.unpack(packed)] == [part[rows].tolist() for part in numbers]
+    assert packing.pack([part[:3] for part in numbers]).tolist() == packed[:3].tolist()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_while_one_thing_is_used_the_next_are_made(workers):
+    taken = []
+    found = meanwhile(lambda x: 2 * x, (taken.append(x) or x for x in range(6)), workers)
+    assert next(found) == 0
+    assert taken == list(range(workers + 1))
+    assert list(found) == [2, 4, 6, 8, 10]
+
+
+@pytest.mark.parametrize("together", [0, 3, 1_000])
+def test_combinations_of_cells_are_counted_and_those_of_the_first_columns(monkeypatch, together):
+    monkeypatch.setattr("kech.certificate.tally.TOGETHER", together)
+    rng = random.Random(together)
+    rows = [(rng.choice("ab"), rng.choice(["x", None, "", "y"]), f"{rng.randrange(12)}") for _ in range(90)]
+    batches = [[list(cells) for cells in zip(*rows[i : i + 9], strict=True)] for i in range(0, 90, 9)]
+    counts = tally(batches, 3)
+    assert dict(counts.items()) == Counter(rows)
+    first, group = counts.first(2)
+    assert dict(first.items()) == Counter(row[:2] for row in rows)
+    known = [combination for combination, _ in first.items()]
+    assert [known[at] for at in group] == [combination[:2] for combination, _ in counts.items()]
 
 
 # -- release ---------------------------------------------------------------------------------------------------------
