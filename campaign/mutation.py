@@ -20,7 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
@@ -95,13 +95,12 @@ class Map:
         """The test of a context, or all tests that use its fixture."""
         return [context] if context in self.seconds else self.users.get(context, [])
 
-    def tests_of(self, room: str, lines: Iterable[int]) -> list[str]:
-        """The tests of some lines: those that noticed most so far, then those made for it, the quickest first."""
-        tests = set().union(*(self.lines[room].get(line, set()) for line in lines))
+    def tests_of(self, room: str, lines: Iterable[tuple[str, int]]) -> list[str]:
+        """The tests of some lines: those that noticed most so far, then those made for the room, the quickest first."""
+        tests = set().union(*(self.lines[at].get(line, set()) for at, line in lines))
         first = [name for name, _ in self.noticed.most_common() if name in tests][:FIRST]
-        own = f"tests/test_{Path(room).parts[0].removesuffix('.py')}.py"
-        order = {"tests/test_rooms.py": 0, own: 1}
-        rest = sorted(tests.difference(first), key=lambda name: (order.get(module_of(name), 2), self.cost[name], name))
+        own = {f"tests/test_{part}.py" for part in ("rooms", *Path(room).with_suffix("").parts)}
+        rest = sorted(tests.difference(first), key=lambda name: (module_of(name) not in own, self.cost[name], name))
         return [*first, *rest]
 
 
@@ -110,19 +109,35 @@ def module_of(test: str) -> str:
     return test.partition("::")[0]
 
 
-def reached_by(mutant: Mutant, source: str) -> set[int]:
+def reached_by(mutant: Mutant, texts: Mapping[str, str]) -> set[tuple[str, int]]:
     """Lines that run what a change touches: its own, or where it is run once on import, its function or users."""
-    tree = ast.parse(source)
-    own = set(range(mutant.line, mutant.last + 1))
-    around = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and own & head_of(node)]
-    if around:
-        return {line for node in around for line in range(node.body[0].lineno, node.end_lineno + 1)}
-    stands = [node for node in tree.body if own & set(range(node.lineno, node.end_lineno + 1))]
+    tree = ast.parse(texts[mutant.room])
+    own = own_lines(mutant)
+    heads = [
+        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and own & at_room(mutant, head_of(node))
+    ]
+    if heads:
+        bodies = [range(node.body[0].lineno, node.end_lineno + 1) for node in heads]
+        return {line for body in bodies for line in at_room(mutant, body)}
+    stands = [node for node in tree.body if own & at_room(mutant, range(node.lineno, node.end_lineno + 1))]
     names = {target.id for node in stands for target in ast.walk(node) if is_stored(target)}
     used = {
-        node.lineno for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute) and name_of(node) in names
+        (room, node.lineno)
+        for room, text in texts.items()
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Name | ast.Attribute) and name_of(node) in names
     }
     return own | used
+
+
+def own_lines(mutant: Mutant) -> set[tuple[str, int]]:
+    """The lines that a change stands on."""
+    return at_room(mutant, range(mutant.line, mutant.last + 1))
+
+
+def at_room(mutant: Mutant, lines: Iterable[int]) -> set[tuple[str, int]]:
+    """Lines of the room that is changed."""
+    return {(mutant.room, line) for line in lines}
 
 
 def head_of(node: ast.FunctionDef) -> set[int]:
@@ -200,7 +215,7 @@ class Loop:
             source = self.sources[mutant.room]
             codes = source.replaced(mutant)
             touched = [(function, codes[function.__code__]) for function in live if function.__code__ in codes]
-            chosen = self.known.tests_of(mutant.room, range(mutant.line, mutant.last + 1))
+            chosen = self.known.tests_of(mutant.room, own_lines(mutant))
             if codes and not touched:
                 raise RuntimeError(f"the changed function is not alive: {mutant.name}")
             self.note(mutant, in_fork(try_change, touched, [items[name] for name in chosen], self.seconds))
@@ -380,13 +395,14 @@ def hunt(
     end = time.monotonic() + 60 * minutes
     known = Map(ground)
     sources = {room: Source(ground, room) for room in dict.fromkeys(mutant.room for mutant in mutants)}
+    texts = {room: ground.path(room).read_text("utf-8") for room in ground.rooms}
     imported = [mutant for mutant in mutants if mutant.on_import]
     fates = []
     for mutant in imported:
         if time.monotonic() > end:
             break
         source = sources[mutant.room]
-        tests = known.tests_of(mutant.room, reached_by(mutant, source.text))
+        tests = known.tests_of(mutant.room, reached_by(mutant, texts))
         by = in_fork(import_changed, ground, mutant, source.changed(mutant), tests, seconds)
         fates.append(fate_of(mutant, by))
         known.noticed.update([by] if by in known.seconds else [])

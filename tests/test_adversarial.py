@@ -377,6 +377,11 @@ def draw_shares(starts, rows, point, chance):
         assert sum(drawn[share] for share in range(starts[p], starts[p + 1])) == (point == p).sum()
 
 
+def draw_cards(chance):
+    deck = kernels.Deck(6)
+    assert sorted(deck.draw(chance).tolist() + deck.draw(np.zeros(6 - len(chance), np.uint64)).tolist()) == [*range(6)]
+
+
 def use_line(left, right, length, cap, null):
     widths = kernels.Widths()
     widths.add_line(left, right, length, cap, null)
@@ -519,6 +524,7 @@ def arguments(case):
             "point": np.array([0, 1, 1, 0, 1, 0]),
             "chance": np.array([0, 2**64 - 1, 7, 5, 2**63, 1], np.uint64),
         },
+        draw_cards: {"chance": np.array([0, 2**64 - 1, 7, 2**63], np.uint64)},
         use_line: dict(zip(("left", "right", "length", "cap", "null"), PLAIN, strict=True)),
         use_tree: dict(zip(("single", "gaps"), TREES[0], strict=True)),
         loosen: {"axis": 0, "left": PLAIN[0] - 0.5, "right": PLAIN[0] + 0.5, "narrow": 1.5},
@@ -532,7 +538,7 @@ KERNELS = list(arguments(EXAMPLES[0]))
 
 def test_every_kernel_is_used():
     public = {name for name in vars(kernels) if not name.startswith("_")}
-    classes = {"Widths", "Aims", "BoxCounter", "Lattice", "Pricer", "Search", "Urns", "Words"}
+    classes = {"Widths", "Aims", "BoxCounter", "Deck", "Lattice", "Pricer", "Search", "Urns", "Words"}
     assert public == classes | {use.__name__ for use in KERNELS} & public
 
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kech._kernels import Urns
+from kech._kernels import Deck, Urns
 from kech.databases.arrow import even
 from kech.engines import Output
-from kech.engines.dealing import Dealer, dealt, list_values
+from kech.engines.dealing import Dealer, dealt, list_values, shuffled
 from kech.errors import ResourceError
 
 
@@ -76,6 +76,37 @@ def test_how_a_row_is_dealt_says_nothing_about_when_it_came():
     dealer = Dealer(shares_of((0, 0, 4000), (0, 1, 4000)), np.array([8000]))
     early, late = np.split(dealer.deal(np.zeros(8000, np.int64)), 2)
     assert abs(early.sum() - late.sum()) < 300  # sqrt(8000) / 2 is one standard deviation
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=30), st.integers(1, 7))
+def test_every_card_is_drawn_once(chance, at_once):
+    deck, drawn = Deck(len(chance)), []
+    for start in range(0, len(chance), at_once):
+        drawn += deck.draw(np.array(chance[start : start + at_once], np.uint64)).tolist()
+    assert sorted(drawn) == [*range(len(chance))]
+    with pytest.raises(ValueError):
+        deck.draw(np.zeros(1, np.uint64))
+
+
+def test_every_order_has_its_chances():
+    """Remainders by 4, 3 and 2 lead to all 24 orders."""
+    every = [(a, b, c, 0) for a in range(4) for b in range(3) for c in range(2)]
+    assert {tuple(Deck(4).draw(np.array(one, np.uint64)).tolist()) for one in every} == set(permutations(range(4)))
+
+
+def test_all_rows_come_in_every_order():
+    """Four rows, three at a time, in 24 orders, 4,800 times; the two cells of a row stay together."""
+    found = Counter()
+    rows = pa.concat_tables([pa.table({"a": [0, 1], "b": ["0", "1"]}), pa.table({"a": [2, 3], "b": ["2", "3"]})])
+    for _ in range(4800):
+        batches = list(shuffled(rows, 3))
+        assert [len(batch) for batch in batches] == [3, 1]
+        found[tuple(x for batch in batches for x in batch["a"].to_pylist())] += 1
+    assert len(found) == 24
+    assert sum((rows - 200) ** 2 / 200 for rows in found.values()) < 65  # chi-squared of 23 degrees: 1 in 150,000
+    assert all(str(a) == b for batch in batches for a, b in zip(*batch.to_pydict().values(), strict=True))
+    assert list(shuffled(rows.slice(0, 0), 3)) == []
 
 
 def test_only_rows_of_shared_points_are_drawn(monkeypatch):

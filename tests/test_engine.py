@@ -545,7 +545,7 @@ def spilled(folder):
 
 def test_memory_that_is_too_small_is_refused():
     table = pa.table({"a": [f"{i:0100}" for i in range(50_000)]})
-    with pytest.raises(OutOfMemory, match=r"takes about 240 MB of memory, and 1 MB are allowed"):
+    with pytest.raises(OutOfMemory, match=r"takes about 300 MB of memory, and 1 MB are allowed"):
         kech.read_table(table, memory="1MB")
     kech.read_table(table, memory="240MB").close()
 

@@ -1,11 +1,13 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import kech
-import memory
+from campaign import memory
+from campaign.core import Tally
 from kech.errors import NeedsMemory, ResourceError
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
@@ -81,3 +83,24 @@ def test_a_lattice_keeps_to_what_is_left_of_the_memory():
         left = kech.compute_lattice(table).memory
     with kech.read_table(cells, quasi_identifiers=["a"]) as table:
         assert kech.compute_lattice(table).memory > left > 40_000_000
+
+
+@pytest.mark.parametrize("cut", ["local", "minimal", "regime", "domain"])
+@pytest.mark.parametrize("k", [2, 17])
+def test_no_cut_makes_more_classes_than_there_is_memory_for(cut, k):
+    """However many rows the points have: a point of 700 rows is no 350 pairs."""
+    rng = np.random.default_rng(k)
+    rows = np.repeat(np.arange(60), rng.choice([1, 2, 5, 40, 700], 60))
+    columns = {"a": rng.integers(0, 40, 60)[rows], "b": rng.choice(list("abcdefgh"), 60)[rows]}
+    with kech.read_table(pa.table(columns), quasi_identifiers=["a", "b"]) as table:
+        partition = kech.make_release(table, k=k, cut=cut, grid="exact", effort="quick").partition
+    assert partition.classes <= partition.points.most_classes(k) < len(rows) // k / 5
+
+
+@pytest.mark.parametrize("fault", [None, *memory.FAULTS])
+def test_the_harness_sees_what_is_planted(fault, tmp_path):
+    tally, small = Tally("memory"), memory.write_table(tmp_path / "t.parquet", 100)
+    how = {"fault": memory.FAULTS.get(fault, "")}
+    memory.follow(tally, "a small table", 239, lambda limit: memory.release(small, tmp_path / "o.csv", limit, **how))
+    assert bool(tally.losses) == (fault is not None)
+    assert tally.faults

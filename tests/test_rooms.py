@@ -5,8 +5,12 @@ import json
 import math
 import random
 import re
+from base64 import b64decode
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
+from importlib.metadata import version
+from inspect import signature
 
 import duckdb
 import numpy as np
@@ -17,23 +21,39 @@ import pytest
 
 import kech
 from kech._kernels import Widths
-from kech.axes import build_tree_axis
+from kech.axes import build_line_axis, build_rank_axis, build_tree_axis, member, multiples, open_domain
 from kech.certificate import cells as certificate_cells
 from kech.certificate import check_certificate, check_table, make_certificate
 from kech.certificate.claims import broken_goals, with_suppressed
 from kech.certificate.counting import count
 from kech.certificate.document import check_goals
+from kech.certificate.forms import as_brackets, published_columns
 from kech.certificate.models import MODELS, model_figures
+from kech.certificate.tally import Packing, meanwhile, tally
+from kech.certificate.widths import width_reader, width_readers
 from kech.databases import find_address
 from kech.demo import nine_rows
-from kech.errors import AlreadyReleased, BadCertificate, BadOption, BadTarget, ClaimBroken, GoalNotMet, UnreadableFile
+from kech.errors import (
+    AlreadyReleased,
+    BadCertificate,
+    BadOption,
+    BadTarget,
+    CannotWrite,
+    ClaimBroken,
+    ColumnInTwoRoles,
+    GoalNotMet,
+    UnreadableFile,
+)
 from kech.hierarchy import read_hierarchy
-from kech.ledger import open_ledger
+from kech.ledger import Entry, open_ledger
 from kech.levels import build_levels
 from kech.partition import build_partition, deal, tally_secrets
+from kech.plan import ReleaseSection
 from kech.points import build_points
+from kech.progress import listen
 from kech.published import find_pointers
 from kech.release import as_json, asked, check_elsewhere, chosen
+from kech.spectrum import partitions
 
 PLACES = {0: ["oslo", "bergen", "rome"], 1: ["north", "north", "south"], 2: ["all"] * 3}
 
@@ -180,6 +200,26 @@ def test_goals_up_to_their_limits():
             check_goals("goals", goals)
 
 
+def test_a_certificate_is_checked_as_it_was_made(people, nine, tmp_path):
+    """Values are compared in their order, and a recursive l is as deep as it was asked."""
+    for name, made in {
+        "ordered.csv": kech.make_release(people, k=5),
+        "deep.csv": kech.make_release(nine, k=3, grid="exact", l=2, l_kind="recursive", c=3),
+    }.items():
+        document = made.write(tmp_path / name, ledger=False)
+        assert check_certificate(tmp_path / name) | document["measured"] == check_certificate(tmp_path / name)
+    assert document["measured"]["recursive_c"] == {"salary": 0.5}
+
+
+def test_what_cannot_be_checked_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("a\n1\n1\n", "utf-8")
+    with pytest.raises(BadOption, match=r"^k: it is a number of rows"):
+        check_table(tmp_path / "t.csv", ["a"], 0)
+    with pytest.raises(ColumnInTwoRoles) as refusal:
+        check_table(tmp_path / "t.csv", ["a"], 2, ["a"])
+    assert "as quasi-identifier and as sensitive" in str(refusal.value)
+
+
 @pytest.mark.parametrize("kind", ["distinct", "entropy"])
 def test_a_kind_of_l_is_known_with_c_and_without(kind):
     check_goals("goals", {"l": 2, "l_kind": kind})
@@ -245,6 +285,60 @@ def test_a_column_has_one_role_in_a_certificate(tmp_path, change, place):
             check_certificate(tmp_path / "t.parquet", tmp_path / "c.json")
 
 
+DASHED = {"column": "a", "axis": "numeric", "form": "dash", "domain": [0, 9]}
+
+
+@pytest.mark.parametrize(
+    ("axis", "cells", "label"),
+    [
+        (DASHED, ["22-25"], "[22, 25]"),
+        (DASHED, ["1e5-2.5E+6"], "[1e5, 2.5E+6]"),
+        (DASHED, ["[22, 25]"], "no dash: [22, 25]"),
+        (DASHED, [">= 80"], ">= 80"),
+        (DASHED, [None], None),
+        (DASHED | {"axis": "date"}, ["2001-01-01/2001-12-31 10:00:00.5"], "[2001-01-01, 2001-12-31 10:00:00.5]"),
+        (ENDS, ["22", "25"], "[22, 25]"),
+        (ENDS | {"closed": False}, ["22", "25"], "[22, 25)"),
+        (ENDS, ["-1", "-1"], "-1"),
+        (ENDS, ["x", "x"], "no place: x"),
+        (ENDS, [None, None], None),
+        (ENDS, ["", ""], ""),
+        (ENDS, ["-inf", "5"], "<= 5"),
+        (ENDS | {"closed": False}, ["-Infinity", "5"], "< 5"),
+        (ENDS, ["5", "inf"], ">= 5"),
+        (ENDS, ["5", "Infinity"], ">= 5"),
+        (ENDS, ["-inf", "inf"], "*"),
+        (ENDS, ["-Infinity", "Infinity"], "*"),
+        (ENDS, ["inf", "5"], "[inf, 5]"),
+        (ENDS, ["5", "-inf"], "[5, -inf]"),
+        (ENDS, ["-inf", "-inf"], "-inf"),
+    ],
+)
+def test_a_cell_of_every_form_is_read_as_a_label(axis, cells, label):
+    """Of ends that nobody writes none is read as a label that somebody does."""
+    table = certificate_cells.TextTable(
+        published_columns(axis), lambda _: iter([[[cell] for cell in cells]]), lambda cell: cell
+    )
+    read = as_brackets(table, [axis])
+    assert read.columns == ["a"]
+    assert list(read.batches(["a"])) == [[[label]]]
+
+
+@pytest.mark.parametrize(
+    ("axes", "says"),
+    [
+        ([], "it is missing or malformed"),
+        ([DASHED, DASHED], "it is missing or malformed"),
+        ([DASHED | {"form": "points"}], "an axis is malformed"),
+        ([ENDS | {"columns": ["low", "low"]}], "an axis is malformed"),
+        ([{"column": 5, "axis": "star"}], "an axis is malformed"),
+    ],
+)
+def test_axes_that_nobody_can_read_are_refused(axes, says):
+    with pytest.raises(BadOption, match=rf"^quasi_identifiers: {says}"):
+        width_readers(axes)
+
+
 @pytest.mark.parametrize(
     ("dialect", "option"),
     [({"format": "xlsx"}, "format"), *(({"delimiter": sign}, "delimiter") for sign in ("", ";;", '"', "\n", "\0", 5))],
@@ -302,6 +396,42 @@ def test_parquet_is_counted_alike_however_many_rows_are_read_at_once(tmp_path, m
     assert dict(counts.items()) == Counter(zip(cells, cells[::-1], strict=True))
 
 
+@pytest.mark.parametrize("bits", [[0], [62], [31, 31], [31, 32], [40, 0, 40, 0], [30] * 7, [1] * 70])
+def test_numbers_of_columns_are_packed_into_one_and_found_again(bits):
+    rng = np.random.default_rng(5)
+    numbers = [rng.integers(0, 1 << width, 40) for width in bits]
+    rows = np.r_[:40, 5, 7, 5]
+    packing = Packing(bits)
+    packed = packing.pack([part[rows] for part in numbers])
+    assert packed[40:].tolist() == packed[[5, 7, 5]].tolist()
+    assert len(set(packed.tolist())) == len(set(zip(*(part.tolist() for part in numbers), strict=True)))
+    assert [part.tolist() for part in packing.unpack(packed)] == [part[rows].tolist() for part in numbers]
+    assert packing.pack([part[:3] for part in numbers]).tolist() == packed[:3].tolist()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_while_one_thing_is_used_the_next_are_made(workers):
+    taken = []
+    found = meanwhile(lambda x: 2 * x, (taken.append(x) or x for x in range(6)), workers)
+    assert next(found) == 0
+    assert taken == list(range(workers + 1))
+    assert list(found) == [2, 4, 6, 8, 10]
+
+
+@pytest.mark.parametrize("together", [0, 3, 1_000])
+def test_combinations_of_cells_are_counted_and_those_of_the_first_columns(monkeypatch, together):
+    monkeypatch.setattr("kech.certificate.tally.TOGETHER", together)
+    rng = random.Random(together)
+    rows = [(rng.choice("ab"), rng.choice(["x", None, "", "y"]), f"{rng.randrange(12)}") for _ in range(90)]
+    batches = [[list(cells) for cells in zip(*rows[i : i + 9], strict=True)] for i in range(0, 90, 9)]
+    counts = tally(batches, 3)
+    assert dict(counts.items()) == Counter(rows)
+    first, group = counts.first(2)
+    assert dict(first.items()) == Counter(row[:2] for row in rows)
+    known = [combination for combination, _ in first.items()]
+    assert [known[at] for at in group] == [combination[:2] for combination, _ in counts.items()]
+
+
 # -- release ---------------------------------------------------------------------------------------------------------
 
 
@@ -312,7 +442,7 @@ def test_the_sizes_of_classes_are_drawn(nine):
 
 
 def test_a_table_in_a_database_needs_a_named_certificate(nine, tmp_path):
-    with pytest.raises(BadOption, match="name a file"):
+    with pytest.raises(BadOption, match=r"^certificate: .* name a file"):
         kech.make_release(nine, k=3).write(f"duckdb:{tmp_path / 'base.db'}#safe")
     assert list(tmp_path.iterdir()) == []
 
@@ -335,6 +465,8 @@ def test_a_folder_in_the_folder_of_the_source_is_no_target(tmp_path):
                 check_elsewhere(address, identity, table)
         check_elsewhere(address, f"{(tmp_path / 'people').as_uri()}2", table)
         check_elsewhere(address, None, table)
+    with kech.read_table(nine_rows(), quasi_identifiers=["age"]) as frame:  # it lies nowhere
+        check_elsewhere(address, frame.source.path.resolve().as_uri(), frame)
 
 
 def test_the_components_at_an_eps_must_keep_the_goals():
@@ -498,6 +630,7 @@ def test_coarse_axes_are_measured_by_the_domain_of_the_fine_ones(tmp_path):
         document = coarse.write(tmp_path / "t.csv")
         told = coarse.told(tmp_path / "t.csv", document)
     assert coarse.axes[0]["domain"] == fine.axes[0]["domain"] == even.axes[0]["domain"] == [4, 95]
+    assert (fine.axes[0]["grid"], even.axes[0]["grid"]) == ("tight", "auto")
     assert coarse.partition.classes <= 6 < fine.partition.classes
     assert fine.parameters == {"k": 5, "cut": "local", "grid": "tight"}
     assert (
@@ -505,6 +638,120 @@ def test_coarse_axes_are_measured_by_the_domain_of_the_fine_ones(tmp_path):
         == document["parameters"]["coarse"]
         == {"step": pytest.approx(0.2102, abs=1e-4), "eps_error": 15 / 91}
     )
+
+
+def test_edges_that_serve_no_k_that_is_asked_go_before_others():
+    """Those of k = 50 are few; with an eps alone, those of k = 2 all stay, though they are more than those of 3."""
+    with kech.read_table(pa.table({"a": list(range(200))}), quasi_identifiers=["a"]) as read:
+        assert kech.make_release(read, k=50, grid="tight", max_points=20).parameters["coarse"]["step"] == 2**-14
+        assert kech.make_release(read, k=2, grid="tight", max_points=20).parameters["coarse"]["step"] == 2**-4
+    with kech.read_table(pa.table({"a": [i * i * 7 % 1000 for i in range(40)]}), quasi_identifiers=["a"]) as read:
+        at_eps = {"cut": "regime", "eps": 0.5, "grid": "tight", "max_points": 8}
+        alone, two, three = (kech.make_release(read, k=k, **at_eps).parameters["coarse"] for k in (None, 2, 3))
+    assert alone == two
+    assert (two["step"], three["step"]) == (pytest.approx(2**-2.5), 2**-14)
+
+
+def test_components_of_two_rows_are_a_release():
+    with kech.read_table(pa.table({"a": [0, 1, 10, 11]}), quasi_identifiers=["a"]) as read:
+        made = kech.make_release(read, cut="regime", grid="exact", eps=0.1)
+    assert made.partition.sizes.tolist() == [2, 2]
+
+
+def test_a_call_and_a_plan_that_say_nothing_say_the_same(nine):
+    """The defaults of the library are those of the command line."""
+    asked_for = {name: one.default for name, one in signature(kech.make_release).parameters.items() if name != "table"}
+    assert asked_for == ReleaseSection().wishes()
+    bare, planned = kech.make_release(nine, k=3), kech.make_release(nine, **ReleaseSection(k=3).wishes())
+    assert bare.parameters == planned.parameters == {"k": 3, "cut": "local", "grid": "auto"}
+    assert bare.labels == planned.labels
+    assert bare.version == version("kech")
+    assert kech.make_release(nine, k=3, cut="regime").parameters["reading"] == "strict"
+
+
+def test_every_wish_reaches_the_cut(nine, monkeypatch):
+    heard = []
+
+    def heed(points, ks, cut, wishes):
+        heard.append(wishes)
+        return partitions(points, ks, cut, wishes)
+
+    monkeypatch.setattr("kech.release.partitions", heed)
+    asked_for = {"reading": "homological", "suppress": 0.1, "effort": "quick", "seed": 7}
+    kech.make_release(nine, k=3, l=2, **asked_for)
+    assert {name: getattr(heard[0], name) for name in asked_for} == asked_for
+    assert heard[0].goals.asked() == {"l": 2, "l_kind": "distinct"}
+
+
+@pytest.mark.parametrize("eps", [0, 0.3])
+def test_the_components_at_an_eps_are_printed_on_the_grid_of_the_k_they_reach(eps):
+    """Edges that hide two rows part the pairs; where components are larger, only edges that hide as many are left."""
+    pairs = [10 * i for i in range(12) for _ in range(2)]
+    with kech.read_table(pa.table({"a": pairs}), quasi_identifiers=["a"]) as read:
+        made = kech.make_release(read, cut="regime", grid="tight", eps=eps)
+        with pytest.raises(BadOption, match="every row"):
+            kech.make_release(read, cut="regime", grid="tight", eps=eps, suppress=0.1)
+    assert made.partition.k == (2 if eps == 0 else 24)
+    assert [axis.k for axis in made.partition.points.axes] == [made.partition.k]
+
+
+def test_columns_are_judged_by_the_rows_that_are_published(tmp_path):
+    """The notes of the ten rows that stay are all different; those of the rows that are left out are not."""
+    columns = {"a": [1] * 5 + [2] * 5 + [50, 90, 99], "note": [*map(str, range(10)), "0", "0", "0"]}
+    with kech.read_table(pa.table(columns), quasi_identifiers=["a"], keep=["note"]) as read:
+        made = kech.make_release(read, k=3, suppress=0.25, cut="minimal", grid="exact")
+        told = made.told(tmp_path / "t.csv", made.write(tmp_path / "t.csv", ledger=False))
+    assert (told["rows"], told["identifying"]) == (10, ["note"])
+
+
+def test_a_release_in_another_form_has_heard_nothing_of_the_ledger_yet(nine, tmp_path):
+    made = kech.make_release(nine, k=3)
+    made.write(tmp_path / "t.pq", ledger=False)
+    assert (len(made.words), replace(made, form="dash").words) == (1, [])
+
+
+def test_labels_are_texts_in_a_frame_and_listed_in_a_file(nine, tmp_path):
+    """A .pq is a Parquet file like others."""
+    made = kech.make_release(nine, k=3)
+    document = made.write(tmp_path / "t.pq")
+    written = pq.read_table(tmp_path / "t.pq")
+    for table in (made.frame, written):
+        assert table.schema.types == [pa.string(), pa.string(), nine_rows().schema.field("salary").type]
+    assert Counter(written["age"].to_pylist()) == Counter(made.frame["age"].to_pylist())
+    assert check_certificate(tmp_path / "t.pq")["rows"] == document["claims"]["rows"] == 9
+    stored = pq.read_metadata(tmp_path / "t.pq").row_group(0)
+    known = {stored.column(i).path_in_schema: stored.column(i).is_stats_set for i in range(stored.num_columns)}
+    assert known == {"age": False, "zip": False, "salary": True}
+    told = b64decode(pq.read_metadata(tmp_path / "t.pq").metadata[b"ARROW:schema"])
+    assert pa.ipc.read_schema(pa.py_buffer(told)).types == written.schema.types
+
+
+def test_numbers_of_a_csv_file_are_published_as_numbers(tmp_path):
+    pc.write_csv(nine_rows(), tmp_path / "in.csv")
+    with kech.read_table(tmp_path / "in.csv", quasi_identifiers=["age", "zip"], sensitive=["salary"]) as table:
+        kech.make_release(table, k=3).write(tmp_path / "t.parquet", ledger=False)
+    assert pq.read_schema(tmp_path / "t.parquet").types == [pa.string(), pa.string(), pa.int64()]
+
+
+def test_intervals_that_a_form_cannot_write_are_no_release(nine):
+    with pytest.raises(BadOption, match="brackets, dash, columns"):
+        kech.make_release(nine, k=3, labels="points")
+    with kech.read_table(pa.table({"x": [-3, -3, -2, -2]}), quasi_identifiers=["x"]) as read:
+        with pytest.raises(BadOption, match="minus"):
+            kech.make_release(read, k=4, grid="exact", labels="dash")
+    with kech.read_table(pa.table({"x": [1, 1], "x_low": [1, 2]}), quasi_identifiers=["x"], keep=["x_low"]) as read:
+        with pytest.raises(BadOption, match="'x_low'"):
+            kech.make_release(read, k=2, labels="columns")
+
+
+def test_a_file_that_loses_more_than_its_partition_is_not_certified(nine, tmp_path):
+    """One that loses as much is, and is called what it is whatever its name."""
+    fine, coarse = (kech.make_release(nine, k=k, grid="exact") for k in (3, 9))
+    coarse.write(tmp_path / "t.csv", ledger=False)
+    assert coarse.certify(tmp_path / "t.csv", "t.pq", "csv", {})["file"]["format"] == "csv"
+    with pytest.raises(ClaimBroken) as caught:
+        fine.certify(tmp_path / "t.csv", "t.csv", "csv", {})
+    assert str(caught.value).endswith("loss: the written file loses more or less than the partition.")
 
 
 def test_targets_that_hold_something_else_are_refused(tmp_path):
@@ -569,13 +816,45 @@ def test_which_ledger_is_asked_and_what_a_reader_is_told_of_it():
     assert asked(own, False) == asked(True, False) == {}
 
 
+def test_a_release_strikes_out_what_a_killed_run_had_entered(nine, tmp_path):
+    ledger, draft = open_ledger(), tmp_path / ".t.csv.1.kech-draft"
+    draft.touch()
+    with ledger.held() as book:
+        ledger.add(book, Entry("another table", "", "f" * 64, 5, "2026-01-01T00:00:00Z", draft=str(draft)))
+    document = kech.make_release(nine, k=3).write(tmp_path / "t.csv")
+    assert [held.release for held in ledger.read().releases] == [document["file"]["sha256"]]
+
+
+def test_a_table_that_others_see_stays_in_the_ledger_though_its_certificate_is_lost(nine, tmp_path, monkeypatch):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    address = f"duckdb:{tmp_path / 'base.db'}#safe"
+    monkeypatch.setattr("kech.release.put_in_place", full)
+    with pytest.raises(CannotWrite):
+        kech.make_release(nine, k=3).write(address, tmp_path / "c.json")
+    with duckdb.connect(str(tmp_path / "base.db"), read_only=True) as database:
+        assert database.sql("FROM safe").to_arrow_table().num_rows == 9
+    assert [held.k for held in open_ledger().read().releases] == [3]
+
+
+def test_whoever_listens_hears_what_is_done(nine, tmp_path):
+    made, heard = kech.make_release(nine, k=3), []
+    with listen(lambda doing, _: heard.append(doing)):
+        file = made.write(tmp_path / "t.csv", ledger=False)
+        table = made.write(f"duckdb:{tmp_path / 'base.db'}#safe", tmp_path / "c.json", ledger=False)
+    assert file["claims"] == table["claims"]
+    last = "looking for earlier releases"
+    assert heard == ["writing", "checking the written file", last, "writing", "checking the written table", last]
+
+
 def test_a_release_needs_a_k_or_an_eps(nine):
-    with pytest.raises(BadOption, match="among how many rows"):
+    with pytest.raises(BadOption, match=r"^k: say among how many rows"):
         kech.make_release(nine)
-    with pytest.raises(BadOption, match="regime"):
+    with pytest.raises(BadOption, match=r"^eps: only cut=\"regime\""):
         kech.make_release(nine, eps=0.1)
     for eps in (-0.1, float("inf"), float("nan")):
-        with pytest.raises(BadOption, match="0 or more"):
+        with pytest.raises(BadOption, match=r"^eps: .*0 or more"):
             kech.make_release(nine, cut="regime", eps=eps)
 
 
@@ -602,11 +881,172 @@ def test_rows_of_a_divided_point_are_dealt_by_their_values(split):
     assert dealt.sizes.tolist() == made.sizes.tolist() == [split[0], split[1] + 3]
     assert dealt.labels(0) == made.labels(0) == ["1", "[1, 2]"]
     assert dealt.points.axes is points.axes
+    assert made.once("itself", lambda partition: partition) is made
+    assert dealt.made == deal(made).made == {}
     assert tally_secrets(made) == []
     assert len(tally_secrets(dealt)) == 1
 
 
+def test_rows_of_two_divided_points_are_dealt_each_among_its_own_classes():
+    table = pa.table({"a": [1] * 4 + [2] * 4 + [3] * 2, "s": list("xxyyuuvvww")})
+    with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
+        points = build_points(read, grid="exact", with_secrets=True).at(2)
+    made = build_partition(points, np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 2, 2]), np.array([2, 2, 2, 2, 2]))
+    dealt = deal(made)
+    _, codes = np.unique(dealt.points.secrets[dealt.point, 0], return_inverse=True)
+    shares = zip(dealt.group.tolist(), codes.tolist(), dealt.rows.tolist(), strict=True)
+    assert {(group, "uvwxy"[code]): rows for group, code, rows in shares} == {
+        (0, "x"): 1, (0, "y"): 1,
+        (1, "x"): 1, (1, "y"): 1, (1, "u"): 1, (1, "v"): 1,
+        (2, "u"): 1, (2, "v"): 1, (2, "w"): 2,
+    }  # fmt: skip
+
+
 # -- axes ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("values", [[20, 21, 25, 25, 30] * 40, ["a", "b", "b", "c", "c"] * 40])
+@pytest.mark.parametrize("grid", ["auto", "loose", "tight", "exact"])
+def test_a_certificate_tells_which_labels_are_widened(values, grid, tmp_path):
+    """On a line it says how the edges were chosen; of a set or an order, only that they are widened."""
+    with kech.read_table(pa.table({"a": values}), quasi_identifiers=["a"]) as read:
+        made = kech.make_release(read, k=40, grid=grid)
+        told = made.told(tmp_path / "t.csv", made.write(tmp_path / "t.csv", ledger=False))
+    line = isinstance(values[0], int)
+    assert made.axes[0].get("grid") == (grid if line or grid == "auto" else None)
+    assert [axis.widens for axis in made.partition.points.axes] == [grid == "auto"]
+    assert told["unhidden_edges"] == (["a"] if line and grid == "exact" else [])
+
+
+def test_a_column_without_values_has_no_labels_to_widen():
+    nothing = pa.table({"a": pa.array([None] * 9, pa.int64()), "b": pa.array([None] * 9, pa.string())})
+    with kech.read_table(nothing, quasi_identifiers=["a", "b"], axes={"a": "numeric"}) as read:
+        made = kech.make_release(read, k=3)
+    assert made.axes[0] == {"column": "a", "axis": "set", "values": 1}
+
+
+def line_of(values, grid, *, has_null=False, is_date=False):
+    """An axis of numbers, each in as many rows as it is named."""
+    values, counts = np.unique(np.array(values, float), return_counts=True)
+    return build_line_axis("c", values, counts, has_null, is_date=is_date, grid=grid)
+
+
+def test_codes_are_as_wide_as_the_kernels_take_them():
+    towns = build_tree_axis("c", ["oslo", "rome"], read_hierarchy(PLACES), False)
+    lines = [line_of(range(40), grid) for grid in ("exact", "auto", "steps", 5)]
+    made = [*lines, build_rank_axis("c", "ab", "ab", False, ordinal=True), towns]
+    assert {axis.codes.dtype for axis in made} == {np.dtype(np.int32)}
+    assert [axis.grid for axis in lines] == ["exact", "auto", "auto", 5]
+
+
+def test_numbers_of_sixteen_digits_and_more_are_too_long_for_a_step():
+    with pytest.raises(BadOption, match=r"^grid: the step is too small"):
+        line_of([1, 1e15], 1.0)
+    longest = line_of([1e15 - 3, 1e15 - 1], 1.0)
+    assert longest.labels(longest.codes, longest.codes) == ["999999999999997", "999999999999999"]
+
+
+LAST_DAY = 253402214400.0  # 9999-12-31
+
+
+@pytest.mark.parametrize(
+    ("step", "label"),
+    [(7, "[9999-12-30, 9999-12-31]"), (1.5, "[9999-12-31 00:00:00, 9999-12-31 23:59:59)")],
+)
+def test_steps_of_dates_end_with_the_calendar(step, label):
+    axis = line_of([LAST_DAY], step, is_date=True)
+    assert (axis.labels(axis.codes, axis.codes), axis.grid) == ([label], step)
+
+
+def test_multiples_of_a_step_are_those_that_are_written():
+    """As long as floats know its power of ten."""
+    assert multiples(np.array([5.0, 19.0]), 1e-22).tolist() == [5e-22, 1.9e-21]
+    assert multiples(np.array([3.0]), 0.1).tolist() == [0.3]
+    assert multiples(np.array([3.0, -2.0]), 10.0).tolist() == [30, -20]
+
+
+def test_boundaries_are_one_fewer_than_codes():
+    assert [len(line_of(range(n), "exact").hides) for n in (1, 2, 5)] == [0, 1, 4]
+
+
+def test_a_tree_of_no_values_is_an_empty_set():
+    axis = build_tree_axis("c", [], read_hierarchy(PLACES), True)
+    assert axis.parameters(()) == {"column": "c", "axis": "set", "values": 1}
+
+
+def closed_ranges(axis):
+    """For every range of codes the range that its label stands for."""
+    lo, hi = np.triu_indices(axis.size)
+    first, last = axis.close(lo, hi)
+    return {(a, b): (c, d) for a, b, c, d in zip(*(x.tolist() for x in (lo, hi, first, last)), strict=True)}
+
+
+def test_a_range_is_closed_to_its_cells_or_to_everything():
+    """NULL, the last code, is closed alone to itself; both open tails together, or NULL with a value, are all."""
+    four = [0, 10, 20, 30]
+    closed = line_of(four, 10, has_null=True)
+    pairs = {(a, b): (a, b) for b in range(4) for a in range(b + 1)}
+    assert closed_ranges(closed) == pairs | {(a, 4): (0, 4) for a in range(4)} | {(4, 4): (4, 4)}
+    assert closed_ranges(line_of(four, 10)) == pairs
+    tails = {"low": np.array([-np.inf, 10, 20, 30]), "high": np.array([9, 19, 29, np.inf]), "span": None}
+    opened = replace(closed, **tails)
+    assert closed_ranges(opened) == closed_ranges(closed) | {(0, 3): (0, 4)}
+    halves = replace(opened, hides=np.array([0, 9, 0]))
+    assert halves.cells[0].tolist() == [0, 0, 2, 2, 4]
+    assert halves.cells[1].tolist() == [1, 1, 3, 3, 4]
+    expected = {(a, b): (a // 2 * 2, b // 2 * 2 + 1) for a, b in pairs}
+    everything = dict.fromkeys([*((a, b) for a, b in pairs if a < 2 <= b), *((a, 4) for a in range(4))], (0, 4))
+    assert closed_ranges(halves) == expected | everything | {(4, 4): (4, 4)}
+
+
+def test_new_values_find_a_stretch_or_none():
+    """Stretches that reach up to their end do not hold it, unless the data has a unit; NaN is NULL."""
+    half_open = line_of([0, 7], 0.5, has_null=True)
+    assert half_open.encode(np.array([-0.1, 0, 0.4, 0.5, 7, 7.5, np.nan])).tolist() == [-1, 0, 0, -1, 1, -1, 2]
+    whole = line_of([0, 17], 5)
+    assert whole.encode(np.array([-1, 0, 4, 5, 15, 19, 20, np.nan])).tolist() == [-1, 0, 0, -1, 1, 1, -1, -1]
+    joined = replace(line_of([0, 10, 20, 30], 10), hides=np.array([0, 9, 0]))
+    assert joined.encode(np.array([5, 15, 25, 35, 45])).tolist() == [0, 0, 2, 2, -1]
+
+
+def test_texts_in_cells_of_several_have_the_code_of_the_first():
+    alone = build_rank_axis("c", "abcde", "abcde", True, ordinal=True)
+    cells = replace(alone, starts=np.array([0, 2, 4]))
+    assert [x.tolist() for x in alone.cells] == [[0, 1, 2, 3, 4, 5]] * 2
+    assert [x.tolist() for x in cells.cells] == [[0, 0, 2, 2, 4, 5], [1, 1, 3, 3, 4, 5]]
+    assert cells.encode(["a", "b", "d", "e", "x", None]).tolist() == [0, 0, 2, 4, -1, 5]
+    assert alone.encode(["a", "b", "d", "e", "x", None]).tolist() == [0, 1, 3, 4, -1, 5]
+    assert cells.encode([]).tolist() == []
+    assert replace(cells, has_null=False).encode(["b", None]).tolist() == [0, -1]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_close_decimals_far_on_either_side_are_as_wide_as_they_are_written(sign):
+    axis = line_of([sign * x for x in (1000000000.123456789, 1000000000.2, 1000000000.3)], "exact")
+    read = width_reader(axis.parameters([]))
+    lo, hi = np.array([0, 1, 0]), np.array([1, 2, 2])
+    assert axis.widths(lo, hi).tolist() == pytest.approx([read(label) for label in axis.labels(lo, hi)], abs=1e-12)
+
+
+@pytest.mark.parametrize("has_null", [False, True])
+@pytest.mark.parametrize("ordinal", [False, True])
+@pytest.mark.parametrize("values", [1, 2, 3, 50, 51, 53])
+def test_orders_and_sets_are_as_wide_in_the_kernels_as_by_definition(values, ordinal, has_null):
+    """Ranks apart over those of the whole axis; more than fifty values of a set, or all, are everything."""
+    texts = [f"v{i:02}" for i in range(values)]
+    axis, kernel = build_rank_axis("c", texts, texts, has_null, ordinal=ordinal), Widths()
+    axis.add_to(kernel)
+    lo, hi = np.triu_indices(axis.size)
+    steps = max(values - 1 if ordinal else axis.size - 1, 1)
+
+    def width(a, b):
+        lost = b == values and a < b
+        lost |= not ordinal and (b - a >= 50 or b - a == values - 1 > 0)
+        return 1 if lost and a < b else 0 if a == b else (b - a) / steps
+
+    expected = [width(a, b) for a, b in zip(lo.tolist(), hi.tolist(), strict=True)]
+    assert axis.widths(lo, hi).tolist() == pytest.approx(expected)
+    assert [kernel.width(0, a, b) for a, b in zip(lo.tolist(), hi.tolist(), strict=True)] == pytest.approx(expected)
 
 
 def node_axis(level, *, has_null):
@@ -621,6 +1061,7 @@ def test_the_nodes_of_a_level_are_printed_alone_or_as_the_root(has_null):
     leaves = 3 + has_null
     lo, hi = (np.array(ends) for ends in zip(*[(a, b) for b in range(axis.size) for a in range(b + 1)], strict=True))
     first, last = axis.close(lo, hi)
+    assert all((a, b) in {(c, d), (0, axis.size - 1)} for a, b, c, d in zip(first, last, lo, hi, strict=True))
     labels = axis.labels(first, last)
     alone = ["north", "south", None]
     assert labels == [alone[a] if a == b else "all" for a, b in zip(lo, hi, strict=True)]
@@ -631,11 +1072,61 @@ def test_the_nodes_of_a_level_are_printed_alone_or_as_the_root(has_null):
     assert [kernel.width(0, a, b) for a, b in zip(lo.tolist(), hi.tolist(), strict=True)] == axis.widths(
         lo, hi
     ).tolist()
-    assert axis.kind == "tree"
+    assert (axis.kind, axis.widens) == ("tree", False)
     assert axis.encode(["rome", "oslo", "bergen", "paris", None]).tolist() == [1, 0, 0, -1, 2 if has_null else -1]
+    assert axis.encode([]).dtype == np.int32
     assert axis.parameters(labels) == {
         "column": "c",
         "axis": "tree",
         "leaves": leaves,
         "labels": {"all": leaves, "north": 2},
     }
+
+
+@pytest.mark.parametrize(("held", "widths"), [([0], [0, 0, 0]), ([0, 1], [0, 1, 1]), ([0, 1, 2], [0, 0.5, 1])])
+def test_nodes_are_measured_by_the_leaves_that_are_held(held, widths):
+    levels = build_levels(build_tree_axis("c", ["oslo", "bergen", "rome"], read_hierarchy(PLACES), False))
+    axes = [level.measure(np.array(held)) for level in levels]
+    assert [float(axis.widths(np.array([0]), np.array([0]))[0]) for axis in axes] == widths
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("X", "X"),
+        ("", '""'),
+        (" a", '" a"'),
+        ("ü,b", '"ü,b"'),
+        ("{", '"{"'),
+        ("}", '"}"'),
+        ('"', r'"\""'),
+        ("\\", r'"\\"'),
+    ],
+)
+def test_members_of_a_set_are_quoted_where_they_could_be_misread(text, written):
+    assert member(text) == written
+
+
+@pytest.mark.parametrize(
+    ("edges", "unit", "domain"),
+    [
+        ([], 0.0, (0, 1)),
+        ([], 5.0, (0, 5)),
+        ([10], 1.0, (8, 11)),
+        ([10], 0.0, (9, 11)),
+        ([10, 20], 1.0, (-1, 30)),
+        ([10, 20], 0.0, (0, 30)),
+        ([10, 20, 40], 1.0, (-6, 55)),
+        ([10, 30], 10.0, (-20, 50)),
+        ([-1e9, -1e9 + 1], 0.0, (-1e9 - 1000, -1e9 + 1001)),
+        ([0, 1e307], 0.0, (-1e307, 1e307)),
+    ],
+)
+def test_open_tails_end_one_step_beyond_the_outermost_edges(edges, unit, domain):
+    """The mean step, more than nothing: a unit more where there is one, and never lost in the digits of the ends."""
+    assert open_domain(np.array(edges, float), unit, False) == domain
+
+
+def test_open_tails_of_dates_end_with_the_calendar():
+    first, last = -62135596800.0, 253402214400.0
+    assert open_domain(np.array([first + 5, last - 5]), 1.0, True) == (first, last)

@@ -126,7 +126,7 @@ class LineAxis(Axis):
     span: tuple[float, float] | None  # the ends to measure widths from; None: one step beyond the outermost edges
     unit: float
     inclusive: bool  # is `high` the last value, or the first one beyond
-    grid: str | float = "auto"
+    grid: str | float
     k: int = 1
     fine: "LineAxis | None" = None  # what it was before it was coarsened; edges it lost hide nobody
 
@@ -153,7 +153,7 @@ class LineAxis(Axis):
     def cells(self) -> tuple[Ints, Ints]:
         """For each code the first and last code of its published cell."""
         group = np.concatenate([[0], np.cumsum(self.hides >= self.k)])
-        first = np.searchsorted(group, group, side="left")
+        first = np.searchsorted(group, group)
         last = np.searchsorted(group, group, side="right") - 1
         null = np.full(int(self.has_null), self.null)
         return np.concatenate([first, null]), np.concatenate([last, null])
@@ -288,9 +288,9 @@ class RankAxis(TextAxis):
 
     order: tuple[str, ...]
     ordinal: bool
+    widened: bool
     counted: int | None = None  # values a set is measured by, with NULL, where not all are published
     starts: Ints | None = None
-    grid: str | float = "exact"
 
     @property
     def kind(self) -> str:
@@ -304,8 +304,8 @@ class RankAxis(TextAxis):
 
     @property
     def widens(self) -> bool:
-        """Where lines do."""
-        return self.grid == "auto"
+        """Where lines are."""
+        return self.widened
 
     @property
     def members(self) -> int:
@@ -354,7 +354,7 @@ class RankAxis(TextAxis):
         """The order, or the number of values; and whether labels are widened."""
         del labels
         known = {"order": list(self.texts)} if self.ordinal else {"values": self.members}
-        return {"column": self.column, "axis": self.kind, **known, **({"grid": self.grid} if self.widens else {})}
+        return {"column": self.column, "axis": self.kind, **known, **({"grid": "auto"} if self.widens else {})}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -405,7 +405,7 @@ class TreeAxis(TextAxis):
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
         """Leaves under each published label that stands for several, or that a reader would take for all."""
         counts: Mapping[str, int] = self.tree.leaf_counts()
-        known = {x: counts.get(x, 1) for x in sorted({x for x in labels if x})}
+        known = {x: counts[x] for x in sorted({x for x in labels if x})}
         known |= {x: self.size for x in known if x == self.root and self.has_null}
         return tree_parameters(self.column, self.size, known)
 
@@ -508,10 +508,10 @@ def build_line_axis(
     if grid == "exact":
         return exact_axis(column, values, has_null, is_date, unit)
     if grid == "steps":
-        return grid_axis(column, values, has_null, is_date, build_step_grid(values, counts, is_date))
+        return grid_axis(column, values, has_null, is_date, build_step_grid(values, counts, is_date), "auto")
     if grid in HIDING:
         found = (build_date_grid if is_date else build_number_grid)(values, counts)
-        return replace(grid_axis(column, values, has_null, is_date, found), grid=grid)
+        return grid_axis(column, values, has_null, is_date, found, grid)
     return step_axis(column, values, has_null, is_date, unit, float(grid) * (DAY if is_date else 1))
 
 
@@ -523,23 +523,12 @@ def exact_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit:
     return LineAxis(column, codes, has_null, is_date, values, values, always_shown, (low, high), unit, True, "exact")
 
 
-def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, grid: Grid) -> LineAxis:
+def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, found: Grid, grid: str | float) -> LineAxis:
     """Every cell of the finest grid is a code; tails are open."""
-    low = np.concatenate([[-np.inf], grid.edges])
-    high = np.concatenate([last_before(grid.edges, grid.unit), [np.inf]])
-    codes = np.searchsorted(grid.edges, values, side="right").astype(np.int32)
-    return LineAxis(
-        column,
-        codes,
-        has_null,
-        is_date,
-        low,
-        high,
-        grid.hides,
-        None,
-        grid.unit,
-        inclusive=grid.unit > 0,
-    )
+    low = np.concatenate([[-np.inf], found.edges])
+    high = np.concatenate([last_before(found.edges, found.unit), [np.inf]])
+    codes = np.searchsorted(found.edges, values, side="right").astype(np.int32)
+    return LineAxis(column, codes, has_null, is_date, low, high, found.hides, None, found.unit, found.unit > 0, grid)
 
 
 def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: float, step: float) -> LineAxis:
@@ -578,14 +567,14 @@ def build_rank_axis(
     has_null: bool,
     *,
     ordinal: bool,
-    grid: str | float = "exact",
+    widened: bool = False,
 ) -> RankAxis:
     """Values in the given order."""
     if ordinal:
         check_order(column, order)
     rank = {text: i for i, text in enumerate(order)}
     codes = np.array([rank[value] for value in values], dtype=np.int32)
-    return RankAxis(column, codes, has_null, tuple(order), ordinal, grid=grid)
+    return RankAxis(column, codes, has_null, tuple(order), ordinal, widened)
 
 
 def check_order(column: str, order: Sequence[str]) -> None:

@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from math import prod
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 from warnings import warn
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,7 @@ POINT_BYTES, GRAIN_BYTES, CLASS_BYTES = 1000, 150, 700  # what a release was see
 HELD_BYTES, BOX_BYTES = 80, 320  # of a point, and of a class, in each of several partitions
 MOST_LOOKED_AT = 100_000  # distinct values of a column of text
 WIDEST = 2.0  # of a step: whatever can be joined, or moved half as far, is one
+HELD_CODES = 10_000  # of all axes; what is made of more would fill memory where there are many k
 SAMPLE, SAMPLE_BYTES = 500_000, 3000  # rows that tell how coarse axes must be, and what they may take each
 
 
@@ -79,6 +81,7 @@ class Points:
     step: float = 0.0  # axes were coarsened to cells no wider than this
     moved: tuple[float, ...] = ()  # where values were moved to the middle of their cells: the error of each axis
     made: dict[str, Any] = field(default_factory=dict)  # of these codes and weights, whatever the axes; see `once`
+    held: dict[str, Any] = field(default_factory=dict, init=False)  # of these axes; see `hold`
 
     def once(self, name: str, make: Callable[[Codes, NDArray[np.int64]], T]) -> T:
         """What is made of codes and weights alone, made once for all axes these points are looked at on."""
@@ -87,9 +90,17 @@ class Points:
             held = self.made[name] = self.codes, self.weights, make(self.codes, self.weights)
         return cast(T, held[2])
 
+    def hold(self, name: str, make: Callable[["Points"], T]) -> T:
+        """What is made of the axes as they are, made once unless they are long."""
+        if sum(axis.size for axis in self.axes) > HELD_CODES:
+            return make(self)
+        if name not in self.held:
+            self.held[name] = make(self)
+        return cast(T, self.held[name])
+
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: kernels are made again."""
-        return {**self.__dict__, "made": {}}
+        return {**self.__dict__, "made": {}, "held": {}}
 
     @property
     def rows(self) -> int:
@@ -102,9 +113,14 @@ class Points:
             raise BadOption("--suppress", "give a share of the rows, 0 or more and less than 1.")
         return min(int(suppress * self.rows + 1e-9), self.rows - 1)
 
-    def at(self, k: int) -> "Points":
-        """The same points on the axes as they may be published for k."""
-        return replace(self, axes=tuple(axis.at(k) for axis in self.axes))
+    def at(self, k: int) -> Self:
+        """The same points on the axes as they may be published for k; as long as they are in use, the same object."""
+        known = self.held.setdefault("at", WeakValueDictionary())
+        found = known.get(k)
+        if found is None:
+            found = known[k] = replace(self, axes=tuple(axis.at(k) for axis in self.axes))
+            found.held["at"] = known
+        return cast(Self, found)
 
     @property
     def others(self) -> tuple[int, ...]:
@@ -117,10 +133,14 @@ class Points:
         For further k, their partitions are held beside it.
         """
         points, grains = len(self.weights), len(self.grains.weights) if self.grains is not None else 0
-        classes = self.rows // max(k, 1) if k is not None else 0
+        classes = self.most_classes(max(k, 1)) if k is not None else 0
         worked_on = points * POINT_BYTES + grains * GRAIN_BYTES + classes * CLASS_BYTES
-        held = sum(points * HELD_BYTES + min(points, self.rows // other) * BOX_BYTES for other in self.others)
+        held = sum(points * HELD_BYTES + min(points, self.most_classes(other)) * BOX_BYTES for other in self.others)
         return BASE_BYTES + worked_on + held  # 1.3 times the limit may be taken, 0.3 of it by the engine
+
+    def most_classes(self, k: int) -> int:
+        """Into how many classes of k rows a cut parts the points: one has no more than k rows to give on both sides."""
+        return int(np.minimum(self.weights, 3 * k).sum()) // k
 
     def enough(self, k: int | None = None) -> int:
         """The same where axes are coarse for want of memory: with more of it there are more points, and grains."""
@@ -378,13 +398,13 @@ def text_axis(
         return build_tree_axis(column, values, read_hierarchy(hierarchy, column=column), has_null)
     if choice.kind == "ordinal":
         check_known(column, values, set(choice.order))
-        return build_rank_axis(column, values, choice.order, has_null, ordinal=True, grid=grid)
+        return build_rank_axis(column, values, choice.order, has_null, ordinal=True, widened=grid == "auto")
     if choice.kind == "star":
         return build_tree_axis(column, values, star_tree(values), has_null)
     if looks_like_codes(values) and choice.kind != "set":
         return build_tree_axis(column, values, build_prefix_tree(values), has_null)
     by_rows = [values[i] for i in np.argsort(-counts, kind="stable")]
-    return build_rank_axis(column, values, by_rows, has_null, ordinal=False, grid=grid)
+    return build_rank_axis(column, values, by_rows, has_null, ordinal=False, widened=grid == "auto")
 
 
 def check_grid(grid: str | float) -> str | float:

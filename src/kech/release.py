@@ -54,7 +54,7 @@ class Release:
     partition: Partition
     parameters: dict[str, Any]
     version: str
-    form: str = "brackets"  # how intervals are written
+    form: str  # how intervals are written
     words: list[Word] = field(default_factory=list, init=False)  # what the ledger said, one for each file written
 
     def __repr__(self) -> str:
@@ -467,7 +467,7 @@ def csv_writer(file: Any, schema: Any) -> Any:
     """A writer of CSV."""
     import pyarrow.csv as pc
 
-    return pc.CSVWriter(file, schema, write_options=pc.WriteOptions(quoting_style="needed"))
+    return pc.CSVWriter(file, schema)
 
 
 def parquet_writer(file: Any, schema: Any) -> Any:

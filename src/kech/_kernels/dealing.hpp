@@ -3,7 +3,9 @@
 
 #include <bit>
 #include <cstdint>
+#include <numeric>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 namespace kech {
@@ -46,6 +48,24 @@ class Urns {
     }
 
     std::vector<std::int64_t> starts_, sums_, left_;
+};
+
+// A card for each row, drawn in an order that nobody can know whose numbers nobody can know; none is put back.
+class Deck {
+  public:
+    explicit Deck(std::uint32_t cards) : cards_(cards) { std::iota(cards_.begin(), cards_.end(), 0U); }
+
+    std::vector<std::uint32_t> draw(const std::uint64_t* chance, std::size_t cards) {
+        if (cards > cards_.size() - drawn_) throw std::invalid_argument("there are fewer cards left");
+        std::size_t first = drawn_;
+        for (std::size_t i = 0; i < cards; ++i, ++drawn_)
+            std::swap(cards_[drawn_], cards_[drawn_ + chance[i] % (cards_.size() - drawn_)]);
+        return {cards_.begin() + static_cast<std::ptrdiff_t>(first), cards_.begin() + static_cast<std::ptrdiff_t>(drawn_)};
+    }
+
+  private:
+    std::vector<std::uint32_t> cards_;
+    std::size_t drawn_ = 0;
 };
 
 }  // namespace kech

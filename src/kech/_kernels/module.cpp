@@ -401,6 +401,15 @@ static Out<std::int64_t> draw_shares(Urns& urns, const In<std::int64_t>& point, 
     return hand_over(std::move(drawn));
 }
 
+static Out<std::uint32_t> draw_cards(Deck& deck, const In<std::uint64_t>& chance) {
+    std::vector<std::uint32_t> drawn;
+    {
+        nb::gil_scoped_release release;
+        drawn = deck.draw(chance.data(), chance.size());
+    }
+    return hand_over(std::move(drawn));
+}
+
 static void add_line(Widths& widths, const In<double>& left, const In<double>& right, double length, double cap, Code null) {
     check_line(look(left), look(right), length, cap, null);
     widths.add_line(copy(left), copy(right), length, cap, null);
@@ -490,6 +499,7 @@ NB_MODULE(_kernels, m) {
             new (made) Urns(starts.data(), starts.size() - 1, rows.data());
         }, array, array)
         .def("draw", &draw_shares, array, array);
+    nb::class_<Deck>(m, "Deck").def(nb::init<std::uint32_t>(), one).def("draw", &draw_cards, array);
     nb::class_<Search>(m, "Search")
         .def("__init__", &begin_search, array, one, array, one, one, array, array, array, one)
         .def("step", &step_on)

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from kech._kernels import Urns
+from kech._kernels import Deck, Urns
 from kech.databases.arrow import even
 from kech.engines import Output
 
@@ -47,9 +47,21 @@ class Dealer:
         classes: Ints = self._first[points]
         shared = np.flatnonzero(self._shared[points])
         if len(shared):
-            chance = np.frombuffer(secrets.token_bytes(8 * len(shared)), np.uint64)
-            classes[shared] = self._class[self._urns.draw(points[shared], chance)]
+            classes[shared] = self._class[self._urns.draw(points[shared], chances(len(shared)))]
         return classes
+
+
+def chances(count: int) -> NDArray[np.uint64]:
+    """Numbers that nobody can know."""
+    return np.frombuffer(secrets.token_bytes(8 * count), np.uint64)
+
+
+def shuffled(rows: Any, most: int) -> Iterator[Any]:
+    """The rows of an Arrow table in an order nobody can know, so many at a time."""
+    held, deck = rows.combine_chunks(), Deck(rows.num_rows)
+    for start in range(0, rows.num_rows, most):
+        cards = deck.draw(chances(min(most, rows.num_rows - start)))
+        yield from held.take(pa.array(cards)).to_batches()
 
 
 @dataclass(frozen=True, slots=True)

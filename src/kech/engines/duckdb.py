@@ -1,8 +1,8 @@
 """DuckDB engine: rows in a locked database in memory, spilled to encrypted files when they do not fit."""
 
+import math
 import os
 import re
-import secrets
 import shutil
 import weakref
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from duckdb.func import PythonUDFType
 from kech.databases.address import Address
 from kech.databases.arrow import ahead, together
 from kech.engines import Output
-from kech.engines.dealing import Listed, list_values
+from kech.engines.dealing import Listed, chances, list_values, shuffled
 from kech.engines.dialect import Dialect
 from kech.engines.sql import EngineFailed, SqlEngine
 from kech.engines.words import MOST_BYTES, TYPES, Numbering
@@ -25,6 +25,9 @@ from kech.errors import BadColumns, KechError, OutOfMemory, ResourceError, Unrea
 from kech.files import claim_folder
 
 FOR_WORDS = 0.1  # of the memory that is allowed, while rows are read
+FOR_ROWS = 0.1  # of it, while they are written
+MOST_ROWS = 1 << 30  # bytes of them, where no limit is given
+A_CARD = 4  # bytes for the place of a row
 SHARE = 0.3  # of the memory that is allowed; points, classes and the interpreter need the rest
 A_THREAD = 250_000_000  # bytes of memory for each thread: with less, DuckDB cannot even spill
 A_JOIN = 6_000_000  # bytes that DuckDB holds for a join, however small its tables
@@ -36,6 +39,8 @@ GATHERED, BATCHES = 1 << 28, 20  # bytes of batches that are put together, and h
 NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BIGNUM)$")
 DATE_TYPES = re.compile(r"(DATE|TIMESTAMP.*)$")
 SAME_IN_ARROW = re.compile(r"(U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|VARCHAR|BOOLEAN|DATE|TIMESTAMP)$")
+SHORT_TYPES = {"BOOLEAN": 1, "TINYINT": 1, "UTINYINT": 1, "SMALLINT": 2, "USMALLINT": 2, "INTEGER": 4, "UINTEGER": 4}
+SHORT_TYPES |= {"FLOAT": 4, "DATE": 4, "BIGINT": 8, "UBIGINT": 8, "DOUBLE": 8, "TIMESTAMP": 8}  # and their bytes
 TEXT_TYPES = re.compile(r"(VARCHAR|ENUM.*|BOOLEAN|UUID|\"NULL\")$")
 OUT_OF_MEMORY = re.compile(r"Out of Memory|^TransactionContext Error: Failed to commit: (could not|failed to) allocate")
 ASKED, BLOCKS = re.compile(r"of size ([\d.]+) (bytes|[KMG]iB)"), 4  # what DuckDB wanted, and how many it may want
@@ -71,10 +76,11 @@ class DuckDBEngine(SqlEngine):
         self._bytes = min(GATHERED, memory // BATCHES) if memory else GATHERED
         self._line = min(LINE, int(memory * SHARE) // LINES) if memory else LINE
         self._words = int(memory * FOR_WORDS) if memory else None  # bytes of the words of all columns
+        self._for_rows = int(memory * FOR_ROWS) if memory else MOST_ROWS
         self._finalizer = weakref.finalize(self, shut, self.connection, self.folder, held)
         self._run("SET enable_progress_bar = false", "starting")
         self.connection.create_function(
-            "kech_chance", chances, ["BIGINT"], "UBIGINT", type=PythonUDFType.ARROW, side_effects=True
+            "kech_chance", chance_of, ["BIGINT"], "UBIGINT", type=PythonUDFType.ARROW, side_effects=True
         )
 
     def _connect(self, settings: dict[str, Any], held: int) -> duckdb.DuckDBPyConnection:
@@ -323,6 +329,22 @@ class DuckDBEngine(SqlEngine):
             raise refusal(failure, doing, self.memory, query) from None
         return pa.RecordBatchReader.from_batches(reader.schema, self._short(self._batches(reader, doing, query), doing))
 
+    def _shuffled(self, query: str, row: str) -> Any:
+        """Short rows that fit are shuffled here, which takes a third of the time; DuckDB sorts the others by chance."""
+        try:
+            found = self.connection.sql(query)
+            if not self._fit(found.types):
+                return super()._shuffled(query, row)
+            rows = found.to_arrow_table()
+        except duckdb.Error as failure:
+            raise refusal(failure, "publishing", self.memory, query) from None
+        return pa.RecordBatchReader.from_batches(rows.schema, shuffled(rows, self._piece))
+
+    def _fit(self, types: Sequence[Any]) -> bool:
+        """Whether rows of these types may be held beside all else: twice, and a card for each."""
+        each = [SHORT_TYPES.get(str(kind), math.inf) for kind in types]
+        return int(self._weights.sum()) * (2 * sum(each) + A_CARD) <= self._for_rows
+
     def _short(self, batches: Iterator[Any], doing: str) -> Iterator[Any]:
         """The batches; rows so long that memory does not hold enough of them are refused."""
         for batch in batches:
@@ -347,9 +369,9 @@ class DuckDBEngine(SqlEngine):
             raise refusal(failure, doing, self.memory, sql) from None
 
 
-def chances(rows: Any) -> Any:
+def chance_of(rows: Any) -> Any:
     """A number for each row that nobody can know."""
-    return pa.Array.from_buffers(pa.uint64(), len(rows), [None, pa.py_buffer(secrets.token_bytes(8 * len(rows)))])
+    return pa.array(chances(len(rows)))
 
 
 def refusal(failure: Exception, doing: str, memory: int | None, query: str = "") -> KechError:

@@ -276,13 +276,18 @@ class SqlEngine(ABC):
         also = "".join(f", {cell} AS {name}" for name, cell in cells.items())
         columns = [o.source for i, o in enumerate(outputs) if o.source is not None and i not in lists]
         told = ", ".join(f"{cell} AS {self.dialect.quote(outputs[int(cell[1:])].name)}" for cell in cells)
-        stream = self._stream(
+        stream = self._shuffled(
             f"""SELECT CAST(points.p AS INTEGER) AS p{told and ", " + told}
-            FROM ({self._coded_rows(mappings, also, columns)}) AS coded JOIN {self._named("points")} AS points ON {same}
-            ORDER BY {self.dialect.secret("coded.r")}"""
+            FROM ({self._coded_rows(mappings, also, columns)}) AS coded
+            JOIN {self._named("points")} AS points ON {same}""",
+            "coded.r",
         )  # refusals on the way name columns of the table
         named = renamed(stream, ["p", *cells])
         return dealt(named, Dealer(shares, self._weights), outputs, lists, self._piece)
+
+    def _shuffled(self, query: str, row: str) -> Any:
+        """What a query finds, in an order nobody can know."""
+        return self._stream(f"{query} ORDER BY {self.dialect.secret(row)}")
 
     def _hashed(self, cells: Mapping[str, tuple[str, str, str]], source: str) -> tuple[int, ...]:
         """Rows, and twice the sum of a hash of each row; for each column its cell, its type and what it holds.
