@@ -164,6 +164,21 @@ def test_sensitive_cells_are_read_as_numbers_dates_or_text(cells, read_as, value
     assert (figures["l"], figures["t_ordered"] is not None) == (values, ordered)
 
 
+def test_values_in_an_order_lie_on_a_line_as_they_are_named():
+    """The first class holds the first of three values only, and the table half of it: 1/2 (1/2 + 1/4)."""
+    table, within = counted_by_class([("1", "x", "b"), ("1", "x", "b"), ("2", "x", "c"), ("2", "x", "a")])
+    for order, t in {"bac": 0.375, "abc": 0.25}.items():
+        found = model_figures(table, within, {"s": {"kind": "ordinal", "order": [*order]}}, {})
+        assert found["t_ordered"] == {"s": t}
+
+
+@pytest.mark.parametrize(("kind", "ordered"), [("number", 0), ("text", None)])
+def test_a_table_without_rows_tells_nothing(kind, ordered):
+    table = certificate_cells.TextTable(["a", "s"], lambda _: iter([]), lambda cell: cell)
+    found = model_figures(table, count(table, ["a"], ["s"])[1], {"s": {"kind": kind}}, {})
+    assert found == {name: {"s": 0} for name in MODELS} | {"t_ordered": {"s": ordered}}
+
+
 SALARIES = [("[0, 9]" if i < 3 else "*", salary) for i, salary in enumerate([3, 4, 5, 6, 7, 8, 9, 10, 11])]
 
 
@@ -217,7 +232,7 @@ def test_what_cannot_be_checked_is_refused(tmp_path):
         check_table(tmp_path / "t.csv", ["a"], 0)
     with pytest.raises(ColumnInTwoRoles) as refusal:
         check_table(tmp_path / "t.csv", ["a"], 2, ["a"])
-    assert "as quasi-identifier and as sensitive" in str(refusal.value)
+    assert "as quasi-identifier and as sensitive." in str(refusal.value)
 
 
 @pytest.mark.parametrize("kind", ["distinct", "entropy"])
@@ -303,6 +318,8 @@ DASHED = {"column": "a", "axis": "numeric", "form": "dash", "domain": [0, 9]}
         (ENDS, ["x", "x"], "no place: x"),
         (ENDS, [None, None], None),
         (ENDS, ["", ""], ""),
+        (ENDS, ["", "5"], "[, 5]"),
+        (ENDS, ["5", None], "[5, None]"),
         (ENDS, ["-inf", "5"], "<= 5"),
         (ENDS | {"closed": False}, ["-Infinity", "5"], "< 5"),
         (ENDS, ["5", "inf"], ">= 5"),
@@ -324,6 +341,13 @@ def test_a_cell_of_every_form_is_read_as_a_label(axis, cells, label):
     assert list(read.batches(["a"])) == [[[label]]]
 
 
+def test_an_end_that_the_file_lacks_is_no_column():
+    table = certificate_cells.TextTable(["low", "b"], lambda names: iter([[[name] for name in names]]), str)
+    read = as_brackets(table, [ENDS, DASHED | {"column": "b"}])
+    assert read.columns == ["low", "b"]
+    assert list(read.batches(["b", "low"])) == [[["b"], ["low"]]]
+
+
 @pytest.mark.parametrize(
     ("axes", "says"),
     [
@@ -332,6 +356,7 @@ def test_a_cell_of_every_form_is_read_as_a_label(axis, cells, label):
         ([DASHED | {"form": "points"}], "an axis is malformed"),
         ([ENDS | {"columns": ["low", "low"]}], "an axis is malformed"),
         ([{"column": 5, "axis": "star"}], "an axis is malformed"),
+        ([DASHED | {"axis": "set", "values": 3}], "an axis is malformed"),
     ],
 )
 def test_axes_that_nobody_can_read_are_refused(axes, says):
@@ -722,6 +747,7 @@ def test_labels_are_texts_in_a_frame_and_listed_in_a_file(nine, tmp_path):
     stored = pq.read_metadata(tmp_path / "t.pq").row_group(0)
     known = {stored.column(i).path_in_schema: stored.column(i).is_stats_set for i in range(stored.num_columns)}
     assert known == {"age": False, "zip": False, "salary": True}
+    assert (tmp_path / "t.pq").read_bytes().count(b"ARROW:schema") == 1
     told = b64decode(pq.read_metadata(tmp_path / "t.pq").metadata[b"ARROW:schema"])
     assert pa.ipc.read_schema(pa.py_buffer(told)).types == written.schema.types
 
