@@ -136,7 +136,7 @@ def main() -> int:
         cell, texts = write_cell(place / "cell.csv"), write_texts(place / "long.parquet", 400_000)
         wide, forty = write_wide(place / "wide.parquet"), [f"c{j}" for j in range(40)]
         keep = ("--keep", "note")
-        follow(tally, "hardly any memory", 1, lambda limit: release(distinct, target, limit))
+        follow(tally, "less than the program takes", 150, lambda limit: release(distinct, target, limit))
         follow(tally, "nearly distinct rows", LIMIT, lambda limit: release(distinct, target, limit))
         follow(tally, "a spectrum", 240, lambda limit: run(["spectrum", str(distinct), "--qi", *COLUMNS], limit))
         follow(tally, "forty columns", 240, lambda limit: release(wide, target, limit, names=forty))

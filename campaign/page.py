@@ -45,13 +45,14 @@ TRIED = {
 }
 HEAD = """# Reliability
 
-Made by `make reliability` from the last runs of the harnesses in `campaign/`; do not edit. Each is a make target
-that prints its figure last. Each was first seen to fail on planted faults: `tests/test_campaign.py` plants them for
-crash, race, fuzz, determinism, oracle, load, soak, coverage and mutation, `tests/test_memory.py` for memory,
-`tests/test_bad_input.py` for malformed, `tests/test_canary.py` and `tests/test_studio_browser.py` for canary; sanitize
-plants two whenever it runs. What a harness takes is given in `OPTIONS`: `make fuzz OPTIONS="--seconds 3600"`. Runs are as long as the column of seconds
-says, and no longer, and hold for the kech they ran on; what came later they did not see. Of mutation, `not tried` are
-the changes for which there was no time, and nothing is known of them.
+Made by `make reliability` from the last runs of the harnesses in `campaign/`; do not edit. Each is a make target that
+prints its figure last. Each was first seen to fail on planted faults: `tests/test_campaign.py` plants them for crash,
+race, fuzz, determinism, oracle, load, soak, coverage and mutation, `tests/test_memory.py` for memory,
+`tests/test_bad_input.py` for malformed, `tests/test_canary.py` and `tests/test_studio_browser.py` for canary;
+sanitize plants two whenever it runs. What a harness takes is given in `OPTIONS`: `make fuzz OPTIONS="--seconds
+3600"`. Runs are as long as the column of seconds says, and no longer, and hold for the kech they ran on; what came
+later they did not see. Of mutation, `not tried` are the changes for which there was no time, and nothing is known of
+them.
 
 | harness | cases | faults injected | losses | seconds | kech | day |
 |---|---|---|---|---|---|---|
