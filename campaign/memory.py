@@ -135,11 +135,11 @@ def main() -> int:
         notes, text = write_notes(place / "notes.parquet"), write_csv(place / "notes.csv")
         cell, texts = write_cell(place / "cell.csv"), write_texts(place / "long.parquet", 400_000)
         wide, forty = write_wide(place / "wide.parquet"), [f"c{j}" for j in range(40)]
-        keep = ("--keep", "note")
+        keep, few = ("--keep", "note"), ("--max-points", "1000")
         follow(tally, "less than the program takes", 150, lambda limit: release(distinct, target, limit))
         follow(tally, "nearly distinct rows", LIMIT, lambda limit: release(distinct, target, limit))
         follow(tally, "a spectrum", 240, lambda limit: run(["spectrum", str(distinct), "--qi", *COLUMNS], limit))
-        follow(tally, "forty columns", 240, lambda limit: release(wide, target, limit, names=forty))
+        follow(tally, "forty columns", 240, lambda limit: release(wide, target, limit, *few, names=forty))
         follow(tally, "kept texts", LIMIT, lambda limit: release(notes, target, limit, *keep))
         follow(tally, "kept texts of CSV", 240, lambda limit: release(text, place / "out.csv", limit, *keep))
         follow(tally, "a cell of 30 MB", LIMIT, lambda limit: release(cell, place / "out.csv", limit, *keep))
