@@ -165,6 +165,12 @@ def changed_handler(node: ast.ExceptHandler) -> list[ast.AST]:
     ]
 
 
+def changed_return(node: ast.Return) -> list[ast.AST]:
+    """Nothing is returned, where something was."""
+    nothing = node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None)
+    return [] if nothing else [ast.Return(ast.Constant(None))]
+
+
 CHANGES: dict[Any, Any] = {
     ast.Compare: changed_compare,
     ast.BinOp | ast.BoolOp | ast.AugAssign: changed_operator,
@@ -175,7 +181,7 @@ CHANGES: dict[Any, Any] = {
     ast.ExceptHandler: changed_handler,
     ast.UnaryOp: lambda node: [node.operand],
     ast.Expr: lambda node: [ast.Pass()] if isinstance(node.value, ast.Call) else [],
-    ast.Return: lambda node: [ast.Return(ast.Constant(None))] if node.value else [],
+    ast.Return: changed_return,
     ast.Name: lambda node: [altered(node, id=OTHERS[node.id])] if node.id in OTHERS else [],
     ast.Attribute: lambda node: [altered(node, attr=OTHERS[node.attr])] if node.attr in OTHERS else [],
 }

@@ -189,6 +189,10 @@ def test_every_change_is_one_change_and_types_are_left_alone():
     assert all(sum(part in text for text in found) == 1 for part in changed)
 
 
+def test_nothing_that_is_returned_is_not_changed_to_nothing():
+    assert list(mutants_of("def f():\n    return None\n\ndef g():\n    return")) == []
+
+
 STEPS = """LIMIT = 3
 
 

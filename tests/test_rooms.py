@@ -5,9 +5,11 @@ import json
 import math
 import random
 import re
+from base64 import b64decode
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from importlib.metadata import version
 from inspect import signature
 
 import duckdb
@@ -27,7 +29,8 @@ from kech.certificate.counting import count
 from kech.certificate.document import check_goals
 from kech.certificate.forms import as_brackets, published_columns
 from kech.certificate.models import MODELS, model_figures
-from kech.certificate.widths import width_reader
+from kech.certificate.tally import Packing, meanwhile, tally
+from kech.certificate.widths import width_reader, width_readers
 from kech.databases import find_address
 from kech.demo import nine_rows
 from kech.errors import (
@@ -37,6 +40,7 @@ from kech.errors import (
     BadTarget,
     CannotWrite,
     ClaimBroken,
+    ColumnInTwoRoles,
     GoalNotMet,
     UnreadableFile,
 )
@@ -49,6 +53,7 @@ from kech.points import build_points
 from kech.progress import listen
 from kech.published import find_pointers
 from kech.release import as_json, asked, check_elsewhere, chosen
+from kech.spectrum import partitions
 
 PLACES = {0: ["oslo", "bergen", "rome"], 1: ["north", "north", "south"], 2: ["all"] * 3}
 
@@ -159,6 +164,21 @@ def test_sensitive_cells_are_read_as_numbers_dates_or_text(cells, read_as, value
     assert (figures["l"], figures["t_ordered"] is not None) == (values, ordered)
 
 
+def test_values_in_an_order_lie_on_a_line_as_they_are_named():
+    """The first class holds the first of three values only, and the table half of it: 1/2 (1/2 + 1/4)."""
+    table, within = counted_by_class([("1", "x", "b"), ("1", "x", "b"), ("2", "x", "c"), ("2", "x", "a")])
+    for order, t in {"bac": 0.375, "abc": 0.25}.items():
+        found = model_figures(table, within, {"s": {"kind": "ordinal", "order": [*order]}}, {})
+        assert found["t_ordered"] == {"s": t}
+
+
+@pytest.mark.parametrize(("kind", "ordered"), [("number", 0), ("text", None)])
+def test_a_table_without_rows_tells_nothing(kind, ordered):
+    table = certificate_cells.TextTable(["a", "s"], lambda _: iter([]), lambda cell: cell)
+    found = model_figures(table, count(table, ["a"], ["s"])[1], {"s": {"kind": kind}}, {})
+    assert found == {name: {"s": 0} for name in MODELS} | {"t_ordered": {"s": ordered}}
+
+
 SALARIES = [("[0, 9]" if i < 3 else "*", salary) for i, salary in enumerate([3, 4, 5, 6, 7, 8, 9, 10, 11])]
 
 
@@ -193,6 +213,26 @@ def test_goals_up_to_their_limits():
     for name, goals in {"t": {"t": 1e15}, "alpha": {"alpha": -1e-9}, "c": {"c": "1"}, "l": ZERO_RECURSIVE}.items():
         with pytest.raises(BadOption, match=rf"goals\.{name}\b.*malformed"):
             check_goals("goals", goals)
+
+
+def test_a_certificate_is_checked_as_it_was_made(people, nine, tmp_path):
+    """Values are compared in their order, and a recursive l is as deep as it was asked."""
+    for name, made in {
+        "ordered.csv": kech.make_release(people, k=5),
+        "deep.csv": kech.make_release(nine, k=3, grid="exact", l=2, l_kind="recursive", c=3),
+    }.items():
+        document = made.write(tmp_path / name, ledger=False)
+        assert check_certificate(tmp_path / name) | document["measured"] == check_certificate(tmp_path / name)
+    assert document["measured"]["recursive_c"] == {"salary": 0.5}
+
+
+def test_what_cannot_be_checked_is_refused(tmp_path):
+    (tmp_path / "t.csv").write_text("a\n1\n1\n", "utf-8")
+    with pytest.raises(BadOption, match=r"^k: it is a number of rows"):
+        check_table(tmp_path / "t.csv", ["a"], 0)
+    with pytest.raises(ColumnInTwoRoles) as refusal:
+        check_table(tmp_path / "t.csv", ["a"], 2, ["a"])
+    assert "as quasi-identifier and as sensitive." in str(refusal.value)
 
 
 @pytest.mark.parametrize("kind", ["distinct", "entropy"])
@@ -278,6 +318,8 @@ DASHED = {"column": "a", "axis": "numeric", "form": "dash", "domain": [0, 9]}
         (ENDS, ["x", "x"], "no place: x"),
         (ENDS, [None, None], None),
         (ENDS, ["", ""], ""),
+        (ENDS, ["", "5"], "[, 5]"),
+        (ENDS, ["5", None], "[5, None]"),
         (ENDS, ["-inf", "5"], "<= 5"),
         (ENDS | {"closed": False}, ["-Infinity", "5"], "< 5"),
         (ENDS, ["5", "inf"], ">= 5"),
@@ -297,6 +339,29 @@ def test_a_cell_of_every_form_is_read_as_a_label(axis, cells, label):
     read = as_brackets(table, [axis])
     assert read.columns == ["a"]
     assert list(read.batches(["a"])) == [[[label]]]
+
+
+def test_an_end_that_the_file_lacks_is_no_column():
+    table = certificate_cells.TextTable(["low", "b"], lambda names: iter([[[name] for name in names]]), str)
+    read = as_brackets(table, [ENDS, DASHED | {"column": "b"}])
+    assert read.columns == ["low", "b"]
+    assert list(read.batches(["b", "low"])) == [[["b"], ["low"]]]
+
+
+@pytest.mark.parametrize(
+    ("axes", "says"),
+    [
+        ([], "it is missing or malformed"),
+        ([DASHED, DASHED], "it is missing or malformed"),
+        ([DASHED | {"form": "points"}], "an axis is malformed"),
+        ([ENDS | {"columns": ["low", "low"]}], "an axis is malformed"),
+        ([{"column": 5, "axis": "star"}], "an axis is malformed"),
+        ([DASHED | {"axis": "set", "values": 3}], "an axis is malformed"),
+    ],
+)
+def test_axes_that_nobody_can_read_are_refused(axes, says):
+    with pytest.raises(BadOption, match=rf"^quasi_identifiers: {says}"):
+        width_readers(axes)
 
 
 @pytest.mark.parametrize(
@@ -356,6 +421,42 @@ def test_parquet_is_counted_alike_however_many_rows_are_read_at_once(tmp_path, m
     assert dict(counts.items()) == Counter(zip(cells, cells[::-1], strict=True))
 
 
+@pytest.mark.parametrize("bits", [[0], [62], [31, 31], [31, 32], [40, 0, 40, 0], [30] * 7, [1] * 70])
+def test_numbers_of_columns_are_packed_into_one_and_found_again(bits):
+    rng = np.random.default_rng(5)
+    numbers = [rng.integers(0, 1 << width, 40) for width in bits]
+    rows = np.r_[:40, 5, 7, 5]
+    packing = Packing(bits)
+    packed = packing.pack([part[rows] for part in numbers])
+    assert packed[40:].tolist() == packed[[5, 7, 5]].tolist()
+    assert len(set(packed.tolist())) == len(set(zip(*(part.tolist() for part in numbers), strict=True)))
+    assert [part.tolist() for part in packing.unpack(packed)] == [part[rows].tolist() for part in numbers]
+    assert packing.pack([part[:3] for part in numbers]).tolist() == packed[:3].tolist()
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_while_one_thing_is_used_the_next_are_made(workers):
+    taken = []
+    found = meanwhile(lambda x: 2 * x, (taken.append(x) or x for x in range(6)), workers)
+    assert next(found) == 0
+    assert taken == list(range(workers + 1))
+    assert list(found) == [2, 4, 6, 8, 10]
+
+
+@pytest.mark.parametrize("together", [0, 3, 1_000])
+def test_combinations_of_cells_are_counted_and_those_of_the_first_columns(monkeypatch, together):
+    monkeypatch.setattr("kech.certificate.tally.TOGETHER", together)
+    rng = random.Random(together)
+    rows = [(rng.choice("ab"), rng.choice(["x", None, "", "y"]), f"{rng.randrange(12)}") for _ in range(90)]
+    batches = [[list(cells) for cells in zip(*rows[i : i + 9], strict=True)] for i in range(0, 90, 9)]
+    counts = tally(batches, 3)
+    assert dict(counts.items()) == Counter(rows)
+    first, group = counts.first(2)
+    assert dict(first.items()) == Counter(row[:2] for row in rows)
+    known = [combination for combination, _ in first.items()]
+    assert [known[at] for at in group] == [combination[:2] for combination, _ in counts.items()]
+
+
 # -- release ---------------------------------------------------------------------------------------------------------
 
 
@@ -389,6 +490,8 @@ def test_a_folder_in_the_folder_of_the_source_is_no_target(tmp_path):
                 check_elsewhere(address, identity, table)
         check_elsewhere(address, f"{(tmp_path / 'people').as_uri()}2", table)
         check_elsewhere(address, None, table)
+    with kech.read_table(nine_rows(), quasi_identifiers=["age"]) as frame:  # it lies nowhere
+        check_elsewhere(address, frame.source.path.resolve().as_uri(), frame)
 
 
 def test_the_components_at_an_eps_must_keep_the_goals():
@@ -587,7 +690,34 @@ def test_a_call_and_a_plan_that_say_nothing_say_the_same(nine):
     bare, planned = kech.make_release(nine, k=3), kech.make_release(nine, **ReleaseSection(k=3).wishes())
     assert bare.parameters == planned.parameters == {"k": 3, "cut": "local", "grid": "auto"}
     assert bare.labels == planned.labels
+    assert bare.version == version("kech")
     assert kech.make_release(nine, k=3, cut="regime").parameters["reading"] == "strict"
+
+
+def test_every_wish_reaches_the_cut(nine, monkeypatch):
+    heard = []
+
+    def heed(points, ks, cut, wishes):
+        heard.append(wishes)
+        return partitions(points, ks, cut, wishes)
+
+    monkeypatch.setattr("kech.release.partitions", heed)
+    asked_for = {"reading": "homological", "suppress": 0.1, "effort": "quick", "seed": 7}
+    kech.make_release(nine, k=3, l=2, **asked_for)
+    assert {name: getattr(heard[0], name) for name in asked_for} == asked_for
+    assert heard[0].goals.asked() == {"l": 2, "l_kind": "distinct"}
+
+
+@pytest.mark.parametrize("eps", [0, 0.3])
+def test_the_components_at_an_eps_are_printed_on_the_grid_of_the_k_they_reach(eps):
+    """Edges that hide two rows part the pairs; where components are larger, only edges that hide as many are left."""
+    pairs = [10 * i for i in range(12) for _ in range(2)]
+    with kech.read_table(pa.table({"a": pairs}), quasi_identifiers=["a"]) as read:
+        made = kech.make_release(read, cut="regime", grid="tight", eps=eps)
+        with pytest.raises(BadOption, match="every row"):
+            kech.make_release(read, cut="regime", grid="tight", eps=eps, suppress=0.1)
+    assert made.partition.k == (2 if eps == 0 else 24)
+    assert [axis.k for axis in made.partition.points.axes] == [made.partition.k]
 
 
 def test_columns_are_judged_by_the_rows_that_are_published(tmp_path):
@@ -617,6 +747,16 @@ def test_labels_are_texts_in_a_frame_and_listed_in_a_file(nine, tmp_path):
     stored = pq.read_metadata(tmp_path / "t.pq").row_group(0)
     known = {stored.column(i).path_in_schema: stored.column(i).is_stats_set for i in range(stored.num_columns)}
     assert known == {"age": False, "zip": False, "salary": True}
+    assert (tmp_path / "t.pq").read_bytes().count(b"ARROW:schema") == 1
+    told = b64decode(pq.read_metadata(tmp_path / "t.pq").metadata[b"ARROW:schema"])
+    assert pa.ipc.read_schema(pa.py_buffer(told)).types == written.schema.types
+
+
+def test_numbers_of_a_csv_file_are_published_as_numbers(tmp_path):
+    pc.write_csv(nine_rows(), tmp_path / "in.csv")
+    with kech.read_table(tmp_path / "in.csv", quasi_identifiers=["age", "zip"], sensitive=["salary"]) as table:
+        kech.make_release(table, k=3).write(tmp_path / "t.parquet", ledger=False)
+    assert pq.read_schema(tmp_path / "t.parquet").types == [pa.string(), pa.string(), pa.int64()]
 
 
 def test_intervals_that_a_form_cannot_write_are_no_release(nine):

@@ -467,7 +467,7 @@ def csv_writer(file: Any, schema: Any) -> Any:
     """A writer of CSV."""
     import pyarrow.csv as pc
 
-    return pc.CSVWriter(file, schema, write_options=pc.WriteOptions(quoting_style="needed"))
+    return pc.CSVWriter(file, schema)
 
 
 def parquet_writer(file: Any, schema: Any) -> Any:

@@ -36,7 +36,8 @@ from kech.kinds import asked_kind, guessed_kind, plain_kind
 from kech.sources import Source, find_fault, find_files, measure_parquet, open_source, read_batches
 
 MOST_THREADS = 256
-BASE_BYTES = 220_000_000  # of memory for Python, Arrow and the kernels
+BASE_BYTES = 240_000_000  # of memory for Python, Arrow and the kernels
+SMALL_BYTES = 60_000_000  # beside these, for a small table
 TEXT_COPIES, TEXT_BYTES, TEXT_SHARE = 8, 60, 0.1  # how often texts are held at once, what each takes beside its letters
 BLOWN_UP = 1000  # times its size on disk: no table of people repeats itself so much
 WISHES = {"number": "numeric", "date": "date", "text": "categorical"}  # how a kind is asked for
@@ -397,7 +398,7 @@ def check_memory(memory: str | None) -> str | None:
     if memory is not None and not re.fullmatch(r"\d{1,6}(\.\d{1,3})?\s*[KMGT]i?B", memory, re.I):
         raise BadOption("--memory", "write a size such as 512MB or 2GB.")
     if memory is not None and (size := in_bytes(memory)) < BASE_BYTES:
-        raise OutOfMemory("starting", size, BASE_BYTES)
+        raise OutOfMemory("starting", size, BASE_BYTES + SMALL_BYTES)
     return memory
 
 

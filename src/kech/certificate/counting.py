@@ -29,7 +29,7 @@ def measure_table(
     for position, (column, read) in enumerate(readers.items()):
         texts = classes.texts[position]
         found = sums(classes.places[position], classes.rows, len(texts)).astype(np.int64).tolist()
-        labels = [(read(table.label(cell)), rows) for cell, rows in zip(texts, found, strict=True) if rows]
+        labels = [(read(table.label(cell)), rows) for cell, rows in zip(texts, found, strict=True)]
         lost = fsum(rows if width is None else rows * width for width, rows in labels)
         losses[column] = lost / max(int(classes.rows.sum()), 1)
         if unreadable := sum(rows for width, rows in labels if width is None):

@@ -33,7 +33,7 @@ class Within:
 
     def held(self) -> list[int]:
         """The cells that are there; others are listed only."""
-        return np.flatnonzero(np.bincount(self.place, minlength=len(self.cells))).tolist()
+        return np.flatnonzero(np.bincount(self.place)).tolist()
 
     def values(self, read: Callable[[Cell], Value]) -> "Values":
         """Cells as they are compared."""
@@ -87,7 +87,7 @@ def _column_figures(values: Values, ordered: bool, goals: Mapping[str, Any]) -> 
     depth = goals["l"] if goals.get("l_kind") == "recursive" else diversity
     gains = values.ratio - 1
     bounded = bool(np.all(gains <= 1e-9 - np.log(values.overall / values.total)[values.value]))
-    beta = float(gains.max(initial=0.0))
+    beta = float(gains.max())
     return {
         "l": diversity,
         "t": _equal_distance(values),
