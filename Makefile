@@ -1,18 +1,18 @@
 # Two commands: `make demo` and `make test`.  Everything lives in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-CAMPAIGN := crash race fuzz determinism oracle soak load coverage mutation
+CAMPAIGN := crash race fuzz determinism oracle memory soak load coverage mutation
 SUITES := malformed canary
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test test-spark spark lint package bench memory docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN) $(SUITES) reliability
+.PHONY: demo test test-spark spark lint package bench docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN) $(SUITES) reliability
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
 	$(BIN)/kech demo
 
 test: .venv/tested .venv-pycanon/installed lint
-	$(BIN)/python -m pytest -q -n 2
+	$(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 # The suite of the engines on Spark, in an environment of its own: in threads, and on a cluster of one worker.
 # Where Java or pyspark cannot be had, that is said, and nothing is tested.
@@ -87,10 +87,6 @@ sanitize: .venv/tested
 	$(BIN)/cmake --build $(SANITIZED)/build
 	cp $(SANITIZED)/build/_kernels*.so $(SANITIZED)/kech/
 	CXX=$(CXX) $(BIN)/python -m campaign.sanitize $(SANITIZED) $(OPTIONS)
-
-# The peak memory of a release under --memory, in a process of its own; the figure is the last line.
-memory: .venv/tested
-	$(BIN)/python tests/memory.py
 
 # Attacks on kech; each prints its figure last.  What they take: make fuzz OPTIONS="--seconds 3600"
 $(CAMPAIGN): .venv/tested

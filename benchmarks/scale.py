@@ -27,7 +27,8 @@ from kech.demo import DIAGNOSES, JOBS, SCHOOLING
 
 PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
 COLUMNS = ["age", "sex", "zip", "schooling", "moved_in", "job", "income", "household"]
-MEMORY, POINTS, EFFORT, K = "3GB", 200_000, "quick", 5
+POINTS, EFFORT, K = 200_000, "quick", 5
+MEMORY, MORE_MEMORY = "3GB", "16GB"  # for towns that are also written as CSV, and for larger ones
 MOST_ON_SPARK = 10_000_000  # people
 MOST_AS_CSV = 10_000_000
 BYTES_A_ROW = 250  # of disk: sources and releases in both formats, and what spills
@@ -40,11 +41,11 @@ SHOWN = ("points", "spectrum", "release", "verify")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--people", type=int, nargs="+", default=[1_000_000, 10_000_000, 100_000_000])
-    parser.add_argument("--stage", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--stage", nargs=4, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.stage:
-        name, town, columns = given.stage
-        print(json.dumps(STAGES[name](Path(town), COLUMNS[: int(columns)])))
+        name, town, columns, memory = given.stage
+        print(json.dumps(STAGES[name](Path(town), COLUMNS[: int(columns)], memory=memory)))
         return
     lines = []
     for line in tables(given.people):
@@ -79,7 +80,8 @@ HEAD = [
 
 def measure(people: int, town: Path, columns: int) -> str:
     """A line of the table: seconds of the clock and MB of memory."""
-    found = {name: run_stage(name, town, columns) for name in ("duckdb", *SHOWN)}
+    memory = MEMORY if people <= MOST_AS_CSV else MORE_MEMORY
+    found = {name: run_stage(name, town, columns, memory) for name in ("duckdb", *SHOWN)}
     release, alone = found["release"], found["duckdb"]["seconds"]
     return (
         f"| {people:,} | {kind_of(town)} | {columns} | {found['points']['points']:,} | {seconds(found)} "
@@ -140,9 +142,9 @@ def remove_made(folder: Path) -> None:
         made.unlink()
 
 
-def run_stage(name: str, town: Path, columns: int) -> dict[str, float]:
+def run_stage(name: str, town: Path, columns: int, memory: str = MEMORY) -> dict[str, float]:
     """One stage in a process of its own, which must not find the answers of another."""
-    words = [sys.executable, __file__, "--stage", name, str(town), str(columns)]
+    words = [sys.executable, __file__, "--stage", name, str(town), str(columns), memory]
     done = subprocess.run(words, capture_output=True, text=True, check=True, env={**os.environ, "KECH_CACHE": "0"})
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     print(f"  {kind_of(town)}, {columns} columns, {name}: {found}", flush=True)
@@ -180,7 +182,7 @@ def peak() -> float:
 def opened(town: Path, columns: list[str], **how: str):  # type: ignore[no-untyped-def]
     import kech
 
-    return kech.read_table(town, quasi_identifiers=columns, sensitive=["diagnosis"], memory=MEMORY, **how)
+    return kech.read_table(town, quasi_identifiers=columns, sensitive=["diagnosis"], **how)
 
 
 @timed
@@ -212,17 +214,18 @@ def release(town: Path, columns: list[str], **how: str) -> None:
 
 
 @timed
-def verify(town: Path, columns: list[str]) -> None:
+def verify(town: Path, columns: list[str], memory: str) -> None:
     """The written file, from itself alone."""
     import kech
 
-    del columns
+    del columns, memory
     kech.check_certificate(town.with_name("released" + town.suffix))
 
 
 @timed
-def plain(town: Path, columns: list[str]) -> None:
+def plain(town: Path, columns: list[str], memory: str) -> None:
     """DuckDB alone: group the same columns, and copy the same table to a file of the same format."""
+    del memory  # it may take what it likes
     names = ", ".join(columns)
     with duckdb.connect() as connection:
         connection.execute(f"CREATE TABLE g AS SELECT {names}, count(*) FROM '{town}' GROUP BY {names}")
@@ -231,7 +234,7 @@ def plain(town: Path, columns: list[str]) -> None:
 
 
 @timed
-def cut(town: Path, columns: list[str], times: int = 1) -> dict[str, float]:
+def cut(town: Path, columns: list[str], memory: str, times: int = 1) -> dict[str, float]:
     """From points to partition alone; each row of the table is there so many times."""
     from kech.cuts import Wishes
     from kech.points import Coarse
@@ -241,7 +244,7 @@ def cut(town: Path, columns: list[str], times: int = 1) -> dict[str, float]:
         source, town = town, town.with_name("repeated.parquet")
         with duckdb.connect() as connection:
             connection.execute(f"COPY (SELECT t.* FROM '{source}' AS t, range({times})) TO '{town}'")
-    with opened(town, columns) as table:
+    with opened(town, columns, memory=memory) as table:
         points = coded_points(table, "local", "exact", Coarse(POINTS, K * times))
         begin = monotonic()
         list(partitions(points, [K * times], "local", Wishes(table.threads, effort=EFFORT)))
@@ -251,8 +254,8 @@ def cut(town: Path, columns: list[str], times: int = 1) -> dict[str, float]:
 def spark(stage):  # type: ignore[no-untyped-def]
     """A stage on Spark with two local threads."""
 
-    def run(town: Path, columns: list[str]) -> dict[str, float]:
-        found: dict[str, float] = stage(town, columns, engine="spark", master="local[2]")
+    def run(town: Path, columns: list[str], memory: str) -> dict[str, float]:
+        found: dict[str, float] = stage(town, columns, memory=memory, engine="spark", master="local[2]")
         return found
 
     return run
@@ -265,7 +268,7 @@ STAGES = {
     "release": release,
     "verify": verify,
     "cut": cut,
-    "cut of repeated rows": lambda town, columns: cut(town, columns, times=TIMES),
+    "cut of repeated rows": lambda town, columns, memory: cut(town, columns, memory=memory, times=TIMES),
     "spark points": spark(group),
     "spark spectrum": spark(spectrum),
     "spark release": spark(release),

@@ -434,7 +434,7 @@ def test_a_missing_folder_of_hierarchies_is_refused(refuse, people, folder, targ
         ((*QI, "--k", "2", "--memory", "much"), 2, "--memory: write a size such as 512MB or 2GB."),
         ((*QI, "--k", "2", "--memory", "5"), 2, "--memory: write a size such as 512MB or 2GB."),
         ((*QI, "--k", "2", "--memory", "99999999TB"), 2, "--memory: write a size such as 512MB or 2GB."),
-        ((*QI, "--k", "2", "--memory", "1MB"), 5, "(limit 1MB). Raise --memory or use fewer columns."),
+        ((*QI, "--k", "2", "--memory", "1MB"), 5, "takes about 300 MB of memory, and 1 MB are allowed."),
         ((*QI, "--k", "2", "--threads", "0"), 2, "--threads: give 1 to 256."),
         ((*QI, "--k", "2", "--threads", "100000"), 2, "--threads: give 1 to 256."),
         ((*QI, "--k", "2", "--threads", "all"), 2, 'write a whole number.'),

@@ -151,11 +151,10 @@ def test_rows_that_take_several_numbers_are_grouped(rng=np.random.default_rng(7)
     ("most", "expected"), [(1 << 28, [6, 40, 9]), (100, [6, 40, 2, 7]), (1, [1, 2, 3, 40, 1, 1, 7])]
 )
 @pytest.mark.parametrize("kind", [pa.string(), pa.string_view()])
-def test_batches_are_gathered_by_rows_and_by_bytes(monkeypatch, most, expected, kind):
+def test_batches_are_gathered_by_rows_and_by_bytes(most, expected, kind):
     """Found by review: texts of many batches, each of which fits, were more than Arrow holds in one."""
-    monkeypatch.setattr(duckdb, "GATHERED", most)
     batches = [pa.record_batch({"x": pa.array(["abcdefgh"] * n, kind)}) for n in (1, 2, 3, 40, 1, 1, 7)]
-    assert [len(piece) for piece in duckdb.gathered(batches, 6)] == expected
+    assert [len(piece) for piece in duckdb.gathered(batches, 6, most)] == expected
 
 
 class Counted:
@@ -172,7 +171,7 @@ def test_a_batch_is_looked_at_once_however_many_are_gathered(monkeypatch):
     """Found by review: all that were held were counted again at each that came."""
     monkeypatch.setattr(duckdb, "together", len)
     batches = [Counted() for _ in range(100)]
-    assert list(duckdb.gathered(batches, 1_000)) == [100]
+    assert list(duckdb.gathered(batches, 1_000, 1 << 28)) == [100]
     assert {batch.asked for batch in batches} == {1}
 
 

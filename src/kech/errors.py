@@ -232,15 +232,21 @@ class ReleasedBefore(GoalNotMet):
 
 
 class OutOfMemory(ResourceError):
-    def __init__(self, doing: str, limit: str) -> None:
-        super().__init__(f"Out of memory while {doing} (limit {limit}). Raise --memory or use fewer columns.")
+    def __init__(self, doing: str, limit: int | None = None, need: int | None = None) -> None:
+        if limit is None or need is None:
+            super().__init__(f"Out of memory while {doing}: this machine is too small. Use fewer rows or columns.")
+        else:
+            super().__init__(
+                f"Out of memory while {doing}: it takes about {megabytes(need)} of memory, and {megabytes(limit)} are "
+                "allowed. Raise --memory to that, or use fewer columns."
+            )
 
 
 class TooLarge(ResourceError):
     def __init__(self, path: object, rows: int, need: int, room: int) -> None:
         super().__init__(
-            f"{str(path)!r} says it holds {rows:,} rows: they take {need / 1e6:,.0f} MB at least, "
-            f"and {room / 1e6:,.0f} MB are allowed. Raise --memory, name fewer columns, or use a larger machine."
+            f"{str(path)!r} says it holds {rows:,} rows: they take {megabytes(need)} at least, "
+            f"and {megabytes(room)} are allowed. Raise --memory, name fewer columns, or use a larger machine."
         )
 
 
@@ -250,7 +256,7 @@ class TooManyPoints(ResourceError):
     def __init__(self, points: int, most: int) -> None:
         super().__init__(
             f"The table has {points:,} distinct points, and {most:,} are allowed. They take about "
-            f"{points * self.each / 1e6:,.0f} MB: raise --memory or --max-points, name fewer columns, or widen --grid."
+            f"{megabytes(points * self.each)}: raise --memory or --max-points, name fewer columns, or widen --grid."
         )
 
 
@@ -259,7 +265,7 @@ class NeedsMemory(ResourceError):
         what = f"Parting {points:,} points into classes of {k} rows" if k else f"Working on {points:,} points"
         instead = "lower --max-points, or choose a larger k" if k else "or use fewer rows or columns"
         super().__init__(
-            f"{what} takes about {need / 1e6:,.0f} MB of memory, and {room / 1e6:,.0f} MB are allowed. "
+            f"{what} takes about {megabytes(need)} of memory, and {megabytes(room)} are allowed. "
             f"Raise --memory to that, {instead}."
         )
 
@@ -267,11 +273,16 @@ class NeedsMemory(ResourceError):
 class LongTexts(ResourceError):
     def __init__(self, column: str, texts: int, need: int, room: int) -> None:
         super().__init__(
-            f"Column {column!r} has {texts:,} different texts: working on them takes about {need / 1e6:,.0f} MB of "
-            f"memory, and {room / 1e6:,.0f} MB are allowed. Raise --memory to that, or leave the column out."
+            f"Column {column!r} has {texts:,} different texts: working on them takes about {megabytes(need)} of "
+            f"memory, and {megabytes(room)} are allowed. Raise --memory to that, or leave the column out."
         )
 
 
 class CannotWrite(ResourceError):
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(f"Cannot write {str(path)!r}: {reason}")
+
+
+def megabytes(size: int) -> str:
+    """A size, rounded up: what is said to be enough is."""
+    return f"{-(-size // 10**6):,} MB"

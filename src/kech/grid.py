@@ -162,14 +162,11 @@ def rows_at_marks(running: Ints, before: Ints, after: Ints, low: int, high: int,
 
 def rounder_neighbours(ranks: Ints) -> tuple[Ints, Ints]:
     """For each mark, counted from 1, the nearest mark on either side that is as round or rounder."""
-    count, held = len(ranks), [0, *ranks.tolist(), 0]
-    before, after = [0] * (count + 2), [count + 1] * (count + 2)
-    for found, order in ((before, range(1, count + 1)), (after, range(count, 0, -1))):
-        stack: list[int] = []
-        for i in order:
-            while stack and held[stack[-1]] > held[i]:
-                stack.pop()
-            if stack:
-                found[i] = stack[-1]
-            stack.append(i)
-    return np.array(before), np.array(after)
+    beyond = len(ranks) + 1
+    before, after = np.zeros(beyond + 1, np.int64), np.full(beyond + 1, beyond)
+    for rank in np.unique(ranks):
+        round_enough = np.flatnonzero(ranks <= rank) + 1
+        own = ranks[round_enough - 1] == rank
+        before[round_enough[own]] = np.concatenate([[0], round_enough[:-1]])[own]
+        after[round_enough[own]] = np.concatenate([round_enough[1:], [beyond]])[own]
+    return before, after

@@ -71,6 +71,11 @@ def loose_axes(points: Points) -> dict[int, LineAxis]:
 
 def loose_widths(points: Points) -> Widths:
     """The axes as the search knows them: sides end where they are published on average."""
+    return points.hold("loose widths", make_loose_widths)
+
+
+def make_loose_widths(points: Points) -> Widths:
+    """The axes of these points, with loose ends."""
     widths = points.widths()
     for j, axis in loose_axes(points).items():
         codes = np.arange(axis.values)

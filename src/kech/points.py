@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from math import prod
-from typing import Any, TypeVar, cast
+from typing import Any, Self, TypeVar, cast
 from warnings import warn
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +28,10 @@ from kech.table import BASE_BYTES, AxisChoice, Table
 T = TypeVar("T")
 
 POINT_BYTES, GRAIN_BYTES, CLASS_BYTES = 1000, 150, 700  # what a release was seen to take
+HELD_BYTES, BOX_BYTES = 80, 320  # of a point, and of a class, in each of several partitions
 MOST_LOOKED_AT = 100_000  # distinct values of a column of text
 WIDEST = 2.0  # of a step: whatever can be joined, or moved half as far, is one
+HELD_CODES = 10_000  # of all axes; what is made of more would fill memory where there are many k
 SAMPLE, SAMPLE_BYTES = 500_000, 3000  # rows that tell how coarse axes must be, and what they may take each
 
 
@@ -39,12 +42,18 @@ class Coarse:
     most: int | None = None  # None: as many as memory allows
     k: int = 1  # the smallest that will be asked for
     rounding: bool = False  # move values to the middle of their cells; otherwise cells are printed whole
+    others: tuple[int, ...] = ()  # further k, whose partitions are held together
 
     def limit(self, table: Table) -> int:
         """Points that are allowed."""
         if self.most is not None and self.most < 1:
             raise BadOption("--max-points", "give a number of points, 1 or more.")
-        return self.most if self.most is not None else max(table.room // TooManyPoints.each, 1)
+        return self.most if self.most is not None else max(table.room // self.each(table), 1)
+
+    def each(self, table: Table) -> int:
+        """Bytes of memory for a point; where a limit was set, for its part in the partitions of further k too."""
+        held = (HELD_BYTES + BOX_BYTES) * len(self.others)
+        return TooManyPoints.each + (held if table.is_limited else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +81,7 @@ class Points:
     step: float = 0.0  # axes were coarsened to cells no wider than this
     moved: tuple[float, ...] = ()  # where values were moved to the middle of their cells: the error of each axis
     made: dict[str, Any] = field(default_factory=dict)  # of these codes and weights, whatever the axes; see `once`
+    held: dict[str, Any] = field(default_factory=dict, init=False)  # of these axes; see `hold`
 
     def once(self, name: str, make: Callable[[Codes, NDArray[np.int64]], T]) -> T:
         """What is made of codes and weights alone, made once for all axes these points are looked at on."""
@@ -80,9 +90,17 @@ class Points:
             held = self.made[name] = self.codes, self.weights, make(self.codes, self.weights)
         return cast(T, held[2])
 
+    def hold(self, name: str, make: Callable[["Points"], T]) -> T:
+        """What is made of the axes as they are, made once unless they are long."""
+        if sum(axis.size for axis in self.axes) > HELD_CODES:
+            return make(self)
+        if name not in self.held:
+            self.held[name] = make(self)
+        return cast(T, self.held[name])
+
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: kernels are made again."""
-        return {**self.__dict__, "made": {}}
+        return {**self.__dict__, "made": {}, "held": {}}
 
     @property
     def rows(self) -> int:
@@ -95,20 +113,44 @@ class Points:
             raise BadOption("--suppress", "give a share of the rows, 0 or more and less than 1.")
         return min(int(suppress * self.rows + 1e-9), self.rows - 1)
 
-    def at(self, k: int) -> "Points":
-        """The same points on the axes as they may be published for k."""
-        return replace(self, axes=tuple(axis.at(k) for axis in self.axes))
+    def at(self, k: int) -> Self:
+        """The same points on the axes as they may be published for k; as long as they are in use, the same object."""
+        known = self.held.setdefault("at", WeakValueDictionary())
+        found = known.get(k)
+        if found is None:
+            found = known[k] = replace(self, axes=tuple(axis.at(k) for axis in self.axes))
+            found.held["at"] = known
+        return cast(Self, found)
+
+    @property
+    def others(self) -> tuple[int, ...]:
+        """Further k that will be asked for together with the smallest."""
+        return self.origin.coarse.others if self.origin else ()
 
     def memory(self, k: int | None = None) -> int:
-        """Bytes of --memory that it takes to work on the points, to part them into classes of k rows and to publish."""
-        grains = len(self.grains.weights) if self.grains is not None else 0
+        """Bytes of --memory that it takes to work on the points, to part them into classes of k rows and to publish.
+
+        For further k, their partitions are held beside it.
+        """
+        points, grains = len(self.weights), len(self.grains.weights) if self.grains is not None else 0
         classes = self.most_classes(max(k, 1)) if k is not None else 0
-        worked_on = len(self.weights) * POINT_BYTES + grains * GRAIN_BYTES + classes * CLASS_BYTES
-        return BASE_BYTES + worked_on  # 1.3 times the limit may be taken, 0.3 of it by the engine
+        worked_on = points * POINT_BYTES + grains * GRAIN_BYTES + classes * CLASS_BYTES
+        held = sum(points * HELD_BYTES + min(points, self.most_classes(other)) * BOX_BYTES for other in self.others)
+        return BASE_BYTES + worked_on + held  # 1.3 times the limit may be taken, 0.3 of it by the engine
 
     def most_classes(self, k: int) -> int:
         """Into how many classes of k rows a cut parts the points: one has no more than k rows to give on both sides."""
         return int(np.minimum(self.weights, 3 * k).sum()) // k
+
+    def enough(self, k: int | None = None) -> int:
+        """The same where axes are coarse for want of memory: with more of it there are more points, and grains."""
+        if not self.step or self.origin is None or self.origin.coarse.most is not None:
+            return self.memory(k)
+        grains = self.rows * GRAIN_BYTES if self.grains is not None else 0
+        classes = self.rows // max(k, 1) * CLASS_BYTES if k is not None else 0
+        rest = BASE_BYTES + grains + classes + sum(self.rows // other * BOX_BYTES for other in self.others)
+        each, allowed = POINT_BYTES + HELD_BYTES * len(self.others), self.origin.coarse.each(self.origin.table)
+        return min(rest * allowed // (allowed - each) + 1, rest + self.rows * each)
 
     def check_room(self, k: int | None = None) -> int | None:
         """Where a limit was set, it must be enough, for classes of k rows too if that is wanted; what it leaves."""
@@ -116,7 +158,7 @@ class Points:
         if table is None or not table.is_limited:
             return None
         if (need := self.memory(k)) > table.room:
-            raise NeedsMemory(len(self.weights), k, need, table.room)
+            raise NeedsMemory(len(self.weights), k, max(need, self.enough(k)), table.room)
         return table.room - need
 
     def eps_error(self, metric: str = "box") -> float:

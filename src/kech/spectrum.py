@@ -132,7 +132,7 @@ def compute_spectrum(
     ks = check_ks(k, table.rows)
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
     wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
-    coarse = Coarse(max_points, ks[0])
+    coarse = Coarse(max_points, ks[0], others=tuple(ks[1:]))
     coded = {name in EVEN: coded_points(table, name, grid, coarse) for name in cuts}
     lines = [line for name in cuts for line in fill(coded[name in EVEN], ks, name, wishes, t_kind)]
     points = coded[cuts[0] in EVEN]

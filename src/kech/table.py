@@ -21,13 +21,23 @@ from kech.databases import Address, find_address
 from kech.engines import ColumnFacts, Engine, Mapping1D
 from kech.engines.duckdb import DuckDBEngine
 from kech.engines.remembering import Notes, RememberingEngine
-from kech.errors import BadOption, ColumnInTwoRoles, KechError, LongTexts, NoSuchColumn, TooLarge, UnreadableFile
+from kech.errors import (
+    BadOption,
+    ColumnInTwoRoles,
+    KechError,
+    LongTexts,
+    NoSuchColumn,
+    OutOfMemory,
+    TooLarge,
+    UnreadableFile,
+)
 from kech.frames import frame_batches, hold_frame, native_library, open_frame
 from kech.kinds import asked_kind, guessed_kind, plain_kind
 from kech.sources import Source, find_fault, find_files, measure_parquet, open_source, read_batches
 
 MOST_THREADS = 256
-BASE_BYTES = 220_000_000  # of memory for Python, Arrow and the kernels
+BASE_BYTES = 240_000_000  # of memory for Python, Arrow and the kernels
+SMALL_BYTES = 60_000_000  # beside these, for a small table
 TEXT_COPIES, TEXT_BYTES, TEXT_SHARE = 8, 60, 0.1  # how often texts are held at once, what each takes beside its letters
 BLOWN_UP = 1000  # times its size on disk: no table of people repeats itself so much
 WISHES = {"number": "numeric", "date": "date", "text": "categorical"}  # how a kind is asked for
@@ -247,15 +257,16 @@ def read_table(
     address = find_address(source)
     chosen = choose_engine(address, engine, master)
     written = {"decimal": check_choice("--decimal", decimal, DECIMALS), "dates": check_choice("--dates", dates, DATES)}
-    made = open_engine(chosen, address, memory=check_memory(memory), threads=workers, master=master)
+    size = check_memory(memory)
+    if isinstance(source, str | PathLike | Address):
+        given, native = None, None
+        opened = open_source(source, delimiter=delimiter, encoding=encoding)
+    else:
+        given = hold_frame(source)
+        opened, native = open_frame(given), native_library(given)
+    check_roles(opened.columns, roles, choices)
+    made = open_engine(chosen, address, memory=size, threads=workers, master=master)
     try:
-        if isinstance(source, str | PathLike | Address):
-            given, native = None, None
-            opened = open_source(source, delimiter=delimiter, encoding=encoding)
-        else:
-            given = hold_frame(source)
-            opened, native = open_frame(given), native_library(given)
-        check_roles(opened.columns, roles, choices)
         how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
         held = {"null_values": as_names(null_values), "memory": memory, "engine": engine, "master": master}
         table = Table(made, opened, hierarchies=hierarchies, reading=held | written, **how)
@@ -383,9 +394,11 @@ def check_choice(option: str, wish: str | None, choices: Sequence[str]) -> str |
 
 
 def check_memory(memory: str | None) -> str | None:
-    """A size such as 2GB."""
+    """A size such as 2GB, and not less than kech takes for itself."""
     if memory is not None and not re.fullmatch(r"\d{1,6}(\.\d{1,3})?\s*[KMGT]i?B", memory, re.I):
         raise BadOption("--memory", "write a size such as 512MB or 2GB.")
+    if memory is not None and (size := in_bytes(memory)) < BASE_BYTES:
+        raise OutOfMemory("starting", size, BASE_BYTES + SMALL_BYTES)
     return memory
 
 

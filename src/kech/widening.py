@@ -58,6 +58,11 @@ class Sides(NamedTuple):
 
 def wide_axes(points: Points) -> list[WideAxis]:
     """The axes whose labels are widened."""
+    return points.hold("wide axes", make_wide_axes)
+
+
+def make_wide_axes(points: Points) -> list[WideAxis]:
+    """The axes of these points that have labels to widen, in parts."""
     return [in_parts(j, axis) for j, axis in enumerate(points.axes) if axis.widens and axis.values > 1]
 
 

@@ -44,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         except KechError as refusal:
             sys.exit(screen.refuse(refusal, as_json))
         except MemoryError:
-            sys.exit(screen.refuse(kech.errors.OutOfMemory("working", "of this machine"), as_json))
+            sys.exit(screen.refuse(kech.errors.OutOfMemory("working"), as_json))
         except KeyboardInterrupt:
             sys.exit(130)
         except Exception as fault:  # a traceback would show cells

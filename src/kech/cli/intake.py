@@ -19,7 +19,13 @@ from kech.errors import BadOption, NoQuasiIdentifier
 if TYPE_CHECKING:
     from kech.plan import AxisSection, Plan, ReleaseSection
 
-app = App(name="kech", help=kech.__doc__, version=lambda: kech.__version__, result_action="return_value")
+app = App(
+    name="kech",
+    help=kech.__doc__,
+    version=lambda: kech.__version__,
+    version_format="plaintext",
+    result_action="return_value",
+)
 
 MOST_KS = 10_000
 

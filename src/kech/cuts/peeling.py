@@ -29,7 +29,7 @@ def peel(points: Points, ks: Sequence[int], limits: Sequence[float], *, threads:
 
 def level_tables(points: Points) -> list[Codes]:
     """For each axis [level, code] -> cell, from fine to coarse."""
-    return [np.ascontiguousarray(levels_of(axis), dtype=np.int32) for axis in points.axes]
+    return points.hold("levels", lambda at: [np.ascontiguousarray(levels_of(axis), np.int32) for axis in at.axes])
 
 
 def levels_of(axis: Axis) -> Ints:

@@ -30,15 +30,20 @@ MOST_ROWS = 1 << 30  # bytes of them, where no limit is given
 A_CARD = 4  # bytes for the place of a row
 SHARE = 0.3  # of the memory that is allowed; points, classes and the interpreter need the rest
 A_THREAD = 250_000_000  # bytes of memory for each thread: with less, DuckDB cannot even spill
+A_JOIN = 6_000_000  # bytes that DuckDB holds for a join, however small its tables
+LINE, LINES = 1 << 25, 6  # bytes of a line of CSV at most, and how many of them the engine must have room for
 MOST_THREADS = 256
-PIECE, A_ROW = 122_880, 10_000  # rows that DuckDB keeps together, and bytes of memory for each that is on its way
-GATHERED = 1 << 28  # bytes of small batches that are put together
+PIECE, A_ROW = 122_880, 25_000  # rows that DuckDB keeps together, and bytes of memory for each that is on its way
+VECTOR, VECTORS = 2048, 10  # rows that DuckDB hands out at least, and how many such batches are put together
+GATHERED, BATCHES = 1 << 28, 20  # bytes of batches that are put together, and how many of them memory must hold
 NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BIGNUM)$")
 DATE_TYPES = re.compile(r"(DATE|TIMESTAMP.*)$")
 SAME_IN_ARROW = re.compile(r"(U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|VARCHAR|BOOLEAN|DATE|TIMESTAMP)$")
 SHORT_TYPES = {"BOOLEAN": 1, "TINYINT": 1, "UTINYINT": 1, "SMALLINT": 2, "USMALLINT": 2, "INTEGER": 4, "UINTEGER": 4}
 SHORT_TYPES |= {"FLOAT": 4, "DATE": 4, "BIGINT": 8, "UBIGINT": 8, "DOUBLE": 8, "TIMESTAMP": 8}  # and their bytes
 TEXT_TYPES = re.compile(r"(VARCHAR|ENUM.*|BOOLEAN|UUID|\"NULL\")$")
+OUT_OF_MEMORY = re.compile(r"Out of Memory|^TransactionContext Error: Failed to commit: (could not|failed to) allocate")
+ASKED, BLOCKS = re.compile(r"of size ([\d.]+) (bytes|[KMG]iB)"), 4  # what DuckDB wanted, and how many it may want
 
 
 class DuckDBEngine(SqlEngine):
@@ -48,7 +53,7 @@ class DuckDBEngine(SqlEngine):
 
     def __init__(self, *, memory: int | None = None, threads: int | None = None) -> None:
         super().__init__()
-        self.memory = f"{memory / 1e6:g}MB" if memory else None
+        self.memory = memory
         self.folder, held = claim_folder()
         settings: dict[str, Any] = {
             "threads": min(threads or MOST_THREADS, max(memory // A_THREAD, 1)) if memory else threads,
@@ -67,6 +72,9 @@ class DuckDBEngine(SqlEngine):
         self._numbered: dict[int, Any] = {}  # columns whose texts are words, and the types of their numbers
         self._threads = threads
         self._piece = min(PIECE, max(memory // A_ROW, 1)) if memory else PIECE
+        self._handed = max(self._piece // VECTORS, VECTOR) if memory else PIECE
+        self._bytes = min(GATHERED, memory // BATCHES) if memory else GATHERED
+        self._line = min(LINE, int(memory * SHARE) // LINES) if memory else LINE
         self._words = int(memory * FOR_WORDS) if memory else None  # bytes of the words of all columns
         self._for_rows = int(memory * FOR_ROWS) if memory else MOST_ROWS
         self._finalizer = weakref.finalize(self, shut, self.connection, self.folder, held)
@@ -92,12 +100,17 @@ class DuckDBEngine(SqlEngine):
         names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(columns))
         options = (
             f"auto_detect = false, header = true, quote = '\"', escape = '\"', strict_mode = true, "
-            f"null_padding = false, max_line_size = 33554432, columns = {{{names}}}, "
-            f"delim = {self.dialect.literal(delimiter)}"
+            f"null_padding = false, max_line_size = {self._line}, columns = {{{names}}}, "
+            f"delim = {self.dialect.literal(delimiter)}{f', buffer_size = {2 * self._line}' if self.memory else ''}"
         )
         self._lock(path)
         self._source = f"read_csv({self.dialect.literal(str(self.folder / 'source'))}, {options})"
-        self._store(self._source, {i: f"c{i}" for i in wanted}, nulls, path)
+        try:
+            self._store(self._source, {i: f"c{i}" for i in wanted}, nulls, path)
+        except UnreadableFile:
+            if self._line < LINE and longest_line(path) > self._line:
+                raise OutOfMemory("reading long lines", self.memory, int(LINES * LINE / SHARE) + 1) from None
+            raise
 
     def load_parquet(self, path: Path, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
         """Read a Parquet file."""
@@ -196,7 +209,9 @@ class DuckDBEngine(SqlEngine):
         self._numbered = {i: numbering.kind(i) for i in numbering.words}
         cells = ", ".join(f"k{i} UTINYINT" if i in self._numbered else f"c{i} {t}" for i, t in types.items())
         self._run(f"CREATE OR REPLACE TABLE source ({cells})", "reading the table")
-        for piece in numbering.number(ahead(self._batches(gathered(batches, self._piece), "reading the table"))):
+        for piece in numbering.number(
+            ahead(self._batches(gathered(batches, self._piece, self._bytes), "reading the table"))
+        ):
             for i in list(self._numbered):
                 self._widen(i, numbering)
             self._put("incoming", piece, "reading the table")
@@ -305,14 +320,14 @@ class DuckDBEngine(SqlEngine):
         try:
             return self.connection.sql(query).to_arrow_table()
         except duckdb.Error as failure:
-            raise refusal(failure, doing, self.memory) from None
+            raise refusal(failure, doing, self.memory, query) from None
 
     def _stream(self, query: str, doing: str = "publishing") -> Any:
         try:
-            reader = self.connection.cursor().sql(query).to_arrow_reader(self._piece)
+            reader = self.connection.cursor().sql(query).to_arrow_reader(self._handed)
         except duckdb.Error as failure:
-            raise refusal(failure, doing, self.memory) from None
-        return pa.RecordBatchReader.from_batches(reader.schema, self._batches(reader, doing))
+            raise refusal(failure, doing, self.memory, query) from None
+        return pa.RecordBatchReader.from_batches(reader.schema, self._short(self._batches(reader, doing, query), doing))
 
     def _shuffled(self, query: str, row: str) -> Any:
         """Short rows that fit are shuffled here, which takes a third of the time; DuckDB sorts the others by chance."""
@@ -322,7 +337,7 @@ class DuckDBEngine(SqlEngine):
                 return super()._shuffled(query, row)
             rows = found.to_arrow_table()
         except duckdb.Error as failure:
-            raise refusal(failure, "publishing", self.memory) from None
+            raise refusal(failure, "publishing", self.memory, query) from None
         return pa.RecordBatchReader.from_batches(rows.schema, shuffled(rows, self._piece))
 
     def _fit(self, types: Sequence[Any]) -> bool:
@@ -330,12 +345,19 @@ class DuckDBEngine(SqlEngine):
         each = [SHORT_TYPES.get(str(kind), math.inf) for kind in types]
         return int(self._weights.sum()) * (2 * sum(each) + A_CARD) <= self._for_rows
 
-    def _batches(self, reader: Any, doing: str = "publishing") -> Iterator[Any]:
+    def _short(self, batches: Iterator[Any], doing: str) -> Iterator[Any]:
+        """The batches; rows so long that memory does not hold enough of them are refused."""
+        for batch in batches:
+            if self.memory and batch.nbytes > self._bytes:
+                raise OutOfMemory(doing, self.memory, BATCHES * batch.nbytes)
+            yield batch
+
+    def _batches(self, reader: Any, doing: str, query: str = "") -> Iterator[Any]:
         """The batches of a query; a failure on the way does not quote the rows."""
         try:
             yield from reader
         except (duckdb.Error, pa.ArrowException, OSError) as failure:
-            raise refusal(failure, doing, self.memory) from None
+            raise refusal(failure, doing, self.memory, query) from None
 
     def _rows(self, query: str, doing: str) -> list[tuple[Any, ...]]:
         return self._run(query, doing)
@@ -344,7 +366,7 @@ class DuckDBEngine(SqlEngine):
         try:
             return self.connection.execute(sql).fetchall()
         except duckdb.Error as failure:
-            raise refusal(failure, doing, self.memory) from None
+            raise refusal(failure, doing, self.memory, sql) from None
 
 
 def chance_of(rows: Any) -> Any:
@@ -352,14 +374,22 @@ def chance_of(rows: Any) -> Any:
     return pa.array(chances(len(rows)))
 
 
-def refusal(failure: Exception, doing: str, memory: str | None) -> KechError:
+def refusal(failure: Exception, doing: str, memory: int | None, query: str = "") -> KechError:
     """What DuckDB says, without the cells it quotes."""
     said = str(failure)
     if "No space left on device" in said:
         return ResourceError(f"The disk is full while {doing}. Free some space, or set TMPDIR to a folder with more.")
-    if isinstance(failure, duckdb.OutOfMemoryException) or "Out of Memory" in said:
-        return OutOfMemory(doing, memory or "of this machine")
+    if isinstance(failure, duckdb.OutOfMemoryException) or OUT_OF_MEMORY.search(said):
+        return OutOfMemory(doing, memory, memory and needed(said, memory, query))
     return EngineFailed(f"The engine failed while {doing} ({type(failure).__name__}).")
+
+
+def needed(said: str, memory: int, query: str) -> int:
+    """Bytes of memory that are likely to be enough for a query that had too few: twice as many, or what is known."""
+    asked = ASKED.search(said)
+    block = float(asked[1]) * 1024 ** ("bKMG".index(asked[2][0])) if asked else 0.0
+    known = (query.count("JOIN") + 1) * A_JOIN + BLOCKS * block
+    return max(2 * memory, int(known / SHARE))
 
 
 @contextmanager
@@ -378,12 +408,12 @@ def pick(batches: Any, schema: Any) -> Iterator[Any]:
         yield pa.record_batch([batch.column(i) for i in wanted], schema=schema)
 
 
-def gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
+def gathered(batches: Iterable[Any], rows: int, most: int) -> Iterator[Any]:
     """Small batches together, so that each has about so many rows, and no more bytes than can be held at once."""
     held: list[Any] = []
     count = size = 0
     for batch in batches:
-        if held and size + batch.nbytes > GATHERED:
+        if held and size + batch.nbytes > most:
             yield together(held)
             held, count, size = [], 0, 0
         held.append(batch)
@@ -393,6 +423,17 @@ def gathered(batches: Iterable[Any], rows: int) -> Iterator[Any]:
             held, count, size = [], 0, 0
     if held:
         yield together(held)
+
+
+def longest_line(path: Path) -> int:
+    """Bytes of the longest line of a file."""
+    longest = held = 0
+    with path.open("rb") as file:
+        while block := file.read(1 << 20):
+            first, *others = re.split(rb"[\r\n]", block)
+            longest = max(longest, held + len(first), *map(len, others))
+            held = len(others[-1]) if others else held + len(first)
+    return longest
 
 
 def changed(path: Path, before: os.stat_result) -> bool:

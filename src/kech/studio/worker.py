@@ -71,7 +71,7 @@ def answer(question: Question, sitting: Sitting | None) -> Sitting | None:
     except KechError as refusal:
         send_refusal(question, refusal)
     except MemoryError:
-        send_refusal(question, OutOfMemory("working", "of this machine"))
+        send_refusal(question, OutOfMemory("working"))
     except Exception as fault:  # a traceback would show cells
         send_refusal(question, screen.internal(fault))
     return sitting
