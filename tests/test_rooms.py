@@ -370,8 +370,9 @@ def test_axes_that_nobody_can_read_are_refused(axes, says):
 )
 def test_a_dialect_that_nobody_writes_is_refused(tmp_path, dialect, option):
     (tmp_path / "t.csv").write_text("a\n1\n1\n", "utf-8")
-    with pytest.raises(BadOption, match=option):
+    with pytest.raises(BadOption, match=rf"^{option}: "):
         check_table(tmp_path / "t.csv", ["a"], 2, **dialect)
+    assert check_table(tmp_path / "t.csv", ["a"], 2, delimiter="X")["rows"] == 2
 
 
 def test_a_folder_is_no_file_and_a_torn_file_is_damaged(tmp_path):
