@@ -370,8 +370,9 @@ def test_axes_that_nobody_can_read_are_refused(axes, says):
 )
 def test_a_dialect_that_nobody_writes_is_refused(tmp_path, dialect, option):
     (tmp_path / "t.csv").write_text("a\n1\n1\n", "utf-8")
-    with pytest.raises(BadOption, match=option):
+    with pytest.raises(BadOption, match=rf"^{option}: "):
         check_table(tmp_path / "t.csv", ["a"], 2, **dialect)
+    assert check_table(tmp_path / "t.csv", ["a"], 2, delimiter="X")["rows"] == 2
 
 
 def test_a_folder_is_no_file_and_a_torn_file_is_damaged(tmp_path):
@@ -455,6 +456,50 @@ def test_combinations_of_cells_are_counted_and_those_of_the_first_columns(monkey
     assert dict(first.items()) == Counter(row[:2] for row in rows)
     known = [combination for combination, _ in first.items()]
     assert [known[at] for at in group] == [combination[:2] for combination, _ in counts.items()]
+
+
+LINES = {
+    "plain": b"a,b\n1,x\n2,y\n1,x\n",
+    "no last end": b"a,b\n1,x\n1,x",
+    "ends of Windows": b"a,b\r\n1,x\r\n1,x\r\n",
+    "quoted": b'a,b\n"1","x,y"\n"1","x,y"\n"a ""b""",\n',
+    "empty cells": b"a,b\n,\n,\n1,\n",
+    "letters": "\ufeffa,b\n\u00fc,\u20ac\n\u00fc,\u20ac\n".encode(),
+    "one row": b"a,b\n1,x\n",
+}
+
+
+@pytest.mark.parametrize("block", [1, 7, 1 << 20])
+@pytest.mark.parametrize("written", LINES.values(), ids=LINES)
+def test_lines_that_are_rows_are_counted_at_once(tmp_path, monkeypatch, written, block):
+    """Never one row after the other, which would count alike, and take longer."""
+    monkeypatch.setattr(certificate_cells, "BLOCK", block)
+    (tmp_path / "t.csv").write_bytes(written)
+    _, *rows = csv.reader(written.decode("utf-8-sig").splitlines())
+    counts = certificate_cells._count_lines(tmp_path / "t.csv", ",", ["a", "b"], ["b", "a"])
+    assert dict(counts.items()) == Counter((b, a) for a, b in rows)
+    assert set(counts.texts[1]) == {a for a, _ in rows}
+
+
+NO_ROWS = {
+    "an open quote": b'a,b\n1,"x\n',
+    "few cells": b"a,b\n1\n2,x,y\n",
+    "more cells": b"a,b\n1,x,y,z\n",
+    "cells in another line": b"a,b\n1,x,2\ny\n",
+    "a quote inside": b'a,b\n1,x"y"\n1,"x"y\n',
+    "a return inside": b"a,b\n1\r2,x\n",
+    "a return at an end": b"a,b\n1\r,x\n",
+    "a NUL byte": b"a,b\n1,\0\n",
+    "no UTF-8": b"a,b\n1,\xff\n",
+    "a header of two lines": b'"a\n",b\n1,x\n',
+}
+
+
+@pytest.mark.parametrize("written", NO_ROWS.values(), ids=NO_ROWS)
+def test_lines_that_may_be_no_rows_are_left_to_the_reader_of_rows(tmp_path, written):
+    (tmp_path / "t.csv").write_bytes(written)
+    with pytest.raises(csv.Error):
+        certificate_cells._count_lines(tmp_path / "t.csv", ",", ["a", "b"], ["a"])
 
 
 # -- release ---------------------------------------------------------------------------------------------------------
