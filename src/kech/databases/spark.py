@@ -33,6 +33,7 @@ APPLICATION = {
     "spark.executor.syncLogLevel.enabled": "true",  # those of the workers too
     "spark.io.encryption.enabled": "true",  # what is spilled is not readable on disk
 }
+MOST_HELD_WHOLE = 1_000_000  # rows of codes, points or labels
 SESSION = {
     "spark.sql.session.timeZone": "UTC",  # moments with a zone read the same everywhere
     "spark.sql.ansi.enabled": "true",
@@ -90,6 +91,11 @@ def open_session(master: str | None, memory: int | None = None, threads: int | N
         for name, write in (("kech_double", float_writer()), ("kech_float", float_writer(single=True))):
             session.udf.register(name, write, st.StringType())
     return session
+
+
+def name_table(table: Any, name: str, rows: int) -> None:
+    """Call a table by its name; a small one is held whole by every worker, so that large ones need not be sorted."""
+    (sf.broadcast(table) if rows <= MOST_HELD_WHOLE else table).createOrReplaceTempView(name)
 
 
 def start_session(master: str | None, memory: int | None, threads: int | None) -> Any:

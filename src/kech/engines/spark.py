@@ -15,6 +15,7 @@ from kech.databases.arrow import plain_type
 from kech.databases.spark import (
     SparkRows,
     as_text,
+    name_table,
     open_session,
     quote,
     read_parquet,
@@ -27,6 +28,7 @@ from kech.engines.dialect import NOT_FINITE, NUMBER, Dialect
 from kech.engines.sql import SqlEngine
 
 NUMBER_TYPES = re.compile(r"(tinyint|smallint|int|bigint|float|double|decimal\(.*\))")
+PARTITION = 1_000_000  # rows that a worker sorts at a time
 PLACE = (1 << 33) - 1  # of a row in its partition, within the number Spark gives it
 
 
@@ -132,6 +134,8 @@ class SparkEngine(SqlEngine):
         for part, rows in sorted(tuple(row) for row in counts):
             starts.append((part, before))
             before += rows
+        parts = max(int(self.session.conf.get("spark.sql.shuffle.partitions")), before // PARTITION)
+        self.session.conf.set("spark.sql.shuffle.partitions", str(parts))
         numbered = pa.table({"part": [p for p, _ in starts], "start": [s for _, s in starts]}, schema=STARTS)
         kept.createOrReplaceTempView("loaded")
         self._put("starts", numbered, "reading the table")
@@ -171,20 +175,24 @@ class SparkEngine(SqlEngine):
         same = self._grouped_rows(mappings)
         self._load_shares(shares, outputs)
         deal, order = self.dialect.secret("r"), self.dialect.secret("r")
-        rows = f"""FROM ({self._coded_rows(mappings)}) AS coded JOIN {self._named("points")} AS points ON {same}
+        cells = {f"o{j}": self._published(o, j, for_csv) for j, o in enumerate(outputs) if o.source is not None}
+        also = "".join(f", {cell} AS {name}" for name, cell in cells.items())
+        told = "".join(f", {name}" for name in cells)
+        rows = f"""FROM ({self._coded_rows(mappings, also)}) AS coded
+            JOIN {self._named("points")} AS points ON {same}
             JOIN {self._named("parts")} AS parts ON parts.p = points.p"""
-        dealt = f"""SELECT r, {order} AS h, points.p, split,
+        dealt = f"""SELECT r, {order} AS h, points.p, split{told},
             row_number() OVER (PARTITION BY points.p ORDER BY {deal}, r) AS i {rows} WHERE split"""
-        whole = f"SELECT r, {order} AS h, points.p, split, 1 AS i {rows} WHERE NOT split"
+        whole = f"SELECT r, {order} AS h, points.p, split{told}, 1 AS i {rows} WHERE NOT split"
         columns = ", ".join(
-            f"{self._published(o, j, for_csv)} AS {self.dialect.quote(o.name)}" for j, o in enumerate(outputs)
+            f"{f'o{j}' if f'o{j}' in cells else self._published(o, j, for_csv)} AS {self.dialect.quote(o.name)}"
+            for j, o in enumerate(outputs)
         )
         return self._stream(
             f"""SELECT {columns} FROM ({dealt} UNION ALL {whole}) AS dealt
             JOIN {self._named("shares")} AS shares
             ON shares.p = dealt.p AND (NOT dealt.split OR dealt.i BETWEEN shares.first AND shares.last)
-            JOIN {self._named("labels")} AS labels ON labels.class = shares.class
-            JOIN {self._named("kept")} AS kept ON kept.r = dealt.r ORDER BY dealt.h, dealt.r"""
+            JOIN {self._named("labels")} AS labels ON labels.class = shares.class ORDER BY dealt.h, dealt.r"""
         )
 
     def _load_shares(self, shares: Mapping[str, NDArray[np.int64]], outputs: Sequence[Output]) -> None:
@@ -198,6 +206,26 @@ class SparkEngine(SqlEngine):
             JOIN {self._named("points")} AS points ON points.p = shares.p GROUP BY shares.p""",
             "loading labels",
         )
+        self._spread("parts", len(self._weights))
+
+    # -- small tables, which every worker holds whole: rows need not be sorted to meet them --------------------
+
+    def group(
+        self, mappings: Sequence[Mapping1D], most: int | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Code every row in one number, or a few, and GROUP BY that."""
+        codes, weights = super().group(mappings, most)
+        self._spread("points", len(weights))
+        return codes, weights
+
+    def _load(self, mapping: Mapping1D, stride: int) -> None:
+        super()._load(mapping, stride)
+        self._spread(f"m{mapping.column}", len(mapping.values))
+
+    def _spread(self, name: str, rows: int) -> None:
+        named = self._named(name)
+        with refusals("loading codes"):
+            name_table(self.session.table(named), named, rows)
 
     # -- what the verbs stand on -----------------------------------------------------------------------------
 
@@ -223,7 +251,7 @@ class SparkEngine(SqlEngine):
 
     def _put(self, name: str, table: Any, doing: str) -> None:
         with refusals(doing):
-            send_plain(self.session, as_plain_table(table)).createOrReplaceTempView(name)
+            name_table(send_plain(self.session, as_plain_table(table)), name, table.num_rows)
 
     def _get(self, query: str, doing: str) -> Any:
         with refusals(doing):
