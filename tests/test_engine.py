@@ -606,3 +606,22 @@ def test_the_longest_row_is_found_in_any_blocks(monkeypatch, tmp_path, end, bloc
         held = rows[last:] + rows[:last]
         path.write_text(end.join(held), "utf-8", newline="")
         assert max(map(len, rows)) <= longest_row(path) <= max(map(len, rows)) + 2
+
+
+def test_long_rows_are_handed_on_with_the_memory_that_their_refusal_names():
+    """With more memory no more rows are handed on at a time, which would take still more."""
+    long_rows = "SELECT repeat('y', 20000) AS a FROM range(4096)"
+    engine = DuckDBEngine(memory=300_000_000, threads=1)
+    with pytest.raises(OutOfMemory, match="it takes about 820 MB of memory, and 300 MB are allowed"):
+        engine._stream(long_rows).read_all()
+    engine.close()
+    engine = DuckDBEngine(memory=820_000_000, threads=1)
+    assert sum(map(len, engine._stream(long_rows))) == 4096
+    engine.close()
+
+
+@pytest.mark.parametrize(("rows", "fits"), [(0, True), ((1 << 32) - 1, True), (1 << 32, False)])
+def test_only_rows_that_have_a_card_are_shuffled_here(engine, rows, fits):
+    engine._weights, engine._for_rows = np.array([rows]), 1 << 50
+    assert engine._fit(engine.connection.sql("SELECT 1").types) == fits
+    assert not engine._fit(engine.connection.sql("SELECT 'a', 1").types)

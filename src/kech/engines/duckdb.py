@@ -29,7 +29,7 @@ from kech.files import claim_folder
 FOR_WORDS = 0.1  # of the memory that is allowed, while rows are read
 FOR_ROWS = 0.1  # of it, while they are written
 MOST_ROWS = 1 << 30  # bytes of them, where no limit is given
-A_CARD = 4  # bytes for the place of a row
+A_CARD, MOST_CARDS = 4, (1 << 32) - 1  # bytes for the place of a row, and how many there are
 SHARE = 0.3  # of the memory that is allowed; points, classes and the interpreter need the rest
 A_THREAD = 250_000_000  # bytes of memory for each thread: with less, DuckDB cannot even spill
 A_JOIN = 6_000_000  # bytes that DuckDB holds for a join, however small its tables
@@ -37,7 +37,7 @@ LINE, LINES = 1 << 25, 6  # bytes of a line of CSV at most, and how many of them
 BLOCK = 1 << 20  # bytes of a CSV file that are looked at together
 MOST_THREADS = 256
 PIECE, A_ROW = 122_880, 25_000  # rows that DuckDB keeps together, and bytes of memory for each that is on its way
-VECTOR, VECTORS = 2048, 10  # rows that DuckDB hands out at least, and how many such batches are put together
+VECTOR = 2048  # rows that DuckDB hands out at least
 GATHERED, BATCHES = 1 << 28, 20  # bytes of batches that are put together, and how many of them memory must hold
 NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BIGNUM)$")
 DATE_TYPES = re.compile(r"(DATE|TIMESTAMP.*)$")
@@ -75,7 +75,7 @@ class DuckDBEngine(SqlEngine):
         self._numbered: dict[int, Any] = {}  # columns whose texts are words, and the types of their numbers
         self._threads = threads
         self._piece = min(PIECE, max(memory // A_ROW, 1)) if memory else PIECE
-        self._handed = max(self._piece // VECTORS, VECTOR) if memory else PIECE
+        self._handed = VECTOR if memory else PIECE  # more with more memory would need more memory
         self._bytes = min(GATHERED, memory // BATCHES) if memory else GATHERED
         self._line = min(LINE, int(memory * SHARE) // LINES) if memory else LINE
         self._words = int(memory * FOR_WORDS) if memory else None  # bytes of the words of all columns
@@ -112,7 +112,7 @@ class DuckDBEngine(SqlEngine):
         self._store(self._source, {i: f"c{i}" for i in wanted}, nulls, path)
 
     def _check_rows(self, path: Path, delimiter: str) -> None:
-        """Refuse rows that are too long: DuckDB loses the last one of a file without a word if its buffer is smaller."""
+        """Refuse rows that are too long: DuckDB loses the last one of a file, and says nothing, if its buffer is smaller."""
         if path.stat().st_size <= self._line or longest_row(path) <= self._line:
             return
         longest = read_longest(path, delimiter)
@@ -351,14 +351,14 @@ class DuckDBEngine(SqlEngine):
 
     def _fit(self, types: Sequence[Any]) -> bool:
         """Whether rows of these types may be held beside all else: twice, and a card for each."""
-        each = [SHORT_TYPES.get(str(kind), math.inf) for kind in types]
-        return int(self._weights.sum()) * (2 * sum(each) + A_CARD) <= self._for_rows
+        each, rows = [SHORT_TYPES.get(str(kind), math.inf) for kind in types], int(self._weights.sum())
+        return rows <= MOST_CARDS and rows * (2 * sum(each) + A_CARD) <= self._for_rows
 
     def _short(self, batches: Iterator[Any], doing: str) -> Iterator[Any]:
         """The batches; rows so long that memory does not hold enough of them are refused."""
         for batch in batches:
-            if self.memory and batch.nbytes > self._bytes:
-                raise OutOfMemory(doing, self.memory, BATCHES * batch.nbytes)
+            if self.memory and (need := BATCHES * batch.nbytes) > self.memory:
+                raise OutOfMemory(doing, self.memory, need)
             yield batch
 
     def _batches(self, reader: Any, doing: str, query: str = "") -> Iterator[Any]:
