@@ -112,7 +112,7 @@ class DuckDBEngine(SqlEngine):
         self._store(self._source, {i: f"c{i}" for i in wanted}, nulls, path)
 
     def _check_rows(self, path: Path, delimiter: str) -> None:
-        """Refuse rows that are too long: DuckDB loses the last one of a file, and says nothing, if its buffer is smaller."""
+        """Refuse rows that are too long: the last of a file, if it is longer than its buffer, DuckDB loses silently."""
         if path.stat().st_size <= self._line or longest_row(path) <= self._line:
             return
         longest = read_longest(path, delimiter)
