@@ -51,9 +51,14 @@ def main() -> None:
     for line in tables(given.people):
         lines.append(line)
         print(line, flush=True)
-    text = PAGE.read_text("utf-8")
+        write_page(lines)
+
+
+def write_page(lines: list[str]) -> None:
+    """What is known so far: a stage that fails takes nothing away from the others."""
     table = "\n".join([BEGIN, "", *lines, "", END])
-    PAGE.write_text(re.sub(f"{BEGIN}.*{END}", lambda _: table, text, flags=re.S), "utf-8")
+    text = re.sub(f"{BEGIN}.*{END}", lambda _: table, PAGE.read_text("utf-8"), flags=re.S)
+    PAGE.write_text(text, "utf-8")
 
 
 def tables(sizes: list[int]) -> Iterator[str]:
@@ -145,7 +150,7 @@ def remove_made(folder: Path) -> None:
 def run_stage(name: str, town: Path, columns: int, memory: str = MEMORY) -> dict[str, float]:
     """One stage in a process of its own, which must not find the answers of another."""
     words = [sys.executable, __file__, "--stage", name, str(town), str(columns), memory]
-    done = subprocess.run(words, capture_output=True, text=True, check=True, env={**os.environ, "KECH_CACHE": "0"})
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True, env={**os.environ, "KECH_CACHE": "0"})
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     print(f"  {kind_of(town)}, {columns} columns, {name}: {found}", flush=True)
     return found
