@@ -17,7 +17,7 @@ import kech
 from by_hand import held_rows
 from kech.engines import Mapping1D, Output
 from kech.engines.dialect import Dialect
-from kech.engines.duckdb import DuckDBEngine, refusal
+from kech.engines.duckdb import DuckDBEngine, longest_row, refusal
 from kech.errors import BadColumns, KechError, OutOfMemory, ResourceError, UnreadableFile
 
 quote, literal, harmless = Dialect().quote, Dialect().literal, Dialect().harmless
@@ -552,3 +552,76 @@ def test_memory_that_is_too_small_is_refused():
 
 def test_errors_of_the_engine_are_of_one_tree():
     assert issubclass(type(refusal(duckdb.Error("x"), "x", None)), KechError)
+
+
+# -- long rows of CSV --------------------------------------------------------------------------------------
+
+LONG = {
+    "a long cell": "y" * 5000,
+    "many lines": '"' + "y\n" * 2500 + '"',
+    "quotes of quotes": '"' + 'y""\n' * 1250 + '"',
+}
+
+
+@pytest.fixture
+def short_lines(monkeypatch):
+    """With 300 MB lines of 2,000 bytes are read, and of 8,000 with any."""
+    for name, size in {"LINE": 8000, "LINES": 45_000, "BLOCK": 64}.items():
+        monkeypatch.setattr(f"kech.engines.duckdb.{name}", size)
+
+
+@pytest.mark.parametrize("after", [0, 1000])
+@pytest.mark.parametrize("cell", LONG.values(), ids=LONG)
+def test_a_row_longer_than_the_buffer_is_refused_with_a_number_that_is_enough(short_lines, tmp_path, cell, after):
+    """DuckDB loses it without a word where it is the last one."""
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n" + "1,x\n" * 1000 + f"1,{cell}\n" + "1,x\n" * after, "utf-8", newline="")
+    with pytest.raises(OutOfMemory, match=r"while reading long lines: it takes about 1,201 MB"):
+        kech.read_table(path, memory="300MB")
+    with kech.read_table(path, memory="1201MB") as table:
+        assert table.rows == 1001 + after
+
+
+@pytest.mark.parametrize("memory", ["300MB", "1201MB", None])
+def test_a_row_that_no_memory_is_enough_for_is_no_matter_of_memory(short_lines, tmp_path, memory):
+    path = tmp_path / "t.csv"
+    path.write_text("a\n" + "x\n" * 1000 + "y" * 20_000, "utf-8")
+    with pytest.raises(UnreadableFile, match="a row is longer than 32 MB"):
+        kech.read_table(path, memory=memory)
+
+
+def test_a_quote_within_a_cell_makes_no_row_long(short_lines, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('a,b\n1,6" pipe\n' + "1,x\n" * 5000, "utf-8")
+    with kech.read_table(path, memory="300MB") as table:
+        assert table.rows == 5001
+
+
+@pytest.mark.parametrize("block", [1, 7, 64])
+@pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
+def test_the_longest_row_is_found_in_any_blocks(monkeypatch, tmp_path, end, block):
+    path, rows = tmp_path / "t.csv", ["a,b", f'1,"{end * 30}""{end}x"', "y" * 70, '"z"']
+    monkeypatch.setattr("kech.engines.duckdb.BLOCK", block)
+    for last in range(len(rows)):
+        held = rows[last:] + rows[:last]
+        path.write_text(end.join(held), "utf-8", newline="")
+        assert max(map(len, rows)) <= longest_row(path) <= max(map(len, rows)) + 2
+
+
+def test_long_rows_are_handed_on_with_the_memory_that_their_refusal_names():
+    """With more memory no more rows are handed on at a time, which would take still more."""
+    long_rows = "SELECT repeat('y', 20000) AS a FROM range(4096)"
+    engine = DuckDBEngine(memory=300_000_000, threads=1)
+    with pytest.raises(OutOfMemory, match="it takes about 820 MB of memory, and 300 MB are allowed"):
+        engine._stream(long_rows).read_all()
+    engine.close()
+    engine = DuckDBEngine(memory=820_000_000, threads=1)
+    assert sum(map(len, engine._stream(long_rows))) == 4096
+    engine.close()
+
+
+@pytest.mark.parametrize(("rows", "fits"), [(0, True), ((1 << 32) - 1, True), (1 << 32, False)])
+def test_only_rows_that_have_a_card_are_shuffled_here(engine, rows, fits):
+    engine._weights, engine._for_rows = np.array([rows]), 1 << 50
+    assert engine._fit(engine.connection.sql("SELECT 1").types) == fits
+    assert not engine._fit(engine.connection.sql("SELECT 'a', 1").types)

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
+from types import SimpleNamespace
 
 import duckdb
 import numpy as np
@@ -64,6 +65,34 @@ def test_roles_are_checked_before_anything_is_read(tmp_path, temporary):
     with pytest.raises(NoSuchFile):
         kech.read_table(tmp_path / "none.csv")
     assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "order"),
+    [
+        ("t.csv", ["looked at"]),
+        ("duckdb:people.db#people", ["looked at"]),
+        ("postgresql://host/base?table=people", ["looked at"]),
+        ("file:///data/people", ["started", "looked at", "closed"]),
+        ("spark://host:7077/data/people", ["started", "looked at", "closed"]),
+    ],
+)
+def test_only_spark_is_started_before_a_table_is_looked_at(source, order, monkeypatch):
+    """It has one application in a process: looking first would start one without the master and memory asked for."""
+    heard = []
+
+    def look(given, **_):
+        heard.append("looked at")
+        raise NoSuchFile(given)
+
+    monkeypatch.setattr(
+        "kech.table.open_engine",
+        lambda *_, **__: heard.append("started") or SimpleNamespace(close=lambda: heard.append("closed")),
+    )
+    monkeypatch.setattr("kech.table.open_source", look)
+    with pytest.raises(NoSuchFile):
+        kech.read_table(source)
+    assert heard == order
 
 
 def test_a_name_given_twice_or_alone_is_one_name():

@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from os import PathLike
 from types import ModuleType
 from typing import Any, Protocol
@@ -258,15 +259,17 @@ def read_table(
     chosen = choose_engine(address, engine, master)
     written = {"decimal": check_choice("--decimal", decimal, DECIMALS), "dates": check_choice("--dates", dates, DATES)}
     size = check_memory(memory)
-    if isinstance(source, str | PathLike | Address):
-        given, native = None, None
-        opened = open_source(source, delimiter=delimiter, encoding=encoding)
-    else:
-        given = hold_frame(source)
-        opened, native = open_frame(given), native_library(given)
-    check_roles(opened.columns, roles, choices)
-    made = open_engine(chosen, address, memory=size, threads=workers, master=master)
+    start = partial(open_engine, chosen, address, memory=size, threads=workers, master=master)
+    made = start() if address and chosen == "spark" else None  # whoever looks at such a table starts an application
     try:
+        if isinstance(source, str | PathLike | Address):
+            given, native = None, None
+            opened = open_source(source, delimiter=delimiter, encoding=encoding)
+        else:
+            given = hold_frame(source)
+            opened, native = open_frame(given), native_library(given)
+        check_roles(opened.columns, roles, choices)
+        made = made or start()
         how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
         held = {"null_values": as_names(null_values), "memory": memory, "engine": engine, "master": master}
         table = Table(made, opened, hierarchies=hierarchies, reading=held | written, **how)
@@ -274,7 +277,8 @@ def read_table(
             check_size(opened, table.loaded, memory)
         return filled(table, cache=cache)
     except BaseException:
-        made.close()
+        if made is not None:
+            made.close()
         raise
 
 

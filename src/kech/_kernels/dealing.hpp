@@ -50,7 +50,7 @@ class Urns {
     std::vector<std::int64_t> starts_, sums_, left_;
 };
 
-// A card for each row, drawn in an order that nobody can know whose numbers nobody can know; none is put back.
+// A card for each row; none is put back. Where nobody can know the numbers it is drawn by, nobody can know the order.
 class Deck {
   public:
     explicit Deck(std::uint32_t cards) : cards_(cards) { std::iota(cards_.begin(), cards_.end(), 0U); }

@@ -62,7 +62,7 @@ class Tally:
 
     def _blocks(self, batches: Iterable[Iterable[Coded]]) -> Iterator[Block]:
         """The numbers of many rows at a time, all packed alike."""
-        packing, waiting = self._packing, [self._keys]
+        packing, waiting = self._packing, [np.zeros(0, np.int64)]
         for columns in batches:
             numbers = self._numbers(columns)
             bits = [max(len(known) - 1, 0).bit_length() for known in self._known]

@@ -1,5 +1,6 @@
 """DuckDB engine: rows in a locked database in memory, spilled to encrypted files when they do not fit."""
 
+import csv
 import math
 import os
 import re
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 from duckdb.func import PythonUDFType
 
@@ -27,14 +29,15 @@ from kech.files import claim_folder
 FOR_WORDS = 0.1  # of the memory that is allowed, while rows are read
 FOR_ROWS = 0.1  # of it, while they are written
 MOST_ROWS = 1 << 30  # bytes of them, where no limit is given
-A_CARD = 4  # bytes for the place of a row
+A_CARD, MOST_CARDS = 4, (1 << 32) - 1  # bytes for the place of a row, and how many there are
 SHARE = 0.3  # of the memory that is allowed; points, classes and the interpreter need the rest
 A_THREAD = 250_000_000  # bytes of memory for each thread: with less, DuckDB cannot even spill
 A_JOIN = 6_000_000  # bytes that DuckDB holds for a join, however small its tables
 LINE, LINES = 1 << 25, 6  # bytes of a line of CSV at most, and how many of them the engine must have room for
+BLOCK = 1 << 20  # bytes of a CSV file that are looked at together
 MOST_THREADS = 256
 PIECE, A_ROW = 122_880, 25_000  # rows that DuckDB keeps together, and bytes of memory for each that is on its way
-VECTOR, VECTORS = 2048, 10  # rows that DuckDB hands out at least, and how many such batches are put together
+VECTOR = 2048  # rows that DuckDB hands out at least
 GATHERED, BATCHES = 1 << 28, 20  # bytes of batches that are put together, and how many of them memory must hold
 NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BIGNUM)$")
 DATE_TYPES = re.compile(r"(DATE|TIMESTAMP.*)$")
@@ -72,7 +75,7 @@ class DuckDBEngine(SqlEngine):
         self._numbered: dict[int, Any] = {}  # columns whose texts are words, and the types of their numbers
         self._threads = threads
         self._piece = min(PIECE, max(memory // A_ROW, 1)) if memory else PIECE
-        self._handed = max(self._piece // VECTORS, VECTOR) if memory else PIECE
+        self._handed = VECTOR if memory else PIECE  # more with more memory would need more memory
         self._bytes = min(GATHERED, memory // BATCHES) if memory else GATHERED
         self._line = min(LINE, int(memory * SHARE) // LINES) if memory else LINE
         self._words = int(memory * FOR_WORDS) if memory else None  # bytes of the words of all columns
@@ -103,14 +106,20 @@ class DuckDBEngine(SqlEngine):
             f"null_padding = false, max_line_size = {self._line}, columns = {{{names}}}, "
             f"delim = {self.dialect.literal(delimiter)}{f', buffer_size = {2 * self._line}' if self.memory else ''}"
         )
+        self._check_rows(path, delimiter)
         self._lock(path)
         self._source = f"read_csv({self.dialect.literal(str(self.folder / 'source'))}, {options})"
-        try:
-            self._store(self._source, {i: f"c{i}" for i in wanted}, nulls, path)
-        except UnreadableFile:
-            if self._line < LINE and longest_line(path) > self._line:
-                raise OutOfMemory("reading long lines", self.memory, int(LINES * LINE / SHARE) + 1) from None
-            raise
+        self._store(self._source, {i: f"c{i}" for i in wanted}, nulls, path)
+
+    def _check_rows(self, path: Path, delimiter: str) -> None:
+        """Refuse rows that are too long: the last of a file, if it is longer than its buffer, DuckDB loses silently."""
+        if path.stat().st_size <= self._line or longest_row(path) <= self._line:
+            return
+        longest = read_longest(path, delimiter)
+        if longest > LINE:
+            raise UnreadableFile(path, "a row is longer than 32 MB. Is a quote missing?")
+        if longest > self._line:
+            raise OutOfMemory("reading long lines", self.memory, int(LINES * LINE / SHARE) + 1)
 
     def load_parquet(self, path: Path, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
         """Read a Parquet file."""
@@ -342,14 +351,14 @@ class DuckDBEngine(SqlEngine):
 
     def _fit(self, types: Sequence[Any]) -> bool:
         """Whether rows of these types may be held beside all else: twice, and a card for each."""
-        each = [SHORT_TYPES.get(str(kind), math.inf) for kind in types]
-        return int(self._weights.sum()) * (2 * sum(each) + A_CARD) <= self._for_rows
+        each, rows = [SHORT_TYPES.get(str(kind), math.inf) for kind in types], int(self._weights.sum())
+        return rows <= MOST_CARDS and rows * (2 * sum(each) + A_CARD) <= self._for_rows
 
     def _short(self, batches: Iterator[Any], doing: str) -> Iterator[Any]:
         """The batches; rows so long that memory does not hold enough of them are refused."""
         for batch in batches:
-            if self.memory and batch.nbytes > self._bytes:
-                raise OutOfMemory(doing, self.memory, BATCHES * batch.nbytes)
+            if self.memory and (need := BATCHES * batch.nbytes) > self.memory:
+                raise OutOfMemory(doing, self.memory, need)
             yield batch
 
     def _batches(self, reader: Any, doing: str, query: str = "") -> Iterator[Any]:
@@ -425,15 +434,36 @@ def gathered(batches: Iterable[Any], rows: int, most: int) -> Iterator[Any]:
         yield together(held)
 
 
-def longest_line(path: Path) -> int:
-    """Bytes of the longest line of a file."""
-    longest = held = 0
+def longest_row(path: Path) -> int:
+    """Bytes of the longest row of a CSV file, or of a block where all are shorter; quotes are taken to be in pairs."""
+    longest, start, place, inside = BLOCK, 0, 0, False
     with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            first, *others = re.split(rb"[\r\n]", block)
-            longest = max(longest, held + len(first), *map(len, others))
-            held = len(others[-1]) if others else held + len(first)
-    return longest
+        while block := file.read(BLOCK):
+            ends = row_ends(block, inside)
+            if len(ends):
+                longest, start = max(longest, place + int(ends[0]) - start), place + int(ends[-1])
+            place, inside = place + len(block), inside ^ bool(block.count(b'"') % 2)
+    return max(longest, place - start)
+
+
+def row_ends(block: bytes, inside: bool) -> Any:
+    """Where rows end in a part of a file, the first and the last at least; line ends within quotes end none."""
+    end = b"\n" if b"\n" in block else b"\r"
+    if not inside and b'"' not in block:
+        return [block.find(end), block.rfind(end)] if end in block else []
+    cells = np.frombuffer(block, np.uint8)
+    ends, quotes = (np.flatnonzero(cells == sign[0]) for sign in (end, b'"'))
+    return ends[(np.searchsorted(quotes, ends) + inside) % 2 == 0]
+
+
+def read_longest(path: Path, delimiter: str) -> int:
+    """The same for files with single quotes in their cells too, a row at a time."""
+    csv.field_size_limit(max(csv.field_size_limit(), LINE))
+    try:
+        with path.open(encoding="latin-1", newline="") as file:  # a byte is a letter
+            return max(sum(map(len, row)) + len(row) for row in csv.reader(file, delimiter=delimiter))
+    except csv.Error:
+        return LINE + 1
 
 
 def changed(path: Path, before: os.stat_result) -> bool:
