@@ -610,13 +610,13 @@ def test_the_longest_row_is_found_in_any_blocks(monkeypatch, tmp_path, end, bloc
 
 def test_long_rows_are_handed_on_with_the_memory_that_their_refusal_names():
     """With more memory no more rows are handed on at a time, which would take still more."""
-    long_rows = "SELECT repeat('y', 20000) AS a FROM range(4096)"
+    long_rows = "SELECT repeat('y', 5000) AS a FROM range(16384)"
     engine = DuckDBEngine(memory=300_000_000, threads=1)
     with pytest.raises(OutOfMemory, match="it takes about 820 MB of memory, and 300 MB are allowed"):
         engine._stream(long_rows).read_all()
     engine.close()
     engine = DuckDBEngine(memory=820_000_000, threads=1)
-    assert sum(map(len, engine._stream(long_rows))) == 4096
+    assert sum(map(len, engine._stream(long_rows))) == 16384
     engine.close()
 
 

@@ -37,7 +37,7 @@ LINE, LINES = 1 << 25, 6  # bytes of a line of CSV at most, and how many of them
 BLOCK = 1 << 20  # bytes of a CSV file that are looked at together
 MOST_THREADS = 256
 PIECE, A_ROW = 122_880, 25_000  # rows that DuckDB keeps together, and bytes of memory for each that is on its way
-VECTOR = 2048  # rows that DuckDB hands out at least
+HANDED = 8192  # rows that DuckDB hands out at a time where memory is limited; with fewer it takes twice as long
 GATHERED, BATCHES = 1 << 28, 20  # bytes of batches that are put together, and how many of them memory must hold
 NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BIGNUM)$")
 DATE_TYPES = re.compile(r"(DATE|TIMESTAMP.*)$")
@@ -75,7 +75,7 @@ class DuckDBEngine(SqlEngine):
         self._numbered: dict[int, Any] = {}  # columns whose texts are words, and the types of their numbers
         self._threads = threads
         self._piece = min(PIECE, max(memory // A_ROW, 1)) if memory else PIECE
-        self._handed = VECTOR if memory else PIECE  # more with more memory would need more memory
+        self._handed = HANDED if memory else PIECE  # more with more memory would need more memory
         self._bytes = min(GATHERED, memory // BATCHES) if memory else GATHERED
         self._line = min(LINE, int(memory * SHARE) // LINES) if memory else LINE
         self._words = int(memory * FOR_WORDS) if memory else None  # bytes of the words of all columns
