@@ -625,3 +625,20 @@ def test_only_rows_that_have_a_card_are_shuffled_here(engine, rows, fits):
     engine._weights, engine._for_rows = np.array([rows]), 1 << 50
     assert engine._fit(engine.connection.sql("SELECT 1").types) == fits
     assert not engine._fit(engine.connection.sql("SELECT 'a', 1").types)
+
+
+class Interrupted:
+    """A connection whose queries are ended by Ctrl-C: DuckDB says of it what it says of faults."""
+
+    def execute(self, sql):
+        raise RuntimeError("Query interrupted")
+
+    sql = execute
+    cursor = lambda self: self  # noqa: E731
+
+
+@pytest.mark.parametrize("ask", ["_run", "_get", "_stream", "_shuffled"])
+def test_ctrl_c_in_the_midst_of_a_query_is_ctrl_c(engine, monkeypatch, ask):
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(engine, "connection", Interrupted())
+        getattr(engine, ask)("SELECT 1", "")

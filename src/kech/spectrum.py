@@ -28,6 +28,7 @@ from kech.table import Table
 LARGEST_K = 100  # of a spectrum for which no k is named
 LANDMARKS = (2, 3, 5, 10, 20, 50, 100)
 FEW_GRIDS = 8  # so many are bounded for every k
+MOST_BOUNDED = 500_000  # points; of more of them bounds would take longer than releases
 
 Cut = Callable[[Points, Sequence[int], Wishes], Iterator[Partition]]
 CUTS: dict[str, Cut] = {"local": cut_local, "regime": cut_regime, "domain": cut_domain, "minimal": cut_minimal}
@@ -150,8 +151,10 @@ def fill(points: Points, ks: Sequence[int], cut: str, wishes: Wishes, t_kind: st
 
 
 def known_bounds(points: Points, ks: Sequence[int], wishes: Wishes) -> dict[int, Bound]:
-    """Bounds of every k, or of the usual ones where each k has a grid of its own; none where rows may be left out."""
-    if wishes.suppress:
+    """Bounds of every k, or of the usual ones where each k has a grid of its own; none where rows may be left out,
+    and of very many points.
+    """
+    if wishes.suppress or len(points.weights) > MOST_BOUNDED:
         return {}
     grids = list(by_grid(points, ks))
     found: dict[int, Bound] = {}

@@ -46,6 +46,7 @@ SHORT_TYPES = {"BOOLEAN": 1, "TINYINT": 1, "UTINYINT": 1, "SMALLINT": 2, "USMALL
 SHORT_TYPES |= {"FLOAT": 4, "DATE": 4, "BIGINT": 8, "UBIGINT": 8, "DOUBLE": 8, "TIMESTAMP": 8}  # and their bytes
 TEXT_TYPES = re.compile(r"(VARCHAR|ENUM.*|BOOLEAN|UUID|\"NULL\")$")
 OUT_OF_MEMORY = re.compile(r"Out of Memory|^TransactionContext Error: Failed to commit: (could not|failed to) allocate")
+FAILURES, INTERRUPTED = (duckdb.Error, RuntimeError), "Query interrupted"  # the latter is a RuntimeError
 ASKED, BLOCKS = re.compile(r"of size ([\d.]+) (bytes|[KMG]iB)"), 4  # what DuckDB wanted, and how many it may want
 
 
@@ -328,13 +329,13 @@ class DuckDBEngine(SqlEngine):
     def _get(self, query: str, doing: str) -> Any:
         try:
             return self.connection.sql(query).to_arrow_table()
-        except duckdb.Error as failure:
+        except FAILURES as failure:
             raise refusal(failure, doing, self.memory, query) from None
 
     def _stream(self, query: str, doing: str = "publishing") -> Any:
         try:
             reader = self.connection.cursor().sql(query).to_arrow_reader(self._handed)
-        except duckdb.Error as failure:
+        except FAILURES as failure:
             raise refusal(failure, doing, self.memory, query) from None
         return pa.RecordBatchReader.from_batches(reader.schema, self._short(self._batches(reader, doing, query), doing))
 
@@ -345,7 +346,7 @@ class DuckDBEngine(SqlEngine):
             if not self._fit(found.types):
                 return super()._shuffled(query, row)
             rows = found.to_arrow_table()
-        except duckdb.Error as failure:
+        except FAILURES as failure:
             raise refusal(failure, "publishing", self.memory, query) from None
         return pa.RecordBatchReader.from_batches(rows.schema, shuffled(rows, self._piece))
 
@@ -365,7 +366,7 @@ class DuckDBEngine(SqlEngine):
         """The batches of a query; a failure on the way does not quote the rows."""
         try:
             yield from reader
-        except (duckdb.Error, pa.ArrowException, OSError) as failure:
+        except (*FAILURES, pa.ArrowException, OSError) as failure:
             raise refusal(failure, doing, self.memory, query) from None
 
     def _rows(self, query: str, doing: str) -> list[tuple[Any, ...]]:
@@ -374,7 +375,7 @@ class DuckDBEngine(SqlEngine):
     def _run(self, sql: str, doing: str) -> list[tuple[Any, ...]]:
         try:
             return self.connection.execute(sql).fetchall()
-        except duckdb.Error as failure:
+        except FAILURES as failure:
             raise refusal(failure, doing, self.memory, sql) from None
 
 
@@ -383,9 +384,11 @@ def chance_of(rows: Any) -> Any:
     return pa.array(chances(len(rows)))
 
 
-def refusal(failure: Exception, doing: str, memory: int | None, query: str = "") -> KechError:
-    """What DuckDB says, without the cells it quotes."""
+def refusal(failure: Exception, doing: str, memory: int | None, query: str = "") -> KechError | KeyboardInterrupt:
+    """What DuckDB says, without the cells it quotes; Ctrl-C ends its queries too."""
     said = str(failure)
+    if isinstance(failure, duckdb.InterruptException) or said == INTERRUPTED:
+        return KeyboardInterrupt()
     if "No space left on device" in said:
         return ResourceError(f"The disk is full while {doing}. Free some space, or set TMPDIR to a folder with more.")
     if isinstance(failure, duckdb.OutOfMemoryException) or OUT_OF_MEMORY.search(said):
