@@ -609,14 +609,21 @@ def test_the_longest_row_is_found_in_any_blocks(monkeypatch, tmp_path, end, bloc
 
 
 def test_long_rows_are_handed_on_with_the_memory_that_their_refusal_names():
-    """With more memory no more rows are handed on at a time, which would take still more."""
     long_rows = "SELECT repeat('y', 5000) AS a FROM range(16384)"
-    engine = DuckDBEngine(memory=300_000_000, threads=1)
-    with pytest.raises(OutOfMemory, match="it takes about 820 MB of memory, and 300 MB are allowed"):
+    engine = DuckDBEngine(memory=150_000_000, threads=1)
+    with pytest.raises(OutOfMemory, match="it takes about 205 MB of memory, and 150 MB are allowed"):
         engine._stream(long_rows).read_all()
     engine.close()
-    engine = DuckDBEngine(memory=820_000_000, threads=1)
+    engine = DuckDBEngine(memory=206_000_000, threads=1)
     assert sum(map(len, engine._stream(long_rows))) == 16384
+    engine.close()
+
+
+def test_more_memory_hands_out_more_rows_and_the_refusal_knows_it():
+    longer = "SELECT repeat('y', 20000) AS a FROM range(2048)"
+    engine = DuckDBEngine(memory=300_000_000, threads=1)
+    with pytest.raises(OutOfMemory, match=r"it takes about 3,27[78] MB of memory"):  # 20 batches of 8,192 rows
+        engine._stream(longer).read_all()
     engine.close()
 
 

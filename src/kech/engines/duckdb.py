@@ -37,7 +37,7 @@ LINE, LINES = 1 << 25, 6  # bytes of a line of CSV at most, and how many of them
 BLOCK = 1 << 20  # bytes of a CSV file that are looked at together
 MOST_THREADS = 256
 PIECE, A_ROW = 122_880, 25_000  # rows that DuckDB keeps together, and bytes of memory for each that is on its way
-HANDED = 8192  # rows that DuckDB hands out at a time where memory is limited; with fewer it takes twice as long
+SMALL, VECTOR, HANDED = 600_000_000, 2048, 8192  # a limit, and rows that DuckDB hands out at a time below and above it
 GATHERED, BATCHES = 1 << 28, 20  # bytes of batches that are put together, and how many of them memory must hold
 NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BIGNUM)$")
 DATE_TYPES = re.compile(r"(DATE|TIMESTAMP.*)$")
@@ -76,7 +76,7 @@ class DuckDBEngine(SqlEngine):
         self._numbered: dict[int, Any] = {}  # columns whose texts are words, and the types of their numbers
         self._threads = threads
         self._piece = min(PIECE, max(memory // A_ROW, 1)) if memory else PIECE
-        self._handed = HANDED if memory else PIECE  # more with more memory would need more memory
+        self._handed = PIECE if not memory else VECTOR if memory < SMALL else HANDED
         self._bytes = min(GATHERED, memory // BATCHES) if memory else GATHERED
         self._line = min(LINE, int(memory * SHARE) // LINES) if memory else LINE
         self._words = int(memory * FOR_WORDS) if memory else None  # bytes of the words of all columns
@@ -359,7 +359,8 @@ class DuckDBEngine(SqlEngine):
         """The batches; rows so long that memory does not hold enough of them are refused."""
         for batch in batches:
             if self.memory and (need := BATCHES * batch.nbytes) > self.memory:
-                raise OutOfMemory(doing, self.memory, need)
+                more = HANDED // self._handed if need >= SMALL else 1  # with so much memory, more rows are handed out
+                raise OutOfMemory(doing, self.memory, need * more)
             yield batch
 
     def _batches(self, reader: Any, doing: str, query: str = "") -> Iterator[Any]:
