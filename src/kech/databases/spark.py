@@ -18,7 +18,7 @@ from kech.errors import BadOption, BadTarget, MissingExtra, NoSuchTable, Resourc
 
 try:
     from py4j.protocol import Py4JError
-    from pyspark import SparkContext
+    from pyspark import SparkContext, StorageLevel
     from pyspark.errors import PySparkException
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql import functions as sf
@@ -96,6 +96,11 @@ def open_session(master: str | None, memory: int | None = None, threads: int | N
 def name_table(table: Any, name: str, rows: int) -> None:
     """Call a table by its name; a small one is held whole by every worker, so that large ones need not be sorted."""
     (sf.broadcast(table) if rows <= MOST_HELD_WHOLE else table).createOrReplaceTempView(name)
+
+
+def hold_on_disk(table: Any) -> Any:
+    """A table that is written once and read once: it takes no memory from the sort that makes it."""
+    return table.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
 
 
 def start_session(master: str | None, memory: int | None, threads: int | None) -> Any:

@@ -15,6 +15,7 @@ from kech.databases.arrow import plain_type
 from kech.databases.spark import (
     SparkRows,
     as_text,
+    hold_on_disk,
     name_table,
     open_session,
     quote,
@@ -263,7 +264,7 @@ class SparkEngine(SqlEngine):
 
     def _stream(self, query: str) -> Any:
         with refusals("publishing"):
-            return SparkRows(self.session.sql(query).localCheckpoint())
+            return SparkRows(hold_on_disk(self.session.sql(query)))
 
 
 STARTS = pa.schema([("part", pa.int64()), ("start", pa.int64())])
