@@ -382,7 +382,7 @@ def export(session: Any, frame: DataFrame, path: Path) -> None:
     guarded = [sf.regexp_replace(sf.col(quote(name)), GUARDED.replace("''", "'"), "'$1") for name, _ in types]
     named = plain.select(*(text.alias(name) for text, (name, _) in zip(guarded, types, strict=True)))
     order = [sf.col(quote(name)).asc_nulls_last() for name, _ in types]
-    rows = SparkRows(named.orderBy(*order).localCheckpoint())
+    rows = SparkRows(hold_on_disk(named.orderBy(*order)))
     with path.open("wb") as file, pc.CSVWriter(file, rows.schema) as writer:
         for batch in rows:
             writer.write_batch(batch)
