@@ -1,6 +1,6 @@
 """Oracle: random tables by the hundred thousand: no false k, l or t, by SQL and by other counters.
 
-usage: python -m campaign.oracle [--tables 100000] [--seconds 3600] [--anew]
+usage: python -m campaign.oracle [--tables 100000] [--seconds 3600] [--jobs 2] [--anew]
 The suite judges the first 2,000; a run begins where the last one ended, and its figure adds to that of the last.
 The figure is written after every batch.  SIGTERM ends a run after the batch it is at.
 """
@@ -61,14 +61,18 @@ def plant(oracle: Any, fault: str) -> None:
         oracle.read_cells = read_wrongly
 
 
-def examine(tally: Tally, place: Path, seeds: range, fault: str | None = None) -> None:
-    """A batch in a child."""
-    answer = Child(check_tables, seeds, place, fault).result(3600)
-    if tally.expect(answer.word == "done", f"{seeds}: {answer.word} {answer.value}"):
-        lost, as_asked = answer.value
-        for wrong in lost:
-            tally.expect(False, wrong)
-        tally.figures["as_asked"] = tally.figures.get("as_asked", 0) + as_asked
+def examine(tally: Tally, place: Path, seeds: range, fault: str | None = None, jobs: int = 1) -> None:
+    """A batch in children, each with a share of it and a place of its own."""
+    places = [place / f"job{i}" for i in range(jobs)]
+    for own in places:
+        own.mkdir(exist_ok=True)
+    for child in [Child(check_tables, seeds[i::jobs], own, fault) for i, own in enumerate(places)]:
+        answer = child.result(3600)
+        if tally.expect(answer.word == "done", f"{seeds}: {answer.word} {answer.value}"):
+            lost, as_asked = answer.value
+            for wrong in lost:
+                tally.expect(False, wrong)
+            tally.figures["as_asked"] = tally.figures.get("as_asked", 0) + as_asked
     tally.cases += len(seeds)
 
 
@@ -88,6 +92,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="No false claim on random tables.")
     parser.add_argument("--tables", type=int, default=100_000)
     parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--anew", action="store_true")
     asked = parser.parse_args()
     tally = Tally("oracle", figures={"next": SUITE}) if asked.anew else take_up()
@@ -100,8 +105,8 @@ def main() -> int:
     with own_place(IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else "/tmp") as place:
         while tally.cases < asked.tables and time.monotonic() < end and not told:
             first = tally.figures["next"]
-            seeds = range(first, first + min(BATCH, asked.tables - tally.cases))
-            examine(tally, place, seeds)
+            seeds = range(first, first + min(BATCH * asked.jobs, asked.tables - tally.cases))
+            examine(tally, place, seeds, jobs=asked.jobs)
             tally.figures |= {"next": seeds.stop, here: tally.figures.get(here, 0) + len(seeds)}
             tally.write()
     return tally.close()
