@@ -135,8 +135,8 @@ def test_there_are_no_more_points_than_allowed_and_no_row_is_lost(rounding, most
 
 
 def test_as_many_points_as_memory_holds():
-    with kech.read_table(numbers(9, 2), quasi_identifiers=["c0", "c1"], memory="250MB") as table:
-        assert Coarse().limit(table) == 50_000
+    with kech.read_table(numbers(9, 2), quasi_identifiers=["c0", "c1"], memory="320MB") as table:
+        assert Coarse().limit(table) == 64_000
         assert Coarse(5).limit(table) == 5
 
 

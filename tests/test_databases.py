@@ -17,7 +17,7 @@ import kech
 from by_hand import held_rows
 from kech.databases import find_address, open_database
 from kech.demo import generate_town
-from kech.errors import BadOption, BadTarget, NoSuchFile, UnreadableFile
+from kech.errors import BadOption, BadTarget, NoSuchFile, OutOfMemory, UnreadableFile
 from kech.sources import Source
 
 pytestmark = [
@@ -238,6 +238,26 @@ def test_a_view_is_a_table(base):
         ages, counts = table.engine.count_values(0, "number")
         assert min(ages) > 40
         assert counts.sum() == table.rows < 50
+
+
+def test_a_file_that_is_written_keeps_to_a_part_of_the_memory(folder):
+    address = find_address(f"duckdb:{folder / 'base.db'}#safe")
+    rows = pa.table({"a": [f"{i:0100}" for i in range(200_000)]})
+    settings = "SELECT current_setting('memory_limit'), current_setting('threads')"
+    with open_database(address, 320_000_000) as database, database.write_aside(rows.to_reader()) as draft:
+        assert draft.connection.execute(settings).fetchone() == ("30.5 MiB", 1)
+        draft.export(folder / "rows.csv")
+        draft.put_in_place()
+        with database.reading() as connection:
+            assert connection.execute(settings).fetchone() == ("30.5 MiB", 1)
+    assert (folder / "rows.csv").read_text("utf-8").count("\n") == 200_001
+
+    with (
+        pytest.raises(OutOfMemory, match="while writing the table: it takes about 10 MB of memory, and 5 MB"),
+        open_database(find_address(f"duckdb:{folder / 'other.db'}#safe"), 5_000_000) as database,
+        database.write_aside(rows.to_reader()),
+    ):
+        raise AssertionError
 
 
 def test_a_view_of_a_file_reaches_nothing_outside_it(folder):

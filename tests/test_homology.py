@@ -376,7 +376,7 @@ def test_refuses_what_does_not_fit_into_memory(metric, monkeypatch):
     monkeypatch.setattr(*((boxes, "rank_distances") if metric == "box" else (balls, "skeleton")), None)
     points = points_at(many_points("uniform", 3, 300, seed=3))
 
-    with pytest.raises(ResourceError, match=r"Holes among 300 points may need .* GB .* max_dimension=0") as refusal:
+    with pytest.raises(ResourceError, match=r"Holes among 300 points may need .* MB .* max_dimension=0") as refusal:
         higher_bars(points, metric, 1, memory=1_000_000)
     assert refusal.value.exit_code == 5
 

@@ -28,12 +28,12 @@ def test_a_release_keeps_to_its_memory(table, tmp_path):
 
 
 def test_too_little_memory_is_refused_with_what_is_needed(table, tmp_path):
-    code, found, _ = memory.release(table, tmp_path / "out.parquet", 250)
+    code, found, _ = memory.release(table, tmp_path / "out.parquet", 320)
 
     assert code == 5
     assert not (tmp_path / "out.parquet").exists()
     assert found["error"] == "NeedsMemory"
-    assert re.search(r"takes about 383 MB of memory, and 250 MB are allowed", found["message"])
+    assert re.search(r"takes about 383 MB of memory, and 320 MB are allowed", found["message"])
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,8 @@ def test_long_texts_keep_to_the_memory(texts, tmp_path):
 
 
 @pytest.mark.parametrize("compute", [kech.compute_barcode, kech.compute_lattice])
-def test_shapes_refuse_too_little_memory_with_what_is_needed(compute):
+def test_shapes_refuse_too_little_memory_with_what_is_needed(compute, monkeypatch):
+    monkeypatch.setattr("kech.table.LEAST_BYTES", 240_000_000)
     with (
         kech.read_table(pa.table({"a": range(100)}), quasi_identifiers=["a"], memory="240MB") as table,
         pytest.raises(NeedsMemory, match=r"takes about 241 MB of memory, and 240 MB are allowed") as caught,
@@ -72,7 +73,7 @@ def test_holes_keep_to_what_is_left_of_the_memory():
     cells = pa.table({"a": range(2000), "b": [i * 7 % 2000 for i in range(2000)]})
     with (
         kech.read_table(cells, quasi_identifiers=["a", "b"], memory="400MB") as table,
-        pytest.raises(ResourceError, match=r"Holes among 2,000 points may need 0\.3 GB .* and 0\.2 GB are allowed"),
+        pytest.raises(ResourceError, match=r"Holes among 2,000 points may need \d+ MB .* and 158 MB are allowed"),
     ):
         kech.compute_barcode(table)
 
@@ -97,10 +98,23 @@ def test_no_cut_makes_more_classes_than_there_is_memory_for(cut, k):
     assert partition.classes <= partition.points.most_classes(k) < len(rows) // k / 5
 
 
+def test_releases_are_compared_within_the_memory(tmp_path):
+    rows, named = memory.write_few(tmp_path / "t.parquet", 200_000), r"comparing it with earlier .* about 375 MB"
+    code, found, peak = memory.release_twice(rows, tmp_path, 320)
+    assert (code, found["error"]) == (5, "OutOfMemory")
+    assert re.search(named, found["message"])
+    assert peak <= memory.MOST * 320
+    assert not (tmp_path / "second.parquet").exists()
+
+    code, found, peak = memory.release_twice(rows, tmp_path, 375)
+    assert (code, found["ledger"]["earlier"]) == (0, 1)
+    assert peak <= memory.MOST * 375
+
+
 @pytest.mark.parametrize("fault", [None, *memory.FAULTS])
 def test_the_harness_sees_what_is_planted(fault, tmp_path):
     tally, small = Tally("memory"), memory.write_table(tmp_path / "t.parquet", 100)
     how = {"fault": memory.FAULTS.get(fault, "")}
-    memory.follow(tally, "a small table", 239, lambda limit: memory.release(small, tmp_path / "o.csv", limit, **how))
+    memory.follow(tally, "a small table", 319, lambda limit: memory.release(small, tmp_path / "o.csv", limit, **how))
     assert bool(tally.losses) == (fault is not None)
     assert tally.faults

@@ -378,6 +378,6 @@ def test_a_table_larger_than_memory_and_disk_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("kech.table.measure_parquet", lambda *_: (1000, 10**9, 10**9))
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
     with pytest.raises(TooLarge, match="1,000 rows"):
-        kech.read_table(tmp_path / "t.parquet", memory="240MB")
+        kech.read_table(tmp_path / "t.parquet", memory="320MB")
     monkeypatch.undo()
-    kech.read_table(tmp_path / "t.parquet", memory="240MB").close()
+    kech.read_table(tmp_path / "t.parquet", memory="320MB").close()

@@ -15,12 +15,12 @@ from kech.certificate import AnyPath
 from kech.certificate.cells import digest
 from kech.composition import Composition, compose, is_coarsening
 from kech.databases import Address, find_address, open_database
-from kech.errors import BadOption, CannotWrite, KechError, ReleasedBefore, UsageError
+from kech.errors import BadOption, CannotWrite, KechError, OutOfMemory, ReleasedBefore, UsageError
 from kech.files import private_folder
 from kech.ledger import Entry, Ledger, hash_path, hash_table, placed, time_now
-from kech.linkage import link
+from kech.linkage import link_all
 from kech.published import read_published
-from kech.table import Table
+from kech.table import BASE_BYTES, Table
 
 BESIDE = ".certificate.json"
 NOT_NAMED = (
@@ -28,6 +28,8 @@ NOT_NAMED = (
     "compared: --earlier FILE or TABLE. If it was never handed out, say so: kech ledger --forget HASH. Not at hand: "
 )
 SHOWN = 12  # letters of a hash
+ROW_BYTES, CELL_BYTES, CODE_BYTES = 300, 400, 12  # a row of a release, a distinct cell in it, a cell of the table
+TEXT_COPIES = 2  # of such a cell
 REPEAT = "Repeat the earlier release, with fewer columns of --keep or --sensitive if you like"
 COARSER = f"{REPEAT}; or make one that is coarser: --cut domain at a larger --k, after --cut domain"
 LEFT_OUT = (
@@ -116,7 +118,7 @@ def admitted(
 def judge(draft: Draft, before: Sequence[Entry], earlier: Sequence[AnyPath], allow_composition: bool) -> Word:
     """The word on a release, given those the ledger knows and those that are named."""
     folders = {draft.target.parent, draft.table.source.path.parent}
-    with as_files(earlier, folders) as named:
+    with as_files(earlier, folders, draft.table.limit) as named:
         return judge_files(draft, before, named, folders, allow_composition)
 
 
@@ -157,16 +159,27 @@ def compare(
 
     And whether an earlier one left rows of the table out.
     """
+    check_room(draft.table, 1 + len(files))
     mine = read_published(draft.path, certificate=draft.certificate, with_cells=True)
-    theirs = [read_published(path, with_cells=True) for path in files]
+    theirs = [read_published(path, with_cells=True, cells_of=mine.cells) for path in files]
     columns = dict.fromkeys(name for release in (mine, *theirs) for name in release.quasi_identifiers)
     with draft.table.reopen(list(columns)) as table:
-        later, linked = link(mine, table), [link(release, table) for release in theirs]
+        later, *linked = link_all([mine, *theirs], table)
         left_out = any(release.rows < table.rows for release in theirs)
         for path, other in zip(files, linked, strict=True):
             if path in trusted and is_coarsening(later, other):
                 return path, None, left_out
         return None, compose([later, *linked], "--earlier") if all_known else None, left_out
+
+
+def check_room(table: Table, releases: int) -> None:
+    """Releases are compared in memory, row by row: refused, with the number, where there is not enough."""
+    distinct = sum(table.facts(name).distinct for name in (*table.sensitive, *table.keep))
+    texts = sum(table.engine.text_bytes(table.index(name)) for name in (*table.sensitive, *table.keep))
+    each = table.rows * ROW_BYTES + distinct * CELL_BYTES + TEXT_COPIES * texts
+    need = BASE_BYTES + table.rows * CODE_BYTES * len(table.quasi_identifiers) + releases * each
+    if need > table.room:
+        raise OutOfMemory("comparing it with earlier releases", table.room, need)
 
 
 def in_words(found: Composition) -> str:
@@ -178,21 +191,21 @@ def in_words(found: Composition) -> str:
 
 
 @contextmanager
-def as_files(earlier: Sequence[AnyPath], folders: Iterable[Path]) -> Iterator[Sequence[Path]]:
+def as_files(earlier: Sequence[AnyPath], folders: Iterable[Path], memory: int | None) -> Iterator[Sequence[Path]]:
     """Files themselves; tables of databases as text in a private folder, their certificates beside them."""
     with private_folder() as place:
         addresses = [find_address(given) for given in earlier]
         yield [
-            export_table(address, place / str(i), folders) if address else Path(given)
+            export_table(address, place / str(i), folders, memory) if address else Path(given)
             for i, (given, address) in enumerate(zip(earlier, addresses, strict=True))
         ]
 
 
-def export_table(address: Address, place: Path, folders: Iterable[Path]) -> Path:
+def export_table(address: Address, place: Path, folders: Iterable[Path], memory: int | None) -> Path:
     """A released table as text, with the certificate of its hash, which lies in a folder at hand."""
     place.mkdir()
     file = place / f"{address.table.replace('/', '_')}.csv"
-    with open_database(address) as database:
+    with open_database(address, memory) as database:
         database.export(file)
     certificate = find_certificate(digest(file), folders)
     if certificate is None:

@@ -17,6 +17,8 @@ from kech.labels import EVERYTHING, place, prefix_of, set_members
 from kech.linkage import Bools, Linkage, LinkedColumn, check_covers
 from kech.published import Ints, plain
 
+MOST_CELLS = 10_000  # whose equal texts are one in memory
+
 
 @dataclass(frozen=True, slots=True)
 class Composition:
@@ -111,14 +113,14 @@ def is_coarsening(later: Linkage, earlier: Linkage) -> bool:
     into = find_merges(earlier, later)
     if into is None:
         return False
-    moved = Counter(zip(into[earlier.release.group].tolist(), *cells_of(earlier, columns), strict=True))
-    found = Counter(zip(later.release.group.tolist(), *cells_of(later, columns), strict=True))
+    moved = Counter(zip(into[earlier.release.group], *cells_of(earlier, columns), strict=True))
+    found = Counter(zip(later.release.group, *cells_of(later, columns), strict=True))
     return found == Counter({key: rows for key, rows in moved.items() if key[0] >= 0})
 
 
 def cells_of(linkage: Linkage, columns: Sequence[str]) -> list[list[Cell]]:
     """Cells that are published as they are, in a form that CSV and Parquet share."""
-    return [[plain(cell) for cell in linkage.release.cells[name]] for name in columns]
+    return [list(map(lru_cache(maxsize=MOST_CELLS)(plain), linkage.release.cells[name])) for name in columns]
 
 
 def find_merges(earlier: Linkage, later: Linkage) -> Ints | None:

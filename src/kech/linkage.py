@@ -172,30 +172,42 @@ class Linkage:
 
     def texts(self, column: str) -> list[Cell]:
         """The cell of each row in any column of the table, as text."""
-        texts, codes = read_codes(self.table, [column])
-        return [texts[0][code] for code in codes[:, 0]]
+        texts, codes = read_codes(self.table, [column])[column]
+        return [texts[code] for code in codes]
 
 
 def link(release: Published, table: Table) -> Linkage:
     """Read the quasi-identifiers of the other table; its order is kept."""
-    names = release.quasi_identifiers
+    return link_all([release], table)[0]
+
+
+def link_all(releases: Sequence[Published], table: Table) -> list[Linkage]:
+    """The same of several releases, whose quasi-identifiers are read once."""
+    names = list(dict.fromkeys(name for release in releases for name in release.quasi_identifiers))
     for name in names:
         if name not in table.loaded:
             raise NoSuchColumn(name, table.loaded)
-    texts, codes = read_codes(table, names)
-    columns = tuple(
-        LinkedColumn(
-            release.axes.get(name, {}), texts[j], codes[:, j], find_paths(table, name), release.column_labels(name)
+    coded = read_codes(table, names)
+    return [
+        Linkage(
+            release,
+            tuple(
+                LinkedColumn(
+                    release.axes.get(name, {}), *coded[name], find_paths(table, name), release.column_labels(name)
+                )
+                for name in release.quasi_identifiers
+            ),
+            table,
         )
-        for j, name in enumerate(names)
-    )
-    return Linkage(release, columns, table)
+        for release in releases
+    ]
 
 
-def read_codes(table: Table, names: Sequence[str]) -> tuple[list[list[Cell]], NDArray[np.int32]]:
-    """Distinct cells of each column, NULL last, and the codes of every row."""
+def read_codes(table: Table, names: Sequence[str]) -> dict[str, tuple[list[Cell], NDArray[np.int32]]]:
+    """Distinct cells of each column, NULL last, and the code of every row."""
     mappings = [table.text_codes(name) for name in names]
-    return [[*mapping.values, None] for mapping in mappings], table.engine.code_rows(mappings)
+    codes = table.engine.code_rows(mappings)
+    return {name: ([*mappings[j].values, None], codes[:, j]) for j, name in enumerate(names)}
 
 
 def find_paths(table: Table, column: str) -> dict[str, frozenset[str]]:

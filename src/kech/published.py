@@ -3,7 +3,7 @@
 In: a written file, and its certificate or the names of its quasi-identifiers.  Out: a `Published`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -57,8 +57,12 @@ def read_published(
     certificate: AnyPath | None = None,
     quasi_identifiers: Sequence[str] | None = None,
     with_cells: bool = False,
+    cells_of: Collection[str] | None = None,
 ) -> Published:
-    """Count the classes of a file whose certificate holds, or of any file on the columns that are named."""
+    """Count the classes of a file whose certificate holds, or of any file on the columns that are named.
+
+    With the cells of all columns that are published as they are, or of some.
+    """
     if quasi_identifiers is not None:
         if certificate is not None:
             raise BadOption("--certificate", "a certificate names the columns itself; give it or --qi, not both.")
@@ -67,7 +71,7 @@ def read_published(
     document = read_claims(path, certificate)
     axes = {axis["column"]: axis for axis in document["quasi_identifiers"]}
     sensitive = tuple(document["sensitive"])
-    also = (*sensitive, *document["kept"]) if with_cells else ()
+    also = [name for name in (*sensitive, *document["kept"]) if with_cells and (cells_of is None or name in cells_of)]
     return _group(path, tuple(axes), axes, sensitive, also, dialect_of(document))
 
 
@@ -125,12 +129,14 @@ def _group(
     if missing := [name for name in columns if name not in table.columns]:
         raise NoSuchColumn(missing[0], table.columns)
     known: dict[tuple[Cell, ...], int] = {}
-    group: list[int] = []
+    group = [np.empty(0, np.int64)]
     cells: dict[str, list[Cell]] = {name: [] for name in also}
+    shared: dict[Cell, Cell] = {}  # equal cells are one text in memory
     for batch in table.batches([*columns, *also]):
-        for key in zip(*batch[: len(columns)], strict=True):
-            group.append(known.setdefault(key, len(known)))
+        keys = zip(*batch[: len(columns)], strict=True)
+        group.append(np.fromiter((known.setdefault(key, len(known)) for key in keys), np.int64))
         for held, values in zip(cells.values(), batch[len(columns) :], strict=True):
-            held += [table.label(cell) or None for cell in values]
+            texts = (table.label(cell) or None for cell in values)
+            held += [shared.setdefault(text, text) for text in texts]
     labels = tuple(tuple(table.label(cell) or None for cell in key) for key in known)
-    return Published(path, columns, axes, sensitive, np.array(group, np.int64), labels, cells)
+    return Published(path, columns, axes, sensitive, np.concatenate(group), labels, cells)

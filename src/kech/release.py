@@ -200,7 +200,7 @@ class Release:
             clear_refusals(beside),
             mapping_aside(private, self.tally()) as mapped,
             private_folder() as folder,
-            open_database(address) as database,
+            open_database(address, self.table.limit) as database,
         ):
             check_elsewhere(address, database.identity(), self.table)
             report("writing")

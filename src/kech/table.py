@@ -38,7 +38,7 @@ from kech.sources import Source, find_fault, find_files, measure_parquet, open_s
 
 MOST_THREADS = 256
 BASE_BYTES = 240_000_000  # of memory for Python, Arrow and the kernels
-SMALL_BYTES = 60_000_000  # beside these, for a small table
+LEAST_BYTES = 320_000_000  # of memory that may be allowed: these, and a small table
 TEXT_COPIES, TEXT_BYTES, TEXT_SHARE = 8, 60, 0.1  # how often texts are held at once, what each takes beside its letters
 BLOWN_UP = 1000  # times its size on disk: no table of people repeats itself so much
 WISHES = {"number": "numeric", "date": "date", "text": "categorical"}  # how a kind is asked for
@@ -96,9 +96,14 @@ class Table:
         return room_of(self.reading.get("memory"))
 
     @property
+    def limit(self) -> int | None:
+        """The same where somebody said it."""
+        return limit_of(self.reading.get("memory"))
+
+    @property
     def is_limited(self) -> bool:
-        """Whether somebody said how much memory may be used."""
-        return self.reading.get("memory") is not None
+        """Whether somebody did."""
+        return self.limit is not None
 
     @property
     def loaded(self) -> tuple[str, ...]:
@@ -172,7 +177,7 @@ class Table:
 
     def _fingerprint_of_file(self, address: Address) -> tuple[int, ...]:
         """The file was let go, and the engine is locked: another looks at it once more."""
-        engine = DuckDBEngine(memory=limit_of(self.reading.get("memory")), threads=self.threads)
+        engine = DuckDBEngine(memory=self.limit, threads=self.threads)
         try:
             engine.attach(address)
             return engine.fingerprint(self.columns)
@@ -401,8 +406,8 @@ def check_memory(memory: str | None) -> str | None:
     """A size such as 2GB, and not less than kech takes for itself."""
     if memory is not None and not re.fullmatch(r"\d{1,6}(\.\d{1,3})?\s*[KMGT]i?B", memory, re.I):
         raise BadOption("--memory", "write a size such as 512MB or 2GB.")
-    if memory is not None and (size := in_bytes(memory)) < BASE_BYTES:
-        raise OutOfMemory("starting", size, BASE_BYTES + SMALL_BYTES)
+    if memory is not None and (size := in_bytes(memory)) < LEAST_BYTES:
+        raise OutOfMemory("starting", size, LEAST_BYTES)
     return memory
 
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from kech._kernels import walk_path
 from kech.barcode import longest_bars
-from kech.errors import BadOption, ResourceError
+from kech.errors import BadOption, ResourceError, megabytes
 from kech.frames import as_frame
 from kech.homology.limits import half_the_memory
 from kech.lattice import compute_lattice
@@ -217,7 +217,7 @@ def check_memory(need: int) -> None:
     """Refuse before the machine does."""
     limit = half_the_memory()
     if need > limit:
-        sizes = f"{need / 1e9:,.1f} GB of memory or more, and {limit / 1e9:,.1f} GB are allowed"
+        sizes = f"{megabytes(need)} of memory or more, and {megabytes(limit)} are allowed"
         raise ResourceError(f"The path may need {sizes}. Take a shorter path, or a coarser --grid.")
 
 

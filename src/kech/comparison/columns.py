@@ -55,10 +55,10 @@ def pair_column(release: Published, linkage: Linkage, name: str, stretches: int 
     for column in linkage.columns:
         if column.axis["column"] == name:
             return pair_labels(column, release.group, stretches)
-    (texts,), codes = read_codes(linkage.table, [name])
+    texts, codes = read_codes(linkage.table, [name])[name]
     role = "sensitive" if name in release.sensitive else "kept"
     kind = linkage.table.secret_kind(name)
-    return pair_cells(name, role, kind, texts, codes[:, 0].astype(np.int64), release.cells[name], stretches)
+    return pair_cells(name, role, kind, texts, codes.astype(np.int64), release.cells[name], stretches)
 
 
 # -- quasi-identifiers -----------------------------------------------------------------------------------

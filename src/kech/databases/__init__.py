@@ -39,12 +39,12 @@ class Database(Protocol):
         """The rows as a table that nobody sees yet."""
 
 
-def open_database(address: Address) -> AbstractContextManager[Database]:
-    """A connection to the database of a table."""
+def open_database(address: Address, memory: int | None = None) -> AbstractContextManager[Database]:
+    """A connection to the database of a table; where it works in this process, with so much memory in all."""
     if address.scheme == "duckdb":
         from kech.databases.duckdb import DuckDBDatabase
 
-        return DuckDBDatabase.open(address)
+        return DuckDBDatabase.open(address, memory)
     if address.scheme == "spark":
         from kech.databases.spark import SparkDatabase
 

@@ -10,9 +10,11 @@ import pyarrow.csv as pc
 
 from kech.databases.address import Address
 from kech.databases.text import MARK, guarded, quote
-from kech.errors import BadTarget, NoSuchFile, NoSuchTable, ResourceError, UnreadableFile
+from kech.errors import BadTarget, NoSuchFile, NoSuchTable, OutOfMemory, ResourceError, UnreadableFile
 from kech.files import private_folder
 
+SHARE = 0.1  # of the memory that is allowed: the engine works beside it, and has its own
+HANDED = 8192  # rows at a time
 LOCK = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -24,18 +26,25 @@ LOCK = {
 
 
 @contextmanager
-def refusals(doing: str) -> Iterator[None]:
+def refusals(doing: str, memory: int | None = None) -> Iterator[None]:
     """What DuckDB says, without the cells it quotes."""
     try:
         yield
+    except duckdb.OutOfMemoryException:
+        raise OutOfMemory(doing, memory, memory and 2 * memory) from None
     except duckdb.Error as failure:
         raise ResourceError(f"DuckDB failed while {doing} ({type(failure).__name__}).") from None
 
 
-def connect(address: Address, *, read_only: bool) -> Any:
-    """A locked connection to the file."""
+def within(memory: int | None) -> dict[str, Any]:
+    """Settings of a connection that works beside the engine, in a process that may take so much."""
+    return {"threads": 1, "memory_limit": f"{int(memory * SHARE / 1000)}KB"} if memory else {}
+
+
+def connect(address: Address, memory: int | None) -> Any:
+    """A locked connection to the file, for reading."""
     try:
-        connection = duckdb.connect(str(Path(address.place).resolve()), read_only=read_only)
+        connection = duckdb.connect(str(Path(address.place).resolve()), read_only=True, config=within(memory))
     except (duckdb.Error, OSError) as failure:
         reason = f"it is no DuckDB file, or another process holds it ({type(failure).__name__})."
         raise UnreadableFile(address, reason) from None
@@ -47,16 +56,17 @@ def connect(address: Address, *, read_only: bool) -> Any:
 class DuckDBDatabase:
     """One table of a file."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: Address, memory: int | None = None) -> None:
         self.address = address
+        self.memory = memory
         self.schema, self.name = address.names if len(address.names) == 2 else ("main", *address.names)
         self.quoted = f"{quote(self.schema)}.{quote(self.name)}"
 
     @classmethod
     @contextmanager
-    def open(cls, address: Address) -> Iterator["DuckDBDatabase"]:
+    def open(cls, address: Address, memory: int | None = None) -> Iterator["DuckDBDatabase"]:
         """A table; the file is opened only while it is read or written."""
-        yield cls(address)
+        yield cls(address, memory)
 
     def columns(self) -> Sequence[str]:
         """The names of its columns."""
@@ -71,7 +81,7 @@ class DuckDBDatabase:
 
     def export(self, path: Path) -> None:
         """Its rows as CSV, every cell as text, in the order of the text."""
-        with self.reading() as connection, refusals("reading the released table"):
+        with self.reading() as connection, refusals("reading the released table", self.memory):
             export(connection, self.quoted, path)
 
     @contextmanager
@@ -79,7 +89,7 @@ class DuckDBDatabase:
         """A connection that changes nothing; the table is there."""
         if not Path(self.address.place).is_file():
             raise NoSuchFile(self.address.place)
-        connection = connect(self.address, read_only=True)
+        connection = connect(self.address, self.memory)
         try:
             if self.comment(connection) is None:
                 raise NoSuchTable(self.address, "the file has no such table.")
@@ -91,8 +101,8 @@ class DuckDBDatabase:
     def write_aside(self, batches: Any) -> Iterator["DuckDBDraft"]:
         """A draft in a private file; the database itself is opened only to put it in place."""
         self.check_free()
-        with private_folder() as folder, refusals("writing the table"):
-            connection = duckdb.connect(str(folder / "draft.db"))
+        with private_folder() as folder, refusals("writing the table", self.memory):
+            connection = duckdb.connect(str(folder / "draft.db"), config=within(self.memory))
             try:
                 connection.register("incoming", batches)
                 connection.execute("CREATE TABLE draft AS SELECT * FROM incoming")
@@ -110,7 +120,7 @@ class DuckDBDatabase:
             if self.schema.casefold() != "main":
                 raise BadTarget(self.address, "a new file has no schema but main.")
             return
-        connection = connect(self.address, read_only=True)
+        connection = connect(self.address, self.memory)
         try:
             found = self.comment(connection)
         finally:
@@ -168,7 +178,7 @@ def export(connection: Any, name: str, path: Path) -> None:
     texts = ", ".join(f"{guarded(f'CAST({quote(column)} AS VARCHAR)')} AS {quote(column)}" for column in names)
     places = ", ".join(str(place) for place in range(1, len(names) + 1))
     with connection.cursor() as cursor, path.open("wb") as file:
-        batches = cursor.sql(f"SELECT {texts} FROM {name} ORDER BY {places}").to_arrow_reader(100_000)
+        batches = cursor.sql(f"SELECT {texts} FROM {name} ORDER BY {places}").to_arrow_reader(HANDED)
         with pc.CSVWriter(file, batches.schema) as writer:
             for batch in batches:
                 writer.write_batch(batch)

@@ -2,7 +2,7 @@
 
 import os
 
-from kech.errors import ResourceError
+from kech.errors import ResourceError, megabytes
 
 ADVICE = "Use fewer rows or columns, or leave holes out: --max-dimension 0."
 
@@ -10,7 +10,7 @@ ADVICE = "Use fewer rows or columns, or leave holes out: --max-dimension 0."
 def check_memory(need: int, limit: int, count: int) -> None:
     """Refuse before the machine does."""
     if need > limit:
-        sizes = f"{need / 1e9:,.1f} GB of memory or more, and {limit / 1e9:,.1f} GB are allowed"
+        sizes = f"{megabytes(need)} of memory or more, and {megabytes(limit)} are allowed"
         raise ResourceError(f"Holes among {count:,} points may need {sizes}. {ADVICE}")
 
 
