@@ -1132,6 +1132,14 @@ def test_odd_lines_are_read_as_rows(tmp_path, lines):
     )
 
 
+@pytest.mark.parametrize("lines", ["a,b\n1,2\n3\n4\n", "a,b,c\n1,2,3\n4,5\n6\n", "a,b,c\n1,2,3\n4\n5,6\n"])
+def test_short_lines_that_make_up_a_row_together_are_refused(tmp_path, lines):
+    (tmp_path / "t.csv").write_text(lines)
+
+    with pytest.raises(UnreadableFile, match="line 3: . cells under"):
+        open_published(tmp_path / "t.csv").counted(["a", "b"])
+
+
 def test_a_delimiter_of_several_bytes_is_one_too(tmp_path):
     (tmp_path / "t.csv").write_text("a§b\n1§2\n1§3\n", "utf-8")
 
