@@ -18,7 +18,7 @@ from kech.errors import BadTarget, InputError, KechError, MissingExtra, NoSuchTa
 try:
     import psycopg
 except ImportError:  # pragma: no cover - the tests install it
-    raise MissingExtra("Tables of PostgreSQL", "postgres") from None
+    raise MissingExtra("A table of PostgreSQL", "postgres") from None
 
 BLOCK = 1 << 22  # bytes of text turned into a record batch together
 SESSION = {
@@ -65,9 +65,8 @@ def connect(address: Address) -> Any:
         for name, value in SESSION.items():
             connection.execute("SELECT set_config(%s, %s, false)", (name, value))
     except (psycopg.Error, UnicodeError) as failure:
-        reason = (
-            str(failure).strip().splitlines()[-1] if isinstance(failure, psycopg.OperationalError) else "see its URL"
-        )
+        said = str(failure).strip() if isinstance(failure, psycopg.OperationalError) else "see its URL"
+        reason = [line for line in said.splitlines() if not line.startswith("\t")][-1]  # others are advice
         raise UnreadableFile(address, f"the server cannot be used: {reason}.") from None
     return connection
 
