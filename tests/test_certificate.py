@@ -1136,7 +1136,7 @@ def test_odd_lines_are_read_as_rows(tmp_path, lines):
 def test_short_lines_that_make_up_a_row_together_are_refused(tmp_path, lines):
     (tmp_path / "t.csv").write_text(lines)
 
-    with pytest.raises(UnreadableFile, match="line 3: . cells under"):
+    with pytest.raises(UnreadableFile, match=r"line 3: . cells under"):
         open_published(tmp_path / "t.csv").counted(["a", "b"])
 
 
