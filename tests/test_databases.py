@@ -3,6 +3,8 @@
 import fcntl
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +18,7 @@ import pytest
 import kech
 from by_hand import held_rows
 from kech.databases import find_address, open_database
+from kech.databases.duckdb import refusals
 from kech.demo import generate_town
 from kech.errors import BadOption, BadTarget, NoSuchFile, OutOfMemory, UnreadableFile
 from kech.sources import Source
@@ -258,6 +261,66 @@ def test_a_file_that_is_written_keeps_to_a_part_of_the_memory(folder):
         database.write_aside(rows.to_reader()),
     ):
         raise AssertionError
+
+
+def test_what_a_file_spills_lies_in_a_private_folder_and_not_beside_it(folder):
+    with duckdb.connect(folder / "base.db") as connection:
+        connection.execute("CREATE TABLE t AS SELECT sha256(range::VARCHAR) AS a FROM range(600_000)")
+    with open_database(find_address(f"duckdb:{folder / 'base.db'}#t"), 320_000_000) as database:
+        with database.reading() as connection, connection.cursor() as cursor:
+            rows = cursor.sql("SELECT a FROM target.main.t ORDER BY a").to_arrow_reader(1000)
+            rows.read_next_batch()
+            (spilled,) = connection.execute("SELECT current_setting('temp_directory')").fetchone()
+            assert any(Path(spilled).iterdir())
+            assert Path(spilled).parent.stat().st_mode & 0o777 == 0o700
+            assert [path.name for path in folder.iterdir()] == ["base.db"]
+        assert not Path(spilled).parent.exists()
+
+
+def test_a_file_that_was_made_for_a_table_is_gone_if_that_does_not_fit(folder):
+    rows = pa.table({"a": [f"{i:0100}" for i in range(20_000)]})
+    with (
+        pytest.raises(OutOfMemory, match="while writing the table"),
+        open_database(find_address(f"duckdb:{folder / 'new.db'}#t"), 320_000_000) as database,
+        database.write_aside(rows.to_reader()) as draft,
+    ):
+        draft.connection.execute("SET memory_limit = '1MB'")
+        draft.put_in_place()
+    assert not list(folder.iterdir())
+
+
+def test_a_commit_that_lacks_memory_is_refused_with_a_number():
+    said = "TransactionContext Error: Failed to commit: could not allocate block of size 256.0 KiB"
+    with pytest.raises(OutOfMemory, match="it takes about 640 MB"), refusals("writing the table", 320_000_000):
+        raise duckdb.TransactionException(said)
+
+
+def test_no_bar_is_drawn_where_somebody_types(folder):
+    """DuckDB draws one for who has no script, as in a notebook."""
+    with duckdb.connect(folder / "base.db") as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS a")
+    program = f"""
+from kech.databases import find_address, open_database
+from kech.databases.duckdb import refusals
+with open_database(find_address({f"duckdb:{folder / 'base.db'}#t"!r})) as database, database.reading() as connection:
+    print(connection.execute("SELECT current_setting('enable_progress_bar')").fetchone())
+"""
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert said == "(False,)\n"
+
+
+@pytest.mark.parametrize("memory", [None, "400MB"])
+def test_a_file_is_read_beside_a_connection_of_its_owner_which_stays_as_it_was(folder, memory):
+    address = f"duckdb:{folder / 'base.db'}#t"
+    with duckdb.connect(folder / "base.db") as connection:
+        connection.execute("CREATE TABLE t AS SELECT range AS a FROM range(10)")
+    with duckdb.connect(folder / "base.db", read_only=True) as connection:
+        before = connection.execute("SELECT name, value FROM duckdb_settings()").fetchall()
+        for _ in range(2):
+            with kech.read_table(address, memory=memory) as table:
+                assert table.rows == 10
+        assert kech.verify_release(address, quasi_identifiers=["a"])["k"] == 1
+        assert connection.execute("SELECT name, value FROM duckdb_settings()").fetchall() == before
 
 
 def test_a_view_of_a_file_reaches_nothing_outside_it(folder):

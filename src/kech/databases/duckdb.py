@@ -1,7 +1,8 @@
 """DuckDB files: the columns of a table, a table written in one transaction, and its rows as text."""
 
+import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from kech.files import private_folder
 
 SHARE = 0.1  # of the memory that is allowed: the engine works beside it, and has its own
 HANDED = 8192  # rows at a time
+OUT_OF_MEMORY = re.compile(r"Out of Memory|^TransactionContext Error: Failed to commit: (could not|failed to) allocate")
 LOCK = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -30,27 +32,42 @@ def refusals(doing: str, memory: int | None = None) -> Iterator[None]:
     """What DuckDB says, without the cells it quotes."""
     try:
         yield
-    except duckdb.OutOfMemoryException:
-        raise OutOfMemory(doing, memory, memory and 2 * memory) from None
     except duckdb.Error as failure:
+        if is_short_of_memory(failure):
+            raise OutOfMemory(doing, memory, memory and 2 * memory) from None
         raise ResourceError(f"DuckDB failed while {doing} ({type(failure).__name__}).") from None
 
 
-def within(memory: int | None) -> dict[str, Any]:
-    """Settings of a connection that works beside the engine, in a process that may take so much."""
-    return {"threads": 1, "memory_limit": f"{int(memory * SHARE / 1000)}KB"} if memory else {}
+def is_short_of_memory(failure: Exception) -> bool:
+    """Whether DuckDB ran out of memory, whatever it calls that."""
+    return isinstance(failure, duckdb.OutOfMemoryException) or OUT_OF_MEMORY.search(str(failure)) is not None
 
 
-def connect(address: Address, memory: int | None) -> Any:
-    """A locked connection to the file, for reading."""
-    try:
-        connection = duckdb.connect(str(Path(address.place).resolve()), read_only=True, config=within(memory))
-    except (duckdb.Error, OSError) as failure:
-        reason = f"it is no DuckDB file, or another process holds it ({type(failure).__name__})."
-        raise UnreadableFile(address, reason) from None
-    for name, value in LOCK.items():
-        connection.execute(f"SET GLOBAL {name} = {value}")
+def start(file: str, folder: Path, memory: int | None) -> Any:
+    """An instance of its own beside the engine, in a process that may take so much; it spills in the folder."""
+    limits = {"threads": 1, "memory_limit": f"{int(memory * SHARE / 1000)}KB"} if memory else {}
+    connection = duckdb.connect(file, config={"temp_directory": str(folder / "spill"), **limits})
+    connection.execute("SET enable_progress_bar = false")  # in a notebook DuckDB draws one
     return connection
+
+
+@contextmanager
+def looking_at(address: Address, memory: int | None) -> Iterator[Any]:
+    """A locked connection that sees the file as `target` and changes nothing; other connections to it stay theirs."""
+    with private_folder() as folder, closing(start(":memory:", folder, memory)) as connection:
+        try:
+            connection.execute(f"ATTACH {literal_file(address)} AS target (TYPE duckdb, READ_ONLY)")
+        except duckdb.Error as failure:
+            reason = f"it is no DuckDB file, or another connection holds it ({type(failure).__name__})."
+            raise UnreadableFile(address, reason) from None
+        for name, value in LOCK.items():
+            connection.execute(f"SET GLOBAL {name} = {value}")
+        yield connection
+
+
+def literal_file(address: Address) -> str:
+    """The file as a constant of SQL."""
+    return "'" + str(Path(address.place).resolve()).replace("'", "''") + "'"
 
 
 class DuckDBDatabase:
@@ -60,7 +77,7 @@ class DuckDBDatabase:
         self.address = address
         self.memory = memory
         self.schema, self.name = address.names if len(address.names) == 2 else ("main", *address.names)
-        self.quoted = f"{quote(self.schema)}.{quote(self.name)}"
+        self.quoted = f"target.{quote(self.schema)}.{quote(self.name)}"
 
     @classmethod
     @contextmanager
@@ -89,27 +106,24 @@ class DuckDBDatabase:
         """A connection that changes nothing; the table is there."""
         if not Path(self.address.place).is_file():
             raise NoSuchFile(self.address.place)
-        connection = connect(self.address, self.memory)
-        try:
+        with looking_at(self.address, self.memory) as connection:
             if self.comment(connection) is None:
                 raise NoSuchTable(self.address, "the file has no such table.")
             yield connection
-        finally:
-            connection.close()
 
     @contextmanager
     def write_aside(self, batches: Any) -> Iterator["DuckDBDraft"]:
         """A draft in a private file; the database itself is opened only to put it in place."""
         self.check_free()
-        with private_folder() as folder, refusals("writing the table", self.memory):
-            connection = duckdb.connect(str(folder / "draft.db"), config=within(self.memory))
-            try:
-                connection.register("incoming", batches)
-                connection.execute("CREATE TABLE draft AS SELECT * FROM incoming")
-                connection.unregister("incoming")
-                yield DuckDBDraft(self, connection)
-            finally:
-                connection.close()
+        with (
+            private_folder() as folder,
+            refusals("writing the table", self.memory),
+            closing(start(str(folder / "draft.db"), folder, self.memory)) as connection,
+        ):
+            connection.register("incoming", batches)
+            connection.execute("CREATE TABLE draft AS SELECT * FROM incoming")
+            connection.unregister("incoming")
+            yield DuckDBDraft(self, connection)
 
     def check_free(self) -> None:
         """A table that kech did not write is never replaced."""
@@ -120,11 +134,8 @@ class DuckDBDatabase:
             if self.schema.casefold() != "main":
                 raise BadTarget(self.address, "a new file has no schema but main.")
             return
-        connection = connect(self.address, self.memory)
-        try:
+        with looking_at(self.address, self.memory) as connection:
             found = self.comment(connection)
-        finally:
-            connection.close()
         if found not in (None, ("TABLE", MARK)):
             reason = "a table of this name exists that kech did not write. Drop it yourself, or choose another name."
             raise BadTarget(self.address, reason)
@@ -153,16 +164,21 @@ class DuckDBDraft:
         export(self.connection, "draft", path)
 
     def put_in_place(self) -> None:
-        """Take the place of an earlier release, in one transaction."""
+        """Take the place of an earlier release, in one transaction; if that fails, a file made for it is gone."""
         self.database.check_free()
-        target, run = f"target.{self.database.quoted}", self.connection.execute
-        file = str(Path(self.database.address.place).resolve()).replace("'", "''")
-        run(f"ATTACH '{file}' AS target (TYPE duckdb)")
-        run("BEGIN")
-        run(f"DROP TABLE IF EXISTS {target}")
-        run(f"CREATE TABLE {target} AS SELECT * FROM draft ORDER BY rowid")
-        run(f"COMMENT ON TABLE {target} IS '{MARK}'")
-        run("COMMIT")
+        address, target, run = self.database.address, self.database.quoted, self.connection.execute
+        is_new = not Path(address.place).exists()
+        run(f"ATTACH {literal_file(address)} AS target (TYPE duckdb)")
+        try:
+            run("BEGIN")
+            run(f"DROP TABLE IF EXISTS {target}")
+            run(f"CREATE TABLE {target} AS SELECT * FROM draft")
+            run(f"COMMENT ON TABLE {target} IS '{MARK}'")
+            run("COMMIT")
+        except BaseException:
+            if is_new:  # nobody else can have opened it: it is attached
+                Path(address.place).unlink(missing_ok=True)
+            raise
         run("DETACH target")
 
 

@@ -18,6 +18,7 @@ from duckdb.func import PythonUDFType
 
 from kech.databases.address import Address
 from kech.databases.arrow import ahead, together
+from kech.databases.duckdb import is_short_of_memory
 from kech.engines import Output
 from kech.engines.dealing import Listed, chances, list_values, shuffled
 from kech.engines.dialect import Dialect
@@ -45,7 +46,6 @@ SAME_IN_ARROW = re.compile(r"(U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL
 SHORT_TYPES = {"BOOLEAN": 1, "TINYINT": 1, "UTINYINT": 1, "SMALLINT": 2, "USMALLINT": 2, "INTEGER": 4, "UINTEGER": 4}
 SHORT_TYPES |= {"FLOAT": 4, "DATE": 4, "BIGINT": 8, "UBIGINT": 8, "DOUBLE": 8, "TIMESTAMP": 8}  # and their bytes
 TEXT_TYPES = re.compile(r"(VARCHAR|ENUM.*|BOOLEAN|UUID|\"NULL\")$")
-OUT_OF_MEMORY = re.compile(r"Out of Memory|^TransactionContext Error: Failed to commit: (could not|failed to) allocate")
 FAILURES, INTERRUPTED = (duckdb.Error, RuntimeError), "Query interrupted"  # the latter is a RuntimeError
 ASKED, BLOCKS = re.compile(r"of size ([\d.]+) (bytes|[KMG]iB)"), 4  # what DuckDB wanted, and how many it may want
 
@@ -140,7 +140,7 @@ class DuckDBEngine(SqlEngine):
         try:
             self._run(f"ATTACH {file} AS given (TYPE duckdb, READ_ONLY)", "opening the file")
         except EngineFailed:
-            raise UnreadableFile(address, "it is no DuckDB file, or another process holds it.") from None
+            raise UnreadableFile(address, "it is no DuckDB file, or another connection holds it.") from None
         self._lock(None)
         self._source = ".".join(map(self.dialect.quote, ("given", *address.names)))
 
@@ -392,7 +392,7 @@ def refusal(failure: Exception, doing: str, memory: int | None, query: str = "")
         return KeyboardInterrupt()
     if "No space left on device" in said:
         return ResourceError(f"The disk is full while {doing}. Free some space, or set TMPDIR to a folder with more.")
-    if isinstance(failure, duckdb.OutOfMemoryException) or OUT_OF_MEMORY.search(said):
+    if is_short_of_memory(failure):
         return OutOfMemory(doing, memory, memory and needed(said, memory, query))
     return EngineFailed(f"The engine failed while {doing} ({type(failure).__name__}).")
 
