@@ -45,7 +45,7 @@ def is_short_of_memory(failure: Exception) -> bool:
 
 def start(file: str, folder: Path, memory: int | None) -> Any:
     """An instance of its own beside the engine, in a process that may take so much; it spills in the folder."""
-    limits = {"threads": 1, "memory_limit": f"{int(memory * SHARE / 1000)}KB"} if memory else {}
+    limits: dict[str, Any] = {"threads": 1, "memory_limit": f"{int(memory * SHARE / 1000)}KB"} if memory else {}
     connection = duckdb.connect(file, config={"temp_directory": str(folder / "spill"), **limits})
     connection.execute("SET enable_progress_bar = false")  # in a notebook DuckDB draws one
     return connection
