@@ -83,8 +83,10 @@ def test_boxes_that_overlap_leave_whoever_could_be_in_the_same(folder):
     people = [(0, 0), (1, 0), (2, 0), (3, 0)]
     first = [("[0, 2]", "0", 0), ("[0, 2]", "0", 1), ("[1, 3]", "0", 2), ("[1, 3]", "0", 3)]
     second = [("[0, 1]", "0", 0), ("[0, 1]", "0", 1), ("[2, 3]", "0", 2), ("[2, 3]", "0", 3)]
+    pairs = []
     with linked(folder, people, first, second) as linkages:
-        found = compose(linkages, "--earlier")
+        found = compose(linkages, "--earlier", pairs.append)
+    assert pairs == [6]  # the two in the middle could be in either class of the first file
     # everybody shares its class of the second file; but [0, 2] and [2, 3] have only the third person in common
     assert (found.k, found.joint_k, found.below, found.worst_k) == (2, 2, 0, 1)
 
@@ -104,6 +106,13 @@ def test_candidates_are_counted_as_they_are_defined(first, second, enough):
     expected = [len(shared[0][r] & shared[1][r]) for r in people if shared[0][r] and shared[1][r]]
     found = count_candidates(intersect(*covers), enough).tolist()
     assert [min(count, enough) for count in found] == [min(count, enough) for count in expected]
+
+
+def test_a_column_of_many_cells_remembers_no_more_labels_than_there_is_room_for():
+    cells = [str(i) for i in range(100_000)]
+    column = LinkedColumn(NUMBERS, [*cells, None], np.arange(100_000, dtype=np.int32), {}, [])
+    assert column.rows("[10, 12]").tolist() == [10, 11, 12]
+    assert column.covered.cache_info().maxsize * len(column.texts) <= 4_000_000
 
 
 NUMBERS = {"axis": "numeric", "domain": [0, 99]}

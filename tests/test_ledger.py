@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
+from kech.admission import check_room
 from kech.demo import generate_town, write_csv
-from kech.errors import BadLedger, ReleasedBefore
+from kech.errors import BadLedger, OutOfMemory, ReleasedBefore
 from kech.files import written_aside
 from kech.ledger import Book, Entry, Ledger, fate, hash_table
 
@@ -243,6 +244,26 @@ def test_another_release_is_refused_until_it_is_allowed(people, said, refuse, ru
     assert "joint" not in json.dumps(certificate)
     shown = run("release", people, "-o", folder / "three.csv", *TWO, "--k", 9, "--allow-composition").out
     assert "with the earlier releases of this table (2) some row has " in shown
+
+
+def test_boxes_that_overlap_too_often_are_refused_with_the_number(people, said, refuse, folder, monkeypatch):
+    said(people, *TWO, "--k", 5)
+    monkeypatch.setattr("kech.admission.PAIR_BYTES", 10**12)
+    words = ("release", people, "-o", folder / "two.csv", *TWO, "--k", 7, "--allow-composition")
+    refuse(*words, code=5, says="comparing it with earlier releases: it takes about")
+    assert not list(folder.glob("two*"))
+    assert len(kech.open_ledger().listed()) == 1
+
+
+def test_what_comparing_takes_grows_with_the_different_cells():
+    few, many = (pa.table({"a": [i % different for i in range(100_000)]}) for different in (9, 100_000))
+    with kech.read_table(few, quasi_identifiers=["a"], memory="320MB") as table:
+        check_room(table, 2)
+    with (
+        kech.read_table(many, quasi_identifiers=["a"], memory="320MB") as table,
+        pytest.raises(OutOfMemory, match="takes about 332 MB"),
+    ):
+        check_room(table, 2)
 
 
 def test_the_earlier_file_is_found_or_must_be_named(people, said, refuse, run, folder, tmp_path):

@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ NOT_NAMED = (
 SHOWN = 12  # letters of a hash
 ROW_BYTES, CELL_BYTES, CODE_BYTES = 300, 400, 12  # a row of a release, a distinct cell in it, a cell of the table
 TEXT_COPIES = 2  # of such a cell
+PLACE_BYTES, PAIR_BYTES = 150, 100  # a distinct cell of the table; a row and a cell of several releases it could be in
 REPEAT = "Repeat the earlier release, with fewer columns of --keep or --sensitive if you like"
 COARSER = f"{REPEAT}; or make one that is coarser: --cut domain at a larger --k, after --cut domain"
 LEFT_OUT = (
@@ -159,7 +161,8 @@ def compare(
 
     And whether an earlier one left rows of the table out.
     """
-    check_room(draft.table, 1 + len(files))
+    check = partial(check_room, draft.table, 1 + len(files))
+    check()
     mine = read_published(draft.path, certificate=draft.certificate, with_cells=True)
     theirs = [read_published(path, with_cells=True, cells_of=mine.cells) for path in files]
     columns = dict.fromkeys(name for release in (mine, *theirs) for name in release.quasi_identifiers)
@@ -169,15 +172,19 @@ def compare(
         for path, other in zip(files, linked, strict=True):
             if path in trusted and is_coarsening(later, other):
                 return path, None, left_out
-        return None, compose([later, *linked], "--earlier") if all_known else None, left_out
+        return None, compose([later, *linked], "--earlier", check) if all_known else None, left_out
 
 
-def check_room(table: Table, releases: int) -> None:
-    """Releases are compared in memory, row by row: refused, with the number, where there is not enough."""
+def check_room(table: Table, releases: int, pairs: int = 0) -> None:
+    """Releases are compared in memory, row by row: refused, with the number, where there is not enough.
+
+    A row and a cell that it could be in are a pair, where boxes overlap.
+    """
     distinct = sum(table.facts(name).distinct for name in (*table.sensitive, *table.keep))
     texts = sum(table.engine.text_bytes(table.index(name)) for name in (*table.sensitive, *table.keep))
-    each = table.rows * ROW_BYTES + distinct * CELL_BYTES + TEXT_COPIES * texts
-    need = BASE_BYTES + table.rows * CODE_BYTES * len(table.quasi_identifiers) + releases * each
+    places = sum(table.facts(name).distinct for name in table.quasi_identifiers)
+    each = table.rows * ROW_BYTES + distinct * CELL_BYTES + TEXT_COPIES * texts + places * PLACE_BYTES
+    need = BASE_BYTES + table.rows * CODE_BYTES * len(table.quasi_identifiers) + releases * each + pairs * PAIR_BYTES
     if need > table.room:
         raise OutOfMemory("comparing it with earlier releases", table.room, need)
 

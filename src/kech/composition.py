@@ -7,7 +7,7 @@ A record that is found in several releases could be any row that all its classes
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, reduce
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,17 +44,22 @@ class Cover:
         return np.bincount(self.cell)
 
 
-def compose(linkages: Sequence[Linkage], option: str) -> Composition:
+def compose(linkages: Sequence[Linkage], option: str, check: Callable[[int], None] | None = None) -> Composition:
     """How many rows a person is confused with, at least, by somebody who has all these releases.
 
     With C_i(r) the rows that some class of release i covers together with row r,
 
         joint k = min_r |C_1(r) & C_2(r) & ...|
 
-    Where no boxes overlap, these are the classes of the joined table.
+    Where no boxes overlap, these are the classes of the joined table.  Where they do, there are many more pairs of a
+    row and a cell than rows: `check` hears how many before they are held, and may refuse.
     """
     k = min(int(linkage.release.sizes.min()) for linkage in linkages)
-    joint = reduce(intersect, [find_cover(linkage, option) for linkage in linkages])
+    joint, *others = [find_cover(linkage, option) for linkage in linkages]
+    for cover in others:
+        if check:
+            check(int(count_cells(cover, joint)[joint.row].sum()))
+        joint = intersect(joint, cover)
     found = count_candidates(joint, k)
     joint_k, worst_k = (int(counts.min(initial=linkages[0].rows)) for counts in (found, joint.sizes))
     return Composition(len(found), k, joint_k, int((found < k).sum()), worst_k)
@@ -86,8 +91,7 @@ def find_cover(linkage: Linkage, option: str) -> Cover:
 
 def intersect(first: Cover, second: Cover) -> Cover:
     """Every pair of cells that some row could be in."""
-    rows = int(max(first.row.max(initial=-1), second.row.max(initial=-1))) + 1
-    times = np.bincount(second.row, minlength=rows)
+    times = count_cells(second, first)
     starts = np.concatenate([[0], np.cumsum(times)])[:-1]
     repeats = times[first.row]
     nth = np.arange(repeats.sum()) - np.repeat(np.cumsum(repeats) - repeats, repeats)
@@ -95,6 +99,11 @@ def intersect(first: Cover, second: Cover) -> Cover:
     theirs = second.cell[starts[row] + nth]
     pairs = ours * (int(second.cell.max(initial=0)) + 1) + theirs
     return Cover(row, np.unique(pairs, return_inverse=True)[1].ravel())
+
+
+def count_cells(cover: Cover, other: Cover) -> Ints:
+    """For each row of either the cells of the first that it could be in."""
+    return np.bincount(cover.row, minlength=int(other.row.max(initial=-1)) + 1)
 
 
 # -- nested releases -----------------------------------------------------------------------------------------

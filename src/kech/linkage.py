@@ -22,6 +22,7 @@ from kech.table import AxisChoice, Table
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
+MOST_COVERED = 4_000_000  # cells of a column that are remembered to be covered, or not, by its labels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +58,7 @@ class LinkedColumn:
     @cached_property
     def covered(self) -> Any:
         """Of a label: which distinct cells it covers."""
-        return lru_cache(maxsize=1024)(self._find_covered)
+        return lru_cache(maxsize=max(1, MOST_COVERED // len(self.texts)))(self._find_covered)
 
     @cached_property
     def weight(self) -> Any:
@@ -65,9 +66,26 @@ class LinkedColumn:
         return lru_cache(maxsize=None)(lambda label: int(self.counts[self.covered(label)].sum()))
 
     @cached_property
-    def rows(self) -> Any:
-        """Of a label: the rows it covers."""
-        return lru_cache(maxsize=64)(lambda label: np.flatnonzero(self.covered(label)[self.codes]))
+    def by_cell(self) -> NDArray[np.int32]:
+        """The rows, those of the same cell together, and in the order of the table."""
+        return np.argsort(self.codes, kind="stable").astype(np.int32)
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where the rows of each cell begin among these."""
+        return np.cumsum(self.counts) - self.counts
+
+    def rows(self, label: Cell) -> Ints:
+        """The rows that a label covers, in the order of the table."""
+        return np.sort(self.rows_by_cell(label)).astype(np.int64)
+
+    def rows_by_cell(self, label: Cell) -> NDArray[np.int32]:
+        """The same, cell by cell."""
+        cells = np.flatnonzero(self.covered(label))
+        counts = self.counts[cells]
+        before = np.cumsum(counts) - counts
+        places = np.arange(counts.sum()) + np.repeat(self.starts[cells] - before, counts)
+        return np.asarray(self.by_cell[places])
 
     def interval(self, label: str) -> tuple[float, float, bool]:
         """Both ends, and whether the second belongs to it; NaN where the label is none."""
@@ -154,10 +172,10 @@ class Linkage:
         labels = self.release.labels[group]
         pairs = sorted(zip(self.columns, labels, strict=True), key=lambda pair: pair[0].weight(pair[1]))
         (first, label), *others = pairs
-        rows = np.asarray(first.rows(label))
+        rows = first.rows_by_cell(label)
         for column, label in others:
             rows = rows[column.covered(label)[column.codes[rows]]]
-        return rows
+        return np.sort(rows).astype(np.int64)
 
     def classes_of(self, rows: Ints) -> list[Ints]:
         """For each row the classes it could be in."""
