@@ -289,8 +289,9 @@ def test_a_file_that_was_made_for_a_table_is_gone_if_that_does_not_fit(folder):
     assert not list(folder.iterdir())
 
 
-def test_a_commit_that_lacks_memory_is_refused_with_a_number():
-    said = "TransactionContext Error: Failed to commit: could not allocate block of size 256.0 KiB"
+@pytest.mark.parametrize("lacking", ["could not allocate", "failed to pin"])
+def test_a_commit_that_lacks_memory_is_refused_with_a_number(lacking):
+    said = f"TransactionContext Error: Failed to commit: {lacking} block of size 256.0 KiB"
     with pytest.raises(OutOfMemory, match="it takes about 640 MB"), refusals("writing the table", 320_000_000):
         raise duckdb.TransactionException(said)
 
@@ -321,6 +322,17 @@ def test_a_file_is_read_beside_a_connection_of_its_owner_which_stays_as_it_was(f
                 assert table.rows == 10
         assert kech.verify_release(address, quasi_identifiers=["a"])["k"] == 1
         assert connection.execute("SELECT name, value FROM duckdb_settings()").fetchall() == before
+
+
+@pytest.mark.parametrize(("memory", "share"), [(320, "30.5 MiB"), (640, "114.4 MiB"), (1280, "297.5 MiB")])
+def test_a_file_has_more_memory_where_more_is_allowed(folder, memory, share):
+    with duckdb.connect(folder / "base.db") as connection:
+        connection.execute("CREATE TABLE t AS SELECT 1 AS a")
+    with (
+        open_database(find_address(f"duckdb:{folder / 'base.db'}#t"), memory * 10**6) as database,
+        database.reading() as connection,
+    ):
+        assert connection.execute("SELECT current_setting('memory_limit')").fetchone() == (share,)
 
 
 def test_a_view_of_a_file_reaches_nothing_outside_it(folder):

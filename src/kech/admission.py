@@ -178,13 +178,14 @@ def compare(
 def check_room(table: Table, releases: int, pairs: int = 0) -> None:
     """Releases are compared in memory, row by row: refused, with the number, where there is not enough.
 
-    A row and a cell that it could be in are a pair, where boxes overlap.
+    A row and a cell that it could be in are a pair; where boxes overlap, there are more than one for a row and release.
     """
     distinct = sum(table.facts(name).distinct for name in (*table.sensitive, *table.keep))
     texts = sum(table.engine.text_bytes(table.index(name)) for name in (*table.sensitive, *table.keep))
     places = sum(table.facts(name).distinct for name in table.quasi_identifiers)
     each = table.rows * ROW_BYTES + distinct * CELL_BYTES + TEXT_COPIES * texts + places * PLACE_BYTES
-    need = BASE_BYTES + table.rows * CODE_BYTES * len(table.quasi_identifiers) + releases * each + pairs * PAIR_BYTES
+    need = BASE_BYTES + table.rows * CODE_BYTES * len(table.quasi_identifiers) + releases * each
+    need += max(0, pairs - releases * table.rows) * PAIR_BYTES
     if need > table.room:
         raise OutOfMemory("comparing it with earlier releases", table.room, need)
 

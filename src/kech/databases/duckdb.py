@@ -14,9 +14,12 @@ from kech.databases.text import MARK, guarded, quote
 from kech.errors import BadTarget, NoSuchFile, NoSuchTable, OutOfMemory, ResourceError, UnreadableFile
 from kech.files import private_folder
 
-SHARE = 0.1  # of the memory that is allowed: the engine works beside it, and has its own
+SHARE, BEYOND = 0.1, 0.3  # of the memory that is allowed, or of what is beyond
+ITSELF = 240_000_000  # bytes of it, for Python and Arrow; the engine works beside it, and has its own
 HANDED = 8192  # rows at a time
-OUT_OF_MEMORY = re.compile(r"Out of Memory|^TransactionContext Error: Failed to commit: (could not|failed to) allocate")
+OUT_OF_MEMORY = re.compile(
+    r"Out of Memory|^TransactionContext Error: Failed to commit: (could not|failed to) (allocate|pin)"
+)
 LOCK = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -45,10 +48,15 @@ def is_short_of_memory(failure: Exception) -> bool:
 
 def start(file: str, folder: Path, memory: int | None) -> Any:
     """An instance of its own beside the engine, in a process that may take so much; it spills in the folder."""
-    limits: dict[str, Any] = {"threads": 1, "memory_limit": f"{int(memory * SHARE / 1000)}KB"} if memory else {}
+    limits: dict[str, Any] = {"threads": 1, "memory_limit": f"{share_of(memory) // 1000}KB"} if memory else {}
     connection = duckdb.connect(file, config={"temp_directory": str(folder / "spill"), **limits})
     connection.execute("SET enable_progress_bar = false")  # in a notebook DuckDB draws one
     return connection
+
+
+def share_of(memory: int) -> int:
+    """Bytes for an instance: long texts are sorted in 100 MB, whatever their number, and not in 60."""
+    return int(max(SHARE * memory, BEYOND * (memory - ITSELF)))
 
 
 @contextmanager
