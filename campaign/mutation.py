@@ -96,11 +96,17 @@ class Map:
         return [context] if context in self.seconds else self.users.get(context, [])
 
     def tests_of(self, room: str, lines: Iterable[tuple[str, int]]) -> list[str]:
-        """The tests of some lines: those that noticed most so far, then those made for the room, the quickest first."""
+        """The tests of some lines: those that noticed most so far, those of promises, then those made for the room.
+
+        Of each kind the quickest first.
+        """
         tests = set().union(*(self.lines[at].get(line, set()) for at, line in lines))
         first = [name for name, _ in self.noticed.most_common() if name in tests][:FIRST]
-        own = {f"tests/test_{part}.py" for part in ("rooms", *Path(room).with_suffix("").parts)}
-        rest = sorted(tests.difference(first), key=lambda name: (module_of(name) not in own, self.cost[name], name))
+        own = ["tests/test_rooms.py", *(f"tests/test_{part}.py" for part in Path(room).with_suffix("").parts)]
+        kind = {module: rank for rank, module in enumerate(own)}
+        rest = sorted(
+            tests.difference(first), key=lambda name: (kind.get(module_of(name), len(own)), self.cost[name], name)
+        )
         return [*first, *rest]
 
 

@@ -887,6 +887,11 @@ def test_which_ledger_is_asked_and_what_a_reader_is_told_of_it():
     assert asked(own, False) == asked(True, False) == {}
 
 
+def test_nothing_is_allowed_by_saying_nothing(nine, tmp_path):
+    written = kech.make_release(nine, k=3).write(tmp_path / "t.csv")
+    assert written["parameters"] == {"k": 3, "cut": "local", "grid": "auto"}
+
+
 def test_a_release_strikes_out_what_a_killed_run_had_entered(nine, tmp_path):
     ledger, draft = open_ledger(), tmp_path / ".t.csv.1.kech-draft"
     draft.touch()
