@@ -38,7 +38,7 @@ INTAKE: dict[str, list[Any]] = {
     "--null-values": ["NA", "?", "", "0", "NaN,inf"],
     "--delimiter": [",", ";", "\t", "|", "ab", '"', "\0"],
     "--encoding": ["utf-8", "latin-1", "utf-16", "cp1252", "klingon", "base64"],
-    "--memory": ["1GB", "250MB", "1MB", "-5GB", "much"],
+    "--memory": ["1GB", "320MB", "1MB", "-5GB", "much"],
     "--threads": ["1", "2", "0", "-1", "x"],
     "--plan": ["kech.toml", "none.toml"],
     "--hierarchies": ["trees", "none", "kech.toml"],
@@ -56,7 +56,7 @@ GOALS: dict[str, list[Any]] = {
 }
 SENSIBLE_INTAKE = [
     [], [], [], ["--json"], ["--grid=exact"], ["--grid=2.5"], ["--keep=d"], ["--identifiers=d"], ["--axis=b=star"],
-    ["--axis=a=categorical"], ["--threads=2"], ["--plan=kech.toml"], ["--hierarchies=trees"], ["--memory=250MB"],
+    ["--axis=a=categorical"], ["--threads=2"], ["--plan=kech.toml"], ["--hierarchies=trees"], ["--memory=320MB"],
 ]  # fmt: skip
 SENSIBLE_GOALS = [
     [], [], [], ["--l=2"], ["--t=0.5"], ["--alpha=0.7"], ["--l=1.5", "--l-kind=entropy"],

@@ -163,6 +163,7 @@ def main() -> int:
         follow(tally, "a cell of 30 MB", LIMIT, lambda limit: release(cell, place / "out.csv", limit, *keep))
         follow(tally, "long sensitive texts", 450, lambda limit: release(texts, target, limit))
         follow(tally, "a table of DuckDB", LEAST, lambda limit: release(many, database, limit, *beside))
+        follow(tally, "kept texts in DuckDB", LEAST, lambda limit: release(notes, database, limit, *beside, *keep))
         follow(tally, "a second release", LEAST, lambda limit: release_twice(many, place, limit))
         follow(tally, "a barcode", LEAST, lambda limit: run(["barcode", str(distinct), *plain], limit))
     return tally.close()

@@ -95,6 +95,8 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--anew", action="store_true")
     asked = parser.parse_args()
+    if asked.jobs < 1:
+        parser.error("--jobs: one child or more.")
     tally = Tally("oracle", figures={"next": SUITE}) if asked.anew else take_up()
     told: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: told.append(number))

@@ -14,7 +14,7 @@ from campaign.core import ROOT, Tally, import_all, own_place
 from campaign.coverage import KECH, Ground
 from campaign.crash import FAULTS, KINDS, SERVER, WINDOW, Moment, fill_disk, set_scene, try_moment
 from campaign.determinism import classes_of, compare_engines, on_duckdb, write_cases
-from campaign.fuzz import PLANTED, fuzz
+from campaign.fuzz import PLANTED, SENSIBLE_INTAKE, fuzz
 from campaign.load import FAULTS as FAULTS_OF_THE_STUDIO
 from campaign.load import load, look_without_token, resident, return_to_base, studio_of, upload_bad_files
 from campaign.mutants import mutants_of
@@ -23,6 +23,7 @@ from campaign.page import PAGE, TRIED, draw_page, last_runs
 from campaign.race import FAULTS as RACING
 from campaign.race import PAIRS, race
 from campaign.soak import CALLS, soak
+from kech.table import check_memory
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -116,6 +117,11 @@ def test_an_engine_with_other_classes_is_seen(place):
     compare_engines(other, cases, lambda _: found[::-1])
     assert (same.cases, same.losses) == (2, [])
     assert len(other.losses) == 2
+
+
+def test_what_is_sensible_to_type_is_enough_memory():
+    named = [word.removeprefix("--memory=") for words in SENSIBLE_INTAKE for word in words if "--memory" in word]
+    assert list(map(check_memory, named)) == named != []
 
 
 @pytest.mark.parametrize("fault", oracle.FAULTS)

@@ -255,6 +255,13 @@ def test_boxes_that_overlap_too_often_are_refused_with_the_number(people, said, 
     assert len(kech.open_ledger().listed()) == 1
 
 
+def test_a_file_beside_that_is_no_certificate_harms_nobody(people, said, folder):
+    words = (people, "--qi", "age", "--k", 5, "--cut", "domain")
+    said(*words)
+    (folder / "a.certificate.json").write_text("[" * 100_000, "utf-8")
+    assert said(*words, target="two.csv")["verdict"] == "nested"
+
+
 def test_what_comparing_takes_grows_with_the_different_cells():
     few, many = (pa.table({"a": [i % different for i in range(100_000)]}) for different in (9, 100_000))
     with kech.read_table(few, quasi_identifiers=["a"], memory="320MB") as table:

@@ -226,7 +226,7 @@ def export_table(address: Address, place: Path, folders: Iterable[Path], memory:
 def find_certificate(release: str, folders: Iterable[Path]) -> Path | None:
     """The certificate of a release with this hash that lies in a folder at hand."""
     for path in (path for folder in folders for path in sorted(folder.glob("*.json"))):
-        with suppress(OSError, ValueError, TypeError, LookupError):
+        with suppress(OSError, ValueError, TypeError, LookupError, RecursionError):
             if json.loads(path.read_bytes())["file"]["sha256"] == release:
                 return path
     return None
@@ -237,7 +237,7 @@ def find_files(releases: set[str], folders: Iterable[Path]) -> dict[str, Path]:
     found = {}
     for beside in (path for folder in folders if releases for path in sorted(folder.glob(f"*{BESIDE}"))):
         file = beside.with_name(beside.name.removesuffix(BESIDE))
-        with suppress(OSError, ValueError, TypeError, LookupError, KechError):
+        with suppress(OSError, ValueError, TypeError, LookupError, RecursionError, KechError):
             known = json.loads(beside.read_bytes())["file"]["sha256"]
             if known in releases and known not in found and digest(file) == known:
                 found[known] = file
