@@ -482,7 +482,7 @@ def main() -> int:
     parser.add_argument(
         "--again",
         action="store_true",
-        help="go on: what was noticed on the same code, or is explained, is not tried again",
+        help="go on: what was noticed or is explained is not tried again",
     )
     asked = parser.parse_args()
     tally = Tally("mutation")
