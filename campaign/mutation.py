@@ -449,13 +449,28 @@ def explained() -> dict[tuple[str, str, int, str], str]:
 
 def survivors_of(ground: Ground, fates: Iterable[Fate]) -> list[dict[str, Any]]:
     """Every change that no test noticed, with its explanation or None."""
-    reasons, found = explained(), []
-    for mutant in [fate.mutant for fate in fates if fate.word == "survived"]:
-        code = ground.path(mutant.room).read_text("utf-8").splitlines()[mutant.line - 1].strip()
-        why = reasons.get((mutant.room, code, mutant.column, mutant.change))
-        place = {"room": mutant.room, "line": mutant.line, "column": mutant.column, "code": code}
-        found.append({**place, "change": mutant.change, "why": why})
-    return found
+    reasons = explained()
+    return [
+        {
+            "room": mutant.room,
+            "line": mutant.line,
+            "column": mutant.column,
+            "code": code_of(ground, mutant),
+            "change": mutant.change,
+            "why": reasons.get(key_in_words(ground, mutant)),
+        }
+        for mutant in [fate.mutant for fate in fates if fate.word == "survived"]
+    ]
+
+
+def key_in_words(ground: Ground, mutant: Mutant) -> tuple[str, str, int, str]:
+    """How an explanation names a change, on whichever line it stands."""
+    return mutant.room, code_of(ground, mutant), mutant.column, mutant.change
+
+
+def code_of(ground: Ground, mutant: Mutant) -> str:
+    """The line that is changed."""
+    return ground.path(mutant.room).read_text("utf-8").splitlines()[mutant.line - 1].strip()
 
 
 def main() -> int:
@@ -465,7 +480,9 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=TESTED_FOR, help="of processor time for the tests of a change")
     parser.add_argument("--minutes", type=float, default=math.inf, help="after which no other change is tried")
     parser.add_argument(
-        "--again", action="store_true", help="go on: what was noticed on the same code is not tried again"
+        "--again",
+        action="store_true",
+        help="go on: what was noticed or is explained is not tried again",
     )
     asked = parser.parse_args()
     tally = Tally("mutation")
@@ -474,7 +491,8 @@ def main() -> int:
     mutants = all_mutants(KECH, asked.room)
     fates = earlier_fates(KECH, mutants) if asked.again else {}
     import_others()
-    again = [mutant for mutant, fate in fates.items() if fate.word in OPEN]
+    reasons = explained()
+    again = [x for x, fate in fates.items() if fate.word in OPEN and key_in_words(KECH, x) not in reasons]
     found = hunt(KECH, [*(x for x in mutants if x not in fates), *again], asked.seconds, asked.minutes)
     close(tally, KECH, mutants, fates | {fate.mutant: fate for fate in found}, math.isinf(asked.minutes))
     return tally.close()
