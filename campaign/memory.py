@@ -54,6 +54,13 @@ def write_table(path: Path, rows: int = ROWS) -> Path:
     return path
 
 
+def write_numbers(path: Path, rows: int = 400_000) -> Path:
+    """Sensitive numbers that are nearly all different."""
+    numbers = np.random.default_rng(2).integers(0, 10**9, rows)
+    pq.write_table(pa.table(columns(rows, 3) | {"s": numbers}), path)
+    return path
+
+
 def write_few(path: Path, rows: int = 5 * ROWS) -> Path:
     """Many rows of few points."""
     pq.write_table(pa.table(columns(rows, 3)), path)
@@ -151,6 +158,7 @@ def main() -> int:
         cell, texts = write_cell(place / "cell.csv"), write_texts(place / "long.parquet", 400_000)
         wide, forty = write_wide(place / "wide.parquet"), [f"c{j}" for j in range(40)]
         many, database = write_few(place / "many.parquet"), f"duckdb:{place / 'out.db'}#released"
+        numbers = write_numbers(place / "numbers.parquet")
         beside = ("--certificate", str(place / "released.json"))
         plain = ("--qi", *COLUMNS, "--max-dimension", "0")
         keep, few = ("--keep", "note"), ("--max-points", "1000")
@@ -162,6 +170,7 @@ def main() -> int:
         follow(tally, "kept texts of CSV", LEAST, lambda limit: release(text, place / "out.csv", limit, *keep))
         follow(tally, "a cell of 30 MB", LIMIT, lambda limit: release(cell, place / "out.csv", limit, *keep))
         follow(tally, "long sensitive texts", 450, lambda limit: release(texts, target, limit))
+        follow(tally, "different sensitive numbers", LEAST, lambda limit: release(numbers, target, limit))
         follow(tally, "a table of DuckDB", LEAST, lambda limit: release(many, database, limit, *beside))
         follow(tally, "kept texts in DuckDB", LEAST, lambda limit: release(notes, database, limit, *beside, *keep))
         follow(tally, "a second release", LEAST, lambda limit: release_twice(many, place, limit))

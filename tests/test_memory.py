@@ -46,8 +46,8 @@ def test_long_texts_that_cannot_be_held_are_refused_with_what_is_needed(texts, t
 
     assert code == 5
     assert not (tmp_path / "out.parquet").exists()
-    assert found["error"] == "LongTexts"
-    assert re.search(r"'s' has 40,000 different texts.* about 426 MB of memory, and 350 MB", found["message"])
+    assert found["error"] == "ManyValues"
+    assert re.search(r"'s' has 40,000 different values.* about 426 MB of memory, and 350 MB", found["message"])
     assert peak <= memory.MOST * 350
 
 
@@ -96,6 +96,19 @@ def test_no_cut_makes_more_classes_than_there_is_memory_for(cut, k):
     with kech.read_table(pa.table(columns), quasi_identifiers=["a", "b"]) as table:
         partition = kech.make_release(table, k=k, cut=cut, grid="exact", effort="quick").partition
     assert partition.classes <= partition.points.most_classes(k) < len(rows) // k / 5
+
+
+def test_different_sensitive_numbers_are_counted_within_the_memory(tmp_path):
+    numbers, target = memory.write_numbers(tmp_path / "t.parquet", 200_000), tmp_path / "out.csv"
+    code, found, peak = memory.release(numbers, target, 320)
+    assert (code, found["error"]) == (5, "ManyValues")
+    assert re.search(r"'s' has 199,.* different values.* about 360 MB of memory", found["message"])
+    assert peak <= memory.MOST * 320
+    assert not target.exists()
+
+    code, found, peak = memory.release(numbers, target, 363)
+    assert (code, found.get("rows")) == (0, 200_000)
+    assert peak <= memory.MOST * 363
 
 
 def test_releases_are_compared_within_the_memory(tmp_path):

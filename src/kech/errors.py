@@ -10,7 +10,7 @@ KechError
 │                              BadRow, BadValue, BadHierarchy, BadCertificate, BadLedger
 ├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken, ReleasedBefore
 └── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, TooLarge,
-                               TooManyPoints, NeedsMemory, LongTexts, CannotWrite
+                               TooManyPoints, NeedsMemory, ManyValues, CannotWrite
 DoubtfulColumn                 a warning: nothing is refused
 """
 
@@ -270,10 +270,10 @@ class NeedsMemory(ResourceError):
         )
 
 
-class LongTexts(ResourceError):
-    def __init__(self, column: str, texts: int, need: int, room: int) -> None:
+class ManyValues(ResourceError):
+    def __init__(self, column: str, values: int, need: int, room: int) -> None:
         super().__init__(
-            f"Column {column!r} has {texts:,} different texts: working on them takes about {megabytes(need)} of "
+            f"Column {column!r} has {values:,} different values: working on them takes about {megabytes(need)} of "
             f"memory, and {megabytes(room)} are allowed. Raise --memory to that, or leave the column out."
         )
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from kech.engines import ColumnFacts
-from kech.errors import BadOption, KechError, LongTexts
+from kech.errors import BadOption, KechError, ManyValues
 from kech.grid import Ints
 from kech.hints import Hint, as_words, hint_at_codes, hint_at_dates, hint_at_far_rows, hint_at_prefixes, hint_at_text
 from kech.points import build_axis
@@ -167,7 +167,7 @@ def count_bars(
     read = kind if kind in ("number", "date") else "text"
     try:
         values, counts = table.values(column, read)
-    except LongTexts:
+    except ManyValues:
         return (), None
     if read == "text":
         return tuple(np.sort(counts)[::-1][:BARS].tolist()), hint_at_values(

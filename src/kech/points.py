@@ -19,7 +19,15 @@ from kech._kernels import Widths
 from kech.axes import HIDING, Axis, Codes, LineAxis, build_line_axis, build_rank_axis, build_tree_axis
 from kech.coarsening import count_distinct, cover, covering_error, fitting_step, joint_error, point_keys, rounded
 from kech.engines import Mapping1D
-from kech.errors import BadHierarchy, BadOption, DoubtfulColumn, NeedsMemory, NoQuasiIdentifier, TooManyPoints
+from kech.errors import (
+    BadHierarchy,
+    BadOption,
+    DoubtfulColumn,
+    ManyValues,
+    NeedsMemory,
+    NoQuasiIdentifier,
+    TooManyPoints,
+)
 from kech.hierarchy import build_prefix_tree, find_hierarchy, looks_like_codes, read_hierarchy, star_tree
 from kech.hints import hint_at_writing
 from kech.progress import report
@@ -28,6 +36,7 @@ from kech.table import BASE_BYTES, AxisChoice, Table
 T = TypeVar("T")
 
 POINT_BYTES, GRAIN_BYTES, CLASS_BYTES = 1000, 150, 700  # what a release was seen to take
+VALUE_BYTES, FIGURE_BYTES = 200, 250  # of a sensitive value, and more of it while its column is looked at
 HELD_BYTES, BOX_BYTES = 80, 320  # of a point, and of a class, in each of several partitions
 MOST_LOOKED_AT = 100_000  # distinct values of a column of text
 WIDEST = 2.0  # of a step: whatever can be joined, or moved half as far, is one
@@ -134,9 +143,15 @@ class Points:
         """
         points, grains = len(self.weights), len(self.grains.weights) if self.grains is not None else 0
         classes = self.most_classes(max(k, 1)) if k is not None else 0
-        worked_on = points * POINT_BYTES + grains * GRAIN_BYTES + classes * CLASS_BYTES
+        worked_on = points * POINT_BYTES + grains * GRAIN_BYTES + classes * CLASS_BYTES + self.counting_bytes
         held = sum(points * HELD_BYTES + min(points, self.most_classes(other)) * BOX_BYTES for other in self.others)
         return BASE_BYTES + worked_on + held  # 1.3 times the limit may be taken, 0.3 of it by the engine
+
+    @property
+    def counting_bytes(self) -> int:
+        """Bytes that it takes to count the sensitive values of the written file."""
+        mappings = self.grains.mappings[len(self.axes) :] if self.grains is not None else ()
+        return counting_bytes([len(mapping.values) for mapping in mappings])
 
     def most_classes(self, k: int) -> int:
         """Into how many classes of k rows a cut parts the points: one has no more than k rows to give on both sides."""
@@ -148,7 +163,8 @@ class Points:
             return self.memory(k)
         grains = self.rows * GRAIN_BYTES if self.grains is not None else 0
         classes = self.rows // max(k, 1) * CLASS_BYTES if k is not None else 0
-        rest = BASE_BYTES + grains + classes + sum(self.rows // other * BOX_BYTES for other in self.others)
+        rest = BASE_BYTES + grains + classes + self.counting_bytes
+        rest += sum(self.rows // other * BOX_BYTES for other in self.others)
         each, allowed = POINT_BYTES + HELD_BYTES * len(self.others), self.origin.coarse.each(self.origin.table)
         return min(rest * allowed // (allowed - each) + 1, rest + self.rows * each)
 
@@ -314,6 +330,7 @@ def places_among(rest: Points, points: Points, kept: NDArray[np.int64]) -> NDArr
 def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], most: int) -> Points:
     """The same GROUP BY with the sensitive columns behind the others; what agrees on the others is one point."""
     table = origin.table
+    check_secrets(table)
     coded = [code_secret(table, column) for column in table.sensitive]
     sensitive, secret_mappings = zip(*coded, strict=True)
     everything = (*mappings, *secret_mappings)
@@ -326,6 +343,20 @@ def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping
     weights = np.add.reduceat(rows, first) if len(rows) else rows
     grains = Grains(axes, everything, codes, rows, origin=origin, point=point, secrets=secrets, sensitive=sensitive)
     return Points(axes, mappings, np.ascontiguousarray(codes[first]), weights, grains, origin)
+
+
+def check_secrets(table: Table) -> None:
+    """Where a limit was set, it must be enough to count the values of the sensitive columns."""
+    distinct = {name: table.facts(name).distinct for name in table.sensitive}
+    most = max(distinct, key=distinct.__getitem__)
+    need = BASE_BYTES + counting_bytes([*distinct.values()]) + distinct[most] * GRAIN_BYTES
+    if table.is_limited and need > table.room:
+        raise ManyValues(most, distinct[most], need, table.room)
+
+
+def counting_bytes(distinct: Sequence[int]) -> int:
+    """Bytes for so many values of each sensitive column: the texts of all, the figures of one column at a time."""
+    return sum(distinct) * VALUE_BYTES + max(distinct, default=0) * FIGURE_BYTES
 
 
 def code_secret(table: Table, column: str) -> tuple[Secret, Mapping1D]:

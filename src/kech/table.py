@@ -26,7 +26,7 @@ from kech.errors import (
     BadOption,
     ColumnInTwoRoles,
     KechError,
-    LongTexts,
+    ManyValues,
     NoSuchColumn,
     OutOfMemory,
     TooLarge,
@@ -136,7 +136,7 @@ class Table:
             texts = self.facts(column).distinct
             need = TEXT_COPIES * (self.engine.text_bytes(self.index(column)) + TEXT_BYTES * texts)
             if need > max(self.room - BASE_BYTES, TEXT_SHARE * self.room):
-                raise LongTexts(column, texts, BASE_BYTES + need, self.room)
+                raise ManyValues(column, texts, BASE_BYTES + need, self.room)
         return self.engine.count_values(self.index(column), kind)
 
     def text_codes(self, column: str) -> Mapping1D:

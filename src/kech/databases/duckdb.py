@@ -177,6 +177,7 @@ class DuckDBDraft:
         address, target, run = self.database.address, self.database.quoted, self.connection.execute
         is_new = not Path(address.place).exists()
         run(f"ATTACH {literal_file(address)} AS target (TYPE duckdb)")
+        is_new &= not run("SELECT 1 FROM duckdb_tables() WHERE database_name = 'target'").fetchall()
         try:
             run("BEGIN")
             run(f"DROP TABLE IF EXISTS {target}")
@@ -184,7 +185,7 @@ class DuckDBDraft:
             run(f"COMMENT ON TABLE {target} IS '{MARK}'")
             run("COMMIT")
         except BaseException:
-            if is_new:  # nobody else can have opened it: it is attached
+            if is_new:  # and empty; while it is attached, nobody else can open it
                 Path(address.place).unlink(missing_ok=True)
             raise
         run("DETACH target")
