@@ -12,7 +12,7 @@ demo: .venv/installed
 	$(BIN)/kech demo
 
 test: .venv/tested .venv-pycanon/installed lint
-	$(BIN)/python -m pytest -q -n 2 --dist worksteal
+	$(BIN)/python -m pytest -q -n 3 --dist worksteal
 
 # The suite of the engines on Spark, in an environment of its own: in threads, and on a cluster of one worker.
 # Where Java or pyspark cannot be had, that is said, and nothing is tested.

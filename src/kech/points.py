@@ -330,8 +330,8 @@ def places_among(rest: Points, points: Points, kept: NDArray[np.int64]) -> NDArr
 def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], most: int) -> Points:
     """The same GROUP BY with the sensitive columns behind the others; what agrees on the others is one point."""
     table = origin.table
-    check_secrets(table)
     coded = [code_secret(table, column) for column in table.sensitive]
+    check_secrets(table)
     sensitive, secret_mappings = zip(*coded, strict=True)
     everything = (*mappings, *secret_mappings)
     held, rows = table.engine.group(everything, max(most, table.room // (2 * GRAIN_BYTES)))
