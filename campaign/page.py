@@ -36,7 +36,8 @@ TRIED = {
     "load": "the studio under parallel requests, bad uploads, slow clients, clients without its token, killed workers: "
     "it answers, and its memory returns",
     "memory": "commands under `--memory`, each in a process of its own, on tables that do not fit: rows nearly all "
-    "distinct, forty columns, long texts, a cell of 30 MB. None takes more than 1.3 times the limit or is killed; of "
+    "distinct, forty columns, long texts, a cell of 30 MB, different sensitive numbers, tables of DuckDB, second "
+    "releases. None takes more than 1.3 times the limit or is killed; of "
     "those that are refused (exit code 5, `faults`), the number they name is enough",
     "soak": "random calls of the library in one process: its memory stays",
     "coverage": "lines and branches of the code that claims, checks and writes: its tests run each of them",
