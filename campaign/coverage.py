@@ -17,8 +17,9 @@ import pytest
 
 from campaign.core import ROOT, Tally
 
-CERTIFICATE = sorted(path.name for path in (ROOT / "src/kech/certificate").glob("[!_]*.py"))
-ROOMS = (*(f"certificate/{name}" for name in CERTIFICATE), "partition.py", "release.py", "axes.py")
+SOURCE = ROOT / "src/kech"
+FILES = ("certificate/[!_]*.py", "partition.py", "release.py", "axes/[!_]*.py")
+ROOMS = tuple(path.relative_to(SOURCE).as_posix() for files in FILES for path in sorted(SOURCE.glob(files)))
 TESTS = (
     "rooms", "certificate", "axes", "partition", "release", "models", "regressions", "forms", "verification",
     "publication", "mapping",

@@ -21,7 +21,9 @@ import pytest
 
 import kech
 from kech._kernels import Widths
-from kech.axes import build_line_axis, build_rank_axis, build_tree_axis, member, multiples, open_domain
+from kech.axes import build_line_axis, build_rank_axis, build_tree_axis, open_domain
+from kech.axes.lines import multiples
+from kech.axes.ranks import member
 from kech.certificate import cells as certificate_cells
 from kech.certificate import check_certificate, check_table, make_certificate
 from kech.certificate.claims import broken_goals, with_suppressed

@@ -429,13 +429,13 @@ def text_axis(
         return build_tree_axis(column, values, read_hierarchy(hierarchy, column=column), has_null)
     if choice.kind == "ordinal":
         check_known(column, values, set(choice.order))
-        return build_rank_axis(column, values, choice.order, has_null, ordinal=True, widened=grid == "auto")
+        return build_rank_axis(column, values, choice.order, has_null, ordinal=True, widens=grid == "auto")
     if choice.kind == "star":
         return build_tree_axis(column, values, star_tree(values), has_null)
     if looks_like_codes(values) and choice.kind != "set":
         return build_tree_axis(column, values, build_prefix_tree(values), has_null)
     by_rows = [values[i] for i in np.argsort(-counts, kind="stable")]
-    return build_rank_axis(column, values, by_rows, has_null, ordinal=False, widened=grid == "auto")
+    return build_rank_axis(column, values, by_rows, has_null, ordinal=False, widens=grid == "auto")
 
 
 def check_grid(grid: str | float) -> str | float:

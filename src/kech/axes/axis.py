@@ -1,0 +1,130 @@
+"""Axis: a column as a range of codes, with what all kinds of columns have in common."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech._kernels import Widths
+from kech.grid import Ints
+from kech.rulers import Floats
+
+Codes = NDArray[np.int32]
+
+EVERYTHING = "*"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Axis(ABC):
+    """A column as a range of codes."""
+
+    column: str
+    codes: Codes  # the code of each distinct value, in the order the values were given
+    has_null: bool
+
+    @property
+    @abstractmethod
+    def kind(self) -> str:
+        """numeric, date, ordinal, set or tree."""
+
+    @property
+    @abstractmethod
+    def values(self) -> int:
+        """Number of codes without NULL."""
+
+    @abstractmethod
+    def widths(self, lo: Ints, hi: Ints) -> Floats:
+        """Width in [0, 1] of what is printed for each range of codes."""
+
+    @abstractmethod
+    def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
+        """The whole range that the label of [lo, hi] stands for: equal labels, equal ranges."""
+
+    @abstractmethod
+    def label(self, lo: int, hi: int) -> str | None:
+        """What is printed for a closed range."""
+
+    @abstractmethod
+    def encode(self, values: Any) -> Codes:
+        """Codes of values that may be new; -1 where an axis has no place for one."""
+
+    @abstractmethod
+    def add_to(self, widths: Widths) -> None:
+        """Tell the kernels about this axis."""
+
+    @abstractmethod
+    def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
+        """What a reader must know to measure the published labels."""
+
+    @property
+    def null(self) -> int:
+        """Code of NULL, or -1."""
+        return self.values if self.has_null else -1
+
+    @property
+    def size(self) -> int:
+        """Number of codes."""
+        return self.values + self.has_null
+
+    @property
+    def widens(self) -> bool:
+        """Whether its labels are widened by chance."""
+        return False
+
+    def at(self, k: int) -> Self:
+        """This axis as it may be published for k; only grids change."""
+        del k
+        return self
+
+    def labels(self, lo: Ints, hi: Ints) -> list[str | None]:
+        """The label of each closed range."""
+        pairs, inverse = np.unique(np.stack([lo, hi], axis=1), axis=0, return_inverse=True)
+        texts = [None if a == b == self.null else self.label(int(a), int(b)) for a, b in pairs]
+        return [texts[i] for i in inverse.ravel()]
+
+    def all_lost(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
+        """NULL together with something else."""
+        return np.asarray((hi == self.null) & (lo < hi))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TextAxis(Axis):
+    """Values that are text, in the order of their codes."""
+
+    @property
+    @abstractmethod
+    def texts(self) -> tuple[str, ...]:
+        """The value of each code."""
+
+    @property
+    @abstractmethod
+    def starts(self) -> Ints | None:
+        """The first code of each cell, where cells hold several values."""
+
+    @cached_property
+    def cells(self) -> tuple[Ints, Ints]:
+        """For each code the first and last code of its cell; NULL is alone."""
+        starts = np.arange(self.values) if self.starts is None else self.starts
+        starts = np.append(starts, [self.values] * self.has_null).astype(np.int64)
+        held = np.diff(np.append(starts, self.size))
+        return np.repeat(starts, held), np.repeat(starts + held - 1, held)
+
+    def spread(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
+        """The whole cells that a range touches."""
+        return (lo, hi) if self.starts is None else (self.cells[0][lo], self.cells[1][hi])
+
+    @property
+    def values(self) -> int:
+        """Number of values."""
+        return len(self.texts)
+
+    def encode(self, values: Sequence[str | None]) -> Codes:
+        """The code of each text; None is NULL."""
+        known: dict[str | None, int] = {text: code for code, text in enumerate(self.texts)}
+        known[None] = self.null
+        codes = np.array([known.get(value, -1) for value in values], dtype=np.int64)
+        return np.where(codes < 0, -1, self.spread(codes, codes)[0]).astype(np.int32)

@@ -1,0 +1,239 @@
+"""Lines: numbers and dates, printed as intervals whose ends lie on a grid."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech._kernels import Widths
+from kech.axes.axis import EVERYTHING, Axis, Codes
+from kech.axes.ranks import build_rank_axis
+from kech.errors import BadOption
+from kech.grid import ALWAYS, LARGEST, Grid, Ints, build_date_grid, build_number_grid, build_step_grid
+from kech.rulers import (
+    CALENDAR_ENDS,
+    DAY,
+    EXACT_POWER,
+    MOST_DIGITS,
+    Floats,
+    date_unit,
+    format_date,
+    format_number,
+    last_before,
+    number_unit,
+)
+
+MICROSECOND = 1e-6  # the finest time that is written
+HIDING = ("auto", "loose", "tight")  # grids on which every edge hides among k rows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LineAxis(Axis):
+    """Numbers or dates: a code is a stretch [low, high] of the line, printed as an interval."""
+
+    is_date: bool
+    low: Floats  # -inf where the tail is open
+    high: Floats  # inf where the tail is open
+    hides: Ints  # for each inner boundary between codes, the largest k at which it is published
+    span: tuple[float, float] | None  # the ends to measure widths from; None: one step beyond the outermost edges
+    unit: float
+    inclusive: bool  # is `high` the last value, or the first one beyond
+    grid: str | float
+    k: int = 1
+    fine: "LineAxis | None" = None  # what it was before it was coarsened; edges it lost hide nobody
+
+    @property
+    def kind(self) -> str:
+        """Numeric or date."""
+        return "date" if self.is_date else "numeric"
+
+    @property
+    def values(self) -> int:
+        """Number of stretches."""
+        return len(self.low)
+
+    @property
+    def widens(self) -> bool:
+        """On the grid we chose, unless somebody asked for narrower labels."""
+        return self.grid == "auto"
+
+    def at(self, k: int) -> Self:
+        """Only boundaries that hide among k rows remain."""
+        return replace(self, k=k)
+
+    @cached_property
+    def cells(self) -> tuple[Ints, Ints]:
+        """For each code the first and last code of its published cell."""
+        group = np.concatenate([[0], np.cumsum(self.hides >= self.k)])
+        first = np.searchsorted(group, group)
+        last = np.searchsorted(group, group, side="right") - 1
+        null = np.full(int(self.has_null), self.null)
+        return np.concatenate([first, null]), np.concatenate([last, null])
+
+    @cached_property
+    def domain(self) -> tuple[float, float]:
+        """The ends to measure widths from, known from the published edges alone."""
+        if self.span is not None:
+            return self.span
+        if self.fine is not None:
+            return self.fine.at(self.k).domain
+        return open_domain(self.low[1:][self.hides >= self.k], self.unit, self.is_date)
+
+    @cached_property
+    def ends(self) -> tuple[Floats, Floats]:
+        """Left and right end of each code's published cell, in whole units where the data is."""
+        low, high = (x[c[: self.values]] for x, c in zip((self.low, self.high), self.cells, strict=True))
+        left, right = (self.in_units(np.clip(x, *self.domain)) for x in (low, high))
+        pad = np.zeros(int(self.has_null))
+        return np.concatenate([left, pad]), np.concatenate([right, pad])
+
+    @cached_property
+    def length(self) -> float:
+        """Length of the domain in the same measure, 1 where it has none."""
+        start, stop = self.in_units(np.array(self.domain))
+        return float(stop - start) or 1.0
+
+    def in_units(self, values: Floats) -> Floats:
+        """Equal distances become equal numbers wherever they lie, as a reader of the decimals finds them."""
+        unit = self.unit or (MICROSECOND if self.is_date else 0.0)
+        if unit:
+            return np.round(values / unit)
+        start, stop = self.domain
+        if np.spacing(max(-start, stop)) < (stop - start) * 1e-12:
+            return values
+        return np.array([float(Fraction(repr(x)) - Fraction(repr(start))) for x in values.tolist()])
+
+    def widths(self, lo: Ints, hi: Ints) -> Floats:
+        """(max - min) / domain."""
+        left, right = self.ends
+        return np.where(self.all_lost(lo, hi), 1.0, (right[hi] - left[lo]) / self.length)
+
+    def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
+        """From the start of the first cell to the end of the last."""
+        first, last = self.cells[0][lo], self.cells[1][hi]
+        whole = self.all_lost(lo, hi) | self._is_everything(first, last)
+        return np.where(whole, 0, first), np.where(whole, self.size - 1, last)
+
+    def _is_everything(self, first: Ints, last: Ints) -> NDArray[np.bool_]:
+        inner = last < self.values
+        open_both = (self.low[first * inner] == -np.inf) & (self.high[last * inner] == np.inf)
+        return np.asarray(inner & open_both)
+
+    def label(self, lo: int, hi: int) -> str:
+        """`25`, `[22, 25]`, `[22, 25)`, `<= 21`, `>= 80` or `*`."""
+        if hi == self.null:
+            return EVERYTHING
+        low, high = self.low[lo], self.high[hi]
+        if low == -np.inf:
+            return EVERYTHING if high == np.inf else f"{'<=' if self.inclusive else '<'} {self.text(high)}"
+        if high == np.inf:
+            return f">= {self.text(low)}"
+        if low == high:
+            return self.text(low)
+        return f"[{self.text(low)}, {self.text(high)}{']' if self.inclusive else ')'}"
+
+    def encode(self, values: Floats) -> Codes:
+        """The stretch a number lies in; NaN is NULL."""
+        codes = np.searchsorted(self.low, values, side="right") - 1
+        known = np.clip(codes, 0, None)
+        inside = values <= self.high[known] if self.inclusive else values < self.high[known]
+        found = np.where(inside & (codes >= 0), self.at(1).cells[0][known], -1)
+        return np.where(np.isnan(values), self.null, found).astype(np.int32)
+
+    def text(self, value: float) -> str:
+        """One end of an interval."""
+        return (format_date if self.is_date else format_number)(value, self.unit)
+
+    def add_to(self, widths: Widths) -> None:
+        """A line."""
+        widths.add_line(*self.ends, self.length, np.inf, self.null)
+
+    def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
+        """The domain, and how the edges were chosen."""
+        del labels
+        ends = [self.text(x) if self.is_date else x for x in self.domain]
+        return {"column": self.column, "axis": self.kind, "domain": ends, "grid": self.grid}
+
+
+def open_domain(edges: Floats, unit: float, is_date: bool) -> tuple[float, float]:
+    """The ends to measure widths from where tails are open: one step beyond the outermost edges.
+
+    The step is the mean distance of the edges, rounded up to whole units, and never nothing.
+    """
+    if not len(edges):
+        return 0.0, unit or 1.0  # nothing but `*` is printed
+    mean = (edges[-1] - edges[0]) / max(len(edges) - 1, 1) or unit or 1.0
+    visible = np.abs(edges).max() * 1e-6  # smaller steps would drown in the rounding of the ends
+    step = (np.floor(mean / unit) + 1) * unit if unit else max(mean, visible)
+    ends = np.array([edges[0] - step, last_before(edges[-1:] + step, unit)[0]])
+    low, high = np.clip(ends, *(CALENDAR_ENDS if is_date else (-LARGEST, LARGEST))).tolist()
+    return low, high
+
+
+def build_line_axis(
+    column: str, values: Floats, counts: Ints, has_null: bool, *, is_date: bool, grid: str | float
+) -> Axis:
+    """Numbers, or dates in seconds, ascending; `grid` is auto, loose (the same, but labels are
+    not widened), tight (and ends not moved), steps (equal ones, for levels), exact or a step.
+    """
+    if not len(values):
+        return build_rank_axis(column, (), (), has_null, ordinal=False)
+    unit = (date_unit if is_date else number_unit)(values)
+    if grid == "exact":
+        return exact_axis(column, values, has_null, is_date, unit)
+    if grid == "steps":
+        return grid_axis(column, values, has_null, is_date, build_step_grid(values, counts, is_date), "auto")
+    if grid in HIDING:
+        found = (build_date_grid if is_date else build_number_grid)(values, counts)
+        return grid_axis(column, values, has_null, is_date, found, grid)
+    return step_axis(column, values, has_null, is_date, unit, float(grid) * (DAY if is_date else 1))
+
+
+def exact_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: float) -> LineAxis:
+    """Every distinct value is a code."""
+    codes = np.arange(len(values), dtype=np.int32)
+    low, high = np.clip(values[[0, -1]], -LARGEST, LARGEST).tolist()
+    always_shown = always(len(values))
+    return LineAxis(column, codes, has_null, is_date, values, values, always_shown, (low, high), unit, True, "exact")
+
+
+def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, found: Grid, grid: str | float) -> LineAxis:
+    """Every cell of the finest grid is a code; tails are open."""
+    low = np.concatenate([[-np.inf], found.edges])
+    high = np.concatenate([last_before(found.edges, found.unit), [np.inf]])
+    codes = np.searchsorted(found.edges, values, side="right").astype(np.int32)
+    return LineAxis(column, codes, has_null, is_date, low, high, found.hides, None, found.unit, found.unit > 0, grid)
+
+
+def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: float, step: float) -> LineAxis:
+    """Every occupied multiple of the step is a code; ends are printed as closed where a unit allows it."""
+    if np.abs(values).max() >= step * 10.0**MOST_DIGITS:
+        raise BadOption("--grid", f"the step is too small for the numbers in column {column!r}.")
+    cells = np.floor(values / step)
+    cells += multiples(cells + 1, step) <= values
+    cells -= multiples(cells, step) > values
+    cells, codes = np.unique(cells, return_inverse=True)
+    unit = unit if unit and abs(step / unit - round(step / unit)) < 1e-9 else 0.0
+    low, high = multiples(cells, step), last_before(multiples(cells + 1, step), unit)
+    if is_date:
+        low, high = (np.clip(x, CALENDAR_ENDS[0], CALENDAR_ENDS[1] + DAY - (unit or 1.0)) for x in (low, high))
+    span, shown = (float(low[0]), float(high[-1])), step / (DAY if is_date else 1)
+    return LineAxis(
+        column, codes.astype(np.int32), has_null, is_date, low, high, always(len(low)), span, unit, unit > 0, shown
+    )
+
+
+def multiples(counts: Floats, step: float) -> Floats:
+    """Multiples of a step, as they are written: three times 0.1 is 0.3."""
+    digits = -int(Decimal(repr(step)).normalize().as_tuple().exponent)
+    return np.round(counts * step, digits) if 0 < digits <= EXACT_POWER else counts * step
+
+
+def always(codes: int) -> Ints:
+    """Boundaries published for every k."""
+    return np.full(max(codes - 1, 0), ALWAYS)
