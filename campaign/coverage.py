@@ -18,7 +18,7 @@ import pytest
 from campaign.core import ROOT, Tally
 
 SOURCE = ROOT / "src/kech"
-FILES = ("certificate/[!_]*.py", "partition.py", "release.py", "axes/[!_]*.py")
+FILES = ("certificate/[!_]*.py", "partition.py", "targets.py", "release.py", "axes/[!_]*.py")
 ROOMS = tuple(path.relative_to(SOURCE).as_posix() for files in FILES for path in sorted(SOURCE.glob(files)))
 TESTS = (
     "rooms", "certificate", "axes", "partition", "release", "models", "regressions", "forms", "verification",

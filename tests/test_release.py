@@ -24,6 +24,7 @@ from kech import files, release
 from kech.demo import nine_rows
 from kech.errors import AlreadyReleased, BadOption, BadTarget, CannotWrite, ClaimBroken, TooFewRows
 from kech.loss import mean_loss
+from kech.targets import certificate_path
 from strategies import random_case
 
 SUFFIXES = [".csv", ".parquet"]
@@ -527,7 +528,7 @@ def test_a_release_is_no_table_to_release(nine, tmp_path, suffix):
         with pytest.raises(AlreadyReleased, match=r"itself a release of kech.*original table again, coarser"):
             kech.make_release(table, k=3)
         kech.compute_spectrum(table, k=[3])
-    beside = release.certificate_path(released)
+    beside = certificate_path(released)
     for other in ("{}", "[]", "no JSON", beside.read_text("utf-8").replace('"sha256": "', '"sha256": "0')):
         beside.write_text(other, "utf-8")
         with kech.read_table(released, quasi_identifiers=["age"]) as table:

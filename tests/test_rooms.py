@@ -54,8 +54,9 @@ from kech.plan import ReleaseSection
 from kech.points import build_points
 from kech.progress import listen
 from kech.published import find_pointers
-from kech.release import as_json, asked, check_elsewhere, chosen
+from kech.release import as_json, asked, chosen
 from kech.spectrum import partitions
+from kech.targets import check_elsewhere
 
 PLACES = {0: ["oslo", "bergen", "rome"], 1: ["north", "north", "south"], 2: ["all"] * 3}
 
