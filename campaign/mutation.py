@@ -43,7 +43,7 @@ from campaign.mutants import Mutant, mutants_of
 
 EXPLAINED = Path(__file__).parent / "explained.json"
 TESTED_FOR = 4.0  # seconds of processor time for the tests of one change; no test is begun after them
-PATIENCE = 15  # seconds of processor time; what takes longer is noticed
+PATIENCE = 15  # seconds of processor time beyond those of the tests; what takes longer has no end
 MEMORY = 6 << 30
 FIRST = 4  # tests that noticed most are run first
 FAULT = "fault: "  # of the harness, in the words of a fork
@@ -224,7 +224,8 @@ class Loop:
             chosen = self.known.tests_of(mutant.room, own_lines(mutant))
             if codes and not touched:
                 raise RuntimeError(f"the changed function is not alive: {mutant.name}")
-            self.note(mutant, in_fork(try_change, touched, [items[name] for name in chosen], self.seconds))
+            given = touched, [items[name] for name in chosen], self.seconds
+            self.note(mutant, in_fork(try_change, *given, patience=PATIENCE + self.seconds))
         gc.unfreeze()
         noticing = [item for item in session.items if item.nodeid in self.known.noticed]
         self.wrong = in_fork(all_failures, noticing, patience=60 * PATIENCE)
@@ -313,7 +314,7 @@ def all_failures(items: Sequence[pytest.Item]) -> str:
     )
 
 
-def in_fork(work: Callable[..., str], *given: Any, patience: int = PATIENCE) -> str | None:
+def in_fork(work: Callable[..., str], *given: Any, patience: float) -> str | None:
     """What the work says in a process of its own with a temporary folder of its own; None if it was ended."""
     with tempfile.TemporaryDirectory(prefix="mutation-") as folder:
         hears, says = os.pipe()
@@ -335,12 +336,12 @@ def in_fork(work: Callable[..., str], *given: Any, patience: int = PATIENCE) -> 
     return said.strip() if said else None
 
 
-def limit(folder: str, patience: int) -> None:
+def limit(folder: str, patience: float) -> None:
     """What a changed program may take."""
     os.environ["PYTEST_DEBUG_TEMPROOT"] = folder
-    resource.setrlimit(resource.RLIMIT_CPU, (patience, patience))
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(patience), math.ceil(patience)))
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
-    signal.alarm(20 * patience)
+    signal.alarm(math.ceil(20 * patience))
 
 
 # -- changes of what is run on import --------------------------------------------------------------------------------
@@ -409,7 +410,8 @@ def hunt(
             break
         source = sources[mutant.room]
         tests = known.tests_of(mutant.room, reached_by(mutant, texts))
-        by = in_fork(import_changed, ground, mutant, source.changed(mutant), tests, seconds)
+        given = ground, mutant, source.changed(mutant), tests, seconds
+        by = in_fork(import_changed, *given, patience=PATIENCE + seconds)
         fates.append(fate_of(mutant, by))
         known.noticed.update([by] if by in known.seconds else [])
         tell(ground, fates[-1])

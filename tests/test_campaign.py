@@ -253,6 +253,23 @@ def test_a_change_that_no_test_notices_survives(tmp_path):
     assert survivors == {"3 -> 4", "n < LIMIT -> n <= LIMIT", "return n -> return None"}
 
 
+SLOW = """
+def test_slow():
+    import time
+    end = time.process_time() + 3
+    while time.process_time() < end:
+        step(3)
+"""
+
+
+def test_a_change_is_not_stopped_because_its_tests_take_long(tmp_path):
+    run = hunt_in(tmp_path, BELOW + SLOW, "import campaign.mutation; campaign.mutation.PATIENCE = 2")
+    assert run.returncode == 0, run.stderr
+    _, fates = (json.loads(line) for line in run.stdout.splitlines() if line.startswith("["))
+    assert {word for word, _ in fates} == {"noticed", "survived"}
+    assert ["survived", "n < LIMIT -> n <= LIMIT"] in fates
+
+
 def believed(folder):
     """Changes of which a later run would believe that a test noticed them, and by which test."""
     lines = (folder / "build" / "coverage" / "fates.jsonl").read_text("utf-8").splitlines()

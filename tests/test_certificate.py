@@ -1196,7 +1196,7 @@ def test_cells_that_one_number_cannot_hold_are_counted(tmp_path, monkeypatch, bi
 def test_memory_grows_with_classes_not_with_rows(tmp_path, monkeypatch):
     monkeypatch.setattr("kech.certificate.cells.BLOCK", 1 << 14)
     monkeypatch.setattr("kech.certificate.tally.TOGETHER", 10_000)
-    path = write(tmp_path / "t.csv", ["c", "s"], [["*", "x"], ["b", "y"]] * 50_000)
+    path = write(tmp_path / "t.csv", ["c", "s"], [["*", "x"], ["b", "y"]] * 200_000)
 
     tracemalloc.start()
     try:
@@ -1205,7 +1205,7 @@ def test_memory_grows_with_classes_not_with_rows(tmp_path, monkeypatch):
     finally:
         tracemalloc.stop()
 
-    assert peak < 1_000_000
+    assert peak < 2_000_000  # ten, where no counts are added up before the end
 
 
 # Without a certificate
