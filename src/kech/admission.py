@@ -20,8 +20,9 @@ from kech.errors import BadOption, CannotWrite, KechError, OutOfMemory, Released
 from kech.files import private_folder
 from kech.ledger import Entry, Ledger, hash_path, hash_table, placed, time_now
 from kech.linkage import link_all
+from kech.memory import BASE_BYTES
 from kech.published import read_published
-from kech.table import BASE_BYTES, Table
+from kech.table import Table
 
 BESIDE = ".certificate.json"
 NOT_NAMED = (

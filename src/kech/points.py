@@ -30,8 +30,9 @@ from kech.errors import (
 )
 from kech.hierarchy import build_prefix_tree, find_hierarchy, looks_like_codes, read_hierarchy, star_tree
 from kech.hints import hint_at_writing
+from kech.memory import BASE_BYTES
 from kech.progress import report
-from kech.table import BASE_BYTES, AxisChoice, Table
+from kech.table import AxisChoice, Table
 
 T = TypeVar("T")
 

@@ -4,7 +4,6 @@ In: a file or a dataframe, and the roles of its columns.  Out: a `Table`.
 """
 
 import os
-import re
 import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -28,17 +27,15 @@ from kech.errors import (
     KechError,
     ManyValues,
     NoSuchColumn,
-    OutOfMemory,
     TooLarge,
     UnreadableFile,
 )
 from kech.frames import frame_batches, hold_frame, native_library, open_frame
 from kech.kinds import asked_kind, guessed_kind, plain_kind
+from kech.memory import BASE_BYTES, check_memory, limit_of, room_of
 from kech.sources import Source, find_fault, find_files, measure_parquet, open_source, read_batches
 
 MOST_THREADS = 256
-BASE_BYTES = 240_000_000  # of memory for Python, Arrow and the kernels
-LEAST_BYTES = 320_000_000  # of memory that may be allowed: these, and a small table
 TEXT_COPIES, TEXT_BYTES, TEXT_SHARE = 8, 60, 0.1  # how often texts are held at once, what each takes beside its letters
 BLOWN_UP = 1000  # times its size on disk: no table of people repeats itself so much
 WISHES = {"number": "numeric", "date": "date", "text": "categorical"}  # how a kind is asked for
@@ -402,15 +399,6 @@ def check_choice(option: str, wish: str | None, choices: Sequence[str]) -> str |
     return wish
 
 
-def check_memory(memory: str | None) -> str | None:
-    """A size such as 2GB, and not less than kech takes for itself."""
-    if memory is not None and not re.fullmatch(r"\d{1,6}(\.\d{1,3})?\s*[KMGT]i?B", memory, re.I):
-        raise BadOption("--memory", "write a size such as 512MB or 2GB.")
-    if memory is not None and (size := in_bytes(memory)) < LEAST_BYTES:
-        raise OutOfMemory("starting", size, LEAST_BYTES)
-    return memory
-
-
 def check_size(source: Source, wanted: Sequence[str], memory: str | None) -> None:
     """Parquet that cannot fit is refused by what it says of itself, before a row is read.
 
@@ -421,22 +409,6 @@ def check_size(source: Source, wanted: Sequence[str], memory: str | None) -> Non
     room = allowed if need > BLOWN_UP * stored else allowed + shutil.disk_usage(tempfile.gettempdir()).free
     if need > room:
         raise TooLarge(source.path, rows, need, room)
-
-
-def room_of(memory: str | None) -> int:
-    """Bytes that a limit allows; without one, most of the machine."""
-    return in_bytes(memory) if memory else int(0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-
-
-def limit_of(memory: str | None) -> int | None:
-    """Bytes of a limit that was checked before."""
-    return in_bytes(memory) if memory else None
-
-
-def in_bytes(memory: str) -> int:
-    """A size such as 2GB, which was checked before."""
-    number, power = re.match(r"([\d.]+)\s*([KMGT])", memory.upper()).groups()  # type: ignore[union-attr]
-    return int(float(number) * (1024 if "I" in memory.upper() else 1000) ** ("KMGT".index(power) + 1))
 
 
 def check_threads(threads: int | None) -> int:

@@ -13,9 +13,9 @@ from kech.databases.address import Address
 from kech.databases.text import MARK, guarded, quote
 from kech.errors import BadTarget, NoSuchFile, NoSuchTable, OutOfMemory, ResourceError, UnreadableFile
 from kech.files import private_folder
+from kech.memory import BASE_BYTES
 
-SHARE, BEYOND = 0.1, 0.3  # of the memory that is allowed, or of what is beyond
-ITSELF = 240_000_000  # bytes of it, for Python and Arrow; the engine works beside it, and has its own
+SHARE, BEYOND = 0.1, 0.3  # of the memory that is allowed, or of what kech leaves; the engine has its own
 HANDED = 8192  # rows at a time
 OUT_OF_MEMORY = re.compile(
     r"Out of Memory|^TransactionContext Error: Failed to commit: (could not|failed to) (allocate|pin)"
@@ -56,7 +56,7 @@ def start(file: str, folder: Path, memory: int | None) -> Any:
 
 def share_of(memory: int) -> int:
     """Bytes for an instance: long texts are sorted in 100 MB, whatever their number, and not in 60."""
-    return int(max(SHARE * memory, BEYOND * (memory - ITSELF)))
+    return int(max(SHARE * memory, BEYOND * (memory - BASE_BYTES)))
 
 
 @contextmanager
