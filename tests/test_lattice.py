@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech import lattice as room
 from kech.axes import build_rank_axis, build_tree_axis
 from kech.cuts import Wishes
 from kech.cuts.domain import cut_domain
@@ -173,14 +172,13 @@ def test_every_node_has_the_classes_that_are_printed(points):
 @fewer
 def test_every_node_loses_what_is_printed_and_suppresses_what_is_small(points):
     lattice = build_lattice(points)
-    nodes, losses = all_nodes(lattice), lattice.losses
+    nodes, losses, table = all_nodes(lattice), lattice.losses, lattice.table
     for node in some_nodes(lattice, 25):
         rows = printed_rows(lattice, node)
         sizes = classes_of(rows)
         assert losses[nodes.index(node)] == pytest.approx(loss_of(rows, 1), abs=1e-9)
         for k in KS:
             lost = sum(size for size in sizes.values() if size < k)
-            table = lattice._counted(k)
             assert lattice.suppressed_of(node, k) == table.suppressed(k)[nodes.index(node)] == lost
             expected = pytest.approx(loss_of(rows, k), abs=1e-9)
             assert lattice.loss_of(node, k) == expected
@@ -243,9 +241,9 @@ def test_searching_finds_what_enumerating_finds(points, k, suppress):
     lattice = build_lattice(points)
     if k > points.rows:
         with pytest.raises(TooFewRows):
-            lattice._searched(k, lattice.limit(suppress), 10**6)
+            lattice._choice(k, suppress).searched(10**6)
         return
-    found = lattice._searched(k, lattice.limit(suppress), 10**6)
+    found = lattice._choice(k, suppress).searched(10**6)
 
     assert found.proven
     assert found.loss == pytest.approx(lattice.best(k, suppress).loss, abs=1e-9)
@@ -256,12 +254,12 @@ def test_bounds_from_single_columns_lead_to_the_same_node(seed, monkeypatch):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:
         lattice = compute_lattice(table, grid=case.grid)
-    limit = lattice.limit(0.1)
-    together = lattice._searched(case.k, limit, 10**6)
-    monkeypatch.setattr(room, "GROUP_NODES", 1)
+    choice = lattice._choice(case.k, 0.1)
+    together = choice.searched(10**6)
+    monkeypatch.setattr("kech.lattice.choice.GROUP_NODES", 1)
 
-    assert len(lattice._groups(case.k, limit)) == len(lattice.columns)
-    assert lattice._searched(case.k, limit, 10**6).loss == pytest.approx(together.loss, abs=1e-12)
+    assert len(choice.groups()) == len(lattice.columns)
+    assert choice.searched(10**6).loss == pytest.approx(together.loss, abs=1e-12)
 
 
 @given(point_sets(), st.integers(1, 45), st.integers(1, 30))
@@ -270,7 +268,7 @@ def test_a_search_that_is_cut_short_is_honest(points, k, looks):
     """What it gives reaches k, and the best node loses no less than its bound."""
     lattice = build_lattice(points)
     k = min(k, points.rows)
-    found, best = lattice._searched(k, 0, looks), lattice.best(k)
+    found, best = lattice._choice(k, 0).searched(looks), lattice.best(k)
 
     assert lattice.k_of(found.levels) >= k
     assert found.bound - 1e-9 <= best.loss <= found.loss + 1e-9
@@ -431,7 +429,7 @@ def test_sql_counts_the_same_classes_of_adult(adult):
 @needs_adult
 def test_searching_adult_finds_its_best_nodes(adult):
     for k, suppress in ((5, 0.0), (50, 0.0), (5, 0.05)):
-        found = adult._searched(k, adult.limit(suppress), 5000)
+        found = adult._choice(k, suppress).searched(5000)
         assert found.proven
         assert found.loss == pytest.approx(adult.best(k, suppress).loss, abs=1e-12)
 
@@ -565,7 +563,8 @@ def test_however_large_the_share_one_row_is_published():
 
 def test_many_large_k_are_counted_at_once(monkeypatch):
     rolled = []
-    monkeypatch.setattr(room, "roll_all", lambda *args, **more: rolled.append(args) or roll_all(*args, **more))
+    counted = "kech.lattice.nodes.roll_all"
+    monkeypatch.setattr(counted, lambda *args, **more: rolled.append(args) or roll_all(*args, **more))
     rows = [f"{i:03}" for i in range(20) for _ in range(i * 15 + 1)]
     points = points_of({"a": rows}, axes={"a": "star"})
     ks = range(150, 200, 5)
@@ -593,8 +592,8 @@ def test_a_table_without_rows_is_refused():
 
 
 def test_nodes_beyond_the_most_are_searched(paper, monkeypatch):
-    monkeypatch.setattr(room, "MOST_NODES", 4)
-    monkeypatch.setattr(room, "GROUP_NODES", 4)
+    monkeypatch.setattr("kech.lattice.nodes.MOST_NODES", 4)
+    monkeypatch.setattr("kech.lattice.choice.GROUP_NODES", 4)
     large = GeneralizationLattice(paper.points, paper.levels)
 
     assert large.best(3) == paper.best(3)
