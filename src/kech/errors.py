@@ -4,13 +4,12 @@ Messages are written in the words of the command line, which shows them as `type
 
 KechError
 ├── UsageError (exit 2)        the question is wrong: NoSuchColumn, ColumnInTwoRoles, NoQuasiIdentifier,
-│                              BadOption, NoSuchNode, TooManyNodes, BadTarget, AlreadyReleased, BadPlan,
-│                              MissingExtra
+│                              BadOption, NoSuchNode, BadTarget, AlreadyReleased, BadPlan, MissingExtra
 ├── InputError (exit 3)        the data is wrong: NoSuchFile, UnreadableFile (NoSuchTable), BadColumns,
 │                              BadRow, BadValue, BadHierarchy, BadCertificate, BadLedger
 ├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken, ReleasedBefore
 └── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, TooLarge,
-                               TooManyPoints, NeedsMemory, ManyValues, CannotWrite
+                               TooManyNodes, TooManyPoints, NeedsMemory, ManyValues, CannotWrite
 DoubtfulColumn                 a warning: nothing is refused
 """
 
