@@ -21,33 +21,29 @@ from shlex import join, quote
 from kech.wording import in_python
 
 
-class KechError(Exception):
+class TwoVoices:
+    """A message, said in the words of the command line or in those of Python."""
+
+    @property
+    def typed(self) -> str:
+        """The message in the words of the command line."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return in_python(self.typed)
+
+
+class KechError(TwoVoices, Exception):
     """Base of everything kech refuses."""
 
     exit_code = 1
 
-    @property
-    def typed(self) -> str:
-        """The message in the words of the command line."""
-        return super().__str__()
 
-    def __str__(self) -> str:
-        return in_python(self.typed)
-
-
-class DoubtfulColumn(UserWarning):
+class DoubtfulColumn(TwoVoices, UserWarning):
     """A quasi-identifier that is generalized as it was read, though it looks like something else."""
 
     def __init__(self, column: str, reason: str) -> None:
         super().__init__(f"Column {column!r}: {reason}")
-
-    @property
-    def typed(self) -> str:
-        """The message in the words of the command line."""
-        return super().__str__()
-
-    def __str__(self) -> str:
-        return in_python(self.typed)
 
 
 class UsageError(KechError):
