@@ -18,7 +18,7 @@ from kech.errors import BadOption, NoSuchColumn
 from kech.hierarchy import find_hierarchy, read_hierarchy
 from kech.labels import EVERYTHING, interval, is_line, place, range_ends, set_members
 from kech.published import Ints, Published
-from kech.table import AxisChoice, Table
+from kech.table import Table
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -230,7 +230,7 @@ def read_codes(table: Table, names: Sequence[str]) -> dict[str, tuple[list[Cell]
 
 def find_paths(table: Table, column: str) -> dict[str, frozenset[str]]:
     """Of each leaf of the hierarchy given for a column, the labels above it."""
-    own = table.axes.get(column, AxisChoice()).hierarchy
+    own = table.choice(column).hierarchy
     source = find_hierarchy(own, table.hierarchies, column, table.columns)
     if source is None:
         return {}
