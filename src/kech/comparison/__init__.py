@@ -15,7 +15,7 @@ from kech.comparison.columns import Side, pair_column
 from kech.comparison.distributions import compare_column
 from kech.comparison.prediction import compare_models
 from kech.errors import BadOption, NoSuchColumn
-from kech.linkage import Linkage, check_covers, link
+from kech.linkage import Linkage, check_loaded, count_covered, link
 from kech.published import read_published
 from kech.table import Table
 
@@ -68,9 +68,7 @@ def compare(
     published = (*release.quasi_identifiers, *release.cells)
     if target is not None and target not in published:
         raise NoSuchColumn(target, published)
-    for name in published:
-        if name not in original.loaded:
-            raise NoSuchColumn(name, original.loaded)
+    check_loaded(original, published)
     linkage = link(release, original)
     check_original(linkage)
     sides = [pair_column(release, linkage, name) for name in published]
@@ -87,9 +85,7 @@ def compare(
 
 def check_original(linkage: Linkage) -> None:
     """The classes, or the first of many, cover as many rows of the original as they hold."""
-    groups = np.arange(min(len(linkage.release.labels), MOST_CHECKED))
-    found = np.array([len(linkage.candidates(group)) for group in groups.tolist()])
-    check_covers(linkage, groups, found, "ORIGINAL")
+    count_covered(linkage, np.arange(min(len(linkage.release.labels), MOST_CHECKED)), "ORIGINAL")
 
 
 def halve(linkage: Linkage, target: str, sides: list[Side]) -> Side:
