@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from kech.certificate import AnyPath, check_certificate
+from kech.certificate import AnyPath
 from kech.comparison.associations import compare_pairs
 from kech.comparison.columns import Side, pair_column
 from kech.comparison.distributions import compare_column
@@ -63,7 +63,6 @@ def compare(
     """
     if seed < 0:
         raise BadOption("--seed", "give 0 or a larger whole number.")
-    losses = check_certificate(path, certificate)["loss_per_column"]
     release = read_published(path, certificate=certificate, with_cells=True)
     published = (*release.quasi_identifiers, *release.cells)
     if target is not None and target not in published:
@@ -76,7 +75,7 @@ def compare(
     return Comparison(
         linkage.rows,
         release.rows,
-        losses,
+        release.figures["loss_per_column"],
         [compare_column(side) for side in sides],
         compare_pairs(sides),
         None if wanted is None else compare_models(sides, halve(linkage, wanted, sides), seed),
