@@ -1,6 +1,5 @@
 """Holes: against the whole complex of every subset of a few points, and against GUDHI on many."""
 
-import os
 import sys
 from importlib.util import find_spec
 from itertools import combinations
@@ -455,7 +454,5 @@ def test_names_the_missing_extra(metric, package, monkeypatch):
     assert len(higher_bars(points_at([[0], [1], [3]]), metric, 1)[1]) == 0  # no holes on a line: nothing to install
 
 
-def test_allows_half_of_the_memory(monkeypatch):
+def test_allows_half_of_the_memory():
     assert 2**28 < limits.half_the_memory() < 2**50
-    monkeypatch.delattr(os, "sysconf")
-    assert limits.half_the_memory() == 2**32

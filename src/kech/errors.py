@@ -4,13 +4,12 @@ Messages are written in the words of the command line, which shows them as `type
 
 KechError
 ├── UsageError (exit 2)        the question is wrong: NoSuchColumn, ColumnInTwoRoles, NoQuasiIdentifier,
-│                              BadOption, NoSuchNode, TooManyNodes, BadTarget, AlreadyReleased, BadPlan,
-│                              MissingExtra
+│                              BadOption, NoSuchNode, BadTarget, AlreadyReleased, BadPlan, MissingExtra
 ├── InputError (exit 3)        the data is wrong: NoSuchFile, UnreadableFile (NoSuchTable), BadColumns,
 │                              BadRow, BadValue, BadHierarchy, BadCertificate, BadLedger
 ├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken, ReleasedBefore
 └── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, TooLarge,
-                               TooManyPoints, NeedsMemory, ManyValues, CannotWrite
+                               TooManyNodes, TooManyPoints, NeedsMemory, ManyValues, CannotWrite
 DoubtfulColumn                 a warning: nothing is refused
 """
 
@@ -22,33 +21,29 @@ from shlex import join, quote
 from kech.wording import in_python
 
 
-class KechError(Exception):
+class TwoVoices:
+    """A message, said in the words of the command line or in those of Python."""
+
+    @property
+    def typed(self) -> str:
+        """The message in the words of the command line."""
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return in_python(self.typed)
+
+
+class KechError(TwoVoices, Exception):
     """Base of everything kech refuses."""
 
     exit_code = 1
 
-    @property
-    def typed(self) -> str:
-        """The message in the words of the command line."""
-        return super().__str__()
 
-    def __str__(self) -> str:
-        return in_python(self.typed)
-
-
-class DoubtfulColumn(UserWarning):
+class DoubtfulColumn(TwoVoices, UserWarning):
     """A quasi-identifier that is generalized as it was read, though it looks like something else."""
 
     def __init__(self, column: str, reason: str) -> None:
         super().__init__(f"Column {column!r}: {reason}")
-
-    @property
-    def typed(self) -> str:
-        """The message in the words of the command line."""
-        return super().__str__()
-
-    def __str__(self) -> str:
-        return in_python(self.typed)
 
 
 class UsageError(KechError):

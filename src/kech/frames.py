@@ -46,16 +46,21 @@ def open_frame(held: Any) -> Source:
 
 def frame_batches(frame: Any) -> Any:
     """A dataframe as record batches; a column of mixed types is refused by name."""
-    held = hold_frame(frame)
-    try:
-        collected: Any = held.collect() if isinstance(held, nw.LazyFrame) else held
-    except Exception as failure:
-        raise uncomputable(failure) from None
+    collected = collect(frame)
     try:
         return collected.to_arrow().select(collected.columns).to_reader()  # without the index of pandas
     except (pa.ArrowException, TypeError, ValueError):
         name = next((name for name in collected.columns if not is_uniform(collected, name)), "?")
         raise BadColumns("dataframe", f"column {name!r} mixes types. Convert it to one: astype(str).") from None
+
+
+def collect(frame: Any) -> Any:
+    """A dataframe with its rows, behind one interface; a lazy one is computed."""
+    held = hold_frame(frame)
+    try:
+        return held.collect() if isinstance(held, nw.LazyFrame) else held
+    except Exception as failure:  # what it says may quote cells
+        raise uncomputable(failure) from None
 
 
 def uncomputable(failure: Exception) -> InputError:

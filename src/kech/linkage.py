@@ -5,7 +5,7 @@ A label covers a cell that is the same text, and every value that its axis in th
 covers everything.  A row could be in a class whose labels all cover it; it may be in several where boxes overlap.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -18,7 +18,7 @@ from kech.errors import BadOption, NoSuchColumn
 from kech.hierarchy import find_hierarchy, read_hierarchy
 from kech.labels import EVERYTHING, interval, is_line, place, range_ends, set_members
 from kech.published import Ints, Published
-from kech.table import AxisChoice, Table
+from kech.table import Table
 
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -202,9 +202,7 @@ def link(release: Published, table: Table) -> Linkage:
 def link_all(releases: Sequence[Published], table: Table) -> list[Linkage]:
     """The same of several releases, whose quasi-identifiers are read once."""
     names = list(dict.fromkeys(name for release in releases for name in release.quasi_identifiers))
-    for name in names:
-        if name not in table.loaded:
-            raise NoSuchColumn(name, table.loaded)
+    check_loaded(table, names)
     coded = read_codes(table, names)
     return [
         Linkage(
@@ -230,11 +228,25 @@ def read_codes(table: Table, names: Sequence[str]) -> dict[str, tuple[list[Cell]
 
 def find_paths(table: Table, column: str) -> dict[str, frozenset[str]]:
     """Of each leaf of the hierarchy given for a column, the labels above it."""
-    own = table.axes.get(column, AxisChoice()).hierarchy
+    own = table.choice(column).hierarchy
     source = find_hierarchy(own, table.hierarchies, column, table.columns)
     if source is None:
         return {}
     return {path[0]: frozenset(path) for path in read_hierarchy(source, column=column).paths}
+
+
+def check_loaded(table: Table, names: Iterable[str]) -> None:
+    """Columns that a release publishes were read from the other table too."""
+    for name in names:
+        if name not in table.loaded:
+            raise NoSuchColumn(name, table.loaded)
+
+
+def count_covered(linkage: Linkage, groups: Ints, option: str) -> Ints:
+    """Rows of the table that each of some classes covers, which are at least as many as it holds."""
+    found = np.array([len(linkage.candidates(group)) for group in groups.tolist()])
+    check_covers(linkage, groups, found, option)
+    return found
 
 
 def check_covers(linkage: Linkage, groups: Ints, found: Ints, option: str) -> None:

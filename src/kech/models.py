@@ -7,7 +7,7 @@ With C = A + B its shares p_C lie between p_A and p_B, p_C = x p_A + (1 - x) p_B
 
 - distinct values only become more;
 - entropy is concave, so it is at least the smaller one;
-- t, alpha and beta are convex in p, so each is at most the larger one;
+- t and alpha are convex in p, so each is at most the larger one;
 - the sum of the h largest counts is subadditive: so r_1(C) <= r_1(A) + r_1(B), and what C has from the l-th count on is
   at least what A and B have together: if r_1 < c (r_l + r_(l+1) + ...) in both, it holds in C.
 
@@ -207,27 +207,6 @@ def area_between(overall: Floats, sums: Floats, level: Floats, start: Ints, stop
 def distances(tally: Tally, t_kind: str) -> Floats:
     """t of each class; the ordered distance is for columns that have an order."""
     return ordered_distances(tally) if t_kind == "ordered" and tally.ordered else equal_distances(tally)
-
-
-def relative_gains(tally: Tally) -> Floats:
-    """Basic beta-likeness: the largest (p(v) - q(v)) / q(v)."""
-    overall = tally.overall[tally.value]
-    return tally.each(np.maximum, np.maximum(0.0, (tally.shares - overall) / overall))
-
-
-def bounded_gains(tally: Tally) -> Floats:
-    """Enhanced beta-likeness: the same, inf where a gain exceeds -log q(v), which no beta allows."""
-    overall = tally.overall[tally.value]
-    gain = np.maximum(0.0, (tally.shares - overall) / overall)
-    return tally.each(np.maximum, np.where(gain > -np.log(overall) + ROUNDING, inf, gain))
-
-
-def log_ratios(tally: Tally) -> Floats:
-    """delta-disclosure: the largest |log(p(v) / q(v))| over the values that occur in a class.
-
-    A value that is absent from a class does not count, though it tells something too: so this may rise in a merger.
-    """
-    return tally.each(np.maximum, np.abs(np.log(tally.shares / tally.overall[tally.value])))
 
 
 # -- goals -------------------------------------------------------------------------------------------------

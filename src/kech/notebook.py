@@ -6,6 +6,7 @@ In: a result.  Out: HTML that stands alone: no script, no style sheet, nothing l
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from itertools import accumulate
 from math import isfinite
 from typing import Any
 
@@ -51,7 +52,7 @@ def show_barcode(barcode: Any) -> str:
     ends = [end for bar in found for end in (bar.birth, bar.death) if isfinite(end)]
     last = 1.15 * max(ends, default=0.0) or 1.0
     if len(found) <= MOST_BARS:
-        drawn = boxes((box(i, bar, last) for i, bar in enumerate(found)), last, len(found), "eps (radius)", "bars")
+        drawn = boxes((box(i, bar, last) for i, bar in enumerate(found)), last, len(found), "eps (radius)")
     else:
         deaths = sorted(bar.death for bar in found if bar.dimension == 0 and bar.birth == 0)
         steps = [(0.0, float(len(deaths)))] + [(d, len(deaths) - i - 1.0) for i, d in enumerate(deaths) if isfinite(d)]
@@ -75,13 +76,13 @@ def show_zigzag(zigzag: Any) -> str:
     """Bars along the path, equal ones as one that is as thick; or how many classes there are along it."""
     last, lines = float(zigzag.positions[-1]) if zigzag.positions else 0.0, zigzag.summary()
     if len(lines) <= MOST_BARS:
-        tops = list(running(line["count"] for line in lines))
+        tops = list(accumulate(line["count"] for line in lines))
         placed = zip(lines, [0, *tops], tops, strict=False)
         shapes = [
             (line["birth"], line["death"] + 0.4, low, high, HOLE if line["dimension"] else ENOUGH)
             for line, low, high in placed
         ]
-        drawn = boxes(shapes, last + 0.5, max(tops, default=1), "position on the path", "bars")
+        drawn = boxes(shapes, last + 0.5, max(tops, default=1), "position on the path")
     else:
         drawn = curve({"classes": list(zip(zigzag.positions, zigzag.classes.tolist(), strict=True))}, "position", "")
     nodes = ", ".join(",".join(map(str, node)) for node in zigzag.path[:MOST_LINES])
@@ -148,8 +149,8 @@ def stem(at: tuple[float, float]) -> str:
     return f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{HIGH - FOOT}" y2="{y:.1f}" stroke="{ENOUGH}" stroke-width="6"/>'
 
 
-def boxes(shapes: Iterable[Box], last: float, high: float, across: str, up: str) -> str:
-    """Boxes from one place to another."""
+def boxes(shapes: Iterable[Box], last: float, high: float, across: str) -> str:
+    """Bars as boxes, from one place to another."""
     step = (HIGH - FOOT - 8) / max(high, 1)
     parts = []
     for left, right, low, top, colour in shapes:
@@ -159,7 +160,7 @@ def boxes(shapes: Iterable[Box], last: float, high: float, across: str, up: str)
             f'<rect x="{x:.1f}" y="{4 + low * step:.1f}" width="{max(stop - x, 0.7):.1f}" height="{thick:.1f}" '
             f'fill="{colour}"/>'
         )
-    return svg(parts, f"{figure(high)} {up} along {across}", ("0", figure(last)), (figure(high), "0"), across)
+    return svg(parts, f"{figure(high)} bars along {across}", ("0", figure(last)), (figure(high), "0"), across)
 
 
 def bars(counts: Mapping[str, int], name: str, most: int) -> str:
@@ -212,11 +213,3 @@ def figure(value: Any) -> str:
 def cuts_of(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """Each cut once."""
     return list(dict.fromkeys(row["cut"] for row in rows))
-
-
-def running(counts: Iterable[int]) -> Iterable[int]:
-    """Sums so far."""
-    total = 0
-    for count in counts:
-        total += count
-        yield total

@@ -12,7 +12,7 @@ from kech.databases import find_address
 from kech.errors import BadPlan, NoSuchFile
 from kech.files import write_text
 from kech.inspection import Inspection
-from kech.table import AxisChoice, Table, read_table
+from kech.table import WISHES, AxisChoice, Table, read_table
 
 TEXT_FILES = (".csv", ".tsv", ".txt")  # only they have a delimiter and an encoding
 
@@ -126,9 +126,8 @@ def plan_from(inspection: Inspection, k: int, given: Plan) -> Plan:
     """A plan to start from: the roles and kinds an inspection found, on top of what was given."""
     roles = {"quasi-identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers"}
     found = {name: [c.column for c in inspection.columns if c.role == role] for role, name in roles.items()}
-    kinds = {"number": "numeric", "date": "date", "text": "categorical"}
     axes = {
-        name: AxisSection(kind=None if c.trouble else c.suggested or kinds.get(c.type))
+        name: AxisSection(kind=None if c.trouble else c.suggested or WISHES.get(c.type))
         for c in inspection.columns
         if (name := c.column) in found["quasi_identifiers"]
     }

@@ -247,7 +247,7 @@ def warn_of_text(table: Table, mappings: Sequence[Mapping1D]) -> None:
     """Say which columns of text look like dates or numbers, where nobody said how they are generalized."""
     for mapping in (mapping for mapping in mappings if mapping.kind == "text"):
         column = table.columns[mapping.column]
-        choice = table.axes.get(column, AxisChoice())
+        choice = table.choice(column)
         chosen = choice.kind is not None or hierarchy_of(table, column) is not None
         hint = None if chosen else hint_at_writing([value.strip() for value in mapping.values[:MOST_LOOKED_AT]])
         if hint is not None:
@@ -362,7 +362,7 @@ def counting_bytes(distinct: Sequence[int]) -> int:
 
 def code_secret(table: Table, column: str) -> tuple[Secret, Mapping1D]:
     """Codes of a sensitive column in the order of its values; NULL and empty text are one value, the first."""
-    choice = table.axes.get(column, AxisChoice())
+    choice = table.choice(column)
     kind = "ordinal" if choice.kind == "ordinal" else table.secret_kind(column)
     read = "text" if kind == "ordinal" else kind
     values, _ = table.values(column, read)
@@ -389,7 +389,7 @@ def check_known(column: str, values: Sequence[str], known: set[str]) -> None:
 
 def build_axis(table: Table, column: str, grid: str | float, *, steps: bool = False) -> tuple[Axis, Mapping1D]:
     """The axis of one column, and the mapping of its values to codes."""
-    choice = table.axes.get(column, AxisChoice())
+    choice = table.choice(column)
     hierarchy = hierarchy_of(table, column)
     has_null = table.facts(column).nulls > 0
     kind = "text" if hierarchy is not None else table.kind(column)
@@ -412,7 +412,7 @@ def code_anew(table: Table, axis: Axis) -> Mapping1D:
 
 def hierarchy_of(table: Table, column: str) -> Any:
     """The hierarchy given for a column, or None."""
-    own = table.axes.get(column, AxisChoice()).hierarchy
+    own = table.choice(column).hierarchy
     return find_hierarchy(own, table.hierarchies, column, table.columns)
 
 

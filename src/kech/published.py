@@ -4,7 +4,7 @@ In: a written file, and its certificate or the names of its quasi-identifiers.  
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
 from typing import Any
@@ -34,6 +34,8 @@ class Published:
     group: Ints  # the class of each row, in the order of the file
     labels: tuple[tuple[Cell, ...], ...]  # of each class, one a quasi-identifier
     cells: Mapping[str, Sequence[Cell]]  # of each sensitive and kept column, one a row
+    document: Mapping[str, Any] = field(default_factory=dict)  # its certificate, which holds; none without one
+    figures: Mapping[str, Any] = field(default_factory=dict)  # what the check of that certificate found
 
     @cached_property
     def sizes(self) -> Ints:
@@ -67,12 +69,12 @@ def read_published(
         if certificate is not None:
             raise BadOption("--certificate", "a certificate names the columns itself; give it or --qi, not both.")
         return _group(path, tuple(dict.fromkeys(quasi_identifiers)), {}, (), (), {})
-    check_certificate(path, certificate)
-    document = read_claims(path, certificate)
+    figures, document = check_certificate(path, certificate), read_claims(path, certificate)
     axes = {axis["column"]: axis for axis in document["quasi_identifiers"]}
     sensitive = tuple(document["sensitive"])
     also = [name for name in (*sensitive, *document["kept"]) if with_cells and (cells_of is None or name in cells_of)]
-    return _group(path, tuple(axes), axes, sensitive, also, dialect_of(document))
+    found = _group(path, tuple(axes), axes, sensitive, also, dialect_of(document))
+    return replace(found, document=document, figures=figures)
 
 
 def dialect_of(document: Mapping[str, Any]) -> dict[str, Any]:

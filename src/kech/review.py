@@ -16,7 +16,7 @@ from kech.grid import Ints
 from kech.hierarchy import GeneralizationTree, build_prefix_tree, read_hierarchy
 from kech.levels import build_levels
 from kech.points import build_axis, code_anew
-from kech.table import AxisChoice, Table, read_table
+from kech.table import Table, read_table
 
 KINDS = ("intervals", "dates", "prefixes", "ordered", "star")
 
@@ -104,7 +104,7 @@ def build_tree(
     """A kind and its tree; without a kind, what the axis of the column would do."""
     if kind == "prefixes":
         return kind, build_prefix_tree(texts)
-    choice = table.axes.get(column, AxisChoice())
+    choice = table.choice(column)
     wish = {"intervals": "numeric", "dates": "date", "ordered": "ordinal", "star": "star"}.get(kind or "", choice.kind)
     order = choice.order or (tuple(sorted(texts)) if kind == "ordered" else ())
     asked = replace(table, axes={**table.axes, column: replace(choice, kind=wish, order=order)})

@@ -14,7 +14,7 @@ import numpy as np
 
 from kech.certificate import AnyPath
 from kech.errors import BadOption
-from kech.linkage import check_covers, link
+from kech.linkage import count_covered, link
 from kech.published import Ints, Published, read_published
 from kech.table import Table, read_table
 
@@ -160,10 +160,7 @@ def count_population(release: Published, population: AnyPath | Table) -> tuple[i
         with read_table(population) as table:
             return count_population(release, table)
     linkage = link(release, population)
-    groups = np.arange(len(release.labels))
-    found = np.array([len(linkage.candidates(group)) for group in groups.tolist()])
-    check_covers(linkage, groups, found, "--population")
-    return linkage.rows, found
+    return linkage.rows, count_covered(linkage, np.arange(len(release.labels)), "--population")
 
 
 def unique_in_population(sizes: Ints, people: int | None, spread: Ints | None) -> tuple[float | None, str | None]:

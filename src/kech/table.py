@@ -118,6 +118,10 @@ class Table:
         """Position of a column in the source."""
         return self.columns.index(column)
 
+    def choice(self, column: str) -> AxisChoice:
+        """How the user wants a column to be generalized."""
+        return self.axes.get(column, AxisChoice())
+
     def facts(self, column: str) -> ColumnFacts:
         """What the engine knows about a column; columns with the roles that always matter are looked up together."""
         beside = (*self.quasi_identifiers, *self.sensitive)
@@ -143,12 +147,12 @@ class Table:
 
     def kind(self, column: str) -> str:
         """How a quasi-identifier is read: number, date or text; a doubtful column is refused with the row."""
-        wish = self.axes.get(column, AxisChoice()).kind
+        wish = self.choice(column).kind
         return asked_kind(column, self.facts(column), wish) if wish else guessed_kind(column, self.facts(column))
 
     def secret_kind(self, column: str) -> str:
         """How a sensitive column is read: number, date or text; a doubtful one is text."""
-        wish = self.axes.get(column, AxisChoice()).kind
+        wish = self.choice(column).kind
         return asked_kind(column, self.facts(column), wish) if wish else plain_kind(self.facts(column))
 
     @property
@@ -159,7 +163,7 @@ class Table:
     def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> "Table":
         """The rows of all other points, each column read as it is here; it lives as long as this table."""
         kinds = {self.columns[mapping.column]: WISHES[mapping.kind] for mapping in mappings}
-        read = {name: self.axes.get(name, AxisChoice()) for name in kinds}
+        read = {name: self.choice(name) for name in kinds}
         pinned = {name: replace(choice, kind=choice.kind or kinds[name]) for name, choice in read.items()}
         return replace(self, engine=self.engine.without(mappings, points), axes={**self.axes, **pinned})
 

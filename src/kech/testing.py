@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import narwhals as nw
 import pyarrow as pa
 
 from kech.certificate.cells import Batch, TextTable
@@ -16,7 +15,7 @@ from kech.certificate.counting import count
 from kech.certificate.models import model_figures
 from kech.certificate.tally import Cell
 from kech.errors import BadOption, ColumnInTwoRoles
-from kech.frames import hold_frame, uncomputable
+from kech.frames import collect
 from kech.models import set_goals
 
 MOST_SIZES = 10  # that a message lists
@@ -81,11 +80,7 @@ def small_classes(sizes: Sequence[int], k: int, columns: Sequence[str]) -> list[
 
 def text_of(frame: Any) -> TextTable:
     """A dataframe as the certificate reads a file: every cell as text."""
-    held = hold_frame(frame)
-    try:
-        collected: Any = held.collect() if isinstance(held, nw.LazyFrame) else held
-    except Exception as failure:  # what it says may quote cells
-        raise uncomputable(failure) from None
+    collected = collect(frame)
 
     def batches(names: Sequence[str]) -> Iterator[Batch]:
         yield [column_text(collected.get_column(name)) for name in names]

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from kech._kernels import walk_path
 from kech.barcode import longest_bars
-from kech.errors import BadOption, ResourceError, megabytes
+from kech.errors import BadOption
 from kech.frames import as_frame
-from kech.homology.limits import half_the_memory
+from kech.homology.limits import check_need, half_the_memory
 from kech.lattice import compute_lattice
 from kech.paths import Lattice, Node, resolve_path
 from kech.progress import report
@@ -215,10 +215,7 @@ def check_through(through: str) -> None:
 
 def check_memory(need: int) -> None:
     """Refuse before the machine does."""
-    limit = half_the_memory()
-    if need > limit:
-        sizes = f"{megabytes(need)} of memory or more, and {megabytes(limit)} are allowed"
-        raise ResourceError(f"The path may need {sizes}. Take a shorter path, or a coarser --grid.")
+    check_need(need, half_the_memory(), "The path", "Take a shorter path, or a coarser --grid.")
 
 
 def describe(dimension: int, ends: tuple[float, float], count: int, weight: int | None) -> dict[str, Any]:

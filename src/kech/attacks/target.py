@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from kech.certificate import AnyPath, Cell
-from kech.errors import BadOption, NoSuchColumn
-from kech.linkage import Linkage, LinkedColumn, check_covers, link
+from kech.errors import BadOption
+from kech.linkage import Linkage, LinkedColumn, check_covers, check_loaded, link
 from kech.published import Ints, read_published
 from kech.table import Table
 
@@ -56,9 +56,7 @@ def aim(path: AnyPath, original: Table, certificate: AnyPath | None, second: Any
     other = None if second is None else link(read_published(second, with_cells=True), original)
     if seed < 0:
         raise BadOption("--seed", "give 0 or a larger whole number.")
-    for name in release.cells:
-        if name not in original.loaded:
-            raise NoSuchColumn(name, original.loaded)
+    check_loaded(original, release.cells)
     linkage = link(release, original)
     classes = len(release.labels)
     groups = np.random.default_rng(seed).permutation(classes)[:MOST_CLASSES]

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from kech.certificate import AnyPath, check_certificate
+from kech.certificate import AnyPath
 from kech.comparison.associations import compare_pairs
 from kech.comparison.columns import Side, pair_column
 from kech.comparison.distributions import compare_column
 from kech.comparison.prediction import compare_models
 from kech.errors import BadOption, NoSuchColumn
-from kech.linkage import Linkage, check_covers, link
+from kech.linkage import Linkage, check_loaded, count_covered, link
 from kech.published import read_published
 from kech.table import Table
 
@@ -63,14 +63,11 @@ def compare(
     """
     if seed < 0:
         raise BadOption("--seed", "give 0 or a larger whole number.")
-    losses = check_certificate(path, certificate)["loss_per_column"]
     release = read_published(path, certificate=certificate, with_cells=True)
     published = (*release.quasi_identifiers, *release.cells)
     if target is not None and target not in published:
         raise NoSuchColumn(target, published)
-    for name in published:
-        if name not in original.loaded:
-            raise NoSuchColumn(name, original.loaded)
+    check_loaded(original, published)
     linkage = link(release, original)
     check_original(linkage)
     sides = [pair_column(release, linkage, name) for name in published]
@@ -78,7 +75,7 @@ def compare(
     return Comparison(
         linkage.rows,
         release.rows,
-        losses,
+        release.figures["loss_per_column"],
         [compare_column(side) for side in sides],
         compare_pairs(sides),
         None if wanted is None else compare_models(sides, halve(linkage, wanted, sides), seed),
@@ -87,9 +84,7 @@ def compare(
 
 def check_original(linkage: Linkage) -> None:
     """The classes, or the first of many, cover as many rows of the original as they hold."""
-    groups = np.arange(min(len(linkage.release.labels), MOST_CHECKED))
-    found = np.array([len(linkage.candidates(group)) for group in groups.tolist()])
-    check_covers(linkage, groups, found, "ORIGINAL")
+    count_covered(linkage, np.arange(min(len(linkage.release.labels), MOST_CHECKED)), "ORIGINAL")
 
 
 def halve(linkage: Linkage, target: str, sides: list[Side]) -> Side:

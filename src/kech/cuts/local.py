@@ -57,10 +57,9 @@ EFFORTS = {
 
 
 def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Partition]:
-    """A partition for each k, ascending; without a wish for effort, a few k are searched normally and many quickly."""
+    """A partition for each k, ascending."""
     wishes.keep_all()
-    effort = wishes.effort if wishes.effort is not None else usual_effort(ks)
-    check_effort(effort)
+    effort = chosen_effort(ks, wishes)
     rivals = further_ks(points, ks, effort, wishes)
     further = sorted({*chain.from_iterable(rivals.values())} - {*ks})
     every = sorted({*ks, *further})
@@ -112,15 +111,13 @@ def lean_on(larger: Partition, own: Partition, k: int, wishes: Wishes) -> Partit
     return build_partition(start.points, *found.shares())
 
 
-def usual_effort(ks: Sequence[int]) -> str:
-    """A few k are searched normally, many quickly."""
-    return "normal" if len(ks) <= FEW else "quick"
-
-
-def check_effort(effort: str | float) -> None:
-    """A name, or seconds."""
+def chosen_effort(ks: Sequence[int], wishes: Wishes) -> str | float:
+    """A name, or seconds; without a wish, a few k are searched normally and many quickly."""
+    usual = "normal" if len(ks) <= FEW else "quick"
+    effort = wishes.effort if wishes.effort is not None else usual
     if effort not in EFFORTS and not (isinstance(effort, (int, float)) and 0 <= effort < inf):
         raise BadOption("--effort", f"choose among {', '.join(EFFORTS)}, or a number of seconds.")
+    return effort
 
 
 def studied_ks(ks: Sequence[int], effort: str | float) -> list[int]:

@@ -15,7 +15,7 @@ from kech.axes import Axis
 from kech.bounds import eps_bound
 from kech.cuts import Wishes
 from kech.cuts.gathering import ROUNDING, gather
-from kech.cuts.local import check_effort, cut_local, on_grid_of, search, usual_effort
+from kech.cuts.local import chosen_effort, cut_local, on_grid_of, search
 from kech.grid import Ints
 from kech.loss import largest_radius, mean_loss
 from kech.minimal import minimal_complex
@@ -30,9 +30,7 @@ MOST_CLASSES = 3000  # of the even start
 
 def cut_minimal(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Partition]:
     """A partition for each k, with the bound that its eps cannot go below."""
-    wishes.keep_all()
-    effort = wishes.effort if wishes.effort is not None else usual_effort(ks)
-    check_effort(effort)
+    effort = chosen_effort(ks, wishes)
     for k, start in zip(ks, cut_local(points, ks, wishes), strict=True):
         exact = solve(points.at(k), k) if wishes.part else None
         narrow, bound = (exact, largest_radius(exact)) if exact else narrowest(on_grid_of(k, start), k, effort, wishes)

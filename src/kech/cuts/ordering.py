@@ -1,8 +1,7 @@
 """Order and cut: put the points on a line so that neighbours stay close, then cut the line for every k.
 
 Two orders, that of a kd tree and the Hilbert curve.  They do not depend on k, so one order serves the whole
-spectrum.  Along it, the dynamic program finds
-the cheapest cut into runs of at least k rows:
+spectrum.  Along it, the dynamic program finds the cheapest cut into runs of at least k rows:
 
     f(i) = min over runs (h, i] of at least k rows of  f(h) + rows(h, i] * sum_j width_j(h, i]
 """

@@ -18,7 +18,7 @@ from kech._kernels import leave_out
 from kech.axes import Axis, LineAxis
 from kech.cuts import Wishes
 from kech.cuts.gathering import ROUNDING
-from kech.cuts.local import released, search, serve_smaller, studied_ks, usual_effort
+from kech.cuts.local import chosen_effort, released, search, serve_smaller, studied_ks
 from kech.cuts.minimal import shrink
 from kech.errors import GoalNotMet
 from kech.grid import Ints
@@ -37,7 +37,7 @@ Cut = Callable[[Points, Sequence[int], Wishes], Iterator[Partition]]
 def cut_rest(cut: Cut, points: Points, ks: Sequence[int], wishes: Wishes, *, narrow: bool) -> Iterator[Partition]:
     """A partition for each k: of all rows, or of the rest where that loses less (or, if asked, is narrower)."""
     limit, key = points.limit(wishes.suppress), worth_released if narrow else released
-    effort = wishes.effort if wishes.effort is not None else usual_effort(ks)
+    effort = chosen_effort(ks, wishes)
     wishes = replace(wishes, suppress=0.0, effort=effort)
     found = list(cut(points, ks, wishes))
     for k in studied_ks(ks, effort):

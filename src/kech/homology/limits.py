@@ -1,4 +1,4 @@
-"""Limits: what a search for holes may need, refused before it begins."""
+"""Limits: what a search for holes, or a walk along a path, may need, refused before it begins."""
 
 import os
 
@@ -8,14 +8,17 @@ ADVICE = "Use fewer rows or columns, or leave holes out: --max-dimension 0."
 
 
 def check_memory(need: int, limit: int, count: int) -> None:
+    """Holes among so many points."""
+    check_need(need, limit, f"Holes among {count:,} points", ADVICE)
+
+
+def check_need(need: int, limit: int, what: str, advice: str) -> None:
     """Refuse before the machine does."""
     if need > limit:
         sizes = f"{megabytes(need)} of memory or more, and {megabytes(limit)} are allowed"
-        raise ResourceError(f"Holes among {count:,} points may need {sizes}. {ADVICE}")
+        raise ResourceError(f"{what} may need {sizes}. {advice}")
 
 
 def half_the_memory() -> int:
-    """Bytes; where the system does not tell, a modest machine is assumed."""
-    if not hasattr(os, "sysconf"):
-        return 2**32
+    """Bytes of this machine."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

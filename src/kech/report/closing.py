@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kech.report.markup import Content, Markup, join, name, section, table, tag
+from kech.risk import THRESHOLDS
 
 
 def not_promised(found: Mapping[str, Any]) -> Markup:
@@ -19,8 +20,8 @@ def how_to_verify(found: Mapping[str, Any]) -> Markup:
     file = found["file"]
     quoted = shlex.quote(file["name"])
     certificate = shlex.quote(f"{file['name']}.certificate.json")
-    thresholds = [f"{tau:g}" for tau in found["risk"]["thresholds"]]
-    chosen = "" if thresholds == ["0.09", "0.2"] else f" --threshold {' '.join(thresholds)}"
+    thresholds = found["risk"]["thresholds"]
+    chosen = "" if tuple(thresholds) == THRESHOLDS else f" --threshold {' '.join(f'{tau:g}' for tau in thresholds)}"
     planned = " --plan PLAN" if found["plan"] else ""
     steps: list[tuple[Content, Content]] = [
         ("The file is the certified one: its SHA-256 is the one below.", tag("code", f"sha256sum -- {quoted}")),

@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from kech.certificate import AnyPath, Axis, Cell, check_certificate, read_claims
+from kech.certificate import AnyPath, Axis, Cell
 from kech.certificate.widths import width_reader
 from kech.errors import BadCertificate, BadOption
 from kech.labels import DAY, EVERYTHING, domain, format_place, interval, is_line, range_ends, set_members, within
@@ -33,12 +33,11 @@ def gather(
 ) -> dict[str, Any]:
     """Check the file, then state it; a file that does not keep its promise gets no report."""
     taus = check_thresholds(threshold)
-    verified = check_certificate(path, certificate)
-    document = read_claims(path, certificate)
+    release = read_published(path, certificate=certificate)
+    document = release.document
     given = plan if plan is None or isinstance(plan, Plan) else read_plan(plan)
     if given is not None:
         check_plan(given, document)
-    release = read_published(path, certificate=certificate)
     if not all(isfinite(end) for axis in release.axes.values() if is_line(axis) for end in domain(axis)):
         raise BadCertificate(certificate or path, "the domain of an axis is too large to be drawn.")
     return {
@@ -46,7 +45,7 @@ def gather(
         "file": document["file"],
         "kech": document["kech"],
         "claims": document["claims"],
-        "verified": verified,
+        "verified": release.figures,
         "parameters": document["parameters"],
         "columns": [describe_column(release, name, document["claims"]) for name in release.quasi_identifiers],
         "sensitive": {name: document.get("values", {}).get(name, {}).get("kind", "text") for name in release.sensitive},

@@ -50,8 +50,12 @@ def plain(text: str) -> str:
 
 def name(text: str) -> Markup:
     """A column or a label, kept apart from the words around it, whatever its direction of writing."""
-    shown = text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
-    return tag("bdi", shown)
+    return tag("bdi", shorten(text, LONGEST))
+
+
+def shorten(text: str, most: int) -> str:
+    """So many characters at most."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def section(title: str, *contents: Content | Iterable[Content], key: str, class_: str | None = None) -> Markup:

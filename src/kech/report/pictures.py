@@ -5,7 +5,7 @@ from itertools import accumulate
 from math import ceil
 from typing import Any
 
-from kech.report.markup import Content, Markup, count, tag
+from kech.report.markup import Content, Markup, count, shorten, tag
 
 WIDTH, HEIGHT = 360, 190  # as wide as a telephone, so that words stay readable
 LEFT, RIGHT, TOP, BOTTOM = 34, 8, 14, 30
@@ -14,6 +14,7 @@ LINES = 230  # of a barcode
 LETTER = 5.4  # how wide one is
 RADII = (0, 0.1, 0.2, 0.3, 0.4, 0.5)
 LONGEST = 0.5  # where everything is together
+BESIDE = 17  # characters that fit beside a bar
 
 
 def picture(title: str, about: str, shapes: Iterable[Content], *, height: float = HEIGHT) -> Markup:
@@ -183,14 +184,9 @@ def draw_pair(bins: Sequence[Mapping[str, Any]], title: str, about: str) -> Mark
     row, shapes = 15, list[Content]()
     for i, part in enumerate(bins):
         y = 2 + i * row
-        shapes.append(words(100, y + 9.5, short(part["label"]), "end"))
+        shapes.append(words(100, y + 9.5, shorten(part["label"], BESIDE), "end"))
         for when, shift in (("before", 1.5), ("after", 7)):
             wide = max(174 * part[when] / most, 0.4)
             shapes.append(box(104, y + shift, wide, 5, when, f"{part['label']}: {when} {part[when]:.1%}"))
         shapes.append(words(WIDTH - 2, y + 10, f"{part['before']:.1%} → {part['after']:.1%}", "end", class_="small"))
     return picture(title, about, shapes, height=6 + len(bins) * row)
-
-
-def short(text: str, most: int = 17) -> str:
-    """Text that fits beside a bar."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
