@@ -22,6 +22,7 @@ from kech.demo import generate_town, write_csv
 from kech.errors import BadOption, ClaimBroken, NoSuchColumn
 from kech.linkage import link
 from kech.published import read_published
+from strategies import unhurried
 
 AXIS = {"column": "x", "axis": "numeric", "domain": [0, 40], "grid": "auto"}
 SCHOOLING = ["primary", "secondary", "bachelor", "master", "doctorate"]
@@ -123,6 +124,7 @@ def test_cramers_v_is_that_of_scipy(table):
 
 
 @given(tables)
+@unhurried
 def test_rho_is_that_of_scipy(table):
     first, second = (np.repeat(places.ravel(), table.ravel()) for places in np.indices(table.shape))
     rho = spearman_rho(table.astype(float))

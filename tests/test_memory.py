@@ -9,6 +9,7 @@ import kech
 from campaign import memory
 from campaign.core import Tally
 from kech.errors import NeedsMemory, ResourceError
+from kech.lattice import build_lattice
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
 
@@ -84,6 +85,17 @@ def test_a_lattice_keeps_to_what_is_left_of_the_memory():
         left = kech.compute_lattice(table).memory
     with kech.read_table(cells, quasi_identifiers=["a"]) as table:
         assert kech.compute_lattice(table).memory > left > 40_000_000
+
+
+def test_the_lattice_of_a_release_keeps_to_what_is_left_of_the_memory(monkeypatch):
+    built = []
+    monkeypatch.setattr(
+        "kech.cuts.domain.build_lattice", lambda *a, **b: built.append(build_lattice(*a, **b)) or built[-1]
+    )
+    for limit in ("400MB", None):
+        with kech.read_table(pa.table({"a": range(2000)}), quasi_identifiers=["a"], memory=limit) as table:
+            kech.make_release(table, k=2, cut="domain")
+    assert 40_000_000 < built[0].memory < 160_000_000 < built[1].memory
 
 
 @pytest.mark.parametrize("cut", ["local", "minimal", "regime", "domain"])

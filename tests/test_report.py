@@ -27,6 +27,7 @@ from kech.labels import set_members, within
 from kech.plan import AxisSection, Plan
 from kech.published import Published, read_published
 from kech.report import shape
+from kech.report.figures import describe_plan
 from kech.report.markup import tag
 from kech.report.pictures import bin_sizes
 from test_canary import ROLES, canaries, found_in
@@ -49,6 +50,13 @@ def town(tmp_path_factory):
     with plan.read_table(folder / "people.csv") as table:
         kech.make_release(table, k=5, l=2, effort="quick").write(folder / "safe.csv")
     return folder
+
+
+@pytest.mark.parametrize(("effort", "told"), [(None, "normal"), (0, 0), ("best", "best")])
+def test_a_plan_is_told_with_its_effort(effort, told):
+    plan = Plan()
+    plan.release.effort = effort
+    assert describe_plan(plan)["effort"] == told
 
 
 @pytest.fixture(scope="module")

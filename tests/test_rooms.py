@@ -44,6 +44,8 @@ from kech.errors import (
     ClaimBroken,
     ColumnInTwoRoles,
     GoalNotMet,
+    NoSuchFile,
+    TooFewRows,
     UnreadableFile,
 )
 from kech.hierarchy import read_hierarchy
@@ -376,6 +378,29 @@ def test_a_dialect_that_nobody_writes_is_refused(tmp_path, dialect, option):
     with pytest.raises(BadOption, match=rf"^{option}: "):
         check_table(tmp_path / "t.csv", ["a"], 2, **dialect)
     assert check_table(tmp_path / "t.csv", ["a"], 2, delimiter="X")["rows"] == 2
+
+
+def test_a_name_that_is_no_file_is_not_proposed_again(tmp_path):
+    (tmp_path / "plan.toml").mkdir()
+    (tmp_path / "plan.tom").touch()
+    assert str(NoSuchFile(tmp_path / "plan.toml")).endswith(f"Did you mean {str(tmp_path / 'plan.tom')!r}?")
+    (tmp_path / "plan.tom").unlink()
+    assert "mean" not in str(NoSuchFile(tmp_path / "plan.toml"))
+
+
+@pytest.mark.parametrize("wish", [{}, {"k": 10}, {"k": 0}, {"k": 3, "eps": 0.1}, {"k": 3, "cut": "best"}])
+def test_a_wish_that_cannot_be_kept_is_refused_before_rows_are_counted(nine, monkeypatch, wish):
+    monkeypatch.setattr("kech.spectrum.build_points", None)
+    with pytest.raises((BadOption, TooFewRows)):
+        kech.make_release(nine, **wish)
+
+
+def test_a_table_of_csv_can_be_read_twice(tmp_path):
+    (tmp_path / "t.csv").write_text('a,b\n1,"x\ny"\n2,z\n', "utf-8")
+    table = certificate_cells.open_published(tmp_path / "t.csv")
+    batches = [list(table.batches(["b", "a"])) for _ in range(2)]
+    assert batches == [[[["x\ny", "z"], ["1", "2"]]]] * 2
+    assert [dict(table.counted(["b"]).items()) for _ in range(2)] == [{("x\ny",): 1, ("z",): 1}] * 2
 
 
 def test_a_folder_is_no_file_and_a_torn_file_is_damaged(tmp_path):

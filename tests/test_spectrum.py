@@ -46,6 +46,13 @@ def check_against_releases(table, spectrum, grid, every=1, effort=None):
         assert partition.k >= row["k"]
 
 
+@pytest.mark.parametrize("cut", ["best", "", [], ["local", "best"]])
+def test_a_cut_that_is_none_is_refused_before_rows_are_counted(nine, monkeypatch, cut):
+    monkeypatch.setattr("kech.spectrum.build_points", None)
+    with pytest.raises(BadOption, match="choose among local, regime, domain, minimal"):
+        kech.compute_spectrum(nine, cut=cut)
+
+
 # The paper's nine rows
 
 

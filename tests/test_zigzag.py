@@ -469,6 +469,21 @@ def test_a_path_beyond_memory_is_refused(paper, monkeypatch):
             zigzag_of(paper, "rows")
 
 
+def test_a_path_beyond_what_a_limit_leaves_is_refused(paper, monkeypatch):
+    assert zigzag_of(paper, "rows", memory=1_000_000).bars() == zigzag_of(paper, "rows").bars()
+    with pytest.raises(ResourceError, match="shorter path"):
+        zigzag_of(paper, "rows", memory=3000)
+    asked = []
+    monkeypatch.setattr(
+        "kech.zigzag.zigzag_of", lambda *_, memory, **__: asked.append(memory) or zigzag_of(paper, "rows")
+    )
+    for limit in ("400MB", None):
+        with kech.read_table(demo.nine_rows(), quasi_identifiers=["age", "zip"], memory=limit) as table:
+            kech.compute_zigzag(table, "rows")
+    assert 100_000_000 < asked[0] < 160_000_000
+    assert asked[1] is None
+
+
 def test_bars_are_plain_values(paper):
     barcode = zigzag_of(paper, [np.array([0, 3]), (1, 3)])
 

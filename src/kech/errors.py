@@ -158,7 +158,9 @@ class NoSuchFile(InputError):
 
         wanted = Path(path)
         try:
-            close = get_close_matches(wanted.name, [entry.name for entry in wanted.parent.iterdir()], n=1)
+            close = get_close_matches(
+                wanted.name, [x.name for x in wanted.parent.iterdir() if x.name != wanted.name], n=1
+            )
         except (OSError, ValueError):
             return None
         return str(wanted.parent / close[0]) if close else None

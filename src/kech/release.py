@@ -39,7 +39,7 @@ from kech.partition import Partition, build_partition, deal
 from kech.points import Coarse, Grains, Points
 from kech.progress import report
 from kech.published import NEARLY_ALL
-from kech.spectrum import check_ks, coded_points, partitions
+from kech.spectrum import check_cuts, check_ks, coded_points, partitions
 from kech.table import Table
 from kech.targets import FORMATS, certificate_path, check_beside, check_elsewhere, check_mapping, check_target
 
@@ -307,23 +307,22 @@ def make_release(
     """Part the rows into classes of at least k rows by the named cut.
 
     The regime cut takes a reading, or an eps in place of k: then k is what the components at eps give.
-    The domain cut may leave rows out, a share of `suppress` at most.  The search of the local cut takes an effort
-    (quick, normal, best, or seconds) and a seed.  In every class every sensitive column keeps l (distinct, entropy, or
-    recursive with c), t (equal or ordered distance) and alpha, where they are asked for.  `labels` is how intervals are
-    written: brackets `[22, 25]`, dash `22-25`, or columns, one for each end.
+    The other cuts may leave rows out, a share of `suppress` at most.  The search of the local and the minimal cut takes
+    an effort (quick, normal, best, or seconds) and a seed.  In every class every sensitive column keeps l (distinct,
+    entropy, or recursive with c), t (equal or ordered distance) and alpha, where they are asked for.  `labels` is how
+    intervals are written: brackets `[22, 25]`, dash `22-25`, or columns, one for each end.
     More points than `max_points` (otherwise: than memory holds) make the axes coarser, and the certificate says so.
     """
     check_form(labels)
     check_original(table)
+    ks = check_wish(k, eps, cut, table.rows)
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
-    points = coded_points(table, cut, grid, Coarse(max_points, k or 2))
     wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
+    points = coded_points(table, cut, grid, Coarse(max_points, k or 2))
     if eps is not None:
-        partition = regime_at(points, k, cut, eps, wishes)
-    elif k is None:
-        raise BadOption("--k", "say among how many rows every row must hide: --k 5.")
+        partition = regime_at(points, k, eps, wishes)
     else:
-        (partition,) = partitions(points, check_ks([k], points.rows), cut, wishes)
+        (partition,) = partitions(points, ks, cut, wishes)
     if partition.k < (k or 2):
         goal = f"k={k} was asked" if k else "A release hides every row among two or more"
         raise GoalNotMet(f"{goal}; the smallest class would have {partition.k} rows.")
@@ -338,6 +337,18 @@ def make_release(
     return release
 
 
+def check_wish(k: int | None, eps: float | None, cut: str, rows: int) -> list[int]:
+    """The k that is asked for, or an eps in its place, for the one cut that takes it."""
+    check_cuts(cut)
+    if eps is not None and cut != "regime":
+        raise BadOption("--eps", "only --cut regime takes it.")
+    if eps is not None and not 0 <= eps < float("inf"):
+        raise BadOption("--eps", "give a radius of 0 or more.")
+    if k is None and eps is None:
+        raise BadOption("--k", "say among how many rows every row must hide: --k 5.")
+    return [] if k is None else check_ks([k], rows)
+
+
 @cache
 def own_version() -> str:
     """The version of kech, looked up once."""
@@ -349,13 +360,9 @@ def coarseness(points: Points) -> dict[str, Any]:
     return {"coarse": {"step": points.step, "eps_error": points.eps_error()}} if points.step else {}
 
 
-def regime_at(points: Points, k: int | None, cut: str, eps: float, wishes: Wishes) -> Partition:
+def regime_at(points: Points, k: int | None, eps: float, wishes: Wishes) -> Partition:
     """The components at eps, on the grid of the k they reach."""
-    if cut != "regime":
-        raise BadOption("--eps", "only --cut regime takes it.")
     wishes.keep_all()
-    if not 0 <= eps < float("inf"):
-        raise BadOption("--eps", "give a radius of 0 or more.")
     found, grid_k = cut_at(build_filtration(points.at(k or 2), threads=wishes.threads), eps), 0
     while grid_k < found.k:
         grid_k = found.k

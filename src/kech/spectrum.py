@@ -129,7 +129,7 @@ def compute_spectrum(
     l, t and alpha are goals for every class and sensitive column, as in a release; the rows show what is reached.
     More points than `max_points` (otherwise: than memory holds) make the axes coarser: eps_error says by how much.
     """
-    cuts = (cut,) if isinstance(cut, str) else tuple(cut)
+    cuts = check_cuts(cut)
     ks = check_ks(k, table.rows)
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
     wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
@@ -175,13 +175,19 @@ def coded_points(table: Table, cut: str, grid: str | float, coarse: Coarse = Coa
 
 def partitions(points: Points, ks: Sequence[int], cut: str, wishes: Wishes) -> Iterator[Partition]:
     """One partition for each k, by the named cut; sensitive values are dealt to the classes."""
-    if cut not in CUTS:
-        raise BadOption("--cut", f"choose among {', '.join(CUTS)}.")
     make = partial(cut_for_goals, CUTS[cut]) if wishes.goals is not None and cut in FREE else CUTS[cut]
     if wishes.suppress and cut in FREE:
         make = partial(cut_rest, make, narrow=cut == "minimal")
     made = make(points, ks, wishes)
     return map(deal, made if cut in EVEN else map(loosen, made))
+
+
+def check_cuts(cut: str | Sequence[str]) -> tuple[str, ...]:
+    """One of the cuts by its name, or several."""
+    cuts = (cut,) if isinstance(cut, str) else tuple(cut)
+    if not cuts or not {*cuts} <= {*CUTS}:
+        raise BadOption("--cut", f"choose among {', '.join(CUTS)}.")
+    return cuts
 
 
 def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:

@@ -6,7 +6,7 @@ In: `say --k 5, or name them: --qi COLUMN ...`.  Out: `say k=5, or name them: qu
 import re
 
 RENAMED = {"qi": "quasi_identifiers", "axis": "axes", "from": "source", "output": "path"}
-FLAGS = {"allow-composition": "allow_composition=True", "no-ledger": "ledger=False"}
+FLAGS = {"allow-composition": "allow_composition=True", "no-ledger": "ledger=False", "pad": "pad=True"}
 LISTS = ("qi", "sensitive", "earlier", "null-values", "threshold", "radii")
 WORDS = ("cut", "labels", "metric", "dates", "decimal", "encoding", "l-kind")  # options whose example is a word
 COMMANDS = {

@@ -180,21 +180,27 @@ def compute_zigzag(
 ) -> ZigzagBarcode:
     """Bars along a path of the table's lattice: node by node, or rows, columns, diagonal, minimal."""
     check_through(through)
-    found = zigzag_of(compute_lattice(table, grid=grid), path, through, threads=table.threads)
+    lattice = compute_lattice(table, grid=grid)
+    found = zigzag_of(lattice, path, through, threads=table.threads, memory=lattice.points.check_room())
     return replace(found, library=table.library)
 
 
 def zigzag_of(
-    lattice: Lattice, path: str | Sequence[Sequence[int]], through: str = "union", *, threads: int = 1
+    lattice: Lattice,
+    path: str | Sequence[Sequence[int]],
+    through: str = "union",
+    *,
+    threads: int = 1,
+    memory: int | None = None,
 ) -> ZigzagBarcode:
-    """Bars along a path of a lattice."""
+    """Bars along a path of a lattice, within so many bytes, or half of the machine's."""
     check_through(through)
     nodes = resolve_path(lattice, path)
-    weights = lattice.points.weights
-    check_memory(8 * len(nodes) * len(weights))
+    weights, allowed = lattice.points.weights, half_the_memory() if memory is None else memory
+    check_memory(8 * len(nodes) * len(weights), allowed)
     report("walking the path")
     partitions = [lattice.classes(node) for node in nodes]
-    check_memory(8 * len(nodes) * len(weights) + CLASS_BYTES * most_classes(partitions, through))
+    check_memory(8 * len(nodes) * len(weights) + CLASS_BYTES * most_classes(partitions, through), allowed)
     found = walk_path(partitions, weights, through == "union", threads)
     return ZigzagBarcode(nodes, lattice.columns, through, library=None, **found)
 
@@ -213,9 +219,9 @@ def check_through(through: str) -> None:
         raise BadOption("--through", f"choose among {', '.join(THROUGH)}.")
 
 
-def check_memory(need: int) -> None:
+def check_memory(need: int, allowed: int) -> None:
     """Refuse before the machine does."""
-    check_need(need, half_the_memory(), "The path", "Take a shorter path, or a coarser --grid.")
+    check_need(need, allowed, "The path", "Take a shorter path, or a coarser --grid.")
 
 
 def describe(dimension: int, ends: tuple[float, float], count: int, weight: int | None) -> dict[str, Any]:

@@ -97,11 +97,11 @@ def _reading(path: Path) -> Iterator[None]:
 
 
 def _open_csv(path: Path, delimiter: str) -> TextTable:
-    rows = _csv_rows(path, delimiter)
-    columns = next(rows, [])
+    columns = next(_csv_rows(path, delimiter), [])
 
     def batches(names: Sequence[str]) -> Iterator[Batch]:
         picks = [itemgetter(columns.index(name)) for name in names]
+        rows = islice(_csv_rows(path, delimiter), 1, None)
         while chunk := list(islice(rows, 1_000)):
             yield [list(map(pick, chunk)) for pick in picks]
 

@@ -96,8 +96,9 @@ class _Draft:
     rows: list[tuple[int, LeafPath]]  # line, or 0 where there are none
     shown: bool = True  # whether messages may name labels: not if they may be cells of the data
 
-    def name(self, label: str) -> str:
-        return repr(label) if self.shown else "'...'"
+    def name(self, label: str, level: int) -> str:
+        """A node by its label; a leaf is a value of the data."""
+        return "a value" if not level else repr(label) if self.shown else "'...'"
 
     def refuse(self, line: int, reason: str) -> BadHierarchy:
         return BadHierarchy(self.source, line or None, reason)
@@ -195,7 +196,8 @@ def _draft_nested(node: object, source: str) -> _Draft:
     paths = list(_flatten(node, (), source)) if node else []
     for path, count in Counter(paths).items():
         if count > 1:
-            raise BadHierarchy(source, None, f"leaf {path[0]!r} is listed twice. Remove one of the two.")
+            where = f"of node {path[1]!r} " if path[1:] else ""
+            raise BadHierarchy(source, None, f"a leaf {where}is listed twice. Remove one of the two.")
     return _Draft(source, [(0, path) for path in paths])
 
 
@@ -241,8 +243,7 @@ def _check_labels_filled(draft: _Draft) -> None:
     for line, path in draft.rows:
         for level, label in enumerate(path[1:], 1):
             if not label.strip():
-                fault = f"{draft.name(path[0])} has an empty label at level {level}"
-                raise draft.refuse(line, f"{fault}. Fill it, or drop the field.")
+                raise draft.refuse(line, f"a value has an empty label at level {level}. Fill it, or drop the field.")
 
 
 def _level(draft: _Draft, pad: bool) -> _Draft:
@@ -263,8 +264,8 @@ def _check_equal_depth(draft: _Draft) -> None:
     first = draft.rows[0][1]
     for line, path in draft.rows:
         if len(path) != len(first):
-            depths = f"{draft.name(path[0])} has {len(path)} levels, {draft.name(first[0])} has {len(first)}"
-            raise draft.refuse(line, f"{depths}. Make them equal, or have them padded (--pad, pad=True).")
+            depths = f"a value has {len(path)} levels, the first has {len(first)}"
+            raise draft.refuse(line, f"{depths}. Make them equal, or have them padded: --pad.")
 
 
 def _check_single_parents(draft: _Draft) -> None:
@@ -273,8 +274,8 @@ def _check_single_parents(draft: _Draft) -> None:
         for level, (label, parent) in enumerate(pairwise(path)):
             other, since = known[level].setdefault(label, (parent, line))
             if other != parent:
-                both = f"{draft.name(other)}{_at(since)} and {draft.name(parent)}"
-                reason = f"{draft.name(label)} at level {level} has two parents, {both}. Keep one of them."
+                both = f"{draft.name(other, level + 1)}{_at(since)} and {draft.name(parent, level + 1)}"
+                reason = f"{draft.name(label, level)} at level {level} has two parents, {both}. Keep one of them."
                 raise draft.refuse(line, reason)
 
 
@@ -290,7 +291,7 @@ def _check_labels_unambiguous(draft: _Draft) -> None:
 
 
 def _refuse_label(draft: _Draft, line: int, path: LeafPath, level: int, top: tuple[int, int]) -> BadHierarchy:
-    name = f"{draft.name(path[level])} at level {level}"
+    name = f"{draft.name(path[level], level)} at level {level}"
     if path[level] in path[level + 1 :]:
         return draft.refuse(line, f"{name} comes back above itself: a cycle. Rename one of the two.")
     also = f"also a node elsewhere, at level {top[0]}{_at(top[1])}"

@@ -243,20 +243,19 @@ class GeneralizationLattice:
 
 def compute_lattice(table: Table, *, grid: str | float = "auto", memory: int = MEMORY) -> GeneralizationLattice:
     """The lattice of a table; numbers and dates without a hierarchy get levels of round steps."""
-    points = build_points(table, grid=grid, steps=True)
-    left = points.check_room()
-    allowed = memory if left is None else max(min(memory, left), LEAST)
-    found = build_lattice(points, threads=table.threads, memory=allowed)
+    found = build_lattice(build_points(table, grid=grid, steps=True), threads=table.threads, memory=memory)
     return replace(found, library=table.library)
 
 
 def build_lattice(points: Points, *, threads: int = 1, memory: int = MEMORY) -> GeneralizationLattice:
-    """The lattice over the levels of the axes; a table without rows has none."""
+    """The lattice over the levels of the axes, within what a limit of the table leaves; without rows there is none."""
     if not len(points.weights):
         raise TooFewRows(0, 1)
+    left = points.check_room()
+    allowed = memory if left is None else max(min(memory, left), LEAST)
     held = [np.unique(codes).astype(np.int64) for codes in points.codes.T]
     levels = tuple(build_levels(axis, codes) for axis, codes in zip(points.axes, held, strict=True))
-    return GeneralizationLattice(points, levels, threads, memory)
+    return GeneralizationLattice(points, levels, threads, allowed)
 
 
 def check_k(k: int) -> int:

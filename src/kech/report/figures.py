@@ -79,7 +79,7 @@ def describe_plan(plan: Plan) -> dict[str, Any]:
     named = {name: Path(axis.hierarchy).name for name, axis in sorted(plan.axes.items()) if axis.hierarchy}
     return {
         "identifiers": plan.roles.identifiers,
-        "effort": plan.release.effort or "normal",
+        "effort": "normal" if plan.release.effort is None else plan.release.effort,
         "seed": plan.release.seed,
         "hierarchies": Path(plan.hierarchies).name if plan.hierarchies else None,
         "hierarchy": named,
