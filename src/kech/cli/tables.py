@@ -27,7 +27,7 @@ from kech.cli.intake import (
     whole,
     without_password,
 )
-from kech.databases import find_address
+from kech.databases import check_free, find_address
 from kech.errors import BadOption, BadTarget
 from kech.files import clear_refusals
 from kech.screen import tables as drawings
@@ -164,6 +164,8 @@ def release(
         raise BadOption(
             "--folder", "it holds what goes out, certificate included: leave --certificate and --mapping away."
         )
+    if folder is None and (target := find_address(output)):
+        check_free(target, find_address(table))
     past: dict[str, Any] = {"ledger": not no_ledger, "earlier": earlier, "allow_composition": allow_composition}
     with asked.open(table, plan) as opened:
         made = kech.make_release(opened, **plan.release.wishes())

@@ -18,7 +18,7 @@ from duckdb.func import PythonUDFType
 
 from kech.databases.address import Address
 from kech.databases.arrow import ahead, together
-from kech.databases.duckdb import is_short_of_memory
+from kech.databases.failures import is_short_of_memory, unread
 from kech.engines import Output
 from kech.engines.dealing import Listed, chances, list_values, shuffled
 from kech.engines.dialect import Dialect
@@ -138,9 +138,9 @@ class DuckDBEngine(SqlEngine):
         """Look at a table or view of a DuckDB file; a view reaches nothing outside its file."""
         file = self.dialect.literal(str(Path(address.place).resolve()))
         try:
-            self._run(f"ATTACH {file} AS given (TYPE duckdb, READ_ONLY)", "opening the file")
-        except EngineFailed:
-            raise UnreadableFile(address, "it is no DuckDB file, or another connection holds it.") from None
+            self.connection.execute(f"ATTACH {file} AS given (TYPE duckdb, READ_ONLY)")
+        except duckdb.Error as failure:
+            raise unread(failure, address) from None
         self._lock(None)
         self._source = ".".join(map(self.dialect.quote, ("given", *address.names)))
 
