@@ -355,6 +355,27 @@ def test_rows_that_are_in_place_stay_there_though_the_disk_has_no_room_to_tidy_u
     assert kech.verify_release(small_release[-1], certificate=folder / "safe.json")["rows"] == 9_000
 
 
+@pytest.mark.parametrize("failure", [KeyboardInterrupt(), OutOfMemory("publishing", 1, 2)])
+def test_what_ends_the_rows_of_a_release_ends_its_table_in_the_same_words(folder, failure):
+    def failing():
+        yield pa.record_batch({"a": [1]})
+        raise failure
+
+    rows = pa.RecordBatchReader.from_batches(pa.schema([("a", pa.int64())]), failing())
+    address = find_address(f"duckdb:{folder / 'base.db'}#t")
+    with pytest.raises(type(failure)) as caught, open_database(address) as database, database.write_aside(rows):
+        raise AssertionError
+    assert str(caught.value) == str(failure)
+
+
+def test_ctrl_c_in_the_midst_of_a_query_of_a_file_is_ctrl_c():
+    for failure in (duckdb.InterruptException("INTERRUPT Error"), RuntimeError("Query interrupted")):
+        with pytest.raises(KeyboardInterrupt), refusals("writing the table"):
+            raise failure
+    with pytest.raises(RuntimeError, match="other"), refusals("writing the table"):
+        raise RuntimeError("other")
+
+
 HOLD = (
     "import duckdb, sys; held = duckdb.connect(sys.argv[1], read_only=bool(sys.argv[2])); print(1, flush=True); input()"
 )

@@ -649,3 +649,16 @@ def test_ctrl_c_in_the_midst_of_a_query_is_ctrl_c(engine, monkeypatch, ask):
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(engine, "connection", Interrupted())
         getattr(engine, ask)("SELECT 1", "")
+
+
+def test_ctrl_c_while_rows_get_their_chances_is_ctrl_c(monkeypatch):
+    """They are drawn in Python, in the midst of a query: DuckDB takes that for a fault of the function."""
+
+    def press(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kech.engines.duckdb.chance_of", press)
+    engine = DuckDBEngine()
+    with pytest.raises(KeyboardInterrupt):
+        engine._run("SELECT kech_chance(range) FROM range(9)", "publishing")
+    engine.close()

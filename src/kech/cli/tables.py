@@ -1,5 +1,6 @@
 """Commands that make and check tables: inspect, spectrum, release, verify, demo."""
 
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -167,13 +168,16 @@ def release(
     if folder is None and (target := find_address(output)):
         check_free(target, find_address(table))
     past: dict[str, Any] = {"ledger": not no_ledger, "earlier": earlier, "allow_composition": allow_composition}
-    with asked.open(table, plan) as opened:
-        made = kech.make_release(opened, **plan.release.wishes())
-        if folder is not None:
-            found = kech.publish_release(made, folder, output, plan, **past).to_json()
-        else:
-            written = made.write(output, certificate, mapping=mapping, **past)
-            found = made.told(output, written, certificate, mapping)
+    with ExitStack() as held:
+        with screen.leaving("nothing was released"):
+            opened = held.enter_context(asked.open(table, plan))
+            made = kech.make_release(opened, **plan.release.wishes())
+        with screen.leaving("the release is as it was before, or new and whole: kech verify tells"):
+            if folder is not None:
+                found = kech.publish_release(made, folder, output, plan, **past).to_json()
+            else:
+                written = made.write(output, certificate, mapping=mapping, **past)
+                found = made.told(output, written, certificate, mapping)
         unmoved = [axis["column"] for axis in made.axes if axis.get("grid") == "tight" and plan.release.cut != "domain"]
     asked.show(found, partial(drawings.released, unmoved=unmoved))
 

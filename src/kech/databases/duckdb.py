@@ -7,6 +7,7 @@ from time import monotonic, sleep
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pyarrow.csv as pc
 
 from kech.databases.address import Address
@@ -129,9 +130,7 @@ class DuckDBDatabase:
             refusals("writing the table", self.memory),
             closing(start(str(folder / "draft.db"), folder, self.memory)) as connection,
         ):
-            connection.register("incoming", batches)
-            connection.execute("CREATE TABLE draft AS SELECT * FROM incoming")
-            connection.unregister("incoming")
+            fill(connection, batches)
             yield DuckDBDraft(self, connection)
 
     def check_free(self) -> None:
@@ -209,6 +208,27 @@ class DuckDBDraft:
         run(f"CREATE TABLE {target} AS SELECT * FROM draft")
         run(f"COMMENT ON TABLE {target} IS '{MARK}'")
         run("COMMIT")
+
+
+def fill(connection: Any, batches: Any) -> None:
+    """Rows as the table `draft`; what fails while they are made is told by whoever makes them."""
+    failures: list[BaseException] = []
+
+    def made() -> Iterator[Any]:
+        try:
+            yield from batches
+        except BaseException as failure:
+            failures.append(failure)
+            raise
+
+    connection.register("incoming", pa.RecordBatchReader.from_batches(batches.schema, made()))
+    try:
+        connection.execute("CREATE TABLE draft AS SELECT * FROM incoming")
+    except duckdb.Error:
+        if failures:
+            raise failures[0] from None
+        raise
+    connection.unregister("incoming")
 
 
 def clear(file: Path, is_new: bool) -> None:

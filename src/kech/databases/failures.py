@@ -12,7 +12,7 @@ import duckdb
 from kech.databases.address import Address
 from kech.errors import CannotWrite, KechError, OutOfMemory, ResourceError, UnreadableFile
 
-INTERRUPTED = "Query interrupted"  # all that a RuntimeError says
+STOPPED = re.compile("Query interrupted$|Invalid Input Error: Python exception .* the UDF: KeyboardInterrupt")
 OUT_OF_MEMORY = re.compile(
     r"Out of Memory|^TransactionContext Error: Failed to commit: (could not|failed to) (allocate|pin)"
 )
@@ -40,19 +40,24 @@ def refusal(failure: Exception, doing: str, memory: int | None) -> KechError:
     """What is short, or only the kind of failure."""
     if is_short_of_memory(failure):
         return OutOfMemory(doing, memory, memory and 2 * memory)
-    if fault_of(failure)[1] in FULL:
+    if is_full(failure):
         return full_disk(doing)
     return ResourceError(f"DuckDB failed while {doing} ({type(failure).__name__}).")
 
 
 def is_stopped(failure: Exception) -> bool:
     """Whether somebody pressed Ctrl-C."""
-    return isinstance(failure, duckdb.InterruptException) or str(failure) == INTERRUPTED
+    return isinstance(failure, duckdb.InterruptException) or STOPPED.match(str(failure)) is not None
 
 
 def is_short_of_memory(failure: Exception) -> bool:
     """Whether DuckDB ran out of memory, whatever it calls that."""
     return isinstance(failure, duckdb.OutOfMemoryException) or OUT_OF_MEMORY.search(str(failure)) is not None
+
+
+def is_full(failure: Exception) -> bool:
+    """Whether a disk has no room."""
+    return any(os.strerror(code) in str(failure) for code in FULL)
 
 
 def is_held(failure: Exception) -> bool:

@@ -18,13 +18,13 @@ from duckdb.func import PythonUDFType
 
 from kech.databases.address import Address
 from kech.databases.arrow import ahead, together
-from kech.databases.failures import is_short_of_memory, unread
+from kech.databases.failures import full_disk, is_full, is_short_of_memory, is_stopped, unread
 from kech.engines import Output
 from kech.engines.dealing import Listed, chances, list_values, shuffled
 from kech.engines.dialect import Dialect
 from kech.engines.sql import EngineFailed, SqlEngine
 from kech.engines.words import MOST_BYTES, TYPES, Numbering
-from kech.errors import BadColumns, KechError, OutOfMemory, ResourceError, UnreadableFile
+from kech.errors import BadColumns, KechError, OutOfMemory, UnreadableFile
 from kech.files import claim_folder
 
 FOR_WORDS = 0.1  # of the memory that is allowed, while rows are read
@@ -46,7 +46,7 @@ SAME_IN_ARROW = re.compile(r"(U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL
 SHORT_TYPES = {"BOOLEAN": 1, "TINYINT": 1, "UTINYINT": 1, "SMALLINT": 2, "USMALLINT": 2, "INTEGER": 4, "UINTEGER": 4}
 SHORT_TYPES |= {"FLOAT": 4, "DATE": 4, "BIGINT": 8, "UBIGINT": 8, "DOUBLE": 8, "TIMESTAMP": 8}  # and their bytes
 TEXT_TYPES = re.compile(r"(VARCHAR|ENUM.*|BOOLEAN|UUID|\"NULL\")$")
-FAILURES, INTERRUPTED = (duckdb.Error, RuntimeError), "Query interrupted"  # the latter is a RuntimeError
+FAILURES = (duckdb.Error, RuntimeError)  # the latter where a query is interrupted
 ASKED, BLOCKS = re.compile(r"of size ([\d.]+) (bytes|[KMG]iB)"), 4  # what DuckDB wanted, and how many it may want
 
 
@@ -388,10 +388,10 @@ def chance_of(rows: Any) -> Any:
 def refusal(failure: Exception, doing: str, memory: int | None, query: str = "") -> KechError | KeyboardInterrupt:
     """What DuckDB says, without the cells it quotes; Ctrl-C ends its queries too."""
     said = str(failure)
-    if isinstance(failure, duckdb.InterruptException) or said == INTERRUPTED:
+    if is_stopped(failure):
         return KeyboardInterrupt()
-    if "No space left on device" in said:
-        return ResourceError(f"The disk is full while {doing}. Free some space, or set TMPDIR to a folder with more.")
+    if is_full(failure):
+        return full_disk(doing)
     if is_short_of_memory(failure):
         return OutOfMemory(doing, memory, memory and needed(said, memory, query))
     return EngineFailed(f"The engine failed while {doing} ({type(failure).__name__}).")
