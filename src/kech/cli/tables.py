@@ -165,11 +165,12 @@ def release(
         raise BadOption(
             "--folder", "it holds what goes out, certificate included: leave --certificate and --mapping away."
         )
-    if folder is None and (target := find_address(output)):
-        check_free(target, find_address(table))
     past: dict[str, Any] = {"ledger": not no_ledger, "earlier": earlier, "allow_composition": allow_composition}
     with ExitStack() as held:
         with screen.leaving("nothing was released"):
+            target = find_address(output) if folder is None else None
+            if target and plan.roles.quasi_identifiers:  # who names none is told that first
+                check_free(target, find_address(table))
             opened = held.enter_context(asked.open(table, plan))
             made = kech.make_release(opened, **plan.release.wishes())
         with screen.leaving("the release is as it was before, or new and whole: kech verify tells"):
