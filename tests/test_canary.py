@@ -26,7 +26,7 @@ import pytest
 import kech
 import kech.release
 from kech import cli
-from kech.engines import duckdb as engine_room
+from kech.engines import locked
 from kech.engines.duckdb import DuckDBEngine
 from kech.errors import KechError
 
@@ -108,7 +108,7 @@ def watch(temporary, capfd, caplog, monkeypatch):
     caplog.set_level(logging.DEBUG)
     monkeypatch.delenv("KECH_DEBUG", raising=False)
     watched = Watch(temporary, capfd, caplog)
-    ran, shut = DuckDBEngine._run, engine_room.shut
+    ran, shut = DuckDBEngine._run, locked.shut
 
     def run_and_look(self, sql, doing):
         result = ran(self, sql, doing)
@@ -120,7 +120,7 @@ def watch(temporary, capfd, caplog, monkeypatch):
         shut(*given)
 
     monkeypatch.setattr(DuckDBEngine, "_run", run_and_look)
-    monkeypatch.setattr(engine_room, "shut", look_and_shut)
+    monkeypatch.setattr(locked, "shut", look_and_shut)
     return watched
 
 
@@ -242,7 +242,7 @@ def test_hierarchies_leak_no_leaf_into_the_certificate(run, watch, people, folde
 
 @pytest.mark.parametrize(("share", "code"), [(0.1, 0), (0.03, 5)], ids=["enough", "too little"])
 def test_spilled_rows_cannot_be_read(run, watch, folder, share, code, monkeypatch):
-    monkeypatch.setattr("kech.engines.duckdb.SHARE", share)
+    monkeypatch.setattr("kech.engines.locked.SHARE", share)
     write_large(folder / "large.parquet")
     rest = ("--qi", "income", "--sensitive", "disease", "--keep", "note", "--k", 5, "--memory", "320MB", "--threads", 1)
     run("release", folder / "large.parquet", "-o", folder / "released.parquet", *rest, code=code)
@@ -564,7 +564,7 @@ def test_a_spill_that_is_not_encrypted_is_seen(run, watch, folder, monkeypatch):
     connect = DuckDBEngine._connect
     openly = {"temp_file_encryption": False, "force_mbedtls_unsafe": False}
     monkeypatch.setattr(DuckDBEngine, "_connect", lambda self, given, held: connect(self, given | openly, held))
-    monkeypatch.setattr("kech.engines.duckdb.SHARE", 0.1)
+    monkeypatch.setattr("kech.engines.locked.SHARE", 0.1)
     write_large(folder / "large.parquet")
     rest = ("--qi", "income", "--keep", "note", "--k", 5, "--memory", "320MB", "--threads", 1)
     run("release", folder / "large.parquet", "-o", folder / "released.parquet", *rest)

@@ -5,6 +5,7 @@ import json
 import os
 import pty
 import re
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -277,7 +278,7 @@ def test_a_refusal_as_json_is_one_object_among_the_errors(run, people, monkeypat
     [
         (MemoryError(), 5, "kech: Out of memory while working"),
         (ValueError("CANARY"), 5, "kech: Internal fault: ValueError at "),
-        (KeyboardInterrupt(), 130, ""),
+        (KeyboardInterrupt(), 130, "kech: Stopped.\n"),
     ],
 )
 def test_what_was_not_foreseen_ends_in_order(run, people, temporary, monkeypatch, failure, code, says):
@@ -290,6 +291,41 @@ def test_what_was_not_foreseen_ends_in_order(run, people, temporary, monkeypatch
     assert outcome.err.startswith(says)
     assert "CANARY" not in outcome.err
     assert list(temporary.iterdir()) == []
+
+
+@pytest.fixture
+def press(folder):
+    """A real Ctrl-C for a real process, once it does this; its exit code, what it left, and what it said."""
+    rows = "".join(f"{i % 70},{i % 997}\n" for i in range(300_000))
+    (folder / "people.csv").write_text("age,zip\n" + rows)
+
+    def run_and_press(doing, *words):
+        typed = ["release", folder / "people.csv", "--qi", "age", "zip", "--k", "50", "-o", folder / "safe.csv", *words]
+        command = [sys.executable, "-m", "kech", *map(str, typed), "--json-lines"]
+        pipe, settings = subprocess.PIPE, os.environ | {"KECH_CACHE": "0"}
+        with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=settings) as process:
+            next(line for line in process.stdout if json.loads(line).get("doing", "").startswith(doing))
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate()
+        assert ["result" in json.loads(line) for line in out.splitlines()].count(True) == (process.returncode == 0)
+        return process.returncode, {path.name for path in folder.iterdir()} - {"people.csv"}, err
+
+    return run_and_press
+
+
+def test_ctrl_c_before_a_release_says_that_nothing_was_released(press):
+    said = {"error": "Stopped", "message": "Stopped; nothing was released.", "exit_code": 130}
+    assert press("reading the table") == (130, set(), json.dumps(said) + "\n")
+
+
+def test_ctrl_c_in_the_search_publishes_the_best_so_far_and_says_nothing(press):
+    assert press("searching", "--effort", "600") == (0, {"safe.csv", "safe.csv.certificate.json"}, "")
+
+
+def test_ctrl_c_while_a_release_is_written_promises_nothing_that_may_be_false(press):
+    code, left, said = press("writing", "--effort", "quick")
+    assert (code, left) in ((130, set()), (130, {"safe.csv"}), (130, {"safe.csv", "safe.csv.certificate.json"}))
+    assert json.loads(said)["message"].startswith("Stopped; the release is as it was before, or new and whole")
 
 
 def test_a_traceback_is_shown_only_when_asked_for(run, people, monkeypatch, capsys):

@@ -5,23 +5,28 @@ import json
 import re
 import subprocess
 import sys
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
+from threading import Timer
 
 import duckdb
 import psycopg
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
 import kech
 from by_hand import held_rows
-from kech.databases import find_address, open_database
-from kech.databases.duckdb import refusals
+from kech.databases import check_free, find_address, open_database
+from kech.databases.duckdb import DuckDBDraft
+from kech.databases.failures import refusals
 from kech.demo import generate_town
-from kech.errors import BadOption, BadTarget, NoSuchFile, OutOfMemory, UnreadableFile
+from kech.errors import BadOption, BadTarget, NoSuchFile, OutOfMemory, ResourceError, UnreadableFile
 from kech.sources import Source
+from test_bad_input import largest_file
 
 pytestmark = [
     pytest.mark.usefixtures("temporary"),
@@ -289,6 +294,170 @@ def test_a_file_that_was_made_for_a_table_is_gone_if_that_does_not_fit(folder):
     assert not list(folder.iterdir())
 
 
+@pytest.fixture
+def small_release(folder):
+    """A release in a file of DuckDB, and the words that would replace it by one of another table."""
+    store_csv(folder / "people.csv", 60)
+    store_csv(folder / "more.csv", 9_000)
+    words = ["--qi", "age", "sex", "--k", 5, "--effort", "quick", "--certificate", folder / "safe.json"]
+    words += ["-o", f"duckdb:{folder / 'base.db'}#safe"]
+    with kech.read_table(folder / "people.csv", **ROLES) as table:
+        kech.make_release(table, k=5, effort="quick").write(words[-1], folder / "safe.json")
+    return ["release", folder / "more.csv", *words]
+
+
+def store_csv(path, rows):
+    pa.csv.write_csv(town(rows), path)
+
+
+def with_a_full_disk(monkeypatch, most):
+    """No file may grow beyond so many bytes once the release takes its place."""
+    put = DuckDBDraft.put_in_place
+
+    def put_on_full_disk(draft):
+        with largest_file(most):
+            put(draft)
+
+    monkeypatch.setattr(DuckDBDraft, "put_in_place", put_on_full_disk)
+
+
+@pytest.mark.parametrize("most", [0, 5_000, 20_000])
+@pytest.mark.parametrize("new", [True, False])
+def test_a_full_disk_under_a_file_of_duckdb_is_refused_with_what_to_do(refuse, small_release, monkeypatch, most, new):
+    address = small_release[-1].replace("base.db", "new.db" if new else "base.db")
+    with_a_full_disk(monkeypatch, most)
+    says = f"Cannot write {address!r}: file too large. Free some space on its disk, or write to another.\n"
+    refuse(*small_release[:-1], address, code=5, says=says)
+
+
+def test_a_full_disk_under_temporary_files_names_their_folder(folder):
+    rows = pa.table({"a": [f"{i:0100}" for i in range(20_000)]})
+    address = find_address(f"duckdb:{folder / 'base.db'}#t")
+    with (
+        largest_file(20_000),
+        pytest.raises(
+            ResourceError, match=r"The disk is full while writing the table\. Free some space, or set TMPDIR"
+        ),
+        open_database(address) as database,
+        database.write_aside(rows.to_reader()),
+    ):
+        raise AssertionError
+    assert not list(folder.iterdir())
+
+
+def test_rows_that_are_in_place_stay_there_though_the_disk_has_no_room_to_tidy_up(
+    run, folder, small_release, monkeypatch
+):
+    """The log of a file has room for them, the file itself has not."""
+    with_a_full_disk(monkeypatch, (folder / "base.db").stat().st_size + 10_000)
+    assert run(*small_release).code == 0
+    assert (folder / "base.db.wal").stat().st_size > 0
+    assert kech.verify_release(small_release[-1], certificate=folder / "safe.json")["rows"] == 9_000
+
+
+@pytest.mark.parametrize("failure", [KeyboardInterrupt(), OutOfMemory("publishing", 1, 2)])
+def test_what_ends_the_rows_of_a_release_ends_its_table_in_the_same_words(folder, failure):
+    def failing():
+        yield pa.record_batch({"a": [1]})
+        raise failure
+
+    rows = pa.RecordBatchReader.from_batches(pa.schema([("a", pa.int64())]), failing())
+    address = find_address(f"duckdb:{folder / 'base.db'}#t")
+    with pytest.raises(type(failure)) as caught, open_database(address) as database, database.write_aside(rows):
+        raise AssertionError
+    assert str(caught.value) == str(failure)
+
+
+def test_ctrl_c_in_the_midst_of_a_query_of_a_file_is_ctrl_c():
+    for failure in (duckdb.InterruptException("INTERRUPT Error"), RuntimeError("Query interrupted")):
+        with pytest.raises(KeyboardInterrupt), refusals("writing the table"):
+            raise failure
+    with pytest.raises(RuntimeError, match="other"), refusals("writing the table"):
+        raise RuntimeError("other")
+
+
+HOLD = (
+    "import duckdb, sys; held = duckdb.connect(sys.argv[1], read_only=bool(sys.argv[2])); print(1, flush=True); input()"
+)
+
+
+@contextmanager
+def held_elsewhere(path, mode):
+    """Another program has the file open."""
+    words = [sys.executable, "-c", HOLD, path, mode]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        holder.stdout.readline()
+        try:
+            yield holder.pid
+        finally:
+            holder.communicate("\n")
+
+
+@pytest.mark.parametrize("mode", ["", "read only"])
+def test_a_file_that_another_program_has_open_is_refused_before_anything_is_read(
+    refuse, folder, small_release, monkeypatch, mode
+):
+    monkeypatch.setattr("kech.databases.duckdb.PATIENCE", 0.2)
+    monkeypatch.setattr("kech.plan.Plan.read_table", None)
+    with held_elsewhere(folder / "base.db", mode) as program:
+        reason = f"another program has it open (process {program}). Close it there, and try again.\n"
+        refuse(*small_release, code=5, says=f"Cannot write {small_release[-1]!r}: {reason}")
+
+
+@pytest.mark.parametrize("mode", ["", "read only"])
+def test_a_file_that_is_opened_while_a_release_is_made_is_refused_in_the_same_words(
+    refuse, folder, small_release, monkeypatch, mode
+):
+    monkeypatch.setattr("kech.databases.duckdb.PATIENCE", 0.2)
+    export = DuckDBDraft.export
+    with ExitStack() as later:
+
+        def export_and_open(draft, path):
+            export(draft, path)
+            later.enter_context(held_elsewhere(folder / "base.db", mode))
+
+        monkeypatch.setattr(DuckDBDraft, "export", export_and_open)
+        refuse(*small_release, code=5, says="another program has it open (process")
+
+
+def test_a_file_that_is_open_for_a_moment_is_waited_for(run, folder, small_release):
+    holding = ExitStack()
+    holding.enter_context(held_elsewhere(folder / "base.db", ""))
+    end = Timer(0.5, holding.close)
+    end.start()
+    assert run(*small_release).code == 0
+    end.join()
+
+
+def test_a_file_that_another_program_writes_cannot_be_read(folder, small_release, monkeypatch):
+    monkeypatch.setattr("kech.databases.duckdb.PATIENCE", 0.2)
+    with (
+        held_elsewhere(folder / "base.db", ""),
+        pytest.raises(UnreadableFile, match=r"another program has it open \(process \d+\). Close it there"),
+    ):
+        kech.read_table(small_release[-1])
+
+
+def test_a_table_that_kech_did_not_write_is_refused_before_anything_is_read(
+    refuse, base, folder, small_release, monkeypatch
+):
+    if base("x").startswith("file:"):
+        pytest.skip("Spark is started as the table needs it, so it is asked later")
+    store(base("taken"), town(10))
+    monkeypatch.setattr("kech.plan.Plan.read_table", None)
+    refuse(*small_release[:-1], base("taken"), code=2, says="a table of this name exists that kech did not write.")
+
+
+def test_a_log_that_a_crash_left_is_not_worked_in_by_looking(folder):
+    """Whoever opens such a file to write changes it."""
+    crash = "import duckdb, os, sys; c = duckdb.connect(sys.argv[1]); c.execute('CREATE TABLE t (a INT)'); os._exit(0)"
+    subprocess.run([sys.executable, "-c", crash, folder / "base.db"], check=True)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert set(before) == {"base.db", "base.db.wal"}
+    check_free(find_address(f"duckdb:{folder / 'base.db'}#safe"))
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
 @pytest.mark.parametrize("lacking", ["could not allocate", "failed to pin"])
 def test_a_commit_that_lacks_memory_is_refused_with_a_number(lacking):
     said = f"TransactionContext Error: Failed to commit: {lacking} block of size 256.0 KiB"
@@ -302,7 +471,6 @@ def test_no_bar_is_drawn_where_somebody_types(folder):
         connection.execute("CREATE TABLE t AS SELECT 1 AS a")
     program = f"""
 from kech.databases import find_address, open_database
-from kech.databases.duckdb import refusals
 with open_database(find_address({f"duckdb:{folder / 'base.db'}#t"!r})) as database, database.reading() as connection:
     print(connection.execute("SELECT current_setting('enable_progress_bar')").fetchone())
 """

@@ -17,7 +17,9 @@ import kech
 from by_hand import held_rows
 from kech.engines import Mapping1D, Output
 from kech.engines.dialect import Dialect
-from kech.engines.duckdb import DuckDBEngine, longest_row, refusal
+from kech.engines.duckdb import DuckDBEngine
+from kech.engines.failures import refusal
+from kech.engines.lines import longest_row
 from kech.errors import BadColumns, KechError, OutOfMemory, ResourceError, UnreadableFile
 
 quote, literal, harmless = Dialect().quote, Dialect().literal, Dialect().harmless
@@ -567,7 +569,7 @@ LONG = {
 def short_lines(monkeypatch):
     """With 320 MB lines of 2,000 bytes are read, and of 8,000 with any."""
     for name, size in {"LINE": 8000, "LINES": 48_000, "BLOCK": 64}.items():
-        monkeypatch.setattr(f"kech.engines.duckdb.{name}", size)
+        monkeypatch.setattr(f"kech.engines.lines.{name}", size)
 
 
 @pytest.mark.parametrize("after", [0, 1000])
@@ -601,7 +603,7 @@ def test_a_quote_within_a_cell_makes_no_row_long(short_lines, tmp_path):
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
 def test_the_longest_row_is_found_in_any_blocks(monkeypatch, tmp_path, end, block):
     path, rows = tmp_path / "t.csv", ["a,b", f'1,"{end * 30}""{end}x"', "y" * 70, '"z"']
-    monkeypatch.setattr("kech.engines.duckdb.BLOCK", block)
+    monkeypatch.setattr("kech.engines.lines.BLOCK", block)
     for last in range(len(rows)):
         held = rows[last:] + rows[:last]
         path.write_text(end.join(held), "utf-8", newline="")
@@ -649,3 +651,16 @@ def test_ctrl_c_in_the_midst_of_a_query_is_ctrl_c(engine, monkeypatch, ask):
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(engine, "connection", Interrupted())
         getattr(engine, ask)("SELECT 1", "")
+
+
+def test_ctrl_c_while_rows_get_their_chances_is_ctrl_c(monkeypatch):
+    """They are drawn in Python, in the midst of a query: DuckDB takes that for a fault of the function."""
+
+    def press(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kech.engines.locked.chance_of", press)
+    engine = DuckDBEngine()
+    with pytest.raises(KeyboardInterrupt):
+        engine._run("SELECT kech_chance(range) FROM range(9)", "publishing")
+    engine.close()

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import kech
 from kech._kernels import Words
-from kech.engines import Mapping1D, duckdb, words
+from kech.databases import arrow
+from kech.engines import Mapping1D, locked, words
 from kech.engines.duckdb import DuckDBEngine
 from kech.engines.packing import LARGEST, Packing
 from kech.engines.words import Numbering
@@ -86,7 +87,7 @@ def test_nobody_can_tell_whether_texts_are_numbered(texts, pieces, few):
     table = {"a": pa.array(texts, pa.string()), "b": pa.array(range(len(texts)), pa.int64())}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(words, "REPEATED", 1000)
-        patch.setattr(duckdb, "PIECE", 1)
+        patch.setattr(locked, "PIECE", 1)
         found = []
         for limit in (few, -1, 1000):  # given up on the way, from the beginning, and never
             patch.setattr(words, "FEW", limit)
@@ -98,7 +99,7 @@ def test_nobody_can_tell_whether_texts_are_numbered(texts, pieces, few):
 
 
 def test_numbers_become_wider_and_rows_keep_their_order(monkeypatch):
-    monkeypatch.setattr(duckdb, "PIECE", 50_000)
+    monkeypatch.setattr(locked, "PIECE", 50_000)
     texts = [f"t{i % (100 if i < 50_000 else 300 if i < 100_000 else 70_000)}" for i in range(250_000)]
     engine = load({"a": texts, "b": [f"u{i // 2}" if i < 240_000 else "u" for i in range(250_000)]}, 5)
     held = dict(engine.connection.execute("SELECT column_name, data_type FROM duckdb_columns()").fetchall())
@@ -154,7 +155,7 @@ def test_rows_that_take_several_numbers_are_grouped(rng=np.random.default_rng(7)
 def test_batches_are_gathered_by_rows_and_by_bytes(most, expected, kind):
     """Found by review: texts of many batches, each of which fits, were more than Arrow holds in one."""
     batches = [pa.record_batch({"x": pa.array(["abcdefgh"] * n, kind)}) for n in (1, 2, 3, 40, 1, 1, 7)]
-    assert [len(piece) for piece in duckdb.gathered(batches, 6, most)] == expected
+    assert [len(piece) for piece in arrow.gathered(batches, 6, most)] == expected
 
 
 class Counted:
@@ -169,9 +170,9 @@ class Counted:
 
 def test_a_batch_is_looked_at_once_however_many_are_gathered(monkeypatch):
     """Found by review: all that were held were counted again at each that came."""
-    monkeypatch.setattr(duckdb, "together", len)
+    monkeypatch.setattr(arrow, "together", len)
     batches = [Counted() for _ in range(100)]
-    assert list(duckdb.gathered(batches, 1_000, 1 << 28)) == [100]
+    assert list(arrow.gathered(batches, 1_000, 1 << 28)) == [100]
     assert {batch.asked for batch in batches} == {1}
 
 

@@ -45,8 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             sys.exit(screen.refuse(refusal, as_json))
         except MemoryError:
             sys.exit(screen.refuse(kech.errors.OutOfMemory("working"), as_json))
-        except KeyboardInterrupt:
-            sys.exit(130)
+        except KeyboardInterrupt as pressed:
+            sys.exit(screen.stop(pressed, as_json))
         except Exception as fault:  # a traceback would show cells
             sys.exit(screen.refuse(screen.internal(fault), as_json))
 

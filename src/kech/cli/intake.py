@@ -25,6 +25,7 @@ app = App(
     version=lambda: kech.__version__,
     version_format="plaintext",
     result_action="return_value",
+    suppress_keyboard_interrupt=False,  # main says what Ctrl-C leaves
 )
 
 MOST_KS = 10_000

@@ -1,5 +1,6 @@
 """Commands that make and check tables: inspect, spectrum, release, verify, demo."""
 
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -27,7 +28,7 @@ from kech.cli.intake import (
     whole,
     without_password,
 )
-from kech.databases import find_address
+from kech.databases import check_free, find_address
 from kech.errors import BadOption, BadTarget
 from kech.files import clear_refusals
 from kech.screen import tables as drawings
@@ -165,13 +166,19 @@ def release(
             "--folder", "it holds what goes out, certificate included: leave --certificate and --mapping away."
         )
     past: dict[str, Any] = {"ledger": not no_ledger, "earlier": earlier, "allow_composition": allow_composition}
-    with asked.open(table, plan) as opened:
-        made = kech.make_release(opened, **plan.release.wishes())
-        if folder is not None:
-            found = kech.publish_release(made, folder, output, plan, **past).to_json()
-        else:
-            written = made.write(output, certificate, mapping=mapping, **past)
-            found = made.told(output, written, certificate, mapping)
+    with ExitStack() as held:
+        with screen.leaving("nothing was released"):
+            target = find_address(output) if folder is None else None
+            if target and plan.roles.quasi_identifiers:  # who names none is told that first
+                check_free(target, find_address(table))
+            opened = held.enter_context(asked.open(table, plan))
+            made = kech.make_release(opened, **plan.release.wishes())
+        with screen.leaving("the release is as it was before, or new and whole: kech verify tells"):
+            if folder is not None:
+                found = kech.publish_release(made, folder, output, plan, **past).to_json()
+            else:
+                written = made.write(output, certificate, mapping=mapping, **past)
+                found = made.told(output, written, certificate, mapping)
         unmoved = [axis["column"] for axis in made.axes if axis.get("grid") == "tight" and plan.release.cut != "domain"]
     asked.show(found, partial(drawings.released, unmoved=unmoved))
 

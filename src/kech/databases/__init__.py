@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from kech.databases.address import Address, find_address
 
-__all__ = ["Address", "Database", "Draft", "find_address", "open_database"]
+__all__ = ["Address", "Database", "Draft", "check_free", "find_address", "open_database"]
 
 
 class Draft(Protocol):
@@ -35,6 +35,9 @@ class Database(Protocol):
     def export(self, path: Path) -> None:
         """Its rows as CSV, every cell as text, in the order of the text."""
 
+    def check_free(self) -> None:
+        """Refuse to write where others have a table, or where nothing can be written now."""
+
     def write_aside(self, batches: Any) -> AbstractContextManager[Draft]:
         """The rows as a table that nobody sees yet."""
 
@@ -52,3 +55,13 @@ def open_database(address: Address, memory: int | None = None) -> AbstractContex
     from kech.databases.postgres import PostgresDatabase
 
     return PostgresDatabase.open(address)
+
+
+def check_free(target: Address, source: Address | None = None) -> None:
+    """Refuse a target before any work.
+
+    The source itself is refused once it is read, in words of its own; what Spark reaches, once its application runs.
+    """
+    if target.scheme != "spark" and (source is None or source.anywhere != target.anywhere):
+        with open_database(target) as database:
+            database.check_free()

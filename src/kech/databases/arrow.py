@@ -68,6 +68,23 @@ def even(batches: Iterable[Any], most: int = SIZES[0]) -> Iterator[Any]:
         yield together(held)
 
 
+def gathered(batches: Iterable[Any], rows: int, most: int) -> Iterator[Any]:
+    """Small batches together, so that each has about so many rows, and no more bytes than can be held at once."""
+    held: list[Any] = []
+    count = size = 0
+    for batch in batches:
+        if held and size + batch.nbytes > most:
+            yield together(held)
+            held, count, size = [], 0, 0
+        held.append(batch)
+        count, size = count + len(batch), size + batch.nbytes
+        if count >= rows:
+            yield together(held)
+            held, count, size = [], 0, 0
+    if held:
+        yield together(held)
+
+
 def fitting(sample: Any, most: int) -> int:
     """How many rows like these are a batch."""
     most = min(most, AT_ONCE * len(sample) // max(sample.nbytes, 1))

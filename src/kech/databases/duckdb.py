@@ -1,25 +1,26 @@
 """DuckDB files: the columns of a table, a table written in one transaction, and its rows as text."""
 
-import re
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 import pyarrow.csv as pc
 
 from kech.databases.address import Address
+from kech.databases.failures import is_held, refusals, unread, unwritten
 from kech.databases.text import MARK, guarded, quote
-from kech.errors import BadTarget, NoSuchFile, NoSuchTable, OutOfMemory, ResourceError, UnreadableFile
+from kech.errors import BadTarget, NoSuchFile, NoSuchTable
 from kech.files import private_folder
 from kech.memory import BASE_BYTES
 
 SHARE, BEYOND = 0.1, 0.3  # of the memory that is allowed, or of what kech leaves; the engine has its own
 HANDED = 8192  # rows at a time
-OUT_OF_MEMORY = re.compile(
-    r"Out of Memory|^TransactionContext Error: Failed to commit: (could not|failed to) (allocate|pin)"
-)
+LEAST = 3 * 4096  # bytes of a file of DuckDB: its headers
+PATIENCE, PAUSE = 2.0, 0.05  # seconds that a file may be open elsewhere, and between two looks at it
 LOCK = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -28,22 +29,6 @@ LOCK = {
     "enable_external_access": "false",  # a view in the file reaches nothing outside it
     "lock_configuration": "true",
 }
-
-
-@contextmanager
-def refusals(doing: str, memory: int | None = None) -> Iterator[None]:
-    """What DuckDB says, without the cells it quotes."""
-    try:
-        yield
-    except duckdb.Error as failure:
-        if is_short_of_memory(failure):
-            raise OutOfMemory(doing, memory, memory and 2 * memory) from None
-        raise ResourceError(f"DuckDB failed while {doing} ({type(failure).__name__}).") from None
-
-
-def is_short_of_memory(failure: Exception) -> bool:
-    """Whether DuckDB ran out of memory, whatever it calls that."""
-    return isinstance(failure, duckdb.OutOfMemoryException) or OUT_OF_MEMORY.search(str(failure)) is not None
 
 
 def start(file: str, folder: Path, memory: int | None) -> Any:
@@ -60,17 +45,34 @@ def share_of(memory: int) -> int:
 
 
 @contextmanager
-def looking_at(address: Address, memory: int | None) -> Iterator[Any]:
-    """A locked connection that sees the file as `target` and changes nothing; other connections to it stay theirs."""
+def looking_at(address: Address, memory: int | None, *, to_write: bool = False) -> Iterator[Any]:
+    """A locked connection that sees the file as `target` and changes nothing; other connections to it stay theirs.
+
+    `to_write` the file must be free; what a crash left in its log is not worked in before there is something to write.
+    """
+    as_writer = to_write and not Path(f"{address.place}.wal").exists()
     with private_folder() as folder, closing(start(":memory:", folder, memory)) as connection:
         try:
-            connection.execute(f"ATTACH {literal_file(address)} AS target (TYPE duckdb, READ_ONLY)")
+            attach(connection, address, "" if as_writer else ", READ_ONLY")
         except duckdb.Error as failure:
-            reason = f"it is no DuckDB file, or another connection holds it ({type(failure).__name__})."
-            raise UnreadableFile(address, reason) from None
+            raise (to_write and unwritten(failure, address)) or unread(failure, address) from None
         for name, value in LOCK.items():
             connection.execute(f"SET GLOBAL {name} = {value}")
         yield connection
+
+
+def attach(connection: Any, address: Address, mode: str = "") -> None:
+    """Call the file `target`; who has it open for a moment, as another release does, is waited for."""
+    end = monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute(f"ATTACH {literal_file(address)} AS target (TYPE duckdb{mode})")
+        except duckdb.Error as failure:
+            if not is_held(failure) or monotonic() > end:
+                raise
+            sleep(PAUSE)
+        else:
+            return
 
 
 def literal_file(address: Address) -> str:
@@ -128,9 +130,7 @@ class DuckDBDatabase:
             refusals("writing the table", self.memory),
             closing(start(str(folder / "draft.db"), folder, self.memory)) as connection,
         ):
-            connection.register("incoming", batches)
-            connection.execute("CREATE TABLE draft AS SELECT * FROM incoming")
-            connection.unregister("incoming")
+            fill(connection, batches)
             yield DuckDBDraft(self, connection)
 
     def check_free(self) -> None:
@@ -142,7 +142,7 @@ class DuckDBDatabase:
             if self.schema.casefold() != "main":
                 raise BadTarget(self.address, "a new file has no schema but main.")
             return
-        with looking_at(self.address, self.memory) as connection:
+        with looking_at(self.address, self.memory, to_write=True) as connection:
             found = self.comment(connection)
         if found not in (None, ("TABLE", MARK)):
             reason = "a table of this name exists that kech did not write. Drop it yourself, or choose another name."
@@ -174,21 +174,70 @@ class DuckDBDraft:
     def put_in_place(self) -> None:
         """Take the place of an earlier release, in one transaction; if that fails, a file made for it is gone."""
         self.database.check_free()
-        address, target, run = self.database.address, self.database.quoted, self.connection.execute
-        is_new = not Path(address.place).exists()
-        run(f"ATTACH {literal_file(address)} AS target (TYPE duckdb)")
-        is_new &= not run("SELECT 1 FROM duckdb_tables() WHERE database_name = 'target'").fetchall()
+        address = self.database.address
+        with refusals("writing the table", self.database.memory, address):
+            is_new = self.attach()
+            try:
+                self.replace()
+            except BaseException:
+                clear(Path(address.place), is_new)
+                raise
+        with suppress(duckdb.Error):  # it is written: rows that find no room in the file now stay in its log
+            self.connection.execute("DETACH target")
+
+    def attach(self) -> bool:
+        """Call the file `target`; whether it was made for that."""
+        file = Path(self.database.address.place)
+        is_new = not file.exists()
         try:
-            run("BEGIN")
-            run(f"DROP TABLE IF EXISTS {target}")
-            run(f"CREATE TABLE {target} AS SELECT * FROM draft")
-            run(f"COMMENT ON TABLE {target} IS '{MARK}'")
-            run("COMMIT")
-        except BaseException:
-            if is_new:  # and empty; while it is attached, nobody else can open it
-                Path(address.place).unlink(missing_ok=True)
+            attach(self.connection, self.database.address)
+        except duckdb.Error:
+            if is_new and file.exists() and file.stat().st_size < LEAST:
+                file.unlink()
             raise
-        run("DETACH target")
+        return (
+            is_new
+            and not self.connection.execute("SELECT 1 FROM duckdb_tables() WHERE database_name = 'target'").fetchall()
+        )
+
+    def replace(self) -> None:
+        """One transaction."""
+        target, run = self.database.quoted, self.connection.execute
+        run("BEGIN")
+        run(f"DROP TABLE IF EXISTS {target}")
+        run(f"CREATE TABLE {target} AS SELECT * FROM draft")
+        run(f"COMMENT ON TABLE {target} IS '{MARK}'")
+        run("COMMIT")
+
+
+def fill(connection: Any, batches: Any) -> None:
+    """Rows as the table `draft`; what fails while they are made is told by whoever makes them."""
+    failures: list[BaseException] = []
+
+    def made() -> Iterator[Any]:
+        try:
+            yield from batches
+        except BaseException as failure:
+            failures.append(failure)
+            raise
+
+    connection.register("incoming", pa.RecordBatchReader.from_batches(batches.schema, made()))
+    try:
+        connection.execute("CREATE TABLE draft AS SELECT * FROM incoming")
+    except duckdb.Error:
+        if failures:
+            raise failures[0] from None
+        raise
+    connection.unregister("incoming")
+
+
+def clear(file: Path, is_new: bool) -> None:
+    """What a failed transaction leaves: an empty log, and an empty file; while it is attached, nobody can open it."""
+    log = Path(f"{file}.wal")
+    if log.exists() and (is_new or not log.stat().st_size):
+        log.unlink()
+    if is_new:
+        file.unlink(missing_ok=True)
 
 
 def names_of(connection: Any, name: str) -> Sequence[str]:

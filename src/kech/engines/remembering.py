@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 
 from kech.cache import Cache
 from kech.engines import ColumnFacts, Mapping1D, Output
+from kech.engines.describing import as_array
 from kech.engines.duckdb import DuckDBEngine
-from kech.engines.sql import as_array, stacked
 from kech.errors import TooManyPoints, UnreadableFile
 
 T = TypeVar("T")
@@ -242,3 +242,8 @@ def codes_table(codes: NDArray[np.int32]) -> Any:
 def read_codes(noted: Any) -> NDArray[np.int32]:
     """Codes as one matrix."""
     return stacked(noted, noted.num_columns)
+
+
+def stacked(found: Any, axes: int) -> NDArray[np.int32]:
+    """Code columns as one matrix."""
+    return np.ascontiguousarray(np.stack([as_array(found, f"q{j}", np.int32) for j in range(axes)], axis=1))

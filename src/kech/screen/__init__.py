@@ -16,6 +16,7 @@ from kech.errors import DoubtfulColumn, KechError, ResourceError
 from kech.progress import listen, report
 from kech.screen.lines import say
 
+STOPPED = 130  # the exit code of Ctrl-C, as shells have it
 PATIENCE = 1.0  # seconds before a progress bar appears
 
 
@@ -46,11 +47,31 @@ def opened(found: dict[str, Any]) -> None:
 
 def refuse(refusal: KechError, as_json: bool) -> int:
     """Say what was refused; the exit code."""
-    if as_json:
-        sys.stderr.write(json.dumps(told(refusal), ensure_ascii=False) + "\n")
-    else:
-        sys.stderr.write(f"kech: {refusal.typed}\n")
+    complain(told(refusal), as_json)
     return refusal.exit_code
+
+
+def stop(pressed: KeyboardInterrupt, as_json: bool) -> int:
+    """Say that Ctrl-C was heard, and what it leaves where that is known; the exit code."""
+    message = "; ".join(["Stopped", *getattr(pressed, "__notes__", ())]) + "."
+    complain({"error": "Stopped", "message": message, "exit_code": STOPPED}, as_json)
+    return STOPPED
+
+
+@contextmanager
+def leaving(what: str) -> Iterator[None]:
+    """Say what Ctrl-C leaves while this is being done."""
+    try:
+        yield
+    except KeyboardInterrupt as pressed:
+        pressed.add_note(what)
+        raise
+
+
+def complain(about: dict[str, Any], as_json: bool) -> None:
+    """One line among the errors."""
+    line = json.dumps(about, ensure_ascii=False) if as_json else f"kech: {about['message']}"
+    sys.stderr.write(line + "\n")
 
 
 def told(refusal: KechError) -> dict[str, Any]:
