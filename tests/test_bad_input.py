@@ -248,6 +248,20 @@ def test_an_unknown_column_is_refused_with_a_close_name(refuse, people, target):
     refuse("spectrum", people, "--qi", "agee", code=2, says="Did you mean 'age'?")
 
 
+@pytest.mark.parametrize("option", ["delimiter", "encoding", "decimal", "dates", "grid", "labels", "cut", "effort"])
+def test_an_option_that_says_nothing_is_not_passed_over(refuse, people, target, option):
+    refuse("release", people, "-o", target, "--k", 2, *QI, f"--{option}=", code=2, says=f"--{option}: ")
+
+
+def test_no_command_passes_over_an_option_that_says_nothing(refuse, people, target):
+    refuse("release", people, "-o", target, *QI, "--cut", "regime", "--k", 2, "--reading=", code=2, says="--reading: ")
+    refuse("spectrum", people, *QI, "--cut=", code=2, says="--cut: choose among")
+    refuse("lattice", people, *QI, "--search=", code=2, says="--search: ")
+    refuse("barcode", people, *QI, "--reading=", code=2, says="--reading: ")
+    refuse("barcode", people, *QI, "--grid=", code=2, says="--grid: ")
+    refuse("verify", people, *QI, "--k", 0, code=2, says="a number of rows, 1 or more")
+
+
 @pytest.mark.parametrize("role", ["sensitive", "identifiers", "keep"])
 def test_a_column_in_two_roles_is_refused(refuse, people, target, role):
     says = f"Column 'age' is named as quasi-identifiers and as {role}. Give it one role."

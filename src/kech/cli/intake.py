@@ -118,13 +118,10 @@ class Intake:
         for role in ("sensitive", "identifiers", "keep"):
             setattr(plan.roles, role, split(getattr(self, role)) or getattr(plan.roles, role))
         plan.roles.quasi_identifiers = split(self.qi) or plan.roles.quasi_identifiers
-        plan.table.delimiter = self.delimiter or plan.table.delimiter
-        plan.table.encoding = self.encoding or plan.table.encoding
-        plan.table.decimal = self.decimal or plan.table.decimal
-        plan.table.dates = self.dates or plan.table.dates
+        overrule(plan.table, {name: getattr(self, name) for name in ("delimiter", "encoding", "decimal", "dates")})
         plan.table.null_values = split(self.null_values) or plan.table.null_values
         plan.hierarchies = str(self.hierarchies) if self.hierarchies else plan.hierarchies
-        plan.release.grid = self.grid or plan.release.grid
+        overrule(plan.release, {"grid": self.grid})
         plan.axes |= dict(axis_section(text, plan) for text in self.axis)
         return plan
 
@@ -213,8 +210,8 @@ class CutOptions:
 
     def settle(self, release: "ReleaseSection", search: SearchOptions | None, wanted: GoalOptions | None) -> None:
         """What was typed comes before the plan; k and eps stand for each other."""
-        release.cut = self.cut or release.cut
-        release.reading = check_reading(self.reading, [release.cut]) or release.reading
+        overrule(release, {"cut": self.cut})
+        overrule(release, {"reading": check_reading(self.reading, [release.cut])})
         (search or SearchOptions()).settle(release, [release.cut])
         (wanted or GoalOptions()).settle(release)
         if self.k is not None or self.eps is not None:
@@ -228,11 +225,11 @@ def check_reading(reading: str | None, cuts: Sequence[str]) -> str | None:
     return reading
 
 
-def overrule(release: "ReleaseSection", typed: Mapping[str, Any]) -> None:
-    """What was typed comes before the plan."""
+def overrule(section: object, typed: Mapping[str, Any]) -> None:
+    """What was typed comes before what a section of the plan says."""
     for name, value in typed.items():
         if value is not None:
-            setattr(release, name, value)
+            setattr(section, name, value)
 
 
 def read_given(plan: Path | None) -> "Plan":

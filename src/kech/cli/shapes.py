@@ -65,14 +65,14 @@ def barcode(
             opened,
             metric=metric,
             max_dimension=dimension,
-            grid=asked.grid or "exact",
+            grid="exact" if asked.grid is None else asked.grid,
             zero_length=zero_length,
             max_points=max_points,
         )
-    shown = found.to_json(min(ks), parse_radii(radii), [reading] if reading else None, longest=longest)
+    shown = found.to_json(min(ks), parse_radii(radii), None if reading is None else [reading], longest=longest)
     if plot is not None:
         drawn = found.sampled(parse_radii(radii)) if radii else found
-        drawn.plot(plot, k=ks, reading=reading or "homological")
+        drawn.plot(plot, k=ks, reading="homological" if reading is None else reading)
     asked.show(shown | {"plot": plot and str(plot)}, drawings.barcode)
 
 
@@ -127,7 +127,7 @@ def lattice(
             asked.show(found.neighbours(levels), drawings.neighbours)
             return
         allowed = plan.release.suppress if suppress is None else suppress
-        shown = found.to_json(ks, allowed, search=search or "lattice")
+        shown = found.to_json(ks, allowed, search="lattice" if search is None else search)
     asked.show(shown, drawings.lattice)
 
 

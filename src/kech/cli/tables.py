@@ -22,6 +22,7 @@ from kech.cli.intake import (
     check_picture,
     check_reading,
     opened_population,
+    overrule,
     parse_ks,
     read_given,
     split,
@@ -101,8 +102,8 @@ def spectrum(
     asked = intake or Intake()
     plan = asked.settle()
     ks = parse_ks(k) if k else None
-    goals, cuts = plan.release, split(cut) or [plan.release.cut]
-    goals.reading = check_reading(reading, cuts) or goals.reading
+    goals, cuts = plan.release, split(cut) if cut else [plan.release.cut]
+    overrule(goals, {"reading": check_reading(reading, cuts)})
     check_picture(plot)
     (search or SearchOptions()).settle(goals, cuts)
     (wanted or GoalOptions()).settle(goals)
@@ -160,7 +161,7 @@ def release(
     asked = intake or Intake()
     plan = asked.settle()
     (cutting or CutOptions()).settle(plan.release, search, wanted)
-    plan.release.labels = labels or plan.release.labels
+    overrule(plan.release, {"labels": labels})
     if folder is not None and (certificate is not None or mapping is not None):
         raise BadOption(
             "--folder", "it holds what goes out, certificate included: leave --certificate and --mapping away."
@@ -225,7 +226,7 @@ def verify(
     certified = certificate is not None or Path(f"{table}.certificate.json").exists()
     columns = split(qi) or (None if certified else given.roles.quasi_identifiers or None)
     goals = {name: getattr(given.release, name) for name in ("l", "l_kind", "c", "t", "t_kind", "alpha")}
-    goals["k"] = k or given.release.k
+    goals["k"] = given.release.k if k is None else k
     if columns and all(goals[name] is None for name in ("k", "l", "t", "alpha")):
         raise BadOption("--k", "say which k to check: --k 5.")
     secrets = split(sensitive) or (given.roles.sensitive if columns else [])
