@@ -115,7 +115,7 @@ def test_a_town_from_2_to_100(town):
     assert all(row["loss_lower_bound"] <= row["loss"] for row in rows if row["loss_lower_bound"] is not None)
     assert losses[0] < 0.2 < losses[-1]
     assert all(np.diff([row["classes"] for row in rows]) <= 0.1 * rows[0]["classes"])
-    check_against_releases(town, spectrum, "auto", every=17)
+    check_against_releases(town, spectrum, "auto", every=17, effort="quick")
 
 
 @pytest.mark.parametrize("goal", [{"l": 4}, {"l": 3, "suppress": 0.05}])
