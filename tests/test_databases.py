@@ -282,16 +282,18 @@ def test_what_a_file_spills_lies_in_a_private_folder_and_not_beside_it(folder):
         assert not Path(spilled).parent.exists()
 
 
-def test_a_file_that_was_made_for_a_table_is_gone_if_that_does_not_fit(folder):
+@pytest.mark.parametrize("name", ["new.db", "link.db"])
+def test_a_file_that_was_made_for_a_table_is_gone_if_that_does_not_fit(folder, name):
     rows = pa.table({"a": [f"{i:0100}" for i in range(20_000)]})
+    (folder / "link.db").symlink_to("new.db")
     with (
         pytest.raises(OutOfMemory, match="while writing the table"),
-        open_database(find_address(f"duckdb:{folder / 'new.db'}#t"), 320_000_000) as database,
+        open_database(find_address(f"duckdb:{folder / name}#t"), 320_000_000) as database,
         database.write_aside(rows.to_reader()) as draft,
     ):
         draft.connection.execute("SET memory_limit = '1MB'")
         draft.put_in_place()
-    assert not list(folder.iterdir())
+    assert [path.name for path in folder.iterdir()] == ["link.db"]
 
 
 @pytest.fixture
@@ -448,13 +450,15 @@ def test_a_table_that_kech_did_not_write_is_refused_before_anything_is_read(
     refuse(*small_release[:-1], base("taken"), code=2, says="a table of this name exists that kech did not write.")
 
 
-def test_a_log_that_a_crash_left_is_not_worked_in_by_looking(folder):
+@pytest.mark.parametrize("name", ["base.db", "link.db"])
+def test_a_log_that_a_crash_left_is_not_worked_in_by_looking(folder, name):
     """Whoever opens such a file to write changes it."""
     crash = "import duckdb, os, sys; c = duckdb.connect(sys.argv[1]); c.execute('CREATE TABLE t (a INT)'); os._exit(0)"
     subprocess.run([sys.executable, "-c", crash, folder / "base.db"], check=True)
+    (folder / "link.db").symlink_to("base.db")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert set(before) == {"base.db", "base.db.wal"}
-    check_free(find_address(f"duckdb:{folder / 'base.db'}#safe"))
+    assert set(before) == {"base.db", "base.db.wal", "link.db"}
+    check_free(find_address(f"duckdb:{folder / name}#safe"))
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
