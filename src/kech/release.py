@@ -339,7 +339,7 @@ def make_release(
 
 def check_wish(k: int | None, eps: float | None, cut: str, rows: int) -> list[int]:
     """The k that is asked for, or an eps in its place, for the one cut that takes it."""
-    check_cuts(cut)
+    check_cuts([cut])
     if eps is not None and cut != "regime":
         raise BadOption("--eps", "only --cut regime takes it.")
     if eps is not None and not 0 <= eps < float("inf"):
