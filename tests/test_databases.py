@@ -3,6 +3,7 @@
 import fcntl
 import json
 import re
+import signal
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager
@@ -376,6 +377,21 @@ def test_ctrl_c_in_the_midst_of_a_query_of_a_file_is_ctrl_c():
             raise failure
     with pytest.raises(RuntimeError, match="other"), refusals("writing the table"):
         raise RuntimeError("other")
+
+
+def test_ctrl_c_while_a_table_takes_its_place_waits_until_all_of_it_is_there(run, folder, small_release, monkeypatch):
+    """Rows were new, their certificate was that of the rows before, and the ledger knew nothing of them."""
+    replace_table = DuckDBDraft.replace
+
+    def replace_and_press(draft):
+        replace_table(draft)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(DuckDBDraft, "replace", replace_and_press)
+    assert run(*small_release).code == 130
+    assert kech.verify_release(small_release[-1], certificate=folder / "safe.json")["rows"] == 9_000
+    assert len(kech.open_ledger().listed()) == 2
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 HOLD = (
