@@ -22,9 +22,10 @@ import pytest
 import kech
 from by_hand import held_rows
 from kech.databases import check_free, find_address, open_database
-from kech.databases.duckdb import DuckDBDraft
+from kech.databases.duckdb import DuckDBDraft, attach
 from kech.databases.failures import refusals
 from kech.demo import generate_town
+from kech.engines.duckdb import DuckDBEngine
 from kech.errors import BadOption, BadTarget, NoSuchFile, OutOfMemory, ResourceError, UnreadableFile
 from kech.sources import Source
 from test_bad_input import largest_file
@@ -377,6 +378,22 @@ def test_ctrl_c_in_the_midst_of_a_query_of_a_file_is_ctrl_c():
             raise failure
     with pytest.raises(RuntimeError, match="other"), refusals("writing the table"):
         raise RuntimeError("other")
+
+
+class Pressed:
+    """A connection whose query ends with Ctrl-C, as when a long log is read."""
+
+    def execute(self, query):
+        raise RuntimeError("Query interrupted")
+
+
+def test_ctrl_c_while_a_file_is_opened_is_ctrl_c(folder):
+    address, engine = find_address(f"duckdb:{folder / 'base.db'}#t"), DuckDBEngine()
+    with pytest.raises(KeyboardInterrupt):
+        attach(Pressed(), address)
+    engine.connection = Pressed()
+    with pytest.raises(KeyboardInterrupt):
+        engine.attach(address)
 
 
 def test_ctrl_c_while_a_table_takes_its_place_waits_until_all_of_it_is_there(run, folder, small_release, monkeypatch):

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from kech.databases.address import Address
-from kech.databases.failures import is_held, refusals, unread, unwritten
+from kech.databases.failures import is_held, is_stopped, refusals, unread, unwritten
 from kech.databases.text import MARK, guarded, quote
 from kech.errors import BadTarget, NoSuchFile, NoSuchTable
 from kech.files import private_folder
@@ -67,7 +67,9 @@ def attach(connection: Any, address: Address, mode: str = "") -> None:
     while True:
         try:
             connection.execute(f"ATTACH {literal_file(address)} AS target (TYPE duckdb{mode})")
-        except duckdb.Error as failure:
+        except (duckdb.Error, RuntimeError) as failure:
+            if is_stopped(failure):
+                raise KeyboardInterrupt from None
             if not is_held(failure) or monotonic() > end:
                 raise
             sleep(PAUSE)
