@@ -3,6 +3,7 @@
 import fcntl
 import json
 import re
+import signal
 import subprocess
 import sys
 from contextlib import ExitStack, contextmanager
@@ -21,9 +22,10 @@ import pytest
 import kech
 from by_hand import held_rows
 from kech.databases import check_free, find_address, open_database
-from kech.databases.duckdb import DuckDBDraft
+from kech.databases.duckdb import DuckDBDraft, attach
 from kech.databases.failures import refusals
 from kech.demo import generate_town
+from kech.engines.duckdb import DuckDBEngine
 from kech.errors import BadOption, BadTarget, NoSuchFile, OutOfMemory, ResourceError, UnreadableFile
 from kech.sources import Source
 from test_bad_input import largest_file
@@ -282,16 +284,18 @@ def test_what_a_file_spills_lies_in_a_private_folder_and_not_beside_it(folder):
         assert not Path(spilled).parent.exists()
 
 
-def test_a_file_that_was_made_for_a_table_is_gone_if_that_does_not_fit(folder):
+@pytest.mark.parametrize("name", ["new.db", "link.db"])
+def test_a_file_that_was_made_for_a_table_is_gone_if_that_does_not_fit(folder, name):
     rows = pa.table({"a": [f"{i:0100}" for i in range(20_000)]})
+    (folder / "link.db").symlink_to("new.db")
     with (
         pytest.raises(OutOfMemory, match="while writing the table"),
-        open_database(find_address(f"duckdb:{folder / 'new.db'}#t"), 320_000_000) as database,
+        open_database(find_address(f"duckdb:{folder / name}#t"), 320_000_000) as database,
         database.write_aside(rows.to_reader()) as draft,
     ):
         draft.connection.execute("SET memory_limit = '1MB'")
         draft.put_in_place()
-    assert not list(folder.iterdir())
+    assert [path.name for path in folder.iterdir()] == ["link.db"]
 
 
 @pytest.fixture
@@ -376,6 +380,37 @@ def test_ctrl_c_in_the_midst_of_a_query_of_a_file_is_ctrl_c():
         raise RuntimeError("other")
 
 
+class Pressed:
+    """A connection whose query ends with Ctrl-C, as when a long log is read."""
+
+    def execute(self, query):
+        raise RuntimeError("Query interrupted")
+
+
+def test_ctrl_c_while_a_file_is_opened_is_ctrl_c(folder):
+    address, engine = find_address(f"duckdb:{folder / 'base.db'}#t"), DuckDBEngine()
+    with pytest.raises(KeyboardInterrupt):
+        attach(Pressed(), address)
+    engine.connection = Pressed()
+    with pytest.raises(KeyboardInterrupt):
+        engine.attach(address)
+
+
+def test_ctrl_c_while_a_table_takes_its_place_waits_until_all_of_it_is_there(run, folder, small_release, monkeypatch):
+    """Rows were new, their certificate was that of the rows before, and the ledger knew nothing of them."""
+    replace_table = DuckDBDraft.replace
+
+    def replace_and_press(draft):
+        replace_table(draft)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(DuckDBDraft, "replace", replace_and_press)
+    assert run(*small_release).code == 130
+    assert kech.verify_release(small_release[-1], certificate=folder / "safe.json")["rows"] == 9_000
+    assert len(kech.open_ledger().listed()) == 2
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 HOLD = (
     "import duckdb, sys; held = duckdb.connect(sys.argv[1], read_only=bool(sys.argv[2])); print(1, flush=True); input()"
 )
@@ -448,13 +483,15 @@ def test_a_table_that_kech_did_not_write_is_refused_before_anything_is_read(
     refuse(*small_release[:-1], base("taken"), code=2, says="a table of this name exists that kech did not write.")
 
 
-def test_a_log_that_a_crash_left_is_not_worked_in_by_looking(folder):
+@pytest.mark.parametrize("name", ["base.db", "link.db"])
+def test_a_log_that_a_crash_left_is_not_worked_in_by_looking(folder, name):
     """Whoever opens such a file to write changes it."""
     crash = "import duckdb, os, sys; c = duckdb.connect(sys.argv[1]); c.execute('CREATE TABLE t (a INT)'); os._exit(0)"
     subprocess.run([sys.executable, "-c", crash, folder / "base.db"], check=True)
+    (folder / "link.db").symlink_to("base.db")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    assert set(before) == {"base.db", "base.db.wal"}
-    check_free(find_address(f"duckdb:{folder / 'base.db'}#safe"))
+    assert set(before) == {"base.db", "base.db.wal", "link.db"}
+    check_free(find_address(f"duckdb:{folder / name}#safe"))
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 

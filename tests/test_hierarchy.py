@@ -473,6 +473,7 @@ def test_a_bad_line_is_named(tmp_path, content, line, words):
         ("c.toml", "'' = ['a']\nW = ['b']", ["empty label at level 1"]),
         ("c.json", '{"W": ["a", "b", "a"]}', ["a leaf of node 'W' is listed twice"]),
         ("c.json", '["a", "a"]', ["a leaf is listed twice"]),
+        ("c.json", '{"a": ["a", "a"]}', ["a leaf is listed twice"]),
         ("c.json", '{"W": ["a"], "E": ["a"]}', ["a value at level 0 has two parents, 'W' and 'E'"]),
         ("c.json", '{"E": {"o": ["a"]}, "A": {"o": ["b"]}}', ["'o' at level 1 has two parents, 'E' and 'A'"]),
         ("c.json", '{"W": ["a"], "W": ["b"]}', ["node 'W' is written twice"]),
@@ -491,6 +492,21 @@ def test_a_bad_file_is_named_with_its_node(tmp_path, name, content, words):
     message = str(refusal.value)
     assert message.startswith(f"Hierarchy {str(path)!r}: ")
     assert all(word in message for word in words), message
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("oslo;x;*\noslo;*\n", "a value at level 0 has two parents, 'x' (line 1) and a value."),  # which is padded
+        ("oslo;oslo;p;*\noslo;oslo;q;*\n", "a value at level 1 has two parents, 'p' (line 1) and 'q'."),
+        ("a;oslo;x;*\noslo;oslo;y;*\n", "a value at level 1 has two parents, 'x' (line 1) and 'y'."),
+    ],
+)
+def test_a_leaf_that_is_a_label_too_is_not_named(tmp_path, content, words):
+    with pytest.raises(BadHierarchy) as refusal:
+        read_hierarchy(write(tmp_path, content, "c.csv"), pad=True)
+    assert words in str(refusal.value)
+    assert "oslo" not in str(refusal.value)
 
 
 def test_a_json_error_has_its_line(tmp_path):

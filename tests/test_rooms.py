@@ -388,7 +388,16 @@ def test_a_name_that_is_no_file_is_not_proposed_again(tmp_path):
     assert "mean" not in str(NoSuchFile(tmp_path / "plan.toml"))
 
 
-@pytest.mark.parametrize("wish", [{}, {"k": 10}, {"k": 0}, {"k": 3, "eps": 0.1}, {"k": 3, "cut": "best"}])
+@pytest.mark.parametrize(
+    "wish",
+    [
+        {},
+        {"k": 10},
+        {"k": 0},
+        {"k": 3, "eps": 0.1},
+        *({"k": 3, "cut": cut} for cut in ("best", ("local",), ["local"], None)),
+    ],
+)
 def test_a_wish_that_cannot_be_kept_is_refused_before_rows_are_counted(nine, monkeypatch, wish):
     monkeypatch.setattr("kech.spectrum.build_points", None)
     with pytest.raises((BadOption, TooFewRows)):

@@ -85,7 +85,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803, ARG002
         """Find the classes; without quasi_identifiers, all columns are that are not sensitive."""
         check_form(self.labels)
-        check_cuts(self.cut)
+        check_cuts([self.cut])
         if self.labels == "columns":
             raise BadOption("labels", "a transformer gives one column for each; make_release writes both ends.")
         columns = self._columns(X, reset=True)

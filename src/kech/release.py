@@ -27,7 +27,7 @@ from kech.databases import Address, find_address, open_database
 from kech.databases.arrow import ahead
 from kech.engines import Output
 from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet
-from kech.files import clear_refusals, private_folder, put_in_place, written_aside
+from kech.files import clear_refusals, private_folder, put_in_place, unbroken, written_aside
 from kech.forms import Written, as_numbers, as_texts, check_form, check_intervals, check_names, write_form
 from kech.frames import as_native
 from kech.ledger import Ledger, open_ledger
@@ -213,7 +213,7 @@ class Release:
                 draft.write_text(as_json(certified), "utf-8")
                 mapped.fill(certified["file"]["sha256"])
                 drafted = Draft(text, draft, certified, beside, self.table, draft, address)
-                with self.admitted(drafted, *admission):
+                with self.admitted(drafted, *admission), unbroken():
                     table.put_in_place()
                     text.unlink()
                     put_in_place({draft: beside})
@@ -339,7 +339,7 @@ def make_release(
 
 def check_wish(k: int | None, eps: float | None, cut: str, rows: int) -> list[int]:
     """The k that is asked for, or an eps in its place, for the one cut that takes it."""
-    check_cuts(cut)
+    check_cuts([cut])
     if eps is not None and cut != "regime":
         raise BadOption("--eps", "only --cut regime takes it.")
     if eps is not None and not 0 <= eps < float("inf"):

@@ -86,7 +86,7 @@ def plane(
         if eps is None:
             seen: kech.Release | kech.WeightedBarcode = kech.make_release(opened, **plan.release.wishes())
         else:
-            seen = kech.compute_barcode(opened, max_dimension=0, grid=asked.grid or "exact")
+            seen = kech.compute_barcode(opened, max_dimension=0, grid="exact" if asked.grid is None else asked.grid)
         found = kech.compute_plane(seen, across, up, eps=eps)
     if plot is not None:
         found.plot(plot)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from kech.databases.address import Address
-from kech.databases.failures import is_held, refusals, unread, unwritten
+from kech.databases.failures import is_held, is_stopped, refusals, unread, unwritten
 from kech.databases.text import MARK, guarded, quote
 from kech.errors import BadTarget, NoSuchFile, NoSuchTable
 from kech.files import private_folder
@@ -50,7 +50,7 @@ def looking_at(address: Address, memory: int | None, *, to_write: bool = False) 
 
     `to_write` the file must be free; what a crash left in its log is not worked in before there is something to write.
     """
-    as_writer = to_write and not Path(f"{address.place}.wal").exists()
+    as_writer = to_write and not log_of(file_of(address)).exists()
     with private_folder() as folder, closing(start(":memory:", folder, memory)) as connection:
         try:
             attach(connection, address, "" if as_writer else ", READ_ONLY")
@@ -67,7 +67,9 @@ def attach(connection: Any, address: Address, mode: str = "") -> None:
     while True:
         try:
             connection.execute(f"ATTACH {literal_file(address)} AS target (TYPE duckdb{mode})")
-        except duckdb.Error as failure:
+        except (duckdb.Error, RuntimeError) as failure:
+            if is_stopped(failure):
+                raise KeyboardInterrupt from None
             if not is_held(failure) or monotonic() > end:
                 raise
             sleep(PAUSE)
@@ -77,7 +79,17 @@ def attach(connection: Any, address: Address, mode: str = "") -> None:
 
 def literal_file(address: Address) -> str:
     """The file as a constant of SQL."""
-    return "'" + str(Path(address.place).resolve()).replace("'", "''") + "'"
+    return "'" + str(file_of(address)).replace("'", "''") + "'"
+
+
+def file_of(address: Address) -> Path:
+    """The file itself, where a link is named: its log lies beside it, and not beside the link."""
+    return Path(address.place).resolve()
+
+
+def log_of(file: Path) -> Path:
+    """Where DuckDB keeps what is not in the file yet."""
+    return Path(f"{file}.wal")
 
 
 class DuckDBDatabase:
@@ -180,14 +192,14 @@ class DuckDBDraft:
             try:
                 self.replace()
             except BaseException:
-                clear(Path(address.place), is_new)
+                clear(file_of(address), is_new)
                 raise
         with suppress(duckdb.Error):  # it is written: rows that find no room in the file now stay in its log
             self.connection.execute("DETACH target")
 
     def attach(self) -> bool:
         """Call the file `target`; whether it was made for that."""
-        file = Path(self.database.address.place)
+        file = file_of(self.database.address)
         is_new = not file.exists()
         try:
             attach(self.connection, self.database.address)
@@ -233,7 +245,7 @@ def fill(connection: Any, batches: Any) -> None:
 
 def clear(file: Path, is_new: bool) -> None:
     """What a failed transaction leaves: an empty log, and an empty file; while it is attached, nobody can open it."""
-    log = Path(f"{file}.wal")
+    log = log_of(file)
     if log.exists() and (is_new or not log.stat().st_size):
         log.unlink()
     if is_new:

@@ -14,10 +14,10 @@ import pyarrow as pa
 
 from kech.databases.address import Address
 from kech.databases.arrow import ahead, gathered
-from kech.databases.failures import unread
+from kech.databases.failures import is_stopped, unread
 from kech.engines import Output
 from kech.engines.dealing import Listed, list_values
-from kech.engines.failures import EngineFailed, readable
+from kech.engines.failures import FAILURES, EngineFailed, readable
 from kech.engines.lines import check_lines, longest_line
 from kech.engines.locked import BATCHES, LockedEngine
 from kech.engines.words import MOST_BYTES, TYPES, Numbering
@@ -72,8 +72,8 @@ class DuckDBEngine(LockedEngine):
         file = self.dialect.literal(str(Path(address.place).resolve()))
         try:
             self.connection.execute(f"ATTACH {file} AS given (TYPE duckdb, READ_ONLY)")
-        except duckdb.Error as failure:
-            raise unread(failure, address) from None
+        except FAILURES as failure:
+            raise KeyboardInterrupt if is_stopped(failure) else unread(failure, address) from None
         self._lock(None)
         self._source = ".".join(map(self.dialect.quote, ("given", *address.names)))
 

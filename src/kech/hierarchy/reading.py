@@ -96,9 +96,11 @@ class _Draft:
     rows: list[tuple[int, LeafPath]]  # line, or 0 where there are none
     shown: bool = True  # whether messages may name labels: not if they may be cells of the data
 
-    def name(self, label: str, level: int) -> str:
-        """A node by its label; a leaf is a value of the data."""
-        return "a value" if not level else repr(label) if self.shown else "'...'"
+    def name(self, label: str) -> str:
+        """A node by its label; a leaf is a value of the data, on whatever level it is repeated."""
+        if any(label == path[0] for _, path in self.rows):
+            return "a value"
+        return repr(label) if self.shown else "'...'"
 
     def refuse(self, line: int, reason: str) -> BadHierarchy:
         return BadHierarchy(self.source, line or None, reason)
@@ -196,7 +198,7 @@ def _draft_nested(node: object, source: str) -> _Draft:
     paths = list(_flatten(node, (), source)) if node else []
     for path, count in Counter(paths).items():
         if count > 1:
-            where = f"of node {path[1]!r} " if path[1:] else ""
+            where = f"of node {path[1]!r} " if path[1:] and path[1] != path[0] else ""
             raise BadHierarchy(source, None, f"a leaf {where}is listed twice. Remove one of the two.")
     return _Draft(source, [(0, path) for path in paths])
 
@@ -274,8 +276,8 @@ def _check_single_parents(draft: _Draft) -> None:
         for level, (label, parent) in enumerate(pairwise(path)):
             other, since = known[level].setdefault(label, (parent, line))
             if other != parent:
-                both = f"{draft.name(other, level + 1)}{_at(since)} and {draft.name(parent, level + 1)}"
-                reason = f"{draft.name(label, level)} at level {level} has two parents, {both}. Keep one of them."
+                both = f"{draft.name(other)}{_at(since)} and {draft.name(parent)}"
+                reason = f"{draft.name(label)} at level {level} has two parents, {both}. Keep one of them."
                 raise draft.refuse(line, reason)
 
 
@@ -291,7 +293,7 @@ def _check_labels_unambiguous(draft: _Draft) -> None:
 
 
 def _refuse_label(draft: _Draft, line: int, path: LeafPath, level: int, top: tuple[int, int]) -> BadHierarchy:
-    name = f"{draft.name(path[level], level)} at level {level}"
+    name = f"{draft.name(path[level])} at level {level}"
     if path[level] in path[level + 1 :]:
         return draft.refuse(line, f"{name} comes back above itself: a cycle. Rename one of the two.")
     also = f"also a node elsewhere, at level {top[0]}{_at(top[1])}"
