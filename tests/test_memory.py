@@ -74,9 +74,12 @@ def test_holes_keep_to_what_is_left_of_the_memory():
     cells = pa.table({"a": range(2000), "b": [i * 7 % 2000 for i in range(2000)]})
     with (
         kech.read_table(cells, quasi_identifiers=["a", "b"], memory="400MB") as table,
-        pytest.raises(ResourceError, match=r"Holes among 2,000 points may need 320 MB .* and 158 MB are allowed"),
+        pytest.raises(
+            ResourceError, match=r"Holes among 2,000 points may need 320 MB .* and 158 MB are allowed"
+        ) as told,
     ):
         kech.compute_barcode(table)
+    assert told.value.typed.endswith("--max-dimension 0. Or allow 162 MB more: --memory.")
 
 
 def test_a_lattice_keeps_to_what_is_left_of_the_memory():

@@ -520,6 +520,25 @@ def test_a_temporary_folder_that_another_process_clears_is_made_again(monkeypatc
         assert made != [folder]
 
 
+def test_ctrl_c_waits_while_a_file_and_its_certificate_take_their_place(nine, old, monkeypatch):
+    made, replace = kech.make_release(nine, k=3), Path.replace
+
+    def press(self, target):
+        replace(self, target)
+        if target == old:
+            signal.raise_signal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr(Path, "replace", press)
+            made.write(old)
+        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert kech.check_certificate(old)["k"] == 3
+
+
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_release_is_no_table_to_release(nine, tmp_path, suffix):
     released = tmp_path / f"released{suffix}"

@@ -136,7 +136,8 @@ def put_in_place(moves: Mapping[Path, Path], *, private: bool = False) -> None:
 
 @contextmanager
 def unbroken() -> Iterator[None]:
-    """Ctrl-C waits until this is done; DuckDB says that a COMMIT was interrupted, and has committed.
+    """Ctrl-C waits until this is done: a file would lack its certificate, and DuckDB says that a COMMIT was
+    interrupted, and has committed.
 
     Only the main thread hears it, and whoever handles it in another way goes on doing so.
     """

@@ -6,7 +6,7 @@ In: a table and a partition.  Out: a dataframe, or a file with its certificate b
 import json
 from base64 import b64encode
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -177,7 +177,7 @@ class Release:
             certificate_draft.write_text(as_json(certified), "utf-8")
             mapped.fill(certified["file"]["sha256"])
             drafted = Draft(draft, certificate_draft, certified, target, self.table, within or draft)
-            with self.admitted(drafted, *admission):
+            with self.admitted(drafted, *admission), unbroken() if within is None else nullcontext():
                 put_in_place({draft: target, certificate_draft: beside})
                 mapped.put_in_place()
         return certified

@@ -115,11 +115,13 @@ class Intake:
     def settle(self) -> "Plan":
         """The plan, overruled by what was typed."""
         plan = read_given(self.plan)
-        for role in ("sensitive", "identifiers", "keep"):
-            setattr(plan.roles, role, split(getattr(self, role)) or getattr(plan.roles, role))
-        plan.roles.quasi_identifiers = split(self.qi) or plan.roles.quasi_identifiers
+        typed = {
+            "quasi_identifiers": self.qi,
+            **{role: getattr(self, role) for role in ("sensitive", "identifiers", "keep")},
+        }
+        overrule(plan.roles, {role: split(names) for role, names in typed.items() if names})
         overrule(plan.table, {name: getattr(self, name) for name in ("delimiter", "encoding", "decimal", "dates")})
-        plan.table.null_values = split(self.null_values) or plan.table.null_values
+        overrule(plan.table, {"null_values": split(self.null_values) if self.null_values else None})
         plan.hierarchies = str(self.hierarchies) if self.hierarchies else plan.hierarchies
         overrule(plan.release, {"grid": self.grid})
         plan.axes |= dict(axis_section(text, plan) for text in self.axis)

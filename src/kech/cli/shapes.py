@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 import kech
-from kech.cli.intake import Flag, Intake, TableName, Whole, app, check_picture, parse_ks, share, split, whole
+from kech.cli.intake import Flag, Intake, TableName, Whole, app, check_picture, parse_ks, share, whole
 from kech.errors import BadOption, BadTarget
 from kech.screen import shapes as drawings
 
@@ -84,7 +84,7 @@ def has_topology() -> bool:
 def parse_radii(texts: Sequence[str]) -> list[float]:
     """Numbers with commas between."""
     try:
-        return [float(part) for part in split(texts)]
+        return [float(part) for text in texts for part in text.split(",")]
     except ValueError:
         raise BadOption("--radii", "write numbers: --radii 0.05,0.10,0.15.") from None
 

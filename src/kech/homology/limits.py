@@ -16,7 +16,8 @@ def check_need(need: int, limit: int, what: str, advice: str) -> None:
     """Refuse before the machine does."""
     if need > limit:
         sizes = f"{megabytes(need)} of memory or more, and {megabytes(limit)} are allowed"
-        raise ResourceError(f"{what} may need {sizes}. {advice}")
+        more = f"Or allow {megabytes(need - limit)} more: --memory."
+        raise ResourceError(f"{what} may need {sizes}. {advice} {more}")
 
 
 def half_the_memory() -> int:

@@ -147,7 +147,7 @@ class Nodes:
     @property
     def losses(self) -> Floats:
         """The loss of every node when nothing is suppressed."""
-        return reduce(lambda total, axis: np.add.outer(total, axis).ravel(), self.axis_losses)
+        return reduce(lambda total, axis: np.add.outer(total, axis).ravel(), self.axis_losses, np.zeros(1))
 
     @property
     def room(self) -> int:
