@@ -21,7 +21,7 @@ import pytest
 
 import kech
 from kech._kernels import Widths
-from kech.axes import build_line_axis, build_rank_axis, build_tree_axis, open_domain
+from kech.axes import RankAxis, build_line_axis, build_rank_axis, build_tree_axis, open_domain
 from kech.axes.lines import multiples
 from kech.axes.ranks import member
 from kech.certificate import cells as certificate_cells
@@ -402,6 +402,12 @@ def test_a_wish_that_cannot_be_kept_is_refused_before_rows_are_counted(nine, mon
     monkeypatch.setattr("kech.spectrum.build_points", None)
     with pytest.raises((BadOption, TooFewRows)):
         kech.make_release(nine, **wish)
+
+
+def test_labels_in_an_order_are_widened_only_where_that_is_asked_for():
+    assert not RankAxis("a", np.zeros(1, np.int32), False, ("x",), True).widens
+    assert not build_rank_axis("a", ["x"], ["x"], False, ordinal=True).widens
+    assert build_rank_axis("a", ["x"], ["x"], False, ordinal=True, widens=True).widens
 
 
 def test_a_table_of_csv_can_be_read_twice(tmp_path):
