@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import signal
 import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -47,6 +48,14 @@ def spark(tmp_path_factory):
         yield use
         if used:
             end_spark()
+
+
+@pytest.fixture
+def heard():
+    """Ctrl-C is heard, which workers of pytest are deaf to."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.signal(signal.SIGINT, before) is signal.default_int_handler
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -520,6 +520,7 @@ def test_a_temporary_folder_that_another_process_clears_is_made_again(monkeypatc
         assert made != [folder]
 
 
+@pytest.mark.usefixtures("heard")
 def test_ctrl_c_waits_while_a_file_and_its_certificate_take_their_place(nine, old, monkeypatch):
     made, replace = kech.make_release(nine, k=3), Path.replace
 
@@ -528,14 +529,9 @@ def test_ctrl_c_waits_while_a_file_and_its_certificate_take_their_place(nine, ol
         if target == old:
             signal.raise_signal(signal.SIGINT)
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            patch.setattr(Path, "replace", press)
-            made.write(old)
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(Path, "replace", press)
+        made.write(old)
     assert kech.check_certificate(old)["k"] == 3
 
 
