@@ -11,8 +11,10 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 demo: .venv/installed
 	$(BIN)/kech demo
 
+# Three workers share two cores, so libraries start no threads of their own.
+ALONE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1
 test: .venv/tested .venv-pycanon/installed lint
-	$(BIN)/python -m pytest -q -n 3 --dist worksteal
+	$(ALONE) $(BIN)/python -m pytest -q -n 3 --dist worksteal
 
 # The suite of the engines on Spark, in an environment of its own: in threads, and on a cluster of one worker.
 # Where Java or pyspark cannot be had, that is said, and nothing is tested.
