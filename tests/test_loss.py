@@ -63,9 +63,7 @@ def test_loss_is_the_average_width_of_what_is_printed(partition):
 def test_the_loss_of_a_column_is_the_average_over_its_cells(partition):
     rows, axes = printed_rows(partition)
     for j, loss in enumerate(column_losses(partition)):
-        assert loss == pytest.approx(
-            np.mean([label_width(row[j], axes[j]) for row in rows]), abs=1e-7
-        )  # 9999992.5 - 9999992.4 is no tenth
+        assert loss == pytest.approx(np.mean([label_width(row[j], axes[j]) for row in rows]), abs=1e-9)
 
 
 @given(partitions())
