@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 
@@ -294,28 +295,34 @@ def test_what_was_not_foreseen_ends_in_order(run, people, temporary, monkeypatch
 
 
 @pytest.fixture
-def press(folder):
+def press(folder, tmp_path):
     """A real Ctrl-C for a real process, once it does this; its exit code, what it left, and what it said."""
     rows = "".join(f"{i % 70},{i % 997}\n" for i in range(300_000))
     (folder / "people.csv").write_text("age,zip\n" + rows)
 
-    def run_and_press(doing, *words):
+    def run_and_press(doing, *words, impatient=False):
         typed = ["release", folder / "people.csv", "--qi", "age", "zip", "--k", "50", "-o", folder / "safe.csv", *words]
         command = [sys.executable, "-m", "kech", *map(str, typed), "--json-lines"]
-        pipe, settings = subprocess.PIPE, os.environ | {"KECH_CACHE": "0"}
+        pipe, settings = subprocess.PIPE, os.environ | {"KECH_CACHE": "0", "TMPDIR": str(tmp_path)}
         with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=settings) as process:
             next(line for line in process.stdout if json.loads(line).get("doing", "").startswith(doing))
             process.send_signal(signal.SIGINT)
+            while impatient and process.poll() is None:
+                time.sleep(0.01)
+                process.send_signal(signal.SIGINT)
             out, err = process.communicate()
         assert ["result" in json.loads(line) for line in out.splitlines()].count(True) == (process.returncode == 0)
+        assert [path for path in tmp_path.iterdir() if path.name.startswith("kech")] == []
         return process.returncode, {path.name for path in folder.iterdir()} - {"people.csv"}, err
 
     return run_and_press
 
 
-def test_ctrl_c_before_a_release_says_that_nothing_was_released(press):
+@pytest.mark.parametrize("impatient", [False, True])
+def test_ctrl_c_before_a_release_says_that_nothing_was_released(press, impatient):
+    """Pressed again and again, it broke off the clearing up: aborts, tracebacks, folders left behind."""
     said = {"error": "Stopped", "message": "Stopped; nothing was released.", "exit_code": 130}
-    assert press("reading the table") == (130, set(), json.dumps(said) + "\n")
+    assert press("reading the table", impatient=impatient) == (130, set(), json.dumps(said) + "\n")
 
 
 def test_ctrl_c_in_the_search_publishes_the_best_so_far_and_says_nothing(press):

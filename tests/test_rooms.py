@@ -1239,6 +1239,7 @@ def test_members_of_a_set_are_quoted_where_they_could_be_misread(text, written):
         ([10, 30], 10.0, (-20, 50)),
         ([-1e9, -1e9 + 1], 0.0, (-1e9 - 1000, -1e9 + 1001)),
         ([0, 1e307], 0.0, (-1e307, 1e307)),
+        ([9999992.4], 0.1, (9999992.2, 9999992.5)),  # 9999992.4 - 0.2 is 9999992.200000001 in floats
     ],
 )
 def test_open_tails_end_one_step_beyond_the_outermost_edges(edges, unit, domain):

@@ -552,6 +552,31 @@ def test_a_nasty_table_stays_text(visit):
 
 
 @tried_again
+def test_an_answer_that_comes_late_does_not_take_a_later_refusal_away(visit):
+    visitor, asked = visit(), []
+    page, table = visitor.page, visitor.studio.open_nine(k=3)
+
+    def pass_on(route):
+        asked.append(route)
+        if len(asked) != 2:  # the first looks at the columns
+            route.continue_()
+
+    page.route("**/result", pass_on)
+    page.goto(f"http://{visitor.studio.host}/tables/{table}/choose")
+    page.get_by_label("k", exact=True).wait_for()
+    while len(asked) < 2:
+        page.wait_for_timeout(10)
+    page.get_by_label("k", exact=True).fill("99")
+    page.get_by_label("k", exact=True).press("Enter")
+    refusal = page.get_by_role("alert").get_by_text("k=99 needs 99 rows")
+    refusal.wait_for()
+    with page.expect_response("**/result"):
+        asked[1].continue_()
+    page.locator("#answers").get_by_text("outlook").wait_for()
+    assert refusal.is_visible()
+
+
+@tried_again
 def test_refusals_are_shown_where_they_happen(visit):
     visitor = visit()
     page = visitor.page

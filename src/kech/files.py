@@ -8,9 +8,7 @@ import fcntl
 import os
 import secrets
 import shutil
-import signal
 import tempfile
-import threading
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -132,27 +130,6 @@ def put_in_place(moves: Mapping[Path, Path], *, private: bool = False) -> None:
             draft.replace(target)
         for folder in folders:
             os.fsync(folder)
-
-
-@contextmanager
-def unbroken() -> Iterator[None]:
-    """Ctrl-C waits until this is done: a file would lack its certificate, and DuckDB says that a COMMIT was
-    interrupted, and has committed.
-
-    Only the main thread hears it, and whoever handles it in another way goes on doing so.
-    """
-    heard = threading.current_thread() is threading.main_thread()
-    if not heard or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    pressed: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-    if pressed:
-        raise KeyboardInterrupt
 
 
 @contextmanager

@@ -27,9 +27,10 @@ from kech.databases import Address, find_address, open_database
 from kech.databases.arrow import ahead
 from kech.engines import Output
 from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet
-from kech.files import clear_refusals, private_folder, put_in_place, unbroken, written_aside
+from kech.files import clear_refusals, private_folder, put_in_place, written_aside
 from kech.forms import Written, as_numbers, as_texts, check_form, check_intervals, check_names, write_form
 from kech.frames import as_native
+from kech.interrupts import unbroken
 from kech.ledger import Ledger, open_ledger
 from kech.loosening import loosen
 from kech.loss import mean_loss, published_loss

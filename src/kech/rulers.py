@@ -156,7 +156,12 @@ def date_unit(values: Floats) -> float:
 
 def last_before(edges: Floats, unit: float) -> Floats:
     """The last multiple of the unit before each edge; the edge itself where there is no unit."""
-    return np.round(edges - unit, decimals(unit)) if unit else edges
+    return in_digits(edges - unit, unit)
+
+
+def in_digits(values: Floats, unit: float) -> Floats:
+    """Multiples of the unit, without the noise of sums; values themselves where there is no unit."""
+    return np.round(values, decimals(unit)) if unit else values
 
 
 def decimals(unit: float) -> int:

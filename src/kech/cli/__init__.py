@@ -11,6 +11,7 @@ from kech import screen
 from kech.cli import caches, completions, ledgers, outlooks, reports, risks, shapes, studio, tables
 from kech.cli.intake import app, without_password
 from kech.errors import KechError, NoQuasiIdentifier, UsageError
+from kech.interrupts import heard_once
 from kech.screen.lines import streaming
 
 __all__ = [
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     lines = "--json-lines" in words
     as_json = lines or "--json" in words
-    with screen.warning(as_json), streaming() if lines else screen.watching():
+    with heard_once(arguments is None), screen.warning(as_json), streaming() if lines else screen.watching():
         try:
             app(words, exit_on_error=False, print_error=False)
         except cyclopts.CycloptsError as misuse:

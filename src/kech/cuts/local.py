@@ -20,6 +20,7 @@ from kech.cuts.ordering import by_grid, cut_on, cut_ordering, order_along, publi
 from kech.cuts.peeling import level_tables, peel
 from kech.errors import BadOption
 from kech.grid import Ints
+from kech.interrupts import hear_again
 from kech.loosening import loose_widths, loosen
 from kech.loss import mean_loss
 from kech.partition import Partition, build_partition
@@ -223,6 +224,7 @@ def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, lim
                 found = begin(wishes.seed + again)
     except KeyboardInterrupt:
         wishes.halt.asked = True
+        hear_again()
         report(f"stopped at k={k}", 1.0)
     return build_partition(points, *best.shares())
 

@@ -24,7 +24,7 @@ export async function show(root, context) {
     const mine = ++turn;
     next.disabled = true;
     if (current) await cancel(table.id, current).catch(() => {}); // nobody waits for what is not wanted any more
-    const found = await work(busy, context, "outlook", {}, "Trying it", { named: ({ job }) => { current = job; } });
+    const found = await work(busy, context, "outlook", {}, "Trying it", { named: ({ job }) => { if (mine === turn) current = job; } });
     if (mine !== turn) return;
     current = null;
     replace(result, found && outlook(found));

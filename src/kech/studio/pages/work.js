@@ -4,9 +4,10 @@ import { cancel, run } from "./api.js";
 import { button, h, refusal, replace } from "./dom.js";
 
 const PATIENCE = 250; // milliseconds before the box appears
+const newest = new WeakMap(); // for each place, the work that may show something there
 
 // Runs a verb and gives its answer; null where it was refused, and then `place` says why. Cancelled work can be taken up again:
-// here, or by `again` where whoever asked does not wait.
+// here, or by `again` where whoever asked does not wait. What was asked later in the same place has the word.
 export async function work(place, { table, signal }, verb, options, title, { job, again, named = () => {} } = {}) {
   for (;;) {
     const box = progressBox(place, table, title, named);
@@ -34,7 +35,9 @@ function progressBox(place, table, title, named) {
   const doing = h("span", {}, title), bar = h("progress", { "aria-label": title });
   const stop = button("Cancel", async () => cancel(table.id, (await job).job), "small", { "aria-label": `Cancel: ${title}` });
   const box = h("div", { class: "work", role: "group", "aria-label": title }, doing, stop, bar);
-  const timer = setTimeout(() => replace(place, box), PATIENCE);
+  newest.set(place, box);
+  const show = (...shown) => { if (newest.get(place) === box) replace(place, shown); };
+  const timer = setTimeout(() => show(box), PATIENCE);
   return {
     progress(now) {
       known(now);
@@ -43,7 +46,7 @@ function progressBox(place, table, title, named) {
       else bar.value = now.share;
     },
     end(...shown) {
-      if (open) replace(place, shown);
+      if (open) show(...shown);
       open = false;
       clearTimeout(timer);
       return null;
