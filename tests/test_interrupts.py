@@ -7,6 +7,7 @@ import pytest
 
 import kech
 from kech import cli
+from kech.demo import nine_rows
 from kech.interrupts import heard_once, unbroken
 
 pytestmark = pytest.mark.usefixtures("heard")
@@ -16,7 +17,7 @@ def press():
     signal.raise_signal(signal.SIGINT)
 
 
-def test_a_command_that_was_stopped_clears_up_in_peace(run, people, monkeypatch):
+def test_a_command_that_was_stopped_clears_up_in_peace(run, monkeypatch):
     cleared = []
 
     def begin(*_, **__):
@@ -27,7 +28,7 @@ def test_a_command_that_was_stopped_clears_up_in_peace(run, people, monkeypatch)
             cleared.append("what it began")
 
     monkeypatch.setattr(cli.kech, "inspect_table", begin)
-    assert run("inspect", people).code == 130
+    assert run("inspect", "people.csv").code == 130
     assert cleared == ["what it began"]
 
 
@@ -49,7 +50,7 @@ def test_whoever_calls_a_command_hears_as_before():
         press()
 
 
-def test_ctrl_c_ends_the_search_and_again_the_rest(nine, monkeypatch):
+def test_ctrl_c_ends_the_search_and_again_the_rest(monkeypatch):
     said = []
 
     def tell(doing, _=None):
@@ -58,7 +59,8 @@ def test_ctrl_c_ends_the_search_and_again_the_rest(nine, monkeypatch):
             press()
 
     monkeypatch.setattr("kech.cuts.local.report", tell)
-    with pytest.raises(KeyboardInterrupt), heard_once(to_the_end=False):
+    nine = kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"])
+    with nine, pytest.raises(KeyboardInterrupt), heard_once(to_the_end=False):
         kech.make_release(nine, k=3)
         assert said == ["searching", "stopped"]
         press()

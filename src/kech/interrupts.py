@@ -30,8 +30,9 @@ def heard_once(to_the_end: bool) -> Iterator[None]:
     try:
         yield
     finally:
-        if is_heard_by(answer) or (is_heard_by(pass_over) and not to_the_end):
-            signal.signal(signal.SIGINT, signal.default_int_handler)
+        if is_heard_by(answer, pass_over):
+            deaf = to_the_end and is_heard_by(pass_over)
+            signal.signal(signal.SIGINT, signal.SIG_IGN if deaf else signal.default_int_handler)
 
 
 def hear_again() -> None:
