@@ -5,16 +5,20 @@ CAMPAIGN := crash race fuzz determinism oracle memory soak load coverage mutatio
 SUITES := malformed canary
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test test-spark spark lint package bench docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN) $(SUITES) reliability
+.PHONY: demo test test-long test-spark spark lint package bench docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN) $(SUITES) reliability
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
 	$(BIN)/kech demo
 
 # Three workers share two cores, so libraries start no threads of their own.
-ALONE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1
+ALONE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 PYTHONDONTWRITEBYTECODE=
 test: .venv/tested .venv-pycanon/installed lint
 	$(ALONE) $(BIN)/python -m pytest -q -n 3 --dist worksteal
+
+# Further seeds of laws that `make test` begins with, and what takes seconds of its own.
+test-long: .venv/tested
+	$(ALONE) $(BIN)/python -m pytest -q -n 3 --dist worksteal -m long
 
 # The suite of the engines on Spark, in an environment of its own: in threads, and on a cluster of one worker.
 # Where Java or pyspark cannot be had, that is said, and nothing is tested.

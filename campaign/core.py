@@ -24,6 +24,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results"
+EVERY = ("-m", "not package")  # test of the suite, those that take long too
 SHOWN = 10  # losses that are printed
 
 

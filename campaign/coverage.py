@@ -15,7 +15,7 @@ from typing import Any
 import coverage
 import pytest
 
-from campaign.core import ROOT, Tally
+from campaign.core import EVERY, ROOT, Tally
 
 SOURCE = ROOT / "src/kech"
 FILES = ("certificate/[!_]*.py", "partition.py", "targets.py", "release.py", "axes/[!_]*.py")
@@ -105,7 +105,7 @@ def cover(ground: Ground) -> tuple[dict[str, Any], Watch, bool]:
     found.erase()
     watch = Watch(found)
     found.start()
-    ended = pytest.main(["-q", "-n", "0", "-p", "no:cacheprovider", *ground.files], plugins=[watch])
+    ended = pytest.main(["-q", "-n", "0", "-p", "no:cacheprovider", *EVERY, *ground.files], plugins=[watch])
     found.stop()
     found.save()
     kept = {"seconds": watch.seconds, "shared": watch.shared, "users": watch.users}

@@ -37,7 +37,7 @@ from _pytest.runner import runtestprotocol
 from coverage import CoverageData
 from hypothesis import Phase, settings
 
-from campaign.core import ROOT, Tally
+from campaign.core import EVERY, ROOT, Tally
 from campaign.coverage import KECH, Ground
 from campaign.mutants import Mutant, mutants_of
 
@@ -392,7 +392,7 @@ def import_changed(ground: Ground, mutant: Mutant, code: CodeType, tests: Sequen
     return chosen.failed
 
 
-OPTIONS = ("-q", "-n", "0", "-p", "no:cacheprovider", "-W", "ignore::pytest.PytestAssertRewriteWarning")
+OPTIONS = ("-q", "-n", "0", "-p", "no:cacheprovider", *EVERY, "-W", "ignore::pytest.PytestAssertRewriteWarning")
 
 
 def hunt(

@@ -5,6 +5,7 @@ from datetime import date, datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
@@ -14,6 +15,13 @@ from kech.hierarchy import build_prefix_tree, read_hierarchy
 from kech.points import Points
 
 unhurried = settings(deadline=None)  # a shared machine may pause at any time
+
+
+def seeds(count):
+    """Numbers to draw from; two of three are tried in `make test-long` only."""
+    return [pytest.param(i, marks=pytest.mark.long) if i >= (count + 2) // 3 else i for i in range(count)]
+
+
 
 DAY = 86400.0
 

@@ -262,6 +262,7 @@ def test_slow():
 """
 
 
+@pytest.mark.long
 def test_a_change_is_not_stopped_because_its_tests_take_long(tmp_path):
     run = hunt_in(tmp_path, BELOW + SLOW, "import campaign.mutation; campaign.mutation.PATIENCE = 1")
     assert run.returncode == 0, run.stderr

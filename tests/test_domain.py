@@ -16,7 +16,7 @@ from kech.loss import column_losses, mean_loss, published_loss
 from kech.partition import build_partition
 from kech.points import build_points
 from oracles import interval_ends, label_width
-from strategies import point_sets, random_case, unhurried
+from strategies import point_sets, random_case, seeds, unhurried
 
 fewer = settings(unhurried, max_examples=40)
 
@@ -38,7 +38,7 @@ def test_the_cut_is_the_best_node_of_the_lattice(points, k, suppress):
         assert mean_loss(partition) == pytest.approx(best.loss, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_every_row_of_a_column_is_at_the_same_level(seed):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:
@@ -319,7 +319,7 @@ def test_almost_all_rows_may_be_suppressed_but_not_all():
 
 
 @pytest.mark.parametrize("suppress", [0.0, 0.3])
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", seeds(25))
 def test_any_table_is_released_and_its_certificate_holds(seed, suppress, tmp_path):
     case = random_case(seed)
     path = tmp_path / f"out{case.suffix}"

@@ -19,7 +19,7 @@ from kech import Anonymizer
 from kech.demo import generate_town, nine_rows
 from kech.errors import KechError
 from oracles import means, smallest_class
-from strategies import random_case
+from strategies import random_case, seeds
 from test_oracle_tables import as_read, paths_of
 
 TOWN = ["age", "sex", "zip", "moved_in", "schooling", "job"]
@@ -68,6 +68,7 @@ def test_the_nine_rows_keep_their_order():
 # The convention of scikit-learn
 
 
+@pytest.mark.long
 def test_every_check_of_scikit_learn_but_those_that_subtract_labels():
     results = check_estimator(Anonymizer(), expected_failed_checks=CHECKS, on_skip=None)
     statuses = Counter(result["status"] for result in results)
@@ -83,6 +84,7 @@ def numbered():
     return check_estimator(NumberedAnonymizer(effort="quick"), on_skip=None, on_fail=None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CHECKS)
 def test_the_checks_that_subtract_hold_for_numbered_labels(name, numbered):
     assert {(result["status"], result["exception"]) for result in numbered if result["check_name"] == name} == {
@@ -137,7 +139,7 @@ FRAMES = {"pandas": pa.Table.to_pandas, "polars": pl.from_arrow, "pyarrow": lamb
 
 
 @pytest.mark.parametrize("kind", FRAMES)
-@pytest.mark.parametrize("block", range(4))
+@pytest.mark.parametrize("block", seeds(4))
 def test_fitted_rows_hide_among_k_and_their_labels_stand_for_them(block, kind):
     for seed in range(block * 12, block * 12 + 12):
         case = random_case(seed)

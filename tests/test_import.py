@@ -43,7 +43,7 @@ def test_help_reads_no_library_but_those_that_draw_it(words):
 
     assert not roots(found) & LIBRARIES
     rooms = {name.split(".")[1] for name in found if name.startswith("kech.")}
-    assert rooms == {"cli", "databases", "errors", "files", "progress", "screen", "studio", "wording"}
+    assert rooms == {"cli", "databases", "errors", "files", "interrupts", "progress", "screen", "studio", "wording"}
     assert len(found) < 360
 
 

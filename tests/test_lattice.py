@@ -22,7 +22,7 @@ from kech.points import Points, build_points
 from kech.progress import listen
 from kech.rollup import fixed_axes, roll_all
 from oracles import label_width
-from strategies import point_sets, random_case, unhurried
+from strategies import point_sets, random_case, seeds, unhurried
 from test_levels import COUNTRIES
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -295,7 +295,7 @@ def test_the_barcode_of_a_path_has_the_ranks_of_its_maps(points, data):
         assert sorted(alive) == sorted(sizes.values())
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_two_threads_and_little_memory_give_what_one_gives(seed):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:

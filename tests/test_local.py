@@ -36,7 +36,7 @@ from kech.loss import mean_loss
 from kech.partition import build_partition
 from kech.points import build_points
 from kech.table import read_table
-from strategies import axes, point_sets, random_case, unhurried
+from strategies import axes, point_sets, random_case, seeds, unhurried
 
 
 def check(partition, points, k, part=True):
@@ -125,7 +125,7 @@ def test_every_partition_is_one(points, part, effort, data):
         check(partition, points.at(k), k, part)
 
 
-@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("seed", seeds(25))
 def test_tables_of_every_kind_with_missing_values_and_twins(seed):
     case = random_case(seed)
     with read_table(case.table, **case.roles) as table:

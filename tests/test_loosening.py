@@ -15,7 +15,7 @@ from kech.demo import generate_town
 from kech.loosening import NARROW, loose_widths, loosen, loosen_anew, move_ends
 from kech.loss import mean_loss
 from kech.points import build_points
-from strategies import random_case
+from strategies import random_case, seeds
 
 COLUMNS = ["age", "sex", "zip", "moved_in", "job"]
 
@@ -32,7 +32,7 @@ def town():
         yield table
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_boxes_grow_around_the_same_rows(seed):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:

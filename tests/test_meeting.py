@@ -25,7 +25,7 @@ from kech.loss import mean_loss
 from kech.models import Goals, hold
 from kech.partition import build_partition, deal, tally_secrets
 from kech.points import Grains, Points, Secret, build_points
-from strategies import point_sets, random_case, unhurried
+from strategies import point_sets, random_case, seeds, unhurried
 
 fewer = settings(unhurried, max_examples=40)
 TOWN = ["age", "sex", "zip", "schooling"]
@@ -322,7 +322,7 @@ def keeps(figures, wish, claims_k):
     assert figures["alpha"] <= wish.get("alpha", 1) + 1e-9
 
 
-@pytest.mark.parametrize("cut", ["local", "domain"])
+@pytest.mark.parametrize("cut", ["local", pytest.param("domain", marks=pytest.mark.long)])
 @pytest.mark.parametrize("wish", WISHES, ids=str)
 def test_the_written_town_keeps_the_goals(tmp_path, cut, wish):
     paths = [tmp_path / f"town{suffix}" for suffix in (".csv", ".parquet")]
@@ -340,7 +340,7 @@ def test_the_written_town_keeps_the_goals(tmp_path, cut, wish):
             assert checked[name]["diagnosis"] == pytest.approx(figures[name])
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_random_tables_keep_goals_in_what_is_written(seed, tmp_path):
     """Sensitive values of every kind: texts with NULL, formulas, numbers, all different."""
     case = random_case(seed)

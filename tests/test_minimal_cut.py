@@ -71,7 +71,7 @@ def test_the_bound_is_below_the_exact_answer_and_above_the_reach(points, data):
 
 
 @pytest.mark.parametrize("k", [2, 5, 20])
-@pytest.mark.parametrize("columns", [1, 2, 3])
+@pytest.mark.parametrize("columns", [1, *(pytest.param(many, marks=pytest.mark.long) for many in (2, 3))])
 def test_no_class_is_wider_than_promised_and_the_gap_is_small(columns, k):
     points = exact_points(numbers(400, columns))
     (partition,) = cut_minimal(points, [k], Wishes())

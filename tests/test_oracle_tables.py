@@ -23,7 +23,7 @@ import kech
 from kech.errors import BadOption, ClaimBroken, GoalNotMet, TooManyPoints
 from kech.loss import mean_loss, published_loss
 from oracles import as_brackets, class_models, means, smallest_class, table_loss
-from strategies import random_asked_case, random_case
+from strategies import random_asked_case, random_case, seeds
 
 TABLES = 2000
 FAULTY = 300
@@ -355,7 +355,7 @@ def forge(path, header, rows):
     beside.write_text(json.dumps(certificate), "utf-8")
 
 
-@pytest.mark.parametrize("block", range(6))
+@pytest.mark.parametrize("block", seeds(6))
 def test_seeded_faults_are_found(block, folder):
     """Where k is 1 no count can tell a changed row from another row; the hash alone does."""
     seeds = range(block * FAULTY // 6, (block + 1) * FAULTY // 6)

@@ -14,7 +14,7 @@ from kech.loss import mean_loss
 from kech.points import Points, build_points
 from kech.table import read_table
 from oracles import all_cuts, box_width, cheapest_cut, price_of
-from strategies import point_sets, unhurried
+from strategies import point_sets, seeds, unhurried
 
 
 def order_of(points, threads=1):
@@ -251,7 +251,7 @@ def exact_price(points, order, k):
     return best[-1]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_the_loss_of_steps_is_below_its_bound(seed):
     """k = 32 and more part a point into pieces of s = k / 8 rows or fewer.
 

@@ -11,7 +11,7 @@ from kech.demo import nine_rows
 from kech.errors import BadHierarchy, BadOption, NoQuasiIdentifier
 from kech.points import build_points, check_grid
 from oracles import means
-from strategies import random_case
+from strategies import random_case, seeds
 from test_oracle_tables import as_read, paths_of
 
 
@@ -43,7 +43,7 @@ def test_on_the_grid_the_nine_rows_are_fewer_points():
 # Laws
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_points_are_distinct_and_weigh_what_their_rows_count(seed):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:
@@ -59,7 +59,7 @@ def test_points_are_distinct_and_weigh_what_their_rows_count(seed):
     assert points.codes.flags.c_contiguous
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", seeds(60))
 def test_the_label_of_a_code_stands_for_the_values_behind_it(seed):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:

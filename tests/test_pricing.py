@@ -38,6 +38,7 @@ def price(points, k):
     return Pricer(points.codes, points.weights, points.widths(), level_tables(points), k)
 
 
+@pytest.mark.long
 @settings(unhurried, max_examples=60)
 @given(
     point_sets(most_rows=7, heaviest=3, kinds=tree_axes()), st.sampled_from([2, 3]), st.integers(0, 3), st.floats(0, 3)

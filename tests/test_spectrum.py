@@ -13,7 +13,7 @@ from kech.loosening import loosen
 from kech.loss import mean_loss
 from kech.partition import build_partition
 from kech.points import build_points
-from strategies import random_case
+from strategies import random_case, seeds
 
 FIELDS = [
     "k", "cut", "eps", "eps_error", "eps_lower_bound", "classes", "loss", "loss_lower_bound", "suppressed",
@@ -79,7 +79,7 @@ def test_the_json_of_the_nine_rows(nine):
 # Laws
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", seeds(30))
 def test_a_release_costs_what_its_row_says(seed):
     case = random_case(seed)
     grid = "loose" if case.grid == "auto" else case.grid  # without labels widened by chance
@@ -92,7 +92,7 @@ def test_a_release_costs_what_its_row_says(seed):
         check_against_releases(table, spectrum, grid, every=1 + case.table.num_rows // 4, effort="quick")
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_the_loss_never_falls_as_k_grows_and_no_larger_k_is_cheaper_on_the_grid_of_k(seed):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:
@@ -105,6 +105,7 @@ def test_the_loss_never_falls_as_k_grows_and_no_larger_k_is_cheaper_on_the_grid_
     assert all(np.diff([mean_loss(loosen(partition)) for partition in made]) >= 0)
 
 
+@pytest.mark.long
 def test_a_town_from_2_to_100(town):
     spectrum = kech.compute_spectrum(town)
     rows = spectrum.rows()

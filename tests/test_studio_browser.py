@@ -692,6 +692,7 @@ BRUSH = """async (bars) => {
 }"""
 
 
+@pytest.mark.long
 @tried_again
 def test_ten_thousand_bars_are_brushed_at_sixty_frames_a_second(visit, record_property):
     visitor = visit(1280, 800)

@@ -28,7 +28,7 @@ from kech.partition import build_partition, tally_secrets
 from kech.points import build_points
 from kech.spectrum import coded_points, partitions
 from oracles import label_width
-from strategies import point_sets, random_case, unhurried
+from strategies import point_sets, random_case, seeds, unhurried
 from test_domain import read_rows
 from test_meeting import grained, reachable
 
@@ -80,7 +80,7 @@ def test_many_left_out_rows_are_counted_in_public(tmp_path):
     assert claims["loss"] == pytest.approx(mean_loss(release.partition), abs=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", seeds(16))
 @pytest.mark.parametrize("cut", ["local", "minimal"])
 def test_any_table_is_released_and_never_loses_more(cut, seed, tmp_path):
     case = random_case(seed)
@@ -106,7 +106,7 @@ def test_any_table_is_released_and_never_loses_more(cut, seed, tmp_path):
 # Nobody who is left out shows
 
 
-@pytest.mark.parametrize("seed", range(24))
+@pytest.mark.parametrize("seed", seeds(24))
 @pytest.mark.parametrize("cut", ["local", "minimal"])
 def test_the_published_rows_alone_decide_every_parameter(cut, seed):
     """The same points and axes from a table in which the others never were; only kinds are those of all rows."""
@@ -295,7 +295,7 @@ def test_shares_are_checked(lonely):
 # Goals
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12))
 @pytest.mark.parametrize("goal", [Goals(l=2), Goals(t=0.4), Goals(alpha=0.7)])
 def test_goals_hold_for_the_rows_that_stay(seed, goal):
     case = random_case(seed)

@@ -44,6 +44,11 @@ def open_frame(held: Any) -> Source:
     return source
 
 
+def is_short(held: Any, rows: int) -> bool:
+    """Whether a dataframe is known to have so many rows at most."""
+    return isinstance(held, nw.DataFrame) and len(held) <= rows
+
+
 def frame_batches(frame: Any) -> Any:
     """A dataframe as record batches; a column of mixed types is refused by name."""
     collected = collect(frame)

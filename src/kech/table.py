@@ -30,12 +30,13 @@ from kech.errors import (
     TooLarge,
     UnreadableFile,
 )
-from kech.frames import frame_batches, hold_frame, native_library, open_frame
+from kech.frames import frame_batches, hold_frame, is_short, native_library, open_frame
 from kech.kinds import asked_kind, guessed_kind, plain_kind
 from kech.memory import BASE_BYTES, check_memory, limit_of, room_of
 from kech.sources import Source, find_fault, find_files, measure_parquet, open_source, read_batches
 
 MOST_THREADS = 256
+FEW_ROWS, FEW_BYTES = 10_000, 1 << 18  # of a small table; DuckDB deals out 122,880 rows at a time
 TEXT_COPIES, TEXT_BYTES, TEXT_SHARE = 8, 60, 0.1  # how often texts are held at once, what each takes beside its letters
 BLOWN_UP = 1000  # times its size on disk: no table of people repeats itself so much
 WISHES = {"number": "numeric", "date": "date", "text": "categorical"}  # how a kind is asked for
@@ -265,8 +266,9 @@ def read_table(
     chosen = choose_engine(address, engine, master)
     written = {"decimal": check_choice("--decimal", decimal, DECIMALS), "dates": check_choice("--dates", dates, DATES)}
     size = check_memory(memory)
-    start = partial(open_engine, chosen, address, memory=size, threads=workers, master=master)
-    made = start() if address and chosen == "spark" else None  # whoever looks at such a table starts an application
+    start = partial(open_engine, chosen, address, memory=size, master=master)
+    starts_early = address and chosen == "spark"  # whoever looks at such a table starts an application
+    made = start(threads=workers) if starts_early else None
     try:
         if isinstance(source, str | PathLike | Address):
             given, native = None, None
@@ -275,7 +277,7 @@ def read_table(
             given = hold_frame(source)
             opened, native = open_frame(given), native_library(given)
         check_roles(opened.columns, roles, choices)
-        made = made or start()
+        made = made or start(threads=threads or (1 if is_small(opened, given) else workers))
         how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
         held = {"null_values": as_names(null_values), "memory": memory, "engine": engine, "master": master}
         table = Table(made, opened, hierarchies=hierarchies, reading=held | written, **how)
@@ -318,6 +320,13 @@ def choose_engine(address: Address | None, engine: str | None, master: str | Non
     if master is not None and address and address.master not in (None, master):
         raise BadOption("--master", "the address of the table names another.")
     return engine or natural
+
+
+def is_small(source: Source, given: Any) -> bool:
+    """Whether a second thread of the engine would wait more than it helps."""
+    if given is not None:
+        return is_short(given, FEW_ROWS)
+    return source.format in FILES and source.path.is_file() and source.path.stat().st_size <= FEW_BYTES
 
 
 def open_engine(name: str, address: Address | None, *, memory: str | None, threads: int, master: str | None) -> Any:

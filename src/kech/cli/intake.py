@@ -94,7 +94,7 @@ class Intake:
     memory: str | None = None
     """Memory that kech may use, such as 2GB; larger tables go to encrypted files."""
     threads: Annotated[int | None, Parameter(converter=whole)] = None
-    """Threads of the engine and the kernels; all cores otherwise."""
+    """Threads of the engine and the kernels; otherwise all cores, and one for the engine of a small table."""
     engine: str | None = None
     """Where rows are worked on: duckdb (files), postgres (tables of a server), or spark (files too, of any size)."""
     master: str | None = None
