@@ -22,7 +22,6 @@ def seeds(count):
     return [pytest.param(i, marks=pytest.mark.long) if i >= (count + 2) // 3 else i for i in range(count)]
 
 
-
 DAY = 86400.0
 
 # Columns of numbers and dates, as an engine counts them: values ascend

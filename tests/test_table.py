@@ -95,6 +95,35 @@ def test_only_spark_is_started_before_a_table_is_looked_at(source, order, monkey
     assert heard == order
 
 
+@pytest.fixture
+def started_with(monkeypatch):
+    """How many threads of a machine with three cores the engine of a table has."""
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+
+    def count_threads(source, threads=None):
+        with kech.read_table(source, quasi_identifiers=["a"], threads=threads) as table:
+            assert table.threads == (threads or 3)
+            return table.engine.connection.execute("SELECT current_setting('threads')").fetchone()[0]
+
+    return count_threads
+
+
+def test_a_small_dataframe_takes_one_thread_of_the_engine_unless_more_are_asked_for(started_with):
+    small, large = pa.table({"a": np.arange(10_000)}), pa.table({"a": np.arange(10_001)})
+    assert [started_with(small), started_with(small, 2), started_with(large), started_with(large, 1)] == [1, 2, 3, 1]
+    assert started_with(pl.from_arrow(small).lazy()) == 3  # nobody knows how many rows it will have
+
+
+def test_a_small_file_takes_one_thread_of_the_engine(started_with, tmp_path):
+    path = tmp_path / "a.csv"
+    for rows, threads in ((131_071, 1), (131_072, 3)):
+        path.write_text("a\n" + "1\n" * rows, "utf-8")
+        assert started_with(path) == threads
+    (tmp_path / "parts").mkdir()
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "parts" / "a.parquet")
+    assert started_with(tmp_path / "parts") == 3
+
+
 def test_a_name_given_twice_or_alone_is_one_name():
     with kech.read_table(pa.table(PEOPLE), quasi_identifiers=("age", "age"), sensitive="ill") as table:
         assert (table.quasi_identifiers, table.sensitive) == (("age",), ("ill",))
