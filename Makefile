@@ -13,12 +13,13 @@ demo: .venv/installed
 
 # Three workers share two cores, so libraries start no threads of their own.
 ALONE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 PYTHONDONTWRITEBYTECODE=
-test: .venv/tested .venv-pycanon/installed lint
-	$(ALONE) $(BIN)/python -m pytest -q -n 3 --dist worksteal
+SUITE := $(ALONE) $(BIN)/python -m pytest -q -n 3 --dist worksteal
+test: .venv/tested
+	@$(MAKE) -s lint & linted=$$!; $(SUITE); tested=$$?; wait $$linted && exit $$tested
 
 # Further seeds of laws that `make test` begins with, and what takes seconds of its own.
-test-long: .venv/tested
-	$(ALONE) $(BIN)/python -m pytest -q -n 3 --dist worksteal -m long
+test-long: .venv/tested .venv-pycanon/installed
+	$(SUITE) -m long
 
 # The suite of the engines on Spark, in an environment of its own: in threads, and on a cluster of one worker.
 # Where Java or pyspark cannot be had, that is said, and nothing is tested.

@@ -73,6 +73,7 @@ def renames(scene):
     return [i for i, name in enumerate(scene.operations) if name == "os.rename"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_planted_fault_of_writing_is_seen(scene, fault):
     tally = Tally("crash")
@@ -92,6 +93,7 @@ def test_random_tables_and_options_meet_no_fault(place, first):
     assert set(tally.figures) > {"exit_0", "exit_2", "exit_3"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", PLANTED)
 def test_a_planted_fault_is_met(place, fault):
     tally = Tally("fuzz")
@@ -109,6 +111,7 @@ def test_equal_seeds_give_equal_classes_and_other_seeds_are_seen():
     assert any(classes_of(case, 1, 0) != classes_of(case, 1, 1) for case in range(3, 12))
 
 
+@pytest.mark.long
 def test_an_engine_with_other_classes_is_seen(place):
     same, other = Tally("determinism"), Tally("determinism")
     cases = write_cases(place, range(2))
@@ -124,6 +127,7 @@ def test_what_is_sensible_to_type_is_enough_memory():
     assert list(map(check_memory, named)) == named != []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", oracle.FAULTS)
 def test_a_false_claim_is_seen(place, fault):
     tally = Tally("oracle")
@@ -131,6 +135,7 @@ def test_a_false_claim_is_seen(place, fault):
     assert len(tally.losses) == 2
 
 
+@pytest.mark.long
 def test_memory_that_grows_is_seen(place):
     kept = []
 
@@ -150,6 +155,7 @@ def test_the_studio_under_a_little_load(place):
     assert tally.losses == []
 
 
+@pytest.mark.long
 def test_planted_faults_of_the_studio_are_seen(place):
     """All in one studio, each by the part of the harness that looks for it."""
     pytest.importorskip("uvicorn", reason="the extra `studio` is not installed")
@@ -175,6 +181,7 @@ def test_of_two_releases_into_one_target_one_wins_cleanly(place, pair):
     assert tally.losses == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", RACING)
 def test_a_planted_fault_of_racing_is_seen(place, fault):
     tally = Tally("race")
@@ -245,6 +252,7 @@ def hunted(folder, tests):
     return covered, {change for word, change in fates if word == "survived"}, len(fates)
 
 
+@pytest.mark.long
 def test_a_change_that_no_test_notices_survives(tmp_path):
     assert hunted(tmp_path / "whole", BELOW + LIMIT) == ([True, []], set(), 7)
     (passed, missing), survivors, tried = hunted(tmp_path / "removed", BELOW)
@@ -280,6 +288,7 @@ def believed(folder):
 FLAKY = "\ndef test_flaky():\n    import os\n    step(3)\n    assert not os.path.exists('broken')\n"
 
 
+@pytest.mark.long
 def test_a_test_that_fails_on_the_code_as_it_is_notices_nothing(tmp_path):
     run = hunt_in(tmp_path, BELOW + FLAKY, "open('broken', 'w').close()")
     assert run.returncode == 1
@@ -290,6 +299,7 @@ def test_a_test_that_fails_on_the_code_as_it_is_notices_nothing(tmp_path):
     assert set(believed(tmp_path)) == {"tests/test_steps.py::test_below"}
 
 
+@pytest.mark.long
 def test_a_module_of_tests_that_does_not_import_notices_nothing(tmp_path):
     run = hunt_in(tmp_path, BELOW, "Path('tests/test_steps.py').write_text('import nothing_such')")
     assert run.returncode == 1
@@ -297,6 +307,7 @@ def test_a_module_of_tests_that_does_not_import_notices_nothing(tmp_path):
     assert believed(tmp_path) == []
 
 
+@pytest.mark.long
 def test_a_fault_of_the_harness_and_a_change_that_was_not_tried_are_losses(tmp_path):
     ground = Ground(tmp_path, "planted", ("steps.py",), ("steps",))
     (tmp_path / "src" / "planted").mkdir(parents=True)

@@ -40,7 +40,7 @@ DATE = {"column": "c", "axis": "date", "domain": ["1920-01-01", "1920-01-11"]}
 TREE = {"column": "c", "axis": "tree", "leaves": 5, "labels": {"north": 3, "'=odd": 2, "=sum": 4}}
 SET = {"column": "c", "axis": "set", "values": 5}
 ORDINAL = {"column": "c", "axis": "ordinal", "order": ["low", "mid", "a..b", "b", "high"]}
-STAR = {"column": "c", "axis": "star"}
+STAR = {"column": "c", "axis": "tree", "leaves": 2, "labels": {}}  # values, or *
 AXES = (NUMERIC, DATE, TREE, SET, ORDINAL, STAR)
 MODELS = ["l", "t", "entropy_l", "recursive_c", "t_ordered", "alpha", "beta", "enhanced_beta", "delta"]
 
@@ -900,8 +900,8 @@ def test_text_that_is_no_certificate(tmp_path, text):
         [{"column": "age"}],
         [{"column": "age", "axis": "circle"}],
         [{"column": "age", "axis": []}],
-        [{"column": 3, "axis": "star"}],
-        [{"column": [], "axis": "star"}],
+        [STAR | {"column": 3}],
+        [STAR | {"column": []}],
         [STAR, STAR],
         [NUMERIC | {"domain": [0]}],
         [NUMERIC | {"domain": [1, 0]}],

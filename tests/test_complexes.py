@@ -14,6 +14,7 @@ from kech._kernels import enclosing_radius
 from kech.axes import build_rank_axis
 from kech.complexes import build_filtration, check_metric, simplex_radius
 from kech.errors import BadOption
+from strategies import seeds
 from topology_oracles import (
     KINDS,
     WHOLE,
@@ -84,7 +85,7 @@ def test_four_corners_of_a_square_are_one_merge_of_four():
         assert tree.simplex_from.tolist() == [0, 0, 0, 0, simplex]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_boxes_of_numbers_merge_as_single_linkage_says_and_as_the_definition_says(seed):
     for points in random_sets(seed, 300):
         distance, tree = distances(points, "box"), build_filtration(points)
@@ -93,7 +94,7 @@ def test_boxes_of_numbers_merge_as_single_linkage_says_and_as_the_definition_say
         assert merge_heights(tree) == approx_heights(scipy_heights(points, "box"))
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_boxes_of_mixed_axes_merge_as_the_definition_says(seed):
     for points in random_mixed_sets(seed, 300):
         tree = build_filtration(points)
@@ -101,7 +102,7 @@ def test_boxes_of_mixed_axes_merge_as_the_definition_says(seed):
         assert lasting(nodes(tree), 0.0) == lasting(merge_tree(distances(points, "box")), 0.0)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_balls_merge_as_single_linkage_says_and_as_the_definition_says(seed):
     for points in random_sets(seed, 200):
         tree = build_filtration(points, "ball")

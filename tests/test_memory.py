@@ -139,6 +139,7 @@ def test_releases_are_compared_within_the_memory(tmp_path):
     assert peak <= memory.MOST * 375
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", [None, *memory.FAULTS])
 def test_the_harness_sees_what_is_planted(fault, tmp_path):
     tally, small = Tally("memory"), memory.write_table(tmp_path / "t.parquet", 100)

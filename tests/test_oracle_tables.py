@@ -395,6 +395,7 @@ def pycanon():
     return measure
 
 
+@pytest.mark.long
 def test_pycanon_finds_the_same_figures(pycanon, folder):
     asked, claimed = [], []
     for seed in range(120):
@@ -416,6 +417,7 @@ def test_pycanon_finds_the_same_figures(pycanon, folder):
         assert theirs["entropy_l"] in (int(mine["entropy_l"] + 1e-9), int(mine["entropy_l"] - 1e-9))
 
 
+@pytest.mark.long
 def test_pycanon_finds_the_same_figures_of_any_table(pycanon, folder):
     """Tables that nobody anonymized: classes of one row, values missing, numbers and words."""
     asked = []
@@ -458,6 +460,7 @@ KNOWN_ERRORS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", KNOWN_ERRORS)
 def test_known_errors_of_pycanon(pycanon, folder, name):
     """Should one of them be mended one day, this test says so."""
@@ -473,6 +476,7 @@ def test_known_errors_of_pycanon(pycanon, folder, name):
     assert theirs[name] == pytest.approx(wrong, abs=1e-3)
 
 
+@pytest.mark.long
 def test_pycanon_divides_by_zero_where_numbers_are_all_one(pycanon, folder):
     path = folder / "one.csv"
     path.write_text("q,s\n1,5\n1,5\n", "utf-8")
@@ -496,6 +500,7 @@ SHARED_FAULTS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", SHARED_FAULTS)
 def test_known_faults_of_pycanon(pycanon, folder, name):
     """Why it is given text, from a file, with every row at its number."""

@@ -275,6 +275,7 @@ def test_what_commands_print_is_written_down(tmp_path, folder):
 # Notebooks
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_shows_what_it_shows_today(path):
     """Where it does not, look at it, then run `make examples`."""

@@ -267,8 +267,7 @@ def read_table(
     written = {"decimal": check_choice("--decimal", decimal, DECIMALS), "dates": check_choice("--dates", dates, DATES)}
     size = check_memory(memory)
     start = partial(open_engine, chosen, address, memory=size, master=master)
-    starts_early = address and chosen == "spark"  # whoever looks at such a table starts an application
-    made = start(threads=workers) if starts_early else None
+    made = start(threads=workers) if address and chosen == "spark" else None  # whoever looks starts an application
     try:
         if isinstance(source, str | PathLike | Address):
             given, native = None, None

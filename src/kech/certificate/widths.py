@@ -125,5 +125,4 @@ _AXES: dict[str, Callable[[Axis], Callable[[Any], Any]]] = {
     "tree": lambda _axis: lambda _label: 0.0,
     "set": _read_set,
     "ordinal": _read_ordinal,
-    "star": lambda _axis: lambda _label: 0.0,
 }

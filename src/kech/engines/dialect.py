@@ -22,7 +22,6 @@ FORMULA = f"'*[{BLANK}]*[=+@\t\r-].*"
 class Dialect:
     """The words of DuckDB; other engines overrule what they say differently."""
 
-    text_type = "VARCHAR"
     float_type = "DOUBLE"
     nan = "CAST('nan' AS DOUBLE)"
     group_mark, everywhere = "\\", ", 'g'"  # how a replacement names a bracket of its pattern, and replaces all

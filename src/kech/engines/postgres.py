@@ -45,7 +45,6 @@ FLOATS = ("real", "double precision")
 class PostgresDialect(Dialect):
     """What PostgreSQL says differently."""
 
-    text_type = 'text COLLATE "C"'
     float_type = "double precision"
     nan = "CAST('NaN' AS double precision)"
 

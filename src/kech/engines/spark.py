@@ -36,7 +36,6 @@ PLACE = (1 << 33) - 1  # of a row in its partition, within the number Spark give
 class SparkDialect(Dialect):
     """What Spark says differently."""
 
-    text_type = "STRING"
     group_mark, everywhere = "$", ""  # as in Java, which replaces all that fits
     nan = "double('NaN')"
 

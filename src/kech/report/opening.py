@@ -17,7 +17,6 @@ KINDS = {
     "ordinal": "ordered values, published as ranges",
     "set": "values, published as sets",
     "tree": "values, published as nodes of a hierarchy",
-    "star": "values, published as they are or as *",
 }
 WIDENED = "some labels are wider than their rows need, by chance"
 GRIDS = {
