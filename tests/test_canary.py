@@ -560,6 +560,7 @@ def test_a_seeded_leak_into_the_release_is_seen(run, watch, people, folder):
     assert watch.leaks == {"release": {"name"}}
 
 
+@pytest.mark.long
 def test_a_spill_that_is_not_encrypted_is_seen(run, watch, folder, monkeypatch):
     connect = DuckDBEngine._connect
     openly = {"temp_file_encryption": False, "force_mbedtls_unsafe": False}

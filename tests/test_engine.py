@@ -519,6 +519,7 @@ def test_nan_of_parquet_can_mean_missing(tmp_path, cells):
 # -- larger than memory ----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_table_larger_than_the_memory_is_published_whole(tmp_path):
     rows, long = 320_000, "x" * 200
     source = duckdb.connect()

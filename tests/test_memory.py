@@ -113,6 +113,7 @@ def test_no_cut_makes_more_classes_than_there_is_memory_for(cut, k):
     assert partition.classes <= partition.points.most_classes(k) < len(rows) // k / 5
 
 
+@pytest.mark.long
 def test_different_sensitive_numbers_are_counted_within_the_memory(tmp_path):
     numbers, target = memory.write_numbers(tmp_path / "t.parquet", 200_000), tmp_path / "out.csv"
     code, found, peak = memory.release(numbers, target, 320)
@@ -126,6 +127,7 @@ def test_different_sensitive_numbers_are_counted_within_the_memory(tmp_path):
     assert peak <= memory.MOST * 363
 
 
+@pytest.mark.long
 def test_releases_are_compared_within_the_memory(tmp_path):
     rows, named = memory.write_few(tmp_path / "t.parquet", 200_000), r"comparing it with earlier .* about 375 MB"
     code, found, peak = memory.release_twice(rows, tmp_path, 320)

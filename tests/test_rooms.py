@@ -279,7 +279,7 @@ ENDS = {
     ("change", "place"),
     [
         (lambda d: None, None),
-        (lambda d: d["quasi_identifiers"].append({"column": "low", "axis": "star"}), "quasi_identifiers"),
+        (lambda d: d["quasi_identifiers"].append({"column": "low", "axis": "set", "values": 2}), "quasi_identifiers"),
         (lambda d: d["kept"].append("high"), "sensitive"),
         (lambda d: d["sensitive"].append("a"), "sensitive"),
     ],
@@ -360,7 +360,7 @@ def test_an_end_that_the_file_lacks_is_no_column():
         ([DASHED, DASHED], "it is missing or malformed"),
         ([DASHED | {"form": "points"}], "an axis is malformed"),
         ([ENDS | {"columns": ["low", "low"]}], "an axis is malformed"),
-        ([{"column": 5, "axis": "star"}], "an axis is malformed"),
+        ([{"column": 5, "axis": "set", "values": 2}], "an axis is malformed"),
         ([DASHED | {"axis": "set", "values": 3}], "an axis is malformed"),
     ],
 )

@@ -127,6 +127,7 @@ def test_the_loss_never_falls_with_goals_and_rows_left_out_either(goal):
     assert all(np.diff([row["loss"] for row in rows]) >= 0)
 
 
+@pytest.mark.long
 def test_large_k_are_released_as_their_rows_say(town):
     spectrum = kech.compute_spectrum(town, k=[255, 300, 1001, 2000], effort="quick")
     losses = [row["loss"] for row in spectrum.rows()]
