@@ -20,6 +20,7 @@ from kech.wording import in_python
         ("Raise --memory or use fewer columns.", "Raise memory or use fewer columns."),
         ("allow it with --allow-composition; or", "allow it with allow_composition=True; or"),
         ("say so: kech ledger --forget FILE.", "say so: `kech.open_ledger().forget(FILE)`."),
+        ("or have `kech hierarchy --pad` do it", "or have `kech.review_hierarchy(..., pad=True)` do it"),
         ("There is no column '--k 5'. The user's --k 5", "There is no column '--k 5'. The user's k=5"),
         ("--decimal , reads them", 'decimal="," reads them'),
         ("nothing to say -- at all", "nothing to say -- at all"),

@@ -267,7 +267,7 @@ def _check_equal_depth(draft: _Draft) -> None:
     for line, path in draft.rows:
         if len(path) != len(first):
             depths = f"a value has {len(path)} levels, the first has {len(first)}"
-            raise draft.refuse(line, f"{depths}. Make them equal, or have them padded: --pad.")
+            raise draft.refuse(line, f"{depths}. Make them equal, or have `kech hierarchy --pad` do it.")
 
 
 def _check_single_parents(draft: _Draft) -> None:
