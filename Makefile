@@ -11,11 +11,14 @@ SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 demo: .venv/installed
 	$(BIN)/kech demo
 
+CODE := src tests benchmarks campaign docs
+LINT := $(BIN)/ruff format --check -q $(CODE) && $(BIN)/ruff check -q $(CODE) && $(BIN)/mypy
+
 # Three workers share two cores, so libraries start no threads of their own.
 ALONE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 POLARS_MAX_THREADS=1 PYTHONDONTWRITEBYTECODE=
 SUITE := $(ALONE) $(BIN)/python -m pytest -q -n 3 --dist worksteal
 test: .venv/tested
-	@$(MAKE) -s lint & linted=$$!; $(SUITE); tested=$$?; wait $$linted && exit $$tested
+	@{ $(LINT); } & linted=$$!; $(SUITE); tested=$$?; wait $$linted && exit $$tested
 
 # Further seeds of laws that `make test` begins with, and what takes seconds of its own.
 test-long: .venv/tested .venv-pycanon/installed
@@ -37,9 +40,7 @@ test-spark:
 	fi
 
 lint: .venv/tested
-	$(BIN)/ruff format --check -q src tests benchmarks campaign docs
-	$(BIN)/ruff check -q src tests benchmarks campaign docs
-	$(BIN)/mypy
+	$(LINT)
 
 # A source distribution and a wheel, built, installed and used in fresh environments.
 package: .venv/tested

@@ -13,7 +13,7 @@ import tempfile
 from pathlib import Path
 from xml.etree import ElementTree
 
-from campaign.core import ROOT, Tally
+from campaign.core import EVERY, ROOT, Tally
 
 FLAGS = ["-std=c++20", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 MODULES = (
@@ -62,7 +62,7 @@ def run_module(folder: str, name: str) -> tuple[int, list[str]]:
     with tempfile.TemporaryDirectory() as place:
         told = Path(place) / "told.xml"
         words = [sys.executable, "tests/sanitized.py", folder, f"--junitxml={told}"]
-        words += ["-p", "no:cacheprovider", f"tests/test_{name}.py"]
+        words += ["-p", "no:cacheprovider", *EVERY, f"tests/test_{name}.py"]
         try:
             run = subprocess.run(
                 words, cwd=ROOT, env=os.environ | loaded, capture_output=True, text=True, timeout=LONGEST, check=False

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from campaign.core import ROOT, Tally
+from campaign.core import EVERY, ROOT, Tally
 
 FILES = {
     "malformed": ["tests/test_bad_input.py"],
@@ -43,7 +43,7 @@ def main() -> int:
     name = sys.argv[1]
     tally = Tally(name)
     files = [str(ROOT / file) for file in FILES[name]]
-    pytest.main(["-q", "-n", "0", "-p", "no:cacheprovider", "-k", CHOSEN[name], *files], plugins=[Count(tally)])
+    pytest.main(["-q", "-n", "0", "-p", "no:cacheprovider", *EVERY, "-k", CHOSEN[name], *files], plugins=[Count(tally)])
     tally.expect(tally.cases >= 60, f"only {tally.cases} cases were run")
     return tally.close()
 

@@ -26,6 +26,7 @@ from kech.databases.duckdb import DuckDBDraft, attach
 from kech.databases.failures import refusals
 from kech.demo import generate_town
 from kech.engines.duckdb import DuckDBEngine
+from kech.engines.failures import refusal as engine_refusal
 from kech.errors import BadOption, BadTarget, NoSuchFile, OutOfMemory, ResourceError, UnreadableFile
 from kech.sources import Source
 from test_bad_input import largest_file
@@ -378,6 +379,25 @@ def test_ctrl_c_in_the_midst_of_a_query_of_a_file_is_ctrl_c():
             raise failure
     with pytest.raises(RuntimeError, match="other"), refusals("writing the table"):
         raise RuntimeError("other")
+
+
+@pytest.mark.parametrize(
+    "doing",
+    [
+        "reading the schema of the object registered as 'incoming' failed",
+        "counting the rows of the object registered as 'in\ncoming' failed",
+        "exporting a stream from the object registered as 'incoming' failed",
+    ],
+)
+def test_ctrl_c_while_duckdb_looks_at_rows_that_are_handed_over_is_ctrl_c(doing):
+    """It was a fault of the engine."""
+    said = f"Invalid Input Error: {doing}: {{}}: "
+    with pytest.raises(KeyboardInterrupt), refusals("loading labels"):
+        raise duckdb.InvalidInputException(said.format("KeyboardInterrupt"))
+    with pytest.raises(KeyboardInterrupt):
+        raise engine_refusal(duckdb.InvalidInputException(said.format("KeyboardInterrupt")), "loading labels", None)
+    with pytest.raises(ResourceError, match="DuckDB failed while loading labels"), refusals("loading labels"):
+        raise duckdb.InvalidInputException(said.format("ValueError"))
 
 
 class Pressed:

@@ -4,6 +4,7 @@ import gc
 import math
 import traceback
 from collections import Counter
+from contextlib import suppress
 
 import duckdb
 import numpy as np
@@ -179,6 +180,18 @@ def test_the_private_folder_goes_with_the_engine(temporary):
     forgotten = DuckDBEngine().folder
     gc.collect()
     assert not forgotten.exists()
+
+
+def test_ctrl_c_while_duckdb_starts_leaves_no_folder(temporary, monkeypatch):
+    def press(*_, **__):
+        assert len(list(temporary.iterdir())) == 1
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(duckdb, "connect", press)
+    with suppress(KeyboardInterrupt):
+        DuckDBEngine()
+    gc.collect()
+    assert list(temporary.iterdir()) == []
 
 
 def test_a_file_that_cannot_be_loaded_leaves_no_folder(tmp_path, temporary):

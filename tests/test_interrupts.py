@@ -2,6 +2,7 @@
 
 import signal
 import threading
+from contextlib import suppress
 
 import pytest
 
@@ -35,8 +36,16 @@ def test_a_command_that_was_stopped_clears_up_in_peace(run, monkeypatch):
 def test_a_program_that_was_stopped_is_deaf_to_its_end():
     with pytest.raises(KeyboardInterrupt), heard_once(to_the_end=True):
         press()
-    press()
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    assert signal.signal(signal.SIGINT, signal.default_int_handler) is signal.SIG_IGN
+
+
+def test_what_came_to_nothing_is_heard_again(monkeypatch):
+    with pytest.raises(KeyboardInterrupt), heard_once(to_the_end=False):
+        with suppress(KeyboardInterrupt):
+            press()
+        press()
+        monkeypatch.setattr("kech.interrupts.CLEARED", -1.0)
+        press()
 
 
 def test_whoever_calls_a_command_hears_as_before():
@@ -62,8 +71,9 @@ def test_ctrl_c_ends_the_search_and_again_the_rest(monkeypatch):
     nine = kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"])
     with nine, pytest.raises(KeyboardInterrupt), heard_once(to_the_end=False):
         kech.make_release(nine, k=3)
-        assert said == ["searching", "stopped"]
+        said.append("released")
         press()
+    assert said == ["searching", "stopped", "released"]
 
 
 def test_ctrl_c_that_had_to_wait_stops_a_command_once():
@@ -80,23 +90,44 @@ def test_ctrl_c_that_had_to_wait_stops_a_command_once():
     assert done == ["in place", "cleared"]
 
 
-@pytest.mark.parametrize("patient", [lambda: heard_once(to_the_end=False), unbroken])
-def test_whoever_handles_ctrl_c_in_another_way_goes_on_doing_so(patient):
+@pytest.fixture
+def elsewhere():
+    """Somebody who handles Ctrl-C in another way, as Spark does."""
     heard = []
     before = signal.signal(signal.SIGINT, lambda *_: heard.append("elsewhere"))
-    with patient():
-        press()
-        assert heard == ["elsewhere"]
+    yield heard
     signal.signal(signal.SIGINT, before)
 
-    def in_a_thread():
-        with patient():
-            heard.append(signal.getsignal(signal.SIGINT))
 
-    thread = threading.Thread(target=in_a_thread)
+def test_whoever_handles_ctrl_c_in_another_way_goes_on_doing_so(elsewhere):
+    with heard_once(to_the_end=False):
+        press()
+    assert elsewhere == ["elsewhere"]
+
+
+def test_he_too_waits_until_all_is_in_place(elsewhere):
+    with unbroken():
+        press()
+        elsewhere.append("in place")
+    assert elsewhere == ["in place", "elsewhere"]
+
+
+@pytest.mark.parametrize("ignored", [signal.SIG_IGN, signal.SIG_DFL])
+@pytest.mark.parametrize("patient", [lambda: heard_once(to_the_end=False), unbroken])
+def test_what_is_ignored_stays_ignored_and_threads_change_nothing(patient, ignored):
+    seen = []
+
+    def look():
+        with patient():
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=look)
     thread.start()
     thread.join()
-    assert heard == ["elsewhere", signal.default_int_handler]
+    before = signal.signal(signal.SIGINT, ignored)
+    look()
+    signal.signal(signal.SIGINT, before)
+    assert seen == [signal.default_int_handler, ignored]
 
 
 def test_a_handler_that_came_meanwhile_stays():

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import msgspec
@@ -658,6 +659,20 @@ def test_the_end_of_the_terminal_leaves_nothing_behind(started, name):
     process.send_signal(getattr(signal, name))
     _, err = process.communicate(timeout=20)
     assert err == "" and list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("is_used", [False, True])
+def test_ctrl_c_pressed_again_and_again_leaves_nothing_behind(started, is_used):
+    """Once the server was forced to end, and tables that were handed over stayed; or Python was, with what it had to say."""
+    process, studio, temporary = started
+    if is_used:
+        (table,) = studio.json("GET", "/api/state")["tables"]
+        studio.ask(table["id"], "inspect", rows=10)
+        assert list(temporary.iterdir())
+    while process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.01)
+    assert (process.returncode, process.stderr.read(), list(temporary.iterdir())) == (0, "", [])
 
 
 def test_children_do_not_outlive_a_studio_that_was_killed(started):

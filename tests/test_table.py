@@ -114,6 +114,22 @@ def test_a_small_dataframe_takes_one_thread_of_the_engine_unless_more_are_asked_
     assert started_with(pl.from_arrow(small).lazy()) == 3  # nobody knows how many rows it will have
 
 
+def test_an_engine_that_others_will_use_gets_all_threads(monkeypatch):
+    """Spark has one application in a process, whichever table it was started for."""
+    asked = []
+
+    def start(*_, threads, **__):
+        asked.append(threads)
+        raise NoSuchFile("nothing")
+
+    monkeypatch.setattr("os.cpu_count", lambda: 3)
+    monkeypatch.setattr("kech.table.open_engine", start)
+    for engine in ("duckdb", "spark"):
+        with pytest.raises(NoSuchFile):
+            kech.read_table(pa.table(PEOPLE), quasi_identifiers=["age"], engine=engine)
+    assert asked == [1, 3]
+
+
 def test_a_small_file_takes_one_thread_of_the_engine(started_with, tmp_path):
     path = tmp_path / "a.csv"
     for rows, threads in ((131_071, 1), (131_072, 3)):

@@ -112,8 +112,13 @@ def private_folder() -> Iterator[Path]:
     try:
         yield folder
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(held)
+        let_go(folder, held)
+
+
+def let_go(folder: Path, held: int) -> None:
+    """Remove a private folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.close(held)
 
 
 def put_in_place(moves: Mapping[Path, Path], *, private: bool = False) -> None:

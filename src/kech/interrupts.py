@@ -5,39 +5,57 @@ Only the main thread hears it, and whoever handles it in another way goes on doi
 
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
+
+CLEARED = 5.0  # seconds after which nobody can be clearing up any more
 
 
 def answer(number: int, frame: FrameType | None) -> None:
-    """Stop; from now on nothing is heard."""
-    signal.signal(signal.SIGINT, pass_over)
+    """Stop; what is pressed from now on is passed over."""
+    signal.signal(signal.SIGINT, Deaf())
     signal.default_int_handler(number, frame)
 
 
-def pass_over(number: int, frame: FrameType | None) -> None:
-    """It was heard before."""
+class Deaf:
+    """It was heard before; if that came to nothing, it is heard again."""
+
+    def __init__(self) -> None:
+        self.since = time.monotonic()
+
+    def __call__(self, number: int, frame: FrameType | None) -> None:
+        """Pass it over, for a while."""
+        if time.monotonic() > self.since + CLEARED:
+            answer(number, frame)
 
 
 @contextmanager
 def heard_once(to_the_end: bool) -> Iterator[None]:
     """Pressed again while a command clears what it began, Ctrl-C would break that off; or until Python itself ends."""
-    if not is_heard_by(signal.default_int_handler):
+    if handler() is not signal.default_int_handler:
         yield
         return
     signal.signal(signal.SIGINT, answer)
     try:
         yield
     finally:
-        if is_heard_by(answer, pass_over):
-            deaf = to_the_end and is_heard_by(pass_over)
-            signal.signal(signal.SIGINT, signal.SIG_IGN if deaf else signal.default_int_handler)
+        deaf = isinstance(handler(), Deaf)
+        if deaf or handler() is answer:
+            signal.signal(signal.SIGINT, signal.SIG_IGN if deaf and to_the_end else signal.default_int_handler)
+
+
+def hear_no_more() -> None:
+    """Ctrl-C was answered in another way: a command that it ended clears up in peace too."""
+    if handler() is answer:
+        signal.signal(signal.SIGINT, Deaf())
 
 
 def hear_again() -> None:
     """Ctrl-C ended a part only: pressed again, it stops the rest."""
-    if is_heard_by(pass_over):
+    if isinstance(handler(), Deaf):
         signal.signal(signal.SIGINT, answer)
 
 
@@ -46,11 +64,12 @@ def unbroken() -> Iterator[None]:
     """Ctrl-C waits until this is done: a file would lack its certificate, and DuckDB says that a COMMIT was
     interrupted, and has committed.
     """
-    if not is_heard_by(signal.default_int_handler, answer):
+    before = handler()
+    if not callable(before):
         yield
         return
     pressed: list[int] = []
-    before = signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
+    signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
     try:
         yield
     finally:
@@ -59,6 +78,6 @@ def unbroken() -> Iterator[None]:
         signal.raise_signal(signal.SIGINT)
 
 
-def is_heard_by(*handlers: object) -> bool:
-    """Whether Ctrl-C reaches one of these from here."""
-    return threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) in handlers
+def handler() -> Any:
+    """Who hears Ctrl-C, as far as that can be changed from here."""
+    return signal.getsignal(signal.SIGINT) if threading.current_thread() is threading.main_thread() else None

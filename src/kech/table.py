@@ -276,7 +276,8 @@ def read_table(
             given = hold_frame(source)
             opened, native = open_frame(given), native_library(given)
         check_roles(opened.columns, roles, choices)
-        made = made or start(threads=threads or (1 if is_small(opened, given) else workers))
+        alone = chosen == "duckdb" and is_small(opened, given)
+        made = made or start(threads=threads or (1 if alone else workers))
         how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
         held = {"null_values": as_names(null_values), "memory": memory, "engine": engine, "master": master}
         table = Table(made, opened, hierarchies=hierarchies, reading=held | written, **how)

@@ -12,7 +12,9 @@ import duckdb
 from kech.databases.address import Address
 from kech.errors import CannotWrite, KechError, OutOfMemory, ResourceError, UnreadableFile
 
-STOPPED = re.compile("Query interrupted$|Invalid Input Error: Python exception .* the UDF: KeyboardInterrupt")
+STOPPED = re.compile(
+    "Query interrupted$|Invalid Input Error: (Python exception .* the UDF|.* failed): KeyboardInterrupt", re.DOTALL
+)
 OUT_OF_MEMORY = re.compile(
     r"Out of Memory|^TransactionContext Error: Failed to commit: (could not|failed to) (allocate|pin)"
 )

@@ -3,7 +3,6 @@
 import math
 import os
 import re
-import shutil
 import weakref
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,7 +17,7 @@ from kech.engines.dialect import Dialect
 from kech.engines.failures import FAILURES, SHARE, refusal
 from kech.engines.sql import SqlEngine
 from kech.errors import OutOfMemory
-from kech.files import claim_folder
+from kech.files import claim_folder, let_go
 
 FOR_ROWS = 0.1  # of the memory that is allowed, while rows are written
 MOST_ROWS = 1 << 30  # bytes of them, where no limit is given
@@ -44,6 +43,7 @@ class LockedEngine(SqlEngine):
         super().__init__()
         self.memory = memory
         self.folder, held = claim_folder()
+        self._finalizer = weakref.finalize(self, let_go, self.folder, held)
         settings: dict[str, Any] = {
             "threads": min(threads or MOST_THREADS, max(memory // A_THREAD, 1)) if memory else threads,
             "memory_limit": memory and f"{int(memory * SHARE / 1000)}KB",
@@ -55,22 +55,23 @@ class LockedEngine(SqlEngine):
             "allow_community_extensions": False,
             "python_enable_replacements": False,
         }
-        self.connection = self._connect({name: value for name, value in settings.items() if value is not None}, held)
+        self.connection = self._connect({name: value for name, value in settings.items() if value is not None})
         self._origin: tuple[Path, os.stat_result] | None = None
         self._piece = min(PIECE, max(memory // A_ROW, 1)) if memory else PIECE
         self._handed = PIECE if not memory else VECTOR if memory < SMALL else HANDED
         self._for_rows = int(memory * FOR_ROWS) if memory else MOST_ROWS
+        self._finalizer.detach()
         self._finalizer = weakref.finalize(self, shut, self.connection, self.folder, held)
         self._run("SET enable_progress_bar = false", "starting")
         self.connection.create_function(
             "kech_chance", chance_of, ["BIGINT"], "UBIGINT", type=PythonUDFType.ARROW, side_effects=True
         )
 
-    def _connect(self, settings: dict[str, Any], held: int) -> duckdb.DuckDBPyConnection:
+    def _connect(self, settings: dict[str, Any]) -> duckdb.DuckDBPyConnection:
         try:
             return duckdb.connect(":memory:", config=settings)
         except duckdb.Error as failure:
-            let_go(self.folder, held)
+            self._finalizer()
             raise refusal(failure, "starting", self.memory) from None
 
     def _lock(self, path: Path | None) -> None:
@@ -178,9 +179,3 @@ def shut(connection: duckdb.DuckDBPyConnection, folder: Path, held: int) -> None
     """Forget all rows and remove the private folder."""
     connection.close()
     let_go(folder, held)
-
-
-def let_go(folder: Path, held: int) -> None:
-    """Remove a private folder."""
-    shutil.rmtree(folder, ignore_errors=True)
-    os.close(held)

@@ -5,10 +5,10 @@ name of a folder below the one the studio was started for.
 """
 
 import asyncio
-import os
 import secrets
 import shlex
 import shutil
+import weakref
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ import msgspec
 
 from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, UnreadableFile, UsageError
-from kech.files import claim_folder, clear_refusals
+from kech.files import claim_folder, clear_refusals, let_go
 from kech.plan import Plan
 from kech.sources import FORMATS
 from kech.studio.jobs import READING, WORKING, Job, Lane
@@ -209,7 +209,8 @@ class Desk:
 
     def __init__(self, target: Path) -> None:
         self.target = target.resolve()  # releases are written below it
-        self.folder, self._held = claim_folder()
+        self.folder, held = claim_folder()
+        self._finalizer = weakref.finalize(self, let_go, self.folder, held)  # whatever becomes of the server
         self.tables: dict[str, OpenTable] = {}
         self.coming: set[Path] = set()  # folders of tables that are not whole yet
 
@@ -288,5 +289,4 @@ class Desk:
         """Close all tables and remove every file that was handed in."""
         for table in list(self.tables.values()):
             await self.forget(table)
-        shutil.rmtree(self.folder, ignore_errors=True)
-        os.close(self._held)
+        self._finalizer()

@@ -4,12 +4,14 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 
 import uvicorn
 
 from kech.errors import BadOption, NoSuchFile
+from kech.interrupts import hear_no_more
 from kech.studio.desk import Desk
 from kech.studio.guard import Guard
 from kech.studio.routes import make_app
@@ -21,23 +23,32 @@ def serve(table: Path | None, folder: Path, port: int, announce: Callable[[str],
     """Bind first, so that the address that is told is the one that answers."""
     with bind(port) as held:
         server, address = make_server(table, folder, held)
-        with ended_by_the_terminal(server), suppress(KeyboardInterrupt):
+        with ended_by_signals(server):
             announce(address)
             server.run(sockets=[held])
+        hear_no_more()
+
+
+class Patient(uvicorn.Server):
+    """Pressed again, Ctrl-C would leave tables that were handed over."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Once is enough."""
+        if not self.should_exit:
+            super().handle_exit(sig, frame)
 
 
 @contextmanager
-def ended_by_the_terminal(server: uvicorn.Server) -> Iterator[None]:
-    """The end of the terminal ends the server as an interrupt does, unless it is to be ignored (nohup)."""
-    heard = threading.current_thread() is threading.main_thread()
-    if not heard or signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
-        yield
-        return
-    before = signal.signal(signal.SIGHUP, server.handle_exit)
+def ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
+    """Ctrl-C and the end of the terminal end the server from now on, unless they are to be ignored (nohup)."""
+    alone = threading.current_thread() is not threading.main_thread()
+    heard = [x for x in (signal.SIGINT, signal.SIGHUP) if not alone and signal.getsignal(x) is not signal.SIG_IGN]
+    before = {number: signal.signal(number, server.handle_exit) for number in heard}
     try:
         yield
     finally:
-        signal.signal(signal.SIGHUP, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def make_server(table: Path | None, folder: Path, held: socket.socket) -> tuple[uvicorn.Server, str]:
@@ -51,7 +62,7 @@ def make_server(table: Path | None, folder: Path, held: socket.socket) -> tuple[
         guard, log_config=None, log_level="critical", access_log=False, server_header=False, ws="none",
         lifespan="on", timeout_graceful_shutdown=GRACE,
     )  # fmt: skip
-    return uvicorn.Server(settings), f"http://{guard.host}/?token={guard.token}"
+    return Patient(settings), f"http://{guard.host}/?token={guard.token}"
 
 
 def bind(port: int) -> socket.socket:

@@ -24,6 +24,7 @@ export async function show(root, context) {
     const mine = ++turn;
     next.disabled = true;
     if (current) await cancel(table.id, current).catch(() => {}); // nobody waits for what is not wanted any more
+    if (mine !== turn) return;
     const found = await work(busy, context, "outlook", {}, "Trying it", { named: ({ job }) => { if (mine === turn) current = job; } });
     if (mine !== turn) return;
     current = null;
