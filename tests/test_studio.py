@@ -379,7 +379,7 @@ def test_a_release_stays_below_its_folder(tmp_path, name):
         made.place(name)
     assert made.place("a/b") == below / "a" / "b"
     made.folder.rmdir()
-    os.close(made._held)
+    made._finalizer()
 
 
 def test_nothing_proceeds_with_a_column_of_which_nobody_said_what_it_is(studio):
@@ -663,7 +663,7 @@ def test_the_end_of_the_terminal_leaves_nothing_behind(started, name):
 
 @pytest.mark.parametrize("is_used", [False, True])
 def test_ctrl_c_pressed_again_and_again_leaves_nothing_behind(started, is_used):
-    """Once the server was forced to end, and tables that were handed over stayed; or Python was, with what it had to say."""
+    """The server was forced to end, and tables that were handed over stayed; or Python was, and said so."""
     process, studio, temporary = started
     if is_used:
         (table,) = studio.json("GET", "/api/state")["tables"]
