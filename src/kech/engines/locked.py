@@ -43,7 +43,7 @@ class LockedEngine(SqlEngine):
         super().__init__()
         self.memory = memory
         self.folder, held = claim_folder()
-        self._finalizer = weakref.finalize(self, let_go, self.folder, held)
+        self._finalizer: weakref.finalize[..., LockedEngine] = weakref.finalize(self, let_go, self.folder, held)
         settings: dict[str, Any] = {
             "threads": min(threads or MOST_THREADS, max(memory // A_THREAD, 1)) if memory else threads,
             "memory_limit": memory and f"{int(memory * SHARE / 1000)}KB",
