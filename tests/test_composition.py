@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import kech
@@ -14,6 +14,7 @@ from by_hand import certified, write
 from kech.composition import Cover, Holder, compose, count_candidates, intersect, is_coarsening
 from kech.linkage import LinkedColumn, link
 from kech.published import read_published
+from strategies import unhurried
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=15)
 STEPS = st.tuples(st.sampled_from([1, 2, 3, 4, 6, 12]), st.sampled_from([1, 2, 3, 4, 6, 12]))
@@ -211,3 +212,17 @@ def test_somebody_elses_release_is_refused(folder):
     rows = [("[0, 1]", "0", 0), ("[0, 1]", "0", 1)]
     with linked(folder, [(5, 0), (6, 0)], rows) as linkages, pytest.raises(kech.errors.BadOption, match=r"^second: "):
         compose(linkages, "--second")
+
+
+LETTERS = st.text("ab1\U0010ffff", max_size=4)
+
+
+@given(st.lists(LETTERS, unique=True), LETTERS, st.integers(1, 4))
+@unhurried
+def test_a_prefix_covers_what_begins_with_it_and_is_no_longer(texts, prefix, stars):
+    label = prefix + "*" * stars
+    assume(label != "*")
+    axis = {"column": "c", "axis": "tree", "leaves": 99, "labels": {label: 2}}
+    column = LinkedColumn(axis, [*texts, None], np.arange(len(texts) + 1, dtype=np.int32), {}, [label])
+    fitting = [text for text in texts if text and text.startswith(prefix) and len(text) <= len(label)]
+    assert [column.texts[code] for code in np.flatnonzero(column.covered(label))] == fitting

@@ -1,6 +1,8 @@
 """Ctrl-C: once for a command, again after the search, not while something takes its place."""
 
 import signal
+import subprocess
+import sys
 import threading
 from contextlib import suppress
 
@@ -9,13 +11,32 @@ import pytest
 import kech
 from kech import cli
 from kech.demo import nine_rows
-from kech.interrupts import heard_once, unbroken
+from kech.interrupts import heard_once, left_at_once, unbroken
 
 pytestmark = pytest.mark.usefixtures("heard")
 
 
 def press():
     signal.raise_signal(signal.SIGINT)
+
+
+EARLY = """
+import signal, sys
+
+class Pressing:
+    def find_spec(self, name, *_):
+        if name == "kech.cli":
+            signal.raise_signal(signal.SIGINT)
+
+sys.meta_path.insert(0, Pressing())
+from kech.__main__ import main
+main()
+"""
+
+
+def test_ctrl_c_while_kech_is_imported_is_no_traceback():
+    ended = subprocess.run([sys.executable, "-c", EARLY], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")
 
 
 def test_a_command_that_was_stopped_clears_up_in_peace(run, monkeypatch):
@@ -113,7 +134,7 @@ def test_he_too_waits_until_all_is_in_place(elsewhere):
 
 
 @pytest.mark.parametrize("ignored", [signal.SIG_IGN, signal.SIG_DFL])
-@pytest.mark.parametrize("patient", [lambda: heard_once(to_the_end=False), unbroken])
+@pytest.mark.parametrize("patient", [lambda: heard_once(to_the_end=False), unbroken, left_at_once])
 def test_what_is_ignored_stays_ignored_and_threads_change_nothing(patient, ignored):
     seen = []
 

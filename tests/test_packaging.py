@@ -56,7 +56,7 @@ def test_the_installed_package_says_what_the_project_says():
 
     assert held.version == PROJECT["project"]["version"] == kech.__version__
     assert set(held.metadata.get_all("Provides-Extra")) == set(EXTRAS)
-    assert [(entry.name, entry.value) for entry in held.entry_points] == [("kech", "kech.cli:main")]
+    assert [(entry.name, entry.value) for entry in held.entry_points] == [("kech", "kech.__main__:main")]
 
 
 def test_the_package_runs_as_a_module():

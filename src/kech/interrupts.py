@@ -3,6 +3,7 @@
 Only the main thread hears it, and whoever handles it in another way goes on doing so.
 """
 
+import os
 import signal
 import threading
 import time
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
+STOPPED = 130  # the exit code of Ctrl-C, as shells have it
 CLEARED = 5.0  # seconds after which nobody can be clearing up any more
 
 
@@ -30,6 +32,20 @@ class Deaf:
         """Pass it over, for a while."""
         if time.monotonic() > self.since + CLEARED:
             answer(number, frame)
+
+
+@contextmanager
+def left_at_once() -> Iterator[None]:
+    """Ctrl-C ends Python itself, without a word: nothing has begun."""
+    before = handler()
+    if before is not signal.default_int_handler:
+        yield
+        return
+    signal.signal(signal.SIGINT, lambda *_: os._exit(STOPPED))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager

@@ -5,6 +5,8 @@ A label covers a cell that is the same text, and every value that its axis in th
 covers everything.  A row could be in a class whose labels all cover it; it may be in several where boxes overlap.
 """
 
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -121,9 +123,7 @@ class LinkedColumn:
 
     def among(self, values: Sequence[str]) -> Bools:
         """The distinct cells that are one of these."""
-        found = np.zeros(len(self.texts), bool)
-        found[[self.places[value] for value in values if value in self.places]] = True
-        return found
+        return self._marked([self.places[value] for value in values if value in self.places])
 
     def _find_covered(self, label: Cell) -> Bools:
         if label == EVERYTHING:
@@ -143,15 +143,41 @@ class LinkedColumn:
         if leaves == self.axis["leaves"] and leaves > 1:
             return np.ones(len(self.texts), bool)
         if self.paths:
-            return np.array([label in self.paths.get(text or "", ()) for text in self.texts])
+            return self._marked(self.below.get(label, []))
         prefix = label.rstrip(EVERYTHING)
         if leaves > 1 and prefix == label and not self.among([label]).any():
             reason = f"column {self.axis['column']!r} was published with a hierarchy: give the plan that names it."
             raise BadOption("--plan", reason)
-        fits = [
-            bool(text) and text.startswith(prefix) and len(text) <= len(label) for text in map(str, self.texts[:-1])
-        ]
-        return np.array([*fits, False]) & (prefix != label)
+        return self._marked([] if prefix == label else self._starting(prefix, len(label)))
+
+    @cached_property
+    def below(self) -> Mapping[str, list[int]]:
+        """Of each label of the hierarchy, the distinct cells below."""
+        found = defaultdict(list)
+        for code, text in enumerate(self.texts):
+            for label in self.paths.get(text or "", ()):
+                found[label].append(code)
+        return found
+
+    @cached_property
+    def sorted_texts(self) -> list[tuple[str, int]]:
+        """Distinct cells that are not empty, in the order of their letters, with their codes."""
+        return sorted((text, code) for code, text in enumerate(self.texts) if text)
+
+    def _starting(self, prefix: str, longest: int) -> list[int]:
+        """The distinct cells with this beginning and no more letters than that."""
+
+        def beginning(pair: tuple[str, int]) -> str:
+            return pair[0][: len(prefix)]
+
+        first = bisect_left(self.sorted_texts, prefix, key=beginning)
+        last = bisect_right(self.sorted_texts, prefix, key=beginning)
+        return [code for text, code in self.sorted_texts[first:last] if len(text) <= longest]
+
+    def _marked(self, codes: Sequence[int]) -> Bools:
+        found = np.zeros(len(self.texts), bool)
+        found[list(codes)] = True
+        return found
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,10 +13,10 @@ from time import monotonic
 from typing import Any
 
 from kech.errors import DoubtfulColumn, KechError, ResourceError
+from kech.interrupts import STOPPED
 from kech.progress import listen, report
 from kech.screen.lines import say
 
-STOPPED = 130  # the exit code of Ctrl-C, as shells have it
 PATIENCE = 1.0  # seconds before a progress bar appears
 
 
