@@ -276,8 +276,7 @@ def read_table(
             given = hold_frame(source)
             opened, native = open_frame(given), native_library(given)
         check_roles(opened.columns, roles, choices)
-        alone = chosen == "duckdb" and is_small(opened, given)
-        made = made or start(threads=threads or (1 if alone else workers))
+        made = made or start(threads=threads or (1 if is_small(chosen, opened, given) else workers))
         how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
         held = {"null_values": as_names(null_values), "memory": memory, "engine": engine, "master": master}
         table = Table(made, opened, hierarchies=hierarchies, reading=held | written, **how)
@@ -322,8 +321,10 @@ def choose_engine(address: Address | None, engine: str | None, master: str | Non
     return engine or natural
 
 
-def is_small(source: Source, given: Any) -> bool:
-    """Whether a second thread of the engine would wait more than it helps."""
+def is_small(engine: str, source: Source, given: Any) -> bool:
+    """Whether a second thread of the engine would wait more than it helps; Spark is started for other tables too."""
+    if engine != "duckdb":
+        return False
     if given is not None:
         return is_short(given, FEW_ROWS)
     return source.format in FILES and source.path.is_file() and source.path.stat().st_size <= FEW_BYTES
