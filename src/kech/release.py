@@ -230,7 +230,8 @@ class Release:
         allow_composition: bool,
     ) -> Iterator[None]:
         """What the ledger says of a release while it is put in place."""
-        report("looking for earlier releases")
+        if ledger is not False or earlier:
+            report("looking for earlier releases")
         with admitted(drafted, chosen(ledger), earlier, allow_composition) as word:
             yield
         self.words.append(word)
