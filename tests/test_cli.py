@@ -1,6 +1,7 @@
 """The command line: help, one JSON object, plans that replay, progress only for people, and exit codes."""
 
 import csv
+import io
 import json
 import os
 import pty
@@ -9,15 +10,18 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stderr, redirect_stdout, suppress
 
 import pyarrow
 import pytest
 
 import kech
-from kech import cli
+from kech import cli, screen
 from kech.demo import generate_town
+from kech.progress import report
 
 COMMANDS = [name for name in cli.app if not name.startswith("-")]
 SPECTRUM_ROW = {
@@ -531,6 +535,92 @@ def test_no_progress_is_shown_to_pipes_nor_to_people_who_need_not_wait(people):
         out, shown = watch(patience, "inspect", people, terminal=terminal)
         assert shown == ""
         assert out.startswith("400 rows, 9 columns")
+
+
+class Terminal(io.StringIO):
+    """A terminal that remembers all it got."""
+
+    def isatty(self):
+        return True
+
+    def shown(self):
+        """What was to be seen, line after line, without colours."""
+        return re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", self.getvalue())
+
+    def left(self):
+        """The lines that stay."""
+        lines, row = [""], 0
+        for code, text in re.findall(r"\x1b\[[?\d;]*([A-Za-z])|(\n|[^\x1b\r\n]+)", self.getvalue()):
+            row += (text == "\n") - (code == "A")
+            lines += [""] * (row == len(lines))
+            lines[row] = "" if code == "K" else lines[row] + text.strip("\n")
+        return lines
+
+
+def waited_for(seen):
+    """Whether it was seen within ten seconds."""
+    return any(seen() or time.sleep(0.01) for _ in range(1000))
+
+
+@pytest.fixture
+def waiting(monkeypatch, people):
+    """Inspect a table on a terminal, slowly: it does something once the bar is there."""
+    inspected, terminal = kech.inspect_table, Terminal()
+
+    def wait(end):
+        def slowly(table, **options):
+            assert waited_for(lambda: "reading the table" in terminal.shown())
+            report("cutting", 1.0)
+            report("inspecting", 0.5)
+            end(terminal)
+            return inspected(table, **options)
+
+        monkeypatch.setattr(kech, "inspect_table", slowly)
+        with redirect_stdout(terminal), redirect_stderr(terminal), suppress(SystemExit):
+            cli.main(["inspect", str(people)])
+        return terminal
+
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(screen, "PATIENCE", 0.01)
+    return wait
+
+
+def interrupt(_):
+    raise KeyboardInterrupt
+
+
+def complain(_):
+    raise kech.errors.UsageError("Odd.")
+
+
+def warn(terminal):
+    warnings.warn(kech.errors.DoubtfulColumn("age", "odd."), stacklevel=1)
+    report("inspecting again")
+    assert waited_for(lambda: "inspecting again" in terminal.shown())
+
+
+def test_the_bar_goes_on_after_a_piece_of_work_is_done(waiting):
+    """Rich takes a share of 1 for the end: neither spinner nor clock would move any more."""
+    shown = waiting(lambda terminal: waited_for(lambda: "inspecting" in terminal.shown())).shown()
+    spinners = re.findall("(.) inspecting", shown)
+    assert spinners
+    assert " " not in spinners
+
+
+@pytest.mark.parametrize(
+    ("end", "first"),
+    [
+        (lambda _: None, "400 rows, 9 columns"),
+        (interrupt, "kech: Stopped."),
+        (complain, "kech: Odd."),
+        (warn, "kech: warning: Column 'age': odd."),
+    ],
+)
+def test_no_bar_is_left_beside_what_is_said(waiting, end, first):
+    terminal = waiting(end)
+    assert terminal.left()[0].startswith(first)
+    assert "inspecting" in terminal.shown()
+    assert "inspecting" not in "".join(terminal.left())
 
 
 def test_json_goes_to_standard_output_while_progress_is_shown(people):

@@ -34,9 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     lines = "--json-lines" in words
     as_json = lines or "--json" in words
-    with heard_once(arguments is None), screen.warning(as_json), streaming() if lines else screen.watching():
+    with heard_once(arguments is None), screen.warning(as_json):
         try:
-            app(words, exit_on_error=False, print_error=False)
+            with streaming() if lines else screen.watching():
+                app(words, exit_on_error=False, print_error=False)
         except cyclopts.CycloptsError as misuse:
             sys.exit(screen.refuse(UsageError(f"{without_passwords(str(misuse), words)} See kech --help."), as_json))
         except NoQuasiIdentifier as refusal:

@@ -303,5 +303,6 @@ def run_demo(title: str, path: Path, plan: "Plan", *, as_json: bool) -> dict[str
         certificate = kech.make_release(table, **goals.wishes()).write(target, ledger=False)  # nobody is in it
     figures = kech.check_certificate(target)
     if not as_json:
+        screen.hide()
         drawings.demo(title, path, target, found.to_json(), certificate, figures)
     return {"table": str(path), "release": str(target), "spectrum": found.rows(), "verified": figures}

@@ -8,20 +8,23 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from kech.errors import DoubtfulColumn, KechError, ResourceError
 from kech.interrupts import STOPPED
-from kech.progress import listen, report
+from kech.progress import Listener, listen, report
 from kech.screen.lines import say
 
 PATIENCE = 1.0  # seconds before a progress bar appears
+_hide: ContextVar[Callable[[], None]] = ContextVar("hide", default=lambda: None)
 
 
 def show(found: dict[str, Any], as_json: bool, draw: Callable[[dict[str, Any]], None], *, last: bool = False) -> None:
     """One JSON object, a drawing of it, or the last of many lines."""
+    hide()
     if as_json or last:
         say({"result": found} if last else found)
     else:
@@ -85,6 +88,7 @@ def warning(as_json: bool) -> Iterator[None]:
     usual = warnings.showwarning
 
     def say_it(message: Warning | str, *where: Any) -> None:
+        hide()
         if not isinstance(message, DoubtfulColumn):
             usual(message, *where)
         elif as_json:
@@ -118,34 +122,61 @@ def doing(what: str) -> None:
     report(what)
 
 
+def hide() -> None:
+    """Take the progress bar off the terminal, for something else to be written; the next report brings it back."""
+    _hide.get()()
+
+
 @contextmanager
 def watching() -> Iterator[None]:
     """A progress bar on a terminal, once the work has taken longer than a second."""
     if not sys.stderr.isatty():
         yield
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    bar = Progress(*columns, console=console, transient=True, redirect_stdout=False, redirect_stderr=False)
-    task = bar.add_task("starting", total=None)
-
-    left = estimate()
-
-    def hear(what: str, share: float | None) -> None:
-        bar.update(task, description=what + left(share), total=None if share is None else 1.0, completed=share or 0.0)
-
-    timer = threading.Timer(PATIENCE, bar.start)
-    timer.daemon = True
-    timer.start()
+    hear, hider = bar()
+    token = _hide.set(hider)
     try:
         with listen(hear):
             yield
     finally:
+        hider()
+        _hide.reset(token)
+
+
+def bar() -> tuple[Listener, Callable[[], None]]:
+    """A progress bar that appears when patience ends: what it hears, and what takes it away."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    drawn = Progress(
+        *columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
+    )
+    drawn.add_task("starting", total=None)
+    left, timer = estimate(), wait_for(drawn.start)
+
+    def hear(what: str, share: float | None) -> None:
+        nonlocal timer
+        work = drawn.tasks[0]  # `update` would stop its clock for good at the first share of 1
+        work.description = what + left(share)
+        work.total, work.completed = None if share is None else 1.0, share or 0.0
+        if timer.finished.is_set() and not drawn.live.is_started:
+            timer = wait_for(drawn.start)
+
+    def hider() -> None:
         timer.cancel()
-        bar.stop()
+        timer.join()  # it may be about to show the bar
+        drawn.live.stop()
+
+    return hear, hider
+
+
+def wait_for(start: Callable[[], None]) -> threading.Timer:
+    """Do it when patience ends."""
+    timer = threading.Timer(PATIENCE, start)
+    timer.daemon = True
+    timer.start()
+    return timer
 
 
 def estimate(now: Callable[[], float] = monotonic) -> Callable[[float | None], str]:
