@@ -283,6 +283,52 @@ def test_rows_left_out_are_no_matter_of_the_regime_cut(visit):
     assert visitor.studio.json("GET", f"/api/tables/{table}")["plan"]["release"] == {"k": 3, "cut": "regime"}
 
 
+@tried_again
+def test_edges_that_are_refused_are_mended_where_they_were_typed(visit):
+    visitor = visit()
+    page, table = visitor.page, visitor.studio.open_nine(k=3)
+    edges, kind, tree = (page.get_by_label(name) for name in ("Edges of intervals", "It is read as", "A value"))
+    refusal, go_on = page.get_by_role("alert"), page.get_by_role("button", name="Continue to the spectrum")
+
+    def type_edges(text):
+        edges.fill(text)
+        edges.press("Tab")
+
+    page.goto(f"http://{visitor.studio.host}/tables/{table}/axes?column=age")
+    tree.wait_for()
+    type_edges("abc")
+    refusal.get_by_text("“Edges of intervals” (Axes)").wait_for()
+    expect(edges).to_have_value("abc")
+    page.reload()
+    refusal.wait_for()
+    expect(edges).to_have_value("abc")
+    expect(go_on).to_be_disabled()
+    type_edges("5")
+    tree.wait_for()
+    expect(go_on).to_be_enabled()
+    assert visitor.studio.json("GET", f"/api/tables/{table}")["plan"]["axes"] == {"age": {"grid": 5}}
+    type_edges("abc")
+    refusal.wait_for()
+    kind.select_option("categorical")
+    tree.wait_for()
+    expect(go_on).to_be_enabled()
+    assert visitor.studio.json("GET", f"/api/tables/{table}")["plan"]["axes"] == {"age": {"kind": "categorical"}}
+    assert visitor.trouble == []
+
+
+@tried_again
+def test_a_hierarchy_that_cannot_be_built_is_built_otherwise_where_it_was_chosen(visit):
+    visitor = visit()
+    page, table = visitor.page, visitor.studio.open_nine(k=3)
+    page.goto(f"http://{visitor.studio.host}/tables/{table}/axes?column=age")
+    page.get_by_label("Build it as").select_option("dates")
+    page.get_by_role("alert").wait_for()
+    expect(page.get_by_role("button", name="Continue to the spectrum")).to_be_enabled()  # it was only looked at
+    page.get_by_label("Build it as").select_option("prefixes")
+    page.get_by_label("A value").wait_for()
+    expect(page.get_by_role("alert")).to_have_count(0)
+
+
 # -- what stays in the browser -----------------------------------------------------------------------------
 
 STORED = """async () => JSON.stringify({

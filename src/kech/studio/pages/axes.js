@@ -23,6 +23,7 @@ export async function show(root, context) {
   if (!columns.includes(shown)) shown = columns[0];
   const list = columns.map((column) => button(column, () => pick(column), "", { "aria-pressed": "false" }));
   const built = {}; // columns whose hierarchy is built otherwise, to look at
+  const next = button("Continue to the spectrum", () => go("spectrum"), "main");
   let leaving = new AbortController();
   const pick = (column) => {
     leaving.abort(); // a column whose answer comes late does not take the place of the next
@@ -30,40 +31,43 @@ export async function show(root, context) {
     const now = { ...context, built, signal: AbortSignal.any([context.signal, leaving.signal]) };
     history.replaceState(null, "", `?column=${encodeURIComponent(column)}`);
     list.forEach((item, at) => item.setAttribute("aria-pressed", String(columns[at] === column)));
-    return keepingFocus(detail, () => showAxis(detail, now, column, () => pick(column)));
+    return keepingFocus(detail, async () => { next.disabled = await showAxis(detail, now, column, () => pick(column)); });
   };
   replace(root, h("h1", {}, "How is each column blurred?"),
     h("p", { class: "hint" }, "kech has chosen something for every column. Change what you know better."),
     h("div", { class: "grid axes" }, h("nav", { "aria-label": "Quasi-identifiers" }, h("ul", { class: "choices" }, list.map((item) => h("li", {}, item)))), detail),
-    h("div", { class: "next" }, button("Continue to the spectrum", () => go("spectrum"), "main"), button("Back", () => go("roles"))));
+    h("div", { class: "next" }, next, button("Back", () => go("roles"))));
   await pick(shown);
 }
 
+// Gives whether the plan for the column is refused; what may have been the reason can be set all the same.
 async function showAxis(place, context, column, again) {
   const { table } = context, trouble = h("div", {}), busy = h("div", { class: "slot" }), axis = table.axis(column);
   const failed = (fault) => replace(trouble, refusal(fault));
   const set = (change) => table.setAxis(column, change).then(again, failed);
-  const isLine = () => !axis.hierarchy && (["numeric", "date"].includes(axis.kind) || (!axis.kind && ["intervals", "dates"].includes(found?.kind)));
-  let found = null;
   place.querySelector(".slot")?.remove();
   place.append(busy); // the column before stays until this one is known
-  const { distinct } = (await table.inspect(context.signal)).columns.find((about) => about.column === column);
+  const { distinct, type } = (await table.inspect(context.signal)).columns.find((about) => about.column === column);
   const many = distinct > MOST_VALUES && !axis.hierarchy;
   const view = { column, ...(context.built[column] ? { kind: context.built[column] } : {}) };
-  found = many ? null : await work(busy, context, "hierarchy", view, `Building the hierarchy of ${column}`);
+  const found = many ? null : await work(busy, context, "hierarchy", view, `Building the hierarchy of ${column}`);
+  const isLine = (kind) => ["numeric", "number", "date"].includes(kind || type);
+  const hasEdges = !axis.hierarchy && isLine(axis.kind);
   const order = field("Order, low to high", h("textarea", { rows: 5, onchange: (event) => set({ kind: "ordinal", order: lines(event.target.value) }) }, (axis.order ?? []).join("\n")), "one value a line");
   const settings = h("div", { class: "bar" },
-    field("It is read as", select(KINDS, axis.kind ?? "", (kind) => (kind === "ordinal" ? askOrder() : set({ kind, order: null })))),
-    isLine() && field("Edges of intervals", gridField(axis, set), "auto hides every edge among k rows"),
+    field("It is read as", select(KINDS, axis.kind ?? "", (kind) => (kind === "ordinal" ? askOrder() : set({ kind, order: null, grid: isLine(kind) ? axis.grid : null })))),
+    hasEdges && field("Edges of intervals", gridField(axis, set), "auto hides every edge among k rows"),
     axis.kind === "ordinal" && order,
+    !found && context.built[column] && builtAs(context.built, column, again),
     h("datalist", { id: "grids" }, ["auto", "exact", "1", "5", "10"].map((value) => h("option", { value }))));
   const askOrder = () => {
     const values = found ? leavesOf(plant(found.tree), MANY).map((leaf) => leaf.label) : [];
-    set({ kind: "ordinal", order: values.sort() });
+    set({ kind: "ordinal", order: values.sort(), grid: null });
   };
   const note = `${plural(distinct, "value")}: too many for a tree to look at. They are blurred as above; kech hierarchy writes the tree to a file.`;
   const refused = !found && !many && h("div", {}, ...busy.childNodes);
-  replace(place, h("h2", {}, column), trouble, refused, settings, many && h("p", { class: "note" }, note), found && hierarchy(found, context, column, again, failed, isLine()));
+  replace(place, h("h2", {}, column), trouble, refused, settings, many && h("p", { class: "note" }, note), found && hierarchy(found, context, column, again, failed, hasEdges));
+  return Boolean(refused) && !context.built[column];
 }
 
 const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
@@ -71,6 +75,8 @@ const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boole
 function gridField(axis, set) {
   return input("text", axis.grid == null ? "auto" : String(axis.grid), (text) => set({ grid: ["auto", "exact"].includes(text.trim()) ? text.trim() : Number(text) || text }), { list: "grids", size: 10 });
 }
+
+const builtAs = (built, column, again) => field("Build it as", select(BUILT, built[column] ?? "", (kind) => { built[column] = kind; again(); }));
 
 function hierarchy(found, context, column, again, failed, isLine) {
   const { table } = context, roots = plant(found.tree), own = Boolean(table.axis(column).hierarchy);
@@ -102,7 +108,6 @@ function hierarchy(found, context, column, again, failed, isLine) {
     const { hierarchy: name } = await send(new Blob([toLines(roots)]), "export.csv");
     h("a", { href: `/api/tables/${table.id}/trees/${name}`, download: `${column}.csv` }).click();
   };
-  const build = (kind) => { context.built[column] = kind; again(); };
   const note = own ? "This hierarchy is yours: the column is published with its labels."
     : isLine ? "Levels of the lattice. A release by the local or the minimal cut takes free intervals instead, unless you use this hierarchy."
     : "Built by kech. Rename or group labels, or import your own.";
@@ -111,7 +116,7 @@ function hierarchy(found, context, column, again, failed, isLine) {
     h("h3", {}, "Hierarchy ", h("span", { class: "private" }, "PRIVATE")),
     h("p", { class: "hint" }, `${note} ${plural(found.leaves, "value")}, levels with ${found.levels.join(", ")} labels.`),
     h("div", { class: "bar" },
-      !own && field("Build it as", select(BUILT, context.built[column] ?? "", build)),
+      !own && builtAs(context.built, column, again),
       field("Import a hierarchy", file, "CSV as ARX writes it, TOML or JSON"),
       button("Export as CSV", () => download().catch(failed)),
       own && button("Forget it", () => table.setAxis(column, { hierarchy: null }).then(again, failed))),
