@@ -564,7 +564,7 @@ def test_a_seeded_leak_into_the_release_is_seen(run, watch, people, folder):
 def test_a_spill_that_is_not_encrypted_is_seen(run, watch, folder, monkeypatch):
     connect = DuckDBEngine._connect
     openly = {"temp_file_encryption": False, "force_mbedtls_unsafe": False}
-    monkeypatch.setattr(DuckDBEngine, "_connect", lambda self, given, held: connect(self, given | openly, held))
+    monkeypatch.setattr(DuckDBEngine, "_connect", lambda self, given: connect(self, given | openly))
     monkeypatch.setattr("kech.engines.locked.SHARE", 0.1)
     write_large(folder / "large.parquet")
     rest = ("--qi", "income", "--keep", "note", "--k", 5, "--memory", "320MB", "--threads", 1)
