@@ -5,7 +5,7 @@ CAMPAIGN := crash race fuzz determinism oracle memory soak load coverage mutatio
 SUITES := malformed canary
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 
-.PHONY: demo test test-long test-spark spark lint package bench docs examples pictures screenshots browser sanitize clean compiler $(CAMPAIGN) $(SUITES) reliability
+.PHONY: demo test test-long test-spark spark lint package bench docs examples pictures screenshots browser second-library sanitize clean compiler $(CAMPAIGN) $(SUITES) reliability
 .DEFAULT_GOAL := demo
 
 demo: .venv/installed
@@ -79,6 +79,12 @@ browser: .venv/tested
 	  || echo "No Playwright could be installed: tests in a browser will be skipped."
 	@test -e $(AXE) || npm install --silent --no-save --prefix .browser axe-core@4.14.0 \
 	  || echo "No axe-core could be installed: accessibility will not be checked."
+
+# What tests/test_second_library.py needs: another compiler with another standard library.
+second-library:
+	@echo '#include <vector>' | clang++ -stdlib=libc++ -x c++ -fsyntax-only - 2>/dev/null \
+	  || { apt-get update -q && apt-get install -qy --no-install-recommends clang libc++-dev libc++abi-dev; } \
+	  || echo "No clang with libc++ could be installed: labels will not be compared between standard libraries."
 
 # Pictures of the studio for docs/studio.md, made by the test that walks through the town.
 screenshots: browser

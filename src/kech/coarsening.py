@@ -8,7 +8,7 @@ In: axes and a step h, a width.  Out: axes whose codes stand for runs of codes n
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import hypot
+from math import hypot, log2, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,9 @@ from kech.axes import LONGEST_SET, Axis, Codes, LineAxis, RankAxis, TextAxis, Tr
 from kech.grid import Ints
 from kech.rulers import Floats
 
+QUARTERS = (1.0, sqrt(sqrt(0.5)), sqrt(0.5), sqrt(0.5) * sqrt(sqrt(0.5)))  # roots are exact everywhere, powers are not
 LADDER: tuple[float, ...] = tuple(
-    2.0 ** (-rung / 4) for rung in range(56, -1, -1)
+    0.5 ** (rung // 4) * QUARTERS[rung % 4] for rung in range(56, -1, -1)
 )  # steps to choose among, from 1/16384 to 1
 
 
@@ -195,7 +196,7 @@ def expected_points(sample: Codes, maps: Sequence[Ints], rows: int) -> float:
     """
     keys = point_keys(sample, maps)
     found, half = count_distinct(keys), count_distinct(keys[::2])
-    return float(found * (rows / max(len(sample), 1)) ** np.log2(max(found, 1) / max(half, 1)))
+    return float(found * (rows / max(len(sample), 1)) ** log2(max(found, 1) / max(half, 1)))
 
 
 def count_distinct(keys: NDArray[np.uint64]) -> int:

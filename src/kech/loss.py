@@ -14,7 +14,15 @@ def class_widths(partition: Partition) -> Floats:
 
 def column_losses(partition: Partition) -> Floats:
     """Average width of the printed cells of each column; a suppressed row counts as all lost."""
-    return (partition.sizes @ class_widths(partition) + partition.suppressed) / partition.rows_in
+    return (add_widths(partition) + partition.suppressed) / partition.rows_in
+
+
+def add_widths(partition: Partition) -> Floats:
+    """Widths of the printed cells of each column, added up class by class.
+
+    A matrix product would round otherwise on another processor, and losses choose between partitions.
+    """
+    return np.asarray((partition.sizes[:, None] * class_widths(partition)).sum(axis=0))
 
 
 def mean_loss(partition: Partition) -> float:
@@ -26,7 +34,7 @@ def published_loss(partition: Partition) -> float:
     """The average width of the cells that are printed: all that may be said where so few rows are suppressed that
     their number is hidden.
     """
-    return float((partition.sizes @ class_widths(partition) / partition.rows.sum()).mean())
+    return float((add_widths(partition) / partition.rows.sum()).mean())
 
 
 def discernibility(partition: Partition) -> int:

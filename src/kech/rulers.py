@@ -135,7 +135,7 @@ def base_ruler(step: float) -> NumberRuler:
 
 def unit_ruler(span: float, unit: float) -> NumberRuler:
     """The unit of a column, or a thousandth of the span for numbers that have none."""
-    return base_ruler(unit) if unit else NumberRuler(1, math.floor(math.log10(span)) - 3)
+    return base_ruler(unit) if unit else NumberRuler(1, Decimal(span).adjusted() - 3)
 
 
 def number_unit(values: Floats) -> float:

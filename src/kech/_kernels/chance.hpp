@@ -24,7 +24,12 @@ class Chance {
     double share() { return static_cast<double>(next() >> 11) * 0x1p-53; }
 
     // Near 1, as often above as below.
-    double factor(double spread) { return 1.0 + spread * (share() + share() + share() - 1.5); }
+    double factor(double spread) {
+        double sum = share();  // one after the other: compilers may draw the parts of one sum in any order
+        sum += share();
+        sum += share();
+        return 1.0 + spread * (sum - 1.5);
+    }
 
   private:
     std::uint64_t state_;

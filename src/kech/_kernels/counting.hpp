@@ -45,7 +45,7 @@ class BoxCounter {
         if (std::size_t axis = longest(at); end - begin > leaf && axis < axes_) {
             std::size_t middle = (begin + end) / 2;
             std::nth_element(order_.begin() + begin, order_.begin() + middle, order_.begin() + end,
-                             [&](auto a, auto b) { return code(a, axis) < code(b, axis); });
+                             [&](auto a, auto b) { return code(a, axis) != code(b, axis) ? code(a, axis) < code(b, axis) : a < b; });
             build(begin, middle);
             build(middle, end);
         }

@@ -135,7 +135,10 @@ class KdTree {
         while (!open.empty()) {
             auto [begin, end] = open.back();
             open.pop_back();
-            if (end - begin <= leaf) continue;
+            if (end - begin <= leaf) {
+                std::sort(order.begin() + begin, order.begin() + end);  // nth_element leaves them in no order
+                continue;
+            }
             box.clear();
             for (std::size_t i = begin; i < end; ++i) box.cover(codes + order[i] * axes);
             std::size_t widest = 0;

@@ -217,7 +217,9 @@ static nb::dict merge_points(const Codes& codes, const In<std::int64_t>& weights
         auto points = codes.shape(0);
         auto edges = ball ? SpanningTree<SquareSum>(codes.data(), points, widths, threads).run()
                           : SpanningTree<WidestSide>(codes.data(), points, widths, threads).run();
-        std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) { return a.length < b.length; });
+        std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
+            return std::tie(a.length, a.from, a.to) < std::tie(b.length, b.from, b.to);
+        });
         tree = Merger(codes.data(), weights.data(), points, widths).run(edges, ball, threads);
     }
     nb::dict out;

@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <queue>
+#include <tuple>
 
 #include "cutting.hpp"
+#include "logarithm.hpp"
 #include "ordering.hpp"
 
 namespace kech {
@@ -80,8 +82,8 @@ class Judge {
         if (aims_.kind == Aims::distinct) return std::max(0.0, aims_.l - static_cast<double>(counts.size())) / aims_.l;
         if (aims_.kind == Aims::entropy) {
             double sum = 0;
-            for (auto& [v, n] : counts) sum -= static_cast<double>(n) / rows * std::log(static_cast<double>(n) / rows);
-            return over(aims_.l, std::exp(sum)) / aims_.l;
+            for (auto& [v, n] : counts) sum -= static_cast<double>(n) / rows * logarithm(static_cast<double>(n) / rows);
+            return over(aims_.l, exponential(sum)) / aims_.l;
         }
         return lack_of_tail(counts, rows);
     }
@@ -171,7 +173,9 @@ class Repair {
         double cost;
         std::size_t axis;
         Code last;  // highest code of the lower part
-        bool operator<(const Cut& other) const { return cost < other.cost; }
+        bool operator<(const Cut& other) const {
+            return std::tie(cost, axis, last) < std::tie(other.cost, other.axis, other.last);
+        }
     };
     static constexpr std::size_t reach = 32;   // neighbours looked at on either side
     static constexpr std::size_t few = 256;    // so many classes are all looked at
@@ -511,7 +515,7 @@ class Repair {
         std::sort(members.begin(), members.end(), [&](auto& a, auto& b) {
             const Code *x = secret(a), *y = secret(b);
             if (!std::equal(x, x + columns_, y)) return std::lexicographical_compare(x, x + columns_, y, y + columns_);
-            return codes_[a.point * axes_ + axis] < codes_[b.point * axes_ + axis];
+            return before(a, b, axis);
         });
         std::int64_t seen = 0, given = 0;
         for (std::size_t i = 0, end = 0; i < members.size(); i = end) {
@@ -533,7 +537,7 @@ class Repair {
     // Cuts between two codes of an axis that leave k rows on both sides and cost less than the whole.
     void find_cuts(std::vector<Member>& members, const Class& one, std::size_t axis, std::vector<Cut>& cuts) const {
         auto code = [&](const Member& member) { return codes_[member.point * axes_ + axis]; };
-        std::sort(members.begin(), members.end(), [&](auto& a, auto& b) { return code(a) < code(b); });
+        std::sort(members.begin(), members.end(), [&](auto& a, auto& b) { return before(a, b, axis); });
         auto ends = places(members, one.rows, code);
         std::vector<double> upper(ends.size());
         Box box(axes_);
@@ -549,6 +553,12 @@ class Repair {
             double cost = upper[e] + static_cast<double>(rows) * widths_.sum(box.lo.data(), box.hi.data());
             if (cost < one.cost - rounding) cuts.push_back({cost, axis, code(members[ends[e] - 1])});
         }
+    }
+
+    // By code, then by point: no two different members are equal.
+    bool before(const Member& a, const Member& b, std::size_t axis) const {
+        Code x = codes_[a.point * axes_ + axis], y = codes_[b.point * axes_ + axis];
+        return std::tie(x, a.point, a.rows) < std::tie(y, b.point, b.rows);
     }
 
     std::int64_t add(Box& box, const Member& member) const {

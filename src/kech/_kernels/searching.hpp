@@ -4,7 +4,9 @@
 #include <array>
 #include <atomic>
 
+#include "logarithm.hpp"
 #include "recreating.hpp"
+#include "splitting.hpp"
 #include "threads.hpp"
 
 namespace kech {
@@ -344,7 +346,7 @@ class Mover {
         if (recipe == Recipe::borrow) borrow_rows(region);
         double allowed = price * (1 + 4 * heat_) - least;
         double fresh = recreator_.run(recipe, region, allowed, chance_);
-        if (fresh > price - least - heat_ * price * std::log(chance_.share() + 1e-12)) return 0;
+        if (fresh > price - least - heat_ * price * logarithm(chance_.share() + 1e-12)) return 0;
         if (std::abs(fresh - price) < least) return 0;
         auto classes = recreator_.take();
         if (recipe == Recipe::borrow) settle_donors(region);
@@ -516,7 +518,7 @@ class Search {
         for (double& s : spread) s *= chance.share();
         std::size_t axis = std::max_element(spread.begin(), spread.end()) - spread.begin();
         auto middle = begin + static_cast<std::size_t>((0.35 + 0.3 * chance.share()) * (end - begin));
-        std::nth_element(order.begin() + begin, order.begin() + middle, order.begin() + end, [&](auto a, auto b) {
+        split_line(order.begin() + begin, order.begin() + middle, order.begin() + end, [&](auto a, auto b) {
             return place[a][axis] != place[b][axis] ? place[a][axis] < place[b][axis] : a < b;
         });
         return middle;

@@ -4,6 +4,7 @@
 #include <queue>
 
 #include "parting.hpp"
+#include "splitting.hpp"
 
 namespace kech {
 
@@ -110,7 +111,7 @@ class Suppressor {
             return;
         }
         std::size_t axis = widest_axis(order, begin, end), middle = begin + (end - begin) / 2;
-        std::nth_element(order.begin() + begin, order.begin() + middle, order.begin() + end, [&](auto a, auto b) {
+        split_line(order.begin() + begin, order.begin() + middle, order.begin() + end, [&](auto a, auto b) {
             Code first = boxes_[a].lo()[axis], second = boxes_[b].lo()[axis];
             return first != second ? first < second : a < b;
         });
@@ -155,6 +156,7 @@ class Suppressor {
             near_.emplace_back(far, b);
             std::push_heap(near_.begin(), near_.end());
         }
+        std::sort_heap(near_.begin(), near_.end());
     }
 
     double price_in(const Hull& box, std::int64_t rows, const Held& held) const {

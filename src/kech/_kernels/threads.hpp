@@ -8,6 +8,15 @@
 
 namespace kech {
 
+// Threads that are awaited where they end; not every standard library has a jthread.
+struct Pool {
+    std::vector<std::thread> threads;
+
+    ~Pool() {
+        for (auto& thread : threads) thread.join();
+    }
+};
+
 // work(id) on each of the threads; the first fault is thrown when all have ended.
 template <class Work>
 void together(std::size_t threads, const Work& work) {
@@ -22,8 +31,8 @@ void together(std::size_t threads, const Work& work) {
         }
     };
     {
-        std::vector<std::jthread> pool;
-        for (std::size_t id = 1; id < threads; ++id) pool.emplace_back(guarded, id);
+        Pool pool;
+        for (std::size_t id = 1; id < threads; ++id) pool.threads.emplace_back(guarded, id);
         guarded(0);
     }
     if (fault) std::rethrow_exception(fault);

@@ -141,7 +141,7 @@ class Nodes:
         for j, axis in enumerate(self.levels):
             rows = np.bincount(points.codes[:, j], points.weights, len(axis[0].cells))
             shares = rows / points.rows / len(self.levels)
-            found.append(np.array([shares @ level.widths[level.cells] for level in axis]))
+            found.append(np.array([(shares * level.widths[level.cells]).sum() for level in axis]))
         return found
 
     @property
