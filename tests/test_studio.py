@@ -191,7 +191,7 @@ def modes_below(folder):
 
 @pytest.fixture
 def shown(tmp_path):
-    """The command as people type it, with a browser that is a shell which sleeps: process, what it was given, folder."""
+    """The command as people type it, with a shell that sleeps as browser: process, what it was given, folder."""
     if not Path("/proc/self/cmdline").exists():
         pytest.skip("the system shows no command lines below /proc")
     (tmp_path / "t").mkdir()

@@ -37,8 +37,8 @@ NO_SECRET = (
     "tab. If it is closed, end kech studio with Ctrl-C and start it again.\n"
 )
 SPENT = (
-    f"This address opens once, within {LIFETIME / 60:.0f} minutes of the start of the studio. If you opened it, go back "
-    "to that tab. If you did not, somebody else may have: end kech studio with Ctrl-C and start it again.\n"
+    f"This address opens once, within {LIFETIME / 60:.0f} minutes of the start of the studio. If you opened it, go "
+    "back to that tab. If you did not, somebody else may have: end kech studio with Ctrl-C and start it again.\n"
 )
 
 
