@@ -1,7 +1,7 @@
 """Load: the studio under parallel requests, bad uploads, slow clients and killed workers.
 
 usage: python -m campaign.load [--uploads 1000] [--requests 50]
-The server answers all the time, its memory returns to where it was, nobody without the token sees a job, and no answer
+The server answers all the time, its memory returns to where it was, nobody without the secret sees a job, and no answer
 to a bad file shows a cell.
 """
 
@@ -93,12 +93,12 @@ def ask_in_parallel(tally: Tally, studio: Studio, table: str, requests: int) -> 
     tally.cases += requests
 
 
-def look_without_token(tally: Tally, studio: Studio, table: str) -> None:
+def look_without_secret(tally: Tally, studio: Studio, table: str) -> None:
     """Jobs and tables are nobody else's."""
     job = studio.start(table, "spectrum", k=[2])["job"]
     for path in ("/api/state", f"/api/tables/{table}", f"/api/tables/{table}/jobs/{job}/result"):
         for headers in ({}, {"Authorization": "Bearer wrong"}):
-            status, _, body = studio.send("GET", path, headers=headers, token=False)
+            status, _, body = studio.send("GET", path, headers=headers, secret=False)
             tally.expect(status in (401, 403) and job.encode() not in body, f"{path} is answered {status} to anybody")
             tally.cases, tally.faults = tally.cases + 1, tally.faults + 1
 
@@ -170,7 +170,7 @@ def load(tally: Tally, place: Path, uploads: int, requests: int) -> None:
         upload_bad_files(tally, studio, max(0, uploads - 100), rng)
         answers(tally, studio, f"{uploads} bad uploads")
         dawdle(tally, studio)
-        look_without_token(tally, studio, table)
+        look_without_secret(tally, studio, table)
         kill_workers(tally, studio, process, table)
         ask_in_parallel(tally, studio, table, requests)
         answers(tally, studio, "all of it")
@@ -179,9 +179,9 @@ def load(tally: Tally, place: Path, uploads: int, requests: int) -> None:
 
 # Faults, to see that they are seen: what the studio runs before it starts.
 FAULTS = {
-    "any token is right": """
+    "any secret is right": """
 from kech.studio.guard import Guard
-Guard.is_token = lambda self, token: True
+Guard.has_secret = lambda self, headers: True
 """,
     "uploads stay in memory": """
 from kech.studio.desk import Desk

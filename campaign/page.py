@@ -33,8 +33,8 @@ TRIED = {
     "oracle": "random tables from frames, CSV and Parquet, with every cut, goal, form and limit at random, released, "
     "written and read again: k, l, t and alpha by SQL and by a counter, all models by their definitions, rows, labels, "
     "loss, rows left out; what a free cut refuses is out of reach. Where more was refused, k alone is released",
-    "load": "the studio under parallel requests, bad uploads, slow clients, clients without its token, killed workers: "
-    "it answers, and its memory returns",
+    "load": "the studio under parallel requests, bad uploads, slow clients, clients without its secret, killed "
+    "workers: it answers, and its memory returns",
     "memory": "commands under `--memory`, each in a process of its own, on tables that do not fit: rows nearly all "
     "distinct, forty columns, long texts, a cell of 30 MB, different sensitive numbers, tables of DuckDB, second "
     "releases. None takes more than 1.3 times the limit or is killed; of "

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import threading
 import time
 from contextlib import contextmanager
@@ -10,17 +11,32 @@ from kech.studio.server import bind, make_server
 
 
 class Studio:
-    """A running studio, asked with its token."""
+    """A running studio, asked with its secret; the one-time address is opened when the secret is first needed."""
 
     def __init__(self, address):
         self.address = address
         self.host, _, self.token = address.removeprefix("http://").partition("/?token=")
         self.port = int(self.host.rpartition(":")[2])
+        self._secret = None
 
-    def send(self, method, path, body=None, headers=None, host=None, token=True):
+    @property
+    def secret(self):
+        """What the one-time address hands over."""
+        if self._secret is None:
+            status, _, page = self.send("GET", f"/?token={self.token}", secret=False)
+            assert status == 200, page
+            self._secret = re.search(rb'<meta name="kech-secret" content="([\w-]+)"', page)[1].decode()
+        return self._secret
+
+    @secret.setter
+    def secret(self, handed):
+        """A browser opened the address."""
+        self._secret = handed
+
+    def send(self, method, path, body=None, headers=None, host=None, secret=True):
         """Status, headers and body; `body` is bytes, or an object for JSON."""
         raw = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
-        sent = {"Authorization": f"Bearer {self.token}"} if token else {}
+        sent = {"Authorization": f"Bearer {self.secret}"} if secret else {}
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         connection.putrequest(method, path, skip_host=True)
         for name, value in ({"Host": host or self.host} | sent | (headers or {})).items():
@@ -74,12 +90,12 @@ class Studio:
 def running(folder, table=None):
     """A studio that writes below a folder."""
     held = bind(0)
-    server, address = make_server(table, folder, held)
+    server, entry = make_server(table, folder, held)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [held]}, daemon=True)
     thread.start()
     wait_for(lambda: server.started)
     try:
-        yield Studio(address)
+        yield Studio(entry.address)
     finally:
         server.should_exit = True
         thread.join(15)

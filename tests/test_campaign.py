@@ -16,7 +16,7 @@ from campaign.crash import FAULTS, KINDS, SERVER, WINDOW, Moment, fill_disk, set
 from campaign.determinism import classes_of, compare_engines, on_duckdb, write_cases
 from campaign.fuzz import PLANTED, SENSIBLE_INTAKE, fuzz
 from campaign.load import FAULTS as FAULTS_OF_THE_STUDIO
-from campaign.load import load, look_without_token, resident, return_to_base, studio_of, upload_bad_files
+from campaign.load import load, look_without_secret, resident, return_to_base, studio_of, upload_bad_files
 from campaign.mutants import mutants_of
 from campaign.mutation import EXPLAINED, all_mutants, close, explained, fate_of
 from campaign.page import PAGE, TRIED, draw_page, last_runs
@@ -164,7 +164,7 @@ def test_planted_faults_of_the_studio_are_seen(place):
         table = studio.open_nine(k=3)
         base = resident(process)
         upload_bad_files(uploading, studio, 12, random.Random(0))
-        look_without_token(looking, studio, table)
+        look_without_secret(looking, studio, table)
         return_to_base(growing, studio, process, base)
     assert {loss.partition(": ")[2] for loss in uploading.losses} == {"status 500"}
     assert [loss.rpartition(" is answered ")[2] for loss in looking.losses] == ["200 to anybody"] * 3

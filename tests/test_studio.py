@@ -1,6 +1,7 @@
 """The studio without a browser: who may ask, what is answered, and what is left behind."""
 
 import asyncio
+import contextlib
 import json
 import os
 import re
@@ -29,8 +30,11 @@ from kech import publication
 from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadTarget, CannotWrite, UsageError
 from kech.studio import desk as desk_room
+from kech.studio import entry as entry_room
 from kech.studio import guard, jobs, verbs
 from kech.studio.desk import Desk
+from kech.studio.entry import Entry
+from kech.studio.routes import make_app
 from studios import Studio, running, wait_for
 
 CANARY = "CANARY_4711"
@@ -50,26 +54,45 @@ def studio(folder):
 # -- who may ask -----------------------------------------------------------------------------------------
 
 
-def test_without_the_token_nobody_is_answered(studio):
-    assert studio.send("GET", "/", token=False)[0] == 401
-    assert studio.send("GET", "/", token=False, headers={"Authorization": "Bearer x"})[0] == 401
-    for scheme in ("", "Basic ", "Bearer"):  # the token, but not as a bearer sends it
-        bare = {"Authorization": f"{scheme}{studio.token}"}
-        assert studio.send("GET", "/", token=False, headers=bare)[0] == 401
-    assert studio.send("GET", "/nowhere", token=False)[0] == 401  # before any route is looked up
-    assert studio.send("GET", "/")[0] == 200
+def test_without_the_secret_nobody_is_answered(studio):
+    state = "/api/state"
+    assert studio.send("GET", state, secret=False)[0] == 401
+    assert studio.send("GET", state, secret=False, headers={"Authorization": "Bearer x"})[0] == 401
+    for scheme in ("", "Basic ", "Bearer"):  # the secret, but not as a bearer sends it
+        bare = {"Authorization": f"{scheme}{studio.secret}"}
+        assert studio.send("GET", state, secret=False, headers=bare)[0] == 401
+    assert studio.send("GET", "/nowhere", secret=False)[0] == 401  # before any route is looked up
+    assert studio.send("POST", "/open", b"", secret=False)[0] == 401
+    assert studio.send("GET", state)[0] == 200
+
+
+def test_what_everybody_may_read_holds_nothing_of_a_table(tmp_path):
+    """Every route is asked without the secret: it is refused, or answers with a file of kech, to the byte."""
+    with running(tmp_path) as studio:
+        table = studio.open_nine(k=3)
+        pages = {page.read_bytes() for page in (Path(kech.__file__).parent / "studio" / "pages").iterdir()}
+        names = {"table": table, "step": "roles", "file": "main.js", "example": "nine", "tree": "t", "job": "j"}
+        answered = {}
+        for route in make_app(Desk(tmp_path)).routes:
+            for method in route.methods:
+                status, _, body = studio.send(method, route.path.format(**names), secret=False)
+                assert status == 401 or (method == "HEAD" and not body) or body in pages, route.path
+                answered[route.path] = answered.get(route.path, False) or status == 200
+    assert {path for path, is_answered in answered.items() if is_answered} == {
+        "/", "/open", "/tables/{table}/{step}", "/static/{file}",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost", "127.0.0.1", "127.0.0.1:1"])
-def test_another_host_is_refused_before_the_token_is_looked_at(studio, host):
+def test_another_host_is_refused_before_the_secret_is_looked_at(studio, host):
     assert studio.send("GET", "/", host=host)[0] == 421
-    assert studio.send("GET", "/", host=host, token=False)[0] == 421
+    assert studio.send("GET", "/api/state", host=host, secret=False)[0] == 421
 
 
 def test_the_port_that_browsers_do_not_name_need_not_be_named():
     def passes(port, **headers):
         raw = [
-            (name.encode(), value.encode()) for name, value in ({"authorization": f"Bearer {token}"} | headers).items()
+            (name.encode(), value.encode()) for name, value in ({"authorization": f"Bearer {secret}"} | headers).items()
         ]
         scope = {"type": "http", "method": "POST", "path": "/x", "query_string": b"", "headers": raw}
         try:
@@ -77,9 +100,9 @@ def test_the_port_that_browsers_do_not_name_need_not_be_named():
         except HTTPException:
             return False
 
-    made = {port: guard.Guard(None, port, "/") for port in (80, 8080)}
-    token = made[80].token
-    made[8080].token = token
+    made = {port: guard.Guard(None, Entry(f"127.0.0.1:{port}", Path()), str) for port in (80, 8080)}
+    secret = made[80].secret
+    made[8080].secret = secret
     for name in ("127.0.0.1", "127.0.0.1:80"):
         assert passes(80, host=name, origin=f"http://{name}") and not passes(8080, host=name)
     assert not passes(80, host="127.0.0.1", origin="http://localhost") and not passes(80, host="localhost")
@@ -93,8 +116,9 @@ def test_other_pages_are_refused(studio, origin, path):
 
 
 def test_other_sites_are_refused_by_what_the_browser_says_of_them(studio):
-    assert studio.send("GET", "/open", headers={"Sec-Fetch-Site": "cross-site"})[0] == 403
-    assert studio.send("GET", "/open", headers={"Sec-Fetch-Site": "same-origin"})[0] == 200
+    for site in ("cross-site", "same-site"):  # another port of the machine is the same site
+        assert studio.send("GET", "/api/state", headers={"Sec-Fetch-Site": site})[0] == 403
+    assert studio.send("GET", "/api/state", headers={"Sec-Fetch-Site": "same-origin"})[0] == 200
 
 
 @pytest.mark.parametrize("path", ["/", "/open", "/api/state", "/static/main.js", "/nowhere"])
@@ -108,19 +132,38 @@ def test_every_answer_tells_the_browser_to_be_careful(studio, path):
     assert "access-control-allow-origin" not in headers
 
 
-def test_the_address_opens_once_and_leaves_a_cookie(tmp_path):
+def test_the_address_opens_once_and_hands_over_another_secret(tmp_path):
     with running(tmp_path) as studio:
-        status, headers, _ = studio.send("GET", f"/?token={studio.token}", token=False)
-        cookie = headers["set-cookie"]
-        assert status == 303 and headers["location"] == "/open"
-        assert "HttpOnly" in cookie and "SameSite=strict" in cookie and studio.token not in cookie
-        assert studio.send("GET", f"/?token={studio.token}", token=False)[0] == 401
-        held = {"Cookie": cookie.partition(";")[0]}
-        assert studio.send("GET", "/open", headers=held, token=False)[0] == 200
-        assert studio.send("GET", f"/?token={studio.token}", headers=held, token=False)[0] == 303
-        assert studio.send("POST", "/api/examples/nine", b"", headers=held, token=False)[0] == 403
-        own = held | {"Origin": f"http://{studio.host}"}
-        assert studio.send("POST", "/api/examples/nine", b"", headers=own, token=False)[0] == 201
+        ahead = studio.send("GET", f"/?token={studio.token}", secret=False, headers={"Sec-Purpose": "prefetch"})
+        assert ahead[0] == 503 and studio.send("HEAD", f"/?token={studio.token}", secret=False)[0] == 200
+        assert studio.send("GET", "/?token=wrong", secret=False)[0] == 410
+        assert studio.secret != studio.token
+        status, headers, page = studio.send("GET", f"/?token={studio.token}", secret=False)
+        assert status == 410 and b"somebody else" in page and studio.secret.encode() not in page
+        assert "set-cookie" not in headers and studio.send("GET", "/api/state")[0] == 200
+
+
+def test_many_who_open_the_address_at_once_get_one_secret(tmp_path):
+    with running(tmp_path) as studio:
+        got, gate = [], threading.Barrier(12)
+
+        def enter():
+            gate.wait()
+            got.append(studio.send("GET", f"/?token={studio.token}", secret=False)[:2])
+
+        threads = [threading.Thread(target=enter) for _ in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert sorted(status for status, _ in got) == [200] + [410] * 11
+    assert not any("set-cookie" in headers for _, headers in got)
+
+
+def test_an_address_that_nobody_opened_in_time_opens_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr(entry_room, "LIFETIME", -1.0)
+    with running(tmp_path) as studio:
+        assert studio.send("GET", f"/?token={studio.token}", secret=False)[0] == 410
 
 
 def test_it_listens_on_this_machine_only(studio):
@@ -131,12 +174,103 @@ def test_it_listens_on_this_machine_only(studio):
             assert other.connect_ex((address, studio.port)) != 0
 
 
+# -- another user of the machine ---------------------------------------------------------------------------
+
+
+def command_lines():
+    """What every user of a machine can read: the command lines of all processes."""
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            yield process.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+
+
+def modes_below(folder):
+    """The mode of every file and folder."""
+    return {path.name: oct(path.stat().st_mode & 0o777) for path in folder.rglob("*")}
+
+
+@pytest.fixture
+def shown(tmp_path):
+    """The command as people type it, with a shell that sleeps as browser: process, what it was given, folder."""
+    if not Path("/proc/self/cmdline").exists():
+        pytest.skip("the system shows no command lines below /proc")
+    (tmp_path / "t").mkdir()
+    (tmp_path / "people.csv").write_text(f"name,age\n{CANARY},1\n{CANARY},2\n")
+    browser = tmp_path / "browser"
+    here = 'exec >/dev/null 2>&1; cd "$(dirname "$0")"'
+    browser.write_text(f'#!/bin/sh\n{here}; sleep 60 & echo $! > sleeper; echo "$1" > given; wait\n')
+    browser.chmod(0o700)
+    words = [sys.executable, "-m", "kech", "studio", str(tmp_path / "people.csv"), "-o", str(tmp_path)]
+    env = os.environ | {
+        "TMPDIR": str(tmp_path / "t"),
+        "BROWSER": f"{browser} %s &",
+        "KECH_HOME": str(tmp_path / "home"),
+    }
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+    wait_for(lambda: (tmp_path / "given").exists() and (tmp_path / "given").read_text().strip())
+    yield process, (tmp_path / "given").read_text().strip(), tmp_path / "t"
+    os.kill(int((tmp_path / "sleeper").read_text()), signal.SIGTERM)
+    process.kill()
+    process.communicate()
+
+
+def test_another_user_of_the_machine_finds_no_way_in(shown):
+    process, given, temporary = shown
+    page, told = process.stdout.readline().strip(), process.stdout.readline()
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/", page) and "--no-browser" in told
+    lines = [line for line in command_lines() if given in line]
+    assert lines and not any("token" in line or page.strip("/") in line for line in command_lines())
+
+    file = Path(given.removeprefix("file://"))
+    assert file.parent.parent == temporary
+    assert modes_below(temporary) == {file.parent.name: "0o700", "open.html": "0o600"} | {
+        path.name: "0o700" for path in file.parent.iterdir() if path.is_dir()
+    }
+    (address,) = set(re.findall(r'http://[^"]+', file.read_text("utf-8")))
+    studio = Studio(address)
+    (table,) = studio.json("GET", "/api/state")["tables"]
+    assert not file.exists()
+    studio.ask(table["id"], "inspect", rows=2)
+
+    assert_opens_nothing(studio, studio.token, table["id"])
+    seen = "".join(command_lines())  # with the workers
+    assert studio.token not in seen and studio.secret not in seen and CANARY not in seen
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert studio.token not in out + err and studio.secret not in out + err and list(temporary.iterdir()) == []
+
+
+def assert_opens_nothing(studio, token, table):
+    """A token that was spent, in every place where something could be looked for."""
+    places = [{"Authorization": f"{scheme} {token}"} for scheme in ("Bearer", "Basic", "Token")]
+    places += [{"Cookie": f"{name}={value}"} for value in (token, studio.secret)
+               for name in (f"kech-{studio.port}", "kech-secret", "token")]  # fmt: skip
+    places += [{"X-Kech-Secret": token}, {"Referer": studio.address}, {}]
+    for path in ("/api/state", f"/api/tables/{table}", f"/api/tables/{table}/jobs"):
+        for headers in places:
+            assert studio.send("GET", path, headers=headers, secret=False)[0] == 401
+            assert studio.send("POST", path, b"{}", headers=headers, secret=False)[0] == 401
+        for asked in (f"token={token}", f"token={studio.secret}", f"secret={studio.secret}"):
+            assert studio.send("GET", f"{path}?{asked}", secret=False)[0] == 401
+    for asked in (token, studio.secret):
+        assert studio.send("GET", f"/?token={asked}", secret=False)[0] == 410
+
+
+def test_without_a_browser_the_one_time_address_is_printed(tmp_path, run, monkeypatch):
+    said = []
+    monkeypatch.setattr("webbrowser.open", lambda address: said.append(address) or False)
+    monkeypatch.setattr("kech.studio.server.Patient.run", lambda self, sockets: None)
+    assert "/?token=" in run("studio", "-o", tmp_path, "--json").json["address"]
+    assert said[0].startswith("file://") and "token" not in said[0]
+    assert "/?token=" in run("studio", "-o", tmp_path).out
+
+
 # -- what is handed over ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("query", ["f=../../../../etc/hostname", "f=/etc/hostname", "x=1"])
 def test_the_first_page_takes_no_parameters(studio, query):
-    assert studio.send("GET", f"/?{query}")[0] == 400
+    assert studio.send("GET", f"/?{query}", secret=False)[2] == studio.send("GET", "/open", secret=False)[2]
 
 
 @pytest.mark.parametrize(
@@ -148,7 +282,7 @@ def test_only_files_of_the_studio_are_served(studio, path):
 
 def test_an_upload_that_is_too_large_is_refused(studio, monkeypatch):
     connection = socket.create_connection(("127.0.0.1", studio.port), 5)
-    start = f"POST /up HTTP/1.1\r\nHost: {studio.host}\r\nAuthorization: Bearer {studio.token}\r\n"
+    start = f"POST /up HTTP/1.1\r\nHost: {studio.host}\r\nAuthorization: Bearer {studio.secret}\r\n"
     connection.sendall(f"{start}Content-Length: 5000000000\r\n\r\n".encode())
     assert b" 413 " in connection.recv(100)
     connection.close()
@@ -201,13 +335,6 @@ def test_parquet_and_excel_are_read_too(studio, tmp_path):
     for table in (parquet, excel):
         studio.json("DELETE", f"/api/tables/{table}")
     assert studio.send("GET", f"/api/tables/{excel}")[0] == 404
-
-
-def test_names_are_escaped_on_the_page_that_the_server_makes(studio):
-    table = studio.upload("%3Cscript%3Ealert(1)%3C%2Fscript%3E.csv", b"a\n1\n")
-    _, _, page = studio.send("GET", "/")
-    studio.json("DELETE", f"/api/tables/{table['id']}")
-    assert b"<script" not in page and b"script&gt;.csv" in page
 
 
 # -- what is answered ------------------------------------------------------------------------------------
@@ -635,7 +762,6 @@ def test_the_command_prints_one_address_and_leaves_nothing_behind(started):
     process, studio, temporary = started
     assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=[\w-]{20,}", studio.address)
     (table,) = studio.json("GET", "/api/state")["tables"]
-    assert studio.send("GET", f"/?token={studio.token}", token=False)[1]["location"] == f"/tables/{table['id']}/open"
     studio.ask(table["id"], "inspect", rows=10)
     studio.give_roles(table["id"], quasi_identifiers=["age"], identifiers=["name"], release={"k": 5})
     assert CANARY not in json.dumps(studio.ask(table["id"], "outlook", 422))

@@ -14,7 +14,9 @@ import random
 import re
 import shutil
 import tempfile
-from contextlib import ExitStack
+import threading
+from contextlib import ExitStack, contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -26,6 +28,7 @@ from playwright.sync_api import TimeoutError, expect, sync_playwright
 
 import kech
 from kech.studio import jobs
+from kech.studio.entry import Entry
 from studios import running
 from test_canary import canaries, found_in
 
@@ -205,6 +208,7 @@ class Visits:
         visitor = Visitor(context.new_page(), self.studio)
         visitor.page.goto(self.studio.address)
         visitor.page.get_by_role("heading", name="Open a table").wait_for()
+        self.studio.secret = visitor.page.evaluate("sessionStorage.getItem('kech-secret')")
         return visitor
 
     def start_over(self):
@@ -347,10 +351,10 @@ SEEDED = {
 
 
 def left_in(visitor):
-    """What the browser keeps of the studio, but its key: by place."""
+    """What the browser keeps of the studio, but its secret: by place."""
     kept = json.loads(visitor.page.evaluate(STORED))
-    cookies = visitor.page.context.cookies()
-    return kept | {"cookies": [c["name"] for c in cookies if c["name"] != f"kech-{visitor.studio.port}"]}
+    assert kept["session"].pop("kech-secret") == visitor.studio.secret
+    return kept | {"cookies": [cookie["name"] for cookie in visitor.page.context.cookies()]}
 
 
 @tried_again
@@ -374,6 +378,135 @@ def test_no_canary_stays_in_the_storage_of_the_browser(visit):
     for place, leak in SEEDED.items():
         visitor.page.evaluate(leak)
         assert left_in(visitor)[place] != (KEPT | {"cookies": []})[place]
+
+
+# -- another user of the machine -----------------------------------------------------------------------------
+
+
+class Eavesdropper(BaseHTTPRequestHandler):
+    """A server of another user on another port, which keeps all that a browser sends."""
+
+    def do_GET(self):
+        self.server.heard.append((self.path, dict(self.headers)))
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<!doctype html><title>other</title><p>another page")
+
+    def __getattr__(self, name):
+        """Every other method is answered alike."""
+        if name.startswith("do_"):
+            return self.do_GET
+        raise AttributeError(name)
+
+    def log_message(self, *said):
+        """Silent."""
+
+
+@contextmanager
+def eavesdropping():
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Eavesdropper)
+    server.heard = []
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+ATTACK = """async (studio) => {
+  const tried = {};
+  const look = async (name, ask) => { tried[name] = await ask().then(() => "answered", () => "refused"); };
+  await look("fetch", () => fetch(`${studio}/api/state`, { credentials: "include" }));
+  const blind = { mode: "no-cors", credentials: "include" };
+  await look("blind", async () => { if (!(await fetch(`${studio}/api/state`, blind)).status) throw 0; });
+  await look("frame", () => new Promise((done, fail) => {
+    const frame = document.createElement("iframe");
+    frame.src = `${studio}/open`;
+    frame.onload = () => { try { frame.contentWindow.sessionStorage.length; done(); } catch (e) { fail(e); } };
+    document.body.append(frame);
+  }));
+  await look("script", () => import(`${studio}/static/secret.js`));
+  return { tried, session: { ...sessionStorage }, local: { ...localStorage }, cookie: document.cookie };
+}"""
+
+
+@tried_again
+def test_a_page_on_another_port_receives_nothing(visit):
+    visitor = visit()
+    page, studio = visitor.page, visitor.studio
+    studio.open_nine(k=3)
+    assert page.context.cookies() == [] and page.url == f"http://{studio.host}/open"
+    assert "token" not in page.evaluate("JSON.stringify([location.href, document.referrer, document.head.innerHTML])")
+    page.reload()
+    page.get_by_role("link", name="nine.csv").wait_for()
+    with eavesdropping() as other:
+        tab = page.context.new_page()
+        tab.goto(f"http://127.0.0.1:{other.server_port}/")
+        found = tab.evaluate(ATTACK, f"http://{studio.host}")
+        page.evaluate("(port) => { location.href = `http://127.0.0.1:${port}/left`; }", other.server_port)
+        page.wait_for_url("**/left")
+        assert {path for path, _ in other.heard} >= {"/", "/left"}
+        said = json.dumps(other.heard)
+    assert found == {
+        "tried": dict.fromkeys(("fetch", "blind", "frame", "script"), "refused"),
+        "session": {},
+        "local": {},
+        "cookie": "",
+    }
+    assert not {name.lower() for _, headers in other.heard for name in headers} & {"cookie", "authorization"}
+    referrers = {headers["Referer"] for _, headers in other.heard if "Referer" in headers}
+    assert referrers <= {
+        f"http://127.0.0.1:{other.server_port}/{path}" for path in ("", "left")
+    }  # its own, for its icon
+    assert studio.token not in said and studio.secret not in said
+    page.go_back()
+    page.get_by_role("link", name="nine.csv").wait_for()
+
+
+@tried_again
+def test_a_tab_that_is_opened_by_hand_says_how_to_get_in(visit):
+    visitor = visit()
+    table = visitor.studio.open_nine(k=3)
+    for path in ("/", "/open", f"/tables/{table}/choose"):
+        tab = visitor.page.context.new_page()
+        tab.goto(f"http://{visitor.studio.host}{path}")
+        tab.get_by_role("alert").get_by_text("duplicate that tab").wait_for()
+        assert "nine" not in tab.content()
+        tab.close()
+    tab = visitor.page.context.new_page()
+    assert tab.goto(visitor.studio.address).status == 410
+
+
+@tried_again
+def test_a_browser_comes_in_through_the_private_file(visit, tmp_path):
+    visit.studio = visit.open.enter_context(running(tmp_path))
+    page = visit.open.enter_context(visit.browser.process.new_context()).new_page()
+    entry = Entry(visit.studio.host, tmp_path)
+    entry.token = visit.studio.token
+    page.goto(entry.write_file().as_uri())
+    page.get_by_role("heading", name="Open a table").wait_for()
+    page.reload()
+    page.get_by_role("heading", name="Open a table").wait_for()
+    assert page.url == f"http://{visit.studio.host}/open"
+
+
+@tried_again
+def test_answers_and_hierarchies_are_fetched_with_the_secret(visit):
+    visitor = visit()
+    page, table = visitor.page, visitor.studio.open_nine(k=3)
+    page.goto(f"http://{visitor.studio.host}/tables/{table}/axes?column=age")
+    page.get_by_label("A value").wait_for()
+    with page.expect_download() as saved:
+        visitor.press("Export as CSV")
+    assert saved.value.suggested_filename == "age.csv" and saved.value.path().stat().st_size
+    with page.context.expect_page() as tab:
+        page.locator("#answers").get_by_role("button", name="hierarchy").click()
+    assert json.loads(tab.value.locator("body").inner_text())["column"] == "age"
+    assert visitor.trouble == []
 
 
 # -- nine rows, by keyboard, on a small screen -------------------------------------------------------------
@@ -521,8 +654,10 @@ def draw_a_path(visitor):
 
 def meddle_in_a_second_tab(visitor):
     """Another tab changes the plan; the first one says so, shows it, and does not overwrite it."""
-    page, other = visitor.page, visitor.page.context.new_page()
-    other.goto(page.url)
+    page = visitor.page
+    with page.context.expect_page() as duplicate:  # a tab that is duplicated keeps the secret, as one that is opened so
+        page.evaluate("window.open(location.href)")
+    other = duplicate.value
     with other.expect_response(lambda answer: answer.request.method == "PUT"):
         other.get_by_label("Role of income").select_option("drop")
     other.close()

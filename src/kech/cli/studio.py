@@ -10,6 +10,7 @@ from kech import screen
 from kech.cli.intake import Flag, Whole, app
 from kech.errors import BadTarget
 from kech.studio import run_studio
+from kech.studio.entry import Entry
 
 
 @app.command
@@ -33,16 +34,21 @@ def studio(
     port: int
         Port of the page on 127.0.0.1; 0 takes a free one.
     no_browser: bool
-        Only print the address.
+        Start no browser; print the address that opens the page once.
     json: bool
         Print the address as one JSON object.
     """
     if not output.is_dir():
         raise BadTarget(output, "it is not a folder; create it first.")
 
-    def announce(address: str) -> None:
-        screen.show({"address": address, "folder": str(output.resolve())}, json, screen.opened)
-        if not no_browser:
-            webbrowser.open(address)
+    def announce(entry: Entry) -> None:
+        is_shown = not no_browser and start_browser(entry)
+        address = entry.page if is_shown else entry.address
+        screen.show({"address": address, "folder": str(output.resolve()), "browser": is_shown}, json, screen.opened)
 
     run_studio(table, output, port, announce)
+
+
+def start_browser(entry: Entry) -> bool:
+    """Start a browser on the private file; its command line, which everybody can read, shows a path and no token."""
+    return webbrowser.open(entry.write_file().as_uri())

@@ -42,9 +42,17 @@ def script(found: dict[str, Any]) -> None:
     sys.stdout.write(found["script"])
 
 
+SHOWN = "Your browser opens this page. If it does not, press Ctrl-C and use kech studio --no-browser.\n"
+ONE_TIME = (
+    "Paste this address into your browser within 10 minutes; it opens once. Do not put it into a command: other users "
+    "of this machine can read command lines.\n"
+)
+
+
 def opened(found: dict[str, Any]) -> None:
     """The address of the studio, alone on the first line."""
     sys.stdout.write(f"{found['address']}\n")
+    sys.stdout.write(SHOWN if found["browser"] else ONE_TIME)
     sys.stdout.write(f"Releases go to folders below {found['folder']}. Ctrl-C ends the studio.\n")
 
 

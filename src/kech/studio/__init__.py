@@ -8,10 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from kech.errors import MissingExtra
+from kech.studio.entry import Entry
 
 
-def run_studio(table: Path | None, folder: Path, port: int, announce: Callable[[str], None]) -> None:
-    """Serve until interrupted; `announce` is told the address. Releases are written below the folder."""
+def run_studio(table: Path | None, folder: Path, port: int, announce: Callable[[Entry], None]) -> None:
+    """Serve until interrupted; `announce` is told the way in. Releases are written below the folder."""
     try:
         from kech.studio.server import serve
     except ModuleNotFoundError:

@@ -1,13 +1,19 @@
-"""Guard: who may ask, checked before any route is looked up; and what every answer says to the browser."""
+"""Guard: who may ask, checked before any route is looked up; and what every answer says to the browser.
+
+The one-time address hands over a secret, once.  Every request for data carries that secret in a header.  No cookie is
+set or read: a browser sends cookies to every port of a host, so to the servers of other users too.
+"""
 
 import secrets
-from http.cookies import CookieError, SimpleCookie
+from collections.abc import Callable
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from kech.studio.entry import LIFETIME, Entry
 
 MOST_BYTES = 1 << 29  # of an upload
 SAFE = ("GET", "HEAD")
@@ -25,22 +31,25 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-NO_TOKEN = (
-    "kech studio: this page opens only with the address that `kech studio` printed, and that address opens once. "
-    "Start kech studio again for a new one.\n"
+PUBLIC = ("/static/", "/tables/")  # pages and scripts of kech, which hold nothing of a table
+NO_SECRET = (
+    "This tab may not see the tables of this studio. Go back to the tab in which the studio opened, or duplicate that "
+    "tab. If it is closed, end kech studio with Ctrl-C and start it again.\n"
+)
+SPENT = (
+    f"This address opens once, within {LIFETIME / 60:.0f} minutes of the start of the studio. If you opened it, go "
+    "back to that tab. If you did not, somebody else may have: end kech studio with Ctrl-C and start it again.\n"
 )
 
 
 class Guard:
-    """Host, token, origin and size of every request; headers of every answer; no fault is told in full."""
+    """Host, secret, origin and size of every request; headers of every answer; no fault is told in full."""
 
-    def __init__(self, app: ASGIApp, port: int, home: str) -> None:
-        self.app, self.home = app, home
-        self.token, self.visit = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
-        self.opened = False  # the address was used
-        self.host = f"127.0.0.1:{port}"
-        self.names = [self.host, "127.0.0.1"] if port == WEB else [self.host]
-        self.cookie = f"kech-{port}"  # cookies are shared by all ports of a host
+    def __init__(self, app: ASGIApp, entry: Entry, hand_over: Callable[[str], Response]) -> None:
+        self.app, self.entry, self.hand_over = app, entry, hand_over
+        self.secret = secrets.token_urlsafe(32)
+        name, _, port = entry.host.partition(":")
+        self.names = [entry.host, name] if int(port) == WEB else [entry.host]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check, then pass on; what is neither HTTP nor the server's own start and end is not answered."""
@@ -72,47 +81,42 @@ class Guard:
                 await PlainTextResponse("kech studio: an internal fault.\n", 500)(scope, receive, with_headers)
 
     def check(self, scope: Scope) -> Response | None:
-        """None where the request may pass; the answer where the address was opened; else refused."""
-        headers, method = Headers(scope=scope), scope["method"]
+        """None where the request may pass; the page with the secret for the one-time address; else refused."""
+        headers, method, path = Headers(scope=scope), scope["method"], scope["path"]
         if headers.getlist("host") not in [[name] for name in self.names]:
             raise HTTPException(421, "kech studio answers to its own address only.\n")
         query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-        if scope["path"] == "/" and method == "GET" and list(query) == ["token"]:
+        if path == "/" and method == "GET" and "token" in query:
             return self.enter(query["token"][0], headers)
-        by_cookie, (scheme, _, token) = self.has_cookie(headers), headers.get("authorization", "").partition(" ")
-        if not by_cookie and not (scheme == "Bearer" and self.is_token(token)):
-            raise HTTPException(401, NO_TOKEN)
+        if is_public(method, path):
+            return None
+        if not self.has_secret(headers):
+            raise HTTPException(401, NO_SECRET)
         origins = headers.getlist("origin")
         foreign = origins and origins not in [[f"http://{name}"] for name in self.names]
-        unsure = by_cookie and not origins and method not in SAFE
-        if foreign or unsure or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
+        if foreign or headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             raise HTTPException(403, "kech studio does not answer to other pages.\n")
         if int(headers.get("content-length", "0")) > MOST_BYTES:
             raise HTTPException(413, TOO_LARGE)
         return None
 
     def enter(self, token: str, headers: Headers) -> Response:
-        """The printed address opens once, and leaves a cookie in place of its token."""
-        fresh = not self.opened and self.is_token(token)
-        if not fresh and not self.has_cookie(headers):
-            raise HTTPException(401, NO_TOKEN)
-        answer = RedirectResponse(self.home, 303)
-        if fresh:
-            self.opened = True
-            answer.set_cookie(self.cookie, self.visit, httponly=True, samesite="strict", path="/")
-        return answer
+        """The one-time address is answered once, with the secret; a browser that only reads ahead spends nothing."""
+        if "prefetch" in headers.get("sec-purpose", ""):
+            raise HTTPException(503, "kech studio is not read ahead.\n")
+        if not self.entry.spend(token):
+            raise HTTPException(410, SPENT)
+        return self.hand_over(self.secret)
 
-    def has_cookie(self, headers: Headers) -> bool:
-        """Whether the request carries the cookie that the address left."""
-        try:
-            held = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
-        except CookieError:
-            return False
-        return held is not None and secrets.compare_digest(held.value.encode(), self.visit.encode())
+    def has_secret(self, headers: Headers) -> bool:
+        """Whether the request carries the secret, compared in constant time."""
+        scheme, _, secret = headers.get("authorization", "").partition(" ")
+        return scheme == "Bearer" and secrets.compare_digest(secret.encode(), self.secret.encode())
 
-    def is_token(self, text: str) -> bool:
-        """Compared in constant time."""
-        return secrets.compare_digest(text.encode(), self.token.encode())
+
+def is_public(method: str, path: str) -> bool:
+    """Whether a path names a page or a script of kech: the same for everybody, without data."""
+    return method in SAFE and (path in ("/", "/open") or path.startswith(PUBLIC))
 
 
 TOO_LARGE = f"The file is larger than {MOST_BYTES >> 20} MB. Use the command line: kech release TABLE.\n"

@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from html import escape
 from pathlib import Path
-from string import Template
 from typing import Any, Literal
 
 import msgspec
@@ -43,9 +42,7 @@ def make_app(desk: Desk) -> Starlette:
     files = {path.name: (path.read_bytes(), TYPES[path.suffix]) for path in PAGES.iterdir() if path.suffix in TYPES}
 
     async def page(request: Request) -> Response:
-        given = request.path_params
-        known = given.get("step", "open") in STEPS and ("table" not in given or given["table"] in desk.tables)
-        return HTMLResponse(shell, 200 if known else 404)
+        return HTMLResponse(shell, 200 if request.path_params.get("step", "open") in STEPS else 404)
 
     async def static(request: Request) -> Response:
         if request.path_params["file"] not in files:
@@ -54,7 +51,7 @@ def make_app(desk: Desk) -> Starlette:
         return Response(body, media_type=kind)
 
     routes = [
-        Route("/", start_page(desk)),
+        Route("/", page),
         Route("/open", page),
         Route("/tables/{table}/{step}", page),
         Route("/static/{file}", static),
@@ -72,18 +69,11 @@ def make_app(desk: Desk) -> Starlette:
     return Starlette(routes=routes, lifespan=lifespan, exception_handlers={KechError: refuse})
 
 
-def start_page(desk: Desk) -> Handler:
-    """The tables that are open; made here, without a script."""
-    template = Template((PAGES / "start.html").read_text("utf-8"))
-    line = '<li><a href="/tables/{id}/roles">{name}</a></li>'
-
-    async def start(request: Request) -> Response:
-        if request.query_params:
-            raise HTTPException(400, "This page takes no parameters.\n")
-        lines = [line.format(id=table.id, name=escape(table.name)) for table in desk]
-        return HTMLResponse(template.substitute(tables="\n".join(lines) or "<li>None yet.</li>"))
-
-    return start
+def hand_over(secret: str, home: str) -> Response:
+    """The page that the one-time address opens, with the secret in it; its script goes on to the address `home`."""
+    shell = (PAGES / "studio.html").read_text("utf-8")
+    handed = f'<meta name="kech-secret" content="{escape(secret)}" data-home="{escape(home)}">\n</head>'
+    return HTMLResponse(shell.replace("</head>", handed, 1))
 
 
 # -- tables --------------------------------------------------------------------------------------------------

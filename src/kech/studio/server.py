@@ -1,10 +1,11 @@
-"""Server: one socket on this machine, one address with a token, until it is interrupted."""
+"""Server: one socket on this machine, one address that opens once, until it is interrupted."""
 
 import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import FrameType
 
@@ -13,18 +14,19 @@ import uvicorn
 from kech.errors import BadOption, NoSuchFile
 from kech.interrupts import hear_no_more
 from kech.studio.desk import Desk
+from kech.studio.entry import Entry
 from kech.studio.guard import Guard
-from kech.studio.routes import make_app
+from kech.studio.routes import hand_over, make_app
 
 GRACE = 2  # seconds for answers on their way when the studio ends
 
 
-def serve(table: Path | None, folder: Path, port: int, announce: Callable[[str], None]) -> None:
+def serve(table: Path | None, folder: Path, port: int, announce: Callable[[Entry], None]) -> None:
     """Bind first, so that the address that is told is the one that answers."""
     with bind(port) as held:
-        server, address = make_server(table, folder, held)
+        server, entry = make_server(table, folder, held)
         with ended_by_signals(server):
-            announce(address)
+            announce(entry)
             server.run(sockets=[held])
         hear_no_more()
 
@@ -51,18 +53,19 @@ def ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def make_server(table: Path | None, folder: Path, held: socket.socket) -> tuple[uvicorn.Server, str]:
-    """A server for a socket, silent because a log could show cells; and the address that opens it."""
+def make_server(table: Path | None, folder: Path, held: socket.socket) -> tuple[uvicorn.Server, Entry]:
+    """A server for a socket, silent because a log could show cells; and the way in."""
     if table is not None and not table.is_file():
         raise NoSuchFile(table)
     desk = Desk(folder)
     home = f"/tables/{desk.open_file(table).id}/open" if table is not None else "/open"
-    guard = Guard(make_app(desk), held.getsockname()[1], home)
+    entry = Entry(f"127.0.0.1:{held.getsockname()[1]}", desk.folder)
+    guard = Guard(make_app(desk), entry, partial(hand_over, home=home))
     settings = uvicorn.Config(
         guard, log_config=None, log_level="critical", access_log=False, server_header=False, ws="none",
         lifespan="on", timeout_graceful_shutdown=GRACE,
     )  # fmt: skip
-    return Patient(settings), f"http://{guard.host}/?token={guard.token}"
+    return Patient(settings), entry
 
 
 def bind(port: int) -> socket.socket:

@@ -1,6 +1,9 @@
 // The server: JSON in, JSON out; a refusal is an error, in the words of these pages.
 
+import { authorization } from "./secret.js";
 import { inPageWords } from "./words.js";
+
+const KEPT = 60_000; // milliseconds
 
 export class Refusal extends Error {
   constructor(status, said) {
@@ -10,18 +13,33 @@ export class Refusal extends Error {
   }
 }
 
-export async function request(method, path, body, signal) {
+// The secret goes in a header, so nothing but this page can ask: links to the server would be refused.
+async function send(method, path, body, signal) {
   const asJson = body !== undefined && !(body instanceof Blob);
   let answer;
   try {
-    answer = await fetch(path, { method, body: asJson ? JSON.stringify(body) : body, signal, credentials: "same-origin" });
+    const headers = { authorization: authorization() };
+    answer = await fetch(path, { method, headers, body: asJson ? JSON.stringify(body) : body, signal, credentials: "omit" });
   } catch (fault) {
     if (fault.name === "AbortError") throw fault;
     throw new Refusal(0, { error: "Gone", message: "The studio does not answer. Is it still running in its terminal?" });
   }
-  const isJson = answer.headers.get("content-type")?.startsWith("application/json");
-  if (answer.ok) return isJson ? answer.json() : answer.text();
-  throw new Refusal(answer.status, isJson ? await answer.json() : { error: "Refused", message: await answer.text() });
+  if (answer.ok) return answer;
+  throw new Refusal(answer.status, isJson(answer) ? await answer.json() : { error: "Refused", message: await answer.text() });
+}
+
+const isJson = (answer) => answer.headers.get("content-type")?.startsWith("application/json");
+
+export async function request(method, path, body, signal) {
+  const answer = await send(method, path, body, signal);
+  return isJson(answer) ? answer.json() : answer.text();
+}
+
+// What the server answers, as an address of this page: for a new tab, or for a file to be saved.
+export async function asAddress(path) {
+  const address = URL.createObjectURL(await (await send("GET", path)).blob());
+  setTimeout(() => URL.revokeObjectURL(address), KEPT);
+  return address;
 }
 
 // Ask, wait and fetch the answer. Leaving the page stops the waiting, not the work: a reload finds it again.

@@ -1,6 +1,6 @@
 // Step 3: how every quasi-identifier is blurred, with a live view of what a value becomes.
 
-import { request, run } from "./api.js";
+import { asAddress, request, run } from "./api.js";
 import { button, field, h, input, keepingFocus, quoted, refusal, replace, say, select } from "./dom.js";
 import { plural } from "./numbers.js";
 import { waitsForRoles } from "./roles.js";
@@ -106,7 +106,7 @@ function hierarchy(found, context, column, again, failed, isLine) {
   const file = h("input", { type: "file", accept: ".csv,.toml,.json", onchange: (event) => event.target.files[0] && keep(new Blob([event.target.files[0]]), event.target.files[0].name) });
   const download = async () => {
     const { hierarchy: name } = await send(new Blob([toLines(roots)]), "export.csv");
-    h("a", { href: `/api/tables/${table.id}/trees/${name}`, download: `${column}.csv` }).click();
+    h("a", { href: await asAddress(`/api/tables/${table.id}/trees/${name}`), download: `${column}.csv` }).click();
   };
   const note = own ? "This hierarchy is yours: the column is published with its labels."
     : isLine ? "Levels of the lattice. A release by the local or the minimal cut takes free intervals instead, unless you use this hierarchy."

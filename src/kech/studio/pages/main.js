@@ -1,6 +1,7 @@
 // Which page is shown: every step has an address of its own.
 
-import { h, keepingFocus, refusal, replace, say } from "./dom.js";
+import { asAddress } from "./api.js";
+import { button, h, keepingFocus, refusal, replace, say } from "./dom.js";
 import { Table } from "./table.js";
 import * as axes from "./axes.js";
 import * as choose from "./choose.js";
@@ -41,7 +42,8 @@ async function show(moveFocus) {
     await STEPS[step].show(place, { table, go, signal, again: () => keepingFocus(content, () => show(false)) });
   } catch (fault) {
     if (fault.name === "AbortError" || signal.aborted) return;
-    replace(place, refusal(fault), h("p", {}, h("a", { href: "/open" }, "Open a table")));
+    const isLockedOut = fault.status === 401;
+    replace(place, refusal(fault, isLockedOut ? "This tab is locked" : undefined), !isLockedOut && h("p", {}, h("a", { href: "/open" }, "Open a table")));
   }
 }
 
@@ -77,7 +79,8 @@ const answers = document.getElementById("answers");
 document.addEventListener("answered", ({ detail: { verb, path } }) => {
   if (!answers.childElementCount) answers.append(h("p", {}, "The answers on this page, as the command line prints them with --json: "));
   answers.querySelector(`[data-verb="${verb}"]`)?.remove();
-  answers.firstElementChild.append(h("a", { href: path, target: "_blank", "data-verb": verb }, verb));
+  const showAnswer = async () => window.open(await asAddress(path));
+  answers.firstElementChild.append(button(verb, showAnswer, "small", { "data-verb": verb }));
 });
 
 // -- light and dark ------------------------------------------------------------------------------------------
