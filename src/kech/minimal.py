@@ -24,7 +24,7 @@ def minimal_complex(points: Points, k: int, metric: str = "box") -> tuple[float,
     if not 1 <= k <= points.rows <= MOST_ROWS:
         return None
     rows = np.repeat(np.arange(len(points.weights)), points.weights)
-    widths = points.widths()
+    widths = points.metric()
 
     @cache
     def radius(part: int) -> float:
