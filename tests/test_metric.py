@@ -69,7 +69,7 @@ def tables(draw):
     return dict(zip([*cells, "size"], map(list, zip(*rows, strict=True)), strict=True))
 
 
-@settings(unhurried, max_examples=20)
+@settings(unhurried, max_examples=12)
 @given(tables(), st.data())
 def test_a_twin_changes_weights_and_no_merge(columns, data):
     row = data.draw(st.integers(0, len(columns["set"]) - 1))
