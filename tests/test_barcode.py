@@ -12,6 +12,7 @@ from kech.barcode import READINGS, Bar, Regime, WeightedBarcode, build_barcode, 
 from kech.complexes import build_filtration
 from kech.demo import nine_rows
 from kech.errors import BadOption
+from kech.minimal import minimal_complex
 from topology_oracles import (
     KINDS,
     all_radii,
@@ -169,14 +170,28 @@ def test_partition_regimes_begin_at_the_eps_of_the_best_partition(metric):
     for points in small_sets(7, 30, metric, rows=6):
         barcode = WeightedBarcode(build_filtration(points, metric))
         radii = all_radii(points, metric)
-        best = {k: partition_radii(points, k, metric, radii)[0][0] for k in range(1, points.rows + 1)}
-        for k in range(1, points.rows + 2):
-            regimes = barcode.regimes("partition", k)
-            starts = sorted({round(eps, 9) for at, eps in best.items() if at >= k})
-            assert [round(r.start, 9) for r in regimes] == starts
+        for k in range(1, points.rows + 1):
+            first, *_ = regimes = barcode.regimes("partition", k)
+            every = partition_radii(points, k, metric, radii)
+
+            assert round(first.start, 9) == round(every[0][0], 9)
+            assert {(regime.k, regime.proven) for regime in regimes} == {(k, True)}
             for regime in regimes:
-                assert regime.k == max(at for at, eps in best.items() if eps <= regime.start + 1e-12)
-                assert regime.classes * regime.k <= points.rows
+                assert regime.classes == max(len(classes) for eps, classes in every if eps <= regime.start + 1e-12)
+            assert regimes[-1].classes == max(len(classes) for _, classes in every)
+        assert barcode.regimes("partition", points.rows + 1) == []
+
+
+@metrics
+def test_of_ties_the_partition_with_most_classes_is_told(metric):
+    """Two pairs of twins far apart and one row between them: one class of five or two classes have the same eps."""
+    points = line_points([[0], [0], [5], [10], [10]])
+    barcode = WeightedBarcode(build_filtration(points, metric))
+
+    assert barcode.regimes("partition", 2) == [Regime(0.25, INF, 2, 2)]
+    twins = WeightedBarcode(build_filtration(line_points([[1]] * 6), metric))
+    assert twins.regimes("partition", 2) == [Regime(0.0, INF, 2, 3)]
+    assert minimal_complex(twins.filtration.points, 2, metric)[1] == [(0, 0)] * 3
 
 
 @metrics
@@ -187,6 +202,8 @@ def test_regimes_are_half_open_ascend_and_never_touch_with_equal_classes(metric)
             regimes = barcode.regimes(reading, 1)
             assert all(r.start < r.stop for r in regimes)
             assert regimes[-1].stop == INF
+            if reading == "partition":
+                continue
             for one, two in pairwise(regimes):
                 assert one.stop <= two.start
                 assert one.stop < two.start or one.classes > two.classes
@@ -197,14 +214,17 @@ def test_regimes_are_half_open_ascend_and_never_touch_with_equal_classes(metric)
 
 @metrics
 def test_strict_implies_homological_and_partition(metric):
-    rounding = 0.0 if metric == "box" else 1e-12
     for points in small_sets(9, 40, metric, rows=6):
         barcode = complete_barcode(points, metric)
         for strict in barcode.regimes("strict", 1):
-            eps = strict.start + rounding
+            assert covers(barcode.regimes("partition", strict.k), strict.start)
+            eps = strict.start + (0.0 if metric == "box" else 1e-12)  # the holes are those of an oracle
             assert eps < strict.stop
-            for reading in ("homological", "partition"):
-                assert [r for r in barcode.regimes(reading, strict.k) if r.start <= eps < r.stop]
+            assert covers(barcode.regimes("homological", strict.k), eps)
+
+
+def covers(regimes, eps):
+    return any(regime.start <= eps < regime.stop for regime in regimes)
 
 
 def test_strict_implies_homological_with_computed_holes():
@@ -482,7 +502,7 @@ def test_the_json_has_the_fields_of_the_manual():
         {"birth": 0.5, "death": None, "weight": 5, "simplex_from": 0.75, "dimension": 0},
         {"birth": 0.5, "death": 0.75, "weight": None, "simplex_from": None, "dimension": 1},
     ]
-    assert text["regimes"]["strict"] == [{"start": 0.5**0.5, "stop": None, "k": 5, "classes": 1}]
+    assert text["regimes"]["strict"] == [{"start": 0.5**0.5, "stop": None, "k": 5, "classes": 1, "proven": True}]
     assert set(text["regimes"]) == {"homological", "strict", "partition"}
     assert [at["eps"] for at in text["radii"]] == [0.5, 0.7, 0.75]
     assert text["radii"][0] == {

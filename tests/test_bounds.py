@@ -15,23 +15,25 @@ from kech.minimal import minimal_complex
 from kech.points import build_points
 from kech.spectrum import partitions
 from strategies import point_sets, unhurried
+from topology_oracles import eps_widths
 
 
-def pairwise(points):
+def pairwise(points, width):
     """Width of the box around each two points on each axis: m x m x d."""
     found = []
     for axis, codes in zip(points.axes, points.codes.T.astype(np.int64), strict=True):
         lo, hi = np.minimum.outer(codes, codes), np.maximum.outer(codes, codes)
-        found.append(axis.widths(lo.ravel(), hi.ravel()).reshape(lo.shape))
+        found.append(width(axis, lo.ravel(), hi.ravel()).reshape(lo.shape))
     return np.stack(found, axis=2)
 
 
 def expected(points, ks):
     """For each k the k-th nearest row of each row, one by one."""
-    widths, weights, places = pairwise(points), points.weights, np.array(ks) - 1
+    weights, places = points.weights, np.array(ks) - 1
     sides, sums = [], []
-    for own in widths:
-        sides.append(np.sort(np.repeat(own.max(axis=1), weights))[places])
+    for far in pairwise(points, eps_widths):
+        sides.append(np.sort(np.repeat(far.max(axis=1), weights))[places])
+    for own in pairwise(points, lambda axis, lo, hi: axis.widths(lo, hi)):
         sums.append(np.sort(np.repeat(own.sum(axis=1), weights))[places])
     losses = np.average(sums, axis=0, weights=weights) / len(points.axes)
     return [pytest.approx(pair, abs=1e-12) for pair in zip(np.max(sides, axis=0) / 2, losses, strict=True)]

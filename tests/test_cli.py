@@ -176,15 +176,19 @@ def test_lattice_on_the_screen(run, people):
 
 def test_zigzag_as_json_and_on_the_screen(ask, run, people, folder):
     found = ask("zigzag", people, "--qi", "sex", "schooling", "--path", "0,0", "0,1", "1,0", "--k", 400)
-    figures = {"bars", "shorter_bars", "summary", "positions", "regimes"}
+    figures = {"bars", "shorter_bars", "summary", "positions", "readings", "regimes"}
     assert {"private", "path", "columns", "through", "plot"} | figures == set(found)
     assert found["path"] == [[0, 0], [0, 1], [1, 0]]
     assert [at["position"] for at in found["positions"]] == [0, 0.5, 1, 1.5, 2]
-    assert [regime["k"] for regime in found["regimes"]] == [400]
-    assert ask("zigzag", people, "--qi", "sex", "schooling")["path"][-1] == [1, 1]
+    assert found["regimes"] == []  # their unions hold all 400 rows together, and are no nodes
+    diagonal = ask("zigzag", people, "--qi", "sex", "schooling", "--k", 400)
+    assert diagonal["path"][-1] == [1, 1]
+    last = len(diagonal["path"]) - 1
+    assert diagonal["regimes"] == [{"start": last, "stop": last, "k": 400, "classes": 1}]
     said = run("zigzag", people, "--qi", "sex", "schooling", "--path", "0,0 1,0 0,1", "--through", "intersection").out
     assert "PRIVATE" in said
     assert "intersection" in said
+    assert "k-anonymous nodes, under every reading (homological, strict, partition):" in said
     assert run("zigzag", people, "--qi", "sex", "--path", "7").code == 2
     assert run("zigzag", people, "--qi", "sex", "--path", "").code == 2
 

@@ -16,6 +16,7 @@ from kech.loss import largest_radius
 from kech.minimal import minimal_complex
 from kech.points import build_points
 from strategies import point_sets, unhurried
+from topology_oracles import eps_widths
 
 
 def exact_points(**columns):
@@ -26,7 +27,7 @@ def exact_points(**columns):
 def printed_minimum(points, k):
     """The smallest radius of all partitions; a row alone is printed as wide as its cell, too."""
     codes = points.codes.astype(np.int64)
-    cells = [axis.widths(codes[:, j], codes[:, j]).max() / 2 for j, axis in enumerate(points.axes)]
+    cells = [eps_widths(axis, codes[:, j], codes[:, j]).max() / 2 for j, axis in enumerate(points.axes)]
     return max(minimal_complex(points, k)[0], *cells)
 
 

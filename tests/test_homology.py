@@ -16,6 +16,7 @@ from kech.errors import BadOption, MissingExtra, ResourceError
 from kech.homology import balls, boxes, find_holes, highest_dimension, limits
 from kech.points import Points, build_points
 from strategies import point_sets, unhurried
+from topology_oracles import eps_widths
 
 METRICS = [pytest.param("box", marks=pytest.mark.skipif(not find_spec("ripser"), reason="no ripser")), "ball"]
 boxes_too = pytest.mark.parametrize("metric", METRICS)
@@ -89,7 +90,7 @@ def box_radius(points):
 
     def radius(subset):
         lo, hi = points.codes[list(subset)].min(axis=0), points.codes[list(subset)].max(axis=0)
-        widths = [axis.widths(lo[[j]], hi[[j]])[0] for j, axis in enumerate(points.axes) if lo[j] < hi[j]]
+        widths = [eps_widths(axis, lo[[j]], hi[[j]])[0] for j, axis in enumerate(points.axes) if lo[j] < hi[j]]
         return max(widths, default=0.0) / 2
 
     return radius

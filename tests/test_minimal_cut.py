@@ -17,6 +17,7 @@ from kech.loss import largest_radius, mean_loss
 from kech.minimal import minimal_complex
 from kech.points import build_points
 from strategies import point_sets, unhurried
+from topology_oracles import eps_widths
 
 
 def numbers(rows, columns, seed=0):
@@ -44,7 +45,7 @@ def test_the_nine_rows_give_the_papers_table():
 def printed_minimum(points, k):
     """The exact answer; a row alone is printed as wide as its cell, too."""
     codes = points.codes.astype(np.int64)
-    cells = [axis.widths(codes[:, j], codes[:, j]).max() / 2 for j, axis in enumerate(points.axes)]
+    cells = [eps_widths(axis, codes[:, j], codes[:, j]).max() / 2 for j, axis in enumerate(points.axes)]
     return max(minimal_complex(points, k)[0], *cells)
 
 

@@ -70,8 +70,8 @@ HOMOLOGICAL = {
 }
 STRICT = {"ball": [(0.7071, INF, 9, 1)], "box": [(0.5000, INF, 9, 1)]}
 PARTITION = {
-    "ball": [(0.2334, 0.2500, 2, 4), (0.2500, 0.4678, 3, 3), (0.4678, 0.7071, 4, 2), (0.7071, INF, 9, 1)],
-    "box": [(0.2333, 0.2500, 2, 4), (0.2500, 0.4167, 3, 3), (0.4167, 0.5000, 4, 2), (0.5000, INF, 9, 1)],
+    "ball": [(0.2334, INF, 2, 4), (0.2500, INF, 3, 3), (0.4678, INF, 4, 2), (0.7071, INF, 9, 1)],
+    "box": [(0.2333, INF, 2, 4), (0.2500, INF, 3, 3), (0.4167, INF, 4, 2), (0.5000, INF, 9, 1)],
 }
 BEST = {"ball": {2: 0.2334, 3: 0.2500, 4: 0.4678}, "box": {2: 0.2333, 3: 0.2500, 4: 0.4167}}
 NEXT_BEST = {"ball": 0.3850, "box": 0.3667}
@@ -220,7 +220,7 @@ def test_strict_regimes_are_trivial(points, metric, k):
 def test_partition_regimes(points, metric, k):
     regimes = WeightedBarcode(build_filtration(points, metric)).regimes("partition", k)
 
-    assert rounded(regimes) == [regime for regime in PARTITION[metric] if regime[2] >= k]
+    assert rounded(regimes) == [regime for regime in PARTITION[metric] if regime[2] == k]
 
 
 # The minimal anonymity complex is Table 1(b)

@@ -154,12 +154,31 @@ def test_the_rows_of_the_paper_are_carried_to_the_end(paper):
 def test_the_regimes_of_the_paper(paper):
     barcode = zigzag_of(paper, "rows")
 
-    assert barcode.regimes(2) == [PathRegime(0.5, 7, 2, 8)]
-    assert barcode.regimes(4) == [PathRegime(1.5, 3.5, 4, 4), PathRegime(4.5, 7, 4, 4)]
-    assert barcode.regimes(18) == [PathRegime(3.5, 3.5, 18, 1), PathRegime(6.5, 7, 18, 1)]
+    assert barcode.regimes(2) == [PathRegime(1, 7, 2, 8)]
+    assert barcode.regimes(4) == [PathRegime(2, 3, 4, 4), PathRegime(5, 7, 4, 4)]
+    assert barcode.regimes(18) == [PathRegime(7, 7, 18, 1)]
     assert barcode.regimes(19) == []
     with pytest.raises(BadOption, match=r"^k: "):
         barcode.regimes(0)
+
+
+@through_both
+@pytest.mark.parametrize("path", ["rows", "columns", "diagonal"])
+def test_regimes_name_the_nodes_that_are_k_anonymous_and_nothing_between_them(paper, path, through):
+    barcode = zigzag_of(paper, path, through)
+    smallest = [np.bincount(paper.classes(node), weights=paper.weights).min() for node in barcode.path]
+    for k in range(1, 20):
+        named = [node for regime in barcode.regimes(k) for node in range(regime.start, regime.stop + 1)]
+
+        assert named == [at for at, rows in enumerate(smallest) if rows >= k]
+        assert all(barcode.holes[2 * node] == 0 for node in named)
+
+
+def test_a_union_with_holes_is_in_no_regime(paper):
+    barcode = zigzag_of(paper, [(0, 3), (1, 0)])
+
+    assert (barcode.smallest.tolist(), barcode.holes.tolist()) == ([8, 18, 2], [0, 7, 0])
+    assert barcode.regimes(9) == []
 
 
 def test_json_has_the_fixed_fields(paper):
@@ -177,8 +196,9 @@ def test_json_has_the_fixed_fields(paper):
         {"dimension": 0, "birth": 1.0, "death": 1.0, "count": 7, "weight": 2},
         {"dimension": 1, "birth": 0.5, "death": 0.5, "count": 7, "weight": None},
     ]
-    assert made["positions"][1] == {"position": 0.5, "classes": 1, "k": 18, "holes": 7}
-    assert made["regimes"] == [{"start": 0.0, "stop": 0.5, "k": 8, "classes": 2}]
+    assert made["positions"][1] == {"position": 0.5, "classes": 1, "smallest": 18, "holes": 7}
+    assert made["readings"] == ["homological", "strict", "partition"]
+    assert made["regimes"] == [{"start": 0, "stop": 0, "k": 8, "classes": 2}]
 
 
 # Against dionysus, which sees simplices
@@ -194,6 +214,18 @@ def test_bars_are_those_of_the_complexes(seed, through):
         complexes = zigzag_complexes([full_complex(node) for node in path], through)
 
         assert ends(walk(path, through=through)) == dionysus_bars(complexes)
+
+
+@through_both
+@pytest.mark.parametrize("field", [3, 7])
+def test_bars_are_those_over_every_field(field, through):
+    pytest.importorskip("dionysus")
+    rng = np.random.default_rng(field)
+    for _ in range(15):
+        path = random_path(rng, int(rng.integers(1, 13)), int(rng.integers(1, 8)))
+        complexes = zigzag_complexes([full_complex(node) for node in path], through)
+
+        assert ends(walk(path, through=through)) == dionysus_bars(complexes, field=field)
 
 
 def test_sixty_points_too():
@@ -500,8 +532,8 @@ def test_the_travellers_go_through_both_sequences():
     assert counted(first)[1, 3.5, 3.5] == 7
     assert first.classes[::2].tolist() == [16, 8, 4, 2, 8, 4, 2, 1]
     assert first.smallest[::2].tolist() == [1, 2, 4, 8, 2, 4, 8, 18]
-    assert [(regime.start, regime.stop) for regime in first.regimes(4)] == [(1.5, 3.5), (4.5, 7)]
-    assert [(regime.start, regime.stop) for regime in second.regimes(4)] == [(1.5, 1.5), (2.5, 7)]
+    assert [(regime.start, regime.stop) for regime in first.regimes(4)] == [(2, 3), (5, 7)]
+    assert [(regime.start, regime.stop) for regime in second.regimes(4)] == [(3, 7)]
     assert other.classes.tolist() == [2, 16, 8]
 
 
@@ -582,7 +614,8 @@ def test_shaded_spans_are_the_regimes_and_marks_the_holes(paper, k):
     sides, _ = boxes(ax, "regimes")
     holes, _ = boxes(ax, "holes")
 
-    assert sorted(sides[:, :2].tolist()) == [[r.start - 0.25, r.stop + 0.25] for r in barcode.regimes(k)]
+    nodes = [node for regime in barcode.regimes(k) for node in range(regime.start, regime.stop + 1)]
+    assert sorted(sides[:, :2].tolist()) == [[node - 0.25, node + 0.25] for node in nodes]
     assert holes[:, :2].tolist() == [[3.25, 3.75]]
     assert "H1: 7" in words(ax)
 

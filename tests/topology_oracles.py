@@ -1,6 +1,7 @@
 """Topology by definition, too slow to ship: point sets by the thousand, and complexes looked at subset by subset.
 
-Distances come from `Axis.widths` alone; nothing else of kech is used to decide.
+Distances come from `Axis.widths` alone, and from the star where values have no order; nothing else of kech is used
+to decide.
 """
 
 from fractions import Fraction
@@ -80,12 +81,19 @@ def mixed_axis(rng, rows):
 # Distances and simplices
 
 
+def eps_widths(axis, lo, hi):
+    """Widths as eps measures them: as printed, but two values without an order are at distance 1."""
+    if axis.kind != "set":
+        return axis.widths(lo, hi)
+    return np.where(axis.spread(lo, lo)[0] == axis.spread(hi, hi)[1], 0.0, 1.0)
+
+
 def axis_widths(points):
     """For each axis the width of every two points; two that agree there have none."""
     found = []
     for axis, column in zip(points.axes, points.codes.T.astype(np.int64), strict=True):
         lo, hi = np.minimum.outer(column, column), np.maximum.outer(column, column)
-        found.append(np.where(lo == hi, 0.0, axis.widths(lo, hi)))
+        found.append(np.where(lo == hi, 0.0, eps_widths(axis, lo, hi)))
     return found
 
 

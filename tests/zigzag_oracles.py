@@ -48,7 +48,7 @@ def zigzag_complexes(nodes, through):
     return [nodes[p // 2] if p % 2 == 0 else between[p // 2] for p in range(2 * len(nodes) - 1)]
 
 
-def dionysus_bars(complexes, most=1):
+def dionysus_bars(complexes, most=1, field=2):
     """(dimension, first, last position) of every bar, by a library that knows nothing of classes."""
     import dionysus
 
@@ -58,7 +58,7 @@ def dionysus_bars(complexes, most=1):
             times.setdefault(simplex, []).append(at)
     order = sorted(times, key=lambda simplex: (len(simplex), simplex))
     filtration = dionysus.Filtration([dionysus.Simplex(list(simplex)) for simplex in order])
-    _, diagrams, _ = dionysus.zigzag_homology_persistence(filtration, [times[simplex] for simplex in order])
+    _, diagrams, _ = dionysus.zigzag_homology_persistence(filtration, [times[simplex] for simplex in order], field)
     found = []
     for dimension, diagram in enumerate(diagrams[: most + 1]):
         for bar in diagram:

@@ -5,7 +5,6 @@ In: a filtration.  Out: bars with weights, and the regimes of eps in which the t
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import pairwise
 from os import PathLike
 from typing import Any
 
@@ -15,7 +14,7 @@ from kech.complexes import Filtration, Floats, Ints, build_filtration
 from kech.errors import BadOption, TooFewRows
 from kech.frames import as_frame
 from kech.homology import find_holes, highest_dimension
-from kech.minimal import minimal_complex
+from kech.minimal import count_classes, rising
 from kech.points import Coarse, Points, build_points
 from kech.progress import report
 from kech.table import Table
@@ -42,6 +41,7 @@ class Regime:
     stop: float
     k: int
     classes: int
+    proven: bool = True  # of the reading partition: whether no partition at these eps has more classes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,7 +112,8 @@ class WeightedBarcode:
 
         homological: every component has k rows or more and there is no hole; unknown unless all were computed.
         strict: every component is a full simplex of k rows or more.
-        partition: the rows can be parted into simplices of k rows or more; known for small tables only.
+        partition: the rows can be parted into simplices of k rows or more, and into so many classes at most; known
+        for small tables only, where all partitions are compared.
         """
         if reading not in READINGS:
             raise BadOption("--reading", f"choose among {', '.join(READINGS)}.")
@@ -125,16 +126,20 @@ class WeightedBarcode:
         return [regime for regime in joined(self._steps(reading)) if regime.k >= k]
 
     def _partition_regimes(self, k: int) -> list[Regime] | None:
-        """From eps*(k) on, k holds; a larger k begins where its own eps* is."""
+        """From eps*(k) on, k holds; more classes of k rows are possible as eps grows.
+
+        Components that are simplices are such a partition, to the last bit: so strict implies partition.
+        """
         points = self.filtration.points
-        starts: dict[float, tuple[int, int]] = {}
-        for at in range(k, points.rows + 1):
-            minimal = minimal_complex(points, at, self.filtration.metric)
-            if minimal is None:
-                return None
-            starts[max(minimal[0], *starts, 0.0)] = (at, len(minimal[1]))
-        ends = [*starts, float("inf")]
-        return [Regime(start, stop, *starts[start]) for start, stop in pairwise(ends)]
+        if k > points.rows:
+            return []
+        steps = count_classes(points, k, self.filtration.metric)
+        if steps is None:
+            return None
+        strict = [(regime.start, regime.classes) for regime in self.regimes("strict", k) or []]
+        steps = rising([*steps, *strict])
+        stops = [*(start for start, _ in steps[1:]), float("inf")]
+        return [Regime(start, stop, k, classes) for (start, classes), stop in zip(steps, stops, strict=True)]
 
     def _steps(self, reading: str) -> list[Regime]:
         """One regime for each stretch between two events at which the reading holds."""

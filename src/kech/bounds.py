@@ -3,7 +3,7 @@
 Whatever class holds a row holds k - 1 others, so it is at least as wide as the box around the row and the
 k-th nearest one, itself counted.  Over all rows this gives
 
-    eps*(k)  >= max over rows of  max_j width_j / 2         the loneliest row decides
+    eps*(k)  >= max over rows of  max_j metric_j / 2        the loneliest row decides
     loss(k)  >= mean over rows of  mean_j width_j           every row pays at least this
 """
 
@@ -23,12 +23,12 @@ class Bound(NamedTuple):
 
 def lower_bounds(points: Points, ks: Sequence[int], *, threads: int = 1) -> list[Bound]:
     """A bound for each k, ascending, on the axes as they are."""
-    held = (points.codes, points.weights, points.widths(), list(ks), threads)
+    rows, asked = (points.codes, points.weights), (list(ks), threads)
     cells = points.rows * len(points.axes)
-    both = zip(reach_farthest(*held), reach_rows(*held), strict=True)
+    both = zip(reach_farthest(*rows, points.metric(), *asked), reach_rows(*rows, points.widths(), *asked), strict=True)
     return [Bound(float(side) / 2, float(total) / cells) for side, total in both]
 
 
 def eps_bound(points: Points, k: int, *, threads: int = 1) -> float:
     """The best bound of eps: half the narrowest box around the loneliest row that holds k rows."""
-    return bound_side(points.codes, points.weights, points.widths(), k, threads) / 2
+    return bound_side(points.codes, points.weights, points.metric(), k, threads) / 2

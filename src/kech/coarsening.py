@@ -106,12 +106,11 @@ def moved_codes(axis: Axis, step: float) -> Ints:
 
 
 def stretches(axis: Axis) -> tuple[Floats, Floats]:
-    """Left and right end of each code, as shares of the axis; sets that must stay are as far apart as can be."""
+    """Left and right end of each code, as shares of the axis; values of a set stay, so far apart are they."""
     if isinstance(axis, LineAxis):
         left, right = (end[: axis.values] / axis.length for end in axis.ends)
         return left, right
-    short = isinstance(axis, RankAxis) and (axis.ordinal or axis.values <= LONGEST_SET)
-    ends = np.arange(axis.values) / (axis.steps if isinstance(axis, RankAxis) and short else 0.5)
+    ends = np.arange(axis.values) / (axis.steps if isinstance(axis, RankAxis) and axis.ordinal else 0.5)
     return ends, ends
 
 
@@ -147,19 +146,17 @@ def rounding_error(axis: Axis, to: Ints) -> float:
 def changes(axis: Axis, first: Ints, last: Ints) -> float:
     """The largest change of half a width when a range [lo, hi] becomes [first[lo], last[hi]].
 
-    On a tree only ranges inside one cell change.  In an order the ends change apart from each other.  The few ranges
-    of a short set are all tried.
+    On a tree only ranges inside one cell change.  In an order the ends change apart from each other.  In a set, one
+    value becomes several.
     """
     codes = np.arange(axis.size)
     if isinstance(axis, TreeAxis):
         cells = np.searchsorted(first, first), np.searchsorted(first, first, side="right") - 1
         whole = axis.widths(*cells) * (cells[0] < cells[1])
         return float(whole.max(initial=0)) / 2
-    if isinstance(axis, RankAxis) and (axis.ordinal or axis.values > LONGEST_SET):
+    if axis.kind == "ordinal" and isinstance(axis, RankAxis):
         return float(np.abs(first - codes).max(initial=0) + np.abs(last - codes).max(initial=0)) / axis.steps / 2
-    lo, hi = np.triu_indices(axis.size)
-    change = np.abs(axis.widths(first[lo], last[hi]) - axis.widths(lo, hi))
-    return float(change.max(initial=0)) / 2
+    return float(np.abs(axis.metric(first, last) - axis.metric(codes, codes)).max(initial=0)) / 2
 
 
 def joint_error(errors: Sequence[float], metric: str = "box") -> float:

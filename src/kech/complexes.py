@@ -4,7 +4,7 @@ In: points and a metric.  Out: a `Filtration`, the merge tree with weights and s
 
 Rows form a simplex at eps when their closed eps-balls share a point.  eps is a radius.
 
-    box:   eps(S) = max_j width_j(S) / 2            any axes; the box is what a release prints
+    box:   eps(S) = max_j width_j(S) / 2            any axes; two values of a set are at distance 1
     ball:  eps(S) = radius of the smallest ball around S, in the unit cube; numbers and dates only
 """
 
@@ -62,7 +62,7 @@ def build_filtration(points: Points, metric: str = "box", *, threads: int = 1) -
     """Minimum spanning tree of the points, then one sweep over its edges."""
     check_metric(points, metric)
     report("growing balls")
-    tree = merge_points(points.codes, points.weights, points.widths(), metric == "ball", threads)
+    tree = merge_points(points.codes, points.weights, points.metric(), metric == "ball", threads)
     return Filtration(metric, points, **tree)
 
 
@@ -72,7 +72,7 @@ def simplex_radius(points: Points, chosen: Ints, metric: str = "box", widths: Wi
     The root of their own merge tree knows it, as does any tree in which they are a node, to the last bit.
     """
     own = np.unique(chosen)
-    tree = merge_points(points.codes[own], points.weights[own], widths or points.widths(), metric == "ball", 1)
+    tree = merge_points(points.codes[own], points.weights[own], widths or points.metric(), metric == "ball", 1)
     return float(tree["simplex_from"][-1])
 
 

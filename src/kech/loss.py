@@ -43,5 +43,11 @@ def discernibility(partition: Partition) -> int:
 
 
 def largest_radius(partition: Partition) -> float:
-    """eps: the radius of the cut, or half the widest side of any class; an open tail counts as one step."""
-    return float(class_widths(partition).max()) / 2 if partition.eps is None else partition.eps
+    """eps: the radius of the cut, or half the widest side of any class; an open tail counts as one step.
+
+    Two values of a set are at distance 1, however it is printed.
+    """
+    if partition.eps is not None:
+        return partition.eps
+    sides = (axis.metric(partition.lo[:, j], partition.hi[:, j]) for j, axis in enumerate(partition.points.axes))
+    return max(float(side.max()) for side in sides) / 2

@@ -88,12 +88,12 @@ def draw_panel(ax: Any, zigzag: Any, k: int) -> int:
     label_rows(ax, zigzag)
     draw_holes(ax, zigzag, top)
     regimes = zigzag.regimes(k)
-    draw_regimes(ax, regimes)
+    draw_regimes(ax, regimes, zigzag.smallest[::2])
     holes = f"holes\nH1: {zigzag.holes.sum():,}" if zigzag.holes.any() else "no holes"
     ax.set_yticks([np.mean(REGIMES), 0.5, (HOLES_FROM + top) / 2], ["regimes", "classes", holes], fontsize=9)
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
-    first = f"first at position {regimes[0].start:g}" if regimes else "nowhere"
+    first = f"first at node {regimes[0].start}" if regimes else "at no node"
     ax.set_title(f"k = {k}: {first}", loc="left", fontsize=10, weight="bold", color=INK)
     return together
 
@@ -155,21 +155,20 @@ def draw_holes(ax: Any, zigzag: Any, top: float) -> None:
             ax.text(place, at_top, f"{number:,}", ha="center", va="bottom", fontsize=8, color=INK, zorder=3)
 
 
-def draw_regimes(ax: Any, regimes: Any) -> None:
-    """Where every bar carries k rows, shaded through all bars and named below."""
+def draw_regimes(ax: Any, regimes: Any, smallest: Any) -> None:
+    """The nodes that are k-anonymous, shaded through all bars and named below; what lies between them is not."""
     style = {"ha": "center", "va": "center", "fontsize": 8, "zorder": 3}
     if not regimes:
         ax.text(np.mean(ax.get_xlim()), np.mean(REGIMES), "none", color=GREY, **style)
         return
-    start, stop = np.array([(regime.start - HALF, regime.stop + HALF) for regime in regimes]).T
-    boxes = np.stack([start, stop, start * 0, start * 0 + 1, start * 0 + REGIME, start], axis=1)
-    draw_boxes(ax, boxes, REGIMES, "regimes")
-    for left, right, regime in zip(start.tolist(), stop.tolist(), regimes, strict=True):
-        ax.axvspan(left, right, color=COLOURS[REGIME], alpha=0.1, linewidth=0, zorder=0.5, gid="regime")
-        room = (right - left) * pixels(ax)[0] / 6
-        texts = (f"smallest class: {regime.k:,}", f"{regime.k:,}", "")
-        text = next(text for text in texts if len(text) < room)
-        ax.text((left + right) / 2, np.mean(REGIMES), text, color=PAPER, **style)
+    nodes = np.concatenate([np.arange(regime.start, regime.stop + 1) for regime in regimes])
+    sides = nodes - HALF, nodes + HALF, nodes * 0.0, nodes * 0 + 1.0, nodes * 0 + REGIME, nodes
+    draw_boxes(ax, np.stack(sides, axis=1), REGIMES, "regimes")
+    room = 2 * HALF * pixels(ax)[0] / 6
+    for node, rows in zip(nodes.tolist(), smallest[nodes].tolist(), strict=True):
+        ax.axvspan(node - HALF, node + HALF, color=COLOURS[REGIME], alpha=0.1, linewidth=0, zorder=0.5, gid="regime")
+        text = next(text for text in (f"smallest class: {rows:,}", f"{rows:,}", "") if len(text) < room)
+        ax.text(node, np.mean(REGIMES), text, color=PAPER, **style)
 
 
 def draw_counts(ax: Any, zigzag: Any, k: int) -> None:
@@ -254,7 +253,7 @@ def add_legend(figure: Any, edge: float) -> None:
         "fewer than k rows": FEW,
         "k rows or more": ENOUGH,
         "holes of a union": HOLE,
-        "every class has k rows or more": REGIME,
+        "k-anonymous node": REGIME,
     }
     patches = [load_matplotlib().patches.Patch(color=COLOURS[shade]) for shade in names.values()]
     place = {"loc": "lower left", "bbox_to_anchor": (edge, 0.078), "borderaxespad": 0, "borderpad": 0}

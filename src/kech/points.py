@@ -183,10 +183,17 @@ class Points:
         return joint_error(self.moved or [covering_error(axis) for axis in self.axes], metric)
 
     def widths(self) -> Widths:
-        """The axes as the kernels know them."""
+        """The axes as the kernels know them, as wide as they are printed."""
         widths = Widths()
         for axis in self.axes:
             axis.add_to(widths)
+        return widths
+
+    def metric(self) -> Widths:
+        """The axes as eps is measured on them: two values of a set are at distance 1."""
+        widths = Widths()
+        for axis in self.axes:
+            axis.add_metric_to(widths)
         return widths
 
 

@@ -1,6 +1,6 @@
 """Zig-zag: how classes split and merge along a path of lattice nodes that need not be comparable.
 
-In: a lattice and a path.  Out: bars with the rows they carry, holes of the unions, regimes of k.  PRIVATE.
+In: a lattice and a path.  Out: bars with the rows they carry, holes of the unions, nodes that reach k.  PRIVATE.
 
     union:         C^0 -> C^0 u C^1 <- C^1 -> C^1 u C^2 <- C^2 ...
     intersection:  C^0 <- C^0 n C^1 -> C^1 <- C^1 n C^2 -> C^2 ...
@@ -11,7 +11,9 @@ intersection those of the meet (common refinement), and by Mayer-Vietoris
 
     dim H_1(C^s u C^t) = #meet - #s - #t + #join
 
-is the only homology above H_0.  Of comparable neighbours the union is the coarser and the intersection the finer one.
+is the only homology above H_0, over every field: H_1 is a subgroup of a free group.  A node has no holes, so the
+readings homological, strict and partition agree there; what lies between nodes cannot be released, and is in no
+regime.  Of comparable neighbours the union is the coarser and the intersection the finer one.
 """
 
 from collections.abc import Sequence
@@ -24,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import walk_path
-from kech.barcode import longest_bars
+from kech.barcode import READINGS, longest_bars
 from kech.errors import BadOption
 from kech.frames import as_frame
 from kech.homology.limits import check_need, half_the_memory
@@ -57,12 +59,12 @@ class ZigzagBar:
 
 @dataclass(frozen=True, slots=True)
 class PathRegime:
-    """Positions from start to stop, both included, at which every bar carries k rows or more."""
+    """Nodes of the path from start to stop, both included, each of which is k-anonymous under every reading."""
 
-    start: float
-    stop: float
-    k: int  # rows of the smallest class along it
-    classes: int  # most classes along it
+    start: int  # place of a node in the path
+    stop: int
+    k: int  # rows of the smallest class of these nodes
+    classes: int  # most classes of one of them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -137,15 +139,19 @@ class ZigzagBarcode:
         return classes + [describe(1, (at, at), number, None) for at, number in holes if number]
 
     def regimes(self, k: int = 2) -> list[PathRegime]:
-        """The longest runs of positions at which every class has k rows or more."""
+        """The longest runs of nodes whose classes all have k rows or more; a node is what can be released.
+
+        The readings homological, strict and partition agree at a node.  A union may have holes, and a component of it
+        is no class of any release, however many rows it has.
+        """
         if k < 1:
             raise BadOption("--k", "k is a number of rows, 1 or more.")
-        edges = np.flatnonzero(np.diff(self.smallest >= k, prepend=False, append=False)).tolist()
+        edges = np.flatnonzero(np.diff(self.smallest[::2] >= k, prepend=False, append=False)).tolist()
         return [self._regime(start, stop) for start, stop in zip(edges[::2], edges[1::2], strict=True)]
 
     def _regime(self, start: int, stop: int) -> PathRegime:
-        k, classes = int(self.smallest[start:stop].min()), int(self.classes[start:stop].max())
-        return PathRegime(start / 2, (stop - 1) / 2, k, classes)
+        nodes = slice(2 * start, 2 * stop, 2)
+        return PathRegime(start, stop - 1, int(self.smallest[nodes].min()), int(self.classes[nodes].max()))
 
     def plot(self, path: str | PathLike[str] | None = None, *, k: int = 2, ax: Any = None) -> Any:
         """Draw the bars; the matplotlib axes, or a file (.svg, .png, .html) where a path is given."""
@@ -166,11 +172,12 @@ class ZigzagBarcode:
             "shorter_bars": len(every) - len(bars),
             "summary": self.summary(),
             "positions": [
-                {"position": at, "classes": classes, "k": smallest, "holes": holes}
+                {"position": at, "classes": classes, "smallest": smallest, "holes": holes}
                 for at, classes, smallest, holes in zip(
                     self.positions, self.classes.tolist(), self.smallest.tolist(), self.holes.tolist(), strict=True
                 )
             ],
+            "readings": list(READINGS),
             "regimes": [asdict(regime) for regime in self.regimes(k)],
         }
 

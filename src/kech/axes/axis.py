@@ -40,6 +40,13 @@ class Axis(ABC):
     def widths(self, lo: Ints, hi: Ints) -> Floats:
         """Width in [0, 1] of what is printed for each range of codes."""
 
+    def metric(self, lo: Ints, hi: Ints) -> Floats:
+        """Width of each range of codes wherever eps is measured: of two values, their distance.
+
+        It is the printed width, but for sets: it is a metric, and depends on which values occur, not on how often.
+        """
+        return self.widths(lo, hi)
+
     @abstractmethod
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
         """The whole range that the label of [lo, hi] stands for: equal labels, equal ranges."""
@@ -55,6 +62,10 @@ class Axis(ABC):
     @abstractmethod
     def add_to(self, widths: Widths) -> None:
         """Tell the kernels about this axis."""
+
+    def add_metric_to(self, widths: Widths) -> None:
+        """Tell the kernels how eps is measured on this axis."""
+        self.add_to(widths)
 
     @abstractmethod
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:

@@ -59,6 +59,13 @@ class RankAxis(TextAxis):
         lo, hi = self.spread(lo, hi)
         return np.where(self.too_long(lo, hi), 1.0, (hi - lo) / self.steps)
 
+    def metric(self, lo: Ints, hi: Ints) -> Floats:
+        """Of a set, the star: 0 for one value, 1 for several, NULL among them.  The order of a set is no distance."""
+        if self.ordinal:
+            return self.widths(lo, hi)
+        lo, hi = self.spread(lo, hi)
+        return np.asarray(lo < hi, np.float64)
+
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
         """The range itself, or everything."""
         lo, hi = self.spread(lo, hi)
@@ -80,6 +87,14 @@ class RankAxis(TextAxis):
         left, right = (np.where(np.arange(self.size) < self.values, end, 0).astype(np.float64) for end in self.cells)
         longest = np.inf if self.ordinal else max(min(LONGEST_SET, self.values - 1), 1) - 0.5
         widths.add_line(left, right, float(self.steps), longest, self.null)
+
+    def add_metric_to(self, widths: Widths) -> None:
+        """The star is a tree of two levels."""
+        if self.ordinal:
+            self.add_to(widths)
+        else:
+            codes = np.arange(self.size)
+            widths.add_tree(self.metric(codes, codes), self.metric(codes[:-1], codes[1:]))
 
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
         """The order, or the number of values; and whether labels are widened."""

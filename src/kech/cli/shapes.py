@@ -163,7 +163,7 @@ def zigzag(
     through: str
         Neighbours meet in their union or in their intersection.
     k: int
-        Mark where every class has k rows or more.
+        Mark the nodes that are k-anonymous: every class has k rows or more, under every reading.
     longest: int
         Only so many bars, the longest; the others are counted.
     plot: Path

@@ -33,7 +33,7 @@ def gather(points: Points, k: int, bound: float, eps: float) -> tuple[list[Parti
 
 def reach_out(points: Points, k: int, reach: float, pairs: float) -> list[Partition] | None:
     """Classes within the reach of their centres, nothing where that would take long, or None where there are none."""
-    possible, shares = gather_points(points.codes, points.weights, points.widths(), k, reach + ROUNDING, pairs)
+    possible, shares = gather_points(points.codes, points.weights, points.metric(), k, reach + ROUNDING, pairs)
     if not possible:
         return None
     return [build_partition(points, *shares)] if len(shares[0]) else []

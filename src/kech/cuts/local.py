@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from kech._kernels import Search, grow_points, price_classes
+from kech._kernels import Search, Widths, grow_points, price_classes
 from kech.cuts import Wishes
 from kech.cuts.ordering import by_grid, cut_on, cut_ordering, order_along, published_cells
 from kech.cuts.peeling import level_tables, peel
@@ -237,9 +237,19 @@ def spent(found: Search, rows: int) -> int:
 def searches_from(start: Partition, k: int, wishes: Wishes, *, limit: float = inf) -> Callable[[int], Search]:
     """For each seed a search that has not made a step yet; what they share is made once."""
     points, shares = start.points, (start.point, start.group, start.rows)
-    widths = (points.widths() if limit < inf else loose_widths(points)).limited(limit)
+    widths = limited_widths(points, limit)
     tables = level_tables(points)
     return lambda seed: Search(points.codes, widths, tables, k, wishes.part, *shares, seed)
+
+
+def limited_widths(points: Points, limit: float) -> Widths:
+    """The axes on which what is wider than a limit of 2 eps is dear; without one, as they are published on average.
+
+    Below 1 no class holds two values of a set: it has no width there, printed or measured.
+    """
+    if limit == inf:
+        return loose_widths(points)
+    return (points.metric() if limit < 1 else points.widths()).limited(limit)
 
 
 def progress_of(rows: int, effort: str | float) -> Callable[[int], float]:

@@ -82,15 +82,15 @@ def even_start(points: Points, k: int) -> list[Partition]:
 def halve(points: Points, held: Ints, k: int) -> list[Ints]:
     """Two parts of k rows or more, as narrow as can be across the widest side that can be parted; or nothing."""
     codes = points.codes[held].astype(np.int64)
-    sides = [axis.widths(low[None], high[None])[0] for axis, low, high in spans(points, codes)]
+    sides = [axis.metric(low[None], high[None])[0] for axis, low, high in spans(points, codes)]
     for j in np.argsort(-np.array(sides), kind="stable"):
         order = np.argsort(codes[:, j], kind="stable")
         along, below = codes[order, j], np.cumsum(points.weights[held[order]])
         ends = np.flatnonzero((along[1:] > along[:-1]) & (below[:-1] >= k) & (below[-1] - below[:-1] >= k))
         if len(ends):
             axis = points.axes[j]
-            left = axis.widths(np.full(len(ends), along[0]), along[ends])
-            right = axis.widths(along[ends + 1], np.full(len(ends), along[-1]))
+            left = axis.metric(np.full(len(ends), along[0]), along[ends])
+            right = axis.metric(along[ends + 1], np.full(len(ends), along[-1]))
             cut = ends[np.argmin(np.maximum(left, right))] + 1
             return [held[order[:cut]], held[order[cut:]]]
     return []

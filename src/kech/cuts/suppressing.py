@@ -18,11 +18,10 @@ from kech._kernels import leave_out
 from kech.axes import Axis, LineAxis
 from kech.cuts import Wishes
 from kech.cuts.gathering import ROUNDING
-from kech.cuts.local import chosen_effort, released, search, serve_smaller, studied_ks
+from kech.cuts.local import chosen_effort, limited_widths, released, search, serve_smaller, studied_ks
 from kech.cuts.minimal import shrink
 from kech.errors import GoalNotMet
 from kech.grid import Ints
-from kech.loosening import loose_widths
 from kech.loss import largest_radius
 from kech.partition import Partition, build_partition
 from kech.points import Grains, Points, places_among, points_without
@@ -106,9 +105,8 @@ def send_out(partition: Partition, k: int, most: int, price: float, limit: float
     points = partition.points
     growth = [lost_values(axis) for axis in points.axes]
     shares = (partition.point, partition.group, partition.rows)
-    widths = points.widths() if limit < float("inf") else loose_widths(points)
     return leave_out(
-        points.codes, points.weights, widths.limited(limit), growth, k, *shares, price * len(points.axes), most
+        points.codes, points.weights, limited_widths(points, limit), growth, k, *shares, price * len(points.axes), most
     )
 
 

@@ -7,7 +7,6 @@ A ring of rows that no simplices fill is a hole of dimension 1, a hollow shell o
 
 import numpy as np
 
-from kech.axes import TreeAxis
 from kech.complexes import check_metric
 from kech.homology.balls import ball_bars
 from kech.homology.boxes import box_bars, no_bars
@@ -41,11 +40,11 @@ def find_holes(
 def highest_dimension(points: Points, metric: str) -> int:
     """No hole has a higher dimension, at any eps.
 
-    Boxes and balls in R^d leave no hole of dimension d.  For boxes, trees do not count, nor do axes with two
+    Boxes and balls in R^d leave no hole of dimension d.  For boxes, trees and sets do not count, nor do axes with two
     values: there a scale only parts the rows, and within a part the axis has one place.
     """
     used = [len(np.unique(codes)) for codes in points.codes.T]
     if metric == "ball":
         return sum(values > 1 for values in used) - 1
-    lines = (not isinstance(axis, TreeAxis) for axis in points.axes)
+    lines = (axis.kind not in ("tree", "set") for axis in points.axes)
     return sum(line and values > 2 for line, values in zip(lines, used, strict=True)) - 1

@@ -89,7 +89,7 @@ def rank_distances(points: Points) -> tuple[Floats, NDArray[np.float32]]:
     distances = np.zeros(len(first))
     for axis, codes in zip(points.axes, shuffled.T, strict=True):
         lo, hi = np.minimum(codes[first], codes[second]), np.maximum(codes[first], codes[second])
-        np.maximum(distances, np.where(lo < hi, axis.widths(lo, hi), 0.0), out=distances)
+        np.maximum(distances, np.where(lo < hi, axis.metric(lo, hi), 0.0), out=distances)
     lengths, inverse = np.unique(np.append(distances, 0.0), return_inverse=True)
     ranks = np.zeros((len(shuffled), len(shuffled)), np.float32)
     ranks[first, second] = ranks[second, first] = inverse[:-1]

@@ -34,7 +34,7 @@ def barcode(found: dict[str, Any]) -> None:
     if left_out := sum(found["left_out"].values()):
         out().print(f"{left_out:,} bars of zero length are left out; --zero-length --json shows them.")
     for reading, regimes in found["regimes"].items():
-        out().print(f"{reading}: {regime_text(regimes)}")
+        out().print(f"{reading}: {regime_text(regimes)}{most_text(reading, regimes)}")
     for at in found["radii"]:
         holds = ", ".join(f"{name} {YES[at[name]]}" for name in ("homological", "strict"))
         out().print(f"eps {at['eps']:g}: {at['classes']:,} classes; for k up to {at['k']:,}: {holds}")
@@ -72,6 +72,14 @@ def regime_text(regimes: list[dict[str, Any]] | None) -> str:
         return "unknown (not computed)"
     parts = [f"[{eps_text(r['start'])}, {eps_text(r['stop'])}) k={r['k']:,} in {r['classes']:,}" for r in regimes]
     return "; ".join(parts[:6]) + ("; ..." if len(parts) > 6 else "") or "nowhere"
+
+
+def most_text(reading: str, regimes: list[dict[str, Any]] | None) -> str:
+    """Of the reading partition: what is known of the number of classes."""
+    if reading != "partition" or not regimes:
+        return ""
+    proven = all(regime["proven"] for regime in regimes)
+    return " classes: proven, no partition has more" if proven else " classes: the most that were found"
 
 
 def eps_text(eps: float | None) -> str:
@@ -119,14 +127,16 @@ def sureness(node: dict[str, Any], search: str) -> str:
 
 
 def zigzag(found: dict[str, Any]) -> None:
-    """Classes along the path, equal bars in one line, and where every class has k rows."""
+    """Classes along the path, equal bars in one line, and which nodes are k-anonymous."""
     out().print("[yellow]PRIVATE:[/] bars tell how many rows are alike; do not publish them.")
     out().print(escape(f"Levels of {', '.join(found['columns'])}; neighbours meet in their {found['through']}."))
     table = grid("position>", "levels", "classes>", "smallest>", "holes>")
     for at in found["positions"][: 2 * MOST_STEPS]:
         node = int(at["position"])
         levels = ",".join(map(str, found["path"][node])) if at["position"] == node else found["through"]
-        table.add_row(f"{at['position']:g}", levels, f"{at['classes']:,}", f"{at['k']:,}", str(at["holes"] or ""))
+        table.add_row(
+            f"{at['position']:g}", levels, f"{at['classes']:,}", f"{at['smallest']:,}", str(at["holes"] or "")
+        )
     out().print(table)
     bars = grid("dimension>", "from>", "to>", "bars>", "fewest rows>")
     for line in found["summary"][:MOST_BARS]:
@@ -136,9 +146,10 @@ def zigzag(found: dict[str, Any]) -> None:
     out().print(bars)
     if len(found["summary"]) > MOST_BARS or len(found["path"]) > MOST_STEPS:
         out().print("There are more; --json shows all.")
-    parts = [f"{r['start']:g} to {r['stop']:g} (k={r['k']:,})" for r in found["regimes"]]
+    parts = [f"{r['start']} to {r['stop']} (k={r['k']:,})" for r in found["regimes"]]
     shown = "; ".join(parts[:MOST_NODES]) + (f"; and {len(parts) - MOST_NODES} more" if len(parts) > MOST_NODES else "")
-    out().print(f"every class has k rows or more at positions: {shown or 'none'}")
+    readings = ", ".join(found["readings"])
+    out().print(f"k-anonymous nodes, under every reading ({readings}): {shown or 'none'}")
     if found["plot"]:
         out().print(escape(f"Drawn to {found['plot']} (PRIVATE)"))
 

@@ -18,7 +18,9 @@ export function zigzagView(context) {
     if (!found) return;
     const last = Math.max(found.path.length - 1, 0.5), place = (at) => SIDE + (at / last) * (width - 2 * SIDE);
     pen.fillStyle = paint.tint;
-    for (const { start, stop } of found.regimes) pen.fillRect(place(start) - 4, 0, place(stop) - place(start) + 8, height - FOOT);
+    for (const { start, stop } of found.regimes) {
+      for (let node = start; node <= stop; node += 1) pen.fillRect(place(node) - 4, 0, 8, height - FOOT);
+    }
     const bars = found.summary.filter((bar) => bar.dimension === 0).sort((a, b) => a.birth - b.birth || b.death - a.death).slice(0, MOST);
     const all = bars.reduce((sum, bar) => sum + Math.sqrt(bar.count), 0), unit = (height - FOOT) / all;
     let top = 0;
@@ -44,8 +46,8 @@ export function zigzagView(context) {
       const now = await work(busy, context, "zigzag", { path, k }, "Walking the path");
       if (!now) return;
       found = now;
-      const held = found.regimes.map(({ start, stop }) => (start === stop ? `position ${start}` : `positions ${start} to ${stop}`));
-      told.textContent = `${plural(found.path.length, "node")}, ${count(found.bars.length + found.shorter_bars)} bars. ${held.length ? `Every class has ${k} rows or more at ${held.join(", ")}.` : `Nowhere has every class ${k} rows.`}`;
+      const held = found.regimes.map(({ start, stop }) => (start === stop ? `node ${start}` : `nodes ${start} to ${stop}`));
+      told.textContent = `${plural(found.path.length, "node")}, ${count(found.bars.length + found.shorter_bars)} bars. ${held.length ? `k-anonymous for k = ${k}, under every reading: ${held.join(", ")} (counted from 0).` : `No node is k-anonymous for k = ${k}.`}`;
       canvas.setAttribute("aria-label", told.textContent);
       redraw();
     },
