@@ -17,7 +17,7 @@ Written: TypeAlias = dict[str, list[Cell]]  # cells of each published column, on
 
 FORMS = ("brackets", "dash", "columns")
 LINES = ("numeric", "date")
-INTERVAL = re.compile(r"\[(.+), (.+)([\])])")
+INTERVAL = re.compile(r"\[([^,]+), ([^,]+)([\])])")
 EVERYTHING = ("-inf", "inf")
 MIDPOINT = (
     "a midpoint is refused: it looks like a measured value and does not say how wide its class is, so nobody can check "

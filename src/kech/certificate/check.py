@@ -13,7 +13,7 @@ from kech.certificate.pages import find_unpublished
 from kech.certificate.widths import Axis
 from kech.errors import BadOption, ClaimBroken, ColumnInTwoRoles, NoSuchColumn
 
-NOT_PROMISED = (
+NOT_PROMISED = (  # by every certificate of version 1, whatever its file says
     "When the rows of a class agree on a sensitive value, anybody who knows a person's class learns it.",
     "Somebody who combines this file with other releases about the same people may narrow a class down.",
     "k-anonymity does not prevent predicate singling out: a condition may still isolate one person.",
