@@ -1006,7 +1006,7 @@ def test_blank_line_is_a_row_only_where_there_is_one_column(tmp_path):
 
     figures = check_table(tmp_path / "t.csv", ["c"], 1)
 
-    assert (figures["rows"], figures["classes"]) == (3, 2)
+    assert (figures["rows"], figures["classes"]) == (3, 3)  # "" is empty text, a blank line is missing
 
 
 def test_cell_longer_than_the_limit_of_csv(tmp_path):
@@ -1080,6 +1080,31 @@ def test_lines_that_are_alike_are_read_as_if_they_were_not(tmp_path, header, lin
     assert found(TextTable.counted) == found(one_by_one)
 
 
+@pytest.mark.parametrize("way", ["lines", "rows"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('"",,x', ["", None, "x"]),
+        (',"",""', [None, "", ""]),
+        ('"a,"",b","",', ['a,",b', "", None]),
+        ('"""","",""', ['"', "", ""]),
+        ('a"b,"",', ['a"b', "", None]),
+        ('"x\n"",""\ny","",""', ['x\n","\ny', "", ""]),
+        ('"\n""","",', ['\n"', "", None]),
+    ],
+)
+def test_csv_tells_empty_text_from_nothing(tmp_path, line, found, end, way):
+    (tmp_path / "t.csv").write_bytes(("a,b,c\n" + line + "\n").replace("\n", end).encode())
+    table = open_published(tmp_path / "t.csv")
+    if way == "lines":
+        ((cells_found, _),) = table.counted(["a", "b", "c"]).items()
+    else:
+        (cells_found,) = zip(*next(table.batches(["a", "b", "c"])), strict=True)
+
+    assert list(cells_found) == [cell and cell.replace("\n", end) for cell in found]
+
+
 @pytest.fixture
 def parted(monkeypatch):
     """How many lines were parted at a time."""
@@ -1098,7 +1123,8 @@ def test_lines_are_counted_alike_however_many_are_read_at_once(tmp_path, monkeyp
     write(tmp_path / "t.csv", ["a", "b", "c"], rows)
     (tmp_path / "t.csv").write_bytes((tmp_path / "t.csv").read_bytes().rstrip(b"\r\n"))
 
-    assert dict(open_published(tmp_path / "t.csv").counted(["c", "a"]).items()) == Counter((c, a) for a, _, c in rows)
+    found = dict(open_published(tmp_path / "t.csv").counted(["c", "a"]).items())
+    assert found == Counter((c or None, a) for a, _, c in rows)
     assert dict(open_published(tmp_path / "t.csv").counted(["b"]).items()) == {(f"{i}",): 3 for i in range(100)}
     assert sum(parted) == 600
 
