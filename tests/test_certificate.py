@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import random
+import signal
 import sys
 import traceback
 import tracemalloc
@@ -19,7 +20,8 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from kech import certificate as room
-from kech.certificate import cells, check_certificate, check_table, make_certificate, measure
+from kech import labels
+from kech.certificate import cells, check_certificate, check_table, forms, make_certificate, measure, widths
 from kech.certificate.cells import TextTable, open_published
 from kech.errors import (
     BadCertificate,
@@ -1004,7 +1006,7 @@ def test_blank_line_is_a_row_only_where_there_is_one_column(tmp_path):
 
     figures = check_table(tmp_path / "t.csv", ["c"], 1)
 
-    assert (figures["rows"], figures["classes"]) == (3, 2)
+    assert (figures["rows"], figures["classes"]) == (3, 3)  # "" is empty text, a blank line is missing
 
 
 def test_cell_longer_than_the_limit_of_csv(tmp_path):
@@ -1078,6 +1080,31 @@ def test_lines_that_are_alike_are_read_as_if_they_were_not(tmp_path, header, lin
     assert found(TextTable.counted) == found(one_by_one)
 
 
+@pytest.mark.parametrize("way", ["lines", "rows"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ('"",,x', ["", None, "x"]),
+        (',"",""', [None, "", ""]),
+        ('"a,"",b","",', ['a,",b', "", None]),
+        ('"""","",""', ['"', "", ""]),
+        ('a"b,"",', ['a"b', "", None]),
+        ('"x\n"",""\ny","",""', ['x\n","\ny', "", ""]),
+        ('"\n""","",', ['\n"', "", None]),
+    ],
+)
+def test_csv_tells_empty_text_from_nothing(tmp_path, line, found, end, way):
+    (tmp_path / "t.csv").write_bytes(("a,b,c\n" + line + "\n").replace("\n", end).encode())
+    table = open_published(tmp_path / "t.csv")
+    if way == "lines":
+        ((cells_found, _),) = table.counted(["a", "b", "c"]).items()
+    else:
+        (cells_found,) = zip(*next(table.batches(["a", "b", "c"])), strict=True)
+
+    assert list(cells_found) == [cell and cell.replace("\n", end) for cell in found]
+
+
 @pytest.fixture
 def parted(monkeypatch):
     """How many lines were parted at a time."""
@@ -1096,7 +1123,8 @@ def test_lines_are_counted_alike_however_many_are_read_at_once(tmp_path, monkeyp
     write(tmp_path / "t.csv", ["a", "b", "c"], rows)
     (tmp_path / "t.csv").write_bytes((tmp_path / "t.csv").read_bytes().rstrip(b"\r\n"))
 
-    assert dict(open_published(tmp_path / "t.csv").counted(["c", "a"]).items()) == Counter((c, a) for a, _, c in rows)
+    found = dict(open_published(tmp_path / "t.csv").counted(["c", "a"]).items())
+    assert found == Counter((c or None, a) for a, _, c in rows)
     assert dict(open_published(tmp_path / "t.csv").counted(["b"]).items()) == {(f"{i}",): 3 for i in range(100)}
     assert sum(parted) == 600
 
@@ -1361,3 +1389,65 @@ def imported(node):
     if isinstance(node, ast.ImportFrom):
         return [node.module]
     return [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+
+
+# Labels of any length are read in one pass
+
+MANY = 1_000_000  # letters: who looks at pairs of them never ends
+LONG_LABELS = {
+    "dots of an ordinal": (ORDINAL, "." * MANY),
+    "dots behind a value": (ORDINAL, "low" + "." * MANY),
+    "commas of an interval": (NUMERIC, "[" + ", " * MANY),
+    "digits": (NUMERIC, "1" * MANY + "x"),
+    "an interval of digits": (NUMERIC, f"[1, {'1' * MANY}x]"),
+    "an interval of dates": (DATE, "[" + "1920-01-01, " * MANY),
+    "a set of nothing": (SET, "{" + ", " * MANY),
+    "a set of spaces": (SET, "{a" + " " * MANY),
+    "a string of quotes": (SET, '{"' + '\\"' * MANY),
+    "dashes": (NUMERIC | {"form": "dash"}, "1-" * MANY),
+    "guards": (NUMERIC, "'" * MANY + " "),
+}
+
+
+@pytest.fixture
+def soon():
+    """A minute: a thousand times what one pass takes, and a thousandth of what pairs of letters take."""
+
+    def give_up(*_):
+        raise TimeoutError("it takes more than one pass")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(60)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.parametrize("case", LONG_LABELS)
+def test_a_long_label_is_read_in_one_pass(case, soon):
+    axis, label = LONG_LABELS[case]
+    table = forms.as_brackets(TextTable(["c"], lambda _: iter([[[label]]]), cells._without_guard), [axis])
+    ((found,),) = next(table.batches(["c"]))
+    assert widths.width_reader(axis)(table.label(found)) is None
+    if "order" in axis:
+        assert labels.range_ends(axis["order"], label) == (label, label)
+    else:
+        labels.set_members(label)
+        labels.interval(axis, label)
+
+
+def test_ranges_are_read_as_before():
+    order = ["a", "a.", "b", ".b", ""]
+    axis = {"column": "c", "axis": "ordinal", "order": order}
+    read = widths.width_reader(axis)
+    for low, high in ((low, high) for low in order for high in order):
+        label = f"{low}..{high}"
+        first = [
+            (label[:i], label[i + 2 :])
+            for i in range(len(label) - 1)
+            if label[i : i + 2] == ".." and label[:i] in order and label[i + 2 :] in order
+        ]
+        assert labels.range_ends(order, label) == first[0]
+        rising = [order.index(end) - order.index(start) for start, end in first]
+        steps = next((step for step in rising if step >= 0), None)
+        assert read(label) == (None if steps is None else steps / 4)

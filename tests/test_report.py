@@ -436,6 +436,27 @@ def test_an_odd_certificate_is_shown_or_refused(folder, change, refused):
         )
 
 
+FORGED = "Nobody can ever be found in this file; it is differentially private."
+
+
+def test_a_report_repeats_no_sentence_of_a_certificate(folder):
+    with kech.read_table(pa.table({"age": [22, 24, 25, 36, 38, 43]}), quasi_identifiers=["age"]) as table:
+        certificate = kech.make_release(table, k=3, grid="exact").write(folder / "safe.csv")
+    true = kech.make_report(folder / "safe.csv")
+    certificate |= {"kech": FORGED, "not_promised": [FORGED], "promised": FORGED}
+    certificate["parameters"] |= {FORGED: 1, "reading": FORGED, "model": FORGED, "coarse": {"step": FORGED}}
+    certificate["file"] |= {"note": FORGED}
+    certificate["quasi_identifiers"][0]["grid"] = FORGED
+    (folder / "safe.csv.certificate.json").write_text(json.dumps(certificate))
+
+    made = kech.make_report(folder / "safe.csv")
+
+    assert FORGED not in made.html
+    assert made.figures["not_promised"] == true.figures["not_promised"] == list(kech.certificate.NOT_PROMISED)
+    assert made.figures["parameters"] == true.figures["parameters"]
+    assert FORGED not in json.dumps(made.to_json())
+
+
 # -- the private variant ---------------------------------------------------------------------------------
 
 

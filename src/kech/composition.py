@@ -206,13 +206,16 @@ class Holder:
     def _find_containing(self, label: Cell) -> Bools:
         if self.earlier is None or is_everything(self.earlier.axis, label):
             return self.everything
+        alike = "" not in self.later.labels  # nothing is written for empty text too
         if label is None:
-            return np.array([within is None for within in self.labels])
+            return np.array([within is None and (alike or "" in self.earlier.labels) for within in self.labels])
         if self.later.is_line and self.earlier.axis["axis"] == self.later.axis["axis"]:
             low, high, closed = self.earlier.interval(label)
             lows, highs, closes = self.ends
             return np.asarray((lows <= low) & ((high < highs) | ((high == highs) & (closes | (not closed)))))
-        return np.array([within is not None and self._contains(label, within) for within in self.labels])
+        return np.array(
+            [self._contains(label, within) if within is not None else alike and not label for within in self.labels]
+        )
 
     def _contains(self, label: str, within: str) -> bool:
         assert self.earlier is not None

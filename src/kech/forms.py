@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kech.errors import BadOption
 
@@ -17,7 +18,7 @@ Written: TypeAlias = dict[str, list[Cell]]  # cells of each published column, on
 
 FORMS = ("brackets", "dash", "columns")
 LINES = ("numeric", "date")
-INTERVAL = re.compile(r"\[(.+), (.+)([\])])")
+INTERVAL = re.compile(r"\[([^,]+), ([^,]+)([\])])")
 EVERYTHING = ("-inf", "inf")
 MIDPOINT = (
     "a midpoint is refused: it looks like a measured value and does not say how wide its class is, so nobody can check "
@@ -98,6 +99,22 @@ def as_numbers(stream: Any, axes: Iterable[Mapping[str, Any]]) -> Any:
 def as_texts(stream: Any) -> Any:
     """A stream in which labels that were listed once are written out in every row."""
     return recast(stream, lambda field: field.type.value_type if pa.types.is_dictionary(field.type) else field.type)
+
+
+def as_missing(stream: Any, columns: int) -> Any:
+    """A stream in which empty text in the first columns is missing: most readers of CSV do not tell them apart."""
+    written = (
+        pa.record_batch([*map(unwritten, batch.columns[:columns]), *batch.columns[columns:]], batch.schema.names)
+        for batch in stream
+    )
+    return pa.RecordBatchReader.from_batches(stream.schema, written)
+
+
+def unwritten(column: Any) -> Any:
+    """A column without empty texts."""
+    if not pa.types.is_string(column.type):
+        return column
+    return pc.if_else(pc.equal(column, ""), pa.scalar(None, column.type), column)
 
 
 def recast(stream: Any, type_of: Callable[[Any], Any]) -> Any:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from kech.certificate import Axis, Cell
 
 EVERYTHING = "*"
-MEMBER = re.compile(r'"(?:[^"\\]|\\.)*"|[^,{}"\\]+')
+MEMBER = re.compile(r'"(?:[^"\\]|\\.)*+"?|[^,{}"\\]+')  # a string that does not end is read once, to the last letter
 EPOCH = datetime(1970, 1, 1)
 DAY = 86_400_000_000  # microseconds
 
@@ -31,7 +31,7 @@ def place(axis: Axis, text: Cell) -> float:
 
 def interval(axis: Axis, label: str) -> tuple[float, float, bool]:
     """Both ends, and whether the second belongs to it; infinite where a tail is open, NaN where the label is none."""
-    if match := re.fullmatch(r"\[(.+), (.+)([\])])", label):
+    if match := re.fullmatch(r"\[([^,]+), ([^,]+)([\])])", label):
         return place(axis, match[1]), place(axis, match[2]), match[3] == "]"
     if match := re.fullmatch(r">= (.+)", label):
         return place(axis, match[1]), float("inf"), False
@@ -65,15 +65,23 @@ def set_members(label: str) -> list[str]:
     if not label.startswith("{"):
         return [label]
     found = [text.strip() for text in MEMBER.findall(label)]
-    return [json.loads(text) if text.startswith('"') else text for text in found if text]
+    return [_unquoted(text) if text.startswith('"') else text for text in found if text]
+
+
+def _unquoted(text: str) -> str:
+    """A JSON string; as it stands where it is none."""
+    try:
+        return str(json.loads(text))
+    except ValueError:
+        return text
 
 
 def range_ends(order: Sequence[str], label: str) -> tuple[str, str]:
     """The first and the last value of a range; both are the label where it is none."""
-    for dots in re.finditer(r"(?=\.\.)", label):
-        ends = label[: dots.start()], label[dots.start() + 2 :]
-        if ends[0] in order and ends[1] in order:
-            return ends
+    known = set(order)
+    for start in sorted(known, key=len) if len(label) <= 2 * max(map(len, known), default=0) + 2 else ():
+        if label.startswith(start + "..") and label[len(start) + 2 :] in known:
+            return start, label[len(start) + 2 :]
     return label, label
 
 

@@ -128,8 +128,8 @@ class LinkedColumn:
     def _find_covered(self, label: Cell) -> Bools:
         if label == EVERYTHING:
             return np.ones(len(self.texts), bool)
-        if label is None:
-            return np.array([not text for text in self.texts])
+        if label is None:  # nothing is written for empty text too, where no label is empty
+            return np.array([text is None or (not text and "" not in self.labels) for text in self.texts])
         same = self.among([label])
         if self.is_line:
             return np.asarray(same | self.between(*self.interval(label)))

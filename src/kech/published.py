@@ -140,5 +140,5 @@ def _group(
         for held, values in zip(cells.values(), batch[len(columns) :], strict=True):
             texts = (table.label(cell) or None for cell in values)
             held += [shared.setdefault(text, text) for text in texts]
-    labels = tuple(tuple(table.label(cell) or None for cell in key) for key in known)
+    labels = tuple(tuple(table.label(cell) for cell in key) for key in known)
     return Published(path, columns, axes, sensitive, np.concatenate(group), labels, cells)

@@ -28,7 +28,7 @@ from kech.databases.arrow import ahead
 from kech.engines import Output
 from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet
 from kech.files import clear_refusals, private_folder, put_in_place, written_aside
-from kech.forms import Written, as_numbers, as_texts, check_form, check_intervals, check_names, write_form
+from kech.forms import Written, as_missing, as_numbers, as_texts, check_form, check_intervals, check_names, write_form
 from kech.frames import as_native
 from kech.interrupts import unbroken
 from kech.ledger import Ledger, open_ledger
@@ -121,6 +121,7 @@ class Release:
         mappings, shares = self.partition.points.mappings, self.partition.shares()
         stream = self.table.engine.publish(mappings, shares, outputs + behind, for_csv=for_csv)
         stream = stream if listed and not tally else as_texts(stream)
+        stream = as_missing(stream, len(outputs)) if for_csv else stream
         return as_numbers(tally.watched(stream) if tally else stream, self.axes)
 
     def outputs(self, name: str) -> list[Output]:

@@ -13,7 +13,7 @@ from itertools import islice
 from operator import itemgetter
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 
@@ -28,6 +28,7 @@ BLOCK = 1 << 20  # bytes of a CSV file that are read at once
 LONGEST = 1 << 25  # bytes of a line
 WORKERS = 2  # threads that read ahead
 NEWLINE, QUOTE = b'\n"'
+QUOTED, EMPTY = b'""', "\0"  # empty text as it is written, and while it is read: no cell holds a NUL
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ def _reading(path: Path) -> Iterator[None]:
 
 
 def _open_csv(path: Path, delimiter: str) -> TextTable:
-    columns = next(_csv_rows(path, delimiter), [])
+    columns = [name or "" for name in next(_csv_rows(path, delimiter), [])]
 
     def batches(names: Sequence[str]) -> Iterator[Batch]:
         picks = [itemgetter(columns.index(name)) for name in names]
@@ -176,14 +177,14 @@ def _used(texts: Sequence[Cell], places: Any) -> Coded:
     return [texts[i] for i in np.flatnonzero(used).tolist()], (np.cumsum(used) - 1)[places]
 
 
-def _read_alone(parts: Sequence[bytes], delimiter: str) -> list[str]:
+def _read_alone(parts: Sequence[bytes], delimiter: str) -> list[Cell]:
     """The cell of each part, which ends with a delimiter or as a line does; csv.Error where it is not one cell."""
     if any(b"\r" in part and not part.endswith(b"\n") for part in parts):
         raise csv.Error
     rows = _split([part if part.endswith(b"\n") else part[:-1] for part in parts], delimiter)
     if any(len(cells) != 1 for cells in rows):
         raise csv.Error
-    return [cell for (cell,) in rows]
+    return [cell or ("" if QUOTED in part else None) for part, (cell,) in zip(parts, rows, strict=True)]
 
 
 def _split(lines: Sequence[bytes], delimiter: str) -> list[list[str]]:
@@ -200,22 +201,63 @@ def _without_guard(cell: Cell) -> Cell:
     return cell[1:] if cell and re.match(r"'+\s*[=+\-@\t\r]", cell) else cell
 
 
-def _csv_rows(path: Path, delimiter: str) -> Iterator[list[str]]:
+def _csv_rows(path: Path, delimiter: str) -> Iterator[list[Cell]]:
     """The header, then rows as wide as it; trouble is named by the line on which its row begins."""
     width, line = 0, 1
     csv.field_size_limit(max(csv.field_size_limit(), 2**24))  # a set may be longer than csv's 128 KiB
     with _reading(path), path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
-        reader = csv.reader(map(_checked_line, text), delimiter=delimiter, strict=True)
+        lines = _Lines(map(_checked_line, text), delimiter)
+        reader = csv.reader(lines, delimiter=delimiter, strict=True)
         try:
             for cells in reader:
-                row = cells or [""]  # a blank line is the NULL of a table with one column
+                row = _as_cells(cells)
                 width = width or len(row)
                 if len(row) != width:
                     raise csv.Error(f"{len(row)} cells under {width} columns")
                 line = reader.line_num + 1
+                lines.is_first = True
                 yield row
         except csv.Error as error:  # its text never quotes a cell
             raise UnreadableFile(path, f"line {line}: {error}.") from None
+
+
+def _as_cells(cells: list[str]) -> list[Cell]:
+    """What is not written is missing, as is the one cell of a blank line; what is written as "" is empty text."""
+    if cells and "" not in cells and EMPTY not in cells:
+        return cast("list[Cell]", cells)
+    return [None if not cell else "" if cell == EMPTY else cell for cell in cells or [""]]
+
+
+class _Lines:
+    """Lines in which the cell "" is marked: the reader of CSV tells it from nothing no longer.
+
+    The reader asks for the next line when a row has ended, or while a quoted cell goes on.
+    """
+
+    def __init__(self, lines: Iterator[str], delimiter: str) -> None:
+        self.lines, self.delimiter, self.is_first = lines, delimiter, True
+        self.cell = re.compile(rf'"(?:[^"]|"")*+"?|[^{re.escape(delimiter)}]*')
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = next(self.lines)
+        goes_on, self.is_first = not self.is_first, False
+        return self._marked(line, goes_on) if '""' in line else line
+
+    def _marked(self, line: str, goes_on: bool) -> str:
+        """The line, cell by cell; the first may be the rest of one that began before."""
+        line = '"' + line if goes_on else line
+        place, parts = 0, []
+        while found := self.cell.match(line, place):
+            parts.append(f'"{EMPTY}"' if found[0] == '""' and not (goes_on and not place) else found[0])
+            place = found.end()
+            if not line.startswith(self.delimiter, place):
+                break
+            parts.append(self.delimiter)
+            place += 1
+        return ("".join(parts) + line[place:])[goes_on:]
 
 
 def _checked_line(line: str) -> str:

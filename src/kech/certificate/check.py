@@ -9,10 +9,11 @@ from kech.certificate.claims import broken_claims, broken_columns, broken_goals,
 from kech.certificate.counting import class_figures, count, measure_table
 from kech.certificate.document import check_goals, read_claims
 from kech.certificate.models import GOALS, MODELS, Figures, model_figures
+from kech.certificate.pages import find_unpublished
 from kech.certificate.widths import Axis
 from kech.errors import BadOption, ClaimBroken, ColumnInTwoRoles, NoSuchColumn
 
-NOT_PROMISED = (
+NOT_PROMISED = (  # by every certificate of version 1, whatever its file says
     "When the rows of a class agree on a sensitive value, anybody who knows a person's class learns it.",
     "Somebody who combines this file with other releases about the same people may narrow a class down.",
     "k-anonymity does not prevent predicate singling out: a condition may still isolate one person.",
@@ -60,6 +61,7 @@ def make_certificate(
     goals = {name: parameters[name] for name in GOALS if name in parameters}
     with hashing(Path(path)) as digest:
         figures, broken = measure_table(table, axes, sensitive, read_as, goals)
+        broken += broken_pages(path, format, certified=True)
     suppression = shown_suppression(rows_in, figures["rows"], parameters.get("k", figures["k"]))
     figures = with_suppressed(figures, suppression["suppressed"])
     dialect = {"delimiter": delimiter} if format == "csv" else {}
@@ -99,6 +101,7 @@ def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> Figu
             )
         except NoSuchColumn:
             raise ClaimBroken(path, changed(file, digest()) + broken) from None
+        unreadable += broken_pages(path, file["format"], certified=True)
     broken = changed(file, digest()) + broken
     figures = with_suppressed(figures, document["claims"]["suppressed"])
     if broken := broken + unreadable + broken_claims(document, figures):
@@ -135,9 +138,15 @@ def check_table(
     classes, within = count(table, quasi_identifiers, sensitive)
     figures = class_figures(classes) | model_figures(table, within, values or {}, asked)
     broken = [f"k: asked {k}, found {figures['k']}"] if figures["k"] < k else []
+    broken += broken_pages(path, format or guess_format(path), certified=False)
     if broken := broken + broken_goals(asked, figures):
         raise ClaimBroken(path, broken)
     return figures
+
+
+def broken_pages(path: AnyPath, format: str, *, certified: bool) -> list[str]:
+    """A complaint for each column of a Parquet file whose dictionary or statistics hold what no row holds."""
+    return find_unpublished(Path(path), certified=certified) if format == "parquet" else []
 
 
 def read_values(sensitive: Sequence[str], values: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:

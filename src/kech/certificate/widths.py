@@ -13,6 +13,10 @@ from kech.errors import BadOption
 
 Axis = Mapping[str, Any]
 
+MEMBER = re.compile(  # of a set: a JSON string, a text without , { } " \ and outer spaces, or nothing
+    r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"|[^,{}"\\ ](?:[^,{}"\\]*[^,{}"\\ ])?|'
+)
+
 
 def width_readers(axes: Sequence[Axis]) -> dict[str, Callable[[Cell], float | None]]:
     """For each column the width of a label, or None where its axis cannot read it."""
@@ -59,22 +63,30 @@ def _members(label: str) -> int:
     >>> _members('{a, "b, c", d}')
     3
     """
-    bare = re.sub(r'"([^"\\\x00-\x1f]|\\(["\\/bfnrt]|u[0-9a-fA-F]{4}))*"', '""', label)
-    member = r'(""|[^,{}"\\ ]([^,{}"\\]*[^,{}"\\ ])?|)'
-    if not re.fullmatch(rf"\{{{member}(, {member})*\}}", bare):
+    place, members = _after_member(label, 1), 1
+    while label.startswith(", ", place):
+        place, members = _after_member(label, place + 2), members + 1
+    if place != len(label) - 1 or label[place] != "}":
         raise ValueError
-    return bare.count(", ") + 1
+    return members
+
+
+def _after_member(label: str, place: int) -> int:
+    found = MEMBER.match(label, place)
+    return found.end() if found else place
 
 
 def _read_ordinal(axis: Axis) -> Callable[[Any], float]:
     ranks = {str(value): rank for rank, value in enumerate(axis["order"])}
+    starts = sorted(ranks, key=len)
+    longest = 2 * max(map(len, ranks), default=0) + 2
 
     def width(label: str) -> float:
         if label in ranks:
             return 0.0
-        for dots in re.finditer(r"(?=\.\.)", label):
-            low, high = ranks.get(label[: dots.start()]), ranks.get(label[dots.start() + 2 :])
-            if low is not None and high is not None and low <= high:
+        for start in starts if len(label) <= longest else ():
+            low, high = ranks[start], ranks.get(label[len(start) + 2 :]) if label.startswith(start + "..") else None
+            if high is not None and low <= high:
                 return _share(high - low + 1, len(ranks))
         raise ValueError
 
@@ -96,7 +108,7 @@ def _read_interval(edge: Callable[[str], Any], axis: Axis) -> Callable[[Any], An
 
 
 def _edges(label: str, edge: Callable[[str], Any], low: Any, high: Any) -> tuple[Any, Any]:
-    if match := re.fullmatch(r"\[(.+), (.+)[\])]", label):
+    if match := re.fullmatch(r"\[([^,]+), ([^,]+)[\])]", label):
         return edge(match[1]), edge(match[2])
     if match := re.fullmatch(r">= (.+)", label):
         return edge(match[1]), max(edge(match[1]), high)
@@ -108,7 +120,7 @@ def _edges(label: str, edge: Callable[[str], Any], low: Any, high: Any) -> tuple
 
 def number(text: str) -> Fraction:
     """A plain number, exactly."""
-    if not re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", text):
+    if not re.fullmatch(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", text):
         raise ValueError
     return Fraction(text)
 

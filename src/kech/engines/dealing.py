@@ -109,16 +109,23 @@ def dealt(stream: Any, dealer: Dealer, outputs: Sequence[Output], lists: Mapping
 
     What is listed stands there as a number, and labels have the numbers of the classes.
     """
-    kinds = [lists[i].kind if i in lists else stream.schema.field(f"o{i}").type for i in range(len(outputs))]
+    kinds = [lists[i].kind if i in lists else spelled(stream.schema.field(f"o{i}").type) for i in range(len(outputs))]
     schema = pa.schema([pa.field(output.name, kind) for output, kind in zip(outputs, kinds, strict=True)])
     return pa.RecordBatchReader.from_batches(schema, _dealt(even(_published(stream, dealer), most), schema, lists))
+
+
+def spelled(kind: Any) -> Any:
+    """The type of cells that are spelled out: a dictionary of the source may list what no published row holds."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _dealt(batches: Iterable[Any], schema: Any, lists: Mapping[int, Listed]) -> Iterator[Any]:
     for rows in batches:
         cells: dict[str, Any] = dict(zip(rows.schema.names, rows.columns, strict=True))
         found = {i: cells.get(f"o{i}", cells["class"]).to_numpy() for i in lists}
-        columns = [lists[i].of(found[i]) if i in lists else cells[f"o{i}"] for i in range(len(schema))]
+        columns = [
+            lists[i].of(found[i]) if i in lists else cells[f"o{i}"].cast(field.type) for i, field in enumerate(schema)
+        ]
         yield pa.record_batch(columns, schema=schema)
 
 

@@ -25,6 +25,7 @@ from kech.errors import BadColumns, UnreadableFile
 
 FOR_WORDS = 0.1  # of the memory that is allowed, while rows are read
 GATHERED = 1 << 28  # bytes of batches that are put together
+ENUM = "ENUM("  # how the name of a type that lists its values begins
 SAME_IN_ARROW = re.compile(r"(U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|VARCHAR|BOOLEAN|DATE|TIMESTAMP)$")
 
 
@@ -116,6 +117,9 @@ class DuckDBEngine(LockedEngine):
     def _fill(self, query: str) -> None:
         """Keep the rows of a query, narrow if they can pass through Arrow as they are."""
         types = self._types(query)
+        if enums := [i for i, kind in types.items() if kind.startswith(ENUM)]:  # their type lists all their members
+            texts = ", ".join(f"CAST(c{i} AS VARCHAR) AS c{i}" for i in enums)
+            query, types = f"SELECT * REPLACE ({texts}) FROM ({query})", types | dict.fromkeys(enums, "VARCHAR")
         if "VARCHAR" in types.values() and all(map(SAME_IN_ARROW.match, types.values())):
             try:
                 self._number(self._stream(query, "reading the table"), types)

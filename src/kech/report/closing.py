@@ -9,7 +9,7 @@ from kech.risk import THRESHOLDS
 
 
 def not_promised(found: Mapping[str, Any]) -> Markup:
-    """The limits, as the certificate states them."""
+    """The limits, in kech's own words: those of a certificate can be forged."""
     return section(
         "What is not promised", tag("ul", *(tag("li", str(text)) for text in found["not_promised"])), key="not-promised"
     )
@@ -47,13 +47,19 @@ def how_to_verify(found: Mapping[str, Any]) -> Markup:
 def parameters(found: Mapping[str, Any]) -> Markup:
     """Everything that was decided beforehand."""
     rows: list[tuple[Content, Content]] = [("file", name(found["file"]["name"])), ("format", found["file"]["format"])]
-    rows += [("certificate written by", f"kech {found['kech']}")]
+    rows += [("certificate written by", f"kech {found['kech']}" if found["kech"] else "not stated")]
     rows += [(key, written(value)) for key, value in sorted(found["parameters"].items())]
     rows += [(join("read as, ", name(column)), kind) for column, kind in found["sensitive"].items()]
     if found["plan"]:
         told = {key: value for key, value in found["plan"].items() if value not in (None, [], {})}
         rows += [(f"plan: {key.replace('_', ' ')}", written(value)) for key, value in told.items()]
-    return section("Parameters", table("How the release was made", ("parameter", "value"), rows), key="parameters")
+    about = "As the maker of the release states them: they cannot be recounted from the file."
+    return section(
+        "Parameters",
+        tag("p", about, class_="note"),
+        table("How the release was made", ("parameter", "value"), rows),
+        key="parameters",
+    )
 
 
 def written(value: Any) -> str:

@@ -4,6 +4,7 @@ No cell of a sensitive or kept column is among them, and of a set of values only
 value, or a stretch of them, is held by k rows or more, a value in a set may be that of one person.
 """
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import fsum, isfinite
@@ -11,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from kech.certificate import AnyPath, Axis, Cell
+from kech.certificate import NOT_PROMISED, AnyPath, Axis, Cell
 from kech.certificate.widths import width_reader
 from kech.errors import BadCertificate, BadOption
 from kech.labels import DAY, EVERYTHING, domain, format_place, interval, is_line, range_ends, set_members, within
@@ -21,6 +22,16 @@ from kech.report.shape import build_released_barcode
 from kech.risk import assess, check_thresholds
 
 MISSING = "missing"
+VERSION = re.compile(r"[0-9][0-9A-Za-z.+-]{0,63}")
+FILE = ("name", "format", "sha256", "delimiter")
+PARAMETERS = (
+    *("k", "cut", "grid", "reading", "eps", "suppress", "l", "l_kind", "c", "t", "t_kind", "alpha"),
+    *("coarse", "step", "eps_error", "no_ledger", "allow_composition"),
+)
+WORDS = (
+    *("local", "minimal", "domain", "regime", "auto", "loose", "tight", "exact", "strict", "homological", "partition"),
+    *("distinct", "entropy", "recursive", "equal", "ordered"),
+)
 MOST_LABELS = 6
 SHARPNESS = (0.0, 0.05, 0.1, 0.25, 0.5, 0.999999)  # upper ends of the widths that are counted together; then all
 
@@ -42,11 +53,11 @@ def gather(
         raise BadCertificate(certificate or path, "the domain of an axis is too large to be drawn.")
     return {
         "private": False,
-        "file": document["file"],
-        "kech": document["kech"],
+        "file": {name: document["file"][name] for name in FILE if name in document["file"]},
+        "kech": document["kech"] if VERSION.fullmatch(document["kech"]) else None,
         "claims": document["claims"],
         "verified": release.figures,
-        "parameters": document["parameters"],
+        "parameters": stated_parameters(document["parameters"]),
         "columns": [describe_column(release, name, document["claims"]) for name in release.quasi_identifiers],
         "sensitive": {name: document.get("values", {}).get(name, {}).get("kind", "text") for name in release.sensitive},
         "kept": document["kept"],
@@ -54,8 +65,20 @@ def gather(
         "risk": assess(release, taus).to_json(),
         "barcode": build_released_barcode(release).to_json(),
         "plan": None if given is None else describe_plan(given),
-        "not_promised": document["not_promised"],
+        "not_promised": list(NOT_PROMISED),
     }
+
+
+def stated_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters by the names that kech writes; numbers, and words that kech knows: a certificate can say anything."""
+    return {name: value for name, value in parameters.items() if name in PARAMETERS and is_stated(value)}
+
+
+def is_stated(value: Any) -> bool:
+    """Whether a parameter is a number or a word of kech's, or some of them under such names."""
+    if isinstance(value, dict):
+        return all(name in PARAMETERS and is_stated(held) for name, held in value.items())
+    return isinstance(value, bool | int | float) or value in WORDS
 
 
 def check_plan(plan: Plan, document: Mapping[str, Any]) -> None:
@@ -101,7 +124,7 @@ def describe_column(release: Published, column: str, claims: Mapping[str, Any]) 
     return {
         "column": column,
         "axis": axis["axis"],
-        "grid": axis.get("grid"),
+        "grid": grid if is_stated(grid := axis.get("grid")) else None,
         "loss": claims["loss_per_column"][column],
         "width": fsum(count * widths[label] for label, count in rows.items()) / max(rows.total(), 1),
         "extent": describe_extent(axis, rows),

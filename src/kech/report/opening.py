@@ -173,7 +173,7 @@ def edges_of(column: Mapping[str, Any], cut: str | None) -> str:
         return "equal round steps, the same for all rows; a cell that is published holds a class"
     if isinstance(grid, int | float):
         return f"multiples of {grid:g}{' days' if column['axis'] == 'date' else ''}"
-    return GRIDS.get(str(grid), str(grid))
+    return GRIDS.get(str(grid), "")
 
 
 # -- models ----------------------------------------------------------------------------------------------

@@ -1,0 +1,345 @@
+"""Pages: what a Parquet file holds beside its rows: dictionaries, statistics, metadata.
+
+In: a Parquet file.  Out: a complaint for each column that lists or tells of a value that no row holds.
+
+A dictionary lists values, and pages refer to them by number.  A value to which no page refers is in no row.  Statistics
+name the least and the greatest value of a page or of a part of the file.  Headers are read by `thrift.py`, pages here.
+"""
+
+import mmap
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kech.certificate.tally import Ints
+from kech.certificate.thrift import Reader, Struct
+from kech.errors import NoSuchFile, UnreadableFile
+
+MAGIC = b"PAR1"
+CODECS = {1: "snappy", 2: "gzip", 4: "brotli", 6: "zstd", 7: "lz4_raw"}
+DATA, DICTIONARY, DATA_V2 = 0, 2, 3  # kinds of pages
+PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY = 0, 2, 3, 8  # encodings
+BOOLEAN, INT32, INT64, INT96, FLOAT, DOUBLE, BYTE_ARRAY, FIXED = range(8)  # physical types
+WIDTHS = {INT32: 4, INT64: 8, INT96: 12, FLOAT: 4, DOUBLE: 8}
+ZEROS = {FLOAT: (b"\0" * 4, b"\0\0\0\x80"), DOUBLE: (b"\0" * 8, b"\0" * 7 + b"\x80")}  # either stands for the other
+LEAST_CUT = 8  # bytes of a text that a writer may have cut short in statistics
+OWN_WRITER = re.compile(rb"parquet-cpp-arrow version [0-9A-Za-z.+-]+")  # what kech writes with
+OWN_KEYS = {b"ARROW:schema"}
+
+
+@dataclass(slots=True)
+class Column:
+    """A column as the schema has it, and what was found in its pages."""
+
+    name: str
+    type: int
+    width: int  # bytes of a value, where all have as many
+    repeats: int  # the highest level of repetition, and of definition
+    defines: int
+    spare: set[bytes] = field(default_factory=set)  # listed, and no page of its part of the file refers to it
+    untrue: set[str] = field(default_factory=set)  # statistics that are not of its rows
+
+
+@dataclass(slots=True)
+class Values:
+    """What the pages of one part of a column hold."""
+
+    rows: int  # with a value
+    distinct: int  # values, at most
+    referred: set[bytes]  # values of the dictionary that a page refers to, where there are others
+    spare: set[bytes]  # the others
+    plain: list[bytes]  # pages that spell their values out
+    readable: bool  # whether all pages could be read
+
+
+def find_unpublished(path: Path, *, certified: bool) -> list[str]:
+    """Complaints about what a file holds and no row does; of a certified file everything must be known."""
+    try:
+        with _mapped(path) as data:
+            return _look_into(data, certified)
+    except (IndexError, ValueError, KeyError, TypeError, OverflowError, OSError):
+        raise UnreadableFile(path, "its pages cannot be looked into. Write it again with plain pages.") from None
+
+
+@contextmanager
+def _mapped(path: Path) -> Iterator[Any]:
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            yield data
+    except FileNotFoundError:
+        raise NoSuchFile(path) from None
+
+
+def _look_into(data: Any, certified: bool) -> list[str]:
+    size = len(data)
+    start = size - 8 - int.from_bytes(data[size - 8 : size - 4], "little")
+    if data[:4] != MAGIC or data[size - 4 :] != MAGIC or start < 4:
+        raise ValueError
+    footer = Reader(data, start).struct()
+    columns = _columns(footer[2])
+    parts = [(column, chunk) for group in footer[4] for column, chunk in zip(columns, group[1], strict=True)]
+    for column, chunk in parts:
+        _look_at(data, column, chunk, certified)
+    for column in (column for column in columns if column.spare):
+        _search_elsewhere(data, column, [chunk for held, chunk in parts if held is column])
+    return (_odd_parts(footer, data, start) if certified else []) + _complaints(columns)
+
+
+def _complaints(columns: Sequence[Column]) -> list[str]:
+    listed = [f"{x.name!r}: its dictionary lists {len(x.spare)} values that no row holds" for x in columns if x.spare]
+    told = [f"{x.name!r}: {', '.join(sorted(x.untrue))}: not of the rows of the file" for x in columns if x.untrue]
+    return listed + told
+
+
+def _odd_parts(footer: Struct, data: Any, end: int) -> list[str]:
+    """What kech writes into no file: further metadata, filters, or bytes that belong to nothing."""
+    chunks = [chunk for group in footer[4] for chunk in group[1]]
+    found = {
+        "metadata: keys that kech does not write": any(pair[1] not in OWN_KEYS for pair in footer.get(5, ())),
+        "metadata: another writer's name": not OWN_WRITER.fullmatch(footer.get(6, b"")),
+        "metadata: of a column": any(8 in chunk[3] for chunk in chunks),
+        "filters: a column has one": any(14 in chunk[3] for chunk in chunks),
+        "bytes: some belong to no row": not _is_full(chunks, data, end),
+    }
+    return [words for words, is_so in found.items() if is_so]
+
+
+def _is_full(chunks: Sequence[Struct], data: Any, end: int) -> bool:
+    """Whether pages, and the indexes of pages, fill the file from its beginning to its footer."""
+    held = [(_first_page(chunk[3]), chunk[3][7]) for chunk in chunks if chunk[3][7]]
+    held += [(chunk[at], chunk[at + 1]) for chunk in chunks for at in (4, 6) if at in chunk]
+    place = len(MAGIC)
+    for start, size in sorted(held):
+        if start != place:
+            return False
+        place = start + size
+    return place == end and len(data) > end
+
+
+def _columns(schema: Sequence[Struct]) -> list[Column]:
+    """The columns of a schema, which lists a tree from its root, each node before its children."""
+    found: list[Column] = []
+    rest = iter(schema)
+
+    def visit(node: Struct, names: tuple[str, ...], repeats: int, defines: int) -> None:
+        kind = node.get(3, 0)
+        repeats, defines = repeats + (kind == 2), defines + (kind in (1, 2))
+        if children := node.get(5, 0):
+            for _ in range(children):
+                child = next(rest)
+                visit(child, (*names, child[4].decode()), repeats, defines)
+        elif names:
+            width = node.get(2, 0) if node[1] == FIXED else WIDTHS.get(node[1], 0)
+            found.append(Column(".".join(names), node[1], width, repeats, defines))
+
+    visit(next(rest) | {3: 0}, (), 0, 0)
+    return found
+
+
+# -- one part of a column -------------------------------------------------------------------------------------
+
+
+def _look_at(data: Any, column: Column, chunk: Struct, certified: bool) -> None:
+    """Add what the pages of one part of a column, and its statistics, say and do not hold."""
+    about, told = chunk[3], _statistics(data, chunk)
+    pages = list(_pages(data, about))
+    values = _values(column, about, pages)
+    if certified and not values.readable:
+        raise ValueError
+    column.spare |= values.spare
+    told += [stats for head, _ in pages for stats in _told_by(head)]
+    column.untrue |= {words for stats in told for words in _untrue(column, stats, values)}
+    nulls, whole = about[5] - values.rows, about.get(12, {})
+    if values.readable and not column.repeats and whole.get(3, nulls) != nulls:
+        column.untrue.add("null count")
+    if values.readable and whole.get(4, 0) > values.distinct:
+        column.untrue.add("distinct count")
+
+
+def _search_elsewhere(data: Any, column: Column, chunks: Sequence[Struct]) -> None:
+    """Strike out of the spare values those that another part of the file holds."""
+    for chunk in chunks:
+        pages = list(_pages(data, chunk[3]))
+        values = _values(column, chunk[3], pages)
+        column.spare -= values.referred
+        column.spare -= {value for value in column.spare if _spelled(column, value, values)}
+
+
+def _first_page(about: Struct) -> int:
+    """Where the pages of a part of a column begin; a part without rows has a dictionary alone."""
+    return int(min((place for place in (about[9], about.get(11, 0)) if place > 0), default=0))
+
+
+def _pages(data: Any, about: Struct) -> Iterator[tuple[Struct, bytes]]:
+    """The header of each page, and its bytes as they are stored."""
+    place = _first_page(about)
+    end = place + about[7]
+    while place < end:
+        reader = Reader(data, place)
+        head = reader.struct()
+        place = reader.place + head[3]
+        yield head, data[reader.place : place]
+    if place != end:
+        raise ValueError
+
+
+def _unpacked(about: Struct, stored: bytes, size: int) -> bytes:
+    import pyarrow
+
+    if about[4] == 0 or not size:
+        return stored
+    return bytes(pyarrow.Codec(CODECS[about[4]]).decompress(stored, size, asbytes=True))
+
+
+def _dictionaries(about: Struct, pages: Sequence[tuple[Struct, bytes]]) -> tuple[int, bytes]:
+    """How many values the dictionary lists, and their bytes, one value after the other."""
+    found = [(head[7][1], _unpacked(about, stored, head[2])) for head, stored in pages if head[1] == DICTIONARY]
+    return sum(count for count, _ in found), b"".join(page for _, page in found)
+
+
+def _split(column: Column, page: bytes, count: int) -> list[bytes]:
+    """Values that are spelled out one after the other."""
+    if column.type != BYTE_ARRAY:
+        return [page[i * column.width : (i + 1) * column.width] for i in range(count)]
+    found, place = [], 0
+    for _ in range(count):
+        start = place + 4
+        place = start + int.from_bytes(page[place:start], "little")
+        found.append(page[start:place])
+    return found
+
+
+def _values(column: Column, about: Struct, pages: Sequence[tuple[Struct, bytes]]) -> Values:
+    """What the pages hold; a dictionary that they use up is like a page that spells its values out."""
+    listed, spelled = _dictionaries(about, pages)
+    used = np.zeros(listed, bool)
+    found = Values(0, 0, set(), set(), [], True)
+    for head, stored in pages:
+        if head[1] in (DATA, DATA_V2):
+            encoding, rows, body = _body(column, about, head, stored)
+            found.rows += rows
+            if encoding in (PLAIN_DICTIONARY, RLE_DICTIONARY) and rows:
+                used[_numbers(body[1:], body[0], rows)] = True
+            elif encoding == PLAIN or (encoding == RLE and column.type == BOOLEAN):
+                found.plain.append(_as_bits(body, rows, encoding) if column.type == BOOLEAN else body)
+                found.distinct += rows
+            elif rows:
+                found.readable = False
+    if used.all():
+        found.plain.append(spelled)
+    else:
+        each = _split(column, spelled, listed)
+        found.referred = {each[i] for i in np.flatnonzero(used).tolist()}
+        found.spare = {each[i] for i in np.flatnonzero(~used).tolist()} - found.referred
+    found.distinct += int(used.sum())
+    return found
+
+
+def _as_bits(body: bytes, rows: int, encoding: int) -> bytes:
+    """Truths of a page, one a byte."""
+    if encoding == PLAIN:
+        return np.unpackbits(np.frombuffer(body, np.uint8), bitorder="little")[:rows].tobytes()
+    return _numbers(body[4:], 1, rows).astype(np.uint8).tobytes()
+
+
+def _body(column: Column, about: Struct, head: Struct, stored: bytes) -> tuple[int, int, bytes]:
+    """The encoding of a page, how many values it has, and their bytes behind the levels."""
+    if head[1] == DATA:
+        page, told = _unpacked(about, stored, head[2]), head[5]
+        if column.repeats:
+            page = page[4 + int.from_bytes(page[:4], "little") :]
+        levels, start = page[4:], 4 + int.from_bytes(page[:4], "little") if column.defines else 0
+        return told[2], _present(column, levels, told[1]), page[start:]
+    told = head[8]
+    start = told[5] + told[6]
+    size = head[2] - start
+    body = _unpacked(about, stored[start:], size) if told.get(7, True) else stored[start:]
+    return told[4], _present(column, stored[told[6] :], told[1]), body
+
+
+def _present(column: Column, levels: bytes, count: int) -> int:
+    """How many of the places of a page have a value."""
+    if not column.defines:
+        return count
+    return int(np.count_nonzero(_numbers(levels, column.defines.bit_length(), count) == column.defines))
+
+
+def _numbers(runs: bytes, bits: int, count: int) -> Ints:
+    """Numbers of so many bits: runs of one number, or of numbers packed by eights."""
+    if not bits:
+        return np.zeros(count, np.int64)
+    found, left, reader, width = [], count, Reader(runs), (bits + 7) // 8
+    while left > 0:
+        head = reader.number()
+        if head & 1:
+            run = _unpack_bits(reader.take((head >> 1) * bits), bits)[:left]
+        else:
+            run = np.full(min(head >> 1, left), int.from_bytes(reader.take(width), "little"))
+        if not len(run):
+            raise ValueError
+        found.append(run)
+        left -= len(run)
+    return np.concatenate(found) if found else np.zeros(0, np.int64)
+
+
+def _unpack_bits(packed: bytes, bits: int) -> Any:
+    """Numbers that lie so many bits apart, the lowest bit first."""
+    each = np.unpackbits(np.frombuffer(packed, np.uint8), bitorder="little").reshape(-1, bits)
+    width = next(width for width in (8, 16, 32) if bits <= width)
+    wide = np.zeros((len(each), width), np.uint8)
+    wide[:, :bits] = each
+    return np.packbits(wide, axis=1, bitorder="little").view(f"<u{width // 8}").ravel()
+
+
+# -- statistics -------------------------------------------------------------------------------------------
+
+
+def _statistics(data: Any, chunk: Struct) -> list[Struct]:
+    """Of a part of a column: those of its header, and those of the index of its pages."""
+    found = [chunk[3][12]] if 12 in chunk[3] else []
+    if 6 in chunk:
+        index = Reader(data, chunk[6]).struct()
+        known = zip(index[1], index[2], index[3], strict=True)
+        found += [{6: low, 5: high} for is_null, low, high in known if is_null != 1]
+    return found
+
+
+def _told_by(head: Struct) -> list[Struct]:
+    """The statistics in the header of a page."""
+    return [held for held in (head.get(5, {}).get(5), head.get(8, {}).get(8)) if held]
+
+
+def _untrue(column: Column, stats: Struct, values: Values) -> Iterator[str]:
+    """Ends that no row holds; those of pages that cannot be read are passed over."""
+    for words, number in (("maximum", 1), ("minimum", 2), ("maximum", 5), ("minimum", 6)):
+        if number in stats and values.readable and not _is_held(column, stats[number], values):
+            yield words
+
+
+def _is_held(column: Column, value: bytes, values: Values) -> bool:
+    """Whether a row holds the value; 0.0 is -0.0, and long texts may be cut short, the last byte made one more."""
+    same = ZEROS[column.type] if value in ZEROS.get(column.type, ()) else (value,)
+    if any(each in values.referred or _spelled(column, each, values) for each in same):
+        return True
+    if column.type not in (BYTE_ARRAY, FIXED) or len(value) < LEAST_CUT:
+        return False
+    begin = value[:-1]
+    return any(each.startswith(begin) for each in values.referred) or any(begin in page for page in values.plain)
+
+
+def _spelled(column: Column, value: bytes, values: Values) -> bool:
+    """Whether a page spells the value out."""
+    if column.type == BYTE_ARRAY:
+        told = len(value).to_bytes(4, "little") + value
+        return any(told in page for page in values.plain)
+    width = column.width or 1
+    if len(value) != width:
+        return False
+    wanted = np.frombuffer(value, np.uint8)
+    pages = (np.frombuffer(page, np.uint8).reshape(-1, width) for page in values.plain)
+    return any(bool((page == wanted).all(axis=1).any()) for page in pages)

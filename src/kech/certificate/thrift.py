@@ -1,0 +1,75 @@
+"""Thrift: the compact protocol, as far as the headers of a Parquet file use it.
+
+In: bytes, and where a struct begins.  Out: its fields by number, and where it ends.
+"""
+
+from typing import Any
+
+DEEPEST = 16  # structs inside structs; Parquet needs 6
+Struct = dict[int, Any]
+
+TRUE, FALSE, BYTE, DOUBLE, BINARY, LIST, SET, STRUCT = 1, 2, 3, 7, 8, 9, 10, 12
+WHOLE = (4, 5, 6)  # numbers of 16, 32 and 64 bits
+
+
+class Reader:
+    """A place in bytes that moves on; IndexError or ValueError where they are no struct."""
+
+    def __init__(self, data: Any, place: int = 0) -> None:
+        self.data, self.place = data, place
+
+    def struct(self, depth: int = 0) -> Struct:
+        """The fields of a struct, by their numbers."""
+        if depth > DEEPEST:
+            raise ValueError
+        fields: Struct = {}
+        number = 0
+        while head := self._byte():
+            number = number + (head >> 4) if head >> 4 else self._zigzag()
+            kind = head & 15
+            fields[number] = kind == TRUE if kind in (TRUE, FALSE) else self._value(kind, depth)
+        return fields
+
+    def _value(self, kind: int, depth: int) -> Any:
+        if kind == STRUCT:
+            return self.struct(depth + 1)
+        if kind in (LIST, SET):
+            return self._list(depth)
+        if kind == BINARY:
+            return self.take(self.number())
+        if kind == DOUBLE:
+            return self.take(8)
+        if kind in (TRUE, FALSE, BYTE):  # in a list, a truth has a byte of its own
+            return self._byte()
+        if kind in WHOLE:
+            return self._zigzag()
+        raise ValueError
+
+    def _list(self, depth: int) -> list[Any]:
+        head = self._byte()
+        size = head >> 4 if head >> 4 < 15 else self.number()
+        return [self._value(head & 15, depth + 1) for _ in range(size)]
+
+    def _byte(self) -> int:
+        self.place += 1
+        return int(self.data[self.place - 1])
+
+    def take(self, size: int) -> bytes:
+        """The next bytes."""
+        start, self.place = self.place, self.place + size
+        if self.place > len(self.data):
+            raise IndexError
+        return bytes(self.data[start : self.place])
+
+    def number(self) -> int:
+        """The next number without a sign."""
+        found = shift = 0
+        while (byte := self._byte()) & 128:
+            found, shift = found | (byte & 127) << shift, shift + 7
+            if shift > 63:
+                raise ValueError
+        return found | byte << shift
+
+    def _zigzag(self) -> int:
+        found = self.number()
+        return (found >> 1) ^ -(found & 1)
