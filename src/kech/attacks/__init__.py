@@ -12,6 +12,7 @@ from kech.attacks.edge import attack_edges
 from kech.attacks.homogeneity import attack_homogeneity
 from kech.attacks.order import attack_order
 from kech.attacks.outcome import Attack
+from kech.attacks.refine import attack_refinement
 from kech.attacks.target import Target, aim
 from kech.certificate import AnyPath
 from kech.errors import BadOption
@@ -24,6 +25,7 @@ ATTACKS: dict[str, Callable[[Target], list[Attack]]] = {
     "order": attack_order,
     "downcode": attack_downcode,
     "homogeneity": attack_homogeneity,
+    "refine": attack_refinement,
     "compose": attack_composition,
 }
 
@@ -39,9 +41,9 @@ def run_attacks(
 ) -> list[Attack]:
     """Attack a release, whose certificate must hold, with everything the original tells.  PRIVATE.
 
-    `attacks` are some of edge, order, downcode, homogeneity and compose; all of them otherwise, compose if there is a
-    second release of the same table, with its certificate beside it.  The seed decides what chance decides: the
-    controls, and which classes are attacked where there are many.
+    `attacks` are some of edge, order, downcode, homogeneity, refine and compose; all of them otherwise, compose if
+    there is a second release of the same table, with its certificate beside it.  The seed decides what chance decides:
+    the controls, and which classes are attacked where there are many.
     """
     possible = [name for name in ATTACKS if name != "compose" or second is not None]
     wanted = possible if attacks is None else list(attacks)

@@ -90,8 +90,8 @@ def risk(
 @app.command
 def attack(
     name: Annotated[
-        Literal["edge", "order", "downcode", "homogeneity", "compose"] | str,
-        Parameter(help="edge, order, downcode, homogeneity or compose.", show_choices=False),
+        Literal["edge", "order", "downcode", "homogeneity", "refine", "compose"] | str,
+        Parameter(help="edge, order, downcode, homogeneity, refine or compose.", show_choices=False),
     ],
     table: Released,
     /,
