@@ -10,14 +10,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import ks_2samp, spearmanr
 from scipy.stats.contingency import association
-from sklearn.metrics import brier_score_loss
-from sklearn.naive_bayes import CategoricalNB
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, cross_val_score
 
 import kech
-from kech.comparison.associations import count_after, count_before, cramers_v, spearman_rho
-from kech.comparison.columns import pair_column
+from kech.comparison.associations import count_after, cramers_v, spearman_rho
+from kech.comparison.columns import find_edges, pair_column
+from kech.comparison.design import design_before
 from kech.comparison.pieces import Pieces, distance, point_pieces, spread_labels
-from kech.comparison.prediction import calibration_error, hold_out, judge, predict
+from kech.comparison.prediction import (
+    ORIGINAL,
+    ORIGINAL_ALL,
+    RELEASE,
+    RELEASE_ALONE,
+    Rows,
+    draw_parts,
+    draw_rows,
+    find_task,
+    judge_all,
+    one_thread,
+    summarize,
+)
 from kech.demo import generate_town, write_csv
 from kech.errors import BadOption, ClaimBroken, NoSuchColumn
 from kech.linkage import link
@@ -168,39 +181,120 @@ def test_shares_of_an_interval_are_counted(sides, town):
 # -- models ----------------------------------------------------------------------------------------------
 
 
-def test_the_model_is_that_of_scikit_learn(sides):
-    target, features = sides["diagnosis"], [side for name, side in sides.items() if name != "diagnosis"]
-    held, train, note = hold_out(target, seed=0)
-    ours = predict([count_before(side, target, train) for side in features], features, held)
-    rows = np.stack([side.before for side in features], axis=1)
-    theirs = CategoricalNB(alpha=1.0, min_categories=[len(side.parts) for side in features])
-    theirs.fit(rows[train], target.before[train])
-    known = np.zeros_like(ours)
-    known[:, theirs.classes_] = theirs.predict_proba(rows[held])
-
-    assert note == ""
-    assert ours == pytest.approx(known, abs=1e-9)
-    assert len(set(held) & set(train)) == 0
-    assert len(held) == 150
+def rare_outcome(rows=600, seed=4):
+    """People of whom the oldest have a stroke more often: a few in a hundred, written as 0 and 1."""
+    rng = np.random.default_rng(seed)
+    age = rng.integers(20, 90, rows)
+    stroke = (rng.random(rows) < 1 / (1 + np.exp((90 - age) / 5))).astype(int)
+    assert 0.02 < stroke.mean() < 0.1
+    return pa.table({"age": age, "sex": rng.choice(["f", "m"], rows), "stroke": stroke})
 
 
-def test_scores():
-    chances, truth = np.array([[0.9, 0.1], [0.4, 0.6], [0.8, 0.2], [0.35, 0.65]]), np.array([0, 1, 1, 0])
-    found = judge(chances, truth)
-    assert found["accuracy"] == 0.5
-    assert found["brier"] == pytest.approx(2 * brier_score_loss(truth, chances[:, 1]))
-    # sure by 0.9, 0.6, 0.8 and 0.65: three bins, of which one holds a hit and a miss
-    assert found["calibration_error"] == pytest.approx((0.1 + abs(1 - 0.6 - 0.65) + 0.8) / 4)
-    assert calibration_error(np.array([1.0, 1.0]), np.array([True, True])) == 0.0
+def means(prediction):
+    return {model["trained_on"]: model["mean"] for model in prediction["models"]}
 
 
-def test_a_target_nobody_can_learn(folder):
-    rows = {"age": [1, 2] * 20, "s": ["x"] * 40, "few": [None] * 30 + ["a", "b"] * 5}
-    with kech.read_table(pa.table(rows), quasi_identifiers=["age"], sensitive=["s"], keep=["few"]) as table:
+def test_a_rare_outcome_of_zeros_and_ones_is_predicted(folder):
+    with kech.read_table(rare_outcome(), quasi_identifiers=["age", "sex"], sensitive=["stroke"]) as table:
         kech.make_release(table, k=5).write(folder / "safe.csv")
-        assert kech.compare(table, folder / "safe.csv").prediction["note"] == "it has one value only"
-        found = kech.compare(table, folder / "safe.csv", target="few").prediction
-        assert (found["note"], found["models"]) == ("too few rows", [])
+        found = kech.compare(table, folder / "safe.csv")
+    told = found.prediction
+    assert (told["note"], told["measure"], told["classes"], told["rows_before"]) == ("", "auc", 2, 600)
+    assert set(means(told)) == {ORIGINAL, ORIGINAL_ALL, RELEASE, RELEASE_ALONE}
+    assert min(means(told).values()) > 0.75
+    for model in told["models"]:
+        assert model["low"] < model["mean"] < model["high"]
+    (pair,) = [pair for pair in found.associations if pair["columns"] == ["age", "stroke"]]
+    assert pair["before"] > 0.1  # it was a constant to associations, too
+
+
+def test_scores_are_those_of_scikit_learn(sides):
+    for name, scoring, model, folds in (
+        ("diagnosis", "roc_auc_ovr", LogisticRegression(max_iter=100, tol=1e-3), RepeatedStratifiedKFold),
+        ("income", "r2", Ridge(), RepeatedKFold),
+    ):
+        features, target = [side for side in sides.values() if side.column != name], sides[name]
+        task = find_task(target, np.random.default_rng(0))
+        rows = draw_rows(task.before, task.is_class, np.random.default_rng(0))
+        design, outcome = design_before(features, rows), task.before[rows]
+        cv = folds(n_splits=5, n_repeats=2, random_state=7)
+        with one_thread():
+            ours = judge_all(*[Rows(design, outcome)] * 3, task.is_class, 7)
+            theirs = cross_val_score(model, design, outcome, scoring=scoring, cv=cv)
+        assert means(ours)[ORIGINAL] == pytest.approx(theirs.mean())
+        assert means(ours)[RELEASE_ALONE] == pytest.approx(theirs.mean())
+        assert means(ours)[RELEASE] == pytest.approx(means(ours)[ORIGINAL_ALL])
+        assert means(ours)[ORIGINAL_ALL] > theirs.mean()  # it has seen the rows it is judged by
+        assert ours["difference"] == pytest.approx({"mean": 0, "low": 0, "high": 0})
+
+
+def test_the_interval_by_hand():
+    scores = [0.6, 0.7, 0.8, 0.7, 0.7, 0.6, 0.8, 0.7, 0.7, 0.7]
+    wide = 2.2621571627409915 * np.std(scores, ddof=1) * np.sqrt(1 / 10 + 1 / 4)  # of Student's t with 9 degrees
+    assert summarize(scores) == pytest.approx({"mean": 0.7, "low": 0.7 - wide, "high": 0.7 + wide})
+    assert summarize([]) == {"mean": None, "low": None, "high": None}
+
+
+def test_a_release_without_an_outcome_trains_no_model():
+    rng = np.random.default_rng(0)
+    held = Rows(rng.normal(size=(40, 2)), np.arange(40) % 2)
+    told = judge_all(held, held, Rows(held.design, np.zeros(40)), True, 0)
+    assert means(told)[RELEASE] is means(told)[RELEASE_ALONE] is told["difference"]["mean"] is None
+    assert means(told)[ORIGINAL] is not None
+
+
+def test_a_label_of_several_classes_is_one_of_them_by_its_shares(sides):
+    side, rng = sides["job"], np.random.default_rng(0)
+    drawn = np.stack([draw_parts(side, rng) for _ in range(200)])
+    expected = side.shares[side.label]
+    assert (expected[np.arange(500), drawn] > 0).all()
+    seen = np.stack([(drawn == part).mean(axis=0) for part in range(len(side.parts))], axis=1)
+    assert np.abs(seen - expected).max() < 0.2 and np.abs((seen - expected).mean(axis=0)).max() < 0.01
+
+
+def test_many_rows_are_sampled(town, monkeypatch):
+    monkeypatch.setattr("kech.comparison.prediction.MOST_ROWS", 120)
+    with open_town(town) as table:
+        told = kech.compare(table, town / "safe.csv", target="income").prediction
+    assert (told["rows_before"], told["rows_after"], told["measure"]) == (120, 120, "r2")
+
+
+def test_a_target_nobody_can_learn(folder, monkeypatch):
+    rows = {
+        "age": [1, 2] * 20,
+        "one": ["x"] * 40,
+        "few": [None] * 30 + ["a", "b"] * 5,
+        "rare": ["a"] * 38 + ["b"] * 2,
+        "own": [f"CANARY_{i}" for i in range(40)],
+        "fine": [0] * 33 + [1] * 7,
+    }
+    notes = {
+        "one": "all rows have the same value",
+        "few": "fewer than 20 rows have a value",
+        "rare": "fewer than two of its values are held by 5 rows or more",
+        "own": "nearly every row has a value of its own, as an identifier has",
+        "fine": "",
+    }
+    with kech.read_table(pa.table(rows), quasi_identifiers=["age"], sensitive=["one"], keep=[*notes][1:]) as table:
+        kech.make_release(table, k=5).write(folder / "safe.csv")
+        told = {name: kech.compare(table, folder / "safe.csv", target=name).prediction for name in notes}
+        monkeypatch.setattr("kech.comparison.prediction.find_spec", lambda name: None)
+        lacking = kech.compare(table, folder / "safe.csv", target="fine").prediction
+    assert {name: found["note"] for name, found in told.items()} == notes
+    assert [name for name, found in told.items() if found["models"]] == ["fine"]
+    assert "pip install 'kech[sklearn]'" in lacking["note"] and lacking["models"] == []
+
+
+@pytest.mark.parametrize(
+    ("values", "edges"),
+    [([0] * 95 + [1] * 5, [1]), ([0] * 95 + [1, 2, 3, 4, 5], [1, 2, 3, 4, 5]), ([7] * 9, []), ([], [])],
+)
+def test_few_values_are_parts_of_their_own(values, edges):
+    assert find_edges(np.array(values, float), 10).tolist() == edges
+
+
+def test_a_column_that_is_nearly_always_zero_is_no_constant():
+    assert find_edges(np.array([0.0] * 950 + list(range(100, 150))), 10).tolist() == [100]
 
 
 # -- whole comparisons -----------------------------------------------------------------------------------
@@ -228,9 +322,8 @@ def test_a_release_that_loses_nothing_compares_as_equal(folder):
             assert column["before"] == pytest.approx(column["after"])
     for pair in found.associations:
         assert pair["change"] == pytest.approx(0, abs=1e-9)
-    models = {model.pop("trained_on"): model for model in found.prediction["models"]}
-    assert models["release"] == pytest.approx(models["original, all rows"])
-    assert models["release"]["accuracy"] > models["the most frequent value"]["accuracy"]
+    assert found.prediction["difference"] == pytest.approx({"mean": 0, "low": 0, "high": 0}, abs=1e-4)
+    assert means(found.prediction)[RELEASE] > 0.95
 
 
 def test_total_variation_by_hand(folder):
@@ -289,7 +382,7 @@ def test_the_command(run, town):
     assert shown.out.startswith("PRIVATE:")
     for column in found["columns"]:
         assert column["column"] in shown.out
-    assert f"{found['prediction']['models'][-1]['accuracy']:.4f}" in shown.out
+    assert f"{found['prediction']['models'][-1]['mean']:.4f}" in shown.out and "ridge regression" in shown.out
 
 
 def test_refusals(run, town, folder):

@@ -185,8 +185,8 @@ def command_lines():
 
 
 def modes_below(folder):
-    """The mode of every file and folder."""
-    return {path.name: oct(path.stat().st_mode & 0o777) for path in folder.rglob("*")}
+    """The mode of every file and folder that is no link."""
+    return {path: oct(path.stat().st_mode & 0o777) for path in folder.rglob("*") if not path.is_symlink()}
 
 
 @pytest.fixture
@@ -223,14 +223,17 @@ def test_another_user_of_the_machine_finds_no_way_in(shown):
 
     file = Path(given.removeprefix("file://"))
     assert file.parent.parent == temporary
-    assert modes_below(temporary) == {file.parent.name: "0o700", "open.html": "0o600"} | {
-        path.name: "0o700" for path in file.parent.iterdir() if path.is_dir()
-    }
+    assert modes_below(temporary)[file] == "0o600"
+    assert {mode for path, mode in modes_below(temporary).items() if path != file} == {"0o700"}  # folders
     (address,) = set(re.findall(r'http://[^"]+', file.read_text("utf-8")))
     studio = Studio(address)
     (table,) = studio.json("GET", "/api/state")["tables"]
     assert not file.exists()
     studio.ask(table["id"], "inspect", rows=2)
+    handed = studio.upload("more.csv", b"a\n1\n")["id"]
+    studio.json("POST", f"/api/tables/{handed}/trees?name=tree.csv", b"1,2\n", 201)
+    files = {path.name: mode for path, mode in modes_below(temporary).items() if path.is_file()}
+    assert files == {"table.csv": "0o600", "tree-1.csv": "0o600"}
 
     assert_opens_nothing(studio, studio.token, table["id"])
     seen = "".join(command_lines())  # with the workers

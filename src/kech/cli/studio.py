@@ -51,4 +51,7 @@ def studio(
 
 def start_browser(entry: Entry) -> bool:
     """Start a browser on the private file; its command line, which everybody can read, shows a path and no token."""
-    return webbrowser.open(entry.write_file().as_uri())
+    try:
+        return webbrowser.open(entry.write_file().as_uri())
+    except OSError:  # the file cannot be written: the address is printed instead
+        return False

@@ -1,7 +1,7 @@
 """Comparison: what can still be learned from a release, beside what the original says.  PRIVATE.
 
 In: the original table and a release with its certificate.  Out: a `Comparison`: distributions of each column,
-associations of each pair, and a simple model trained on each and judged on the same rows of the original.
+associations of each pair, and a model trained on each and judged on the same rows of the original.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import numpy as np
 
 from kech.certificate import AnyPath
 from kech.comparison.associations import compare_pairs
-from kech.comparison.columns import Side, pair_column
+from kech.comparison.columns import pair_column
 from kech.comparison.distributions import compare_column
 from kech.comparison.prediction import compare_models
 from kech.errors import BadOption, NoSuchColumn
@@ -58,8 +58,8 @@ def compare(
 ) -> Comparison:
     """Compare a release, whose certificate must hold, with its original.  PRIVATE.
 
-    `target` is the column that the model predicts, the first sensitive one otherwise; the seed decides which rows of
-    the original it is judged on.
+    `target` is the column that the model predicts, the first sensitive one otherwise; the seed decides into which
+    folds the rows fall.  The model needs the extra `sklearn`.
     """
     if seed < 0:
         raise BadOption("--seed", "give 0 or a larger whole number.")
@@ -78,16 +78,10 @@ def compare(
         release.figures["loss_per_column"],
         [compare_column(side) for side in sides],
         compare_pairs(sides),
-        None if wanted is None else compare_models(sides, halve(linkage, wanted, sides), seed),
+        None if wanted is None else compare_models(sides, next(side for side in sides if side.column == wanted), seed),
     )
 
 
 def check_original(linkage: Linkage) -> None:
     """The classes, or the first of many, cover as many rows of the original as they hold."""
     count_covered(linkage, np.arange(min(len(linkage.release.labels), MOST_CHECKED)), "ORIGINAL")
-
-
-def halve(linkage: Linkage, target: str, sides: list[Side]) -> Side:
-    """The target of a model: of numbers and dates only whether they lie below the median of the original."""
-    (side,) = (side for side in sides if side.column == target)
-    return side if side.line is None else pair_column(linkage.release, linkage, target, stretches=2)

@@ -43,6 +43,9 @@ class Side:
     shares: Floats  # labels x parts
     line: Line | None
     masses: tuple[Floats, Floats] | None  # of every value of a text column: its share before and after
+    numbers: tuple[Floats, Floats] | None = (
+        None  # of each row of a line: its value before, the middle of its label after
+    )
 
     @property
     def ordered(self) -> bool:
@@ -106,7 +109,11 @@ def pair_line(
     shares[:, -1] = 1.0
     shares[held, -1] = 0.0
     shares[held, :-1] = np.diff(after.shares_below(edges, strict=True), axis=1, prepend=0.0, append=1.0)
-    return Side(name, role, kind, name_stretches(len(edges)), part_numbers(values, edges), label, shares, line, None)
+    middles = np.full(len(labels), np.nan)
+    middles[held] = (after.low + after.high) / 2
+    parts = name_stretches(len(edges))
+    rows_of = (values, middles[label])
+    return Side(name, role, kind, parts, part_numbers(values, edges), label, shares, line, None, rows_of)
 
 
 def name_parts(column: LinkedColumn) -> tuple[tuple[str, ...], Ints]:
@@ -175,9 +182,8 @@ def pair_numbers(name: str, role: str, kind: str, before: Floats, after: Floats,
     edges = find_edges(held, stretches)
     line = Line(point_pieces(*count_values(held)), point_pieces(*count_values(kept)), find_unit(held, kind))
     parts = name_stretches(len(edges))
-    return Side(
-        name, role, kind, parts, part_numbers(before, edges), part_numbers(after, edges), np.eye(len(parts)), line, None
-    )
+    rows = (part_numbers(before, edges), part_numbers(after, edges))
+    return Side(name, role, kind, parts, *rows, np.eye(len(parts)), line, None, (before, after))
 
 
 # -- stretches of numbers --------------------------------------------------------------------------------
@@ -190,12 +196,17 @@ def count_values(values: Floats) -> tuple[Floats, Ints]:
 
 
 def find_edges(values: Floats, stretches: int) -> Floats:
-    """Values of the original that part it into stretches of about equally many rows."""
-    if not len(values):
-        return np.empty(0)
+    """Values of the original that part it into stretches of about equally many rows; few values are parts themselves.
+
+    Where nearly all rows have the smallest value, no quantile lies above it: the others are a stretch of their own.
+    """
+    distinct = np.unique(values)
+    if len(distinct) <= stretches:
+        return distinct[1:]
     shares = np.arange(1, stretches) / stretches
     edges = np.unique(np.quantile(values, shares, method="inverted_cdf"))
-    return np.asarray(edges[edges > values.min()])
+    edges = edges[edges > distinct[0]]
+    return np.asarray(edges if len(edges) else distinct[1:2])
 
 
 def part_numbers(values: Floats, edges: Floats) -> Ints:

@@ -1,92 +1,238 @@
-"""Prediction: a simple model, trained on the original and on the release, judged on the same rows of the original.
+"""Prediction: a model of scikit-learn, trained on the original and on the release, judged on the same rows.
 
-Naive Bayes over the parts of every other column, with one row added to each part (Laplace):
+Classes are predicted by a logistic regression and judged by the area under the ROC curve (AUC): the chance that a row
+of a class gets a higher score than a row of another one; of several classes the mean of each against the rest.
+Numbers and dates are predicted by a ridge regression and judged by R2 = 1 - sum (y - f)^2 / sum (y - mean)^2.
 
-    P(t | x) ~ n_t / n * prod_j (n_{t, x_j} + 1) / (n_t + parts of column j)
-
-A release holds the people that are held out too, blurred, and nobody knows which rows they are.  So the original is
-used twice: without them, as one should, and with them, as the release does.
+A release holds the people of every fold too, blurred, and nobody can tell which rows they are.  So the original is
+used twice: without the rows of a fold, as one should, and with them, as the release does.  The release is also judged
+on its own rows, as its readers can.
 """
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.comparison.associations import count_after, count_before
 from kech.comparison.columns import Side
+from kech.comparison.design import design_after, design_before
 from kech.comparison.pieces import Floats
-from kech.published import Ints
+from kech.published import NEARLY_ALL, Ints
 
-HELD_OUT = 0.3
+FOLDS, REPEATS = 5, 2
 FEWEST_ROWS = 20
-CONFIDENCE_BINS = 10
+MOST_ROWS = 10_000  # of either table; of more, as many are drawn at random
+PENALTY = 1.0  # of squared weights, in both models
+STEPS, TOLERANCE = 100, 1e-3  # of the search for weights: more change no AUC by 0.003, and take three times as long
+CONFIDENCE = 0.95
+NO_LIBRARY = "scikit-learn is not installed; install it with: pip install 'kech[sklearn]'"
+ORIGINAL, ORIGINAL_ALL, RELEASE, RELEASE_ALONE = (
+    "original, other folds",
+    "original, all rows",
+    "release",
+    "release, other folds",
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Task:
+    """What is predicted: the outcome of each row, before and after; NaN where it is not known."""
+
+    column: str
+    is_class: bool
+    before: Floats
+    after: Floats
+
+    @property
+    def measure(self) -> str:
+        """How a model is judged."""
+        return "auc" if self.is_class else "r2"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rows:
+    """Rows of one table for a model: numbers of each row, and its outcome."""
+
+    design: Floats
+    outcome: Floats
 
 
 def compare_models(sides: Sequence[Side], target: Side, seed: int) -> dict[str, Any]:
-    """Accuracy and calibration of each model; the note says why there is none."""
-    features = [side for side in sides if side.column != target.column]
-    held, train, note = hold_out(target, seed)
-    found: dict[str, Any] = {
-        "target": target.column,
-        "parts": len(target.parts) - 1,
-        "held_out": len(held),
-        "note": note,
+    """How well each model predicts, with an interval; the note says why there is none."""
+    rng = np.random.default_rng(seed)
+    features, task = [side for side in sides if side.column != target.column], find_task(target, rng)
+    before, after = (draw_rows(outcome, task.is_class, rng) for outcome in (task.before, task.after))
+    found = {
+        "target": task.column,
+        "measure": task.measure,
+        "classes": len(np.unique(task.before[before])) if task.is_class else None,
+        "rows_before": len(before),
+        "rows_after": len(after),
+        "folds": FOLDS,
+        "repeats": REPEATS,
+        "note": find_obstacle(features, target, task, before),
     }
-    if note or not features:
-        return found | {"note": note or "there is no other column to predict it from", "models": []}
-    everything = np.concatenate([train, held])
-    tables = {
-        "original, without the held-out rows": [count_before(side, target, train) for side in features],
-        "original, all rows": [count_before(side, target, everything) for side in features],
-        "release": [count_after(side, target) for side in features],
+    if found["note"]:
+        return found | {"models": [], "difference": None}
+    original, again = (
+        Rows(design_before(features, rows), task.before[rows])
+        for rows in (before, draw_rows(task.before, task.is_class, rng))
+    )
+    release = Rows(design_after(features, after), task.after[after])
+    with one_thread():
+        return found | judge_all(original, again, release, task.is_class, int(rng.integers(2**31)))
+
+
+def one_thread() -> Any:
+    """Matrices are so small that threads mostly wait for each other: on a busy machine ten times as long."""
+    from threadpoolctl import threadpool_limits
+
+    return threadpool_limits(limits=1)
+
+
+# -- what is predicted -----------------------------------------------------------------------------------
+
+
+def find_task(target: Side, rng: np.random.Generator) -> Task:
+    """Numbers and dates with more than two values are numbers; everything else is classes."""
+    if target.numbers is not None and len(target.parts) > 3:
+        return Task(target.column, False, *target.numbers)
+    missing = len(target.parts) - 1
+    parts = (target.before, draw_parts(target, rng))
+    return Task(target.column, True, *(np.where(part < missing, part, np.nan) for part in parts))
+
+
+def draw_parts(target: Side, rng: np.random.Generator) -> Ints:
+    """The part of each released row; of a label that stands for several, one of them at random, by their shares."""
+    upto = np.cumsum(target.shares, axis=1)[target.label]
+    return np.asarray(np.minimum((upto <= rng.random(len(upto))[:, None]).sum(axis=1), len(target.parts) - 1))
+
+
+def draw_rows(outcome: Floats, is_class: bool, rng: np.random.Generator) -> Ints:
+    """Rows whose outcome is known, without classes that are too small for the folds; a sample of many."""
+    known = np.flatnonzero(~np.isnan(outcome))
+    if len(known) > MOST_ROWS:
+        known = np.sort(rng.choice(known, MOST_ROWS, replace=False))
+    if is_class:
+        classes, rows = np.unique(outcome[known], return_counts=True)
+        known = known[np.isin(outcome[known], classes[rows >= FOLDS])]
+    return known
+
+
+def find_obstacle(features: Sequence[Side], target: Side, task: Task, rows: Ints) -> str:
+    """Why no model can be trained; nothing where one can."""
+    known = task.before[~np.isnan(task.before)]
+    distinct = 0 if target.masses is None else np.count_nonzero(target.masses[0])
+    obstacles = {
+        NO_LIBRARY: find_spec("sklearn") is None,
+        "there is no other column to predict it from": not features,
+        f"fewer than {FEWEST_ROWS} rows have a value": len(known) < FEWEST_ROWS,
+        "all rows have the same value": len(np.unique(known)) < 2,
+        "nearly every row has a value of its own, as an identifier has": distinct > NEARLY_ALL * len(known),
+        f"fewer than two of its values are held by {FOLDS} rows or more": len(np.unique(task.before[rows])) < 2,
     }
-    truth = target.before[held]
+    return next((note for note, holds in obstacles.items() if holds), "")
+
+
+# -- models ----------------------------------------------------------------------------------------------
+
+
+def judge_all(original: Rows, again: Rows, release: Rows, is_class: bool, seed: int) -> dict[str, Any]:
+    """Scores of each model on each fold, as means with intervals; a model without scores has none.
+
+    `again` is the original too: of many rows another sample, which holds as many of the rows to judge by as the
+    sample of the release does.
+    """
+    of_original, of_release = (list(split(rows, is_class, seed)) for rows in (original, release))
+    scores = {
+        ORIGINAL: [judge(pick(original, train), pick(original, test), is_class) for train, test in of_original],
+        ORIGINAL_ALL: judge_folds(again, original, of_original, is_class),
+        RELEASE: judge_folds(release, original, of_original, is_class),
+        RELEASE_ALONE: [judge(pick(release, train), pick(release, test), is_class) for train, test in of_release],
+    }
     models = [
-        {"trained_on": name, **judge(predict(counted, features, held), truth)} for name, counted in tables.items()
+        {"trained_on": name, "tested_on": "release" if name == RELEASE_ALONE else "original", **summarize(found)}
+        for name, found in scores.items()
     ]
-    prior = np.bincount(target.before[train], minlength=len(target.parts))[:-1] / len(train)
-    baseline = judge(np.tile(prior, (len(held), 1)), truth)
-    return found | {"models": [{"trained_on": "the most frequent value", **baseline}, *models]}
+    changes = np.subtract(scores[RELEASE], scores[ORIGINAL_ALL]) if scores[RELEASE] else []
+    return {"models": models, "difference": summarize(changes)}
 
 
-def hold_out(target: Side, seed: int) -> tuple[Ints, Ints, str]:
-    """Rows to judge by and rows to learn from, of those where the target is known; or why not."""
-    known = np.flatnonzero(target.before < len(target.parts) - 1)
-    mixed = np.random.default_rng(seed).permutation(known)
-    cut = int(len(mixed) * HELD_OUT)
-    note = "too few rows" if len(known) < FEWEST_ROWS else ""
-    if not note and len(np.unique(target.before[known])) < 2:
-        note = "it has one value only"
-    return np.sort(mixed[:cut]), np.sort(mixed[cut:]), note
+def split(rows: Rows, is_class: bool, seed: int) -> Iterator[tuple[Ints, Ints]]:
+    """Rows to train on and rows to judge by; each row is judged once in each repeat. None where folds lack a class."""
+    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
+
+    if len(rows.outcome) < FEWEST_ROWS or len(np.unique(rows.outcome)) < 2:
+        return
+    kind = RepeatedStratifiedKFold if is_class else RepeatedKFold
+    yield from kind(n_splits=FOLDS, n_repeats=REPEATS, random_state=seed).split(rows.design, rows.outcome)
 
 
-def predict(tables: Sequence[Floats], features: Sequence[Side], rows: Ints) -> Floats:
-    """Chances of each part of the target, for rows of the original; tables are parts of a feature x of the target."""
-    totals = tables[0][:, :-1].sum(axis=0)
-    with np.errstate(divide="ignore"):
-        logs = np.tile(np.log(totals / totals.sum()), (len(rows), 1))
-    for table, side in zip(tables, features, strict=True):
-        counts = table[:, :-1]
-        logs += np.log((counts + 1) / (counts.sum(axis=0) + len(counts)))[side.before[rows]]
-    chances = np.exp(logs - logs.max(axis=1, keepdims=True))
-    return np.asarray(chances / chances.sum(axis=1, keepdims=True))
+def pick(rows: Rows, which: Ints) -> Rows:
+    """Some of the rows."""
+    return Rows(rows.design[which], rows.outcome[which])
 
 
-def judge(chances: Floats, truth: Ints) -> dict[str, float]:
-    """Accuracy; Brier score 1/n sum_i sum_t (p_it - [t is right])^2; expected calibration error."""
-    right = np.eye(chances.shape[1])[truth]
-    hit = chances.argmax(axis=1) == truth
-    return {
-        "accuracy": float(hit.mean()),
-        "brier": float(((chances - right) ** 2).sum(axis=1).mean()),
-        "calibration_error": calibration_error(chances.max(axis=1), hit),
-    }
+def judge_folds(train: Rows, test: Rows, folds: Sequence[tuple[Ints, Ints]], is_class: bool) -> list[float]:
+    """One model, judged on each fold."""
+    if len(np.unique(train.outcome)) < 2:
+        return []
+    predict = fit(train, is_class)
+    return [score(predict, pick(test, held), is_class) for _, held in folds]
 
 
-def calibration_error(confidence: Floats, hit: NDArray[np.bool_]) -> float:
-    """Rows in ten bins by how sure the model is: sum_b n_b / n |share of hits - mean confidence|."""
-    bins = np.minimum((confidence * CONFIDENCE_BINS).astype(int), CONFIDENCE_BINS - 1)
-    gaps = np.bincount(bins, hit, CONFIDENCE_BINS) - np.bincount(bins, confidence, CONFIDENCE_BINS)
-    return float(np.abs(gaps).sum() / len(hit))
+def judge(train: Rows, test: Rows, is_class: bool) -> float:
+    """A model of its own for one fold."""
+    return score(fit(train, is_class), test, is_class)
+
+
+def fit(rows: Rows, is_class: bool) -> Any:
+    """A logistic regression, or a ridge regression."""
+    from sklearn.linear_model import LogisticRegression, Ridge
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # weights that are nearly found predict nearly as well
+        if not is_class:
+            return Ridge(alpha=PENALTY).fit(rows.design, rows.outcome)
+        return LogisticRegression(C=1 / PENALTY, max_iter=STEPS, tol=TOLERANCE).fit(rows.design, rows.outcome)
+
+
+def score(model: Any, rows: Rows, is_class: bool) -> float:
+    """AUC, of several classes the mean of each against the rest; or R2."""
+    from sklearn.metrics import r2_score
+
+    if not is_class:
+        return float(r2_score(rows.outcome, model.predict(rows.design)))
+    chances = model.predict_proba(rows.design)
+    known = {value: chances[:, i] for i, value in enumerate(model.classes_.tolist())}
+    classes = np.unique(rows.outcome)
+    judged = classes[1:] if len(classes) == 2 else classes  # of two classes, both have the same area
+    return float(np.mean([area(rows.outcome == value, known.get(value)) for value in judged.tolist()]))
+
+
+def area(is_member: NDArray[np.bool_], chances: Floats | None) -> float:
+    """AUC of one class; a class that the model has never seen is a guess."""
+    from sklearn.metrics import roc_auc_score
+
+    return 0.5 if chances is None else float(roc_auc_score(is_member, chances))
+
+
+def summarize(scores: Sequence[float] | Floats) -> dict[str, float | None]:
+    """Mean and interval of the scores of the folds.
+
+    Folds share the rows they train on, so their scores are no independent draws.  The variance is corrected after
+    Nadeau and Bengio (2003), with n scores and 1 / (FOLDS - 1) rows to judge by for each row to train on:
+
+        mean +- t_{n - 1} s sqrt(1 / n + 1 / (FOLDS - 1))
+    """
+    from scipy.stats import t
+
+    if not len(scores):
+        return {"mean": None, "low": None, "high": None}
+    mean, sd = float(np.mean(scores)), float(np.std(scores, ddof=1))
+    wide = float(t.ppf((1 + CONFIDENCE) / 2, len(scores) - 1)) * sd * float(np.sqrt(1 / len(scores) + 1 / (FOLDS - 1)))
+    return {"mean": mean, "low": mean - wide, "high": mean + wide}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kech.report.markup import Content, Markup, count, figure, join, name, percent, section, table, tag
+from kech.report.markup import Content, Markup, count, figure, join, name, section, table, tag
 from kech.report.pictures import draw_pair
 
 MOST_PAIRS = 12
@@ -131,30 +131,36 @@ def models(held: Mapping[str, Any] | None) -> Markup:
         return secret(title, tag("p", "No column was named as sensitive, so there is nothing to predict."), key=key)
     if not held["models"]:
         return secret(title, tag("p", "No model predicts ", name(held["target"]), f": {held['note']}."), key=key)
-    rows = [
-        (model["trained_on"], percent(model["accuracy"]), figure(model["brier"]), figure(model["calibration_error"]))
-        for model in held["models"]
-    ]
+    kind, measure = ("logistic", "AUC") if held["measure"] == "auc" else ("ridge", "R²")
+    rows = [(model["trained_on"], model["tested_on"], *interval(model)) for model in held["models"]]
+    rows.append(("release minus original, all rows", "original", *interval(held["difference"])))
     return secret(
         title,
         tag(
             "p",
-            "A naive Bayes model predicts ",
+            f"A {kind} regression predicts ",
             name(held["target"]),
-            f" from the other published columns. It is judged on the same {count(held['held_out'])} rows of the "
-            "original that were held out. The release contains these people too, blurred; so the original is shown "
-            "without them and with them.",
+            f" from the other published columns, on {count(held['rows_before'])} rows of the original in "
+            f"{held['folds']} folds, {held['repeats']} times. The release contains the people of every fold too, "
+            "blurred, and nobody can tell which rows they are; so the original is used without them and with them. "
+            "Compare the release with the latter.",
         ),
-        table("Accuracy and calibration", ("trained on", "accuracy>", "Brier score>", "calibration error>"), rows),
+        table(f"{measure} of each model", ("trained on", "judged on", f"{measure}>", "95 % interval>"), rows),
         tag(
             "p",
-            "Of numbers and dates, whether they lie below the median is predicted. Brier score: 1/n Σ Σ (p − "
-            "right)², 0 is best. Calibration error: how far the share of right answers is from how sure the model "
-            "was, on average over ten bins.",
+            "AUC: the chance that a row of a class gets a higher score than another row, of several classes the mean; "
+            "0.5 is a guess. R² = 1 − Σ (y − f)² / Σ (y − mean)²; 0 is the mean as a guess. Both are 1 at best.",
             class_="note",
         ),
         key=key,
     )
+
+
+def interval(held: Mapping[str, Any]) -> tuple[str, str]:
+    """A mean and its interval."""
+    if held["mean"] is None:
+        return "none", ""
+    return figure(held["mean"]), f"{figure(held['low'])} to {figure(held['high'])}"
 
 
 # -- attacks ---------------------------------------------------------------------------------------------

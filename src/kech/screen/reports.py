@@ -77,17 +77,31 @@ def associations(pairs: list[dict[str, Any]]) -> None:
         out().print(f"{len(pairs):,} pairs were compared; --json shows all.")
 
 
+MEASURES = {"auc": "AUC", "r2": "R2"}
+MODELS = {
+    "auc": ("logistic regression", "AUC 0.5 is a guess, 1 is perfect."),
+    "r2": ("ridge regression", "R2 0 is the mean of all rows as a guess, 1 is perfect."),
+}
+
+
 def prediction(found: dict[str, Any]) -> None:
     """Models trained on each."""
     if not found["models"]:
         out().print(escape(f"No model predicts {found['target']}: {found['note']}."))
         return
-    judged = f"{found['held_out']:,} held-out rows of the original"
-    out().print(escape(f"A naive Bayes model predicts {found['target']}, judged on the same {judged}:"))
-    table = grid("trained on~", "accuracy>", "Brier>", "calibration error>")
+    kind, guess = MODELS[found["measure"]]
+    folds = f"{found['folds']} folds, {found['repeats']} times, of {found['rows_before']:,} rows of the original"
+    out().print(escape(f"A {kind} predicts {found['target']} from the other columns; {folds}:"))
+    table = grid("trained on~", "judged on~", f"{MEASURES[found['measure']]}>", "95 % interval>")
     for model in found["models"]:
-        table.add_row(
-            model["trained_on"], *(f"{model[name]:.4f}" for name in ("accuracy", "brier", "calibration_error"))
-        )
+        table.add_row(model["trained_on"], model["tested_on"], *interval(model))
+    table.add_row("release minus original, all rows", "original", *interval(found["difference"]))
     out().print(table)
-    out().print("The release holds the held-out people too, so compare it with the original's all rows.")
+    out().print(f"{guess} The release holds the people of every fold too, so compare it with the original's all rows.")
+
+
+def interval(found: dict[str, Any]) -> tuple[str, str]:
+    """A mean and its interval."""
+    if found["mean"] is None:
+        return "none", ""
+    return f"{found['mean']:.4f}", f"{found['low']:.4f} to {found['high']:.4f}"

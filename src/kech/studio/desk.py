@@ -5,6 +5,7 @@ name of a folder below the one the studio was started for.
 """
 
 import asyncio
+import os
 import secrets
 import shlex
 import shutil
@@ -29,6 +30,11 @@ EXAMPLES = {"nine": ("nine.csv", nine_rows), "town": ("town.csv", generate_town)
 TREES = (".csv", ".toml", ".json")
 MOST_TABLES, MOST_JOBS = 8, 32
 LONGEST_NAME = 200
+
+
+def open_private(path: str, flags: int) -> int:
+    """A file that only this user can read, whatever becomes of the folder around it."""
+    return os.open(path, flags, 0o600)
 
 
 class Stale(UsageError):
@@ -120,8 +126,8 @@ class OpenTable:
         if ending not in TREES:
             raise BadOption("hierarchy", f"it is read as {', '.join(TREES)}.")
         path = self.folder / f"tree-{len(self.trees) + 1}{ending}"
-        with clear_refusals(Path(path.name)):
-            path.write_bytes(body)
+        with clear_refusals(Path(path.name)), open(path, "wb", opener=open_private) as file:
+            file.write(body)
         self.trees[path.name] = path
         return path.name
 
@@ -260,7 +266,7 @@ class Desk:
             raise UnreadableFile(name[:LONGEST_NAME], f"unknown ending; kech reads {', '.join(FORMATS)}.")
         with self.own_folder(name) as folder:
             path = folder / f"table{ending}"
-            with path.open("xb") as file:
+            with open(path, "xb", opener=open_private) as file:
                 async for chunk in chunks:
                     file.write(chunk)
             return self.add(PurePosixPath(name).name, path, folder)

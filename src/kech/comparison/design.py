@@ -1,0 +1,37 @@
+"""Design: the columns of a table as numbers for a model, alike for the original and for the release.
+
+Of every column the parts (see `columns`), one number each: 1 for the part that a row of the original lies in, for a
+released row the share of each part that its label covers.  Of numbers and dates also the value, or the middle of the
+label, counted in standard deviations of the original from its mean; 0 where it is missing.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from kech.comparison.columns import Side
+from kech.comparison.pieces import Floats
+from kech.published import Ints
+
+
+def design_before(sides: Sequence[Side], rows: Ints) -> Floats:
+    """Rows of the original."""
+    return np.hstack([_columns(np.eye(len(side.parts))[side.before[rows]], side, 0, rows) for side in sides])
+
+
+def design_after(sides: Sequence[Side], rows: Ints) -> Floats:
+    """Released rows."""
+    return np.hstack([_columns(side.shares[side.label[rows]], side, 1, rows) for side in sides])
+
+
+def _columns(shares: Floats, side: Side, which: int, rows: Ints) -> Floats:
+    if side.numbers is None:
+        return shares
+    return np.hstack([shares, _standardize(side.numbers[which][rows], side.numbers[0])[:, None]])
+
+
+def _standardize(values: Floats, original: Floats) -> Floats:
+    known = original[~np.isnan(original)]
+    if not len(known) or not known.std():
+        return np.zeros(len(values))
+    return np.asarray(np.nan_to_num((values - known.mean()) / known.std()))
