@@ -1,6 +1,8 @@
 """Bars and regimes are those of the complexes themselves, at every eps; what was not computed is unknown."""
 
 import json
+from collections import Counter
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -13,6 +15,7 @@ from kech.complexes import build_filtration
 from kech.demo import nine_rows
 from kech.errors import BadOption
 from kech.minimal import minimal_complex
+from strategies import seeds
 from topology_oracles import (
     KINDS,
     all_radii,
@@ -227,19 +230,29 @@ def covers(regimes, eps):
     return any(regime.start <= eps < regime.stop for regime in regimes)
 
 
-def test_strict_implies_homological_with_computed_holes():
-    for metric in METRICS:
-        for points in small_sets(10, 60, metric, rows=12, axes=3):
-            barcode = computed(points, metric)
-            for strict in barcode.regimes("strict", 1):
-                eps = strict.start if metric == "box" else strict.start + 1e-10
-                if eps < strict.stop:
-                    assert [r for r in barcode.regimes("homological", strict.k) if r.start <= eps < r.stop]
+@metrics
+@pytest.mark.parametrize("seed", seeds(6))
+def test_strict_implies_homological_to_the_last_bit(metric, seed):
+    for points in small_sets(10 + seed, 80, metric, rows=12, axes=3):
+        barcode = computed(points, metric)
+        homological = barcode.regimes("homological", 1)
+        assert all(lasts(homological, strict) for strict in barcode.regimes("strict", 1))
 
 
-def computed(points, metric):
+def lasts(regimes, strict):
+    """Whether regimes cover all of one, without a gap."""
+    eps = strict.start
+    while eps < strict.stop:
+        found = [regime.stop for regime in regimes if regime.start <= eps < regime.stop]
+        if not found:
+            return False
+        (eps,) = found
+    return True
+
+
+def computed(points, metric, **options):
     pytest.importorskip("ripser" if metric == "box" else "scipy")
-    return build_barcode(points, metric, max(len(points.axes) - 1, 1), threads=1)
+    return build_barcode(points, metric, max(len(points.axes) - 1, 1), threads=1, **options)
 
 
 def test_regimes_compare_stored_values_exactly():
@@ -379,6 +392,32 @@ def test_all_radii_at_once_are_the_exact_barcode():
         ends = [tree.birth, tree.simplex_from, *(bars.ravel() for bars in barcode.holes.values())]
         exact, _ = stops(*ends)
         assert barcode.sampled(exact).bars() == barcode.bars()
+
+
+@metrics
+@pytest.mark.parametrize("zero_length", [False, True])
+def test_every_bar_is_shown_at_the_radii_or_counted_as_left_out(metric, zero_length):
+    for points in small_sets(41, 25, metric, rows=9, axes=2):
+        found = computed(points, metric, zero_length=True)
+        exact = replace(found, zero_length=zero_length)
+        for radii in ([0.1, 0.3], [0.0, 0.2, 5.0], [4.0]):
+            sample = exact.sampled(radii)
+            assert counted(sample) == counted(exact)
+            assert all(bar.birth in radii for bar in sample.bars())
+            assert exact.to_json(2, radii)["left_out"] == sample.left_out
+
+
+def counted(barcode):
+    """By dimension, bars that are shown and those that are left out."""
+    shown = Counter(bar.dimension for bar in barcode.bars())
+    return {n: shown[n] + left_out for n, left_out in barcode.left_out.items()}
+
+
+def test_left_out_is_that_of_the_radii_asked_for():
+    barcode = WeightedBarcode(build_filtration(line_points([[0], [0], [1], [4], [10]])))
+
+    assert barcode.to_json(2)["left_out"] == {0: 1}
+    assert barcode.to_json(2, [0.3])["left_out"] == {0: 7}  # all but {0, 0, 1, 4, 10}
 
 
 def test_radii_are_sorted_once_and_checked():

@@ -76,10 +76,15 @@ class WeightedBarcode:
         tree = self.filtration
         order = np.lexsort((tree.death, tree.birth))
         columns = [column[order].tolist() for column in (tree.birth, tree.death, tree.weight, tree.simplex_from)]
-        twins = [Bar(0.0, 0.0, 1, 0.0, 0)] * (self.twins if self.zero_length else 0)
+        start = float(tree.birth[0])  # 0, or the first radius of a sample
+        twins = [Bar(start, start, 1, start, 0)] * self.twins
         components = [Bar(b, d, w, full, 0) for b, d, w, full in zip(*columns, strict=True)]
         holes = [Bar(b, d, None, None, n) for n, bars in self.holes.items() for b, d in sorted(bars.tolist())]
-        return [bar for bar in twins + components + holes if self.zero_length or bar.birth < bar.death]
+        return [bar for bar in twins + components + holes if self._shows(bar.birth, bar.death)]
+
+    def _shows(self, birth: Any, death: Any) -> Any:
+        """Whether bars are shown: those that last, and of zero length where asked for; none that is never born."""
+        return (birth < death) | (self.zero_length & (birth < float("inf")))
 
     @property
     def eps_error(self) -> float:
@@ -88,13 +93,12 @@ class WeightedBarcode:
 
     @property
     def left_out(self) -> dict[int, int]:
-        """By dimension, how many bars of zero length are not shown."""
-        if self.zero_length:
-            return dict.fromkeys((0, *self.holes), 0)
+        """By dimension, how many bars are not shown: of zero length, or alive at none of the radii of a sample."""
         tree = self.filtration
-        instant = {n: int((bars[:, 0] == bars[:, 1]).sum()) for n, bars in self.holes.items()}
-        holes = {n: count + self.instants.get(n, 0) for n, count in instant.items()}
-        return {0: self.twins + int((tree.birth == tree.death).sum()), **holes}
+        hidden = {n: int((~self._shows(*bars.T)).sum()) for n, bars in self.holes.items()}
+        holes = {n: count + self.instants.get(n, 0) for n, count in hidden.items()}
+        twins = 0 if self._shows(tree.birth[0], tree.birth[0]) else self.twins
+        return {0: twins + int((~self._shows(tree.birth, tree.death)).sum()), **holes}
 
     @property
     def twins(self) -> int:
@@ -211,7 +215,8 @@ class WeightedBarcode:
     ) -> dict[str, Any]:
         """The object `kech barcode --json` prints, with all bars or the longest; infinity is null."""
         regimes = {name: self.regimes(name, k) for name in readings or READINGS}
-        every = (self.sampled(radii) if radii else self).bars()
+        seen = self.sampled(radii) if radii else self
+        every = seen.bars()
         bars = longest_bars(every, longest)
         return {
             "private": True,
@@ -221,7 +226,7 @@ class WeightedBarcode:
             "max_dimension": max(self.holes, default=0),
             "bars": [finite(bar) for bar in bars],
             "shorter_bars": len(every) - len(bars),
-            "left_out": self.left_out,
+            "left_out": seen.left_out,
             "regimes": {
                 name: found if found is None else [finite(regime) for regime in found]
                 for name, found in regimes.items()
@@ -262,7 +267,7 @@ def build_barcode(
     if not max_dimension:
         return WeightedBarcode(filtration, zero_length=zero_length)
     report("looking for holes")
-    holes = find_holes(points, metric, max_dimension, memory=left, zero_length=zero_length)
+    holes = find_holes(points, metric, max_dimension, tree=filtration, memory=left, zero_length=zero_length)
     return WeightedBarcode(filtration, holes.bars, holes.left_out, zero_length)
 
 

@@ -7,7 +7,7 @@ A ring of rows that no simplices fill is a hole of dimension 1, a hollow shell o
 
 import numpy as np
 
-from kech.complexes import check_metric
+from kech.complexes import Filtration, build_filtration, check_metric
 from kech.homology.balls import ball_bars
 from kech.homology.boxes import box_bars, no_bars
 from kech.homology.limits import half_the_memory
@@ -16,18 +16,25 @@ from kech.points import Points
 
 
 def find_holes(
-    points: Points, metric: str, max_dimension: int, *, memory: int | None = None, zero_length: bool = False
+    points: Points,
+    metric: str,
+    max_dimension: int,
+    *,
+    tree: Filtration | None = None,
+    memory: int | None = None,
+    zero_length: bool = False,
 ) -> Holes:
     """Births and deaths of the holes of dimension 1 .. max_dimension: arrays n x 2, by birth, then death.
 
     All deaths are finite: a large eps makes one simplex of all rows.  Work that may need more than `memory` bytes,
-    by default half of the machine's, is refused before it begins.
+    by default half of the machine's, is refused before it begins.  Who has the merge tree of the points gives it.
     """
     check_metric(points, metric)
     highest = max(highest_dimension(points, metric), 0)
     limit = half_the_memory() if memory is None else memory
     if metric == "ball":
-        found = ball_bars(points, min(max_dimension, highest), limit, zero_length=zero_length)
+        tree = build_filtration(points, metric) if tree is None else tree
+        found = ball_bars(points, tree, min(max_dimension, highest), limit, zero_length=zero_length)
     elif zero_length or (highest and max_dimension):
         found = box_bars(points, max_dimension, highest, limit, zero_length=zero_length)
     else:

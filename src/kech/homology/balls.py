@@ -1,5 +1,8 @@
 """Holes among balls: the Delaunay complex, each simplex at the radius of its smallest ball, has the bars of the
 whole complex (Bauer & Edelsbrunner, The Morse theory of Cech and Delaunay complexes).
+
+The merge tree says from which eps on a component is one simplex; nothing inside it enters later than that.  So when every
+component is a simplex, no hole is open, to the last bit.
 """
 
 from math import lcm
@@ -9,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.axes import LineAxis
+from kech.complexes import Filtration
 from kech.errors import BadOption, MissingExtra, ResourceError
 from kech.homology.limits import ADVICE, check_memory
 from kech.homology.reduction import ROUNDING, Faces, Floats, Holes, Ints, reduce_boundaries, sort_out
@@ -26,6 +30,7 @@ class Space(NamedTuple):
     units: Floats
     lengths: Floats  # of the axes, in units
     side: float  # of the cube, in lengths
+    number: Ints  # which of all points each is
 
     @property
     def places(self) -> Floats:
@@ -37,7 +42,7 @@ class Space(NamedTuple):
         return np.asarray((self.units[stop] - self.units[start]) / self.lengths)
 
 
-def ball_bars(points: Points, top: int, limit: int, *, zero_length: bool) -> Holes:
+def ball_bars(points: Points, tree: Filtration, top: int, limit: int, *, zero_length: bool) -> Holes:
     """Bars of the Delaunay complex with the radii of smallest balls."""
     space = build_space(points)
     hull = onto_hull(space.places)
@@ -47,7 +52,8 @@ def ball_bars(points: Points, top: int, limit: int, *, zero_length: bool) -> Hol
         raise ResourceError(f"Holes among balls need {MOST_AXES} columns or fewer. {ADVICE}")
     faces = skeleton(delaunay_cells(hull, limit))
     check_delaunay(space, faces[-1])
-    bars = reduce_boundaries(faces, smallest_balls(space, faces))
+    radii = no_later(faces, smallest_balls(space, faces), tree, space.number)
+    bars = reduce_boundaries(faces, radii)
     return sort_out({n: found for n, found in bars if n <= top}, zero_length=zero_length)
 
 
@@ -58,8 +64,10 @@ def build_space(points: Points) -> Space:
     starts = [axis.ends[0] - axis.ends[0][0] for axis in lines]
     units = np.stack([start[codes] for start, codes in zip(starts, points.codes.T, strict=True)], axis=1)
     cube = common_length(lengths)
-    space = Space(units * (cube / lengths), np.ones(len(lines)), cube) if cube else Space(units, lengths, 1.0)
-    return space._replace(units=space.units[np.unique(space.places, axis=0, return_index=True)[1]])
+    scaled = (units * (cube / lengths), np.ones(len(lines)), cube) if cube else (units, lengths, 1.0)
+    space = Space(*scaled, np.arange(len(units)))
+    number = np.unique(space.places, axis=0, return_index=True)[1]
+    return space._replace(units=space.units[number], number=number)
 
 
 def common_length(lengths: Floats) -> float:
@@ -195,6 +203,51 @@ def enclose(space: Space, faces: Faces, centres: Floats, radii: Floats) -> tuple
     centres[wide] = space.places[faces.points[wide, 0]] + offsets
     least[wide] = np.clip(spheres, least[wide], most[wide])
     return centres, least
+
+
+# -- the merge tree is the source of when a component is a simplex -----------------------------------------
+
+
+def no_later(skeleton: list[Faces], radii: list[Floats], tree: Filtration, number: Ints) -> list[Floats]:
+    """Radii of which none is larger than that of the smallest component around its simplex that is ever a simplex.
+
+    Only rounding makes one larger.  What is inside a component that is a simplex has entered then, and nothing else
+    touches it before it grows: the Delaunay complex of its points, which has no hole.
+    """
+    place = np.empty(len(tree.order), np.int64)
+    place[tree.order] = np.arange(len(place))
+    ends = np.sort(place[number[skeleton[0].points]], axis=1)
+    limits, found = range_max(full_from(tree), ends[:, 0], ends[:, 1]), radii[:1]
+    for faces, values in zip(skeleton, radii[1:], strict=True):
+        limits = limits if faces is skeleton[0] else limits[faces.facets].max(axis=1)
+        found.append(np.minimum(values, limits))
+    return found
+
+
+def full_from(tree: Filtration) -> Floats:
+    """For neighbours in the order of the tree, from when on the smallest component with both that ever is a simplex
+    is one: for any two points the largest value between them.
+    """
+    up = np.where(np.isfinite(tree.simplex_from), np.arange(len(tree.parent)), tree.parent)
+    while np.isinf(tree.simplex_from[up]).any():
+        up = up[up]
+    later = np.flatnonzero((tree.parent >= 0) & (tree.begin > tree.begin[tree.parent]))
+    found = np.empty(len(tree.order) - 1)
+    found[tree.begin[later] - 1] = tree.simplex_from[up[tree.parent[later]]]
+    return found
+
+
+def range_max(values: Floats, start: Ints, stop: Ints) -> Floats:
+    """The largest of values[start:stop] for each pair, by runs of 1, 2, 4, ... values."""
+    found, size = np.empty(len(start)), 1
+    while len(values):
+        held = (stop - start >= size) & (stop - start < 2 * size)
+        found[held] = np.maximum(values[start[held]], values[stop[held] - size])
+        values, size = np.maximum(values[:-size], values[size:]), 2 * size
+    return found
+
+
+# -- spheres ---------------------------------------------------------------------------------------------
 
 
 def circumspheres(space: Space, simplices: Ints) -> tuple[Floats, Floats, Floats]:
