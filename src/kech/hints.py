@@ -15,6 +15,7 @@ import numpy as np
 from kech.grid import Ints
 from kech.hierarchy import half_prefixes, looks_like_codes, written_as_codes
 from kech.rulers import Floats
+from kech.spelling import count_variants
 
 MOSTLY = 0.9
 FEW_ROWS = 10  # below, nothing is far from the others
@@ -57,6 +58,25 @@ def as_typed(marks: Sequence[str]) -> str:
     plain = [mark for mark in marks if not mark.startswith("-")]
     dashes = [f"--null-values={mark}" for mark in marks if mark not in plain]
     return join([*dashes, *(["--null-values", *plain] if plain else [])])
+
+
+def hint_at_variants(values: Sequence[str]) -> Hint | None:
+    """Texts that are written in several ways."""
+    found = count_variants(values)
+    if not found:
+        return None
+    what = "1 text is written in several ways" if found == 1 else f"{found:,} texts are written in several ways each"
+    return Hint(f"{what} (case, width, spaces): l, t and alpha count each once. Write each in one way.")
+
+
+def join_hints(*hints: Hint | None) -> Hint | None:
+    """What all of them say; the axis and the reading are those of the first that has one."""
+    held = [hint for hint in hints if hint is not None]
+    if len(held) < 2:
+        return held[0] if held else None
+    axis = next((hint.axis for hint in held if hint.axis), None)
+    reading = next((hint.reading for hint in held if hint.reading), {})
+    return Hint(" ".join(hint.says for hint in held), axis, reading)
 
 
 def hint_at_dates(values: Sequence[str]) -> Hint | None:

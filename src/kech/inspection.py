@@ -10,7 +10,17 @@ import numpy as np
 from kech.engines import ColumnFacts
 from kech.errors import BadOption, KechError, ManyValues
 from kech.grid import Ints
-from kech.hints import Hint, as_words, hint_at_codes, hint_at_dates, hint_at_far_rows, hint_at_prefixes, hint_at_text
+from kech.hints import (
+    Hint,
+    as_words,
+    hint_at_codes,
+    hint_at_dates,
+    hint_at_far_rows,
+    hint_at_prefixes,
+    hint_at_text,
+    hint_at_variants,
+    join_hints,
+)
 from kech.points import build_axis
 from kech.rulers import Floats
 from kech.table import Table
@@ -187,7 +197,9 @@ def hint_at_values(table: Table, column: str, role: str, values: Sequence[str], 
         return None
     if role == "identifier":
         return hint_at_dates(values)
-    return hint_at_text(values) or (hint_at_prefixes(column, values) if as_sets else None)
+    return join_hints(
+        hint_at_text(values) or (hint_at_prefixes(column, values) if as_sets else None), hint_at_variants(values)
+    )
 
 
 def step_bars(values: Floats, counts: Ints) -> tuple[int, ...]:

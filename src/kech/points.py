@@ -32,6 +32,7 @@ from kech.hierarchy import build_prefix_tree, find_hierarchy, looks_like_codes, 
 from kech.hints import hint_at_writing
 from kech.memory import BASE_BYTES
 from kech.progress import report
+from kech.spelling import fold
 from kech.table import AxisChoice, Table
 
 T = TypeVar("T")
@@ -368,16 +369,27 @@ def counting_bytes(distinct: Sequence[int]) -> int:
 
 
 def code_secret(table: Table, column: str) -> tuple[Secret, Mapping1D]:
-    """Codes of a sensitive column in the order of its values; NULL and empty text are one value, the first."""
+    """Codes of a sensitive column in the order of its values; NULL and empty text are one value, the first.
+
+    Texts are compared folded: `hiv`, `HIV` and ` hiv ` have one code.
+    """
     choice = table.choice(column)
     kind = "ordinal" if choice.kind == "ordinal" else table.secret_kind(column)
     read = "text" if kind == "ordinal" else kind
     values, _ = table.values(column, read)
     ranks = ranks_in(column, values, choice.order) if kind == "ordinal" else range(len(values))
     codes = np.array(ranks, np.int32) + np.int32(1)
-    if read == "text":
+    if kind == "text":
+        codes = code_spellings(values)
+    elif kind == "ordinal":
         codes[[i for i, value in enumerate(values) if value == ""]] = 0
     return Secret(column, kind, choice.order), Mapping1D(table.index(column), read, values, codes, 0)
+
+
+def code_spellings(values: Sequence[str]) -> NDArray[np.int32]:
+    """The code of each text: that of the first one that says the same, 0 for what says nothing."""
+    known = {"": 0}
+    return np.array([known.setdefault(fold(value), place) for place, value in enumerate(values, 1)], np.int32)
 
 
 def ranks_in(column: str, values: Sequence[str], order: Sequence[str]) -> Sequence[int]:

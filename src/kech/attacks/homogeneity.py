@@ -1,9 +1,13 @@
 """Homogeneity: a class gives a sensitive value away, since all its rows share it."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from kech.attacks.outcome import Attack
 from kech.attacks.target import Target
+from kech.certificate import Cell
+from kech.certificate.folding import fold_text
 from kech.published import Ints
 
 MOST_RECORDS = 1_000  # looked up among all classes
@@ -19,12 +23,18 @@ def attack_homogeneity(target: Target) -> list[Attack]:
     found = [groups for groups in target.linkage.classes_of(rows) if len(groups)]
     attacks = []
     for column in release.sensitive:
-        values = np.unique([cell or "" for cell in release.cells[column]], return_inverse=True)[1].ravel()
+        values = np.unique(fold_cells(release.cells[column]), return_inverse=True)[1].ravel()
         shared, by_chance = (shared_values(release.group, held) for held in (values, rng.permutation(values)))
         hits, control = (sum(is_pinned(held[groups]) for groups in found) for held in (shared, by_chance))
         note = f"{int((shared >= 0).sum()):,} of {len(shared):,} classes hold one value"
         attacks.append(Attack("homogeneity", f"records whose {column} is given away", len(found), hits, control, note))
     return attacks
+
+
+def fold_cells(cells: Sequence[Cell]) -> list[str]:
+    """Cells as the certificate compares them: HIV is hiv."""
+    folded = {cell: fold_text(cell or "") for cell in set(cells)}
+    return [folded[cell] for cell in cells]
 
 
 def shared_values(group: Ints, values: Ints) -> Ints:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.certificate.cells import TextTable
+from kech.certificate.folding import fold_text
 from kech.certificate.tally import Cell, Ints, sums
 from kech.certificate.widths import number
 
@@ -146,18 +147,19 @@ def _recursive_factor(values: Values, depth: int) -> float | None:
 
 
 def _value_reader(table: TextTable, read: Mapping[str, Any]) -> Callable[[Cell], Value]:
-    """A sensitive cell as it is compared: 1.0 is 1 among numbers; an empty cell is a missing one."""
+    """A sensitive cell as it is compared: 1.0 is 1 among numbers, HIV is hiv; an empty cell is a missing one."""
     ranks = {value: rank for rank, value in enumerate(read.get("order", ()))}
     parse = ranks.__getitem__ if read["kind"] == "ordinal" else VALUES[read["kind"]]
 
     def value(cell: Cell) -> Value:
         text = table.label(cell)
-        if not text:
+        folded = fold_text(text or "")
+        if not text or not folded:
             return (0, 0)
         try:
             return (1, parse(text))
         except (ValueError, LookupError, OverflowError):
-            return (2, text)
+            return (2, folded)
 
     return value
 
@@ -184,5 +186,5 @@ def _moment(text: str) -> datetime:
 VALUES: dict[str, Callable[[str], Any]] = {
     "number": lambda text: float(number(text.strip())),
     "date": lambda text: _moment(text.strip()),
-    "text": str,
+    "text": fold_text,
 }

@@ -1,0 +1,99 @@
+"""Sensitive texts are compared by what they say, not by how they are written."""
+
+import json
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kech
+from kech import inspect_table
+from kech.certificate.folding import fold_text
+from kech.errors import ClaimBroken, GoalNotMet
+from kech.spelling import count_variants, fold
+
+HIV = ["hiv", "HIV", "hiv ", "hiv\u00a0", "\u3000Hiv", "ｈｉｖ", "h\u200biv", "hi\u00adv", "hiv.", "\ufeffHIV"]
+ROLES = {"quasi_identifiers": ["age"], "sensitive": ["disease"]}
+NUMBERS = {"1": "1", "1.0": "1", "+1.00": "1", "1.": "1", "01": "01", "-1.50": "-1.5", "1e3": "1e3", "1.2.0": "1.2.0"}
+
+letters = st.text(
+    st.sampled_from("hHİßſΣς\u0301\u0345\u0307 \u00a0\u200b\u3000\u1160\u2800\x00\t\x1f.10+-²ﬁé"), max_size=8
+)
+
+
+@pytest.mark.parametrize("fold", [fold, fold_text])
+def test_case_width_and_spaces_do_not_matter(fold):
+    assert {fold(text) for text in HIV} == {"hiv"}
+    assert fold("Type  2\tdiabetes") == fold("type 2 diabetes") != fold("type 1 diabetes")
+    assert {fold(text) for text in ("", " ", "\u200b", "\u00a0\u2800", "\u3164")} == {""}
+    assert fold("...") == "..."
+    assert fold("café") == fold("cafe\u0301") != fold("cafe")
+    assert {text: fold(text) for text in NUMBERS} == NUMBERS
+
+
+@given(st.text(max_size=8) | letters)
+def test_maker_and_checker_fold_alike(text):
+    assert fold(text) == fold_text(text) == fold(fold(text))
+
+
+def write(folder, diseases, name="safe.csv", **goals):
+    rows = pa.table({"age": [1] * len(diseases), "disease": diseases})
+    with kech.read_table(rows, **ROLES) as table:
+        return kech.make_release(table, k=2, **goals).write(folder / name)
+
+
+@pytest.mark.parametrize("name", ["safe.csv", "safe.parquet"])
+def test_l_counts_what_is_said(tmp_path, name):
+    measured = write(tmp_path, HIV, name)["measured"]
+
+    assert (measured["l"], measured["alpha"], measured["t"]) == ({"disease": 1}, {"disease": 1.0}, {"disease": 0.0})
+    assert measured["entropy_l"] == {"disease": 1.0}
+    assert kech.verify_release(tmp_path / name)["l"] == {"disease": 1}
+    with pytest.raises(ClaimBroken, match="l of 'disease': asked 2, found 1"):
+        kech.verify_release(tmp_path / name, l=2)
+
+
+def test_a_goal_is_not_met_by_spellings(tmp_path):
+    with pytest.raises(GoalNotMet):
+        write(tmp_path, HIV, l=2)
+    with pytest.raises(GoalNotMet):
+        write(tmp_path, ["hiv", "HIV", "hiv ", "flu"], alpha=0.5)
+    assert write(tmp_path, ["hiv", "HIV", "flu ", "Flu"], l=2, alpha=0.5)["measured"]["l"] == {"disease": 2}
+
+
+def test_published_texts_stay_as_they_are(tmp_path):
+    diseases = ["hiv", "HIV", "ｈｉｖ", "flu"]
+    write(tmp_path, diseases, "safe.parquet")
+    assert sorted(pq.read_table(tmp_path / "safe.parquet")["disease"].to_pylist()) == sorted(diseases)
+
+
+def test_a_certificate_that_counts_spellings_is_refused(tmp_path):
+    certificate = write(tmp_path, HIV)
+    certificate["measured"]["l"] = {"disease": len(HIV)}
+    (tmp_path / "safe.csv.certificate.json").write_text(json.dumps(certificate))
+
+    with pytest.raises(ClaimBroken, match="l: not as claimed"):
+        kech.check_certificate(tmp_path / "safe.csv")
+
+
+def test_classes_of_one_disease_are_found_by_the_attack(tmp_path):
+    rows = pa.table({"age": [1] * 3 + [50] * 3, "disease": ["hiv", "HIV", "hiv ", "flu", "Flu", "flu."]})
+    with kech.read_table(rows, **ROLES) as table:
+        kech.make_release(table, k=3, grid="exact").write(tmp_path / "safe.csv")
+        (found,) = kech.run_attacks(tmp_path / "safe.csv", table, attacks=["homogeneity"])
+    assert found.note == "2 of 2 classes hold one value"
+
+
+def test_inspect_counts_variants_and_shows_none(run, tmp_path):
+    rows = {"age": list(range(12)), "disease": [*HIV, "flu", "Flu"]}
+    with kech.read_table(pa.table(rows), **ROLES) as table:
+        _, disease = inspect_table(table).columns
+    assert "2 texts are written in several ways each" in disease.hint
+    assert "hiv" not in disease.hint.casefold()
+    assert count_variants(["a", "b", ""]) == 0
+
+    path = tmp_path / "people.csv"
+    path.write_text("age,disease\n" + "".join(f"{i},{text}\n" for i, text in enumerate(("hiv", "HIV", "flu"))))
+    assert "1 text is written in several ways" in " ".join(run("inspect", path).out.split())
