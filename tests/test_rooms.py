@@ -1202,10 +1202,13 @@ def test_the_nodes_of_a_level_are_printed_alone_or_as_the_root(has_null):
     }
 
 
-@pytest.mark.parametrize(("held", "widths"), [([0], [0, 0, 0]), ([0, 1], [0, 1, 1]), ([0, 1, 2], [0, 0.5, 1])])
-def test_nodes_are_measured_by_the_leaves_that_are_held(held, widths):
-    levels = build_levels(build_tree_axis("c", ["oslo", "bergen", "rome"], read_hierarchy(PLACES), False))
-    axes = [level.measure(np.array(held)) for level in levels]
+@pytest.mark.parametrize(
+    ("rows", "widths"), [([1, 0, 0], [0, 0, 0]), ([2, 1, 0], [0, 1, 1]), ([1, 1, 1], [0, 0.5, 1])]
+)
+def test_nodes_are_measured_by_the_leaves_that_are_held(rows, widths):
+    tree = read_hierarchy(PLACES)
+    levels = build_levels(build_tree_axis("c", ["oslo", "bergen", "rome"], tree, False, given=False))
+    axes = [level.measure(np.array(rows)) for level in levels]
     assert [float(axis.widths(np.array([0]), np.array([0]))[0]) for axis in axes] == widths
 
 

@@ -149,13 +149,13 @@ def changes(axis: Axis, first: Ints, last: Ints) -> float:
     On a tree only ranges inside one cell change.  In an order the ends change apart from each other.  The few ranges
     of a short set are all tried.
     """
-    codes = np.arange(axis.size)
     if isinstance(axis, TreeAxis):
         cells = np.searchsorted(first, first), np.searchsorted(first, first, side="right") - 1
         whole = axis.widths(*cells) * (cells[0] < cells[1])
         return float(whole.max(initial=0)) / 2
     if isinstance(axis, RankAxis) and (axis.ordinal or axis.values > LONGEST_SET):
-        return float(np.abs(first - codes).max(initial=0) + np.abs(last - codes).max(initial=0)) / axis.steps / 2
+        wider = np.abs(first - axis.cells[0]).max(initial=0) + np.abs(last - axis.cells[1]).max(initial=0)
+        return float(wider) / axis.steps / 2
     lo, hi = np.triu_indices(axis.size)
     change = np.abs(axis.widths(first[lo], last[hi]) - axis.widths(lo, hi))
     return float(change.max(initial=0)) / 2

@@ -67,6 +67,11 @@ class LineAxis(Axis):
         """Only boundaries that hide among k rows remain."""
         return replace(self, k=k)
 
+    @property
+    def state(self) -> bytes:
+        """Which edges are published."""
+        return self.cells[0].tobytes()
+
     @cached_property
     def cells(self) -> tuple[Ints, Ints]:
         """For each code the first and last code of its published cell."""

@@ -13,6 +13,8 @@ from kech.errors import BadOption
 
 Axis = Mapping[str, Any]
 
+RARE = re.compile("[0-9]+ rare values?")  # how a set counts the values that fewer than k rows hold
+
 
 def width_readers(axes: Sequence[Axis]) -> dict[str, Callable[[Cell], float | None]]:
     """For each column the width of a label, or None where its axis cannot read it."""
@@ -49,21 +51,44 @@ def _share(part: int, whole: int) -> float:
 
 
 def _read_set(axis: Axis) -> Callable[[Any], float]:
-    values = int(axis["values"])
-    return lambda label: _share(_members(label), values) if label.startswith("{") else 0.0
+    values, rare = int(axis["values"]), _rare_values(axis)
+    return lambda label: _share(_covered(label, rare), values) if label.startswith("{") else 0.0
 
 
-def _members(label: str) -> int:
-    r"""Members of a published set; one with , { } " \ or outer spaces is a JSON string.
+def _rare_values(axis: Axis) -> int | None:
+    """How many values a set prints as a count; None in certificates that know no such sets."""
+    rare = axis.get("rare")
+    if rare is not None and not (type(rare) is int and 0 <= rare <= int(axis["values"])):
+        raise ValueError
+    return rare
 
-    >>> _members('{a, "b, c", d}')
-    3
+
+def _covered(label: str, rare: int | None) -> int:
+    """Values that a set stands for: its members, and as many rare ones as its last member says.
+
+    >>> _covered("{a, b, 7 rare values}", 7)
+    9
     """
-    bare = re.sub(r'"([^"\\\x00-\x1f]|\\(["\\/bfnrt]|u[0-9a-fA-F]{4}))*"', '""', label)
+    members = split_set(label)
+    counts = [i for i, member in enumerate(members) if rare is not None and RARE.fullmatch(member)]
+    if counts and (counts != [len(members) - 1] or members[-1] != f"{rare} rare value{'s' * (rare != 1)}" or not rare):
+        raise ValueError
+    return len(members) + ((rare or 0) - 1 if counts else 0)
+
+
+def split_set(label: str) -> list[str]:
+    r"""Members of a published set as they are written; one with , { } " \ or outer spaces is a JSON string.
+
+    >>> split_set('{a, "b, c", d}')
+    ['a', '"b, c"', 'd']
+    """
+    quoted = re.compile(r'"([^"\\\x00-\x1f]|\\(["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
+    texts = iter([match[0] for match in quoted.finditer(label)])
+    bare = quoted.sub('""', label)
     member = r'(""|[^,{}"\\ ]([^,{}"\\]*[^,{}"\\ ])?|)'
     if not re.fullmatch(rf"\{{{member}(, {member})*\}}", bare):
         raise ValueError
-    return bare.count(", ") + 1
+    return [next(texts) if part == '""' else part for part in bare[1:-1].split(", ")]
 
 
 def _read_ordinal(axis: Axis) -> Callable[[Any], float]:
@@ -76,9 +101,18 @@ def _read_ordinal(axis: Axis) -> Callable[[Any], float]:
             low, high = ranks.get(label[: dots.start()]), ranks.get(label[dots.start() + 2 :])
             if low is not None and high is not None and low <= high:
                 return _share(high - low + 1, len(ranks))
-        raise ValueError
+        return _share(_open_range(label, ranks), len(ranks))
 
     return width
+
+
+def _open_range(label: str, ranks: Mapping[str, int]) -> int:
+    """Values of a range with one end: `low..` is low or more, `..high` is high or less."""
+    if label.endswith("..") and label[:-2] in ranks:
+        return len(ranks) - ranks[label[:-2]]
+    if label.startswith("..") and label[2:] in ranks:
+        return ranks[label[2:]] + 1
+    raise ValueError
 
 
 def _read_interval(edge: Callable[[str], Any], axis: Axis) -> Callable[[Any], Any]:
