@@ -108,7 +108,7 @@ def measure_nodes(axis: TreeAxis, level: int, rows: Ints) -> NodeAxis:
     codes, held = axis.tree.level_codes(level), rows[: axis.values]
     nulls, known = int(rows[axis.values :].sum()), axis.given is not None or axis.k > 1
     tree = axis.tree if known else axis.tree.restrict(axis.texts[leaf] for leaf in np.flatnonzero(held).tolist())
-    counted = replace(axis, rows=held, nulls=nulls, has_null=nulls > 0, tree=tree)
+    counted = replace(axis, rows=None if axis.rows is None else held, nulls=nulls, has_null=nulls > 0, tree=tree)
     return NodeAxis(
         axis.column,
         codes[axis.codes],
@@ -133,9 +133,9 @@ def rank_levels(axis: RankAxis, held: Ints) -> list[Draft]:
 
 
 def measure_ranks(axis: RankAxis, rows: Ints) -> RankAxis:
-    """An order is public, but ranges end at values that k rows hold; values of a set are counted where they are held."""
+    """An order is public, but ranges end at values that k rows hold; values of a set count where they are held."""
     if axis.ordinal:
-        return replace(axis, rows=rows[: axis.values])
+        return axis if axis.rows is None else replace(axis, rows=rows[: axis.values])
     return replace(axis, counted=int((rows > 0).sum()), k=1)
 
 

@@ -91,6 +91,11 @@ class Axis(ABC):
         texts = [None if a == b == self.null else self.label(int(a), int(b)) for a, b in pairs]
         return [texts[i] for i in inverse.ravel()]
 
+    def is_open(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
+        """Ranges printed with one end only, whose true width nobody knows."""
+        del hi
+        return np.zeros(len(lo), bool)
+
     def all_lost(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
         """NULL together with something else."""
         return np.asarray((hi == self.null) & (lo < hi))

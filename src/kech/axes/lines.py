@@ -130,6 +130,12 @@ class LineAxis(Axis):
         open_both = (self.low[first * inner] == -np.inf) & (self.high[last * inner] == np.inf)
         return np.asarray(inner & open_both)
 
+    def is_open(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
+        """`<= 21` and `>= 80`: a tail ends where the domain is said to end, not where its rows do."""
+        inner = hi < self.values
+        low, high = self.low[lo * inner] == -np.inf, self.high[hi * inner] == np.inf
+        return np.asarray(inner & (low != high))
+
     def label(self, lo: int, hi: int) -> str:
         """`25`, `[22, 25]`, `[22, 25)`, `<= 21`, `>= 80` or `*`."""
         if hi == self.null:

@@ -176,7 +176,9 @@ def tree_parameters(
 ) -> dict[str, Any]:
     """A tree as a reader must know it: leaves under labels that stand for several, or would be taken for all."""
     everything = {EVERYTHING: leaves} if axis.has_null or axis.root == EVERYTHING else {}
-    known = {label: (counts | everything).get(label, 1) for label in sorted({label for label in labels if label})}
+    known = {
+        label: everything.get(label, counts.get(label, 1)) for label in sorted({label for label in labels if label})
+    }
     several = {label: count for label, count in known.items() if count > 1 or label == EVERYTHING}
     return {"column": column, "axis": "tree", "leaves": leaves, "labels": several}
 
@@ -191,7 +193,7 @@ def build_tree_axis(
     rows: Ints | None = None,
     nulls: int = 0,
 ) -> Axis:
-    """Values under a tree, of which `rows` tell how many hold each; one that was given is public, with all its leaves."""
+    """Values under a tree, with the rows of each; all leaves of a tree that was given are public."""
     if not values:
         return build_rank_axis(column, values, (), has_null, ordinal=False)
     present = tree.restrict(values)
@@ -208,5 +210,7 @@ def check_star(tree: GeneralizationTree, has_null: bool) -> None:
     """`*` stands for NULL too, so it must not be the label of some values only."""
     below = {label for path in tree.paths for label in path if path[-1] != EVERYTHING}
     if has_null and EVERYTHING in below:
-        reason = f"the column has missing values, and {EVERYTHING!r}, which stands for them too, is a label below the root."
+        reason = (
+            f"the column has missing values, and {EVERYTHING!r}, which stands for them too, is a label below the root."
+        )
         raise BadHierarchy(tree.source, None, f"{reason} Rename that label, or name the root {EVERYTHING!r}.")

@@ -83,7 +83,7 @@ class GeneralizationTree:
         return np.asarray(last - first + 1)
 
     def known_sizes(self, rows: Ints, k: int) -> Ints:
-        """[level, leaf]: the same as k rows tell it: leaves under the children that k rows hold, and one for all others.
+        """[level, leaf]: the same as k rows tell it: leaves under children that k rows hold, and one for all others.
 
         Whether there are others does not show, so a leaf that fewer than k rows hold changes no number.
         """
