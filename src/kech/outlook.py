@@ -5,6 +5,7 @@ boxes on two axes.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from typing import Any, NamedTuple, TypeAlias
@@ -38,10 +39,10 @@ class ColumnOutlook:
     axis: str  # numeric, date, ordinal, set or tree
     width: float | None  # of cells with two ends, on average: numbers, days, or values it may stand for
     exact: float  # share of rows whose cell is one value
-    open: float  # share of rows whose cell has one end only, such as `>= 80`
     missing: float  # share of rows whose cell is missing, in the table too
     lost: float  # share of rows whose cell says nothing
     loss: float
+    open: float = 0.0  # share of rows whose cell has one end only, such as `>= 80`
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def describe(partition: Partition, j: int, losses: dict[str, float]) -> ColumnOu
     exact, tail, gone, nothing = (
         int(rows[held].sum()) / total for held in ((widths == 0) & ended, tails, missing, lost)
     )
-    return ColumnOutlook(axis.column, axis.kind, width, exact, tail, gone, nothing, losses[axis.column])
+    return ColumnOutlook(axis.column, axis.kind, width, exact, gone, nothing, losses[axis.column], tail)
 
 
 def in_values(axis: Axis, widths: Floats) -> Floats:
@@ -185,8 +186,9 @@ def check_shown(name: str, names: Sequence[str], partition: Partition) -> None:
 def see(partition: Partition, pair: list[int], *, cells: bool) -> Plane:
     """Points and boxes that look alike are one; points lie where rows do, boxes reach as far as labels say."""
     axes = [partition.points.axes[j] for j in pair]
-    dots, weights = find_dots(partition, pair, cells=cells)
-    frames = [find_frame(axis, places) for axis, places in zip(axes, dots, strict=True)]
+    known = find_values(partition, pair)
+    dots, weights = find_dots(partition, pair, known, cells=cells)
+    frames = [find_frame(axis, known[i].values if known else dots[i]) for i, axis in enumerate(axes)]
     dots = [np.where(np.isnan(places), frame.apart, places) for places, frame in zip(dots, frames, strict=True)]
     edges, classes, rows = gather(axes, frames, partition, pair)
     return Plane(
@@ -202,26 +204,27 @@ def see(partition: Partition, pair: list[int], *, cells: bool) -> Plane:
 # -- where rows lie
 
 
-def find_dots(partition: Partition, pair: list[int], *, cells: bool) -> tuple[list[Floats], Ints]:
+def find_values(partition: Partition, pair: list[int]) -> list[Mapping1D]:
+    """The distinct values of both columns, each with a code of its own; none where there is no table."""
+    points = partition.points
+    known = [points.mappings[j] for j in pair] if points.origin and points.mappings else []
+    return [replace(each, codes=np.arange(len(each.values), dtype=np.int32), null=len(each.values)) for each in known]
+
+
+def find_dots(
+    partition: Partition, pair: list[int], known: Sequence[Mapping1D], *, cells: bool
+) -> tuple[list[Floats], Ints]:
     """For each pair of values its place on both axes, NaN where a number or a date is missing, and its rows.
 
     Of very many pairs, the rows of a cell are one dot, in the middle of the values that are in it.
     """
-    points = partition.points
-    origin = points.origin.table if points.origin else None
-    known = [points.mappings[j] for j in pair] if origin and len(points.mappings) > max(pair) else []
-    try:
-        if not known or origin is None:
-            raise TooManyPoints(0, 0)
-        apart = [
-            replace(each, codes=np.arange(len(each.values), dtype=np.int32), null=len(each.values)) for each in known
-        ]
-        codes, rows = origin.engine.group(apart, MOST_DOTS)
-        return [
-            find_places(points.axes[j], each)[codes[:, i]] for i, (j, each) in enumerate(zip(pair, known, strict=True))
-        ], rows
-    except TooManyPoints:
-        return find_middles(partition, pair, known, cells=cells)
+    axes, origin = partition.points.axes, partition.points.origin
+    if known and origin:
+        with suppress(TooManyPoints):
+            codes, rows = origin.table.engine.group(known, MOST_DOTS)
+            places = [find_places(axes[j], each) for j, each in zip(pair, known, strict=True)]
+            return [place[codes[:, i]] for i, place in enumerate(places)], rows
+    return find_middles(partition, pair, known, cells=cells)
 
 
 def find_places(axis: Axis, known: Mapping1D) -> Floats:
@@ -267,11 +270,11 @@ class Frame(NamedTuple):
     apart: float
 
 
-def find_frame(axis: Axis, places: Floats) -> Frame:
-    """Around all rows and all ends of labels, with room for tails beyond them; missing ones stand below."""
+def find_frame(axis: Axis, values: Any) -> Frame:
+    """Around all values and all ends of labels, with room for tails beyond them; missing ones stand below."""
     if not isinstance(axis, LineAxis):
         return Frame(-0.5, axis.size - 0.5, -0.5)
-    ends = np.concatenate([places, axis.low, axis.high])
+    ends = np.concatenate([np.asarray(values, np.float64), axis.low, axis.high])
     ends = ends[np.isfinite(ends)] if np.isfinite(ends).any() else np.array(axis.domain)
     length = float(ends.max() - ends.min()) or 1.0
     low, high = float(ends.min()) - ROOM * length, float(ends.max()) + ROOM * length
