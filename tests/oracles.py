@@ -69,21 +69,32 @@ def means(label, value, axis, paths=None):
     if label is None or label == "":
         return value is None or value == ""
     if axis["axis"] == "tree":
-        return label in ("*", root(paths)) if value is None else label in (value, *paths[value])
+        return label == "*" or (value is not None and label in (value, *paths[value]))
     return label == "*" or (value is not None and STANDS_FOR[axis["axis"]](label, value, axis))
 
 
-def root(paths):
-    return next(iter(paths.values()))[-1]
+def range_of(label, order):
+    """First and last place of `low..high`, `low..`, `..high` or a value."""
+    ends = [order.index(end) if end else None for end in (label.split("..") * 2)[:2]]
+    return ends[0] or 0, len(order) - 1 if ends[1] is None else ends[1]
 
 
 def is_between(label, value, axis):
-    low, high = (axis["order"].index(end) for end in (label.split("..") * 2)[:2])
+    low, high = range_of(label, axis["order"])
     return low <= axis["order"].index(value) <= high
 
 
+def listed(label):
+    """What a set spells out, and how many rare values it counts."""
+    if not label.startswith("{"):
+        return [label], 0
+    count = re.search(r"(?:^\{|, )([0-9]+) rare values?\}$", label)
+    bare = label if count is None else label[: count.start()] + "}" if count.start() else "{}"
+    return set_members(bare), 0 if count is None else int(count[1])
+
+
 STANDS_FOR = {
-    "set": lambda label, value, _: value in (set_members(label) if label.startswith("{") else [label]),
+    "set": lambda label, value, axis: value in listed(label)[0] or (listed(label)[1] and value in axis["hidden"]),
     "ordinal": is_between,
     "date": lambda label, value, _: lies_in(value, label, read_date),
     "numeric": lambda label, value, _: lies_in(value, label, float),
@@ -103,10 +114,10 @@ def label_width(label, axis):
     if label == "*":
         return 1.0
     if axis["axis"] == "set":
-        members = len(set_members(label)) if label.startswith("{") else 1
-        return (members - 1) / max(axis["values"] - 1, 1)
+        spelled, rare = listed(label)
+        return (len(spelled) + rare - 1) / max(axis["values"] - 1, 1)
     if axis["axis"] == "ordinal":
-        low, high = (axis["order"].index(end) for end in (label.split("..") * 2)[:2])
+        low, high = range_of(label, axis["order"])
         return (high - low) / max(len(axis["order"]) - 1, 1)
     return interval_width(label, axis, read_date if axis["axis"] == "date" else Fraction)
 

@@ -402,6 +402,15 @@ def loosen(axis, left, right, narrow):
     assert np.isfinite([widths.width(0, lo, hi) for lo in range(5) for hi in range(lo, 5)]).all()
 
 
+def abridge(printed):
+    widths = kernels.Widths()
+    widths.add_line(*PLAIN[:3], 2.5, PLAIN[4])
+    widths.abridge(printed)
+    places = printed.tolist()
+    for lo, hi in ((lo, hi) for lo in range(5) for hi in range(lo, 5)):
+        assert widths.width(0, lo, hi) == (1 if places[hi] - places[lo] > 2.5 else (hi - lo) / 4)
+
+
 def limited(limit):
     widths = kernels.Widths()
     widths.add_line(*PLAIN)
@@ -528,6 +537,7 @@ def arguments(case):
         use_line: dict(zip(("left", "right", "length", "cap", "null"), PLAIN, strict=True)),
         use_tree: dict(zip(("single", "gaps"), TREES[0], strict=True)),
         loosen: {"axis": 0, "left": PLAIN[0] - 0.5, "right": PLAIN[0] + 0.5, "narrow": 1.5},
+        abridge: {"printed": np.array([0.0, 1, 2, 3, 3])},
         limited: {"limit": 0.5},
         width: {"axis": 0, "lo": 1, "hi": 3},
     }

@@ -14,7 +14,7 @@ from kech.certificate import measure
 from kech.certificate.widths import width_reader
 from kech.demo import NINE_ROWS
 from kech.errors import BadHierarchy, BadOption
-from kech.hierarchy import read_hierarchy, star_tree
+from kech.hierarchy import build_prefix_tree, read_hierarchy, star_tree
 from oracles import label_width, means, set_members
 from strategies import DAY, axes, line_axes, seconds, unhurried
 
@@ -190,7 +190,8 @@ def test_a_label_stands_for_every_value_of_its_range(case):
     paths = {path[0]: path for path in axis.tree.paths} if axis.kind == "tree" else None
     lo, hi = occupied(axis, 12)
     labels = printed(axis, lo, hi)
-    public = axis.parameters(labels)
+    hidden = {text for text, rare in zip(axis.texts, axis.rare, strict=True) if rare} if axis.kind == "set" else set()
+    public = axis.parameters(labels) | {"hidden": hidden}
     coded = list(zip(values, axis.codes.tolist(), strict=True)) + ([(None, axis.null)] if axis.has_null else [])
     for a, b, label in zip(lo, hi, labels, strict=True):
         for value, code in coded:
@@ -208,7 +209,7 @@ def test_null_alone_is_null_and_with_anything_else_all_is_lost(case):
     assert width_of(axis, axis.null, axis.null) == 0
     for code in range(axis.values):
         assert width_of(axis, code, axis.null) == 1
-        assert label_of(axis, code, axis.null) == (axis.tree.paths[0][-1] if axis.kind == "tree" else "*")
+        assert label_of(axis, code, axis.null) == "*"
 
 
 @given(axes)
@@ -378,7 +379,7 @@ def test_an_order_is_printed_by_its_ends():
     assert label_of(axis, 0, 3) == "*"
 
 
-@pytest.mark.parametrize("order", [["a", "a..b"], ["*", "a"], ["a", "b", "a"]])
+@pytest.mark.parametrize("order", [["a", "a..b"], ["*", "a"], ["a", "b", "a"], ["", "a"], [".", "a"]])
 def test_an_order_that_could_be_misread_is_refused(order):
     with pytest.raises(BadHierarchy, match="order of c"):
         ranked(order, ordinal=True)
@@ -408,20 +409,102 @@ def test_padding_up_to_the_root_is_the_root():
     assert width_of(axis, *sorted(axis.codes[1:].tolist())) == 1 / 2
 
 
-def test_null_under_a_named_root_is_the_root():
+def test_a_named_root_does_not_stand_for_null():
     axis = tree([["a", "all"], ["b", "all"]], has_null=True)
 
-    assert label_of(axis, 0, 2) == "all"
-    assert label_of(axis, 0, 1) == "all"
-    assert axis.close(np.array([0]), np.array([1])) == (0, 2)
-    assert axis.parameters(["all"])["labels"] == {"all": 3}
+    assert [label_of(axis, lo, hi) for lo, hi in ((0, 1), (0, 2), (1, 2), (2, 2))] == ["all", "*", "*", None]
+    assert [width_of(axis, lo, hi) for lo, hi in ((0, 1), (0, 2), (2, 2))] == [1 / 2, 1, 0]
+    assert axis.close(np.array([0, 0]), np.array([1, 2]))[1].tolist() == [1, 2]
+    assert axis.parameters(["all", "*"])["labels"] == {"*": 3, "all": 2}
 
 
-def test_only_present_leaves_count():
+def test_all_leaves_of_a_given_tree_count():
     axis = tree(OTHERS, ["Misc", "Clerk", "Boss"])
 
-    assert width_of(axis, *axis.codes[1:]) == 1 / 2
-    assert axis.parameters(["Office"])["leaves"] == 3
+    assert width_of(axis, *axis.codes[1:]) == 1 / 3
+    assert axis.parameters(["Office"])["leaves"] == 4
+
+
+def test_a_star_below_a_named_root_is_refused_where_values_are_missing():
+    rows = [["a", "*", "all"], ["b", "*", "all"], ["c", "c", "all"]]
+    assert label_of(tree(rows), 0, 1) == "*"
+    with pytest.raises(BadHierarchy, match="missing values"):
+        tree(rows, has_null=True)
+
+
+def test_leaves_that_few_rows_hold_change_no_count():
+    """Of a tree built from the values, whatever of them fewer than k rows hold."""
+    rows = {"100": 5, "101": 6, "110": 5, "120": 1, "121": 2}
+    found = []
+    for rare in ([], ["120"], ["120", "121"]):
+        values = [value for value in rows if rows[value] >= 5 or value in rare]
+        counts = np.array([rows[value] for value in values])
+        axis = build_tree_axis("c", values, build_prefix_tree(values), False, given=False, rows=counts).at(5)
+        found.append(axis.parameters(["10*", "1**", "*", "11*"]))
+    assert found[0] == found[1] == found[2]
+    assert found[0]["labels"] == {"*": 7, "1**": 6, "10*": 3, "11*": 2}
+
+
+def test_rare_values_of_a_set_are_one_member():
+    texts = ["clerk", "nurse", "smith", "abbot", "diver"]
+    axis = build_rank_axis("c", texts, texts, False, ordinal=False, rows=np.array([9, 5, 4, 1, 1])).at(5)
+
+    assert [label_of(axis, lo, hi) for lo, hi in ((0, 0), (0, 1), (1, 2), (3, 3), (2, 4), (0, 4))] == [
+        "clerk",
+        "{clerk, nurse}",
+        "{nurse, 3 rare values}",
+        "{3 rare values}",
+        "{3 rare values}",
+        "*",
+    ]
+    assert [width_of(axis, lo, hi) for lo, hi in ((0, 1), (1, 2), (3, 3))] == [1 / 4, 3 / 4, 2 / 4]
+    assert axis.parameters([]) == {"column": "c", "axis": "set", "values": 5, "rare": 3}
+    assert label_of(axis.at(2), 2, 3) == "{smith, 2 rare values}"
+    assert label_of(axis.at(1), 2, 3) == "{abbot, smith}"
+    assert width_reader(axis.parameters([]))("{nurse, 2 rare values}") is None
+    assert width_reader(axis.parameters([]))("{3 rare values, nurse}") is None
+
+
+def test_a_value_that_looks_like_a_count_of_rare_ones_is_quoted():
+    texts = ["3 rare values", "a", "b"]
+    axis = build_rank_axis("c", texts, texts, False, ordinal=False, rows=np.array([9, 9, 1])).at(5)
+    assert label_of(axis, 0, 0) == '{"3 rare values"}'
+    assert label_of(axis, 0, 1) == '{"3 rare values", a}'
+    assert label_of(axis, 1, 2) == "{a, 1 rare value}"
+    read = width_reader(axis.parameters([]))
+    assert [read(label_of(axis, lo, hi)) for lo, hi in ((0, 0), (0, 1), (1, 2))] == [0, 0.5, 0.5]
+
+
+def test_rare_values_of_a_long_set_take_one_place():
+    texts = [f"v{i:03}" for i in range(150)]
+    rows = np.array([9] * 60 + [1] * 90)
+    axis = build_rank_axis("c", texts, texts, False, ordinal=False, rows=rows).at(5)
+    assert label_of(axis, 20, 30).count(",") == 10
+    assert label_of(axis, 11, 61).endswith("v059, 90 rare values}")
+    assert label_of(axis, 10, 61) == label_of(axis, 5, 55) == "*"
+
+
+def test_a_range_ends_at_values_that_k_rows_hold_or_is_open():
+    texts = ["none", "low", "middle", "high", "top"]
+    axis = build_rank_axis("c", texts, texts, True, ordinal=True, rows=np.array([1, 9, 2, 9, 3])).at(5)
+    ranges = ((1, 1), (1, 3), (2, 2), (1, 2), (0, 1), (0, 0), (3, 4), (4, 4), (2, 4), (0, 4), (3, 5))
+    assert [label_of(axis, lo, hi) for lo, hi in ranges] == [
+        "low",
+        "low..high",
+        "low..high",
+        "low..high",
+        "..low",
+        "..low",
+        "high..",
+        "high..",
+        "low..",
+        "*",
+        "*",
+    ]
+    read = width_reader(axis.parameters([]))
+    assert [read(text) for text in ("..low", "high..", "low..", "low..high")] == [1 / 4, 1 / 4, 3 / 4, 2 / 4]
+    assert [width_of(axis, lo, hi) for lo, hi in ((0, 0), (4, 4), (2, 4), (2, 2))] == [1 / 4, 1 / 4, 3 / 4, 2 / 4]
+    assert read("..none..") is None
 
 
 @pytest.mark.parametrize("leaf", ["a", "*"])

@@ -121,6 +121,8 @@ def width_of(folder, axis, label, name="t.parquet"):
         (SET | {"values": 1}, "{a}", 0),
         (ORDINAL, "mid", 0),
         (ORDINAL, "low..mid", 0.25),
+        (ORDINAL, "mid..", 0.75),
+        (ORDINAL, "..mid", 0.25),
         (ORDINAL, "low..high", 1),
         (ORDINAL, "a..b", 0),
         (ORDINAL, "mid..a..b", 0.25),
@@ -147,7 +149,10 @@ def test_width_of_a_label(tmp_path, name, axis, label, width):
         *((DATE, label) for label in ("[1920-01-02]", "[1920-01-04, 1920-01-02]", "1920-01-02 25:00:00")),
         *((SET, label) for label in ("{a,b}", "{a, b", "{a , b}", "{ a, b}", '{"a, b}', "{a}b}", "{a, b} ")),
         *((SET, label) for label in ('{x"y", z}', '{"\\q", z}', "{a\\b, c}", "{{, c}")),
-        *((ORDINAL, label) for label in ("Low", "high..low", "low...mid", "low..", "..", "low.mid", "low..mid ")),
+        *(
+            (ORDINAL, label)
+            for label in ("Low", "high..low", "low...mid", "lo..", "..", "..low..", "low.mid", "low..mid ")
+        ),
     ],
 )
 def test_label_outside_the_grammar_is_a_broken_claim_that_does_not_show_it(tmp_path, name, axis, label):

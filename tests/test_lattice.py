@@ -22,7 +22,7 @@ from kech.points import Points, build_points
 from kech.progress import listen
 from kech.rollup import fixed_axes, roll_all
 from oracles import label_width
-from strategies import point_sets, random_case, seeds, unhurried
+from strategies import bare_axes, point_sets, random_case, seeds, unhurried
 from test_levels import COUNTRIES
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -152,7 +152,7 @@ def test_the_json_people_script_against(paper):
 # Laws, against rows printed and counted
 
 
-@given(point_sets())
+@given(point_sets(kinds=bare_axes))
 @fewer
 def test_every_node_has_the_classes_that_are_printed(points):
     lattice = build_lattice(points)
@@ -168,7 +168,7 @@ def test_every_node_has_the_classes_that_are_printed(points):
         assert sorted(held.tolist()) == sorted(sizes.values())
 
 
-@given(point_sets())
+@given(point_sets(kinds=bare_axes))
 @fewer
 def test_every_node_loses_what_is_printed_and_suppresses_what_is_small(points):
     lattice = build_lattice(points)
@@ -185,7 +185,7 @@ def test_every_node_loses_what_is_printed_and_suppresses_what_is_small(points):
             assert losses[nodes.index(node)] + table.cost(k)[nodes.index(node)] == expected
 
 
-@given(point_sets(), st.integers(1, 40))
+@given(point_sets(kinds=bare_axes), st.integers(1, 40))
 @fewer
 def test_the_partition_of_a_node_is_what_is_printed(points, k):
     lattice = build_lattice(points)
@@ -203,7 +203,7 @@ def test_the_partition_of_a_node_is_what_is_printed(points, k):
             assert mean_loss(partition) == pytest.approx(loss_of(rows, k), abs=1e-9)
 
 
-@given(point_sets())
+@given(point_sets(kinds=bare_axes))
 @fewer
 def test_going_up_k_grows_and_suppressed_rows_do_not(points):
     lattice = build_lattice(points)
@@ -214,7 +214,7 @@ def test_going_up_k_grows_and_suppressed_rows_do_not(points):
             assert all(a >= b for a, b in zip(figures[low], figures[high], strict=True))
 
 
-@given(point_sets(), st.integers(1, 45), st.sampled_from([0.0, 0.0, 0.1, 0.4]))
+@given(point_sets(kinds=bare_axes), st.integers(1, 45), st.sampled_from([0.0, 0.0, 0.1, 0.4]))
 @fewer
 def test_minimal_nodes_and_the_best_one_by_trying_all(points, k, suppress):
     lattice = build_lattice(points)
@@ -235,7 +235,7 @@ def test_minimal_nodes_and_the_best_one_by_trying_all(points, k, suppress):
     assert best.classes == lattice.partition(best.levels, k, suppress).classes
 
 
-@given(point_sets(), st.integers(1, 45), st.sampled_from([0.0, 0.0, 0.1, 0.4]))
+@given(point_sets(kinds=bare_axes), st.integers(1, 45), st.sampled_from([0.0, 0.0, 0.1, 0.4]))
 @fewer
 def test_searching_finds_what_enumerating_finds(points, k, suppress):
     lattice = build_lattice(points)
@@ -262,7 +262,7 @@ def test_bounds_from_single_columns_lead_to_the_same_node(seed, monkeypatch):
     assert choice.searched(10**6).loss == pytest.approx(together.loss, abs=1e-12)
 
 
-@given(point_sets(), st.integers(1, 45), st.integers(1, 30))
+@given(point_sets(kinds=bare_axes), st.integers(1, 45), st.integers(1, 30))
 @fewer
 def test_a_search_that_is_cut_short_is_honest(points, k, looks):
     """What it gives reaches k, and the best node loses no less than its bound."""
@@ -275,7 +275,7 @@ def test_a_search_that_is_cut_short_is_honest(points, k, looks):
     assert not found.proven or found.loss == pytest.approx(best.loss, abs=1e-9)
 
 
-@given(point_sets(), st.data())
+@given(point_sets(kinds=bare_axes), st.data())
 @fewer
 def test_the_barcode_of_a_path_has_the_ranks_of_its_maps(points, data):
     """For every pair of positions, the bars alive at both are as many as classes the map leaves: the rank."""

@@ -87,6 +87,37 @@ def test_rows_that_a_free_cut_leaves_out_are_counted_and_not_shown():
     assert sum(box[4] for box in plane.boxes) == 87
 
 
+def test_open_ended_ranges_are_told_and_not_averaged():
+    """The paper's nine rows: `>= 30` has no width that anybody knows."""
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
+        release = kech.make_release(table, k=2)
+        outlook, plane = kech.compute_outlook(release), kech.compute_plane(release, "age", "zip")
+        labels = release.frame["age"].to_pylist()
+    open_ended = [label.startswith(("<=", ">=")) for label in labels]
+    ends = [label.strip("[]").split(", ") for label, is_open in zip(labels, open_ended, strict=True) if not is_open]
+    age = outlook.columns[0]
+    assert age.open == pytest.approx(np.mean(open_ended)) and 0 < age.open < 1
+    assert age.width == pytest.approx(np.mean([int(high) - int(low) + 1 for low, high in ends]))
+    assert any("open-ended in" in sentence for sentence in outlook.words)
+    assert sorted(map(tuple, plane.points)) == sorted(
+        (age, zip_code, 1)
+        for age, zip_code in zip(*(nine_rows()[name].to_pylist() for name in ("age", "zip")), strict=True)
+    )
+    for left, right, *_, opened in plane.boxes:
+        assert (left == plane.x.low, right == plane.x.high) == (int(opened) & 1 > 0, int(opened) & 2 > 0)
+
+
+@pytest.mark.parametrize("most", [20_000, 2])
+def test_dots_lie_between_the_rows_of_their_cells(town, release, most, monkeypatch):
+    monkeypatch.setattr("kech.outlook.MOST_DOTS", most)
+    plane = kech.compute_plane(release, "age", "moved_in")
+    ages = [int(row[town.loaded.index("age")]) for row in town.head(1500)]
+    places = [point[0] for point in plane.points]
+    assert min(ages) <= min(places) <= max(places) <= max(ages)
+    assert set(places) <= set(ages) or most == 2
+    assert plane.x.low < min(ages) and plane.x.high > max(ages)
+
+
 def test_the_plane_holds_every_row_and_every_class(release):
     plane = kech.compute_plane(release, "moved_in", "job")
     published = len(release.frame)
@@ -170,10 +201,15 @@ def test_words_say_what_the_figures_say(release):
         (("numeric", 1.0, 0.9877, 0.0123, 0.0), "stays as it is; missing in 1.23\u00a0% of the rows."),
         (("date", 45.0, 0.0, 0.02, 0.0), "becomes ranges of 45 days on average; missing in 2\u00a0% of the rows."),
         (("numeric", None, 0.0, 0.0, 1.0), "is not told at all."),
+        (("numeric", None, 0.0, 0.0, 0.0, 0.5, 1.0), "is told by one end only; open-ended in 100\u00a0% of the rows."),
+        (("numeric", 5.0, 0.0, 0.0, 0.0, 0.5, 0.4), "becomes ranges of 5 on average; open-ended in 40\u00a0% of the rows."),  # noqa: E501
     ],
 )  # fmt: skip
 def test_a_column_in_words(column, sentence):
-    assert column_words(ColumnOutlook("x", *column, 0.5)) == f"\u2068x\u2069 {sentence}"
+    assert (
+        column_words(ColumnOutlook("x", *(column if len(column) > 5 else (*column, 0.5))))
+        == f"\u2068x\u2069 {sentence}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -193,7 +229,7 @@ def test_commands_say_the_same(run, tmp_path):
     path = write_csv(nine_rows(), tmp_path / "nine.csv")
     goals = ("--qi", "age", "zip", "--k", 3)
     said = run("outlook", path, *goals, "--rows", 2).out
-    assert "Every person hides among at least 3" in said and "'age' becomes ranges of" in said and "47602" in said
+    assert "Every person hides among at least 3" in said and "'zip' becomes ranges of" in said and "47602" in said
     assert "3 classes, the smallest of 3 rows" in run("plane", path, "age", "zip", *goals).out
     drawn = run("plane", path, "age", "zip", *goals, "--plot", tmp_path / "plane.svg").out
     assert "plane.svg" in drawn and "PRIVATE" in (tmp_path / "plane.svg").read_text("utf-8")

@@ -1041,7 +1041,7 @@ def test_a_column_without_values_has_no_labels_to_widen():
     nothing = pa.table({"a": pa.array([None] * 9, pa.int64()), "b": pa.array([None] * 9, pa.string())})
     with kech.read_table(nothing, quasi_identifiers=["a", "b"], axes={"a": "numeric"}) as read:
         made = kech.make_release(read, k=3)
-    assert made.axes[0] == {"column": "a", "axis": "set", "values": 1}
+    assert made.axes[0] == {"column": "a", "axis": "set", "values": 1, "rare": 0}
 
 
 def line_of(values, grid, *, has_null=False, is_date=False):
@@ -1090,7 +1090,7 @@ def test_boundaries_are_one_fewer_than_codes():
 
 def test_a_tree_of_no_values_is_an_empty_set():
     axis = build_tree_axis("c", [], read_hierarchy(PLACES), True)
-    assert axis.parameters(()) == {"column": "c", "axis": "set", "values": 1}
+    assert axis.parameters(()) == {"column": "c", "axis": "set", "values": 1, "rare": 0}
 
 
 def closed_ranges(axis):
@@ -1180,11 +1180,11 @@ def test_the_nodes_of_a_level_are_printed_alone_or_as_the_root(has_null):
     leaves = 3 + has_null
     lo, hi = (np.array(ends) for ends in zip(*[(a, b) for b in range(axis.size) for a in range(b + 1)], strict=True))
     first, last = axis.close(lo, hi)
-    assert all((a, b) in {(c, d), (0, axis.size - 1)} for a, b, c, d in zip(first, last, lo, hi, strict=True))
+    assert all((a, b) in {(c, d), (0, 1), (0, axis.size - 1)} for a, b, c, d in zip(first, last, lo, hi, strict=True))
     labels = axis.labels(first, last)
     alone = ["north", "south", None]
-    assert labels == [alone[a] if a == b else "all" for a, b in zip(lo, hi, strict=True)]
-    share = {"north": 1 / (leaves - 1), "south": 0, "all": 1, None: 0}
+    assert labels == [alone[a] if a == b else "*" if b == 2 else "all" for a, b in zip(lo, hi, strict=True)]
+    share = {"north": 1 / (leaves - 1), "south": 0, "all": 2 / (leaves - 1), "*": 1, None: 0}
     assert axis.widths(lo, hi).tolist() == [share[label] for label in labels]
     kernel = Widths()
     axis.add_to(kernel)
@@ -1198,14 +1198,15 @@ def test_the_nodes_of_a_level_are_printed_alone_or_as_the_root(has_null):
         "column": "c",
         "axis": "tree",
         "leaves": leaves,
-        "labels": {"all": leaves, "north": 2},
+        "labels": {**({"*": 4} if has_null else {}), "all": 3, "north": 2},
     }
 
 
-@pytest.mark.parametrize(("held", "widths"), [([0], [0, 0, 0]), ([0, 1], [0, 1, 1]), ([0, 1, 2], [0, 0.5, 1])])
-def test_nodes_are_measured_by_the_leaves_that_are_held(held, widths):
-    levels = build_levels(build_tree_axis("c", ["oslo", "bergen", "rome"], read_hierarchy(PLACES), False))
-    axes = [level.measure(np.array(held)) for level in levels]
+@pytest.mark.parametrize(("rows", "widths"), [([1, 0, 0], [0, 0, 0]), ([2, 1, 0], [0, 1, 1]), ([1, 1, 1], [0, 0.5, 1])])
+def test_nodes_are_measured_by_the_leaves_that_are_held(rows, widths):
+    tree = read_hierarchy(PLACES)
+    levels = build_levels(build_tree_axis("c", ["oslo", "bergen", "rome"], tree, False, given=False))
+    axes = [level.measure(np.array(rows)) for level in levels]
     assert [float(axis.widths(np.array([0]), np.array([0]))[0]) for axis in axes] == widths
 
 

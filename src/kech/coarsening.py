@@ -130,7 +130,7 @@ def covering_error(axis: Axis) -> float:
         return float((inner_left - left).max(initial=0) + (right - inner_right).max(initial=0)) / axis.length / 2
     if isinstance(axis, RankAxis | TreeAxis) and axis.starts is not None:
         fine = replace(axis, starts=None)
-        return changes(fine, *axis.cells)
+        return changes(fine, *(axis.runs if axis.kind == "set" else axis.cells))
     return 0.0
 
 
@@ -149,13 +149,14 @@ def changes(axis: Axis, first: Ints, last: Ints) -> float:
     On a tree only ranges inside one cell change.  In an order the ends change apart from each other.  In a set, one
     value becomes several.
     """
-    codes = np.arange(axis.size)
     if isinstance(axis, TreeAxis):
         cells = np.searchsorted(first, first), np.searchsorted(first, first, side="right") - 1
         whole = axis.widths(*cells) * (cells[0] < cells[1])
         return float(whole.max(initial=0)) / 2
     if axis.kind == "ordinal" and isinstance(axis, RankAxis):
-        return float(np.abs(first - codes).max(initial=0) + np.abs(last - codes).max(initial=0)) / axis.steps / 2
+        wider = np.abs(first - axis.cells[0]).max(initial=0) + np.abs(last - axis.cells[1]).max(initial=0)
+        return float(wider) / axis.steps / 2
+    codes = np.arange(axis.size)
     return float(np.abs(axis.metric(first, last) - axis.metric(codes, codes)).max(initial=0)) / 2
 
 

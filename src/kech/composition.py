@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.certificate import Axis, Cell
-from kech.labels import EVERYTHING, place, prefix_of, set_members
+from kech.labels import EVERYTHING, count_rare, place, prefix_of, set_members
 from kech.linkage import Bools, Linkage, LinkedColumn, check_covers
 from kech.published import Ints, plain
 
@@ -190,7 +190,7 @@ class Holder:
     @cached_property
     def everything(self) -> Bools:
         """Which later labels contain all there is."""
-        return np.array([is_everything(self.later.axis, label) for label in self.labels])
+        return np.array([label == EVERYTHING for label in self.labels])
 
     @cached_property
     def ends(self) -> tuple[NDArray[np.float64], NDArray[np.float64], Bools]:
@@ -204,7 +204,7 @@ class Holder:
         return lru_cache(maxsize=1024)(lambda label: self.everything | self._find_containing(label))
 
     def _find_containing(self, label: Cell) -> Bools:
-        if self.earlier is None or is_everything(self.earlier.axis, label):
+        if self.earlier is None or label == EVERYTHING:
             return self.everything
         alike = "" not in self.later.labels  # nothing is written for empty text too
         if label is None:
@@ -220,8 +220,9 @@ class Holder:
     def _contains(self, label: str, within: str) -> bool:
         assert self.earlier is not None
         ours, theirs = self.later.axis, self.earlier.axis
-        if label == within and ours["axis"] == theirs["axis"] == "tree":
-            return count_leaves(ours, label) == count_leaves(theirs, label)
+        same_node = label == within and ours["axis"] == theirs["axis"] == "tree"
+        if same_node and count_leaves(ours, label) == count_leaves(theirs, label):
+            return True
         values, prefix = stands_for(self.earlier, label), prefix_of(within)
         if ours["axis"] == "tree" and prefix and not self.later.paths:
             begins = {label} if theirs["axis"] == "tree" and prefix_of(label) else values
@@ -231,12 +232,6 @@ class Holder:
             places = [place(ours, value) for value in values or [""]]
             return all(low <= x < high or (closed and x == high) for x in places)
         return bool(values) and values <= stands_for(self.later, within)
-
-
-def is_everything(axis: Axis, label: Cell) -> bool:
-    """Whether a label says nothing: `*`, or the root of a tree."""
-    root = axis["axis"] == "tree" and label is not None and count_leaves(axis, label) == axis["leaves"] > 1
-    return label == EVERYTHING or root
 
 
 def count_leaves(axis: Axis, label: str) -> int:
@@ -250,9 +245,9 @@ def stands_for(column: LinkedColumn, label: str) -> frozenset[str]:
         low, high, _ = column.interval(label)
         return frozenset([label] if low == high else [])
     if column.axis["axis"] == "set":
-        return frozenset(set_members(label))
+        return frozenset([*set_members(label), *(column.rare if count_rare(label) else ())])
     if column.axis["axis"] != "tree":
         return frozenset(column.run(label))
     leaves = {leaf for leaf, path in column.paths.items() if label in path} if column.paths else {label}
-    present = leaves.intersection(column.places) if column.paths else leaves
-    return frozenset(leaves if len(present) == count_leaves(column.axis, label) else [])
+    counts = {len(leaves), len(leaves.intersection(column.places) if column.paths else leaves)}
+    return frozenset(leaves if count_leaves(column.axis, label) in counts else [])

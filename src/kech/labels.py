@@ -12,6 +12,7 @@ from kech.certificate import Axis, Cell
 
 EVERYTHING = "*"
 MEMBER = re.compile(r'"(?:[^"\\]|\\.)*+"?|[^,{}"\\]+')  # a string that does not end is read once, to the last letter
+RARE = re.compile("[0-9]+ rare values?")
 EPOCH = datetime(1970, 1, 1)
 DAY = 86_400_000_000  # microseconds
 
@@ -57,15 +58,15 @@ def within(axis: Axis, label: str) -> tuple[float, float, bool]:
 
 
 def set_members(label: str) -> list[str]:
-    """The values of a set; a label without braces is a value itself.
+    """The values that a set spells out; a label without braces is a value itself.
 
-    >>> set_members('{a, "b, c"}')
+    >>> set_members('{a, "b, c", 3 rare values}')
     ['a', 'b, c']
     """
     if not label.startswith("{"):
         return [label]
     found = [text.strip() for text in MEMBER.findall(label)]
-    return [_unquoted(text) if text.startswith('"') else text for text in found if text]
+    return [_unquoted(text) if text[0] == '"' else text for text in found if text and not RARE.fullmatch(text)]
 
 
 def _unquoted(text: str) -> str:
@@ -76,13 +77,29 @@ def _unquoted(text: str) -> str:
         return text
 
 
+def count_rare(label: str) -> int:
+    """How many values, held by fewer than k rows each, a set counts and does not spell out.
+
+    >>> count_rare("{a, 3 rare values}"), count_rare("{a, b}")
+    (3, 0)
+    """
+    members = [text.strip() for text in MEMBER.findall(label)] if label.startswith("{") else []
+    return next((int(text.split()[0]) for text in members if RARE.fullmatch(text)), 0)
+
+
 def range_ends(order: Sequence[str], label: str) -> tuple[str, str]:
-    """The first and the last value of a range; both are the label where it is none."""
+    """The first and the last value of a range, of an open one that of the order; both are the label where it is none.
+
+    >>> range_ends(["low", "middle", "high"], "middle..")
+    ('middle', 'high')
+    """
     known = set(order)
     for start in sorted(known, key=len) if len(label) <= 2 * max(map(len, known), default=0) + 2 else ():
         if label.startswith(start + "..") and label[len(start) + 2 :] in known:
             return start, label[len(start) + 2 :]
-    return label, label
+    if label.endswith("..") and label[:-2] in known:
+        return label[:-2], order[-1]
+    return (order[0], label[2:]) if label.startswith("..") and label[2:] in known else (label, label)
 
 
 def prefix_of(label: str) -> str | None:

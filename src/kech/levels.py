@@ -28,7 +28,7 @@ class Level:
 
     cells: Ints  # the cell of each code, ascending from 0
     places: Ints  # the place of each code on the axis of the level; NULL has one of its own
-    measure: Measure  # that axis, measured by some codes
+    measure: Measure  # that axis, measured by the rows of each code
     axis: Axis  # measured by all codes of the column
     lo: Ints  # first and last place that the label of each cell stands for
     hi: Ints
@@ -53,23 +53,29 @@ class Draft:
     measure: Measure
 
 
-def build_levels(axis: Axis, held: Ints | None = None) -> tuple[Level, ...]:
-    """The levels of an axis, 0 as coded, the last one cell; measured by the codes held, or by all of the column.
+def build_levels(axis: Axis, rows: Ints | None = None) -> tuple[Level, ...]:
+    """The levels of an axis, 0 as coded, the last one cell; measured by the rows of each code, or by one of each.
 
     A tree has the levels of its hierarchy, and a cell is printed as its node there, whichever of its leaves occur.  An
     ordinal axis merges neighbours by 2, 4, 8 and so on, numbers and dates have round steps that divide one another, a
     set has nothing between its values and everything.
     """
-    held = np.unique(np.append(axis.codes, [axis.null] * axis.has_null)).astype(np.int64) if held is None else held
-    drafts = FINDERS[type(axis)](axis, held)[: 1 if axis.size == 1 else None]
+    rows = one_of_each(axis) if rows is None else rows
+    drafts = FINDERS[type(axis)](axis, np.flatnonzero(rows))[: 1 if axis.size == 1 else None]
     cells = [with_null(axis, draft.cells) for draft in drafts[:-1]] + [np.zeros(axis.size, np.int64)]
-    return tuple(build_level(axis, *pair, held) for pair in zip(cells, drafts, strict=True))
+    return tuple(build_level(axis, *pair, rows) for pair in zip(cells, drafts, strict=True))
 
 
-def build_level(axis: Axis, cells: Ints, draft: Draft, held: Ints) -> Level:
+def one_of_each(axis: Axis) -> Ints:
+    """A row for every value of the column, and for NULL."""
+    codes = np.append(axis.codes, [axis.null] * axis.has_null).astype(np.int64)
+    return np.asarray(np.bincount(codes, minlength=axis.size) > 0).astype(np.int64)
+
+
+def build_level(axis: Axis, cells: Ints, draft: Draft, rows: Ints) -> Level:
     """A level from the cell of each code."""
     numbers = np.arange(cells[-1] + 1)
-    places, printed = with_null(axis, draft.places), draft.measure(held)
+    places, printed = with_null(axis, draft.places), draft.measure(rows)
     first, last = (places[np.searchsorted(cells, numbers, side) - (side == "right")] for side in ("left", "right"))
     lo, hi = printed.close(first, last)
     return Level(cells, places, draft.measure, printed, lo, hi, printed.widths(lo, hi))
@@ -97,20 +103,20 @@ def tree_levels(axis: TreeAxis, held: Ints) -> list[Draft]:
     return [Draft(x, x, partial(measure_nodes, axis, level)) for x, level in zip(codes, levels, strict=True)]
 
 
-def measure_nodes(axis: TreeAxis, level: int, held: Ints) -> NodeAxis:
-    """All nodes of a level; leaves are counted where they are held."""
-    tree, texts, leaves = axis.tree, axis.texts, held[held < axis.values]
-    if len(leaves) < len(texts):
-        tree = tree.restrict(texts[leaf] for leaf in leaves.tolist())
-    codes = axis.tree.level_codes(level)
+def measure_nodes(axis: TreeAxis, level: int, rows: Ints) -> NodeAxis:
+    """All nodes of a level; leaves are counted as the rows tell them."""
+    codes, held = axis.tree.level_codes(level), rows[: axis.values]
+    nulls, known = int(rows[axis.values :].sum()), axis.given is not None or axis.k > 1
+    tree = axis.tree if known else axis.tree.restrict(axis.texts[leaf] for leaf in np.flatnonzero(held).tolist())
+    counted = replace(axis, rows=None if axis.rows is None else held, nulls=nulls, has_null=nulls > 0, tree=tree)
     return NodeAxis(
         axis.column,
         codes[axis.codes],
         axis.has_null,
         axis.tree.level_labels(level),
-        dict(zip(texts, codes.tolist(), strict=True)),
-        tree.leaf_counts() | {axis.root: len(held)},
-        len(held),
+        dict(zip(axis.texts, codes.tolist(), strict=True)),
+        tree.leaf_counts(counted.sizes),
+        counted.leaves,
         axis.root,
     )
 
@@ -126,9 +132,11 @@ def rank_levels(axis: RankAxis, held: Ints) -> list[Draft]:
     return [Draft(cells, values, measure) for cells in (*(values >> merge for merge in range(merges)), values * 0)]
 
 
-def measure_ranks(axis: RankAxis, held: Ints) -> RankAxis:
-    """An order is public as it is; values of a set are counted where they are held."""
-    return axis if axis.ordinal else replace(axis, counted=len(held))
+def measure_ranks(axis: RankAxis, rows: Ints) -> RankAxis:
+    """An order is public, but ranges end at values that k rows hold; values of a set count where they are held."""
+    if axis.ordinal:
+        return axis if axis.rows is None else replace(axis, rows=rows[: axis.values])
+    return replace(axis, counted=int((rows > 0).sum()), k=1)
 
 
 # -- lines -----------------------------------------------------------------------------------------------
@@ -178,9 +186,9 @@ def whole_steps(axis: LineAxis, cells: Ints, marks: Floats, steps: Ints) -> tupl
     return np.minimum(left, low), np.maximum(right, high)
 
 
-def measure_line(line: LineAxis, cells: Ints, closed: bool, held: Ints) -> LineAxis:
+def measure_line(line: LineAxis, cells: Ints, closed: bool, rows: Ints) -> LineAxis:
     """The domain follows from the cells that are printed: from first to last, or a step beyond their edges."""
-    at = np.unique(cells[held[held < len(cells)]])
+    at = np.unique(cells[np.flatnonzero(rows[: len(cells)])])
     low, high = line.low[at], line.high[at]
     if closed and np.isfinite(low).any():
         return replace(line, span=tuple(np.clip([low[0], high[-1]], -LARGEST, LARGEST).tolist()))

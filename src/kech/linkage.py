@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from kech.certificate import Axis, Cell
 from kech.errors import BadOption, NoSuchColumn
 from kech.hierarchy import find_hierarchy, read_hierarchy
-from kech.labels import EVERYTHING, interval, is_line, place, range_ends, set_members
+from kech.labels import EVERYTHING, count_rare, interval, is_line, place, range_ends, set_members
 from kech.published import Ints, Published
 from kech.table import Table
 
@@ -114,12 +114,23 @@ class LinkedColumn:
         """The values of a range or a set, in order."""
         kind = self.axis.get("axis")
         if kind == "set" and label.startswith("{"):
-            members = set(set_members(label))
+            members = {*set_members(label), *(self.rare if count_rare(label) else ())}
             return [value for value in self.ordered if value in members]
         first, last = range_ends(self.ordered, label) if kind == "ordinal" else (label, label)
         if first == last:
             return [label]
         return self.ordered[self.ordered.index(first) : self.ordered.index(last) + 1]
+
+    @cached_property
+    def rare(self) -> list[str]:
+        """Values that may be among those a set only counts: none that a label spells out.
+
+        In the table that was released they are the least frequent ones, as many as the certificate says.
+        """
+        spelled = {text for label in set(self.labels) if label for text in set_members(label)}
+        others, rare = [text for text in self.ordered if text not in spelled], int(self.axis.get("rare") or 0)
+        same = len(self.ordered) + bool(self.counts[-1]) == self.axis.get("values")
+        return others[-rare:] if same and rare else others
 
     def among(self, values: Sequence[str]) -> Bools:
         """The distinct cells that are one of these."""

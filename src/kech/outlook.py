@@ -5,9 +5,10 @@ boxes on two axes.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from os import PathLike
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,8 @@ from numpy.typing import NDArray
 from kech.axes import EVERYTHING, Axis, LineAxis
 from kech.barcode import WeightedBarcode
 from kech.cuts.regime import cut_at
-from kech.errors import BadOption, NoSuchColumn
+from kech.engines import Mapping1D
+from kech.errors import BadOption, NoSuchColumn, TooManyPoints
 from kech.grid import Ints
 from kech.partition import Partition
 from kech.release import Release
@@ -24,6 +26,8 @@ from kech.sentences import consequences
 from kech.spectrum import EVEN, line
 
 MOST_TICKS = 24
+MOST_DOTS = 20_000  # of a picture; of more pairs of values the rows of a cell are one dot
+ROOM = 0.04  # of an axis beyond the outermost rows and ends, for labels without an end
 Cells: TypeAlias = list[str | None]
 
 
@@ -33,11 +37,12 @@ class ColumnOutlook:
 
     column: str
     axis: str  # numeric, date, ordinal, set or tree
-    width: float | None  # of cells that say anything, on average: numbers, days, or values it may stand for
+    width: float | None  # of cells with two ends, on average: numbers, days, or values it may stand for
     exact: float  # share of rows whose cell is one value
     missing: float  # share of rows whose cell is missing, in the table too
     lost: float  # share of rows whose cell says nothing
     loss: float
+    open: float = 0.0  # share of rows whose cell has one end only, such as `>= 80`
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,10 @@ class PlaneAxis:
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """Points (x, y, rows) and boxes (left, right, bottom, top, rows, classes) on two axes."""
+    """Points (x, y, rows) and boxes (left, right, bottom, top, rows, classes, open sides) on two axes.
+
+    The open sides of a box are a sum: 1 left, 2 right, 4 bottom, 8 top.
+    """
 
     x: PlaneAxis
     y: PlaneAxis
@@ -114,10 +122,13 @@ def describe(partition: Partition, j: int, losses: dict[str, float]) -> ColumnOu
     widths = axis.widths(partition.lo[:, j], partition.hi[:, j])
     lost = np.array([label == EVERYTHING for label in partition.labels(j)])
     missing = (partition.lo[:, j] == axis.null) & ~lost
-    told, total = rows * ~(lost | missing), int(rows.sum())
-    width = float(told @ in_values(axis, widths) / told.sum()) if told.any() else None
-    exact, gone, nothing = (int(rows[held].sum()) / total for held in ((widths == 0) & ~lost & ~missing, missing, lost))
-    return ColumnOutlook(axis.column, axis.kind, width, exact, gone, nothing, losses[axis.column])
+    tails = axis.is_open(partition.lo[:, j], partition.hi[:, j]) & ~lost
+    ended, total = ~(lost | missing | tails), int(rows.sum())
+    width = float((rows * ended) @ in_values(axis, widths) / rows[ended].sum()) if ended.any() else None
+    exact, tail, gone, nothing = (
+        int(rows[held].sum()) / total for held in ((widths == 0) & ended, tails, missing, lost)
+    )
+    return ColumnOutlook(axis.column, axis.kind, width, exact, gone, nothing, losses[axis.column], tail)
 
 
 def in_values(axis: Axis, widths: Floats) -> Floats:
@@ -173,51 +184,144 @@ def check_shown(name: str, names: Sequence[str], partition: Partition) -> None:
 
 
 def see(partition: Partition, pair: list[int], *, cells: bool) -> Plane:
-    """Points and boxes that look alike are one; at a node of the lattice the points of a cell are not told apart."""
-    points = partition.points
-    axes = [points.axes[j] for j in pair]
-    boxes = np.hstack([partition.lo[:, pair], partition.hi[:, pair]])
-    dots = boxes if cells else np.hstack([points.codes[:, pair]] * 2)
-    edges, classes, rows = gather(axes, boxes, partition.sizes)
-    places, _, weights = gather(axes, dots, partition.sizes if cells else points.weights)
-    middles = [(places[0] + places[1]) / 2, (places[2] + places[3]) / 2]
+    """Points and boxes that look alike are one; points lie where rows do, boxes reach as far as labels say."""
+    axes = [partition.points.axes[j] for j in pair]
+    known = find_values(partition, pair)
+    dots, weights = find_dots(partition, pair, known, cells=cells)
+    frames = [find_frame(axis, known[i].values if known else dots[i]) for i, axis in enumerate(axes)]
+    dots = [np.where(np.isnan(places), frame.apart, places) for places, frame in zip(dots, frames, strict=True)]
+    edges, classes, rows = gather(axes, frames, partition, pair)
     return Plane(
-        plane_axis(axes[0]),
-        plane_axis(axes[1]),
+        plane_axis(axes[0], frames[0]),
+        plane_axis(axes[1], frames[1]),
         partition.classes,
         partition.k,
-        np.stack([*middles, weights], axis=1).tolist(),
-        np.stack([*edges, rows, classes], axis=1).tolist(),
+        np.stack([*dots, weights], axis=1).tolist(),
+        np.stack([*edges[:4], rows, classes, edges[4]], axis=1).tolist(),
     )
 
 
-def gather(axes: Sequence[Axis], ranges: NDArray[Any], rows: Ints) -> tuple[list[Floats], NDArray[Any], NDArray[Any]]:
-    """Each range once: its sides on both axes, how many there are, and their rows."""
-    alike, at = np.unique(ranges, axis=0, return_inverse=True)
-    edges = [edge for i, axis in enumerate(axes) for edge in sides(axis, alike[:, i], alike[:, i + 2])]
-    return edges, np.bincount(at.ravel()), np.bincount(at.ravel(), rows)
+# -- where rows lie
 
 
-def sides(axis: Axis, lo: Ints, hi: Ints) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Where ranges of codes begin and end: numbers and dates where they lie, values one after another.
+def find_values(partition: Partition, pair: list[int]) -> list[Mapping1D]:
+    """The distinct values of both columns, each with a code of its own; none where there is no table."""
+    points = partition.points
+    known = [points.mappings[j] for j in pair] if points.origin and points.mappings else []
+    return [replace(each, codes=np.arange(len(each.values), dtype=np.int32), null=len(each.values)) for each in known]
 
-    A missing number or date stands apart, one part in twelve below all others.
+
+def find_dots(
+    partition: Partition, pair: list[int], known: Sequence[Mapping1D], *, cells: bool
+) -> tuple[list[Floats], Ints]:
+    """For each pair of values its place on both axes, NaN where a number or a date is missing, and its rows.
+
+    Of very many pairs, the rows of a cell are one dot, in the middle of the values that are in it.
+    """
+    axes, origin = partition.points.axes, partition.points.origin
+    if known and origin:
+        with suppress(TooManyPoints):
+            codes, rows = origin.table.engine.group(known, MOST_DOTS)
+            places = [find_places(axes[j], each) for j, each in zip(pair, known, strict=True)]
+            return [place[codes[:, i]] for i, place in enumerate(places)], rows
+    return find_middles(partition, pair, known, cells=cells)
+
+
+def find_places(axis: Axis, known: Mapping1D) -> Floats:
+    """Where each value lies, and last what is missing."""
+    if isinstance(axis, LineAxis):
+        return np.append(np.asarray(known.values, np.float64), np.nan)
+    return np.append(axis.encode(list(known.values)).astype(np.float64), axis.null)
+
+
+def find_middles(
+    partition: Partition, pair: list[int], known: Sequence[Mapping1D], *, cells: bool
+) -> tuple[list[Floats], Ints]:
+    """The cells of the points, each in the middle of the values that are in it."""
+    points, sizes = partition.points, partition.sizes
+    codes = partition.lo[:, pair] if cells else points.codes[:, pair]
+    alike, at = np.unique(codes, axis=0, return_inverse=True)
+    rows = np.bincount(at.ravel(), sizes if cells else points.weights).astype(np.int64)
+    places = [cell_middles(points.axes[j], known[i] if known else None)[alike[:, i]] for i, j in enumerate(pair)]
+    return places, rows
+
+
+def cell_middles(axis: Axis, known: Mapping1D | None) -> Floats:
+    """For each code the middle of its least and its greatest value; NaN for a missing number or date."""
+    if not isinstance(axis, LineAxis):
+        return np.arange(axis.size, dtype=np.float64)
+    found = np.full(axis.size, np.nan)
+    values = np.asarray(known.values if known else np.clip(axis.low, *axis.domain), np.float64)
+    codes = np.clip(axis.encode(values), 0, None)
+    for code in np.unique(codes).tolist():
+        held = values[codes == code]
+        found[code] = (held.min() + held.max()) / 2
+    return found
+
+
+# -- how far boxes reach
+
+
+class Frame(NamedTuple):
+    """The ends of an axis in a picture, and where missing numbers and dates stand."""
+
+    low: float
+    high: float
+    apart: float
+
+
+def find_frame(axis: Axis, values: Any) -> Frame:
+    """Around all values and all ends of labels, with room for tails beyond them; missing ones stand below."""
+    if not isinstance(axis, LineAxis):
+        return Frame(-0.5, axis.size - 0.5, -0.5)
+    ends = np.concatenate([np.asarray(values, np.float64), axis.low, axis.high])
+    ends = ends[np.isfinite(ends)] if np.isfinite(ends).any() else np.array(axis.domain)
+    length = float(ends.max() - ends.min()) or 1.0
+    low, high = float(ends.min()) - ROOM * length, float(ends.max()) + ROOM * length
+    return Frame(low - 2 * ROOM * length * axis.has_null, high, low - ROOM * length)
+
+
+def gather(
+    axes: Sequence[Axis], frames: Sequence[Frame], partition: Partition, pair: list[int]
+) -> tuple[list[NDArray[Any]], NDArray[Any], NDArray[Any]]:
+    """Each box once: its sides on both axes and which of them are open, how many classes it is, and their rows."""
+    boxes = np.hstack([partition.lo[:, pair], partition.hi[:, pair]])
+    alike, at = np.unique(boxes, axis=0, return_inverse=True)
+    found = [sides(axis, frames[i], alike[:, i], alike[:, i + 2]) for i, axis in enumerate(axes)]
+    opened = sum(
+        open_ * side
+        for (_, _, *both), place in zip(found, (1, 4), strict=True)
+        for open_, side in zip(both, (place, 2 * place), strict=True)
+    )
+    edges = [*found[0][:2], *found[1][:2], np.asarray(opened)]
+    return edges, np.bincount(at.ravel()), np.bincount(at.ravel(), partition.sizes)
+
+
+def sides(
+    axis: Axis, frame: Frame, lo: Ints, hi: Ints
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Where ranges of codes begin and end, and whether they are open there: numbers and dates where they lie, values
+    one after another.
     """
     if not isinstance(axis, LineAxis):
-        return lo - 0.5, hi + 0.5
-    start, stop = axis.domain
-    apart = np.full(int(axis.has_null), start - ((stop - start) or 1.0) / 12)
-    left = np.concatenate([np.clip(axis.low, start, stop), apart])
-    right = np.concatenate([np.clip(axis.high, start, stop), apart])
-    everything = axis.all_lost(lo, hi)
-    return np.where(everything, left.min(), left[lo]), np.where(everything, right.max(), right[hi])
+        shut = np.zeros(len(lo), bool)
+        return lo - 0.5, hi + 0.5, shut, shut
+    low, high = (np.append(end, [frame.apart] * axis.has_null) for end in (axis.low, axis.high))
+    lost = axis.all_lost(lo, hi)
+    left, right = np.where(lost, -np.inf, low[lo]), np.where(lost, np.inf, high[hi])
+    opened = np.isinf(left), np.isinf(right)
+    inner = np.where(lost, frame.low, frame.apart + ROOM * (frame.high - frame.apart) * axis.has_null)
+    return np.where(opened[0], np.maximum(inner, frame.low), left), np.where(opened[1], frame.high, right), *opened
 
 
-def plane_axis(axis: Axis) -> PlaneAxis:
+def plane_axis(axis: Axis, frame: Frame) -> PlaneAxis:
     """The ends of an axis; values that are not numbers or dates by name, some of them where they are many."""
-    codes: Ints = np.arange(axis.size)
-    left, right = sides(axis, codes, codes)
     named = np.unique(np.linspace(0, axis.size - 1, MOST_TICKS).round().astype(np.int64))
-    ticks = [] if isinstance(axis, LineAxis) else zip(named.tolist(), axis.labels(named, named), strict=True)
+    ticks = [] if isinstance(axis, LineAxis) else zip(named.tolist(), name_codes(axis, named), strict=True)
     texts = [(float(code), "NULL" if text is None else text) for code, text in ticks]
-    return PlaneAxis(axis.column, axis.kind, float(left.min()), float(right.max()), texts)
+    return PlaneAxis(axis.column, axis.kind, frame.low, frame.high, texts)
+
+
+def name_codes(axis: Axis, codes: Ints) -> list[str | None]:
+    """Each value by its own name: this is for the owner of the table, who may see rare ones."""
+    return axis.at(1).labels(codes, codes)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from kech.plot import COLOURS, FEW, INK, PAPER, load_matplotlib, save_figure
-from kech.rulers import DAY, format_date
+from kech.rulers import DAY, Floats, format_date
 
 TITLE = "Rows and classes on two columns"
 EDGE = "#1f5a8a"
@@ -22,9 +22,11 @@ def draw_plane(plane: Any, *, ax: Any = None) -> Any:
     drawn = library.figure.Figure(figsize=(8, 6), dpi=100, facecolor=PAPER, layout="constrained").subplots()
     drawn = drawn if ax is None else ax
     boxes, points = np.array(plane.boxes), np.array(plane.points)
-    patches = [library.patches.Rectangle((x, y), right - x, top - y) for x, right, y, top in boxes[:, :4]]
-    shade = {"facecolor": "none", "edgecolor": EDGE, "alpha": float(np.clip(120 / len(boxes), 0.12, 0.8))}
-    drawn.add_collection(library.collections.PatchCollection(patches, **shade))
+    shade = {"color": EDGE, "alpha": float(np.clip(120 / len(boxes), 0.12, 0.8))}
+    drawn.add_collection(library.collections.LineCollection(outlines(boxes), **shade))
+    for marker, tips in arrow_tips(boxes).items():
+        drawn.scatter(*tips.T, s=30, marker=marker, linewidths=0, clip_on=False, **shade)
+    drawn.set(xlim=(plane.x.low, plane.x.high), ylim=(plane.y.low, plane.y.high))
     drawn.scatter(points[:, 0], points[:, 1], s=8 + 3 * np.sqrt(points[:, 2]), color=INK, alpha=0.6, linewidths=0)
     for side, axis in ((drawn.xaxis, plane.x), (drawn.yaxis, plane.y)):
         name_axis(side, axis, library)
@@ -32,6 +34,27 @@ def draw_plane(plane: Any, *, ax: Any = None) -> Any:
     drawn.set_title("PRIVATE", loc="right", color=COLOURS[FEW], weight="bold")
     drawn.spines[["top", "right"]].set_visible(False)
     return drawn
+
+
+def outlines(boxes: Floats) -> list[list[tuple[float, float]]]:
+    """The sides of boxes that are not open."""
+    lines = []
+    for left, right, bottom, top, *_, opened in boxes.tolist():
+        corners = [(left, bottom), (right, bottom), (right, top), (left, top)]
+        sides = {4: corners[:2], 2: corners[1:3], 8: corners[2:], 1: [corners[3], corners[0]]}
+        lines += [side for bit, side in sides.items() if not int(opened) & bit]
+    return lines
+
+
+def arrow_tips(boxes: Floats) -> dict[str, Floats]:
+    """In the middle of every open side an arrow: the label has no end there."""
+    left, right, bottom, top = boxes[:, :4].T
+    across, up, opened = (left + right) / 2, (bottom + top) / 2, boxes[:, 6].astype(int)
+    tips = {"<": (left, up), ">": (right, up), "v": (across, bottom), "^": (across, top)}
+    return {
+        marker: np.stack(place, axis=1)[(opened & bit) > 0]
+        for bit, (marker, place) in zip((1, 2, 4, 8), tips.items(), strict=True)
+    }
 
 
 def name_axis(side: Any, axis: Any, library: Any) -> None:

@@ -410,15 +410,15 @@ def build_axis(table: Table, column: str, grid: str | float, *, steps: bool = Fa
     """The axis of one column, and the mapping of its values to codes."""
     choice = table.choice(column)
     hierarchy = hierarchy_of(table, column)
-    has_null = table.facts(column).nulls > 0
+    nulls = int(table.facts(column).nulls)
     kind = "text" if hierarchy is not None else table.kind(column)
     values, counts = table.values(column, kind)
     step = check_grid(choice.grid if choice.grid is not None else grid)
     step = "steps" if steps and step in HIDING else step
     if kind == "text":
-        axis = text_axis(column, values, counts, has_null, choice, hierarchy, step)
+        axis = text_axis(column, values, counts, nulls, choice, hierarchy, step)
     else:
-        axis = build_line_axis(column, values, counts, has_null, is_date=kind == "date", grid=step)
+        axis = build_line_axis(column, values, counts, nulls > 0, is_date=kind == "date", grid=step)
     return axis, Mapping1D(table.index(column), kind, values, axis.codes, max(axis.null, 0))
 
 
@@ -439,23 +439,29 @@ def text_axis(
     column: str,
     values: Sequence[str],
     counts: NDArray[np.int64],
-    has_null: bool,
+    nulls: int,
     choice: AxisChoice,
     hierarchy: Any,
     grid: str | float,
 ) -> Axis:
     """A hierarchy where there is one, an order where one is named, prefixes for codes, sets for the rest."""
+    has_null = nulls > 0
     if hierarchy is not None:
-        return build_tree_axis(column, values, read_hierarchy(hierarchy, column=column), has_null)
+        tree = read_hierarchy(hierarchy, column=column)
+        return build_tree_axis(column, values, tree, has_null, rows=counts, nulls=nulls)
     if choice.kind == "ordinal":
         check_known(column, values, set(choice.order))
-        return build_rank_axis(column, values, choice.order, has_null, ordinal=True, widens=grid == "auto")
-    if choice.kind == "star":
-        return build_tree_axis(column, values, star_tree(values), has_null)
-    if looks_like_codes(values) and choice.kind != "set":
-        return build_tree_axis(column, values, build_prefix_tree(values), has_null)
-    by_rows = [values[i] for i in np.argsort(-counts, kind="stable")]
-    return build_rank_axis(column, values, by_rows, has_null, ordinal=False, widens=grid == "auto")
+        known = dict(zip(values, counts.tolist(), strict=True))
+        rows = np.array([known.get(value, 0) for value in choice.order], np.int64)
+        return build_rank_axis(column, values, choice.order, has_null, ordinal=True, widens=grid == "auto", rows=rows)
+    if choice.kind == "star" or (looks_like_codes(values) and choice.kind != "set"):
+        tree = star_tree(values) if choice.kind == "star" else build_prefix_tree(values)
+        return build_tree_axis(column, values, tree, has_null, given=False, rows=counts, nulls=nulls)
+    by_rows = np.argsort(-counts, kind="stable")
+    order = [values[i] for i in by_rows]
+    return build_rank_axis(
+        column, values, order, has_null, ordinal=False, widens=grid == "auto", rows=counts[by_rows].astype(np.int64)
+    )
 
 
 def check_grid(grid: str | float) -> str | float:

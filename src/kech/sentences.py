@@ -18,6 +18,7 @@ class Described(Protocol):
     axis: str
     width: float | None
     exact: float
+    open: float
     missing: float
     lost: float
 
@@ -46,6 +47,8 @@ def column_words(about: Described) -> str:
         return f"{name} stays as it is{rest}."
     if about.exact + about.missing > 0.95:
         return f"{name} stays as it is in {percent(about.exact)} of the rows{rest}."
+    if about.width is None and about.open:
+        return f"{name} is told by one end only{rest}."
     if about.width is None:
         return f"{name} is not told at all{rest if about.missing else ''}."
     kept = f", as it is in {percent(about.exact)} of the rows" if about.exact > 0.005 else ""
@@ -53,7 +56,9 @@ def column_words(about: Described) -> str:
 
 
 def absent_words(about: Described) -> Iterator[str]:
-    """The rows in which a column is missing, and those in which it is not told."""
+    """The rows in which a range is open-ended, a column is missing, or it is not told."""
+    if about.open:
+        yield f"; open-ended in {percent(about.open)} of the rows"
     if about.missing:
         yield f"; missing in {percent(about.missing)} of the rows"
     if about.lost:

@@ -69,7 +69,8 @@ def make_wide_axes(points: Points) -> list[WideAxis]:
 def in_parts(place: int, axis: Axis) -> WideAxis:
     """The parts of an axis: published cells of a line, values of an order."""
     assert isinstance(axis, LineAxis | RankAxis)
-    first = np.unique(axis.cells[0][: axis.values])
+    cells = axis.runs if isinstance(axis, RankAxis) and axis.ordinal else axis.cells
+    first = np.unique(cells[0][: axis.values])
     last = np.append(first[1:], axis.values) - 1
     if isinstance(axis, RankAxis):
         return WideAxis(place, axis, first, last, np.append(first, axis.values) * 1.0, np.full(len(first), np.inf), 0)

@@ -69,6 +69,12 @@ inline void check_loose(const Widths& widths, std::size_t axis, std::span<const 
     require(is_finite(left) && is_finite(right) && !std::isnan(narrow), "loose ends are finite");
 }
 
+inline void check_abridged(const Widths& widths, std::span<const double> printed) {
+    require(widths.axes() > 0 && widths.is_line(widths.axes() - 1), "only a line is abridged");
+    require(printed.size() == widths.codes(widths.axes() - 1), "every code has a place in the list");
+    require(is_finite(printed) && std::is_sorted(printed.begin(), printed.end()), "places ascend along the list");
+}
+
 inline void check_range(const Widths& widths, std::size_t axis, Code lo, Code hi) {
     require(axis < widths.axes(), "there is no such axis");
     require(0 <= lo && lo <= hi && static_cast<std::size_t>(hi) < widths.codes(axis), "there is no such range of codes");

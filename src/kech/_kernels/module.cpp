@@ -427,6 +427,11 @@ static void loosen(Widths& widths, std::size_t axis, const In<double>& left, con
     widths.loosen(axis, copy(left), copy(right), narrow);
 }
 
+static void abridge(Widths& widths, const In<double>& printed) {
+    check_abridged(widths, look(printed));
+    widths.abridge(copy(printed));
+}
+
 static double width_of(const Widths& widths, std::size_t axis, Code lo, Code hi) {
     check_range(widths, axis, lo, hi);
     return widths.width(axis, lo, hi);
@@ -467,6 +472,7 @@ NB_MODULE(_kernels, m) {
     nb::class_<Widths>(m, "Widths")
         .def(nb::init<>())
         .def("loosen", &loosen, one, array, array, one)
+        .def("abridge", &abridge, array)
         .def("add_line", &add_line, array, array, one, one, one)
         .def("add_tree", &add_tree, array, array)
         .def("width", &width_of)

@@ -20,12 +20,13 @@ struct Line {
     Code null;
     std::vector<double> loose_left = {}, loose_right = {};  // where ends of several cells are published, on average,
     double narrow = std::numeric_limits<double>::infinity();  // of sides as long as this or longer
+    std::vector<double> printed = {};  // places of codes as they are listed, which the cap counts; otherwise their ends
 
     double operator()(Code lo, Code hi) const {
         if (hi == null) return lo == hi ? 0.0 : 1.0;
         double side = right[hi] - left[lo];
         if (side >= narrow && left[lo] < left[hi]) side = loose_right[hi] - loose_left[lo];
-        return side > cap ? 1.0 : side / length;
+        return (printed.empty() ? side : printed[hi] - printed[lo]) > cap ? 1.0 : side / length;
     }
 };
 
@@ -73,6 +74,13 @@ class Widths {
         line.loose_right = std::move(right);
         line.narrow = narrow;
         axes_[axis].all = fill(line, axes_[axis].codes);
+    }
+
+    // From here on, the cap of the line added last counts places in a list, where several codes may share one.
+    void abridge(std::vector<double> printed) {
+        Line& line = lines_[axes_.back().at];
+        line.printed = std::move(printed);
+        axes_.back().all = fill(line, axes_.back().codes);
     }
 
     // The same axes, on which what is wider than the limit is dear: a search that saves keeps to the limit.

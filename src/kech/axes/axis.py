@@ -87,15 +87,25 @@ class Axis(ABC):
         return False
 
     def at(self, k: int) -> Self:
-        """This axis as it may be published for k; only grids change."""
+        """This axis as it may be published for k: fewer edges, fewer values that are spelled out."""
         del k
         return self
+
+    @property
+    def state(self) -> bytes:
+        """What differs between two k at which this axis is published differently."""
+        return b""
 
     def labels(self, lo: Ints, hi: Ints) -> list[str | None]:
         """The label of each closed range."""
         pairs, inverse = np.unique(np.stack([lo, hi], axis=1), axis=0, return_inverse=True)
         texts = [None if a == b == self.null else self.label(int(a), int(b)) for a, b in pairs]
         return [texts[i] for i in inverse.ravel()]
+
+    def is_open(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
+        """Ranges printed with one end only, whose true width nobody knows."""
+        del hi
+        return np.zeros(len(lo), bool)
 
     def all_lost(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
         """NULL together with something else."""
@@ -117,16 +127,21 @@ class TextAxis(Axis):
         """The first code of each cell, where cells hold several values."""
 
     @cached_property
-    def cells(self) -> tuple[Ints, Ints]:
-        """For each code the first and last code of its cell; NULL is alone."""
+    def runs(self) -> tuple[Ints, Ints]:
+        """For each code the first and last code of those that are coded alike; NULL is alone."""
         starts = np.arange(self.values) if self.starts is None else self.starts
         starts = np.append(starts, [self.values] * self.has_null).astype(np.int64)
         held = np.diff(np.append(starts, self.size))
         return np.repeat(starts, held), np.repeat(starts + held - 1, held)
 
+    @property
+    def cells(self) -> tuple[Ints, Ints]:
+        """For each code the first and last code that are printed with it at least."""
+        return self.runs
+
     def spread(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
         """The whole cells that a range touches."""
-        return (lo, hi) if self.starts is None else (self.cells[0][lo], self.cells[1][hi])
+        return self.cells[0][lo], self.cells[1][hi]
 
     @property
     def values(self) -> int:
@@ -138,4 +153,4 @@ class TextAxis(Axis):
         known: dict[str | None, int] = {text: code for code, text in enumerate(self.texts)}
         known[None] = self.null
         codes = np.array([known.get(value, -1) for value in values], dtype=np.int64)
-        return np.where(codes < 0, -1, self.spread(codes, codes)[0]).astype(np.int32)
+        return np.where(codes < 0, -1, self.runs[0][codes]).astype(np.int32)

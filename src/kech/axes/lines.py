@@ -67,6 +67,11 @@ class LineAxis(Axis):
         """Only boundaries that hide among k rows remain."""
         return replace(self, k=k)
 
+    @property
+    def state(self) -> bytes:
+        """Which edges are published."""
+        return self.cells[0].tobytes()
+
     @cached_property
     def cells(self) -> tuple[Ints, Ints]:
         """For each code the first and last code of its published cell."""
@@ -124,6 +129,12 @@ class LineAxis(Axis):
         inner = last < self.values
         open_both = (self.low[first * inner] == -np.inf) & (self.high[last * inner] == np.inf)
         return np.asarray(inner & open_both)
+
+    def is_open(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
+        """`<= 21` and `>= 80`: a tail ends where the domain is said to end, not where its rows do."""
+        inner = hi < self.values
+        low, high = self.low[lo * inner] == -np.inf, self.high[hi * inner] == np.inf
+        return np.asarray(inner & (low != high))
 
     def label(self, lo: int, hi: int) -> str:
         """`25`, `[22, 25]`, `[22, 25)`, `<= 21`, `>= 80` or `*`."""

@@ -1,9 +1,11 @@
 """Ranks: texts in an order; a range of them is printed by its ends, or as a set."""
 
 import json
+import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,18 +17,26 @@ from kech.grid import Ints
 from kech.rulers import Floats
 
 DOTS = ".."
-LONGEST_SET = 50  # a set of more values says no more than `*`
+LONGEST_SET = 50  # a set of more members says no more than `*`
+RARE = re.compile("[0-9]+ rare values?")  # how values that fewer than k rows hold are printed
+MISREAD = re.compile(rf"{{|\*$|{RARE.pattern}$")  # what a value alone must not look like
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankAxis(TextAxis):
-    """Values in an order; a range is printed by its ends (ordinal) or as the set of its values."""
+    """Values in an order; a range is printed by its ends (ordinal) or as the set of its values.
+
+    A value that fewer than k rows hold is spelled out nowhere.  In a set all such values, the last of the order, are
+    one member, printed as a count.  A range ends at the next value that k rows hold, or is open.
+    """
 
     order: tuple[str, ...]
     ordinal: bool
     widens: bool = False  # where lines are
     counted: int | None = None  # values a set is measured by, with NULL, where not all are published
     starts: Ints | None = None
+    rows: Ints | None = None  # that hold each value, where they are known; of a set descending
+    k: int = 1
 
     @property
     def kind(self) -> str:
@@ -48,14 +58,57 @@ class RankAxis(TextAxis):
         """Steps from the first value to the last."""
         return max((self.values if self.ordinal else self.members) - 1, 1)
 
+    def at(self, k: int) -> Self:
+        """Values that fewer than k rows hold are not spelled out."""
+        return replace(self, k=k)
+
+    @property
+    def state(self) -> bytes:
+        """Which values are spelled out."""
+        return self.rare.tobytes()
+
+    @cached_property
+    def rare(self) -> NDArray[np.bool_]:
+        """Whether each value is held by fewer than k rows."""
+        return np.zeros(self.values, bool) if self.rows is None or self.k < 2 else self.rows < self.k
+
+    @property
+    def common(self) -> int:
+        """Values that k rows hold; those of a set come first."""
+        return self.values - int(self.rare.sum())
+
+    @cached_property
+    def cells(self) -> tuple[Ints, Ints]:
+        """For each code the first and last code that are printed with it at least."""
+        if not self.rare.any():
+            return self.runs
+        (first, last), inner = (end.copy() for end in self.runs), slice(self.values)
+        find = self._outward if self.ordinal else self._with_all_rare
+        first[inner], last[inner] = find(first[inner], last[inner])
+        return first, last
+
+    def _outward(self, first: Ints, last: Ints) -> tuple[Ints, Ints]:
+        """Outward to values that k rows hold, and that begin or end a run; else to the end of the order."""
+        codes = np.arange(self.values)
+        low, high = (np.flatnonzero(~self.rare & (end == codes)) for end in (first, last))
+        low, high = np.insert(low, 0, 0), np.append(high, self.values - 1)
+        return low[np.searchsorted(low[1:], first, side="right")], high[np.searchsorted(high[:-1], last)]
+
+    def _with_all_rare(self, first: Ints, last: Ints) -> tuple[Ints, Ints]:
+        """What touches a rare value holds all of them."""
+        rare = last >= self.common
+        return np.where(rare, first[rare].min(), first), np.where(rare, self.values - 1, last)
+
     def too_long(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
         """Ranges printed as `*`."""
-        long = (hi - lo >= LONGEST_SET) & (not self.ordinal)
-        whole = (lo == 0) & (hi == self.values - 1) & (self.values > 1) & (not self.ordinal)
+        whole = (lo == 0) & (hi == self.values - 1) & (self.values > 1)
+        if self.ordinal:
+            return np.asarray(self.all_lost(lo, hi) | (whole & bool(self.rare[:1].any() and self.rare[-1:].any())))
+        long = np.minimum(hi, self.common) - np.minimum(lo, self.common) >= LONGEST_SET
         return np.asarray(self.all_lost(lo, hi) | long | whole)
 
     def widths(self, lo: Ints, hi: Ints) -> Floats:
-        """(rank max - rank min) / (values - 1)."""
+        """(rank max - rank min) / (values - 1); rare values count as many as there are."""
         lo, hi = self.spread(lo, hi)
         return np.where(self.too_long(lo, hi), 1.0, (hi - lo) / self.steps)
 
@@ -63,8 +116,8 @@ class RankAxis(TextAxis):
         """Of a set, the star: 0 for one value, 1 for several, NULL among them.  The order of a set is no distance."""
         if self.ordinal:
             return self.widths(lo, hi)
-        lo, hi = self.spread(lo, hi)
-        return np.asarray(lo < hi, np.float64)
+        first, last = self.runs
+        return np.asarray(first[lo] < last[hi], np.float64)
 
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
         """The range itself, or everything."""
@@ -73,20 +126,22 @@ class RankAxis(TextAxis):
         return np.where(lost, 0, lo), np.where(lost, self.size - 1, hi)
 
     def label(self, lo: int, hi: int) -> str:
-        """`a`, `{a, b}`, `low..high` or `*`."""
+        """`a`, `{a, b}`, `{a, 3 rare values}`, `low..high`, `low..`, `..high` or `*`."""
         if bool(self.too_long(np.int64(lo), np.int64(hi))):  # type: ignore[arg-type]
             return EVERYTHING
         if self.ordinal:
-            return self.texts[lo] if lo == hi else f"{self.texts[lo]}{DOTS}{self.texts[hi]}"
-        if lo == hi and not self.texts[lo].startswith("{") and self.texts[lo] != EVERYTHING:
-            return self.texts[lo]
-        return "{" + ", ".join(map(member, sorted(self.texts[lo : hi + 1]))) + "}"
+            low, high = ("" if self.rare[end] else self.texts[end] for end in (lo, hi))
+            return low if low == high else f"{low}{DOTS}{high}"
+        return set_label(self.texts[lo : min(hi + 1, self.common)], max(hi + 1 - max(lo, self.common), 0))
 
     def add_to(self, widths: Widths) -> None:
         """A line of equal steps; longer than the longest set, all is lost."""
         left, right = (np.where(np.arange(self.size) < self.values, end, 0).astype(np.float64) for end in self.cells)
-        longest = np.inf if self.ordinal else max(min(LONGEST_SET, self.values - 1), 1) - 0.5
+        shown = self.common + 1 if 0 < self.common < self.values else self.values
+        longest = np.inf if self.ordinal else max(min(LONGEST_SET, shown - 1), 1) - 0.5
         widths.add_line(left, right, float(self.steps), longest, self.null)
+        if not self.ordinal and 0 < self.common < self.values - 1:
+            widths.abridge(np.minimum(np.arange(self.size), self.common).astype(np.float64))
 
     def add_metric_to(self, widths: Widths) -> None:
         """The star is a tree of two levels."""
@@ -97,15 +152,24 @@ class RankAxis(TextAxis):
             widths.add_tree(self.metric(codes, codes), self.metric(codes[:-1], codes[1:]))
 
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
-        """The order, or the number of values; and whether labels are widened."""
+        """The order, or the number of values and of those printed as a count; and whether labels are widened."""
         del labels
-        known = {"order": list(self.texts)} if self.ordinal else {"values": self.members}
+        sizes = {"values": self.members, "rare": self.values - self.common}
+        known = {"order": list(self.texts)} if self.ordinal else sizes
         return {"column": self.column, "axis": self.kind, **known, **({"grid": "auto"} if self.widens else {})}
+
+
+def set_label(texts: Sequence[str], rare: int) -> str:
+    """A set: its values in the order of their letters, then how many rare ones; one value as it is, if it can be."""
+    if len(texts) == 1 and not rare and not MISREAD.match(texts[0]):
+        return texts[0]
+    counted = [f"{rare} rare value{'s' * (rare > 1)}"] if rare else []
+    return "{" + ", ".join([*map(member, sorted(texts)), *counted]) + "}"
 
 
 def member(text: str) -> str:
     """A value inside `{...}`, quoted where it could be misread."""
-    plain = text and text == text.strip() and not set(text) & set(',{}"\\')
+    plain = text and text == text.strip() and not set(text) & set(',{}"\\') and not RARE.fullmatch(text)
     return text if plain else json.dumps(text, ensure_ascii=False)
 
 
@@ -117,19 +181,20 @@ def build_rank_axis(
     *,
     ordinal: bool,
     widens: bool = False,
+    rows: Ints | None = None,
 ) -> RankAxis:
-    """Values in the given order."""
+    """Values in the given order, and the rows of each value of it; those of a set descend."""
     if ordinal:
         check_order(column, order)
     rank = {text: i for i, text in enumerate(order)}
     codes = np.array([rank[value] for value in values], dtype=np.int32)
-    return RankAxis(column, codes, has_null, tuple(order), ordinal, widens)
+    return RankAxis(column, codes, has_null, tuple(order), ordinal, widens, rows=rows)
 
 
 def check_order(column: str, order: Sequence[str]) -> None:
     """Each value once, and none that could be read as a range."""
     if len(set(order)) < len(order):
         raise BadHierarchy(f"order of {column}", None, "a value is listed twice. Remove one of the two.")
-    if any(DOTS in text or text == EVERYTHING for text in order):
-        reason = f"a value is {EVERYTHING!r} or contains {DOTS!r}, with which ranges are written. Rename it."
+    if any(DOTS in text or text in (EVERYTHING, ".", "") for text in order):
+        reason = f"a value is empty, '.' or {EVERYTHING!r}, or contains {DOTS!r}: ranges are written so. Rename it."
         raise BadHierarchy(f"order of {column}", None, reason)

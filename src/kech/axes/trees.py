@@ -1,9 +1,9 @@
 """Trees: texts under a hierarchy, printed as the labels of its nodes."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from kech._kernels import Widths
 from kech.axes.axis import EVERYTHING, Axis, Codes, TextAxis
 from kech.axes.ranks import build_rank_axis
+from kech.errors import BadHierarchy
 from kech.grid import Ints
 from kech.hierarchy import GeneralizationTree
 from kech.rulers import Floats
@@ -18,10 +19,18 @@ from kech.rulers import Floats
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeAxis(TextAxis):
-    """Values under a generalization tree; a range is printed as the label of its lowest common ancestor."""
+    """Values under a generalization tree; a range is printed as the label of its lowest common ancestor.
+
+    With NULL in it, it is printed as `*`.  Leaves are counted so that no count tells which values occur that fewer
+    than k rows hold: all leaves of a tree that was given, and of one built from the values those that k rows hold.
+    """
 
     tree: GeneralizationTree
     starts: Ints | None = None
+    given: Ints | None = None  # [level, leaf]: leaves under each node of the whole tree, where one was given
+    rows: Ints | None = None  # that hold each leaf, where they are known
+    nulls: int = 0  # rows without a value
+    k: int = 1
 
     @property
     def kind(self) -> str:
@@ -35,26 +44,54 @@ class TreeAxis(TextAxis):
 
     @cached_property
     def root(self) -> str:
-        """Label of everything."""
-        return self.tree.level_labels(self.tree.height - 1)[0]
+        """Label of all values."""
+        return next(iter(self.tree.level_labels(self.tree.height - 1)), EVERYTHING)
+
+    def at(self, k: int) -> Self:
+        """Leaves are counted as k rows tell them."""
+        return replace(self, k=k)
+
+    @property
+    def state(self) -> bytes:
+        """How many leaves are under each node, and whether NULL is counted."""
+        counts = b"" if self.given is not None else self.sizes.tobytes()
+        return counts + bytes([self.leaves - int(self.sizes[-1, :1].sum())])
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """[level, leaf]: leaves that are counted under this leaf's node at this level."""
+        if self.given is not None:
+            return self.given
+        return self.tree.node_sizes() if self.rows is None or self.k < 2 else self.tree.known_sizes(self.rows, self.k)
+
+    @property
+    def leaves(self) -> int:
+        """All leaves that are counted; NULL is one unless fewer than k rows lack a value and `*` does not tell."""
+        hidden = self.rows is not None and self.nulls < self.k and self.root == EVERYTHING and self.k > 1
+        counted = self.has_null and not hidden
+        return max(int(self.sizes[-1, :1].sum()) + counted, 1 + self.has_null)
 
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
-        """All leaves under the label; the root also stands for NULL."""
+        """All leaves under the label; `*` also stands for NULL."""
         lo, hi = self.spread(lo, hi)
         inside = hi != self.null
         leaves = lo * inside, hi * inside
         first, last = (np.where(inside, span, self.null) for span in self.tree.spans(*leaves))
-        lost = self.all_lost(lo, hi) | (inside & self.tree.is_root(*leaves))
+        lost = self.all_lost(lo, hi) | (inside & self.tree.is_root(*leaves) & (self.root == EVERYTHING))
         return np.where(lost, 0, first), np.where(lost, self.size - 1, last)
 
     def widths(self, lo: Ints, hi: Ints) -> Floats:
         """(leaves under the label - 1) / (leaves - 1)."""
-        first, last = self.close(lo, hi)
-        return (last - first) / max(self.size - 1, 1)
+        lo, hi = self.spread(lo, hi)
+        inside = hi != self.null
+        leaves = lo * inside, hi * inside
+        under = np.where(inside, self.sizes[self.tree.read_level(*leaves), leaves[0]], 1)
+        lost = self.all_lost(lo, hi) | (inside & self.tree.is_root(*leaves) & (self.root == EVERYTHING))
+        return np.where(lost, float(self.leaves > 1), (under - 1) / max(self.leaves - 1, 1))
 
     def label(self, lo: int, hi: int) -> str:
-        """The label of the lowest common ancestor."""
-        return self.root if hi == self.null else self.tree.label(lo, hi)
+        """The label of the lowest common ancestor; `*` with NULL."""
+        return EVERYTHING if hi == self.null else self.tree.label(lo, hi)
 
     def add_to(self, widths: Widths) -> None:
         """Leaves and the gaps between them."""
@@ -62,19 +99,16 @@ class TreeAxis(TextAxis):
 
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
         """Leaves under each published label that stands for several, or that a reader would take for all."""
-        counts: Mapping[str, int] = self.tree.leaf_counts()
-        known = {x: counts[x] for x in sorted({x for x in labels if x})}
-        known |= {x: self.size for x in known if x == self.root and self.has_null}
-        return tree_parameters(self.column, self.size, known)
+        return tree_parameters(self.column, self.leaves, self.tree.leaf_counts(self.sizes), labels, self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NodeAxis(Axis):
-    """The nodes of one level of a tree, each printed as its label there; two of them together are everything."""
+    """The nodes of one level of a tree, each printed as its label there; two of them together are the root."""
 
     nodes: tuple[str, ...]  # the label of each code
     places: Mapping[str, int]  # the code of each leaf
-    counts: Mapping[str, int]  # leaves that a reader of each label has to think of; of the root, NULL too
+    counts: Mapping[str, int]  # leaves that a reader of each label has to think of
     leaves: int  # all of them, and NULL
     root: str
 
@@ -94,23 +128,29 @@ class NodeAxis(Axis):
         under = [self.counts.get(label, 1) for label in self.nodes] + [1] * self.has_null
         return (np.array(under, np.float64) - 1) / max(self.leaves - 1, 1)
 
-    def is_everything(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
-        """Whether each range is printed as the root."""
+    def is_root(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
+        """Whether each range is printed as the root, or as `*`."""
         roots = np.array([label == self.root for label in self.nodes] + [False] * self.has_null)
         return np.asarray((lo < hi) | roots[lo])
 
+    def is_everything(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
+        """Whether each range is printed as `*`."""
+        return np.asarray(self.all_lost(lo, hi) | (self.is_root(lo, hi) & (self.root == EVERYTHING)))
+
     def widths(self, lo: Ints, hi: Ints) -> Floats:
         """(leaves under the label - 1) / (leaves - 1)."""
-        return np.where(self.is_everything(lo, hi), float(self.leaves > 1), self.shares[lo])
+        root = (self.counts.get(self.root, 1) - 1) / max(self.leaves - 1, 1)
+        known = np.where(self.is_root(lo, hi), root, self.shares[lo])
+        return np.where(self.is_everything(lo, hi), float(self.leaves > 1), known)
 
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
-        """One node, or all; the root also stands for NULL."""
-        lost = self.is_everything(lo, hi)
-        return np.where(lost, 0, lo), np.where(lost, self.size - 1, hi)
+        """One node, or all; `*` also stands for NULL."""
+        root, lost = self.is_root(lo, hi), self.is_everything(lo, hi)
+        return np.where(root, 0, lo), np.where(lost, self.size - 1, np.where(root, self.values - 1, hi))
 
     def label(self, lo: int, hi: int) -> str:
-        """The label of the node, or of the root."""
-        return self.nodes[lo] if lo == hi else self.root
+        """The label of the node, of the root, or `*`."""
+        return EVERYTHING if hi == self.null else self.nodes[lo] if lo == hi else self.root
 
     def encode(self, values: Sequence[str | None]) -> Codes:
         """The node above each leaf; None is NULL."""
@@ -122,8 +162,7 @@ class NodeAxis(Axis):
 
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
         """Leaves under each published label that stands for several, or that a reader would take for all."""
-        known = {x: self.counts.get(x, 1) for x in sorted({x for x in labels if x})}
-        return tree_parameters(self.column, self.leaves, known)
+        return tree_parameters(self.column, self.leaves, self.counts, labels, self)
 
 
 def add_nodes(axis: Axis, widths: Widths) -> None:
@@ -132,17 +171,46 @@ def add_nodes(axis: Axis, widths: Widths) -> None:
     widths.add_tree(axis.widths(codes, codes), axis.widths(codes[:-1], codes[1:]))
 
 
-def tree_parameters(column: str, leaves: int, known: Mapping[str, int]) -> dict[str, Any]:
+def tree_parameters(
+    column: str, leaves: int, counts: Mapping[str, int], labels: Iterable[str | None], axis: TreeAxis | NodeAxis
+) -> dict[str, Any]:
     """A tree as a reader must know it: leaves under labels that stand for several, or would be taken for all."""
+    everything = {EVERYTHING: leaves} if axis.has_null or axis.root == EVERYTHING else {}
+    known = {
+        label: everything.get(label, counts.get(label, 1)) for label in sorted({label for label in labels if label})
+    }
     several = {label: count for label, count in known.items() if count > 1 or label == EVERYTHING}
     return {"column": column, "axis": "tree", "leaves": leaves, "labels": several}
 
 
-def build_tree_axis(column: str, values: Sequence[str], tree: GeneralizationTree, has_null: bool) -> Axis:
-    """Values under a tree, which is cut back to the values that occur."""
+def build_tree_axis(
+    column: str,
+    values: Sequence[str],
+    tree: GeneralizationTree,
+    has_null: bool,
+    *,
+    given: bool = True,
+    rows: Ints | None = None,
+    nulls: int = 0,
+) -> Axis:
+    """Values under a tree, with the rows of each; all leaves of a tree that was given are public."""
     if not values:
         return build_rank_axis(column, values, (), has_null, ordinal=False)
     present = tree.restrict(values)
+    check_star(present, has_null)
     rank = {text: i for i, text in enumerate(present.leaves)}
     codes = np.array([rank[value] for value in values], dtype=np.int32)
-    return TreeAxis(column, codes, has_null, present)
+    kept = np.flatnonzero(np.isin(np.array(tree.leaves), np.array(present.leaves))) if given else None
+    sizes = None if kept is None else tree.node_sizes()[:, kept]
+    by_code = None if rows is None else np.bincount(codes, rows, len(codes)).astype(np.int64)
+    return TreeAxis(column, codes, has_null, present, given=sizes, rows=by_code, nulls=nulls)
+
+
+def check_star(tree: GeneralizationTree, has_null: bool) -> None:
+    """`*` stands for NULL too, so it must not be the label of some values only."""
+    below = {label for path in tree.paths for label in path if path[-1] != EVERYTHING}
+    if has_null and EVERYTHING in below:
+        reason = (
+            f"the column has missing values, and {EVERYTHING!r}, which stands for them too, is a label below the root."
+        )
+        raise BadHierarchy(tree.source, None, f"{reason} Rename that label, or name the root {EVERYTHING!r}.")

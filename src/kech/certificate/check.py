@@ -60,7 +60,7 @@ def make_certificate(
     read_as = read_values(sensitive, values or {})
     goals = {name: parameters[name] for name in GOALS if name in parameters}
     with hashing(Path(path)) as digest:
-        figures, broken = measure_table(table, axes, sensitive, read_as, goals)
+        figures, broken = measure_table(table, axes, sensitive, read_as, goals, parameters.get("k", 1))
         broken += broken_pages(path, format, certified=True)
     suppression = shown_suppression(rows_in, figures["rows"], parameters.get("k", figures["k"]))
     figures = with_suppressed(figures, suppression["suppressed"])
@@ -98,6 +98,7 @@ def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> Figu
                 document["sensitive"],
                 read_values(document["sensitive"], document.get("values", {})),
                 document["claims"].get("goals", {}),
+                document["parameters"].get("k", document["claims"]["k"]),
             )
         except NoSuchColumn:
             raise ClaimBroken(path, changed(file, digest()) + broken) from None

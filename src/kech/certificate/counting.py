@@ -9,6 +9,7 @@ import numpy as np
 from kech.certificate.cells import TextTable
 from kech.certificate.forms import as_brackets
 from kech.certificate.models import Figures, Within, model_figures
+from kech.certificate.spelling import broken_spelling
 from kech.certificate.tally import Counts, sums
 from kech.certificate.widths import Axis, width_readers
 from kech.errors import NoQuasiIdentifier, NoSuchColumn
@@ -20,8 +21,11 @@ def measure_table(
     sensitive: Sequence[str],
     read_as: Mapping[str, Mapping[str, Any]],
     goals: Mapping[str, Any],
+    k: int = 1,
 ) -> tuple[Figures, list[str]]:
-    """Figures, and a complaint for every column with labels that its axis cannot read (width 1)."""
+    """Figures, and a complaint for every column with labels that its axis cannot read (width 1), or whose sets spell
+    out values that k rows cannot hold.
+    """
     readers = width_readers(axes)
     table = as_brackets(table, axes)
     classes, within = count(table, list(readers), sensitive)
@@ -34,6 +38,8 @@ def measure_table(
         losses[column] = lost / max(int(classes.rows.sum()), 1)
         if unreadable := sum(rows for width, rows in labels if width is None):
             broken.append(f"{column!r}: {unreadable} rows hold a label that its axis cannot read")
+        rows_of = {table.label(cell): rows for cell, rows in zip(texts, found, strict=True) if rows}
+        broken += broken_spelling(axes[position], rows_of, k)
     loss = fsum(losses.values()) / len(losses)
     models = model_figures(table, within, read_as, goals)
     return class_figures(classes) | {"loss": loss, "loss_per_column": losses} | models, broken

@@ -16,6 +16,7 @@ Axis = Mapping[str, Any]
 MEMBER = re.compile(  # of a set: a JSON string, a text without , { } " \ and outer spaces, or nothing
     r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"|[^,{}"\\ ](?:[^,{}"\\]*[^,{}"\\ ])?|'
 )
+RARE = re.compile("[0-9]+ rare values?")  # how a set counts the values that fewer than k rows hold
 
 
 def width_readers(axes: Sequence[Axis]) -> dict[str, Callable[[Cell], float | None]]:
@@ -53,27 +54,48 @@ def _share(part: int, whole: int) -> float:
 
 
 def _read_set(axis: Axis) -> Callable[[Any], float]:
-    values = int(axis["values"])
-    return lambda label: _share(_members(label), values) if label.startswith("{") else 0.0
+    values, rare = int(axis["values"]), _rare_values(axis)
+    return lambda label: _share(_covered(label, rare), values) if label.startswith("{") else 0.0
 
 
-def _members(label: str) -> int:
-    r"""Members of a published set; one with , { } " \ or outer spaces is a JSON string.
+def _rare_values(axis: Axis) -> int | None:
+    """How many values a set prints as a count; None in certificates that know no such sets."""
+    rare = axis.get("rare")
+    if rare is not None and not (type(rare) is int and 0 <= rare <= int(axis["values"])):
+        raise ValueError
+    return rare
 
-    >>> _members('{a, "b, c", d}')
-    3
+
+def _covered(label: str, rare: int | None) -> int:
+    """Values that a set stands for: its members, and as many rare ones as its last member says.
+
+    >>> _covered("{a, b, 7 rare values}", 7)
+    9
     """
-    place, members = _after_member(label, 1), 1
-    while label.startswith(", ", place):
-        place, members = _after_member(label, place + 2), members + 1
+    members = split_set(label)
+    counts = [i for i, member in enumerate(members) if rare is not None and RARE.fullmatch(member)]
+    if counts and (counts != [len(members) - 1] or members[-1] != f"{rare} rare value{'s' * (rare != 1)}" or not rare):
+        raise ValueError
+    return len(members) + ((rare or 0) - 1 if counts else 0)
+
+
+def split_set(label: str) -> list[str]:
+    r"""Members of a published set as they are written; one with , { } " \ or outer spaces is a JSON string.
+
+    >>> split_set('{a, "b, c", d}')
+    ['a', '"b, c"', 'd']
+    """
+    place, members = 1, []
+    while True:
+        found = MEMBER.match(label, place)
+        members.append(found[0] if found else "")
+        place += len(members[-1])
+        if not label.startswith(", ", place):
+            break
+        place += 2
     if place != len(label) - 1 or label[place] != "}":
         raise ValueError
     return members
-
-
-def _after_member(label: str, place: int) -> int:
-    found = MEMBER.match(label, place)
-    return found.end() if found else place
 
 
 def _read_ordinal(axis: Axis) -> Callable[[Any], float]:
@@ -88,9 +110,18 @@ def _read_ordinal(axis: Axis) -> Callable[[Any], float]:
             low, high = ranks[start], ranks.get(label[len(start) + 2 :]) if label.startswith(start + "..") else None
             if high is not None and low <= high:
                 return _share(high - low + 1, len(ranks))
-        raise ValueError
+        return _share(_open_range(label, ranks), len(ranks))
 
     return width
+
+
+def _open_range(label: str, ranks: Mapping[str, int]) -> int:
+    """Values of a range with one end: `low..` is low or more, `..high` is high or less."""
+    if label.endswith("..") and label[:-2] in ranks:
+        return len(ranks) - ranks[label[:-2]]
+    if label.startswith("..") and label[2:] in ranks:
+        return ranks[label[2:]] + 1
+    raise ValueError
 
 
 def _read_interval(edge: Callable[[str], Any], axis: Axis) -> Callable[[Any], Any]:

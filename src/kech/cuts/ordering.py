@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from kech._kernels import cut_order, order_by_hilbert, order_points
-from kech.axes import LineAxis
 from kech.grid import Ints
 from kech.loosening import loose_widths
 from kech.partition import Partition, build_partition
@@ -57,4 +56,4 @@ def by_grid(points: Points, ks: Sequence[int]) -> Iterator[tuple[Points, list[in
 
 def published_cells(points: Points) -> tuple[bytes, ...]:
     """What distinguishes two grids."""
-    return tuple(axis.cells[0].tobytes() for axis in points.axes if isinstance(axis, LineAxis))
+    return tuple(axis.state for axis in points.axes)

@@ -41,7 +41,7 @@ def levels_of(axis: Axis) -> Ints:
     elif isinstance(axis, RankAxis) and axis.ordinal:
         levels = halvings(np.arange(axis.values) / max(axis.values, 1), np.arange(axis.values))
     else:
-        levels = [np.arange(axis.values)]
+        levels = [axis.cells[0][: axis.values] if isinstance(axis, RankAxis) else np.arange(axis.values)]
     null = np.full(int(axis.has_null), axis.null)
     below = [np.concatenate([level, null]) for level in levels]
     return np.stack([*below, np.zeros(axis.size, np.int64)])

@@ -116,8 +116,8 @@ def lost_values(axis: Axis) -> Floats:
     Where one value is left, nothing has a width.
     """
     grown = np.zeros(axis.size)
-    if axis.kind == "ordinal" or (isinstance(axis, LineAxis) and axis.span is None):
-        return grown
+    if axis.kind in ("ordinal", "tree") or (isinstance(axis, LineAxis) and axis.span is None):
+        return grown  # of a tree, what few rows hold is not counted
     if axis.size <= 2:
         return grown - 1
     if not isinstance(axis, LineAxis):

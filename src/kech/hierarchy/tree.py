@@ -52,13 +52,13 @@ class GeneralizationTree:
 
     def spans(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
         """First and last leaf that a reader of each label(lo, hi) has to think of."""
-        level = self._read_level(lo, hi)
+        level = self.read_level(lo, hi)
         first, last = self._ends
         return first[level, lo], last[level, lo]
 
     def is_root(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
         """Whether each label(lo, hi) is read as the root."""
-        return np.asarray(self._read_level(lo, hi) == self.height - 1)
+        return np.asarray(self.read_level(lo, hi) == self.height - 1)
 
     def level_codes(self, level: int) -> NDArray[np.int32]:
         """Leaf -> index of its node at this level, in depth-first order."""
@@ -69,15 +69,35 @@ class GeneralizationTree:
         """Labels of the nodes at this level, by index."""
         return tuple(dict.fromkeys(path[level] for path in self.paths))
 
-    def leaf_counts(self) -> dict[str, int]:
+    def leaf_counts(self, sizes: Ints | None = None) -> dict[str, int]:
         """Label of every node -> leaves under it; a label that repeats upward counts at its highest."""
         counts: dict[str, int] = {}
-        for level, codes in enumerate(self._codes):
-            counts.update(zip(self.level_labels(level), np.bincount(codes).tolist(), strict=True))
+        for level, codes in enumerate(self.node_sizes() if sizes is None else sizes):
+            first = np.flatnonzero(np.diff(self._codes[level], prepend=-1))
+            counts.update(zip(self.level_labels(level), codes[first].tolist(), strict=True))
         return counts
 
+    def node_sizes(self) -> Ints:
+        """[level, leaf]: leaves under this leaf's node at this level."""
+        first, last = self._ends
+        return np.asarray(last - first + 1)
+
+    def known_sizes(self, rows: Ints, k: int) -> Ints:
+        """[level, leaf]: the same as k rows tell it: leaves under children that k rows hold, and one for all others.
+
+        Whether there are others does not show, so a leaf that fewer than k rows hold changes no number.
+        """
+        sizes, held = np.ones((self.height, len(self.paths)), np.int64), rows
+        for level, codes in enumerate(self._codes[1:], 1):
+            below = np.flatnonzero(np.diff(self._codes[level - 1], prepend=-1))  # the first leaf of each child
+            known = below[held[below] >= k]
+            sizes[level] = 1 + np.bincount(codes[known], sizes[level - 1, known], codes[-1] + 1)[codes]
+            held = np.bincount(codes, rows)[codes]
+        sizes[-1] = np.maximum(sizes[-1], 2)  # who reads the root knows no value
+        return sizes
+
     def restrict(self, values: Iterable[str]) -> "GeneralizationTree":
-        """The tree of the values present, so that widths are relative to them."""
+        """The tree of the values present."""
         present = set(values)
         lacking = len(present.difference(self.leaves))
         if lacking:
@@ -103,7 +123,8 @@ class GeneralizationTree:
         pairs = zip(self.paths[lo], self.paths[hi], strict=True)
         return next(level for level, (low, high) in enumerate(pairs) if low == high)
 
-    def _read_level(self, lo: Ints, hi: Ints) -> Ints:
+    def read_level(self, lo: Ints, hi: Ints) -> Ints:
+        """The level as whose node each label(lo, hi) is read."""
         meeting = (self._codes[:, lo] != self._codes[:, hi]).sum(axis=0)
         return np.asarray(self._read_levels[meeting, lo])
 

@@ -96,7 +96,7 @@ class GeneralizationLattice:
 
     def loss_of(self, levels: Sequence[int], k: int = 1) -> float:
         """Average width of all cells; rows in classes of fewer than k are suppressed and count 1."""
-        return self._nodes.sight(check_k(k), self.check(levels)).loss
+        return self._nodes_at(check_k(k)).sight(k, self.check(levels)).loss
 
     def rank(self, low: Sequence[int], high: Sequence[int]) -> int:
         """Rank invariant: the rank of H_0(low) -> H_0(high).  The map is onto, so it is the classes of `high`."""
@@ -126,7 +126,8 @@ class GeneralizationLattice:
 
         Its points lie on the axes of the levels, measured by the rows that are published: the others show in nothing.
         """
-        return self._nodes.partition(check_k(1 if k is None else k), self.check(levels), self.limit(suppress))
+        k = check_k(1 if k is None else k)
+        return self._nodes_at(k).partition(k, self.check(levels), self.limit(suppress))
 
     def check(self, levels: Sequence[int]) -> Levels:
         """A node of this lattice."""
@@ -168,8 +169,9 @@ class GeneralizationLattice:
     def curve(self, suppress: float = 0.0, ks: Sequence[int] | None = None) -> list[LatticeNode]:
         """The trade-off: the best node for every k, or for the k named."""
         choices = [self._choice(k, suppress) for k in (self._usual_ks if ks is None else ks)]
-        if counted := [choice.bound for choice in choices if choice.limit and choice.is_enumerable]:
-            self._nodes.counted(max(counted))  # far enough for every k, so that it is done once
+        for choice in reversed(choices):  # the largest k first, so that it is counted far enough for every k
+            if choice.limit and choice.is_enumerable:
+                choice.nodes.counted(choice.bound)
         return [choice.best() for choice in choices]
 
     def to_frame(self, suppress: float = 0.0, ks: Sequence[int] | None = None) -> Any:
@@ -220,12 +222,25 @@ class GeneralizationLattice:
     def _nodes(self) -> Nodes:
         return Nodes(self.points, self.levels, self.threads, self.memory)
 
+    @cached_property
+    def _measured(self) -> dict[tuple[bytes, ...], Nodes]:
+        return {tuple(axis.state for axis in self.points.axes): self._nodes}
+
+    def _nodes_at(self, k: int) -> Nodes:
+        """The nodes as they are published for k: labels and widths of orders and trees may differ, classes do not."""
+        axes = tuple(axis.at(k) if axis.kind in ("ordinal", "tree") else axis for axis in self.points.axes)
+        state = tuple(axis.state for axis in axes)
+        if state not in self._measured:
+            levels = find_levels(replace(self.points, axes=axes))
+            self._measured[state] = Nodes(self.points, levels, self.threads, self.memory, self._nodes)
+        return self._measured[state]
+
     @property
     def _usual_ks(self) -> range:
         return range(2, min(LARGEST_K, self.points.rows) + 1)
 
     def _choice(self, k: int, suppress: float, holds: Holds | None = None) -> Choice:
-        return Choice(self._nodes, check_k(k), self.limit(suppress), holds)
+        return Choice(self._nodes_at(check_k(k)), k, self.limit(suppress), holds)
 
     def _by_column(self, levels: Levels) -> dict[str, int]:
         return dict(zip(self.columns, levels, strict=True))
@@ -253,9 +268,14 @@ def build_lattice(points: Points, *, threads: int = 1, memory: int = MEMORY) -> 
         raise TooFewRows(0, 1)
     left = points.check_room()
     allowed = memory if left is None else max(min(memory, left), LEAST)
-    held = [np.unique(codes).astype(np.int64) for codes in points.codes.T]
-    levels = tuple(build_levels(axis, codes) for axis, codes in zip(points.axes, held, strict=True))
-    return GeneralizationLattice(points, levels, threads, allowed)
+    return GeneralizationLattice(points, find_levels(points), threads, allowed)
+
+
+def find_levels(points: Points) -> tuple[tuple[Level, ...], ...]:
+    """The levels of every axis, measured by the rows of each code."""
+    pairs = zip(points.axes, points.codes.T, strict=True)
+    rows = [np.bincount(codes, points.weights, axis.size).astype(np.int64) for axis, codes in pairs]
+    return tuple(map(build_levels, points.axes, rows))
 
 
 def check_k(k: int) -> int:

@@ -63,7 +63,7 @@ class Choice:
     def fits(self) -> NDArray[np.bool_]:
         """Whether each node reaches k within the limit."""
         if not self.limit:
-            return np.asarray(self.nodes.counted().smallest >= self.k)
+            return np.asarray(self.nodes.smallest >= self.k)
         if self.nodes.has_room(0) and not self.is_enumerable:
             need = 2 * FIGURE_BYTES * self.nodes.count * self.bound
             raise TooLittleMemory(self.nodes.count, self.k, need, self.nodes.memory)

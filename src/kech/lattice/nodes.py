@@ -50,6 +50,7 @@ class Nodes:
     levels: tuple[tuple[Level, ...], ...]
     threads: int
     memory: int
+    twin: "Nodes | None" = None  # with the same classes, measured for another k
     _table: NodeTable | None = field(default=None, init=False)  # with class sizes counted as far as was needed
 
     @property
@@ -76,7 +77,7 @@ class Nodes:
         """The nodes over some of the columns, as if the others were at the top."""
         codes = np.ascontiguousarray(self.points.codes[:, start:stop])
         points = replace(self.points, axes=self.points.axes[start:stop], mappings=(), codes=codes)
-        return replace(self, points=points, levels=self.levels[start:stop])
+        return replace(self, points=points, levels=self.levels[start:stop], twin=None)
 
     @cached_property
     def _kernel(self) -> Lattice:
@@ -117,12 +118,16 @@ class Nodes:
             np.stack([getattr(level, end)[cell] for level, cell in zip(at, cells, strict=True)], axis=1)
             for end in ("lo", "hi")
         )
-        return box_partition(self._published(at, point), point, number, self.points.weights[point], lo, hi)
+        published = self._published(at, point)
+        for j, axis in enumerate(published.axes):
+            lo[:, j], hi[:, j] = axis.close(lo[:, j], hi[:, j])
+        return box_partition(published, point, number, self.points.weights[point], lo, hi)
 
     def _published(self, at: Sequence[Level], point: Ints) -> Points:
         """The points on the axes of some levels, measured by those that are published."""
-        codes = self.points.codes
-        axes = tuple(level.measure(np.unique(codes[point, j]).astype(np.int64)) for j, level in enumerate(at))
+        codes, weights = self.points.codes, self.points.weights[point]
+        rows = [np.bincount(codes[point, j], weights, len(level.cells)) for j, level in enumerate(at)]
+        axes = tuple(level.measure(held.astype(np.int64)) for level, held in zip(at, rows, strict=True))
         places = np.stack([level.places[codes[:, j]] for j, level in enumerate(at)], axis=1)
         return replace(self.points, axes=axes, codes=places.astype(np.int32))
 
@@ -158,8 +163,22 @@ class Nodes:
         """Whether nodes are few enough to be listed, each with class sizes up to `bound`."""
         return self.count <= MOST_NODES and self.count * bound <= self.room
 
+    @cached_property
+    def _widths_agree(self) -> bool:
+        """Whether every cell is as wide as for the other k."""
+        others = self.twin.levels if self.twin is not None else self.levels
+        pairs = [pair for axes in zip(self.levels, others, strict=True) for pair in zip(*axes, strict=True)]
+        return all(np.array_equal(level.widths, other.widths) for level, other in pairs)
+
+    @property
+    def smallest(self) -> Ints:
+        """Rows of the smallest class of every node."""
+        return (self.twin or self).counted().smallest
+
     def counted(self, bound: int = 1) -> NodeTable:
         """Figures of all nodes, with class sizes counted up to `bound` or further."""
+        if self.twin is not None and self._widths_agree:
+            return self.twin.counted(bound)
         if self.count > MOST_NODES:
             raise TooManyNodes(self.count, MOST_NODES)
         if self._table is None or self._table.bound < bound:

@@ -15,7 +15,18 @@ from typing import Any
 from kech.certificate import NOT_PROMISED, AnyPath, Axis, Cell
 from kech.certificate.widths import width_reader
 from kech.errors import BadCertificate, BadOption
-from kech.labels import DAY, EVERYTHING, domain, format_place, interval, is_line, range_ends, set_members, within
+from kech.labels import (
+    DAY,
+    EVERYTHING,
+    count_rare,
+    domain,
+    format_place,
+    interval,
+    is_line,
+    range_ends,
+    set_members,
+    within,
+)
 from kech.plan import Plan, read_plan
 from kech.published import Published, find_pointers, read_published
 from kech.report.shape import build_released_barcode
@@ -161,7 +172,7 @@ def show_label(axis: Axis, label: Cell) -> str:
     if label is None:
         return MISSING
     if axis["axis"] == "set" and label.startswith("{"):
-        return f"a set of {len(set_members(label))} values"
+        return f"a set of {count_values(label)} values"
     return label
 
 
@@ -186,7 +197,12 @@ def extent_of(axis: Axis, label: str) -> float:
     if kind == "ordinal":
         first, last = (axis["order"].index(end) for end in range_ends(axis["order"], label))
         return float(last - first + 1)
-    return float(len(set_members(label)) if kind == "set" else axis["labels"].get(label, 1) if kind == "tree" else 1)
+    return float(count_values(label) if kind == "set" else axis["labels"].get(label, 1) if kind == "tree" else 1)
+
+
+def count_values(label: str) -> int:
+    """Values of a set, with those that it only counts."""
+    return len(set_members(label)) + count_rare(label)
 
 
 def whole_of(axis: Axis) -> float:

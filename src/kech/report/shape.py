@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from kech.certificate import Axis, Cell
 from kech.certificate.widths import width_reader
-from kech.labels import EVERYTHING, domain, is_line, prefix_of, range_ends, set_members, within
+from kech.labels import EVERYTHING, count_rare, domain, is_line, prefix_of, range_ends, set_members, within
 from kech.published import Ints, Published
 
 Floats = NDArray[np.float64]
@@ -148,11 +148,13 @@ def join_sets(axis: Axis, labels: Sequence[Cell], own: Floats) -> Floats:
     """Of sets: that of their union; what is missing goes with nothing."""
     held = [frozenset(set_members(label or "")) for label in labels]
     values = {value: i for i, value in enumerate(sorted(set().union(*held)))}
-    member = np.zeros((len(labels), len(values)))
+    member = np.zeros((len(labels), len(values) + 1))
+    member[:, -1] = [bool(count_rare(label or "")) for label in labels]
     for i, members in enumerate(held):
         member[i, [values[value] for value in members]] = 1
-    sizes = member.sum(axis=1)
-    union = sizes[:, None] + sizes[None, :] - member @ member.T
+    weight = np.append(np.ones(len(values)), int(axis.get("rare") or 0))
+    sizes = member @ weight
+    union = sizes[:, None] + sizes[None, :] - (member * weight) @ member.T
     width = np.clip((union - 1) / max(int(axis["values"]) - 1, 1), 0, 1)
     alone = np.array([not label or label == EVERYTHING for label in labels])
     width[alone, :] = width[:, alone] = 1.0

@@ -15,9 +15,9 @@ def outlook(found: dict[str, Any]) -> None:
     out().print("[yellow]PRIVATE:[/] rows of the table before and after; do not publish them.")
     for sentence in found["words"]:
         out().print(escape(sentence.translate(ISOLATES)))
-    table = grid("column~", "exact>", "missing>", "not told>", "loss>")
+    table = grid("column~", "exact>", "open-ended>", "missing>", "not told>", "loss>")
     for column in found["columns"]:
-        shares = (f"{column[name]:.1%}" for name in ("exact", "missing", "lost"))
+        shares = (f"{column[name]:.1%}" for name in ("exact", "open", "missing", "lost"))
         table.add_row(escape(column["column"]), *shares, f"{column['loss']:.4f}")
     out().print(table)
     if found["before"]:

@@ -25,8 +25,8 @@ export function planeView(signal) {
     pen.strokeStyle = paint.accent;
     pen.lineWidth = 1;
     pen.beginPath();
-    for (const [left, right, bottom, upper] of found.boxes) {
-      pen.rect(x(left) - 1.5, y(upper) - 1.5, Math.max(x(right) - x(left), 1) + 3, Math.max(y(bottom) - y(upper), 1) + 3);
+    for (const [left, right, bottom, upper, , , open] of found.boxes) {
+      outline(pen, x(left) - 1.5, Math.max(x(right), x(left) + 1) + 1.5, Math.max(y(bottom), y(upper) + 1) + 1.5, y(upper) - 1.5, open);
     }
     pen.stroke();
     pen.globalAlpha = found.points.length > 2000 ? 0.5 : 0.85;
@@ -66,6 +66,22 @@ export function planeView(signal) {
       redraw();
     },
   };
+}
+
+// The sides of a box; one that is open (1 left, 2 right, 4 bottom, 8 top) is an arrow outward, for the label has no end there.
+function outline(pen, left, right, bottom, top, open) {
+  const sides = [[1, left, bottom, left, top], [2, right, top, right, bottom], [4, right, bottom, left, bottom], [8, left, top, right, top]];
+  for (const [side, fromX, fromY, toX, toY] of sides) {
+    if (!(open & side)) {
+      pen.moveTo(fromX, fromY);
+      pen.lineTo(toX, toY);
+      continue;
+    }
+    const [x, y] = [(fromX + toX) / 2, (fromY + toY) / 2], [ahead, aside] = [{ 1: -1, 2: 1 }[side] || 0, { 4: 1, 8: -1 }[side] || 0];
+    pen.moveTo(x - 6 * ahead - 4 * aside, y - 6 * aside - 4 * ahead);
+    pen.lineTo(x, y);
+    pen.lineTo(x - 6 * ahead + 4 * aside, y - 6 * aside + 4 * ahead);
+  }
 }
 
 const cut = (text) => quoted(text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text);

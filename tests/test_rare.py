@@ -1,0 +1,236 @@
+"""Values that fewer than k people hold: spelled out in no label, counted where they are, told apart by no figure."""
+
+import csv
+import json
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import kech
+from kech.certificate import check_certificate, make_certificate
+from kech.composition import is_coarsening
+from kech.errors import ClaimBroken
+from kech.hierarchy import build_prefix_tree
+from kech.labels import count_rare
+from kech.linkage import count_covered, link
+from kech.loss import mean_loss
+from kech.points import build_points, points_without
+from kech.published import read_published
+from oracles import listed, smallest_class, table_loss
+
+K = 5
+GRADES = ["none", "low", "middle", "high", "top"]
+
+
+def people(rows=160, seed=1):
+    """Jobs with many rare ones, postcodes, an order with rare ends, ages; some cells are missing."""
+    rng = np.random.default_rng(seed)
+    jobs = [f"job{i:02}" for i in np.minimum(rng.zipf(1.6, rows), 60)]
+    codes = [f"{a}{b}{c}" for a, b, c in zip(*(np.minimum(rng.geometric(0.5, rows), 9) for _ in range(3)), strict=True)]
+    grades = rng.choice(GRADES, rows, p=[0.02, 0.4, 0.16, 0.4, 0.02]).tolist()
+    return pa.table(
+        {
+            "job": [None if i % 23 == 7 else job for i, job in enumerate(jobs)],
+            "code": codes,
+            "grade": grades,
+            "age": rng.integers(20, 60, rows),
+        }
+    )
+
+
+GRADED = {"grade": kech.AxisChoice("ordinal", order=tuple(GRADES))}
+AXES = {"job": "set", **GRADED}
+
+
+def release_of(table, columns, folder, **wishes):
+    with kech.read_table(
+        table, quasi_identifiers=columns, axes={k: v for k, v in AXES.items() if k in columns}
+    ) as read:
+        made = kech.make_release(read, **{"k": K, "effort": "quick", **wishes})
+        made.write(folder / "safe.csv", ledger=False)
+    with (folder / "safe.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    return rows, json.loads((folder / "safe.csv.certificate.json").read_text("utf-8"))
+
+
+def rare_in(values):
+    return {value for value, count in Counter(values).items() if value is not None and count < K}
+
+
+@pytest.mark.parametrize(
+    "wishes",
+    [{}, {"grid": "exact"}, {"cut": "minimal"}, {"cut": "regime"}, {"cut": "domain"}, {"max_points": 60}],
+    ids=str,
+)
+def test_no_label_spells_out_a_value_that_fewer_than_k_rows_hold(tmp_path, wishes):
+    table = people(90 if wishes.get("cut") == "minimal" else 160)
+    rows, document = release_of(table, ["job", "grade", "age"], tmp_path, **wishes)
+    jobs, grades = ({row[name] for row in rows} for name in ("job", "grade"))
+    rare = rare_in(table["job"].to_pylist())
+    assert len(rare) > 5
+    assert not rare & {member for label in jobs if label != "*" for member in listed(label)[0]}
+    ends = {end for label in grades for end in label.split("..")}
+    assert not ends & (rare_in(table["grade"].to_pylist()) or {"nothing"})
+    axes = document["quasi_identifiers"]
+    labels = [tuple(row[axis["column"]] or None for axis in axes) for row in rows]
+    assert smallest_class(labels) >= K
+    assert table_loss(labels, axes) == pytest.approx(document["claims"]["loss"], abs=1e-9)
+    assert check_certificate(tmp_path / "safe.csv")["k"] >= K
+    assert not any(value in json.dumps(document) for value in rare)
+
+
+def test_a_class_with_a_rare_value_counts_all_of_them(tmp_path):
+    table = people()
+    rows, document = release_of(table, ["job"], tmp_path)
+    rare = rare_in(table["job"].to_pylist())
+    counts = {count_rare(row["job"]) for row in rows}
+    assert counts == {0, len(rare)}
+    assert document["quasi_identifiers"][0] | {"grid": "auto"} == {
+        "column": "job",
+        "axis": "set",
+        "values": len(set(table["job"].to_pylist())),
+        "rare": len(rare),
+        "grid": "auto",
+    }
+
+
+def test_rare_is_judged_by_the_published_rows():
+    table = pa.table({"job": ["a"] * 40 + ["b"] * K, "age": [30] * 40 + [30] * (K - 1) + [900]})
+    with kech.read_table(table, quasi_identifiers=["job", "age"], axes={"job": "set"}) as read:
+        points = build_points(read, grid="exact")
+        rest = points_without(points, np.flatnonzero(points.codes[:, 1] == 1))
+    assert [at.at(K).axes[0].rare.tolist() for at in (points, rest)] == [[False, False], [False, True]]
+
+
+def postcodes(*extra):
+    codes = ["A111"] * 20 + ["A112"] * 20 + ["A211"] * 20 + [f"A3{i:02}" for i in range(20) for _ in range(K)]
+    return pa.table({"code": [*codes, *extra], "x": [*([0, 1] * 80), *(0 for _ in extra)]})
+
+
+@pytest.mark.parametrize("cut", ["local", "domain"])
+def test_postcodes_are_counted_as_k_rows_tell(tmp_path, cut):
+    """A rare leaf shows in no count, wherever it lies in the tree."""
+    found = []
+    for extra in ([], ["A114"], ["A219"], ["A114", "A219"]):
+        rows, document = release_of(postcodes(*extra), ["code"], tmp_path, cut=cut)
+        axis = document["quasi_identifiers"][0]
+        assert axis["axis"] == "tree" and not {row["code"] for row in rows} & {*extra}
+        found.append(axis["leaves"])
+    assert found == [found[0]] * 4
+
+
+def test_a_node_of_the_lattice_loses_what_its_release_loses():
+    with kech.read_table(people(), quasi_identifiers=["code", "grade"], axes={"code": "star", **GRADED}) as read:
+        lattice = kech.compute_lattice(read)
+        for k in (1, 2, K, 9):
+            node = lattice.best(k)
+            partition = lattice.partition(node.levels, k)
+            assert partition.k >= k
+            assert mean_loss(partition) == pytest.approx(node.loss, abs=1e-12)
+            assert lattice.loss_of(node.levels, k) == pytest.approx(node.loss, abs=1e-12)
+
+
+# -- missing values ------------------------------------------------------------------------------------------
+
+EUROPE = {0: ["fr", "de", "pl"], 1: ["West", "West", "East"], 2: ["Europe"] * 3}
+
+
+@pytest.mark.parametrize("cut", ["local", "domain", "regime"])
+def test_a_missing_country_is_not_in_europe(tmp_path, cut):
+    countries = ["fr"] * 4 + ["pl"] * 3 + [None] * 2
+    table = pa.table({"country": countries, "age": [30] * 9})
+    with kech.read_table(table, quasi_identifiers=["country", "age"], hierarchies={"country": EUROPE}) as read:
+        made = kech.make_release(read, k=3, cut=cut)
+        made.write(tmp_path / "safe.csv", ledger=False)
+    with (tmp_path / "safe.csv").open(encoding="utf-8", newline="") as file:
+        labels = Counter(row["country"] for row in csv.DictReader(file))
+    assert labels["*"] >= 2 and "Europe" not in labels
+    figures = check_certificate(tmp_path / "safe.csv")
+    assert figures["loss_per_column"]["country"] >= labels["*"] / 9
+
+
+def test_where_nothing_is_missing_the_root_is_printed():
+    table = pa.table({"country": ["fr"] * 2 + ["pl"] * 2 + [None] * 4})
+    with kech.read_table(table, quasi_identifiers=["country"], hierarchies={"country": EUROPE}) as read:
+        made = kech.make_release(read, k=4)
+    assert sorted(map(str, made.labels["country"])) == ["Europe", "None"]
+    assert made.axes[0] == {"column": "country", "axis": "tree", "leaves": 4, "labels": {"Europe": 3}}
+
+
+# -- what a reader can recount -------------------------------------------------------------------------------
+
+
+def forged(folder, labels, axis, k=3):
+    """A file with a certificate that was made without kech's own search."""
+    path = folder / "safe.csv"
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([["job", "x"], *([label, "1"] for label in labels)])
+    return make_certificate(
+        path,
+        published_name="safe.csv",
+        axes=[{"column": "job", "axis": "set", **axis}],
+        sensitive=[],
+        kept=["x"],
+        rows_in=len(labels),
+        parameters={"k": k},
+        kech_version="0",
+    )
+
+
+@pytest.mark.parametrize(
+    ("labels", "axis", "holds"),
+    [
+        (["{a, b}"] * 6, {"values": 2, "rare": 0}, True),
+        (["{a, b}"] * 5, {"values": 2, "rare": 0}, False),
+        (["{a, b}"] * 5, {"values": 2}, True),  # of an older version, which promised nothing
+        (["{a, b}"] * 5 + ["*"] * 3, {"values": 2, "rare": 0}, True),
+        (["{a, b}"] * 3 + ["{b, c}"] * 6, {"values": 3, "rare": 0}, True),
+        (["{a, b}"] * 3 + ["{c, d}"] * 9, {"values": 4, "rare": 0}, False),
+        (["{a, 2 rare values}"] * 4, {"values": 3, "rare": 2}, True),
+        (["{a, 9 rare values}"] * 4, {"values": 10, "rare": 9}, False),
+        (["{a, 2 rare values}"] * 4, {"values": 4, "rare": 3}, False),
+        (["a"] * 3 + ['{"2 rare values"}'] * 3, {"values": 2, "rare": 0}, True),
+    ],
+)
+def test_more_values_than_rows_can_hold_are_refused(tmp_path, labels, axis, holds):
+    if holds:
+        assert forged(tmp_path, labels, axis)["claims"]["k"] >= 3
+        return
+    with pytest.raises(ClaimBroken):
+        forged(tmp_path, labels, axis)
+
+
+# -- readers of such labels ----------------------------------------------------------------------------------
+
+
+def test_a_linked_class_covers_the_rare_values_of_the_table(tmp_path):
+    table = people()
+    release_of(table, ["job", "age"], tmp_path)
+    with kech.read_table(table, quasi_identifiers=["job", "age"], axes={"job": "set"}) as read:
+        published = read_published(tmp_path / "safe.csv")
+        linkage = link(published, read)
+        assert (count_covered(linkage, np.arange(len(published.labels)), "ORIGINAL") >= published.sizes).all()
+        assert sorted(linkage.columns[0].rare) == sorted(rare_in(table["job"].to_pylist()))
+        assert kech.run_attacks(tmp_path / "safe.csv", read)
+        assert is_coarsening(linkage, linkage)
+
+
+def test_a_release_of_a_larger_k_holds_the_rare_values_of_a_smaller_one(tmp_path):
+    """Merged classes of the same table are nested, though more values are rare."""
+    table = people()
+    with kech.read_table(table, quasi_identifiers=["job"], axes={"job": "set"}) as read:
+        linkages = []
+        for k in (K, len(table)):
+            kech.make_release(read, k=k, effort="quick").write(tmp_path / f"{k}.csv", ledger=False)
+            linkages.append(link(read_published(tmp_path / f"{k}.csv"), read))
+        assert is_coarsening(linkages[1], linkages[0]) and not is_coarsening(linkages[0], linkages[1])
+
+
+def test_prefixes_are_counted_by_hand():
+    tree = build_prefix_tree(["111", "112", "121", "211"])
+    rows = np.array([5, 5, 1, 5])
+    assert tree.known_sizes(rows, 5)[:, 0].tolist() == [1, 3, 4, 8]
+    assert tree.known_sizes(rows, 5)[:, 2].tolist() == [1, 1, 4, 8]
+    assert tree.known_sizes(rows, 5)[:, 3].tolist() == [1, 2, 3, 8]
