@@ -32,7 +32,7 @@ from kech.forms import Written, as_numbers, as_texts, check_form, check_interval
 from kech.frames import as_native
 from kech.interrupts import unbroken
 from kech.ledger import Ledger, open_ledger
-from kech.loosening import loosen
+from kech.loosening import loose_axes, loosen
 from kech.loss import mean_loss, published_loss
 from kech.mapping import ValueTally, mapping_aside
 from kech.models import set_goals
@@ -40,9 +40,10 @@ from kech.partition import Partition, build_partition, deal
 from kech.points import Coarse, Grains, Points
 from kech.progress import report
 from kech.published import NEARLY_ALL
-from kech.spectrum import check_cuts, check_ks, coded_points, partitions
+from kech.spectrum import EVEN, FREE, check_cuts, check_ks, coded_points, partitions
 from kech.table import Table
 from kech.targets import FORMATS, certificate_path, check_beside, check_elsewhere, check_mapping, check_target
+from kech.widening import wide_axes
 
 TOLERANCE = 1e-9
 
@@ -319,6 +320,7 @@ def make_release(
     ks = check_wish(k, eps, cut, table.rows)
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
     wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
+    _ = table.secret  # where none can be made, that is said before any work
     points = coded_points(table, cut, grid, Coarse(max_points, k or 2))
     if eps is not None:
         partition = regime_at(points, k, eps, wishes)
@@ -332,6 +334,7 @@ def make_release(
     asked |= {"suppress": suppress} if suppress else {}
     asked |= goals.asked() if goals else {}
     asked |= coarseness(partition.points)
+    asked |= {"owner_secret": True} if is_drawn(partition, cut) else {}
     origin = partition.points.origin
     release = Release(origin.table if origin else table, partition, asked, own_version(), labels)
     check_names([output.name for name in release.columns for output in release.outputs(name)])
@@ -354,6 +357,11 @@ def check_wish(k: int | None, eps: float | None, cut: str, rows: int) -> list[in
 def own_version() -> str:
     """The version of kech, looked up once."""
     return version("kech")
+
+
+def is_drawn(partition: Partition, cut: str) -> bool:
+    """Whether the owner's secret decides the labels: the search, or how far they are widened and their ends moved."""
+    return cut in FREE or (cut not in EVEN and bool(loose_axes(partition.points) or wide_axes(partition.points)))
 
 
 def coarseness(points: Points) -> dict[str, Any]:

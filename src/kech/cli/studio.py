@@ -1,5 +1,6 @@
 """The command that opens a page: studio."""
 
+import os
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +10,7 @@ from cyclopts import Parameter
 from kech import screen
 from kech.cli.intake import Flag, Whole, app
 from kech.errors import BadTarget
+from kech.secret import open_secret
 from kech.studio import run_studio
 
 
@@ -19,6 +21,7 @@ def studio(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path(),
     port: Whole = 0,
+    key_file: Path | None = None,
     no_browser: Flag = False,
     json: Flag = False,
 ) -> None:
@@ -32,6 +35,8 @@ def studio(
         Releases are written into folders below this one; the current folder otherwise.
     port: int
         Port of the page on 127.0.0.1; 0 takes a free one.
+    key_file: Path
+        A key that a team shares (kech ledger --new-key FILE), in place of your own secret.
     no_browser: bool
         Only print the address.
     json: bool
@@ -39,6 +44,10 @@ def studio(
     """
     if not output.is_dir():
         raise BadTarget(output, "it is not a folder; create it first.")
+
+    if key_file is not None:
+        open_secret(key_file)
+        os.environ["KECH_KEY_FILE"] = str(key_file.resolve())  # for the child processes
 
     def announce(address: str) -> None:
         screen.show({"address": address, "folder": str(output.resolve())}, json, screen.opened)

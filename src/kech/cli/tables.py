@@ -107,7 +107,7 @@ def spectrum(
     check_picture(plot)
     (search or SearchOptions()).settle(goals, cuts)
     (wanted or GoalOptions()).settle(goals)
-    with asked.open(table, plan) as opened:
+    with asked.open(table, plan, search) as opened:
         found = kech.compute_spectrum(opened, **goals.spectrum_wishes() | {"k": ks, "cut": cuts})
     if plot is not None:
         found.plot(plot)
@@ -172,7 +172,7 @@ def release(
             target = find_address(output) if folder is None else None
             if target and plan.roles.quasi_identifiers:  # who names none is told that first
                 check_free(target, find_address(table))
-            opened = held.enter_context(asked.open(table, plan))
+            opened = held.enter_context(asked.open(table, plan, search))
             made = kech.make_release(opened, **plan.release.wishes())
         with screen.leaving("the release is as it was before, or new and whole: kech verify tells"):
             if folder is not None:
