@@ -19,6 +19,7 @@ from kech.axes import HIDING
 from kech.certificate import make_certificate
 from kech.certificate.cells import digest
 from kech.certificate.claims import shown_suppression
+from kech.chance import draw_key
 from kech.complexes import build_filtration
 from kech.cuts import Wishes
 from kech.cuts.meeting import check_goals
@@ -120,7 +121,8 @@ class Release:
         outputs = [output for name in self.columns for output in self.outputs(name)]
         behind = [Output(name, self.table.index(name), private=True) for name in (tally.columns if tally else ())]
         mappings, shares = self.partition.points.mappings, self.partition.shares()
-        stream = self.table.engine.publish(mappings, shares, outputs + behind, for_csv=for_csv)
+        key = draw_key(self.partition.points, "dealing")
+        stream = self.table.engine.publish(mappings, shares, outputs + behind, for_csv=for_csv, key=key)
         stream = stream if listed and not tally else as_texts(stream)
         return as_numbers(tally.watched(stream) if tally else stream, self.axes)
 

@@ -265,14 +265,10 @@ def read_table(
     Labels are drawn with the owner's secret, or with that of a `key_file` that a team shares (`kech.write_key_file`).
     With `cache=True`, values and points of a large file are kept for the next time, PRIVATE (`kech.clear_cache`).
     """
-    roles = {
-        name: as_names(value)
-        for name, value in zip(ROLES, (quasi_identifiers, sensitive, identifiers, keep), strict=True)
-    }
+    named = (quasi_identifiers, sensitive, identifiers, keep)
+    roles = {name: as_names(value) for name, value in zip(ROLES, named, strict=True)}
     choices = {name: as_choice(name, choice) for name, choice in (axes or {}).items()}
     workers = check_threads(threads)
-    if key_file is not None:
-        open_secret(key_file)  # a bad one is refused before rows are read
     address = find_address(source)
     chosen = choose_engine(address, engine, master)
     written = {"decimal": check_choice("--decimal", decimal, DECIMALS), "dates": check_choice("--dates", dates, DATES)}
@@ -290,7 +286,7 @@ def read_table(
         made = made or start(threads=threads or (1 if is_small(chosen, opened, given) else workers))
         how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
         held = {"null_values": as_names(null_values), "memory": memory, "engine": engine, "master": master}
-        held["key_file"] = key_file
+        held["key_file"] = check_key(key_file)
         table = Table(made, opened, hierarchies=hierarchies, reading=held | written, **how)
         if opened.format in ("parquet", "folder") and chosen == "duckdb":
             check_size(opened, table.loaded, memory)
@@ -435,6 +431,13 @@ def check_size(source: Source, wanted: Sequence[str], memory: str | None) -> Non
     room = allowed if need > BLOWN_UP * stored else allowed + shutil.disk_usage(tempfile.gettempdir()).free
     if need > room:
         raise TooLarge(source.path, rows, need, room)
+
+
+def check_key(key_file: str | PathLike[str] | None) -> str | PathLike[str] | None:
+    """A key file that was named is refused before rows are read, if it is none."""
+    if key_file is not None:
+        open_secret(key_file)
+    return key_file
 
 
 def check_threads(threads: int | None) -> int:
