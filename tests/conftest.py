@@ -15,7 +15,6 @@ import pytest
 from kech.cli import main
 from servers import end_spark, find_spark, running_cluster, running_postgres
 
-
 FIXED_SECRET = "kech-key-7e424b32a6aedc78954fa1c102022041dec56da03dd2e2718beecf76ea5f3de1-46762f33"
 
 

@@ -176,7 +176,7 @@ def fresh(tmp_path, monkeypatch):
 
 
 def test_it_is_made_once_and_only_for_its_owner(people, fresh):
-    with kech.read_table(people, **QI) as table:
+    with kech.read_table(people, **QI):
         assert not fresh.exists()  # who only looks needs none
     first = labels_of(people)
     text = (fresh / "secret").read_text("ascii")
@@ -230,7 +230,7 @@ def test_a_key_that_is_no_key_is_refused(people, refuse, folder, own_ledger, tmp
 
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o660])
 def test_a_key_that_others_can_read_is_refused(people, keys, refuse, folder, mode):
-    os.chmod(keys[0], mode)
+    Path(keys[0]).chmod(mode)
     words = (*WORDS, "--k", 5, "--key-file", keys[0], "-o", folder / "out.csv")
     assert "chmod 600" in refuse("release", people, *words, code=3, says="others can read it")
 
@@ -251,7 +251,7 @@ def test_what_is_no_file_is_refused(people, tmp_path):
 
 def test_a_home_that_cannot_be_written_is_refused_with_what_to_do(people, monkeypatch):
     monkeypatch.setenv("KECH_HOME", str(people / "home"))
-    with pytest.raises(CannotWrite, match="KECH_HOME.*key_file"):
+    with pytest.raises(CannotWrite, match=r"KECH_HOME.*key_file"):
         labels_of(people)
 
 

@@ -185,7 +185,7 @@ class SearchOptions:
     seed: Annotated[int | None, Parameter(converter=whole)] = None
     """Equal seeds give equal partitions, unless effort is in seconds; the order of the rows is always secret."""
     key_file: Path | None = None
-    """A key that a team shares (`kech ledger --new-key FILE`), in place of your own secret: equal keys, equal labels."""
+    """A key that a team shares, in place of your own secret: equal keys, equal labels (kech ledger --new-key FILE)."""
     max_points: Annotated[int | None, Parameter(converter=whole)] = None
     """Distinct points to work on at most; beyond, axes are made coarser. As many as memory allows otherwise."""
 

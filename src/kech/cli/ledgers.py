@@ -21,7 +21,7 @@ def ledger(*, forget: str | None = None, new_key: Path | None = None, json: Flag
     forget: str
         Strike out a release that was never handed out: the released file, or the beginning of its hash.
     new_key: Path
-        Make a key file (--key-file of other commands) that only you can read, with a new secret; nothing is overwritten.
+        Make a key file (--key-file of other commands) that only you can read, with a new secret.
     json: bool
         Print one JSON object.
     """
