@@ -176,7 +176,7 @@ def coded_points(table: Table, cut: str, grid: str | float, coarse: Coarse = Coa
 
 
 def partitions(points: Points, ks: Sequence[int], cut: str, wishes: Wishes) -> Iterator[Partition]:
-    """One partition for each k, by the named cut and with the owner's seed; sensitive values are dealt to the classes."""
+    """One partition for each k, by the named cut and the owner's seed; sensitive values are dealt to the classes."""
     wishes = replace(wishes, seed=draw_seed(points, wishes.seed))
     make = partial(cut_for_goals, CUTS[cut]) if wishes.goals is not None and cut in FREE else CUTS[cut]
     if wishes.suppress and cut in FREE:

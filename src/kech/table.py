@@ -285,13 +285,8 @@ def read_table(
         check_roles(opened.columns, roles, choices)
         made = made or start(threads=threads or (1 if is_small(chosen, opened, given) else workers))
         how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
-        held: dict[str, Any] = {
-            "null_values": as_names(null_values),
-            "memory": memory,
-            "engine": engine,
-            "master": master,
-        }
-        held["key_file"] = check_key(key_file)
+        held: dict[str, Any] = {"memory": memory, "engine": engine, "master": master}
+        held |= {"null_values": as_names(null_values), "key_file": check_key(key_file)}
         table = Table(made, opened, hierarchies=hierarchies, reading=held | written, **how)
         if opened.format in ("parquet", "folder") and chosen == "duckdb":
             check_size(opened, table.loaded, memory)
