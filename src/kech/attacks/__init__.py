@@ -4,7 +4,9 @@ In: a release with its certificate, and the original table.  Out: `Attack`s: suc
 Who is in which class is not known even here: a class is seen as its candidates, the rows that its labels cover.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from kech.attacks.compose import attack_composition
 from kech.attacks.downcode import attack_downcode
@@ -12,6 +14,7 @@ from kech.attacks.edge import attack_edges
 from kech.attacks.homogeneity import attack_homogeneity
 from kech.attacks.order import attack_order
 from kech.attacks.outcome import Attack
+from kech.attacks.replay import attack_replay
 from kech.attacks.target import Target, aim
 from kech.certificate import AnyPath
 from kech.errors import BadOption
@@ -25,6 +28,7 @@ ATTACKS: dict[str, Callable[[Target], list[Attack]]] = {
     "downcode": attack_downcode,
     "homogeneity": attack_homogeneity,
     "compose": attack_composition,
+    "replay": attack_replay,
 }
 
 
@@ -36,14 +40,16 @@ def run_attacks(
     certificate: AnyPath | None = None,
     second: AnyPath | None = None,
     seed: int = 0,
+    request: Mapping[str, Any] | None = None,
 ) -> list[Attack]:
     """Attack a release, whose certificate must hold, with everything the original tells.  PRIVATE.
 
-    `attacks` are some of edge, order, downcode, homogeneity and compose; all of them otherwise, compose if there is a
-    second release of the same table, with its certificate beside it.  The seed decides what chance decides: the
-    controls, and which classes are attacked where there are many.
+    `attacks` are some of edge, order, downcode, homogeneity, compose and replay; otherwise all but replay, which is
+    slow, and compose only if there is a second release of the same table, with its certificate beside it.  The seed
+    decides what chance decides: the controls, and which classes are attacked where there are many.  The `request` is
+    what replay cannot read in the certificate: the effort and the seed of the search.
     """
-    possible = [name for name in ATTACKS if name != "compose" or second is not None]
+    possible = [name for name in ATTACKS if name != "replay" and (name != "compose" or second is not None)]
     wanted = possible if attacks is None else list(attacks)
     if unknown := [name for name in wanted if name not in ATTACKS]:
         raise BadOption("attack", f"{unknown[0]!r} is none; choose among {', '.join(ATTACKS)}.")
@@ -53,5 +59,7 @@ def run_attacks(
         raise BadOption(
             "--second", "only the compose attack takes another release. Leave it away, or attack by compose."
         )
-    target = aim(path, original, certificate, second, seed)
+    if request and "replay" not in wanted:
+        raise BadOption("request", "only the replay attack makes a release again.")
+    target = replace(aim(path, original, certificate, second, seed), request=request or {})
     return [attack for name in wanted for attack in ATTACKS[name](target)]
