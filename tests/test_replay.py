@@ -17,7 +17,7 @@ from kech.errors import BadOption
 def people(folder):
     rng = np.random.default_rng(3)
     table = pa.table(
-        {"age": rng.integers(18, 80, 40), "weight": rng.integers(50, 110, 40), "ill": rng.choice(["a", "b"], 40)}
+        {"age": rng.integers(18, 80, 80), "weight": rng.integers(50, 110, 80), "ill": rng.choice(["a", "b"], 80)}
     )
     pc.write_csv(table, folder / "people.csv")
     return folder / "people.csv"
@@ -77,9 +77,9 @@ def test_options_that_other_attacks_do_not_take_are_refused(people, run, refuse,
 
 
 def test_large_tables_are_refused(people, run, refuse, folder, monkeypatch):
-    monkeypatch.setattr("kech.attacks.replay.MOST_ROWS", 39)
+    monkeypatch.setattr("kech.attacks.replay.MOST_ROWS", 79)
     assert run("release", people, "-o", folder / "out.csv", *WORDS).code == 0
-    refuse("attack", "replay", folder / "out.csv", "--original", people, code=2, says="This one has 40")
+    refuse("attack", "replay", folder / "out.csv", "--original", people, code=2, says="This one has 80")
 
 
 def test_candidates_fit_the_labels_and_the_right_one_is_the_first(people, run, folder):
