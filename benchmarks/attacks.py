@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kech
+import replay
 from kech.demo import generate_town, write_csv
 from loss import mondrian
 from page import draw
@@ -41,31 +42,31 @@ Columns = dict[str, NDArray[Any]]
 Boxes = list[list[tuple[float, float]]]
 
 
-def people(rng: np.random.Generator) -> Columns:
+def people(rng: np.random.Generator, rows: int) -> Columns:
     """Whole ages, incomes in cents, latitudes: no two rows are equal."""
-    age = np.clip(rng.normal(45, 16, ROWS).round(), 18, 95).astype(int)
+    age = np.clip(rng.normal(45, 16, rows).round(), 18, 95).astype(int)
     return {
         "age": age,
-        "income": np.round(rng.lognormal(10.4, 0.6, ROWS), 2),
-        "lat": np.round(rng.normal(48.2, 0.2, ROWS), 5),
+        "income": np.round(rng.lognormal(10.4, 0.6, rows), 2),
+        "lat": np.round(rng.normal(48.2, 0.2, rows), 5),
     }
 
 
-def clusters(rng: np.random.Generator) -> Columns:
+def clusters(rng: np.random.Generator, rows: int) -> Columns:
     """Eight clusters in four dimensions."""
     centres = rng.normal(0, 10, (8, 4))
-    values = np.round(centres[rng.integers(0, 8, ROWS)] + rng.normal(0, 1, (ROWS, 4)), 3)
+    values = np.round(centres[rng.integers(0, 8, rows)] + rng.normal(0, 1, (rows, 4)), 3)
     return dict(zip("abcd", values.T, strict=True))
 
 
-def patients(rng: np.random.Generator) -> Columns:
+def patients(rng: np.random.Generator, rows: int) -> Columns:
     """Days of birth, weights to 0.1, heights to 1."""
-    born = np.datetime64("1930-01-01") + rng.integers(0, 27_000, ROWS)
-    weight, height = np.round(rng.normal(75, 14, ROWS), 1), np.round(rng.normal(170, 10, ROWS)).astype(int)
-    return {"born": born, "weight": weight, "height": height, "sex": rng.choice(["f", "m"], ROWS)}
+    born = np.datetime64("1930-01-01") + rng.integers(0, 27_000, rows)
+    weight, height = np.round(rng.normal(75, 14, rows), 1), np.round(rng.normal(170, 10, rows)).astype(int)
+    return {"born": born, "weight": weight, "height": height, "sex": rng.choice(["f", "m"], rows)}
 
 
-NUMERIC: dict[str, Callable[[np.random.Generator], Columns]] = {
+NUMERIC: dict[str, Callable[[np.random.Generator, int], Columns]] = {
     "people": people,
     "clusters": clusters,
     "patients": patients,
@@ -73,17 +74,17 @@ NUMERIC: dict[str, Callable[[np.random.Generator], Columns]] = {
 FAMILIES = (*NUMERIC, "town")
 
 
-def write_table(family: str, seed: int, folder: Path) -> tuple[Path, dict[str, Any]]:
+def write_table(family: str, seed: int, folder: Path, rows: int = ROWS) -> tuple[Path, dict[str, Any]]:
     """A table of the family, with a sensitive column, and its roles."""
     path = folder / f"{family}.csv"
     if family == "town":
         columns = ["age", "sex", "zip", "moved_in", "schooling", "job"]
         order = ["primary", "secondary", "bachelor", "master", "doctorate"]
-        write_csv(generate_town(ROWS, seed=seed), path)
+        write_csv(generate_town(rows, seed=seed), path)
         return path, {"quasi_identifiers": columns, "sensitive": ["diagnosis"], "axes": {"schooling": order}}
     rng = np.random.default_rng(seed)
-    columns = NUMERIC[family](rng)
-    held = columns | {"secret": rng.integers(0, 9, ROWS)}
+    columns = NUMERIC[family](rng, rows)
+    held = columns | {"secret": rng.integers(0, 9, rows)}
     with path.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows([list(held), *zip(*(column.tolist() for column in held.values()), strict=True)])
     return path, {"quasi_identifiers": list(columns), "sensitive": ["secret"]}
@@ -185,7 +186,8 @@ def run(seeds: Sequence[int], cap: float) -> dict[str, Any]:
         ]
         measured = [line for f in FAMILIES for seed in seeds for line in measure(f, seed, folder)]
         refined = [line for f in FAMILIES for seed in seeds for line in refine(f, seed, folder)]
-    return describe_run(cap) | {"counted": counted, "measured": measured, "refined": refined}
+    tables = {"counted": counted, "measured": measured, "refined": refined, "replayed": replay.run()}
+    return describe_run(cap) | tables
 
 
 def draw_page(found: dict[str, Any]) -> str:
@@ -242,6 +244,20 @@ that tells rows apart; the attack does not read it.
 
 The attack uses no random number of the release: neither the seed of the search nor the key of the noise. Whether
 they are secret makes no difference to it.
+
+## `kech attack replay`
+
+{replay.ROWS} rows, seeds {replay.SEEDS[0]} to {replay.SEEDS[-1]}; at most 10 rows of each table, at most 8 candidates
+for each. The attacker knows all other rows, the version and the request, and makes the release again for every
+candidate: with the owner's secret, and without it (with a secret of their own). What it means:
+[the owner's secret](claims/owner_secret.md).
+
+- `fit`: value tuples that the labels cover; `remain`: tried candidates that give the published labels.
+- `found`: rows of which the right candidate remains alone, with a 95 % interval.
+- `nearest`: rows whose right candidate comes nearest to the published labels, without the secret.
+- `guess`: the control, one tried candidate at random.
+
+{replay.draw_section(found["replayed"]) if found.get("replayed") else "Not measured."}
 """
 
 

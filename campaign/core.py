@@ -125,11 +125,14 @@ def own_place(where: str = "/tmp") -> Iterator[Path]:  # which nobody must be ab
 
 
 def use_place(folder: Path) -> None:
-    """Temporary files and the ledger of this process lie below the folder from now on."""
+    """Temporary files, the ledger and a key that is always the same lie below the folder from now on."""
     for name, variable in (("tmp", "TMPDIR"), ("home", "KECH_HOME")):
         (folder / name).mkdir(exist_ok=True)
         os.environ[variable] = str(folder / name)
     tempfile.tempdir = str(folder / "tmp")
+    from kech.demo import write_demo_key
+
+    os.environ["KECH_KEY_FILE"] = str(write_demo_key(folder))
 
 
 # -- work in a child -------------------------------------------------------------------------------------------------

@@ -15,6 +15,16 @@ import pytest
 from kech.cli import main
 from servers import end_spark, find_spark, running_cluster, running_postgres
 
+FIXED_SECRET = "kech-key-7e424b32a6aedc78954fa1c102022041dec56da03dd2e2718beecf76ea5f3de1-46762f33"
+
+
+def make_home(folder):
+    """A home whose secret is the same in every run, so that every run sees the same labels."""
+    place = folder.mktemp("home")
+    (place / "secret").touch(mode=0o600)
+    (place / "secret").write_text(f"{FIXED_SECRET}\n", "ascii")
+    return place
+
 
 @pytest.fixture(scope="session", autouse=True)
 def own_temporary_folder(tmp_path_factory):
@@ -62,7 +72,7 @@ def heard():
 def own_ledger_of_a_module(tmp_path_factory):
     """What a module releases for all its tests stands in no other ledger."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("KECH_HOME", str(tmp_path_factory.mktemp("home")))
+        patch.setenv("KECH_HOME", str(make_home(tmp_path_factory)))
         yield
 
 
@@ -77,7 +87,7 @@ def quick_ledger():
 @pytest.fixture(autouse=True)
 def own_ledger(own_ledger_of_a_module, tmp_path_factory, monkeypatch):
     """No test knows the releases of another, or of the user."""
-    home = tmp_path_factory.mktemp("home")
+    home = make_home(tmp_path_factory)
     monkeypatch.setenv("KECH_HOME", str(home))
     return home
 

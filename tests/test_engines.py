@@ -20,6 +20,7 @@ import pytest
 import kech
 from kech.databases import find_address
 from kech.engines import ColumnFacts, Mapping1D, Output
+from kech.engines.duckdb import DuckDBEngine
 from kech.errors import BadColumns, ResourceError, UnreadableFile
 from kech.forms import as_texts
 
@@ -389,6 +390,34 @@ def test_rows_of_a_point_are_dealt_out_each_once_in_an_order_nobody_knows(worksh
         assert set(range(20, 26)) == {b for label, b in zip(found["label"], found["b"], strict=True) if label == "all"}
     assert len({tuple(found["b"]) for found in dealt}) == 3
     assert len({frozenset(found["b"]) for found in dealt}) > 1
+
+
+CELLS = {
+    "q": ["x"] * 12 + ["y"] * 5,
+    "number": [1.0, 2.5, None, 1e300, -0.0, 7.0] * 2 + [3.0] * 5,
+    "text": ["a", "A", "", None, "ä", "n"] * 2 + ["n", "vn", None, "", "z"],
+    "day": pa.array([18000, None, 18001, 18000, 18500, 0] * 2 + [1] * 5, pa.date32()),
+}
+
+
+def test_rows_of_a_point_are_dealt_alike_by_every_engine_under_one_key(workshop):
+    """DuckDB deals them in another order of rows; the other engines must deal as it does."""
+    mirrored = DuckDBEngine()
+    mirrored.load_arrow(pa.table(CELLS).take(list(range(17))[::-1]).to_reader(), range(4), (), "table")
+    found = [deal_under(engine, key) for engine in (workshop.load(CELLS), mirrored) for key in (b"one", b"one", b"two")]
+    mirrored.close()
+    assert found[0] == found[1] == found[3] == found[4]
+    assert found[2] == found[5] != found[0]
+
+
+def deal_under(engine, key):
+    mappings = mappings_of(engine, pa.table({"q": [""]}), {"q": "text"})
+    engine.group(mappings)
+    shares = {"p": [0, 0, 1], "class": [0, 1, 2], "first": [1, 6, 1], "last": [5, 10, 3]}  # of both some are left out
+    shares = {name: np.array(cells) for name, cells in shares.items()}
+    outputs = [Output("label", None, ["low", "high", "rest"]), *(Output(n, i) for i, n in enumerate(CELLS) if i)]
+    rows = as_texts(engine.publish(mappings, shares, outputs, for_csv=False, key=key)).read_all()
+    return Counter(zip(*map(shown, rows.columns), strict=True))
 
 
 def test_what_is_left_of_a_table_is_a_table(workshop):

@@ -19,6 +19,8 @@ from unittest.mock import patch
 
 from prose import Heading, Prose, colour, render
 
+from kech.demo import write_demo_key
+
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 
 
@@ -55,8 +57,9 @@ def number_cells(book: dict[str, Any]) -> None:
 def run_notebook(book: dict[str, Any]) -> list[list[dict[str, Any]]]:
     """The outputs of each code cell, run from first to last in a folder of their own."""
     names: dict[str, Any] = {"__name__": "__main__"}
-    home = patch.dict(os.environ, KECH_HOME="home")  # a ledger of its own
+    home = patch.dict(os.environ, KECH_HOME="home", KECH_KEY_FILE="demo.key")  # a ledger of its own, and no secret
     with tempfile.TemporaryDirectory() as folder, chdir(folder), home:
+        write_demo_key(Path())
         return [run_cell("".join(cell["source"]), names) for cell in code_cells(book)]
 
 

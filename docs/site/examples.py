@@ -24,7 +24,7 @@ from typing import Any
 from unittest.mock import patch
 
 from kech.cli import main as run_kech
-from kech.demo import generate_town, write_csv
+from kech.demo import generate_town, write_csv, write_demo_key
 
 ROOT = Path(__file__).parents[2]
 PEOPLE = 400
@@ -104,8 +104,10 @@ def run_block(block: Block, names: dict[str, object]) -> None:
 
 
 def own_ledger(name: str) -> AbstractContextManager[Any]:
-    """A ledger in this folder."""
-    return patch.dict(os.environ, KECH_HOME=str(Path.cwd() / f"ledger-{name}"))
+    """A ledger in this folder, and the key of the demo: the manual prints the same figures everywhere."""
+    home = Path.cwd() / f"ledger-{name}"
+    home.mkdir(mode=0o700, exist_ok=True)
+    return patch.dict(os.environ, KECH_HOME=str(home), KECH_KEY_FILE=str(write_demo_key(home)))
 
 
 def run_lines(block: Block, names: dict[str, object]) -> None:

@@ -23,6 +23,7 @@ ROOMS = {
     "report": ("Report", "make_report"),
     "review": ("HierarchyReview", "review_hierarchy"),
     "risk": ("Risk", "compute_risk"),
+    "secret": ("write_key_file",),
     "spectrum": ("Spectrum", "compute_spectrum"),
     "table": ("AxisChoice", "Table", "read_table"),
     "verification": ("verify_release",),

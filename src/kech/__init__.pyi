@@ -43,6 +43,7 @@ from kech.review import HierarchyReview as HierarchyReview
 from kech.review import review_hierarchy as review_hierarchy
 from kech.risk import Risk as Risk
 from kech.risk import compute_risk as compute_risk
+from kech.secret import write_key_file as write_key_file
 from kech.spectrum import Spectrum as Spectrum
 from kech.spectrum import compute_spectrum as compute_spectrum
 from kech.table import AxisChoice as AxisChoice

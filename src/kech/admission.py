@@ -33,7 +33,7 @@ SHOWN = 12  # letters of a hash
 ROW_BYTES, CELL_BYTES, CODE_BYTES = 300, 400, 12  # a row of a release, a distinct cell in it, a cell of the table
 TEXT_COPIES = 2  # of such a cell
 PLACE_BYTES, PAIR_BYTES = 150, 100  # a distinct cell of the table; a row and a cell of several releases it could be in
-REPEAT = "Repeat the earlier release, with fewer columns of --keep or --sensitive if you like"
+REPEAT = "Repeat the earlier release as it was made, with the same --key-file, or without all of its --keep columns"
 COARSER = f"{REPEAT}; or make one that is coarser: --cut domain at a larger --k, after --cut domain"
 LEFT_OUT = (
     f"The earlier one left rows out (--suppress), and one that is coarser takes them in again. {REPEAT}; "

@@ -1,10 +1,14 @@
 """Demo: the paper's nine rows, travellers for its trees, a made-up town: to try kech without data of your own."""
 
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pc
+
+from kech.files import write_text
+from kech.secret import OwnerSecret
 
 NINE_ROWS = {
     "age": [25, 22, 24, 43, 52, 38, 47, 36, 32],
@@ -28,6 +32,13 @@ COUNTRIES = {
     "America": {"North America": ["USA", "Canada"], "South America": ["Brazil", "Chile"]},
 }
 GENDERS = {"Person": ["Female", "Male"]}
+
+
+def write_demo_key(folder: Path) -> Path:
+    """A key that everybody knows, beside tables that everybody has: the demo prints the same figures everywhere."""
+    path = folder / "demo.key"
+    write_text(path, OwnerSecret(sha256(b"kech demo").digest()).written(), private=True)
+    return path
 
 
 def nine_rows() -> pa.Table:

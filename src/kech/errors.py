@@ -6,7 +6,7 @@ KechError
 ├── UsageError (exit 2)        the question is wrong: NoSuchColumn, ColumnInTwoRoles, NoQuasiIdentifier,
 │                              BadOption, NoSuchNode, BadTarget, AlreadyReleased, BadPlan, MissingExtra
 ├── InputError (exit 3)        the data is wrong: NoSuchFile, UnreadableFile (NoSuchTable), BadColumns,
-│                              BadRow, BadValue, BadHierarchy, BadCertificate, BadLedger
+│                              BadRow, BadValue, BadHierarchy, BadCertificate, BadLedger, BadKey
 ├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken, ReleasedBefore
 └── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, TooLarge,
                                TooManyNodes, TooManyPoints, NeedsMemory, ManyValues, CannotWrite
@@ -207,6 +207,11 @@ class BadLedger(InputError):
             f"Ledger {str(path)!r}: {reason} Move it away to begin a new one, which knows no earlier release; "
             "or release without it: --no-ledger."
         )
+
+
+class BadKey(InputError):
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(f"Key file {str(path)!r}: {reason}")
 
 
 class TooFewRows(GoalNotMet):

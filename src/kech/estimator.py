@@ -6,6 +6,7 @@ as a pipeline needs it.  To publish a table use `make_release(...).write(...)`: 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -63,6 +64,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         t_kind: str = "equal",
         alpha: float | None = None,
         labels: str = "brackets",
+        key_file: str | PathLike[str] | None = None,
     ) -> None:
         self.k = k
         self.quasi_identifiers = quasi_identifiers
@@ -81,6 +83,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         self.t_kind = t_kind
         self.alpha = alpha
         self.labels = labels
+        self.key_file = key_file
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803, ARG002
         """Find the classes; without quasi_identifiers, all columns are that are not sensitive."""
@@ -93,7 +96,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         named = self.quasi_identifiers
         chosen = tuple(name for name in columns if name not in secret) if named is None else tuple(named)
         roles = {"quasi_identifiers": chosen, "sensitive": secret, "hierarchies": self.hierarchies}
-        with read_table(pa.table(columns), **roles) as table:
+        with read_table(pa.table(columns), key_file=self.key_file, **roles) as table:
             points = coded_points(table, self.cut, self.grid, Coarse(k=self.k))
             (found,) = partitions(points, check_ks([self.k], points.rows), self.cut, self._wishes(table))
             self.left_out_ = LeftOut(points.axes, left_out(points, found))

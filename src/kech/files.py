@@ -241,6 +241,16 @@ def lock(handle: int) -> bool:
     return True
 
 
+def state_folder(hint: str) -> Path:
+    """Where kech remembers: $KECH_HOME, or kech below $XDG_STATE_HOME, or below ~/.local/state."""
+    if home := os.environ.get("KECH_HOME"):
+        return Path(home)
+    try:
+        return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "kech"
+    except RuntimeError:
+        raise CannotWrite("kech", f"there is no home folder.{hint}") from None
+
+
 def current_umask() -> int:
     """The mask of new files; it can only be read by setting it."""
     mask = os.umask(0)

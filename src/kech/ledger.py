@@ -21,8 +21,8 @@ import msgspec
 
 from kech.certificate.cells import digest
 from kech.databases import Address, find_address, open_database
-from kech.errors import BadLedger, BadOption, CannotWrite, KechError, NoSuchFile, NoSuchTable
-from kech.files import held_alone, is_held, private_folder, write_text
+from kech.errors import BadLedger, BadOption, KechError, NoSuchFile, NoSuchTable
+from kech.files import held_alone, is_held, private_folder, state_folder, write_text
 
 VERSION = 1
 KEY = "[0-9a-f]{64}"
@@ -162,13 +162,7 @@ def placed(entry: Entry) -> Entry:
 
 def open_ledger() -> Ledger:
     """The ledger of this user: in $KECH_HOME, or in kech below $XDG_STATE_HOME, or below ~/.local/state."""
-    if home := os.environ.get("KECH_HOME"):
-        return Ledger(Path(home))
-    try:
-        state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    except RuntimeError:
-        raise CannotWrite("ledger.json", "there is no home folder. Name a folder for it in KECH_HOME.") from None
-    return Ledger(state / "kech")
+    return Ledger(state_folder(" Name a folder for the ledger in KECH_HOME."))
 
 
 def hash_table(key: str, columns: Sequence[str], fingerprint: Sequence[int]) -> str:

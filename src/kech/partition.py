@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import add_up, distinct_rows
+from kech.engines.dealing import take_turns
 from kech.grid import Ints
 from kech.models import Tally, count_values
 from kech.points import Grains, Points
@@ -118,12 +119,10 @@ def deal(partition: Partition) -> Partition:
 def deal_rows(grains: Grains, point: Ints, rows: Ints) -> tuple[Ints, Ints]:
     """For every row of divided points its grain and its taker; takers ascend by point.
 
-    Each taker gets every value in proportion to what it takes of the point, as nearly as whole rows allow: the j-th of
-    its n rows stands at (j + 1/2) / n, the rows of the point are lined up by value, and both lines are matched.
+    Each taker gets every value in proportion to what it takes of the point, as nearly as whole rows allow: takers take
+    turns, the rows of the point are lined up by value, and both lines are matched.
     """
-    taker = np.repeat(np.arange(len(rows)), rows)
-    turn = (np.arange(len(taker)) - np.repeat(np.cumsum(rows) - rows, rows) + 0.5) / rows[taker]
-    taker = taker[np.lexsort((turn, point[taker]))]
+    taker = take_turns(point, rows)
     line = np.flatnonzero(np.isin(grains.point, point))
     line = np.repeat(line, grains.weights[line])
     start = np.searchsorted(grains.point[line], point[taker])

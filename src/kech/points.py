@@ -32,6 +32,7 @@ from kech.hierarchy import build_prefix_tree, find_hierarchy, looks_like_codes, 
 from kech.hints import hint_at_writing
 from kech.memory import BASE_BYTES
 from kech.progress import report
+from kech.secret import OwnerSecret
 from kech.spelling import fold
 from kech.table import AxisChoice, Table
 
@@ -112,6 +113,11 @@ class Points:
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: kernels are made again."""
         return {**self.__dict__, "made": {}, "held": {}}
+
+    @property
+    def secret(self) -> OwnerSecret | None:
+        """What labels are drawn with; None where no table stands behind the points."""
+        return self.origin.table.secret if self.origin else None
 
     @property
     def rows(self) -> int:

@@ -19,6 +19,7 @@ from kech.axes import HIDING
 from kech.certificate import make_certificate
 from kech.certificate.cells import digest
 from kech.certificate.claims import shown_suppression
+from kech.chance import draw_key
 from kech.complexes import build_filtration
 from kech.cuts import Wishes
 from kech.cuts.meeting import check_goals
@@ -32,7 +33,7 @@ from kech.forms import Written, as_missing, as_numbers, as_texts, check_form, ch
 from kech.frames import as_native
 from kech.interrupts import unbroken
 from kech.ledger import Ledger, open_ledger
-from kech.loosening import loosen
+from kech.loosening import loose_axes, loosen
 from kech.loss import mean_loss, published_loss
 from kech.mapping import ValueTally, mapping_aside
 from kech.models import set_goals
@@ -40,9 +41,10 @@ from kech.partition import Partition, build_partition, deal
 from kech.points import Coarse, Grains, Points
 from kech.progress import report
 from kech.published import NEARLY_ALL
-from kech.spectrum import check_cuts, check_ks, coded_points, partitions
+from kech.spectrum import EVEN, FREE, check_cuts, check_ks, coded_points, partitions
 from kech.table import Table
 from kech.targets import FORMATS, certificate_path, check_beside, check_elsewhere, check_mapping, check_target
+from kech.widening import wide_axes
 
 TOLERANCE = 1e-9
 
@@ -119,7 +121,8 @@ class Release:
         outputs = [output for name in self.columns for output in self.outputs(name)]
         behind = [Output(name, self.table.index(name), private=True) for name in (tally.columns if tally else ())]
         mappings, shares = self.partition.points.mappings, self.partition.shares()
-        stream = self.table.engine.publish(mappings, shares, outputs + behind, for_csv=for_csv)
+        key = draw_key(self.partition.points, "dealing")
+        stream = self.table.engine.publish(mappings, shares, outputs + behind, for_csv=for_csv, key=key)
         stream = stream if listed and not tally else as_texts(stream)
         stream = as_missing(stream, len(outputs)) if for_csv else stream
         return as_numbers(tally.watched(stream) if tally else stream, self.axes)
@@ -320,6 +323,7 @@ def make_release(
     ks = check_wish(k, eps, cut, table.rows)
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
     wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
+    _ = table.secret  # where none can be made, that is said before any work
     points = coded_points(table, cut, grid, Coarse(max_points, k or 2))
     if eps is not None:
         partition = regime_at(points, k, eps, wishes)
@@ -333,6 +337,7 @@ def make_release(
     asked |= {"suppress": suppress} if suppress else {}
     asked |= goals.asked() if goals else {}
     asked |= coarseness(partition.points)
+    asked |= {"owner_secret": True} if is_drawn(partition, cut) else {}
     origin = partition.points.origin
     release = Release(origin.table if origin else table, partition, asked, own_version(), labels)
     check_names([output.name for name in release.columns for output in release.outputs(name)])
@@ -355,6 +360,11 @@ def check_wish(k: int | None, eps: float | None, cut: str, rows: int) -> list[in
 def own_version() -> str:
     """The version of kech, looked up once."""
     return version("kech")
+
+
+def is_drawn(partition: Partition, cut: str) -> bool:
+    """Whether the owner's secret decides the labels: the search, or how far they are widened and their ends moved."""
+    return cut in FREE or (cut not in EVEN and bool(loose_axes(partition.points) or wide_axes(partition.points)))
 
 
 def coarseness(points: Points) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any
 
 from kech.bounds import Bound, lower_bounds
+from kech.chance import draw_seed
 from kech.cuts import Wishes
 from kech.cuts.domain import cut_domain
 from kech.cuts.local import cut_local, fits_grid
@@ -133,6 +134,7 @@ def compute_spectrum(
     ks = check_ks(k, table.rows)
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
     wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
+    _ = table.secret  # where none can be made, that is said before any work
     coarse = Coarse(max_points, ks[0], others=tuple(ks[1:]))
     coded = {name in EVEN: coded_points(table, name, grid, coarse) for name in cuts}
     lines = [line for name in cuts for line in fill(coded[name in EVEN], ks, name, wishes, t_kind)]
@@ -174,7 +176,8 @@ def coded_points(table: Table, cut: str, grid: str | float, coarse: Coarse = Coa
 
 
 def partitions(points: Points, ks: Sequence[int], cut: str, wishes: Wishes) -> Iterator[Partition]:
-    """One partition for each k, by the named cut; sensitive values are dealt to the classes."""
+    """One partition for each k, by the named cut and the owner's seed; sensitive values are dealt to the classes."""
+    wishes = replace(wishes, seed=draw_seed(points, wishes.seed))
     make = partial(cut_for_goals, CUTS[cut]) if wishes.goals is not None and cut in FREE else CUTS[cut]
     if wishes.suppress and cut in FREE:
         make = partial(cut_rest, make, narrow=cut == "minimal")

@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from os import PathLike
 from types import ModuleType
 from typing import Any, Protocol
@@ -33,6 +33,7 @@ from kech.errors import (
 from kech.frames import frame_batches, hold_frame, is_short, native_library, open_frame
 from kech.kinds import asked_kind, guessed_kind, plain_kind
 from kech.memory import BASE_BYTES, check_memory, limit_of, room_of
+from kech.secret import OwnerSecret, open_secret
 from kech.sources import Source, find_fault, find_files, measure_parquet, open_source, read_batches
 
 MOST_THREADS = 256
@@ -77,6 +78,7 @@ class Table:
     threads: int = 1
     given: Any = None  # the dataframe it was read from
     reading: Mapping[str, Any] = field(default_factory=dict)  # what else was said about reading it
+    other_secret: OwnerSecret | None = None  # in place of the owner's: an attacker's, or that of the demo
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -155,6 +157,11 @@ class Table:
         """How a sensitive column is read: number, date or text; a doubtful one is text."""
         wish = self.choice(column).kind
         return asked_kind(column, self.facts(column), wish) if wish else plain_kind(self.facts(column))
+
+    @cached_property
+    def secret(self) -> OwnerSecret:
+        """What labels of this table are drawn with: the owner's secret, or that of a key file."""
+        return self.other_secret or open_secret(self.reading.get("key_file"))
 
     @property
     def library(self) -> str | None:
@@ -246,6 +253,7 @@ def read_table(
     engine: str | None = None,
     master: str | None = None,
     cache: bool = False,
+    key_file: str | PathLike[str] | None = None,
 ) -> Table:
     """Read a CSV, Parquet, Arrow or Excel file, a folder of Parquet files or a table of a database; or a dataframe.
 
@@ -254,12 +262,11 @@ def read_table(
     `engine="spark"` the rows of any file are on the workers of `master`.
     Text such as 1.234,5 is a number with `decimal=","`; 31.12.2020 is a date with `dates="dmy"`, 12/31/2020 with "mdy".
     Only columns with a role are read, once a quasi-identifier is named; without any, all are.
+    Labels are drawn with the owner's secret, or with that of a `key_file` that a team shares (`kech.write_key_file`).
     With `cache=True`, values and points of a large file are kept for the next time, PRIVATE (`kech.clear_cache`).
     """
-    roles = {
-        name: as_names(value)
-        for name, value in zip(ROLES, (quasi_identifiers, sensitive, identifiers, keep), strict=True)
-    }
+    named = (quasi_identifiers, sensitive, identifiers, keep)
+    roles = {name: as_names(value) for name, value in zip(ROLES, named, strict=True)}
     choices = {name: as_choice(name, choice) for name, choice in (axes or {}).items()}
     workers = check_threads(threads)
     address = find_address(source)
@@ -278,7 +285,8 @@ def read_table(
         check_roles(opened.columns, roles, choices)
         made = made or start(threads=threads or (1 if is_small(chosen, opened, given) else workers))
         how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
-        held = {"null_values": as_names(null_values), "memory": memory, "engine": engine, "master": master}
+        held: dict[str, Any] = {"memory": memory, "engine": engine, "master": master}
+        held |= {"null_values": as_names(null_values), "key_file": check_key(key_file)}
         table = Table(made, opened, hierarchies=hierarchies, reading=held | written, **how)
         if opened.format in ("parquet", "folder") and chosen == "duckdb":
             check_size(opened, table.loaded, memory)
@@ -423,6 +431,13 @@ def check_size(source: Source, wanted: Sequence[str], memory: str | None) -> Non
     room = allowed if need > BLOWN_UP * stored else allowed + shutil.disk_usage(tempfile.gettempdir()).free
     if need > room:
         raise TooLarge(source.path, rows, need, room)
+
+
+def check_key(key_file: str | PathLike[str] | None) -> str | PathLike[str] | None:
+    """A key file that was named is refused before rows are read, if it is none."""
+    if key_file is not None:
+        open_secret(key_file)
+    return key_file
 
 
 def check_threads(threads: int | None) -> int:

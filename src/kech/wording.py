@@ -12,6 +12,7 @@ WORDS = ("cut", "labels", "metric", "dates", "decimal", "encoding", "l-kind")  #
 COMMANDS = {
     r"`?kech inspect TABLE`?": "`kech.inspect_table(table)`",
     r"`?kech ledger --forget (\w+)`?": r"`kech.open_ledger().forget(\1)`",
+    r"`?kech ledger --new-key (\w+)`?": r"`kech.write_key_file(\1)`",
     r"`kech ledger`": "`kech.open_ledger().listed()`",
     r"`kech hierarchy --pad`": "`kech.review_hierarchy(..., pad=True)`",
 }

@@ -4,7 +4,9 @@ In: a release with its certificate, and the original table.  Out: `Attack`s: suc
 Who is in which class is not known even here: a class is seen as its candidates, the rows that its labels cover.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 from kech.attacks.compose import attack_composition
 from kech.attacks.downcode import attack_downcode
@@ -13,6 +15,7 @@ from kech.attacks.homogeneity import attack_homogeneity
 from kech.attacks.order import attack_order
 from kech.attacks.outcome import Attack
 from kech.attacks.refine import attack_refinement
+from kech.attacks.replay import attack_replay
 from kech.attacks.target import Target, aim
 from kech.certificate import AnyPath
 from kech.errors import BadOption
@@ -27,6 +30,7 @@ ATTACKS: dict[str, Callable[[Target], list[Attack]]] = {
     "homogeneity": attack_homogeneity,
     "refine": attack_refinement,
     "compose": attack_composition,
+    "replay": attack_replay,
 }
 
 
@@ -38,14 +42,16 @@ def run_attacks(
     certificate: AnyPath | None = None,
     second: AnyPath | None = None,
     seed: int = 0,
+    request: Mapping[str, Any] | None = None,
 ) -> list[Attack]:
     """Attack a release, whose certificate must hold, with everything the original tells.  PRIVATE.
 
-    `attacks` are some of edge, order, downcode, homogeneity, refine and compose; all of them otherwise, compose if
-    there is a second release of the same table, with its certificate beside it.  The seed decides what chance decides:
-    the controls, and which classes are attacked where there are many.
+    `attacks` are some of edge, order, downcode, homogeneity, refine, compose and replay; otherwise all but replay,
+    which is slow, and compose only if there is a second release of the same table, with its certificate beside it.  The
+    seed decides what chance decides: the controls, and which classes are attacked where there are many.  The `request`
+    is what replay cannot read in the certificate: the effort and the seed of the search.
     """
-    possible = [name for name in ATTACKS if name != "compose" or second is not None]
+    possible = [name for name in ATTACKS if name != "replay" and (name != "compose" or second is not None)]
     wanted = possible if attacks is None else list(attacks)
     if unknown := [name for name in wanted if name not in ATTACKS]:
         raise BadOption("attack", f"{unknown[0]!r} is none; choose among {', '.join(ATTACKS)}.")
@@ -55,5 +61,7 @@ def run_attacks(
         raise BadOption(
             "--second", "only the compose attack takes another release. Leave it away, or attack by compose."
         )
-    target = aim(path, original, certificate, second, seed)
+    if request and "replay" not in wanted:
+        raise BadOption("request", "only the replay attack makes a release again.")
+    target = replace(aim(path, original, certificate, second, seed), request=request or {})
     return [attack for name in wanted for attack in ATTACKS[name](target)]

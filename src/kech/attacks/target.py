@@ -1,8 +1,9 @@
 """Target: a release and its original, with the rows that each attacked class could be."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +25,7 @@ class Target:
     candidates: Sequence[Ints]
     seed: int
     second: Linkage | None = None  # another release of the same table
+    request: Mapping[str, Any] = field(default_factory=dict)  # what the certificate does not say of it
 
     @property
     def rows(self) -> int:

@@ -127,15 +127,15 @@ class Intake:
         plan.axes |= dict(axis_section(text, plan) for text in self.axis)
         return plan
 
-    def open(self, path: str | Path, plan: "Plan") -> "kech.Table":
-        """The table, read as planned, with a quasi-identifier or more."""
-        table = self.look(path, plan)
+    def open(self, path: str | Path, plan: "Plan", search: "SearchOptions | None" = None) -> "kech.Table":
+        """The table, read as planned, with a quasi-identifier or more; labels are drawn with the key that was named."""
+        table = self.look(path, plan, key_file=search and search.key_file)
         if not table.quasi_identifiers:
             with table:
                 raise NoQuasiIdentifier(kech.inspect_table(table).quasi_identifiers)
         return table
 
-    def look(self, path: str | Path, plan: "Plan") -> "kech.Table":
+    def look(self, path: str | Path, plan: "Plan", **others: Any) -> "kech.Table":
         """The table, read as planned."""
         screen.doing("reading the table")
         typed = {
@@ -144,7 +144,7 @@ class Intake:
             "engine": self.engine,
             "master": self.master,
         }
-        known = {name: value for name, value in typed.items() if value is not None}
+        known = {name: value for name, value in (typed | others).items() if value is not None}
         return plan.read_table(path, memory=self.memory, threads=self.threads, cache=not self.no_cache, **known)
 
 
@@ -184,6 +184,8 @@ class SearchOptions:
     """How long to search for a lower loss: quick, normal, best, or seconds for each k; Ctrl-C keeps the best so far."""
     seed: Annotated[int | None, Parameter(converter=whole)] = None
     """Equal seeds give equal partitions, unless effort is in seconds; the order of the rows is always secret."""
+    key_file: Path | None = None
+    """A key that a team shares, in place of your own secret: equal keys, equal labels (kech ledger --new-key FILE)."""
     max_points: Annotated[int | None, Parameter(converter=whole)] = None
     """Distinct points to work on at most; beyond, axes are made coarser. As many as memory allows otherwise."""
 
@@ -192,7 +194,8 @@ class SearchOptions:
         for option, value in (("--effort", self.effort), ("--seed", self.seed)):
             if value is not None and not set(cuts) & {"local", "minimal"}:
                 raise BadOption(option, "only --cut local and --cut minimal search.")
-        overrule(release, {**vars(self), "effort": as_effort(self.effort)})
+        typed = {name: value for name, value in vars(self).items() if name != "key_file"}
+        overrule(release, {**typed, "effort": as_effort(self.effort)})
 
 
 @Parameter(name="*")

@@ -1,5 +1,7 @@
 """The command that shows what was released before: ledger."""
 
+from pathlib import Path
+
 import kech
 from kech import screen
 from kech.cli.intake import Flag, app
@@ -7,20 +9,24 @@ from kech.screen.ledgers import remembered
 
 
 @app.command
-def ledger(*, forget: str | None = None, json: Flag = False) -> None:
-    """List the releases that kech remembers, by hashes only.
+def ledger(*, forget: str | None = None, new_key: Path | None = None, json: Flag = False) -> None:
+    """List the releases that kech remembers, by hashes only; or make a key file for a team.
 
     Example: kech ledger
     Example: kech ledger --forget safe.csv
+    Example: kech ledger --new-key team.key
 
     Parameters
     ----------
     forget: str
         Strike out a release that was never handed out: the released file, or the beginning of its hash.
+    new_key: Path
+        Make a key file (--key-file of other commands) that only you can read, with a new secret.
     json: bool
         Print one JSON object.
     """
     book = kech.open_ledger()
     struck = [] if forget is None else book.forget(forget)
-    found = {"file": str(book.path), "forgotten": struck, "releases": book.listed()}
+    made = None if new_key is None else str(kech.write_key_file(new_key))
+    found = {"file": str(book.path), "forgotten": struck, "releases": book.listed(), "key_file": made}
     screen.show(found, json, remembered)

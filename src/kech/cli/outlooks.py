@@ -34,7 +34,7 @@ def outlook(
     asked = intake or Intake()
     plan = asked.settle()
     (cutting or CutOptions()).settle(plan.release, search, wanted)
-    with asked.open(table, plan) as opened:
+    with asked.open(table, plan, search) as opened:
         made = kech.make_release(opened, **plan.release.wishes())
         found = kech.compute_outlook(made, rows=rows)
     asked.show(found.to_json(), drawings.outlook)
@@ -82,7 +82,7 @@ def plane(
     check_picture(plot)
     if eps is None:
         CutOptions(k, cut).settle(plan.release, search, wanted)
-    with asked.open(table, plan) as opened:
+    with asked.open(table, plan, search) as opened:
         if eps is None:
             seen: kech.Release | kech.WeightedBarcode = kech.make_release(opened, **plan.release.wishes())
         else:

@@ -90,8 +90,8 @@ def risk(
 @app.command
 def attack(
     name: Annotated[
-        Literal["edge", "order", "downcode", "homogeneity", "refine", "compose"] | str,
-        Parameter(help="edge, order, downcode, homogeneity, refine or compose.", show_choices=False),
+        Literal["edge", "order", "downcode", "homogeneity", "refine", "compose", "replay"] | str,
+        Parameter(help="edge, order, downcode, homogeneity, refine, compose or replay.", show_choices=False),
     ],
     table: Released,
     /,
@@ -100,6 +100,7 @@ def attack(
     second: Path | None = None,
     certificate: Path | None = None,
     plan: Path | None = None,
+    key_file: Path | None = None,
     seed: Seed = 0,
     json: Flag = False,
 ) -> None:
@@ -107,6 +108,7 @@ def attack(
 
     Example: kech attack edge safe.csv --original people.csv
     Example: kech attack compose safe.csv --second other.csv --original people.csv
+    Example: kech attack replay safe.csv --original people.csv --plan kech.toml
 
     Parameters
     ----------
@@ -117,21 +119,30 @@ def attack(
     certificate: Path
         The certificate, if it is not beside the file.
     plan: Path
-        How the original is read: hierarchies, null values, dialect.
+        How the original is read: hierarchies, null values, dialect; for replay also effort and seed of the release.
+    key_file: Path
+        For replay: the key that the release was made with, if it is not your own secret.
     seed: int
         Decides what chance decides: the control, and which classes are attacked where there are many.
     json: bool
         Print one JSON object.
     """
-    chosen = {"certificate": certificate, "second": second, "seed": seed}
-    found = attacked(table, original, plan, **chosen, attacks=[name])
+    if key_file is not None and name != "replay":
+        raise BadOption("--key-file", "only the replay attack makes a release again.")
+    chosen: dict[str, Any] = {"certificate": certificate, "second": second, "seed": seed, "attacks": [name]}
+    if name == "replay":
+        made_by = read_given(plan).release
+        chosen["request"] = {"effort": made_by.effort, "seed": made_by.seed, "max_points": made_by.max_points}
+    found = attacked(table, original, plan, key_file, **chosen)
     screen.show({"file": str(table), "private": True, "attacks": found}, json, drawings.attacks)
 
 
-def attacked(table: Path, original: str | Path, plan: Path | None, **options: Any) -> Sequence[dict[str, Any]]:
+def attacked(
+    table: Path, original: str | Path, plan: Path | None, key_file: Path | None = None, **options: Any
+) -> Sequence[dict[str, Any]]:
     """What the attacks found, the original read as the plan says."""
     screen.doing("attacking the release")
-    with read_given(plan).read_table(original) as opened:
+    with read_given(plan).read_table(original, key_file=key_file) as opened:
         return [found.to_json() for found in kech.run_attacks(table, opened, **options)]
 
 

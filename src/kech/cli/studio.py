@@ -1,5 +1,6 @@
 """The command that opens a page: studio."""
 
+import os
 import webbrowser
 from pathlib import Path
 from typing import Annotated
@@ -20,6 +21,7 @@ def studio(
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path(),
     port: Whole = 0,
+    key_file: Path | None = None,
     no_browser: Flag = False,
     json: Flag = False,
 ) -> None:
@@ -33,6 +35,8 @@ def studio(
         Releases are written into folders below this one; the current folder otherwise.
     port: int
         Port of the page on 127.0.0.1; 0 takes a free one.
+    key_file: Path
+        A key that a team shares (kech ledger --new-key FILE), in place of your own secret.
     no_browser: bool
         Start no browser; print the address that opens the page once.
     json: bool
@@ -40,6 +44,12 @@ def studio(
     """
     if not output.is_dir():
         raise BadTarget(output, "it is not a folder; create it first.")
+
+    if key_file is not None:
+        from kech.secret import open_secret
+
+        open_secret(key_file)
+        os.environ["KECH_KEY_FILE"] = str(key_file.resolve())  # for the child processes
 
     def announce(entry: Entry) -> None:
         is_shown = not no_browser and start_browser(entry)

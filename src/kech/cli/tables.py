@@ -107,7 +107,7 @@ def spectrum(
     check_picture(plot)
     (search or SearchOptions()).settle(goals, cuts)
     (wanted or GoalOptions()).settle(goals)
-    with asked.open(table, plan) as opened:
+    with asked.open(table, plan, search) as opened:
         found = kech.compute_spectrum(opened, **goals.spectrum_wishes() | {"k": ks, "cut": cuts})
     if plot is not None:
         found.plot(plot)
@@ -172,7 +172,7 @@ def release(
             target = find_address(output) if folder is None else None
             if target and plan.roles.quasi_identifiers:  # who names none is told that first
                 check_free(target, find_address(table))
-            opened = held.enter_context(asked.open(table, plan))
+            opened = held.enter_context(asked.open(table, plan, search))
             made = kech.make_release(opened, **plan.release.wishes())
         with screen.leaving("the release is as it was before, or new and whole: kech verify tells"):
             if folder is not None:
@@ -252,7 +252,7 @@ def demo(
     plan: Path | None = None,
     json: Flag = False,
 ) -> None:
-    """Do the whole job on the paper's nine rows and on a made-up town of 20,000 people.
+    """Do the whole job on the paper's nine rows and on a made-up town of 20,000 people, with a key that is no secret.
 
     Example: kech demo
 
@@ -265,7 +265,7 @@ def demo(
     json: bool
         Print one JSON object.
     """
-    from kech.demo import generate_town, nine_rows, write_csv
+    from kech.demo import generate_town, nine_rows, write_csv, write_demo_key
 
     with clear_refusals(output):
         output.mkdir(parents=True, exist_ok=True)
@@ -273,9 +273,10 @@ def demo(
     nine.roles.quasi_identifiers, nine.roles.sensitive = ["age", "zip"], ["salary"]
     nine.release.k, nine.release.grid = 3, "exact"
     town = kech.read_plan(plan) if plan else town_plan(output / "town.toml")
+    key = write_demo_key(output)
     found = [
-        run_demo("the paper's nine rows", write_csv(nine_rows(), output / "nine.csv"), nine, as_json=json),
-        run_demo("a town of 20,000 people", write_csv(generate_town(), output / "town.csv"), town, as_json=json),
+        run_demo("the paper's nine rows", write_csv(nine_rows(), output / "nine.csv"), nine, key, as_json=json),
+        run_demo("a town of 20,000 people", write_csv(generate_town(), output / "town.csv"), town, key, as_json=json),
     ]
     if json:
         screen.show({"demo": found}, True, screen.nothing)
@@ -294,11 +295,11 @@ def town_plan(path: Path) -> "Plan":
     return plan
 
 
-def run_demo(title: str, path: Path, plan: "Plan", *, as_json: bool) -> dict[str, Any]:
-    """Spectrum, release, certificate and verification of one table."""
+def run_demo(title: str, path: Path, plan: "Plan", key: Path, *, as_json: bool) -> dict[str, Any]:
+    """Spectrum, release, certificate and verification of one table, drawn with the key of the demo."""
     target = path.with_name(f"{path.stem}-released.csv")
     goals = plan.release
-    with plan.read_table(path) as table:
+    with plan.read_table(path, key_file=key) as table:
         found = kech.compute_spectrum(table, **goals.spectrum_wishes() | {"k": None})
         certificate = kech.make_release(table, **goals.wishes()).write(target, ledger=False)  # nobody is in it
     figures = kech.check_certificate(target)

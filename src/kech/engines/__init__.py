@@ -84,8 +84,13 @@ class Engine(Protocol):
         outputs: Sequence[Output],
         *,
         for_csv: bool,
+        key: bytes | None = None,
     ) -> Any:
-        """A stream of record batches: the rows, recoded and in an order nobody can know.  Texts may be dictionaries."""
+        """A stream of record batches: the rows, recoded and in an order nobody can know.  Texts may be dictionaries.
+
+        Rows of a point that several classes share are dealt out by what they hold, under the key; without one, at
+        random.
+        """
 
     def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
         """A hash of the whole source, or of the batches, whatever the order of rows and columns."""

@@ -7,6 +7,7 @@ Out: batches as they are published.
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ FEW = 1000  # labels that may be listed in every batch
 
 
 class Dealer:
-    """Who gets a row: where several classes share a point, or some of its rows are suppressed, a ticket decides.
+    """Who gets a row: where several classes share equal rows, or some of them are suppressed, a ticket decides.
 
     Tickets are drawn by a chance that has nothing to do with the order of the rows, so the place of a row in the file
     says nothing about how it was dealt.
@@ -49,6 +50,71 @@ class Dealer:
         if len(shared):
             classes[shared] = self._class[self._urns.draw(points[shared], chances(len(shared)))]
         return classes
+
+
+def shared_points(shares: Mapping[str, Ints], weights: Ints) -> Ints:
+    """Points that several classes share, or of which some rows are suppressed and others are not."""
+    taken = np.bincount(shares["p"], shares["last"] - shares["first"] + 1, len(weights))
+    takers = np.bincount(shares["p"], minlength=len(weights))
+    return np.flatnonzero((takers > 1) | ((takers == 1) & (taken < weights)))
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Equal rows of shared points, told apart by what is published of them: point, rows, and hashes of the cells."""
+
+    point: Ints
+    rows: Ints
+    hashes: Sequence[str]  # of what cells read as
+    letters: Sequence[str]  # of how they are written, which decides where they read alike
+
+
+def split_shares(
+    shares: Mapping[str, Ints], weights: Ints, contents: Contents, key: bytes
+) -> tuple[dict[str, Ints], Ints]:
+    """The same shares, with every shared point replaced by its contents, which are numbered after all points.
+
+    Who takes what depends on the key and on what the rows hold, not on their order: equal tables are dealt alike.
+    """
+    shared = np.isin(shares["p"], contents.point)
+    point, group, taken = list_takers({name: held[shared] for name, held in shares.items()}, weights, contents.point)
+    content, taker = line_up(contents, key), take_turns(point, taken)
+    pairs, rows = np.unique(np.stack([content, group[taker]]), axis=1, return_counts=True)
+    pairs, rows = pairs[:, pairs[1] != NOBODY], rows[pairs[1] != NOBODY]
+    last = np.cumsum(rows) - np.r_[0, np.cumsum(rows)][np.searchsorted(pairs[0], pairs[0])]
+    dealt = {"p": pairs[0] + len(weights), "class": pairs[1], "first": last - rows + 1, "last": last}
+    left = weights.copy()
+    left[contents.point] = 0
+    found = {name: np.r_[held[~shared], dealt[name]] for name, held in shares.items()}
+    return found, np.r_[left, contents.rows]
+
+
+def list_takers(shares: Mapping[str, Ints], weights: Ints, points: Ints) -> tuple[Ints, Ints, Ints]:
+    """Point, class and rows of all who take rows of these points, by point; nobody takes what is left."""
+    taken, points = shares["last"] - shares["first"] + 1, np.unique(points)
+    left = (weights - np.bincount(shares["p"], taken, len(weights)).astype(np.int64))[points]
+    point = np.r_[shares["p"], points]
+    group, rows = np.r_[shares["class"], np.full(len(points), NOBODY)], np.r_[taken, left]
+    order = np.lexsort((group, point))
+    return point[order], group[order], rows[order]
+
+
+def line_up(contents: Contents, key: bytes) -> Ints:
+    """The content of each row of the shared points, by point, and there in an order that only the key knows."""
+    named = zip(contents.point.tolist(), contents.hashes, strict=True)
+    drawn = b"".join(blake2b(b"%d %b" % (p, text.encode()), key=key, digest_size=8).digest() for p, text in named)
+    order = np.lexsort((np.array(contents.letters), np.frombuffer(drawn, "<u8"), contents.point))
+    return np.repeat(order, contents.rows[order])
+
+
+def take_turns(point: Ints, rows: Ints) -> Ints:
+    """Who takes each row of points that several share, by point: each in proportion to what it takes.
+
+    The j-th of the n rows of a taker stands at (j + 1/2) / n.
+    """
+    taker = np.repeat(np.arange(len(rows)), rows)
+    turn = (np.arange(len(taker)) - np.repeat(np.cumsum(rows) - rows, rows) + 0.5) / rows[taker]
+    return taker[np.lexsort((turn, point[taker]))]
 
 
 def chances(count: int) -> NDArray[np.uint64]:

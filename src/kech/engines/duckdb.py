@@ -215,6 +215,15 @@ class DuckDBEngine(LockedEngine):
             return super()._keys(column)
         return f"k{column}", f"(SELECT k{column} AS key, c{column} AS value FROM words{column})", False
 
+    def _cell(self, column: int) -> tuple[str, str]:
+        return (f"k{column}", "UINTEGER") if column in self._numbered else super()._cell(column)
+
+    def _spelled(self, column: int) -> tuple[str, str]:
+        if column not in self._numbered:
+            return super()._spelled(column)
+        number = f"CAST(substr(contents.e{column}, 2) AS UINTEGER)"
+        return f"words{column}.c{column}", f"JOIN words{column} ON words{column}.k{column} = {number}"
+
     def _lists(self, outputs: Sequence[Output], for_csv: bool) -> dict[int, Listed]:
         lists = super()._lists(outputs, for_csv)
         for i, output in enumerate(outputs):

@@ -15,12 +15,12 @@ from kech.databases.arrow import SIZES
 from kech.engines import Mapping1D, Output
 from kech.engines.dealing import Dealer, Listed, dealt, list_values
 from kech.engines.dialect import WHOLE
-from kech.engines.grouping import Grouping
+from kech.engines.splitting import Splitting
 
 LONGEST_FLOAT = 24  # no double needs more characters to be written exactly
 
 
-class Publishing(Grouping):
+class Publishing(Splitting):
     """Labels are listed once; cells of the source are text, or what they read as."""
 
     def __init__(self) -> None:
@@ -34,30 +34,32 @@ class Publishing(Grouping):
         outputs: Sequence[Output],
         *,
         for_csv: bool,
+        key: bytes | None = None,
     ) -> Any:
         """Each row gets the labels of its class.
 
         Rows leave the engine as narrow as they can, in an order nobody can know, and are dealt to their classes here:
-        of a point that several share, or of which some rows are suppressed, by a draw of its own for each row.
+        where several share equal rows, or some of these are suppressed, by a draw of its own for each row.
         """
         same = self._grouped_rows(mappings)
+        split = self._split(mappings, shares, outputs, key)
         lists = self._lists(outputs, for_csv)
         cells = {
             f"o{i}": f"kept.{self._keys(o.source)[0]}" if i in lists else self._published(o, i, for_csv)
             for i, o in enumerate(outputs)
             if o.source is not None
         }
-        also = "".join(f", {cell} AS {name}" for name, cell in cells.items())
+        also = "".join(f", {cell} AS {name}" for name, cell in cells.items()) + split.cells
         columns = [o.source for i, o in enumerate(outputs) if o.source is not None and i not in lists]
         told = ", ".join(f"{cell} AS {self.dialect.quote(outputs[int(cell[1:])].name)}" for cell in cells)
         stream = self._shuffled(
-            f"""SELECT CAST(points.p AS INTEGER) AS p{told and ", " + told}
+            f"""SELECT CAST({split.number} AS {split.kind}) AS p{told and ", " + told}
             FROM ({self._coded_rows(mappings, also, columns)}) AS coded
-            JOIN {self._named("points")} AS points ON {same}""",
+            JOIN {self._named("points")} AS points ON {same} {split.joins}""",
             "coded.r",
         )  # refusals on the way name columns of the table
         named = renamed(stream, ["p", *cells])
-        return dealt(named, Dealer(shares, self._weights), outputs, lists, self._piece)
+        return dealt(named, Dealer(split.shares, split.weights), outputs, lists, self._piece)
 
     def _shuffled(self, query: str, row: str) -> Any:
         """What a query finds, in an order nobody can know."""

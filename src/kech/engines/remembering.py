@@ -133,9 +133,10 @@ class RememberingEngine:
         outputs: Sequence[Output],
         *,
         for_csv: bool,
+        key: bytes | None = None,
     ) -> Any:
         """A stream of record batches."""
-        return self._rows().publish(mappings, shares, outputs, for_csv=for_csv)
+        return self._rows().publish(mappings, shares, outputs, for_csv=for_csv, key=key)
 
     def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
         """A hash of the whole source."""

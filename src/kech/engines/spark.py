@@ -25,7 +25,9 @@ from kech.databases.spark import (
     send_plain,
 )
 from kech.engines import Mapping1D, Output
+from kech.engines.dealing import shared_points
 from kech.engines.dialect import NOT_FINITE, NUMBER, Dialect
+from kech.engines.splitting import Split
 from kech.engines.sql import SqlEngine
 
 NUMBER_TYPES = re.compile(r"(tinyint|smallint|int|bigint|float|double|decimal\(.*\))")
@@ -165,25 +167,27 @@ class SparkEngine(SqlEngine):
         outputs: Sequence[Output],
         *,
         for_csv: bool,
+        key: bytes | None = None,
     ) -> Any:
         """Each row gets the labels of its class on the workers, which may write them, too.
 
-        Rows of a point that several classes share, or of which some are suppressed, are dealt out in one secret
+        Equal rows that several classes share, or of which some are suppressed, are dealt out in one secret
         order, and the whole table is written in another: the place of a row in the file says nothing about how
         it was dealt.  Rows in no share are not published.
         """
         same = self._grouped_rows(mappings)
-        self._load_shares(shares, outputs)
+        split = self._split(mappings, shares, outputs, key)
+        self._load_shares(split, outputs)
         deal, order = self.dialect.secret("r"), self.dialect.secret("r")
         cells = {f"o{j}": self._published(o, j, for_csv) for j, o in enumerate(outputs) if o.source is not None}
-        also = "".join(f", {cell} AS {name}" for name, cell in cells.items())
+        also = "".join(f", {cell} AS {name}" for name, cell in cells.items()) + split.cells
         told = "".join(f", {name}" for name in cells)
         rows = f"""FROM ({self._coded_rows(mappings, also)}) AS coded
-            JOIN {self._named("points")} AS points ON {same}
-            JOIN {self._named("parts")} AS parts ON parts.p = points.p"""
-        dealt = f"""SELECT r, {order} AS h, points.p, split{told},
-            row_number() OVER (PARTITION BY points.p ORDER BY {deal}, r) AS i {rows} WHERE split"""
-        whole = f"SELECT r, {order} AS h, points.p, split{told}, 1 AS i {rows} WHERE NOT split"
+            JOIN {self._named("points")} AS points ON {same} {split.joins}
+            JOIN {self._named("takers")} AS takers ON takers.p = {split.number}"""
+        dealt = f"""SELECT r, {order} AS h, takers.p, split{told},
+            row_number() OVER (PARTITION BY takers.p ORDER BY {deal}, r) AS i {rows} WHERE split"""
+        whole = f"SELECT r, {order} AS h, takers.p, split{told}, 1 AS i {rows} WHERE NOT split"
         columns = ", ".join(
             f"{f'o{j}' if f'o{j}' in cells else self._published(o, j, for_csv)} AS {self.dialect.quote(o.name)}"
             for j, o in enumerate(outputs)
@@ -195,18 +199,14 @@ class SparkEngine(SqlEngine):
             JOIN {self._named("labels")} AS labels ON labels.class = shares.class ORDER BY dealt.h, dealt.r"""
         )
 
-    def _load_shares(self, shares: Mapping[str, NDArray[np.int64]], outputs: Sequence[Output]) -> None:
+    def _load_shares(self, split: Split, outputs: Sequence[Output]) -> None:
         labels = {f"l{j}": pa.array(o.labels, pa.string()) for j, o in enumerate(outputs) if o.source is None}
-        classes = len(next(iter(labels.values())))
-        self._put(self._new("shares"), pa.table(dict(shares)), "loading labels")
+        classes, taken = len(next(iter(labels.values()))), np.unique(split.shares["p"])
+        divided = np.isin(taken, shared_points(split.shares, split.weights))
+        self._put(self._new("shares"), pa.table(dict(split.shares)), "loading labels")
         self._put(self._new("labels"), pa.table({"class": np.arange(classes), **labels}), "loading labels")
-        self._make(
-            "parts",
-            f"""SELECT shares.p, count(*) > 1 OR max(last) < max(n) AS split FROM {self._named("shares")} AS shares
-            JOIN {self._named("points")} AS points ON points.p = shares.p GROUP BY shares.p""",
-            "loading labels",
-        )
-        self._spread("parts", len(self._weights))
+        self._put(self._new("takers"), pa.table({"p": taken, "split": divided}), "loading labels")
+        self._spread("takers", len(taken))
 
     # -- small tables, which every worker holds whole: rows need not be sorted to meet them --------------------
 

@@ -11,6 +11,8 @@ def remembered(found: dict[str, Any]) -> None:
     """The releases of the ledger."""
     if found["forgotten"]:
         out().print(f"Forgotten: {', '.join(found['forgotten'])}")
+    if found["key_file"]:
+        out().print(escape(f"Made: {found['key_file']}. Whoever has it can make your releases again: keep it secret."))
     count = len(found["releases"])
     out().print(escape(f"{found['file']}: {count} release{'' if count == 1 else 's'}"))
     table = grid("time", "table>", "k>", "SHA-256")

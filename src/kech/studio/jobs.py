@@ -15,7 +15,17 @@ from kech.studio.worker import HEADER
 
 READING, WORKING = 120.0, 3600.0  # seconds a question may take that only reads, or any other
 MEMORY = int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") * 0.75)  # bytes one child may take
-INHERITED = ("PATH", "HOME", "LANG", "LC_ALL", "PYTHONPATH", "LD_LIBRARY_PATH", "KECH_HOME", "XDG_STATE_HOME")
+INHERITED = (
+    "PATH",
+    "HOME",
+    "LANG",
+    "LC_ALL",
+    "PYTHONPATH",
+    "LD_LIBRARY_PATH",
+    "KECH_HOME",
+    "KECH_KEY_FILE",
+    "XDG_STATE_HOME",
+)
 
 
 @dataclass(eq=False)

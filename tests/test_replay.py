@@ -1,0 +1,93 @@
+"""The replay attack: it finds rows with the owner's secret, and not without it."""
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pc
+import pytest
+
+import kech
+from kech.attacks.replay import MOST_CANDIDATES, MOST_TARGETS, find_candidates
+from kech.attacks.target import aim
+from kech.errors import BadOption
+
+
+@pytest.fixture
+def people(folder):
+    rng = np.random.default_rng(3)
+    table = pa.table(
+        {"age": rng.integers(18, 80, 80), "weight": rng.integers(50, 110, 80), "ill": rng.choice(["a", "b"], 80)}
+    )
+    pc.write_csv(table, folder / "people.csv")
+    return folder / "people.csv"
+
+
+@pytest.fixture
+def few(monkeypatch):
+    """Fewer targets and candidates, which is quicker."""
+    monkeypatch.setattr("kech.attacks.replay.MOST_TARGETS", 3)
+    monkeypatch.setattr("kech.attacks.replay.MOST_CANDIDATES", 4)
+
+
+WORDS = ("--qi", "age,weight", "--sensitive", "ill", "--k", 4, "--no-ledger")
+
+
+def test_a_row_is_found_with_the_secret_and_not_without_it(people, run, folder, few):
+    assert run("release", people, "-o", folder / "out.csv", *WORDS).code == 0
+    found = run("attack", "replay", folder / "out.csv", "--original", people, "--json").json["attacks"]
+    known, unknown, nearest = found
+    assert known["rate"] > unknown["rate"] == 0.0
+    assert 3 <= remaining(known) < 12  # the right one always, others where they have the same place on the grid
+    assert remaining(unknown) == 0
+    assert nearest["targets"] == 3
+
+
+def remaining(attack):
+    return int(re.search(r"12 were tried, (\d+) remain", attack["note"])[1])
+
+
+def test_where_nothing_is_drawn_the_secret_changes_nothing(people, run, folder, few):
+    """At a node of the lattice the labels are a function of the table alone; all candidates of a wide cell remain."""
+    assert run("release", people, "-o", folder / "out.csv", *WORDS, "--cut", "domain").code == 0
+    found = run("attack", "replay", folder / "out.csv", "--original", people, "--json").json["attacks"]
+    assert found[0]["note"] == found[1]["note"]
+    assert found[0]["rate"] == found[1]["rate"]
+
+
+def test_another_request_or_key_is_refused(people, run, folder, few, refuse, tmp_path):
+    assert run("release", people, "-o", folder / "out.csv", *WORDS, "--seed", 5).code == 0
+    words = ("attack", "replay", folder / "out.csv", "--original", people)
+    refuse(*words, code=2, says="made again, has other labels")
+    plan = kech.Plan()
+    plan.release.seed = 5
+    plan.write(tmp_path / "plan.toml")
+    assert run(*words, "--plan", tmp_path / "plan.toml").code == 0
+    key = kech.write_key_file(tmp_path / "other.key")
+    refuse(*words, "--plan", tmp_path / "plan.toml", "--key-file", key, code=2, says="made again, has other labels")
+
+
+def test_options_that_other_attacks_do_not_take_are_refused(people, run, refuse, folder, tmp_path):
+    assert run("release", people, "-o", folder / "out.csv", *WORDS).code == 0
+    key = kech.write_key_file(tmp_path / "other.key")
+    words = ("attack", "edge", folder / "out.csv", "--original", people)
+    refuse(*words, "--key-file", key, code=2, says="only the replay attack")
+    with kech.read_table(people) as table, pytest.raises(BadOption, match="only the replay attack"):
+        kech.run_attacks(folder / "out.csv", table, attacks=["edge"], request={"seed": 1})
+
+
+def test_large_tables_are_refused(people, run, refuse, folder, monkeypatch):
+    monkeypatch.setattr("kech.attacks.replay.MOST_ROWS", 79)
+    assert run("release", people, "-o", folder / "out.csv", *WORDS).code == 0
+    refuse("attack", "replay", folder / "out.csv", "--original", people, code=2, says="This one has 80")
+
+
+def test_candidates_fit_the_labels_and_the_right_one_is_the_first(people, run, folder):
+    assert run("release", people, "-o", folder / "out.csv", *WORDS).code == 0
+    with kech.read_table(people) as table:
+        target = aim(folder / "out.csv", table, None, None, 0)
+        for row in range(MOST_TARGETS):
+            fit, candidates = find_candidates(target, row)
+            assert len(set(candidates)) == len(candidates) == min(fit, MOST_CANDIDATES)
+            right = tuple(column.texts[column.codes[row]] for column in target.linkage.columns)
+            assert candidates[0] == right
