@@ -80,7 +80,7 @@ def test_an_original_that_does_not_fit_pins_nobody():
 
 
 def released_pairs(folder, *, tight):
-    """Pairs of classes [0, 10] and [8, 18] of five rows each; their ends are values, or labels are wider than need be."""
+    """Pairs of classes [0, 10] and [8, 18] of five rows each; their ends are values, or labels are too wide."""
     people, rows = [], []
     for start in range(0, 100 * PAIRS, 100):
         ours, theirs = (10, 8) if tight else (8, 10)
