@@ -295,7 +295,7 @@ def test_the_risk_command_runs_every_attack(town, run):
     found = run("risk", release(), "--original", source, "--seed", 3, "--json").json
     assert found["private"]
     assert found["attacks"] == [held.to_json() for held in kech.run_attacks(release(), table, seed=3)]
-    assert {held["attack"] for held in found["attacks"]} == {"edge", "order", "downcode", "homogeneity"}
+    assert {held["attack"] for held in found["attacks"]} == {"edge", "order", "downcode", "homogeneity", "refine"}
     shown = run("risk", release(), "--original", source).out
     assert shown.count("PRIVATE") == 1
     assert run("attack", "order", release(), "--original", source).out.startswith("PRIVATE")

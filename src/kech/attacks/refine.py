@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kech.attacks.downcode import find_cuts, find_ends
+from kech.attacks.edge import find_edges
 from kech.attacks.order import published_cells
 from kech.attacks.outcome import Attack
 from kech.attacks.target import Target
@@ -148,7 +149,8 @@ def is_swapped(wide: int, narrow: int, masks: Sequence[Sequence[Bools]]) -> bool
 
 def hold_ends(target: Target, options: Options) -> None:
     """Leave one class to a row that alone can be at an end of it, on grids whose ends are not moved."""
-    if target.linkage.release.document["parameters"].get("grid") in MOVED:
+    grid = target.linkage.release.document["parameters"].get("grid")
+    if grid in MOVED:
         return
     cuts = {id(column): find_cuts(column) for column in target.linkage.columns}
     holders = defaultdict(set)
@@ -156,7 +158,8 @@ def hold_ends(target: Target, options: Options) -> None:
         left = np.array([row for row in rows.tolist() if group in options[row]], np.int64)
         for column in target.linkage.columns:
             label = column.labels[group]
-            for part in find_ends(column, label, cuts[id(column)]) if label is not None else ():
+            values = find_edges(column, label) if grid == "exact" else []
+            for part in values or (find_ends(column, label, cuts[id(column)]) if label is not None else ()):
                 at_end = left[part[column.codes[left]]]
                 if len(at_end) == 1:
                     holders[int(at_end[0])].add(group)
@@ -191,7 +194,8 @@ def solve(puzzle: Puzzle, options: Options, rng: np.random.Generator) -> Solutio
         for row in rows if late else ():
             sure[row], held[row] = False, list(puzzle.options[row])
         for row in late:
-            make_room(row, held, place, members, puzzle.sizes)
+            if not make_room(row, held, place, members, puzzle.sizes):
+                held[row] = []  # the original does not fit the release
     loops = find_loops(held, place, len(puzzle.sizes))
     pinned = [
         sure[row] and all(loops[group] != loops[place[row]] for group in groups if group != place[row])

@@ -1,0 +1,140 @@
+"""The refinement attack: bounds as linear programs give them, success where steps hold, none where labels are wider."""
+
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+import kech
+from by_hand import write
+from kech.attacks import refine
+from kech.attacks.refine import Puzzle, is_swapped, solve
+from kech.certificate import make_certificate
+
+PAIRS = 60
+
+
+@st.composite
+def puzzles(draw):
+    """Up to seven rows, three classes, and sizes that some assignment fits."""
+    rows = draw(st.lists(st.sets(st.integers(0, 2), min_size=1).map(sorted), min_size=1, max_size=7))
+    chosen = [draw(st.sampled_from(groups)) for groups in rows]
+    return Puzzle(rows, [chosen.count(group) for group in range(3)])
+
+
+def every_assignment(puzzle):
+    return [
+        places
+        for places in product(*puzzle.options)
+        if [places.count(group) for group in range(len(puzzle.sizes))] == puzzle.sizes
+    ]
+
+
+@given(puzzles(), st.integers(0, 9))
+def test_rows_are_pinned_where_all_assignments_agree(puzzle, seed):
+    found, all_of_them = solve(puzzle, puzzle.options, np.random.default_rng(seed)), every_assignment(puzzle)
+    assert tuple(found.place) in all_of_them
+    assert found.pinned == [len(set(places)) == 1 for places in zip(*all_of_them, strict=True)]
+
+
+@settings(max_examples=12)
+@given(puzzles())
+def test_linear_programs_pin_the_same_rows(puzzle):
+    pairs = [(row, group) for row, groups in enumerate(puzzle.options) for group in groups]
+    equal = [[float(row == one) for row, _ in pairs] for one in range(len(puzzle.options))]
+    equal += [[float(group == one) for _, group in pairs] for one in range(len(puzzle.sizes))]
+    right = [1.0] * len(puzzle.options) + puzzle.sizes
+    found = solve(puzzle, puzzle.options, np.random.default_rng(0))
+    for at, pair in enumerate(pairs):
+        if pair[1] == found.place[pair[0]]:
+            least = linprog([float(i == at) for i in range(len(pairs))], A_eq=equal, b_eq=right, bounds=(0, 1)).fun
+            assert (least > 0.5) == found.pinned[pair[0]]
+
+
+def test_steps_that_contradict_each_other_pin_nobody():
+    puzzle = Puzzle([[0, 1], [0, 1], [2]], [1, 1, 1])
+    found = solve(puzzle, [[0], [0], [2]], np.random.default_rng(0))
+    assert (sorted(found.place), found.pinned) == ([0, 1, 2], [False, False, True])
+
+
+def test_a_box_inside_another_but_for_one_column_is_the_one_that_shrinks():
+    inside, around, across = [0, 1, 1, 0], [1, 1, 1, 0], [0, 1, 1, 1]
+    masks = np.array([[inside, around, across], [inside, around, inside]], bool)
+    assert is_swapped(1, 0, masks)  # within in both columns
+    assert not is_swapped(0, 1, masks)
+    assert is_swapped(1, 2, masks)  # beyond in one column only, where the other is beyond in two
+    assert not is_swapped(2, 1, masks)
+
+
+def test_an_original_that_does_not_fit_pins_nobody():
+    found = solve(Puzzle([[0], [0], [0, 1]], [1, 2]), [[0], [0], [0, 1]], np.random.default_rng(0))
+    assert sorted(found.place) == [-1, 0, 1]
+    assert found.pinned == [False] * 3
+
+
+# -- releases made by hand -------------------------------------------------------------------------------------------
+
+
+def released_pairs(folder, *, tight):
+    """Pairs of classes [0, 10] and [8, 18] of five rows each; their ends are values, or labels are too wide."""
+    people, rows = [], []
+    for start in range(0, 100 * PAIRS, 100):
+        ours, theirs = (10, 8) if tight else (8, 10)
+        for values, label in (((0, 2, 4, 6, ours), (0, 10)), ((theirs, 12, 14, 16, 18), (8, 18))):
+            for value in values:
+                people.append((start + value, f"p{len(people)}"))
+                rows.append((f"[{start + label[0]}, {start + label[1]}]", people[-1][1]))
+    path = write(folder / "released.csv", ("x", "who"), rows)
+    axis = {"column": "x", "axis": "numeric", "domain": [0, 100 * PAIRS], "grid": "exact"}
+    told = {"axes": [axis], "sensitive": ["who"], "kept": [], "rows_in": len(rows), "published_name": path.name}
+    made = make_certificate(path, **told, parameters={"k": 5, "grid": "exact"}, kech_version="0")
+    path.with_name("released.csv.certificate.json").write_text(json.dumps(made))
+    return path, write(folder / "people.csv", ("x", "who"), people)
+
+
+@pytest.mark.parametrize(("tight", "verdict"), [(True, "above its control"), (False, "not above its control")])
+def test_ends_that_are_values_pin_rows_and_wider_labels_mislead(folder, tight, verdict):
+    path, people = released_pairs(folder, tight=tight)
+    with kech.read_table(people) as table:
+        put, pinned, _ = kech.run_attacks(path, table, attacks=["refine"])
+    assert put.targets == pinned.targets == 2 * PAIRS
+    assert put.hits == pinned.hits == (2 * PAIRS if tight else 0)
+    assert 0.3 < pinned.control_hits / pinned.targets < 0.7
+    assert put.verdict == pinned.verdict == verdict
+    assert pinned.note == "120 claims; boxes and sizes leave 120 of 600 records in doubt"
+
+
+def test_a_default_release_gives_no_record_away(folder, run):
+    rng = np.random.default_rng(1)
+    columns = [np.round(rng.normal(0, 10, 600), 2) for _ in range(2)]
+    people = write(folder / "people.csv", ("a", "b", "who"), zip(*columns, range(600), strict=True))
+    roles = ("--qi", "a", "--qi", "b", "--keep", "who")
+    assert run("release", people, "-o", folder / "safe.csv", "--k", 10, *roles).code == 0
+    found = run("attack", "refine", folder / "safe.csv", "--original", people, "--json").json["attacks"]
+    assert [held["attack"] for held in found] == ["refine"] * 3
+    assert {held["verdict"] for held in found} <= {"not above its control", "no verdict"}
+    assert sum(held["targets"] for held in found) > 20
+
+
+def test_suppressed_rows_have_a_place_of_their_own(folder):
+    rng = np.random.default_rng(2)
+    rows = [*((int(x), i) for i, x in enumerate(rng.integers(0, 50, 200))), (900, 200), (950, 201)]
+    with kech.read_table(
+        write(folder / "people.csv", ("a", "who"), rows), quasi_identifiers=["a"], keep=["who"]
+    ) as table:
+        kech.make_release(table, k=5, suppress=0.02, grid="exact").write(folder / "safe.csv", ledger=False)
+        found = kech.run_attacks(folder / "safe.csv", table, attacks=["refine"])
+    assert [held.attack for held in found] == ["refine"] * 3
+    assert all(0 <= held.hits <= held.targets for held in found)
+
+
+def test_large_tables_are_not_refined(folder, monkeypatch):
+    path, people = released_pairs(folder, tight=True)
+    monkeypatch.setattr(refine, "MOST_ROWS", 599)
+    with kech.read_table(people) as table:
+        found = kech.run_attacks(path, table, attacks=["refine"])
+    assert {(held.targets, held.note) for held in found} == {(0, "only tables of at most 599 rows are refined")}
