@@ -78,7 +78,7 @@ def compare(
         release.figures["loss_per_column"],
         [compare_column(side) for side in sides],
         compare_pairs(sides),
-        None if wanted is None else compare_models(sides, next(side for side in sides if side.column == wanted), seed),
+        None if wanted is None else compare_models(sides, wanted, seed),
     )
 
 

@@ -6,6 +6,7 @@ label, counted in standard deviations of the original from its mean; 0 where it 
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -22,6 +23,23 @@ def design_before(sides: Sequence[Side], rows: Ints) -> Floats:
 def design_after(sides: Sequence[Side], rows: Ints) -> Floats:
     """Released rows."""
     return np.hstack([_columns(side.shares[side.label[rows]], side, 1, rows) for side in sides])
+
+
+def sort_released(sides: Sequence[Side]) -> list[Side]:
+    """The same columns with released rows in the order of their labels: rows of a file are shuffled, folds are not."""
+    keys = []
+    for side in sides:
+        rank = np.unique(side.shares, axis=0, return_inverse=True)[1].reshape(-1)
+        keys += [rank[side.label]] + ([] if side.numbers is None else [side.numbers[1]])
+    order = np.lexsort(keys)
+    return [
+        replace(
+            side,
+            label=side.label[order],
+            numbers=None if side.numbers is None else (side.numbers[0], side.numbers[1][order]),
+        )
+        for side in sides
+    ]
 
 
 def _columns(shares: Floats, side: Side, which: int, rows: Ints) -> Floats:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.comparison.columns import Side
-from kech.comparison.design import design_after, design_before
+from kech.comparison.design import design_after, design_before, sort_released
 from kech.comparison.pieces import Floats
 from kech.published import NEARLY_ALL, Ints
 
@@ -61,10 +61,12 @@ class Rows:
     outcome: Floats
 
 
-def compare_models(sides: Sequence[Side], target: Side, seed: int) -> dict[str, Any]:
-    """How well each model predicts, with an interval; the note says why there is none."""
-    rng = np.random.default_rng(seed)
-    features, task = [side for side in sides if side.column != target.column], find_task(target, rng)
+def compare_models(sides: Sequence[Side], column: str, seed: int) -> dict[str, Any]:
+    """How well each model predicts a column, with an interval; the note says why there is none."""
+    rng, ordered = np.random.default_rng(seed), sort_released(sides)
+    features = [side for side in ordered if side.column != column]
+    target = next(side for side in ordered if side.column == column)
+    task = find_task(target, rng)
     before, after = (draw_rows(outcome, task.is_class, rng) for outcome in (task.before, task.after))
     found = {
         "target": task.column,
