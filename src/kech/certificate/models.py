@@ -153,13 +153,13 @@ def value_reader(table: TextTable, read: Mapping[str, Any]) -> Callable[[Cell], 
 
     def value(cell: Cell) -> Value:
         text = table.label(cell)
-        folded = fold_text(text or "")
-        if not text or not folded:
+        if not text:
             return (0, 0)
         try:
-            return (1, parse(text))
+            found = (1, parse(text))
         except (ValueError, LookupError, OverflowError):
-            return (2, folded)
+            found = (2, fold_text(text))
+        return (0, 0) if found[1] == "" else found
 
     return value
 
