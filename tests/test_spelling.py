@@ -16,7 +16,7 @@ from kech.spelling import count_variants, fold
 
 HIV = ["hiv", "HIV", "hiv ", "hiv\u00a0", "\u3000Hiv", "ｈｉｖ", "h\u200biv", "hi\u00adv", "hiv.", "\ufeffHIV"]
 ROLES = {"quasi_identifiers": ["age"], "sensitive": ["disease"]}
-NUMBERS = {"1": "1", "1.0": "1", "+1.00": "1", "1.": "1", "01": "01", "-1.50": "-1.5", "1e3": "1e3", "1.2.0": "1.2.0"}
+CODES = ["1", "1.0", "01", "+1", "250.0", "250.00"]
 
 letters = st.text(
     st.sampled_from("hHİßſΣς\u0301\u0345\u0307 \u00a0\u200b\u3000\u1160\u2800\x00\t\x1f.10+-²ﬁé"), max_size=8
@@ -30,7 +30,8 @@ def test_case_width_and_spaces_do_not_matter(fold):
     assert {fold(text) for text in ("", " ", "\u200b", "\u00a0\u2800", "\u3164")} == {""}
     assert fold("...") == "..."
     assert fold("café") == fold("cafe\u0301") != fold("cafe")
-    assert {text: fold(text) for text in NUMBERS} == NUMBERS
+    assert [fold(text) for text in CODES] == CODES
+    assert fold("1.") == "1"
 
 
 @given(st.text(max_size=8) | letters)

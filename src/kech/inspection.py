@@ -21,6 +21,7 @@ from kech.hints import (
     hint_at_variants,
     join_hints,
 )
+from kech.pointers import find_joint_pointers
 from kech.points import build_axis
 from kech.rulers import Floats
 from kech.table import Table
@@ -78,6 +79,7 @@ class Inspection:
     k: int | None
     first_rows: list[list[str | None]] | None = None  # as they are read, where they were asked for; PRIVATE
     reading: dict[str, Any] = field(default_factory=dict)  # how it was read again, as the hints say
+    identifying_together: tuple[tuple[str, ...], ...] = ()  # columns that would point at rows if all were published
 
     def to_json(self) -> dict[str, Any]:
         """The object `kech inspect --json` prints."""
@@ -110,7 +112,10 @@ def look_at(table: Table, rows: int) -> Inspection:
     source = table.source
     reports = tuple(describe(table, name, facts[name], *guessed[name]) for name in table.loaded)
     first = table.head(rows) if rows else None
-    return Inspection(table.rows, source.format, source.delimiter, source.encoding, reports, chosen, share, k, first)
+    as_they_are = [name for name, (role, _) in guessed.items() if role in ("sensitive", "plain")]
+    together = tuple(map(tuple, find_joint_pointers(table, as_they_are))) if table.rows else ()
+    about = (table.rows, source.format, source.delimiter, source.encoding, reports, chosen, share, k, first)
+    return Inspection(*about, identifying_together=together)
 
 
 def suggested_reading(table: Table, columns: Sequence[ColumnReport]) -> dict[str, Any]:

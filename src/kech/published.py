@@ -3,10 +3,10 @@
 In: a written file, and its certificate or the names of its quasi-identifiers.  Out: a `Published`.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import islice
+from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from kech.errors import BadOption, NoQuasiIdentifier, NoSuchColumn
 Ints = NDArray[np.int64]
 NEARLY_ALL = 0.9  # share of rows with a value of their own
 FIRST_BATCHES = 20  # of a file
+MOST_PAIRED = 12  # columns whose pairs are looked at
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -83,25 +84,48 @@ def dialect_of(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def find_pointers(path: AnyPath, document: Mapping[str, Any]) -> list[str]:
-    """Columns published as they are, where nearly every row that has a value has its own: it points at the row.
+    """Columns published as they are, where nearly every row that has a value has its own: it points at the row."""
+    names = [*document["sensitive"], *document["kept"]]
+    return [name for (name,) in find_unique(path, dialect_of(document), [(name,) for name in names])]
+
+
+def find_joint_pointers(path: AnyPath, document: Mapping[str, Any], alone: Collection[str]) -> list[list[str]]:
+    """The same for pairs of columns none of which points at rows alone; for all of them where no pair does."""
+    names = [name for name in (*document["sensitive"], *document["kept"]) if name not in alone]
+    pairs = find_unique(path, dialect_of(document), list(combinations(names[:MOST_PAIRED], 2)))
+    if pairs or len(names) < 3:
+        return list(map(list, pairs))
+    return list(map(list, find_unique(path, dialect_of(document), [tuple(names)])))
+
+
+def find_unique(path: AnyPath, dialect: Mapping[str, Any], sets: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """Sets of columns on which nearly every row that has a value has one of its own.
 
     The rows are in no order, so the first ones tell which columns are worth a look at all of them.
     """
-    names = [*document["sensitive"], *document["kept"]]
     for most in (FIRST_BATCHES, None):
-        batches = open_published(path, **dialect_of(document)).batches(names)
-        held = _hash_cells(islice(batches, most), len(names)) if names else []
-        names = [name for name, cells in zip(names, held, strict=True) if _is_unique(cells)]
-    return names
+        names = list(dict.fromkeys(name for columns in sets for name in columns))
+        batches = open_published(path, **dialect).batches(names) if names else iter(())
+        found: list[list[Ints]] = [[np.empty(0, np.int64)] for _ in sets]
+        for batch in islice(batches, most):
+            cells = dict(zip(names, map(hash_cells, batch), strict=True))
+            for held, columns in zip(found, sets, strict=True):
+                held.append(mix([cells[name] for name in columns]))
+        sets = [columns for columns, held in zip(sets, found, strict=True) if _is_unique(np.concatenate(held))]
+    return list(sets)
 
 
-def _hash_cells(batches: Iterable[Sequence[Sequence[Cell]]], columns: int) -> list[Ints]:
-    """A number for each cell of each column; 0 for what is missing."""
-    found: list[list[Ints]] = [[np.empty(0, np.int64)] for _ in range(columns)]
-    for batch in batches:
-        for held, cells in zip(found, batch, strict=True):
-            held.append(np.fromiter((hash(cell) if cell else 0 for cell in cells), np.int64, len(cells)))
-    return [np.concatenate(held) for held in found]
+def hash_cells(cells: Sequence[Cell]) -> Ints:
+    """A number for each cell; 0 for what is missing."""
+    return np.fromiter((hash(cell) if cell else 0 for cell in cells), np.int64, len(cells))
+
+
+def mix(columns: Sequence[Ints]) -> Ints:
+    """One number for the cells of each row; 0 where all are missing."""
+    found = np.zeros(len(columns[0]), np.uint64)
+    for cells in columns:
+        found = (found ^ (found >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + cells.view(np.uint64)
+    return found.view(np.int64)
 
 
 def _is_unique(cells: Ints) -> bool:

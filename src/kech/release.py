@@ -38,9 +38,9 @@ from kech.loss import mean_loss, published_loss
 from kech.mapping import ValueTally, mapping_aside
 from kech.models import set_goals
 from kech.partition import Partition, build_partition, deal
+from kech.pointers import find_joint_pointers, points_at_rows
 from kech.points import Coarse, Grains, Points
 from kech.progress import report
-from kech.published import NEARLY_ALL
 from kech.spectrum import EVEN, FREE, check_cuts, check_ks, coded_points, partitions
 from kech.table import Table
 from kech.targets import FORMATS, certificate_path, check_beside, check_elsewhere, check_mapping, check_target
@@ -257,6 +257,7 @@ class Release:
             "dropped": list(table.dropped),
             "ledger": self.words[-1].to_json(),
             "identifying": [name for name in (*table.sensitive, *table.keep) if points_at_rows(table, name)],
+            "identifying_together": find_joint_pointers(table, (*table.sensitive, *table.keep)),
             "spelled_out": [
                 axis["column"] for axis in self.axes if axis["axis"] == "set" and points_at_rows(table, axis["column"])
             ],
@@ -383,12 +384,6 @@ def regime_at(points: Points, k: int | None, eps: float, wishes: Wishes) -> Part
     if wishes.goals:
         check_goals(found, wishes.goals, "and the components at this eps reach")
     return found
-
-
-def points_at_rows(table: Table, column: str) -> bool:
-    """Whether nearly every row that has a value in this column has one of its own."""
-    facts = table.facts(column)
-    return facts.distinct > NEARLY_ALL * (facts.rows - facts.nulls)
 
 
 def chosen(ledger: Ledger | bool) -> Ledger | None:

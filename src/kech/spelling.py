@@ -2,9 +2,9 @@
 
 In: the distinct texts of a column.  Out: the form in which they are compared; published texts stay as they are.
 
-Folded are: Unicode compatibility (NFKC) and case, all kinds of spaces, invisible characters, dots at the end, and
-zeros at the end of decimals (1.50 is 1.5).  Not folded are: accents, abbreviations, slips of the pen, leading zeros
-(01 is not 1) and other words for the same thing.
+Folded are: Unicode compatibility (NFKC) and case, all kinds of spaces, invisible characters, and dots at the end.
+Not folded are: accents, abbreviations, slips of the pen, other words for the same thing, and numbers in a column of
+text (250.0 and 250.00 can be two codes); in a column of numbers 1 is 1.0.
 """
 
 from collections import Counter
@@ -13,19 +13,18 @@ from unicodedata import category, normalize
 
 SEEN_AS_SPACE = "\u2800"  # a blank of Braille
 FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0") | {chr(0xFE00 + i) for i in range(16)}
-SIGNS = "+-"
 
 
 def fold(text: str) -> str:
     """The form in which a text is compared; empty where nothing is to be seen.
 
-    >>> fold(" H\u200bIV\u00a0Type  2. "), fold("1.50"), fold("01")
-    ('hiv type 2', '1.5', '01')
+    >>> fold(" H\u200bIV\u00a0Type  2. "), fold("250.00")
+    ('hiv type 2', '250.00')
     """
     shown = _without_hidden(text)
     letters = shown.lower() if shown.isascii() else _same_case(_same_case(shown))
     words = " ".join(letters.replace(SEEN_AS_SPACE, " ").split())
-    return _plain_number(words.rstrip(". ") or words)
+    return words.rstrip(". ") or words
 
 
 def count_variants(texts: Iterable[str]) -> int:
@@ -47,13 +46,3 @@ def _without_hidden(text: str) -> str:
 
 def _is_hidden(letter: str) -> bool:
     return letter in FILLERS or category(letter) in ("Cf", "Cc")
-
-
-def _plain_number(text: str) -> str:
-    """Without zeros at the end of a decimal, and without a plus."""
-    whole, point, part = text.partition(".")
-    digits = whole[1:] if whole[:1] in SIGNS and whole else whole
-    if not (text.isascii() and digits.isdigit() and (part.isdigit() or not point)):
-        return text
-    part = part.rstrip("0")
-    return whole.removeprefix("+") + (f".{part}" if part else "")

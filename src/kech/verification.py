@@ -12,14 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from kech.certificate import AnyPath, check_certificate, check_table, published_columns, read_claims
+from kech.certificate import (
+    AnyPath,
+    check_certificate,
+    check_table,
+    open_published,
+    published_columns,
+    read_claims,
+)
 from kech.composition import find_cover
 from kech.databases import find_address, open_database
 from kech.errors import BadOption, ClaimBroken
+from kech.exposure import hide_few, measure_exposure
 from kech.files import private_folder
 from kech.linkage import link
 from kech.models import set_goals
-from kech.published import Published, dialect_of, read_published
+from kech.published import Published, dialect_of, find_joint_pointers, find_pointers, read_published
 from kech.table import Table, read_table
 
 Figures = dict[str, Any]
@@ -45,6 +53,9 @@ def verify_release(
 
     `checked` lists the goals that were checked: those of the certificate, and those that were asked here; `passed_over`
     is a certificate beside the file that was not looked at, since columns are named.
+    Columns are named by their roles, with what the file gives away: rows that are unique on all published columns
+    together, rows that share one sensitive value with their whole class (fewer than k are told as "<k"), and columns on
+    which nearly every row has values of its own, alone or together.
     `orders` are those of ordinal sensitive columns.  With the population its people are from, k-map and delta-presence
     are stated; they are None without.
     """
@@ -57,6 +68,9 @@ def verify_release(
     goals = {"k": k, "l": l, "l_kind": l_kind, "c": c, "t": t, "t_kind": t_kind, "alpha": alpha}
     with as_file(path) as file:
         figures = check_figures(file, certificate, quasi_identifiers, sensitive, goals, orders)
+        roles = find_roles(file, certificate, quasi_identifiers, sensitive)
+        figures |= {name: roles[name] for name in ("quasi_identifiers", "sensitive", "kept")}
+        figures |= tell_exposure(file, roles, figures["k"])
         figures["passed_over"] = None if quasi_identifiers is None else find_beside(path)
         if population is None:
             return figures | {"population": None, "k_map": None, "delta_presence": None}
@@ -99,6 +113,29 @@ def check_figures(
         figures = found | figures
     asked = ({} if k is None else {"k": k}) | (goals.asked() if goals else {})
     return figures | {"checked": {"certified": certified, "asked": asked}}
+
+
+def find_roles(
+    path: AnyPath, certificate: AnyPath | None, columns: Sequence[str] | None, sensitive: Sequence[str]
+) -> Figures:
+    """The columns of a file by their roles, and how it is read: as its certificate says, or as they are named."""
+    if columns is not None:
+        named = list(dict.fromkeys(columns))
+        others = [name for name in open_published(path).columns if name not in (*named, *sensitive)]
+        return {"quasi_identifiers": named, "sensitive": list(sensitive), "kept": others, "labels": named, "file": {}}
+    document = read_claims(path, certificate)
+    axes = document["quasi_identifiers"]
+    labels = [name for axis in axes for name in published_columns(axis)]
+    return {**document, "quasi_identifiers": [axis["column"] for axis in axes], "labels": labels}
+
+
+def tell_exposure(path: AnyPath, roles: Mapping[str, Any], k: int) -> Figures:
+    """What a file gives away beside its classes, without values and without counts of few rows."""
+    alone = find_pointers(path, roles)
+    given = [roles[name] for name in ("labels", "sensitive", "kept")]
+    found = measure_exposure(path, *given, values=roles.get("values"), **dialect_of(roles))
+    together = find_joint_pointers(path, roles, alone)
+    return hide_few(found, k) | {"identifying": alone, "identifying_together": together}
 
 
 @contextmanager

@@ -10,12 +10,13 @@ from kech.certificate.models import GOALS, MODELS, Figures
 
 def shown_suppression(rows_in: int, rows: int, k: int) -> dict[str, Any]:
     """Few suppressed rows would point at people: 1 to k-1 of them, and always 1 and 2, are shown as "<k"."""
-    if 0 < rows_in - rows < _few(k):
-        return {"rows_in": None, "suppressed": f"<{_few(k)}"}
+    if 0 < rows_in - rows < few_rows(k):
+        return {"rows_in": None, "suppressed": f"<{few_rows(k)}"}
     return {"rows_in": rows_in, "suppressed": rows_in - rows}
 
 
-def _few(k: int) -> int:
+def few_rows(k: int) -> int:
+    """Fewer rows than this are not counted in public."""
     return max(k, 3)
 
 
@@ -82,8 +83,8 @@ def _below(found: float | None, most: float) -> bool:
 def _rows_add_up(claims: Mapping[str, Any], k: int) -> bool:
     suppressed, rows_in = claims["suppressed"], claims["rows_in"]
     if rows_in is None:
-        return bool(suppressed == f"<{_few(k)}")
-    return bool(suppressed == rows_in - claims["rows"] and (suppressed == 0 or suppressed >= _few(k)))
+        return bool(suppressed == f"<{few_rows(k)}")
+    return bool(suppressed == rows_in - claims["rows"] and (suppressed == 0 or suppressed >= few_rows(k)))
 
 
 def _same(claimed: object, found: object) -> bool:

@@ -74,7 +74,7 @@ def model_figures(
     figures: Figures = {name: {} for name in MODELS}
     for column, counts in within.items():
         read = read_as.get(column) or _guess_kind(table, counts)
-        found = _column_figures(counts.values(_value_reader(table, read)), read["kind"] != "text", goals)
+        found = _column_figures(counts.values(value_reader(table, read)), read["kind"] != "text", goals)
         for name, figure in found.items():
             figures[name][column] = figure
     return figures
@@ -146,20 +146,20 @@ def _recursive_factor(values: Values, depth: int) -> float | None:
     return float((rows[starts] / tail).max()) if tail.all() else None
 
 
-def _value_reader(table: TextTable, read: Mapping[str, Any]) -> Callable[[Cell], Value]:
+def value_reader(table: TextTable, read: Mapping[str, Any]) -> Callable[[Cell], Value]:
     """A sensitive cell as it is compared: 1.0 is 1 among numbers, HIV is hiv; an empty cell is a missing one."""
     ranks = {value: rank for rank, value in enumerate(read.get("order", ()))}
     parse = ranks.__getitem__ if read["kind"] == "ordinal" else VALUES[read["kind"]]
 
     def value(cell: Cell) -> Value:
         text = table.label(cell)
-        folded = fold_text(text or "")
-        if not text or not folded:
+        if not text:
             return (0, 0)
         try:
-            return (1, parse(text))
+            found = (1, parse(text))
         except (ValueError, LookupError, OverflowError):
-            return (2, folded)
+            found = (2, fold_text(text))
+        return (0, 0) if found[1] == "" else found
 
     return value
 
@@ -168,7 +168,7 @@ def _guess_kind(table: TextTable, counts: Within) -> dict[str, str]:
     """Number or date where every cell that is not empty is one."""
     cells = [counts.cells[i] for i in counts.held()]
     for kind in ("number", "date"):
-        read = _value_reader(table, {"kind": kind})
+        read = value_reader(table, {"kind": kind})
         places = {read(cell)[0] for cell in cells}
         if 1 in places and 2 not in places:
             return {"kind": kind}

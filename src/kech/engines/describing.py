@@ -111,6 +111,17 @@ class Describing(Queries):
         )
         return int(found)
 
+    def count_together(self, columns: Sequence[int]) -> tuple[int, int]:
+        """Distinct combinations of values, and the rows that have a value in one of these columns."""
+        cells = [f"c{i}" for i in columns]
+        ((found, rows),) = self._rows(
+            f"""SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT) FROM (SELECT count(*) AS n
+            FROM {self._as_read(columns)} AS kept WHERE {" OR ".join(f"{cell} IS NOT NULL" for cell in cells)}
+            GROUP BY {", ".join(cells)}) AS together""",
+            "counting values",
+        )
+        return int(found), int(rows)
+
     def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
         """The first rows as text."""
         cells = ", ".join(f"{self.dialect.text(f'c{i}', self.types[i])} AS c{i}" for i in columns)

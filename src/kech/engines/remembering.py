@@ -118,6 +118,10 @@ class RememberingEngine:
         question = ["code", every, [hash_mapping(mapping) for mapping in mappings]]
         return self._answer(question, lambda: self._rows().code_rows(mappings, every), codes_table, read_codes)
 
+    def count_together(self, columns: Sequence[int]) -> tuple[int, int]:
+        """Combinations of values, and rows that have one."""
+        return self._rows().count_together(columns)
+
     def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
         """The first rows as text."""
         return self._rows().head(columns, rows)

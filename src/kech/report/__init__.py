@@ -59,12 +59,12 @@ def make_report(
     The plan adds what it says; it must be that of the release.  With the original, an open table, the report is
     PRIVATE: it compares both, with a model that predicts the target, and shows what attacks achieve.
     """
-    found = gather(path, certificate, plan, threshold)
+    found = gather(path, certificate, plan, threshold, private=original is not None)
     if original is None:
         return Report(found)
     beside = compare(original, path, certificate=certificate, target=target, seed=seed).to_json()
     attacks = run_attacks(path, original, certificate=certificate, seed=seed)
-    return Report(found | {"private": True, "comparison": beside, "attacks": [attack.to_json() for attack in attacks]})
+    return Report(found | {"comparison": beside, "attacks": [attack.to_json() for attack in attacks]})
 
 
 def check_page(path: str | PathLike[str]) -> Path:

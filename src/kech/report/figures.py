@@ -1,7 +1,7 @@
 """Figures of a report: everything it says, from the release, its certificate and its plan alone.
 
-No cell of a sensitive or kept column is among them, and of a set of values only their number: a label that names one
-value, or a stretch of them, is held by k rows or more, a value in a set may be that of one person.
+No cell of a sensitive or kept column is among those of a public one, and of a set of values only their number: a label
+that names one value, or a stretch of them, is held by k rows or more, a value in a set may be that of one person.
 """
 
 import re
@@ -12,9 +12,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from kech.certificate import NOT_PROMISED, AnyPath, Axis, Cell
+from kech.certificate import NOT_PROMISED, AnyPath, Axis, Cell, published_columns
 from kech.certificate.widths import width_reader
 from kech.errors import BadCertificate, BadOption
+from kech.exposure import hide_few, measure_exposure
 from kech.labels import (
     DAY,
     EVERYTHING,
@@ -28,7 +29,7 @@ from kech.labels import (
     within,
 )
 from kech.plan import Plan, read_plan
-from kech.published import Published, find_pointers, read_published
+from kech.published import Published, dialect_of, find_joint_pointers, find_pointers, read_published
 from kech.report.shape import build_released_barcode
 from kech.risk import assess, check_thresholds
 
@@ -52,6 +53,8 @@ def gather(
     certificate: AnyPath | None,
     plan: Plan | str | PathLike[str] | None,
     threshold: Sequence[float],
+    *,
+    private: bool = False,
 ) -> dict[str, Any]:
     """Check the file, then state it; a file that does not keep its promise gets no report."""
     taus = check_thresholds(threshold)
@@ -62,8 +65,9 @@ def gather(
         check_plan(given, document)
     if not all(isfinite(end) for axis in release.axes.values() if is_line(axis) for end in domain(axis)):
         raise BadCertificate(certificate or path, "the domain of an axis is too large to be drawn.")
+    alone = find_pointers(path, document)
     return {
-        "private": False,
+        "private": private,
         "file": {name: document["file"][name] for name in FILE if name in document["file"]},
         "kech": document["kech"] if VERSION.fullmatch(document["kech"]) else None,
         "claims": document["claims"],
@@ -72,12 +76,22 @@ def gather(
         "columns": [describe_column(release, name, document["claims"]) for name in release.quasi_identifiers],
         "sensitive": {name: document.get("values", {}).get(name, {}).get("kind", "text") for name in release.sensitive},
         "kept": document["kept"],
-        "identifying": find_pointers(path, document),
+        "identifying": alone,
+        "identifying_together": find_joint_pointers(path, document, alone),
+        "exposure": describe_exposure(path, document, None if private else release.figures["k"]),
         "risk": assess(release, taus).to_json(),
         "barcode": build_released_barcode(release).to_json(),
         "plan": None if given is None else describe_plan(given),
         "not_promised": list(NOT_PROMISED),
     }
+
+
+def describe_exposure(path: AnyPath, document: Mapping[str, Any], k: int | None) -> dict[str, Any]:
+    """Unique rows, and rows that share a sensitive value with their class; values only where nothing is hidden."""
+    labels = [name for axis in document["quasi_identifiers"] for name in published_columns(axis)]
+    roles = (labels, document["sensitive"], document["kept"])
+    found = measure_exposure(path, *roles, values=document.get("values"), **dialect_of(document))
+    return found if k is None else hide_few(found, k)
 
 
 def stated_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:

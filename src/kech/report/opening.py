@@ -64,6 +64,10 @@ POINTING = (
     "Who knows such a value of a person finds the row, whatever k is. A release without these columns, or with them as "
     "quasi-identifiers, would not give it away."
 )
+POINTING_TOGETHER = (
+    "Who knows these values of a person finds the row, whatever k is. A release without one of these columns, or with "
+    "one as a quasi-identifier, would not give it away."
+)
 ASKED = {"l": ("l", "distinct"), "entropy_l": ("l", "entropy"), "recursive_c": ("c", "recursive")}
 
 
@@ -152,7 +156,18 @@ def done(found: Mapping[str, Any]) -> Markup:
             "Published as they are, with a value of its own in nearly every row: ", names(found["identifying"])
         )
         notices.append(tag("p", told_of, f". {POINTING}", class_="warn"))
+    for columns in found["identifying_together"]:
+        told_of = join("Published as they are, with values of its own in nearly every row together: ", names(columns))
+        notices.append(tag("p", told_of, f". {POINTING_TOGETHER}", class_="warn"))
+    notices.append(tag("p", unique_rows(found["exposure"])))
     return section("What was done", paragraphs(*told), *notices, shown, key="done")
+
+
+def unique_rows(exposure: Mapping[str, Any]) -> str:
+    """How many rows nobody else equals in everything that is published."""
+    rows, share = exposure["unique_rows"], exposure["unique_share"]
+    many = f"{rows} rows are" if isinstance(rows, str) else f"{percent(share)} of the rows ({count(rows)}) are"
+    return f"{many} unique on all published columns together: labels, sensitive and kept ones."
 
 
 def names(columns: Sequence[str] | Mapping[str, Any]) -> Iterator[Content]:
@@ -200,10 +215,7 @@ def promised(found: Mapping[str, Any]) -> Markup:
             for model, (label, formula, words) in MODELS.items()
         ]
         contents.append(table(caption, ("model", "formula", "in words", "asked>", "found>"), rows, class_="stack"))
-        if verified["l"][column] == 1:
-            contents.append(
-                tag("p", "In some class all rows share one value: who knows the class learns it.", class_="warn")
-            )
+        contents += shared_value(column, found["exposure"]["one_value"][column])
     contents.append(
         tag(
             "p",
@@ -214,6 +226,19 @@ def promised(found: Mapping[str, Any]) -> Markup:
         )
     )
     return section("What is promised", *contents, key="promised")
+
+
+def shared_value(column: str, held: Mapping[str, Any]) -> Iterator[Markup]:
+    """How many rows share one value with their whole class; in a private report also which values."""
+    if not held["rows"]:
+        return
+    rows = held["rows"] if isinstance(held["rows"], str) else count(held["rows"])
+    said = f"{rows} rows, in {count(held['classes'])} classes, share one value with their whole class in "
+    yield tag("p", said, name(column), ": who knows the class learns it.", class_="warn")
+    if held.get("values"):
+        listed = [(name(each["value"] or "missing"), count(each["rows"])) for each in held["values"]]
+        caption = join("PRIVATE: values that whole classes share in ", name(column))
+        yield table(caption, ("value", "rows>"), listed)
 
 
 def wish(model: str, goals: Mapping[str, Any]) -> str:

@@ -35,6 +35,9 @@ def inspection(found: dict[str, Any], source: str) -> None:
         names = ", ".join(found["quasi_identifiers"])
         share = f"{found['unique_share']:.1%}"
         out().print(escape(f"As it is, k = {found['k']}: {share} of the rows are unique on {names}."))
+    for columns in found["identifying_together"]:
+        words = "nearly every row is unique on them together. Publish one of them at most as it is"
+        out().print(escape(f"Warning: {', '.join(columns)}: {words}."))
     if found["plan"]:
         source, plan = map(shlex.quote, (source, found["plan"]))
         out().print(
@@ -151,6 +154,7 @@ def doubts(found: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]:
         names = ", ".join(found["identifying"])
         remedy = "leave them out of --keep and --sensitive; numbers and dates may go to --qi"
         yield f"{names}: published as they are, and nearly every row has a value of its own: {remedy}."
+    yield from joint_doubts(found)
     if found["spelled_out"]:
         names, remedy = ", ".join(found["spelled_out"]), "give them a hierarchy, or no role"
         yield f"{names}: sets spell out texts of which nearly every row has its own: {remedy}."
@@ -158,6 +162,13 @@ def doubts(found: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]:
         yield f"edges of {', '.join(found['unhidden_edges'])} need not hide among k rows (--grid)."
     if unmoved:
         yield f"ends of {', '.join(unmoved)} are not moved by chance, so many are somebody's value (--grid tight)."
+
+
+def joint_doubts(found: dict[str, Any]) -> Iterator[str]:
+    """Columns that point at rows together."""
+    for columns in found["identifying_together"]:
+        remedy = "leave one of them out of --keep and --sensitive; numbers and dates may go to --qi"
+        yield f"{', '.join(columns)}: published as they are, and nearly every row is unique on them together: {remedy}."
 
 
 def claims(found: dict[str, Any]) -> None:
@@ -232,10 +243,29 @@ def verified(found: dict[str, Any]) -> None:
         kept_goals(f"Checked ({whose}): in", goals, found["l"])
     if found["l"]:
         out().print(MISSING_IS_A_VALUE)
-    homogeneous(found.get("l") or {})
+    exposed(found)
     if found["passed_over"]:
         words = f"{found['passed_over']} was not looked at, since columns were named with --qi: leave --qi away"
         out().print(escape(f"Warning: {words} to check it."))
+
+
+def exposed(found: dict[str, Any]) -> None:
+    """The columns by their roles, and what the file gives away beside its classes."""
+    for role in ("quasi_identifiers", "sensitive", "kept"):
+        if found[role]:
+            out().print(escape(f"{role.replace('_', '-').capitalize()}: {', '.join(found[role])}"))
+    rows, share = found["unique_rows"], found["unique_share"]
+    many = f"{rows} rows are" if share is None else f"{rows:,} rows ({share:.1%}) are"
+    out().print(f"{many} unique on all published columns together.")
+    for column, held in found["one_value"].items():
+        if held["rows"]:
+            said = f"{counted(held['rows'])} rows, in {held['classes']:,} classes, share one {column} with their class"
+            out().print(escape(f"{said}: who knows the class learns it."))
+    if found["identifying"]:
+        names = ", ".join(found["identifying"])
+        out().print(escape(f"Warning: {names}: published as they are, and nearly every row has a value of its own."))
+    for said in joint_doubts(found):
+        out().print(escape(f"Warning: {said}"))
 
 
 def models(found: dict[str, Any]) -> None:

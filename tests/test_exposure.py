@@ -1,0 +1,185 @@
+"""What a reader must be told: what a released file gives away beside its classes."""
+
+import random
+from collections import Counter
+
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import kech
+from kech.exposure import hide, hide_few
+from kech.published import find_joint_pointers as find_in_file
+from kech.published import find_pointers
+
+ROLES = {"quasi_identifiers": ["age"], "sensitive": ["disease"], "keep": ["visit", "hour"]}
+
+
+def people(rows=300, seed=1):
+    """60 % of the rows are unique on one kept column, nearly all on two."""
+    draw = random.Random(seed)
+    visits = draw.sample(range(rows * 3 // 5), rows * 3 // 5)
+    visits += draw.choices(visits, k=rows - len(visits))
+    return pa.table(
+        {
+            "age": [20 + 5 * (i // 6) % 60 for i in range(rows)],
+            "disease": ["hiv" if 20 + 5 * (i // 6) % 60 < 25 else draw.choice(["flu", "cold"]) for i in range(rows)],
+            "visit": [f"v{i}" for i in visits],
+            "hour": [f"h{draw.randrange(rows)}" for _ in range(rows)],
+        }
+    )
+
+
+@pytest.fixture(scope="module", params=["csv", "parquet"])
+def released(request, tmp_path_factory):
+    path = tmp_path_factory.mktemp("released") / f"safe.{request.param}"
+    with kech.read_table(people(), **ROLES) as table:
+        release = kech.make_release(table, k=3, grid="exact")
+        document = release.write(path, ledger=False)
+    return path, document
+
+
+def rows_of(path):
+    frame = pd.read_csv(path, dtype=str) if path.suffix == ".csv" else pd.read_parquet(path)
+    return list(frame.itertuples(index=False, name=None)), list(frame.columns)
+
+
+def recounted(path):
+    """By hand: rows that are unique, and rows of classes with one disease."""
+    rows, columns = rows_of(path)
+    age, disease = columns.index("age"), columns.index("disease")
+    held = {}
+    for row in rows:
+        held.setdefault(row[age], []).append(row[disease])
+    shared = {label: values for label, values in held.items() if len(set(values)) == 1}
+    unique = sum(times == 1 for times in Counter(rows).values())
+    return unique, len(rows), shared
+
+
+def test_verify_names_columns_and_counts_rows(released, run):
+    path, _ = released
+    unique, rows, shared = recounted(path)
+    figures = kech.verify_release(path)
+
+    assert [figures[name] for name in ("quasi_identifiers", "sensitive", "kept")] == list(ROLES.values())
+    assert (figures["unique_rows"], figures["unique_share"]) == (unique, unique / rows)
+    assert shared and figures["one_value"]["disease"] == {
+        "rows": sum(map(len, shared.values())),
+        "classes": len(shared),
+    }
+    shown = " ".join(run("verify", path).out.split())
+    assert "Quasi-identifiers: age" in shown and "Kept: visit, hour" in shown
+    assert f"{unique:,} rows ({unique / rows:.1%}) are unique on all published columns together" in shown
+    assert f"{sum(map(len, shared.values()))} rows, in {len(shared)} classes, share one disease" in shown
+    assert "hiv" not in shown
+    assert "some class" not in shown
+
+
+def test_columns_of_your_own_are_told_of_too(released):
+    path, _ = released
+    figures = kech.verify_release(path, quasi_identifiers=["age"], sensitive=["disease"], k=3)
+    certified = kech.verify_release(path)
+    same = ("kept", "unique_rows", "one_value", "identifying", "identifying_together")
+    assert {name: figures[name] for name in same} == {name: certified[name] for name in same}
+
+
+def test_a_public_report_hides_values_and_a_private_one_names_them(released):
+    path, _ = released
+    unique, _, shared = recounted(path)
+    public = kech.make_report(path)
+    with kech.read_table(people(), **ROLES) as original:
+        private = kech.make_report(path, original=original)
+    counted = f"{sum(map(len, shared.values()))} rows, in {len(shared)} classes, share one value with their whole class"
+
+    for made in (public, private):
+        assert counted in made.html
+        assert f"({unique:,}) are unique on all published columns together" in made.html
+        assert "In some class" not in made.html
+    assert "values" not in public.figures["exposure"]["one_value"]["disease"]
+    assert "hiv" not in public.html
+    listed = Counter({values[0]: 0 for values in shared.values()})
+    for values in shared.values():
+        listed[values[0]] += len(values)
+    found = private.figures["exposure"]["one_value"]["disease"]["values"]
+    assert {each["value"]: each["rows"] for each in found} == listed
+    assert "hiv" in private.html
+
+
+def test_few_rows_are_not_counted_in_public():
+    exposure = {
+        "unique_rows": 2,
+        "unique_share": 0.01,
+        "one_value": {"disease": {"rows": 4, "classes": 1, "values": [{"value": "hiv", "rows": 4}]}},
+    }
+    assert hide_few(exposure, 5) == {
+        "unique_rows": "<5",
+        "unique_share": None,
+        "one_value": {"disease": {"rows": "<5", "classes": 1}},
+    }
+    assert [hide(rows, 1) for rows in (0, 1, 2, 3)] == [0, "<3", "<3", 3]
+
+
+def test_spellings_of_one_disease_are_one_value(tmp_path):
+    rows = pa.table({"age": [1] * 4, "disease": ["hiv", "HIV", "hiv ", "Hiv"]})
+    with kech.read_table(rows, quasi_identifiers=["age"], sensitive=["disease"]) as table:
+        kech.make_release(table, k=4).write(tmp_path / "safe.csv")
+    assert kech.verify_release(tmp_path / "safe.csv")["one_value"]["disease"]["rows"] == 4
+
+
+# Columns that point at rows together
+
+
+def test_two_columns_that_are_unique_together_are_told_of(released, run, tmp_path):
+    path, document = released
+    assert find_pointers(path, document) == []
+    assert find_in_file(path, document, []) == [["visit", "hour"]]
+    figures = kech.verify_release(path)
+    assert (figures["identifying"], figures["identifying_together"]) == ([], [["visit", "hour"]])
+    assert "unique on them together" in " ".join(run("verify", path).out.split())
+    assert "values of its own in nearly every row together" in kech.make_report(path).html
+
+    with kech.read_table(people(), **ROLES) as table:
+        release = kech.make_release(table, k=3, grid="exact")
+        told = release.told("again.csv", release.write(tmp_path / "again.csv", ledger=False))
+        assert (told["identifying"], told["identifying_together"]) == ([], [["visit", "hour"]])
+        assert kech.inspect_table(table).identifying_together == (("visit", "hour"),)
+
+
+def test_the_terminal_warns_of_them(run, tmp_path):
+    people().to_pandas().to_csv(tmp_path / "people.csv", index=False)
+    words = ["--qi", "age", "--sensitive", "disease", "--keep", "visit", "hour", "--k", "3"]
+    shown = run("release", tmp_path / "people.csv", "-o", tmp_path / "safe.csv", *words)
+    assert "Warning: visit, hour: published as they are, and nearly every row is unique on them together" in " ".join(
+        shown.out.split()
+    )
+    assert "visit, hour: nearly every row is unique on them together" in " ".join(
+        run("inspect", tmp_path / "people.csv", *words[:-2]).out.split()
+    )
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_three_columns_may_be_needed(tmp_path, suffix):
+    rows = {
+        "age": [1] * 216,
+        **{name: [str(i // step % 6) for i in range(216)] for name, step in (("a", 1), ("b", 6), ("c", 36))},
+    }
+    rows["d"] = [None] * 216
+    with kech.read_table(pa.table(rows), quasi_identifiers=["age"], keep=["a", "b", "c", "d"]) as table:
+        release = kech.make_release(table, k=2)
+        document = release.write(tmp_path / f"safe.{suffix}", ledger=False)
+        told = release.told(tmp_path / f"safe.{suffix}", document)
+    assert told["identifying_together"] == [["a", "b", "c", "d"]]
+    assert find_in_file(tmp_path / f"safe.{suffix}", document, []) == [["a", "b", "c", "d"]]
+
+
+DIGITS = {"a": lambda i: i % 6, "b": lambda i: i // 6}
+
+
+def test_rows_without_values_do_not_count(tmp_path):
+    columns = {name: [None] * 60 + [str(turn(i)) for i in range(30)] for name, turn in DIGITS.items()}
+    rows = pa.table({"age": [1] * 90, **columns})
+    with kech.read_table(rows, quasi_identifiers=["age"], keep=["a", "b"]) as table:
+        release = kech.make_release(table, k=2)
+        document = release.write(tmp_path / "safe.csv", ledger=False)
+        assert release.told(tmp_path / "safe.csv", document)["identifying_together"] == [["a", "b"]]
+    assert find_in_file(tmp_path / "safe.csv", document, []) == [["a", "b"]]
