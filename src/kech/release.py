@@ -253,7 +253,7 @@ class Release:
             "dropped": list(table.dropped),
             "ledger": self.words[-1].to_json(),
             "identifying": [name for name in (*table.sensitive, *table.keep) if points_at_rows(table, name)],
-            "spelled_out": [
+            "rare_texts": [
                 axis["column"] for axis in self.axes if axis["axis"] == "set" and points_at_rows(table, axis["column"])
             ],
             "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "auto") not in HIDING],
