@@ -23,6 +23,7 @@ INTERVAL = re.compile(rf"\[{END}, {END}[])]|{END}-{END}")
 TAIL = re.compile(rf"(<=?|>=?) {END}")
 EPOCH = date(1970, 1, 1).toordinal()
 EVERYTHING = "*"
+RARE = re.compile("[0-9]+ rare values?")
 MISSING = "nan"  # how peers print an empty cell
 
 Width = Callable[[str], float]
@@ -103,10 +104,12 @@ def covered(label: str, known: set[str]) -> set[str]:
         return {value for value in known if len(value) == len(label) and value.startswith(label.rstrip("*"))}
     if ".." in label:
         low, high = label.split("..")
-        members = {low, high} | {value for value in known if low <= value <= high}
+        members = {low, high} - {""} | {value for value in known if low <= value and (not high or value <= high)}
     else:
         plain = label[1:-1].split(", ") if label.startswith("{") else label.split(",")
-        members = {"" if member == MISSING else member for member in plain}
+        members = {"" if member == MISSING else member for member in plain if not RARE.fullmatch(member)}
+        rare = sum(int(member.split()[0]) for member in plain if RARE.fullmatch(member))
+        members |= {*sorted(known - members)[:rare]}  # which they are is not told: as many others
     if not members <= known:
         raise ValueError(f"a label cannot be read: {label[:40]}")
     return members

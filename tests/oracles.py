@@ -94,7 +94,9 @@ def listed(label):
 
 
 STANDS_FOR = {
-    "set": lambda label, value, axis: value in listed(label)[0] or (listed(label)[1] and value in axis["hidden"]),
+    "set": lambda label, value, axis: (
+        value in listed(label)[0] or (listed(label)[1] and value in axis.get("hidden", [value]))
+    ),
     "ordinal": is_between,
     "date": lambda label, value, _: lies_in(value, label, read_date),
     "numeric": lambda label, value, _: lies_in(value, label, float),

@@ -7,7 +7,7 @@ then each of them is replaced by what nobody should give.  Answers are judged by
 import faulthandler
 from collections import Counter
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import combinations_with_replacement, pairwise, product
 
 import numpy as np
 import pytest
@@ -407,7 +407,7 @@ def abridge(printed):
     widths.add_line(*PLAIN[:3], 2.5, PLAIN[4])
     widths.abridge(printed)
     places = printed.tolist()
-    for lo, hi in ((lo, hi) for lo in range(5) for hi in range(lo, 5)):
+    for lo, hi in combinations_with_replacement(range(5), 2):
         assert widths.width(0, lo, hi) == (1 if places[hi] - places[lo] > 2.5 else (hi - lo) / 4)
 
 

@@ -148,7 +148,7 @@ def test_no_canary_is_in_a_public_report(run, planted):
         run("release", planted / "people.csv", "-o", planted / "safe.csv", *ROLES, "--k", 5, "--axis", "job=set").code
         == 0
     )
-    assert found_in((planted / "safe.csv").read_bytes()) == {"job", "disease", "kept"}
+    assert found_in((planted / "safe.csv").read_bytes()) == {"disease", "kept"}  # every job is rare
     for words in ((), ("--json",)):
         outcome = run("report", planted / "safe.csv", "-o", planted / "report.html", *words)
         assert outcome.code == 0

@@ -625,7 +625,7 @@ def test_texts_of_their_own_are_told_of_though_some_are_missing(role, tmp_path):
         document = made.write(tmp_path / "t.csv", ledger=False)
         told = made.told(tmp_path / "t.csv", document)
     expected = {"keep": (["story"], []), "quasi_identifiers": ([], ["story"])}
-    assert (told["identifying"], told["spelled_out"]) == expected[role]
+    assert (told["identifying"], told["rare_texts"]) == expected[role]
     assert find_pointers(tmp_path / "t.csv", document) == told["identifying"]
 
 
@@ -644,7 +644,7 @@ def test_what_is_told_of_a_release(people, tmp_path):
         "dropped": ["name", "other"],
         "ledger": told["ledger"],
         "identifying": ["note", "n"],
-        "spelled_out": [],
+        "rare_texts": [],
         "unhidden_edges": ["age"],
         "mapping": str(mapping),
     }

@@ -190,7 +190,7 @@ class Holder:
     @cached_property
     def everything(self) -> Bools:
         """Which later labels contain all there is."""
-        return np.array([label == EVERYTHING for label in self.labels])
+        return np.array([is_everything(self.later.axis, label) for label in self.labels])
 
     @cached_property
     def ends(self) -> tuple[NDArray[np.float64], NDArray[np.float64], Bools]:
@@ -204,7 +204,7 @@ class Holder:
         return lru_cache(maxsize=1024)(lambda label: self.everything | self._find_containing(label))
 
     def _find_containing(self, label: Cell) -> Bools:
-        if self.earlier is None or label == EVERYTHING:
+        if self.earlier is None or is_everything(self.earlier.axis, label):
             return self.everything
         alike = "" not in self.later.labels  # nothing is written for empty text too
         if label is None:
@@ -232,6 +232,12 @@ class Holder:
             places = [place(ours, value) for value in values or [""]]
             return all(low <= x < high or (closed and x == high) for x in places)
         return bool(values) and values <= stands_for(self.later, within)
+
+
+def is_everything(axis: Axis, label: Cell) -> bool:
+    """Whether a label says nothing: `*`, or the root of a tree where nothing is missing."""
+    root = axis["axis"] == "tree" and label is not None and count_leaves(axis, label) == axis["leaves"] > 1
+    return label == EVERYTHING or root
 
 
 def count_leaves(axis: Axis, label: str) -> int:

@@ -258,7 +258,7 @@ class Release:
             "ledger": self.words[-1].to_json(),
             "identifying": [name for name in (*table.sensitive, *table.keep) if points_at_rows(table, name)],
             "identifying_together": find_joint_pointers(table, (*table.sensitive, *table.keep)),
-            "spelled_out": [
+            "rare_texts": [
                 axis["column"] for axis in self.axes if axis["axis"] == "set" and points_at_rows(table, axis["column"])
             ],
             "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "auto") not in HIDING],

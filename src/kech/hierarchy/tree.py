@@ -85,7 +85,7 @@ class GeneralizationTree:
     def known_sizes(self, rows: Ints, k: int) -> Ints:
         """[level, leaf]: the same as k rows tell it: leaves under children that k rows hold, and one for all others.
 
-        Whether there are others does not show, so a leaf that fewer than k rows hold changes no number.
+        So the numbers follow from which nodes k rows hold; whether other children occur, and how many, does not show.
         """
         sizes, held = np.ones((self.height, len(self.paths)), np.int64), rows
         for level, codes in enumerate(self._codes[1:], 1):

@@ -7,7 +7,7 @@ that names one value, or a stretch of them, is held by k rows or more, a value i
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from math import fsum, isfinite
+from math import fsum, isfinite, isinf
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -197,7 +197,13 @@ def describe_extent(axis: Axis, rows: Mapping[Cell, int]) -> dict[str, Any]:
     present = {label: count for label, count in rows.items() if label is not None}
     total = sum(present.values())
     mean = fsum(count * extent_of(axis, label) for label, count in present.items()) / total if total else None
-    return {"mean": mean, "unit": unit, "of": whole_of(axis)}
+    return {"mean": mean, "unit": unit, "of": whole_of(axis), "open": count_open(axis, present)}
+
+
+def count_open(axis: Axis, rows: Mapping[str, int]) -> int:
+    """Rows whose label has one end only; the domain ends it where widths are measured."""
+    ends = {label: interval(axis, label)[:2] for label in rows if is_line(axis) and label != EVERYTHING}
+    return sum(rows[label] for label, (low, high) in ends.items() if isinf(low) or isinf(high))
 
 
 def extent_of(axis: Axis, label: str) -> float:

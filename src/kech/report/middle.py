@@ -161,7 +161,8 @@ def extent(column: Mapping[str, Any]) -> str:
         return "nothing is known"
     in_years = held["unit"] == "days" and held["of"] >= MANY_DAYS
     scale, unit = (365.25, "years") if in_years else (1.0, held["unit"])
-    return f"{amount(held['mean'] / scale)} of {amount(held['of'] / scale)} {unit}".rstrip()
+    open_ended = f"; {count(held['open'])} rows are open-ended, measured as one step" if held["open"] else ""
+    return f"{amount(held['mean'] / scale)} of {amount(held['of'] / scale)} {unit}".rstrip() + open_ended
 
 
 def column_card(column: Mapping[str, Any], rows: int) -> Markup:

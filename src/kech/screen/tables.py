@@ -155,9 +155,9 @@ def doubts(found: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]:
         remedy = "leave them out of --keep and --sensitive; numbers and dates may go to --qi"
         yield f"{names}: published as they are, and nearly every row has a value of its own: {remedy}."
     yield from joint_doubts(found)
-    if found["spelled_out"]:
-        names, remedy = ", ".join(found["spelled_out"]), "give them a hierarchy, or no role"
-        yield f"{names}: sets spell out texts of which nearly every row has its own: {remedy}."
+    if found["rare_texts"]:
+        names, remedy = ", ".join(found["rare_texts"]), "give them a hierarchy, or no role"
+        yield f"{names}: nearly every row has a text of its own, so labels hardly tell anything: {remedy}."
     if found["unhidden_edges"]:
         yield f"edges of {', '.join(found['unhidden_edges'])} need not hide among k rows (--grid)."
     if unmoved:

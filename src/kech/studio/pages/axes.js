@@ -53,7 +53,7 @@ async function showAxis(place, context, column, again) {
   const found = many ? null : await work(busy, context, "hierarchy", view, `Building the hierarchy of ${column}`);
   const isLine = (kind) => ["numeric", "number", "date"].includes(kind || type);
   const hasEdges = !axis.hierarchy && isLine(axis.kind);
-  const order = field("Order, low to high", h("textarea", { rows: 5, onchange: (event) => set({ kind: "ordinal", order: lines(event.target.value) }) }, (axis.order ?? []).join("\n")), "one value a line");
+  const order = field("Order, low to high", h("textarea", { rows: 5, onchange: (event) => set({ kind: "ordinal", order: lines(event.target.value) }) }, (axis.order ?? []).join("\n")), "one value a line; the certificate publishes this list");
   const settings = h("div", { class: "bar" },
     field("It is read as", select(KINDS, axis.kind ?? "", (kind) => (kind === "ordinal" ? askOrder() : set({ kind, order: null, grid: isLine(kind) ? axis.grid : null })))),
     hasEdges && field("Edges of intervals", gridField(axis, set), "auto hides every edge among k rows"),

@@ -43,7 +43,7 @@ function written(release, command) {
     ...Object.entries(release.measured.l ?? {}).filter(([, values]) => values === 1).map(([column]) => `In some class all rows share one ${quoted(column)}: who knows the class learns it.`),
     ...release.identifying.map((column) => `${quoted(column)} is published as it is, and nearly every row has a value of its own: give it no role; a number or a date may be a quasi-identifier.`),
     ...release.identifying_together.map((columns) => `${columns.map(quoted).join(", ")} are published as they are, and nearly every row is unique on them together: give one of them no role; a number or a date may be a quasi-identifier.`),
-    ...release.spelled_out.map((column) => `Sets of ${quoted(column)} spell out texts of which nearly every row has its own: give it a hierarchy, or no role.`),
+    ...release.rare_texts.map((column) => `Of ${quoted(column)} nearly every row has a text of its own, so labels hardly tell anything: give it a hierarchy, or no role.`),
     ...(release.ledger.joint_k == null ? [] : [`Together with earlier releases every row has at least ${count(release.ledger.joint_k)} candidates (at worst ${count(release.ledger.worst_k)}).`]),
     ...release.unhidden_edges.map((column) => `Edges of ${quoted(column)} need not hide among k rows.`),
   ];
