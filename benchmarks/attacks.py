@@ -163,7 +163,7 @@ def run(seeds: Sequence[int], cap: float) -> dict[str, Any]:
             for seed in seeds
         ]
         measured = [line for f in FAMILIES for seed in seeds for line in measure(f, seed, folder)]
-    return describe_run(cap) | {"counted": counted, "measured": measured, "replayed": replay.run()}
+    return describe_run(cap) | {"counted": counted, "measured": measured, "replayed": list(replay.run())}
 
 
 def draw_page(found: dict[str, Any]) -> str:
