@@ -186,7 +186,7 @@ def run(seeds: Sequence[int], cap: float) -> dict[str, Any]:
         ]
         measured = [line for f in FAMILIES for seed in seeds for line in measure(f, seed, folder)]
         refined = [line for f in FAMILIES for seed in seeds for line in refine(f, seed, folder)]
-    tables = {"counted": counted, "measured": measured, "refined": refined, "replayed": replay.run()}
+    tables = {"counted": counted, "measured": measured, "refined": refined, "replayed": list(replay.run())}
     return describe_run(cap) | tables
 
 
