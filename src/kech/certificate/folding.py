@@ -14,8 +14,6 @@ def fold_text(text: str) -> str:
     """A text as it is compared; nothing is left of one in which nothing is seen."""
     passes = 0 if text.isascii() and text.isprintable() else 2  # a wide letter can hold what is hidden
     for _ in range(passes):
-        0 if text.isascii() and text.isprintable() else 2
-    ):  # what is hidden can stand between a letter and its accent, and come out of a wide letter
         text = HIDDEN.sub("", "".join(map(_shown, text)))
         text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
         text = HIDDEN.sub("", "".join(map(_shown, text)))
