@@ -1442,7 +1442,7 @@ def test_a_long_label_is_read_in_one_pass(case, soon):
 
 
 def test_ranges_are_read_as_before():
-    order = ["a", "a.", "b", ".b", ""]
+    order = ["a", "a.", "b", ".b"]
     axis = {"column": "c", "axis": "ordinal", "order": order}
     read = widths.width_reader(axis)
     for low, high in ((low, high) for low in order for high in order):
@@ -1455,4 +1455,4 @@ def test_ranges_are_read_as_before():
         assert labels.range_ends(order, label) == first[0]
         rising = [order.index(end) - order.index(start) for start, end in first]
         steps = next((step for step in rising if step >= 0), None)
-        assert read(label) == (None if steps is None else steps / 4)
+        assert read(label) == (None if steps is None else steps / 3)

@@ -190,7 +190,7 @@ def test_refusals_of_the_library(town):
             ({"cut": "regime", "eps": float("nan")}, BadOption),
             ({"cut": "regime", "k": 3, "reading": "partition"}, BadOption),
             ({"cut": "regime", "k": 121}, TooFewRows),
-            ({"cut": "regime", "k": 61, "eps": 0.2}, GoalNotMet),
+            ({"cut": "regime", "k": 5, "eps": 0.0, "grid": "exact"}, GoalNotMet),
         ]:
             with pytest.raises(error):
                 kech.make_release(table, **wrong)

@@ -382,7 +382,7 @@ def test_empty_cells_constant_columns_and_parquet(folder):
         "size": 3,
         "job": 6,
     }
-    assert "all rows share one value" in Page(made.html).text
+    assert "share one value with their whole class" in Page(made.html).text
     assert "missing" in Page(made.html).text
 
 

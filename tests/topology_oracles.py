@@ -85,7 +85,8 @@ def eps_widths(axis, lo, hi):
     """Widths as eps measures them: as printed, but two values without an order are at distance 1."""
     if axis.kind != "set":
         return axis.widths(lo, hi)
-    return np.where(axis.spread(lo, lo)[0] == axis.spread(hi, hi)[1], 0.0, 1.0)
+    first, last = axis.runs
+    return np.where(first[lo] == last[hi], 0.0, 1.0)
 
 
 def axis_widths(points):

@@ -33,7 +33,7 @@ class Rows:
 
     def add(self, batch: Sequence[Sequence[Cell]]) -> None:
         """Some rows: labels, sensitive columns, then all others."""
-        cells = [hash_cells(["\0" if cell == "" else cell for cell in column]) for column in batch]
+        cells = list(map(hash_cells, batch))
         self.whole.append(mix(cells))
         self.group.append(mix(cells[: self.labels]))
         for column, held in enumerate(self.values):
@@ -47,7 +47,7 @@ class Rows:
                 numbers[value] = len(numbers)
                 self.texts[column].append(cell)
             known[cell] = numbers[value]
-        return np.fromiter((known[cell] for cell in cells), np.int64, len(cells))
+        return np.fromiter(map(known.__getitem__, cells), np.int64, len(cells))
 
 
 def measure_exposure(

@@ -12,9 +12,8 @@ HIDDEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufe00-\ufe0f]")
 
 def fold_text(text: str) -> str:
     """A text as it is compared; nothing is left of one in which nothing is seen."""
-    for _ in range(
-        0 if text.isascii() and text.isprintable() else 2
-    ):  # what is hidden can stand between a letter and its accent, and come out of a wide letter
+    passes = 0 if text.isascii() and text.isprintable() else 2  # a wide letter can hold what is hidden
+    for _ in range(passes):
         text = HIDDEN.sub("", "".join(map(_shown, text)))
         text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
         text = HIDDEN.sub("", "".join(map(_shown, text)))
