@@ -646,12 +646,8 @@ def test_what_is_told_of_a_release(people, tmp_path):
         "dropped": ["name", "other"],
         "ledger": told["ledger"],
         "identifying": ["note", "n"],
-<<<<<<< HEAD
-        "rare_texts": [],
-=======
         "identifying_together": [["size", "code"]],
-        "spelled_out": [],
->>>>>>> tables/main
+        "rare_texts": [],
         "unhidden_edges": ["age"],
         "mapping": str(mapping),
     }
