@@ -64,5 +64,6 @@ class _Groups:
     def find(self, text: str) -> str:
         """The value that stands for all of its group."""
         while (above := self.above.setdefault(text, text)) != text:
-            text = self.above[text] = self.above[above]
+            self.above[text] = above = self.above[above]
+            text = above
         return text
