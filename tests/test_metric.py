@@ -112,7 +112,7 @@ def test_a_new_value_moves_no_old_ones():
     )
 
     assert before.items() <= after.items()
-    assert {eps for eps in after.values()} == {0.5}
+    assert set(after.values()) == {0.5}
 
 
 def test_values_without_an_order_meet_at_a_half():

@@ -113,6 +113,7 @@ def compute_spectrum(
     cut: str | Sequence[str] = "local",
     grid: str | float = "auto",
     reading: str = "strict",
+    field: int = 2,
     suppress: float = 0.0,
     effort: str | float | None = None,
     seed: int = 0,
@@ -132,7 +133,9 @@ def compute_spectrum(
     cuts = check_cuts(cut)
     ks = check_ks(k, table.rows)
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
-    wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
+    wishes = Wishes(
+        table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals, field=field
+    )
     coarse = Coarse(max_points, ks[0], others=tuple(ks[1:]))
     coded = {name in EVEN: coded_points(table, name, grid, coarse) for name in cuts}
     lines = [line for name in cuts for line in fill(coded[name in EVEN], ks, name, wishes, t_kind)]
