@@ -308,8 +308,8 @@ def make_release(
 ) -> Release:
     """Part the rows into classes of at least k rows by the named cut.
 
-    The regime cut takes a reading (homological: and the prime of its field), or an eps in place of k: then k is what the
-    components at eps give.
+    The regime cut takes a reading (homological: with the prime of its field), or an eps in place of k: then k is what
+    the components at eps give.
     The other cuts may leave rows out, a share of `suppress` at most.  The search of the local and the minimal cut takes
     an effort (quick, normal, best, or seconds) and a seed.  In every class every sensitive column keeps l (distinct,
     entropy, or recursive with c), t (equal or ordered distance) and alpha, where they are asked for.  `labels` is how
