@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from kech import demo, read_table
 from kech.axes import build_line_axis, build_rank_axis
+from kech.barcode import build_barcode
 from kech.complexes import build_filtration, simplex_radius
 from kech.errors import BadOption, MissingExtra, ResourceError
 from kech.homology import balls, boxes, find_holes, highest_dimension, limits
@@ -310,6 +311,93 @@ def test_no_holes(metric, places):
 @boxes_too
 def test_dimension_zero_is_left_to_the_filtration(metric):
     assert higher_bars(nine_rows(), metric, 0) == {}
+
+
+# Fields
+
+
+def projective_plane(rows=90):
+    """A spiral on a hemisphere, on whose rim (x, y, z) and (-x, -y, -z) are one place: (xy, xz, yy - zz, 2yz)."""
+    at = np.arange(rows) + 0.5
+    z, turn = at / rows, at * np.pi * (3 - 5**0.5)
+    x, y = np.sqrt(1 - z * z) * np.cos(turn), np.sqrt(1 - z * z) * np.sin(turn)
+    columns = np.stack([x * y, x * z, y * y - z * z, 2 * y * z], axis=1)
+    return np.round(1000 * (columns - columns.min(axis=0)) / np.ptp(columns, axis=0))
+
+
+def alive(bars, eps):
+    return [int(((found[:, 0] <= eps) & (eps < found[:, 1])).sum()) for found in bars.values()]
+
+
+@needs_ripser
+def test_a_projective_plane_has_holes_over_two_that_it_has_not_over_three():
+    gudhi = pytest.importorskip("gudhi")
+    rows = projective_plane()
+    points = points_at(rows)
+    tree = gudhi.RipsComplex(distance_matrix=box_distances(rows), max_edge_length=0.4).create_simplex_tree(
+        max_dimension=3
+    )
+    for field, expected in ((2, [1, 1]), (3, [0, 0]), (5, [0, 0])):
+        found = higher_bars(points, "box", 2, field=field)
+        tree.compute_persistence(homology_coeff_field=field)
+
+        assert alive(found, 0.196) == expected
+        for n in (1, 2):
+            known = tree.persistence_intervals_in_dimension(n).reshape(-1, 2) / 2
+            early = [bar for bar in found[n].tolist() if bar[1] < 0.2]
+            assert same_bars(early, [bar for bar in known.tolist() if bar[1] < 0.2])
+
+
+def box_distances(rows):
+    cube = unit_cube(rows)
+    return np.abs(cube[:, None] - cube[None]).max(axis=2)
+
+
+@pytest.mark.parametrize("field", [2, 3, 5])
+def test_a_projective_plane_of_balls_agrees_with_gudhi_over_every_field(field):
+    gudhi = pytest.importorskip("gudhi")
+    rows = projective_plane()
+    tree = gudhi.AlphaComplex(points=unit_cube(rows), precision="exact").create_simplex_tree(
+        output_squared_values=False
+    )
+    tree.compute_persistence(homology_coeff_field=field)
+    found = higher_bars(points_at(rows), "ball", 3, field=field)
+
+    assert all(same_bars(found[n], tree.persistence_intervals_in_dimension(n).reshape(-1, 2)) for n in (1, 2, 3))
+
+
+@needs_ripser
+def test_the_homological_reading_is_that_of_its_field():
+    points = points_at(projective_plane())
+    for field, holds in ((2, False), (3, True)):
+        barcode = build_barcode(points, "box", 3, threads=1, field=field)
+        regimes = barcode.regimes("homological", 90)
+
+        assert any(regime.start <= 0.196 < regime.stop for regime in regimes) == holds
+        assert barcode.to_json(90)["field"] == field
+
+
+@boxes_too
+def test_fields_differ_on_the_projective_plane(metric):
+    points = points_at(projective_plane())
+    two, three = (higher_bars(points, metric, 1, field=field)[1] for field in (2, 3))
+
+    assert two.tolist() != three.tolist()
+
+
+@boxes_too
+@pytest.mark.parametrize("field", [-3, 0, 1, 4, 9, 91, 121, 131, 2**61 - 1])
+def test_a_field_is_a_prime_that_is_not_too_large(metric, field):
+    with pytest.raises(BadOption, match="field: give a prime from 2 to 127"):
+        find_holes(nine_rows(), metric, 1, field=field)
+
+
+@boxes_too
+def test_the_largest_field_gives_the_holes_of_small_ones_where_nothing_is_twisted(metric):
+    points = points_at(many_points("uniform", 2, 40, seed=4))
+    two, large = (higher_bars(points, metric, 1, field=field)[1].tolist() for field in (2, 127))
+
+    assert two == large
 
 
 # Laws

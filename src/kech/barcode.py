@@ -4,7 +4,8 @@ In: a filtration.  Out: bars with weights, and the regimes of eps in which the t
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
+from dataclasses import field as made_by
 from os import PathLike
 from typing import Any
 
@@ -14,6 +15,7 @@ from kech.complexes import Filtration, Floats, Ints, build_filtration
 from kech.errors import BadOption, TooFewRows
 from kech.frames import as_frame
 from kech.homology import find_holes, highest_dimension
+from kech.homology.limits import check_field
 from kech.minimal import count_classes, rising
 from kech.points import Coarse, Points, build_points
 from kech.progress import report
@@ -53,10 +55,11 @@ class WeightedBarcode:
     """
 
     filtration: Filtration
-    holes: Mapping[int, Floats] = field(default_factory=dict)
-    instants: Mapping[int, int] = field(default_factory=dict)
+    holes: Mapping[int, Floats] = made_by(default_factory=dict)
+    instants: Mapping[int, int] = made_by(default_factory=dict)
     zero_length: bool = False
     library: str | None = None  # of dataframes: the caller's
+    field: int = 2  # the prime of the coefficients of holes
 
     def __repr__(self) -> str:
         bars, rows = len(self.bars()), self.filtration.points.rows
@@ -221,6 +224,7 @@ class WeightedBarcode:
         return {
             "private": True,
             "metric": self.filtration.metric,
+            "field": self.field,
             "rows": self.filtration.points.rows,
             "eps_error": self.eps_error,
             "max_dimension": max(self.holes, default=0),
@@ -240,35 +244,40 @@ def compute_barcode(
     *,
     metric: str = "box",
     max_dimension: int = 1,
+    field: int = 2,
     grid: str | float = "exact",
     zero_length: bool = False,
     max_points: int | None = None,
 ) -> WeightedBarcode:
     """Components with their weights, and holes up to `max_dimension`; bars of zero length where asked for.
 
+    Holes are those of homology over Z/field; components are the same over every field.
+
     Where there are more points than `max_points` (otherwise: than memory holds), values move to the middle of cells
     just wide enough, and every birth and death by `eps_error` at most.
     """
     if max_dimension < 0:
         raise BadOption("--max-dimension", "0 or more.")
+    check_field(field)
     points = build_points(table, grid=grid, coarse=Coarse(max_points, rounding=True))
     if not points.rows:
         raise TooFewRows(0, 1)
-    found = build_barcode(points, metric, max_dimension, threads=table.threads, zero_length=zero_length)
-    return replace(found, library=table.library)
+    how: dict[str, Any] = {"field": field, "threads": table.threads, "zero_length": zero_length}
+    return replace(build_barcode(points, metric, max_dimension, **how), library=table.library)
 
 
 def build_barcode(
-    points: Points, metric: str, max_dimension: int, *, threads: int, zero_length: bool = False
+    points: Points, metric: str, max_dimension: int, *, threads: int, field: int = 2, zero_length: bool = False
 ) -> WeightedBarcode:
     """Barcode of points, with holes up to a dimension."""
     left = points.check_room()
     filtration = build_filtration(points, metric, threads=threads)
     if not max_dimension:
-        return WeightedBarcode(filtration, zero_length=zero_length)
+        return WeightedBarcode(filtration, zero_length=zero_length, field=field)
     report("looking for holes")
-    holes = find_holes(points, metric, max_dimension, tree=filtration, memory=left, zero_length=zero_length)
-    return WeightedBarcode(filtration, holes.bars, holes.left_out, zero_length)
+    how: dict[str, Any] = {"field": field, "tree": filtration, "memory": left}
+    holes = find_holes(points, metric, max_dimension, zero_length=zero_length, **how)
+    return WeightedBarcode(filtration, holes.bars, holes.left_out, zero_length, field=field)
 
 
 def snap(values: Floats, grid: Floats) -> Floats:

@@ -54,6 +54,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         cut: str = "local",
         grid: str | float = "auto",
         reading: str = "strict",
+        field: int = 2,
         suppress: float = 0.0,
         effort: str | float | None = None,
         seed: int = 0,
@@ -73,6 +74,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         self.cut = cut
         self.grid = grid
         self.reading = reading
+        self.field = field
         self.suppress = suppress
         self.effort = effort
         self.seed = seed
@@ -124,7 +126,9 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
 
     def _wishes(self, table: Table) -> Wishes:
         goals = set_goals(self.l, self.l_kind, self.c, self.t, self.t_kind, self.alpha, sensitive=table.sensitive)
-        return Wishes(table.threads, False, self.reading, self.suppress, self.effort, self.seed, goals)
+        return Wishes(
+            table.threads, False, self.reading, self.suppress, self.effort, self.seed, goals, field=self.field
+        )
 
     def _columns(self, X: Any, *, reset: bool) -> dict[str, Any]:  # noqa: N803
         """The columns of a dataframe, each as it is, or of an array; a table to fit has at least k rows."""

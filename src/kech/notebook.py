@@ -58,6 +58,7 @@ def show_barcode(barcode: Any) -> str:
         steps = [(0.0, float(len(deaths)))] + [(d, len(deaths) - i - 1.0) for i, d in enumerate(deaths) if isfinite(d)]
         drawn = curve({"components that began as single points": steps}, "eps (radius)", "left")
     regimes = {name: barcode.regimes(name, 2) for name in ("homological", "strict")}
+    regimes = {f"homological over Z/{barcode.field}": regimes.pop("homological"), **regimes}
     lines = [(name, "unknown" if r is None else figure(r[0].start) if r else "never") for name, r in regimes.items()]
     return card(repr(barcode), drawn, grid(("reading", "2-anonymous from eps"), lines), private=True)
 

@@ -56,6 +56,7 @@ class ReleaseSection(_Section):
     cut: str = "local"
     grid: str | float = "auto"
     reading: str = "strict"  # of the regime cut
+    field: int = 2  # of its homological reading
     eps: float | None = None  # of the regime cut, in place of k
     suppress: float = 0.0  # share of the rows that may be left out
     effort: str | float | None = None  # of the search: quick, normal, best, or seconds

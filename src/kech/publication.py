@@ -90,7 +90,7 @@ def check_plan(plan: Plan, release: Release) -> None:
     if wished["eps"] is not None:
         wished["k"] = kept["k"]
     said = [*GOALS, *(kind for goal, kinds in KINDS.items() if wished[goal] is not None for kind in kinds)]
-    said += ["reading"] if wished["cut"] == "regime" and wished["eps"] is None else []
+    said += ["reading", "field"] if wished["cut"] == "regime" and wished["eps"] is None else []
     other = [name for name in said if wished[name] != kept.get(name, usual[name])]
     other += ["labels"] if wished["labels"] != release.form else []
     if other:

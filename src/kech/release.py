@@ -297,6 +297,7 @@ def make_release(
     cut: str = "local",
     grid: str | float = "auto",
     reading: str = "strict",
+    field: int = 2,
     eps: float | None = None,
     suppress: float = 0.0,
     effort: str | float | None = None,
@@ -312,7 +313,8 @@ def make_release(
 ) -> Release:
     """Part the rows into classes of at least k rows by the named cut.
 
-    The regime cut takes a reading, or an eps in place of k: then k is what the components at eps give.
+    The regime cut takes a reading (homological: with the prime of its field), or an eps in place of k: then k is what
+    the components at eps give.
     The other cuts may leave rows out, a share of `suppress` at most.  The search of the local and the minimal cut takes
     an effort (quick, normal, best, or seconds) and a seed.  In every class every sensitive column keeps l (distinct,
     entropy, or recursive with c), t (equal or ordered distance) and alpha, where they are asked for.  `labels` is how
@@ -323,7 +325,9 @@ def make_release(
     check_original(table)
     ks = check_wish(k, eps, cut, table.rows)
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
-    wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
+    wishes = Wishes(
+        table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals, field=field
+    )
     _ = table.secret  # where none can be made, that is said before any work
     points = coded_points(table, cut, grid, Coarse(max_points, k or 2))
     if eps is not None:
@@ -335,6 +339,7 @@ def make_release(
         raise GoalNotMet(f"{goal}; the smallest class would have {partition.k} rows.")
     asked: dict[str, Any] = {"k": k or partition.k, "cut": cut, "grid": grid}
     asked |= {} if cut != "regime" else {"reading": reading} if eps is None else {"eps": eps}
+    asked |= {"field": field} if asked.get("reading") == "homological" else {}
     asked |= {"suppress": suppress} if suppress else {}
     asked |= goals.asked() if goals else {}
     asked |= coarseness(partition.points)

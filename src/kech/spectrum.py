@@ -114,6 +114,7 @@ def compute_spectrum(
     cut: str | Sequence[str] = "local",
     grid: str | float = "auto",
     reading: str = "strict",
+    field: int = 2,
     suppress: float = 0.0,
     effort: str | float | None = None,
     seed: int = 0,
@@ -133,7 +134,9 @@ def compute_spectrum(
     cuts = check_cuts(cut)
     ks = check_ks(k, table.rows)
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
-    wishes = Wishes(table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals)
+    wishes = Wishes(
+        table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals, field=field
+    )
     _ = table.secret  # where none can be made, that is said before any work
     coarse = Coarse(max_points, ks[0], others=tuple(ks[1:]))
     coded = {name in EVEN: coded_points(table, name, grid, coarse) for name in cuts}

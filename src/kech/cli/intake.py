@@ -210,13 +210,15 @@ class CutOptions:
     of a column) or regime (one eps, classes are connected components)."""
     reading: str | None = None
     """Reading of the regime cut: strict (default) or homological."""
+    field: Annotated[int | None, Parameter(converter=whole)] = None
+    """Coefficients of the homological reading: numbers modulo this prime, 2 otherwise."""
     eps: float | None = None
     """Radius of the regime cut, in place of k."""
 
     def settle(self, release: "ReleaseSection", search: SearchOptions | None, wanted: GoalOptions | None) -> None:
         """What was typed comes before the plan; k and eps stand for each other."""
         overrule(release, {"cut": self.cut})
-        overrule(release, {"reading": check_reading(self.reading, [release.cut])})
+        overrule(release, {"reading": check_reading(self.reading, [release.cut]), "field": self.field})
         (search or SearchOptions()).settle(release, [release.cut])
         (wanted or GoalOptions()).settle(release)
         if self.k is not None or self.eps is not None:

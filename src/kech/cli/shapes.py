@@ -21,6 +21,7 @@ def barcode(
     intake: Intake | None = None,
     metric: str = "box",
     max_dimension: Annotated[int | None, Parameter(converter=whole)] = None,
+    field: Annotated[int, Parameter(converter=whole)] = 2,
     k: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = ["2"],  # noqa: B006
     reading: str | None = None,
     radii: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
@@ -40,6 +41,8 @@ def barcode(
     max_dimension: int
         Holes up to this dimension: 1 otherwise, where the extra `topology` is installed; 0 for components alone,
         which is fast for millions of rows.
+    field: int
+        Coefficients of homology: numbers modulo this prime, 2 to 127. Fields differ only where a complex has torsion.
     k: list[str]
         Show regimes for this k and larger ones; several k are drawn side by side: --k 2,3,4.
     reading: str
@@ -65,6 +68,7 @@ def barcode(
             opened,
             metric=metric,
             max_dimension=dimension,
+            field=field,
             grid="exact" if asked.grid is None else asked.grid,
             zero_length=zero_length,
             max_points=max_points,

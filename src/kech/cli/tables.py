@@ -80,6 +80,7 @@ def spectrum(
     k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
     cut: Names = [],  # noqa: B006
     reading: str | None = None,
+    field: Annotated[int | None, Parameter(converter=whole)] = None,
     search: SearchOptions | None = None,
     plot: Path | None = None,
     wanted: GoalOptions | None = None,
@@ -96,6 +97,8 @@ def spectrum(
         Styles of release to compare: local, minimal, domain, regime.
     reading: str
         Reading of the regime cut: strict (default) or homological.
+    field: int
+        Coefficients of the homological reading: numbers modulo this prime, 2 otherwise.
     plot: Path
         Draw loss, classes and eps against k: .svg, .png or .html.
     """
@@ -103,7 +106,7 @@ def spectrum(
     plan = asked.settle()
     ks = parse_ks(k) if k else None
     goals, cuts = plan.release, split(cut) if cut else [plan.release.cut]
-    overrule(goals, {"reading": check_reading(reading, cuts)})
+    overrule(goals, {"reading": check_reading(reading, cuts), "field": field})
     check_picture(plot)
     (search or SearchOptions()).settle(goals, cuts)
     (wanted or GoalOptions()).settle(goals)

@@ -27,10 +27,13 @@ class Wishes:
     seed: int = 0  # equal seeds, equal partitions, unless effort is in seconds
     goals: Goals | None = None  # for the sensitive columns, beside k
     halt: Halt = field(default_factory=Halt, compare=False)
+    field: int = 2  # the prime of the coefficients of homology, for the homological reading
 
     def __post_init__(self) -> None:
         if not 0 <= self.seed <= LARGEST_SEED:
             raise BadOption("--seed", f"give a whole number from 0 to {LARGEST_SEED}.")
+        if self.field != 2 and self.reading != "homological":
+            raise BadOption("--field", "only the homological reading of the regime cut takes it.")
 
     def keep_all(self) -> None:
         """For cuts that publish every row."""

@@ -13,6 +13,7 @@ from kech.cuts.meeting import check_reachable
 from kech.cuts.ordering import by_grid
 from kech.errors import BadOption, GoalNotMet
 from kech.homology import highest_dimension
+from kech.homology.limits import check_field
 from kech.models import Goals, hold
 from kech.partition import Partition, build_partition, deal, tally_secrets
 from kech.points import Points
@@ -24,18 +25,19 @@ def cut_regime(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Pa
     reading = wishes.reading
     if reading not in ("homological", "strict"):
         raise BadOption("--reading", "the regime cut reads homological or strict.")
+    check_field(wishes.field)
     wishes.keep_all()
     for at, batch in by_grid(points, ks):
-        barcode = read_barcode(at, reading, wishes.threads)
+        barcode = read_barcode(at, wishes)
         for k in batch:
             yield first_cut(barcode, reading, k, wishes.goals)
             report("cutting", (ks.index(k) + 1) / len(ks))
 
 
-def read_barcode(points: Points, reading: str, threads: int) -> WeightedBarcode:
+def read_barcode(points: Points, wishes: Wishes) -> WeightedBarcode:
     """The barcode as far as a reading needs it."""
-    dimension = max(highest_dimension(points, "box"), 0) if reading == "homological" else 0
-    return build_barcode(points, "box", dimension, threads=threads)
+    dimension = max(highest_dimension(points, "box"), 0) if wishes.reading == "homological" else 0
+    return build_barcode(points, "box", dimension, threads=wishes.threads, field=wishes.field)
 
 
 def first_cut(barcode: WeightedBarcode, reading: str, k: int, goals: Goals | None) -> Partition:

@@ -2,7 +2,8 @@
 
 In: points and a metric.  Out: for each dimension 1, 2, ... the births and deaths of its holes, in radii.
 
-A ring of rows that no simplices fill is a hole of dimension 1, a hollow shell one of dimension 2, and so on.
+A ring of rows that no simplices fill is a hole of dimension 1, a hollow shell one of dimension 2, and so on.  Chains
+have coefficients in Z/field, Z/2 unless told otherwise; fields differ only where a complex has torsion.
 """
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from kech.complexes import Filtration, build_filtration, check_metric
 from kech.homology.balls import ball_bars
 from kech.homology.boxes import box_bars, no_bars
-from kech.homology.limits import half_the_memory
+from kech.homology.limits import check_field, half_the_memory
 from kech.homology.reduction import Holes
 from kech.points import Points
 
@@ -20,6 +21,7 @@ def find_holes(
     metric: str,
     max_dimension: int,
     *,
+    field: int = 2,
     tree: Filtration | None = None,
     memory: int | None = None,
     zero_length: bool = False,
@@ -30,13 +32,14 @@ def find_holes(
     by default half of the machine's, is refused before it begins.  Who has the merge tree of the points gives it.
     """
     check_metric(points, metric)
+    check_field(field)
     highest = max(highest_dimension(points, metric), 0)
     limit = half_the_memory() if memory is None else memory
     if metric == "ball":
         tree = build_filtration(points, metric) if tree is None else tree
-        found = ball_bars(points, tree, min(max_dimension, highest), limit, zero_length=zero_length)
+        found = ball_bars(points, tree, min(max_dimension, highest), limit, field=field, zero_length=zero_length)
     elif zero_length or (highest and max_dimension):
-        found = box_bars(points, max_dimension, highest, limit, zero_length=zero_length)
+        found = box_bars(points, max_dimension, highest, limit, field=field, zero_length=zero_length)
     else:
         found = no_bars(len(points.codes), max_dimension)
     dimensions = range(1, max_dimension + 1)

@@ -1,8 +1,8 @@
 """Holes among balls: the Delaunay complex, each simplex at the radius of its smallest ball, has the bars of the
 whole complex (Bauer & Edelsbrunner, The Morse theory of Cech and Delaunay complexes).
 
-The merge tree says from which eps on a component is one simplex; nothing inside it enters later than that.  So when every
-component is a simplex, no hole is open, to the last bit.
+The merge tree says from which eps on a component is one simplex; nothing inside it enters later than that.  So when
+every component is a simplex, no hole is open, to the last bit.
 """
 
 from math import lcm
@@ -42,7 +42,7 @@ class Space(NamedTuple):
         return np.asarray((self.units[stop] - self.units[start]) / self.lengths)
 
 
-def ball_bars(points: Points, tree: Filtration, top: int, limit: int, *, zero_length: bool) -> Holes:
+def ball_bars(points: Points, tree: Filtration, top: int, limit: int, *, field: int, zero_length: bool) -> Holes:
     """Bars of the Delaunay complex with the radii of smallest balls."""
     space = build_space(points)
     hull = onto_hull(space.places)
@@ -53,7 +53,7 @@ def ball_bars(points: Points, tree: Filtration, top: int, limit: int, *, zero_le
     faces = skeleton(delaunay_cells(hull, limit))
     check_delaunay(space, faces[-1])
     radii = no_later(faces, smallest_balls(space, faces), tree, space.number)
-    bars = reduce_boundaries(faces, radii)
+    bars = reduce_boundaries(faces, radii, field)
     return sort_out({n: found for n, found in bars if n <= top}, zero_length=zero_length)
 
 
@@ -64,8 +64,10 @@ def build_space(points: Points) -> Space:
     starts = [axis.ends[0] - axis.ends[0][0] for axis in lines]
     units = np.stack([start[codes] for start, codes in zip(starts, points.codes.T, strict=True)], axis=1)
     cube = common_length(lengths)
-    scaled = (units * (cube / lengths), np.ones(len(lines)), cube) if cube else (units, lengths, 1.0)
-    space = Space(*scaled, np.arange(len(units)))
+    every = np.arange(len(units))
+    space = Space(units, lengths, 1.0, every)
+    if cube:
+        space = Space(units * (cube / lengths), np.ones(len(lines)), cube, every)
     number = np.unique(space.places, axis=0, return_index=True)[1]
     return space._replace(units=space.units[number], number=number)
 

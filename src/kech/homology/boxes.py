@@ -15,7 +15,7 @@ from kech.points import Points
 FLOAT32_COUNTS = 2**24  # ripser computes in float32, where larger whole numbers collide
 
 
-def box_bars(points: Points, top: int, highest: int, limit: int, *, zero_length: bool) -> Holes:
+def box_bars(points: Points, top: int, highest: int, limit: int, *, field: int, zero_length: bool) -> Holes:
     """Bars of the Rips complex up to dimension `top`; none above `highest` lasts.
 
     They are found in whole ranks of the distances, so that no rounding can tear ties apart.
@@ -33,7 +33,7 @@ def box_bars(points: Points, top: int, highest: int, limit: int, *, zero_length:
     check_memory(80 * count**2 + rips_bytes(count, near, looked), limit, count)
     if len(lengths) > FLOAT32_COUNTS:
         raise ResourceError(f"{count:,} points have too many distances for holes. {ADVICE}")
-    found = [bars.astype(np.int64) for bars in ripser_bars(ripser, ranks, top, looked)]
+    found = [bars.astype(np.int64) for bars in ripser_bars(ripser, ranks, top, looked, field)]
     instants = instant_bars(ranks.astype(np.int64), found) if zero_length else [np.empty((0, 2), np.int64)] * top
     return counted(
         count, {n: in_order(lengths[np.concatenate([found[n], instants[n - 1]])] / 2) for n in range(1, top + 1)}
@@ -50,9 +50,11 @@ def counted(count: int, bars: Bars) -> Holes:
     return Holes(bars, {n: comb(count - 1, n + 1) - len(found) for n, found in bars.items()})
 
 
-def ripser_bars(ripser: Any, ranks: NDArray[np.float32], top: int, looked: int) -> list[NDArray[np.float32]]:
+def ripser_bars(
+    ripser: Any, ranks: NDArray[np.float32], top: int, looked: int, field: int
+) -> list[NDArray[np.float32]]:
     """Finite bars of dimension 0, 1, ..., top in ranks; ripser looks as far as bars can last."""
-    found = ripser(ranks, maxdim=looked, distance_matrix=True)["dgms"]
+    found = ripser(ranks, maxdim=looked, coeff=field, distance_matrix=True)["dgms"]
     return [found[0][:-1], *found[1:], *[np.empty((0, 2), np.float32)] * (top - looked)]
 
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bars = dict[int, Floats]  # births and deaths, n x 2, by dimension
+Chain = dict[int, int]  # faces, each with its coefficient, which is not 0
 
 ROUNDING = 1e-11  # of the unit cube: shorter bars of balls come from floats, not from the data
 
@@ -32,7 +33,7 @@ class Faces(NamedTuple):
     facets: Ints
 
 
-def reduce_boundaries(skeleton: list[Faces], radii: list[Floats]) -> Iterator[tuple[int, Floats]]:
+def reduce_boundaries(skeleton: list[Faces], radii: list[Floats], field: int) -> Iterator[tuple[int, Floats]]:
     """Dimension and bars of the holes that each dimension of simplices fills, from the cells down.
 
     Simplices enter by radius.  The simplices that open the holes of one dimension have a boundary that is
@@ -43,24 +44,29 @@ def reduce_boundaries(skeleton: list[Faces], radii: list[Floats]) -> Iterator[tu
     for n in range(len(skeleton) - 1, 0, -1):
         rank = np.empty_like(order[n])
         rank[order[n]] = np.arange(len(rank))
-        pairs = pair_up(rank[skeleton[n].facets[order[n + 1]]], cleared)
+        pairs = pair_up(rank[skeleton[n].facets[order[n + 1]]], cleared, field)
         births, deaths = radii[n][order[n][pairs[:, 0]]], radii[n + 1][order[n + 1][pairs[:, 1]]]
         yield n, np.stack([births, np.where(deaths - births > ROUNDING, deaths, births)], axis=1)
         cleared = set(pairs[:, 0].tolist())
 
 
-def pair_up(boundaries: Ints, cleared: set[int]) -> Ints:
-    """Which face opens and which simplex fills each hole: the reduction of a boundary matrix over Z/2.
+def pair_up(boundaries: Ints, cleared: set[int], field: int) -> Ints:
+    """Which face opens and which simplex fills each hole: the reduction of a boundary matrix over Z/field.
 
-    To each boundary, earlier ones are added until its youngest face is no other's; that face opened the hole.
+    The boundary of a simplex is the sum of (-1)^i times the face that lacks point i.  To each boundary, multiples of
+    earlier ones are added until its youngest face is no other's; that face opened the hole.
     """
-    youngest_first = (-np.sort(-boundaries, axis=1)).tolist()
-    owned: dict[int, list[int] | set[int]] = {}
+    order = np.argsort(-boundaries, axis=1)
+    faces = np.take_along_axis(boundaries, order, axis=1).tolist()
+    signs = np.where(order % 2, field - 1, 1).tolist()
+    owned: dict[int, Chain] = {}
     pairs = []
-    for simplex, boundary in enumerate(youngest_first):
+    for simplex, boundary in enumerate(faces):
         if simplex in cleared:
             continue
-        chain = boundary if boundary[0] not in owned else add_owned(boundary, owned)
+        chain = dict(zip(boundary, signs[simplex], strict=True))
+        if boundary[0] in owned:
+            add_owned(chain, owned, field)
         if chain:
             youngest = max(chain)
             owned[youngest] = chain
@@ -68,9 +74,9 @@ def pair_up(boundaries: Ints, cleared: set[int]) -> Ints:
     return np.array(pairs, np.int64).reshape(-1, 2)
 
 
-def add_owned(boundary: list[int], owned: dict[int, list[int] | set[int]]) -> set[int]:
-    """The sum of a boundary and of those that own its youngest face, until nobody does."""
-    chain, queue = set(boundary), [-face for face in boundary]
+def add_owned(chain: Chain, owned: dict[int, Chain], field: int) -> None:
+    """Add multiples of those that own the youngest face of a chain, until nobody does."""
+    queue = [-face for face in chain]
     heapify(queue)
     while queue:
         youngest = -heappop(queue)
@@ -78,13 +84,16 @@ def add_owned(boundary: list[int], owned: dict[int, list[int] | set[int]]) -> se
             continue
         if youngest not in owned:
             break
-        for face in owned[youngest]:
-            if face in chain:
-                chain.remove(face)
-            else:
-                chain.add(face)
+        owner = owned[youngest]
+        factor = -chain[youngest] * pow(owner[youngest], -1, field)
+        for face, coefficient in owner.items():
+            if face not in chain:
                 heappush(queue, -face)
-    return chain
+            left = (chain.get(face, 0) + factor * coefficient) % field
+            if left:
+                chain[face] = left
+            else:
+                del chain[face]
 
 
 def sort_out(bars: Bars, *, zero_length: bool) -> Holes:

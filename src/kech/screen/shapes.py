@@ -21,7 +21,7 @@ def barcode(found: dict[str, Any]) -> None:
     bars = [bar for bar in found["bars"] if bar["dimension"] == 0]
     holes = len(found["bars"]) - len(bars)
     out().print("[yellow]PRIVATE:[/] bars are real distances between people; do not publish them.")
-    looked = f"{holes:,} holes up to dimension {found['max_dimension']}"
+    looked = f"{holes:,} holes up to dimension {found['max_dimension']} over Z/{found['field']}"
     looked = looked if found["max_dimension"] else "holes not looked for (--max-dimension 1, extra `topology`)"
     out().print(f"{found['rows']:,} rows, metric {found['metric']}: {len(bars):,} bars of components, {looked}")
     if found["eps_error"]:

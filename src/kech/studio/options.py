@@ -34,6 +34,7 @@ class BarcodeOptions(Options):
     """How far to look for holes, and for which k regimes are shown."""
 
     max_dimension: int = 0
+    field: int = 2
     k: int = 2
 
 

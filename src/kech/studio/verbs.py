@@ -44,11 +44,12 @@ class Sitting:
             self.kept[name] = compute()
         return self.kept[name]
 
-    def barcode(self, max_dimension: int = 0) -> kech.WeightedBarcode:
+    def barcode(self, max_dimension: int = 0, field: int = 2) -> kech.WeightedBarcode:
         """The barcode of exact values."""
         dimension = max_dimension if all(find_spec(name) for name in ("ripser", "scipy")) else 0
         return self.keep(  # type: ignore[no-any-return]
-            f"barcode {dimension}", lambda: kech.compute_barcode(self.table, max_dimension=dimension)
+            f"barcode {dimension} {field}",
+            lambda: kech.compute_barcode(self.table, max_dimension=dimension, field=field),
         )
 
     def lattice(self) -> kech.GeneralizationLattice:
@@ -110,7 +111,7 @@ def spectrum(sitting: Sitting, asked: SpectrumOptions) -> dict[str, Any]:
 
 def barcode(sitting: Sitting, asked: BarcodeOptions) -> dict[str, Any]:
     """`kech barcode`."""
-    return sitting.barcode(asked.max_dimension).to_json(asked.k, longest=MOST_BARS) | {"plot": None}
+    return sitting.barcode(asked.max_dimension, asked.field).to_json(asked.k, longest=MOST_BARS) | {"plot": None}
 
 
 def lattice(sitting: Sitting, asked: LatticeOptions) -> dict[str, Any]:
