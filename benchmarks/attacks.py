@@ -247,7 +247,7 @@ they are secret makes no difference to it.
 
 ## `kech attack replay`
 
-{replay.ROWS} rows, seeds {replay.SEEDS[0]} to {replay.SEEDS[-1]}; at most 10 rows of each table, at most 8 candidates
+{replay.ROWS} rows; seeds measured: {replay.seeds_of(found)}; at most 10 rows of each table, at most 8 candidates
 for each. The attacker knows all other rows, the version and the request, and makes the release again for every
 candidate: with the owner's secret, and without it (with a secret of their own). What it means:
 [the owner's secret](claims/owner_secret.md).
@@ -256,6 +256,9 @@ candidate: with the owner's secret, and without it (with a secret of their own).
 - `found`: rows of which the right candidate remains alone, with a 95 % interval.
 - `nearest`: rows whose right candidate comes nearest to the published labels, without the secret.
 - `guess`: the control, one tried candidate at random.
+
+Tables of one seed share their draws of rows and guesses, so equal lines of `guess` are one draw, not several. With ten
+rows a line, intervals are wide. A family that is not listed was not measured.
 
 {replay.draw_section(found["replayed"]) if found.get("replayed") else "Not measured."}
 """

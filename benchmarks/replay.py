@@ -46,6 +46,11 @@ def run() -> Iterator[dict[str, Any]]:
                     yield line
 
 
+def seeds_of(found: dict[str, Any]) -> str:
+    """The seeds of which there are figures."""
+    return ", ".join(str(seed) for seed in sorted({line["seed"] for line in found.get("replayed", [])})) or "none"
+
+
 def draw_section(measured: Sequence[dict[str, Any]]) -> str:
     """The part of the page."""
     header = [
