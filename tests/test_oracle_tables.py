@@ -28,6 +28,7 @@ from strategies import random_asked_case, random_case, seeds
 TABLES = 2000
 FAULTY = 300
 BLOCKS = 20
+SHORT = 8  # blocks of `make test`; the others are of `make test-long`
 PLAIN = {"effort": "quick"}
 GOALS = ("l", "l_kind", "c", "t", "t_kind", "alpha")
 UNSAID = ("seed", "effort", "max_points")  # in no certificate
@@ -292,7 +293,9 @@ def check_tables(seeds, folder, database):
     return judged, wrong
 
 
-@pytest.mark.parametrize("block", range(BLOCKS))
+@pytest.mark.parametrize(
+    "block", [pytest.param(i, marks=pytest.mark.long) if i >= SHORT else i for i in range(BLOCKS)]
+)
 def test_random_tables(block, folder, database):
     seeds = range(block * TABLES // BLOCKS, (block + 1) * TABLES // BLOCKS)
     judged, wrong = check_tables(seeds, folder, database)

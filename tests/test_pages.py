@@ -250,3 +250,19 @@ def test_torn_headers_are_refused(tmp_path):
             assert isinstance(find_unpublished(path, certified=True), list)
         except UnreadableFile as refusal:
             assert "cannot be looked into" in str(refusal)
+
+
+@pytest.mark.parametrize("cut", ["domain", "local"])
+def test_rows_left_out_decide_no_type_and_no_kind(cut, tmp_path):
+    source = tmp_path / "people.csv"
+    rows = [f"{'ab'[i % 2]},{i},{i % 7}" for i in range(40)] + ["c,x1,odd"]
+    source.write_text("\n".join(["town,ward,dose", *rows]) + "\n", "utf-8")
+    roles = {"quasi_identifiers": ["town"], "sensitive": ["dose"], "keep": ["ward"]}
+    with kech.read_table(source, **roles) as table:
+        release = kech.make_release(table, k=5, cut=cut, suppress=0.05)
+        certificate = release.write(tmp_path / "safe.parquet", ledger=False)
+
+    written = pq.read_table(tmp_path / "safe.parquet")
+    assert (written.num_rows, certificate["claims"]["suppressed"]) == (40, "<5")
+    assert {str(written.schema.field(name).type) for name in ("ward", "dose")} == {"int64"}
+    assert certificate["values"] == {"dose": {"kind": "number"}}

@@ -14,6 +14,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from kech.admission import Draft, Word, admitted
 from kech.axes import HIDING
 from kech.certificate import make_certificate
@@ -39,7 +42,7 @@ from kech.mapping import ValueTally, mapping_aside
 from kech.models import set_goals
 from kech.partition import Partition, build_partition, deal
 from kech.pointers import find_joint_pointers, points_at_rows
-from kech.points import Coarse, Grains, Points
+from kech.points import Coarse, Grains, Points, Secret
 from kech.progress import report
 from kech.spectrum import EVEN, FREE, check_cuts, check_ks, coded_points, partitions
 from kech.table import Table
@@ -106,7 +109,23 @@ class Release:
         """How a reader must read the sensitive columns to compare their values."""
         secrets = self.partition.points.sensitive if isinstance(self.partition.points, Grains) else ()
         orders = {secret.column: {"order": list(secret.order)} if secret.order else {} for secret in secrets}
-        return {secret.column: {"kind": secret.kind, **orders[secret.column]} for secret in secrets}
+        return {secret.column: {"kind": self.published_kind(secret), **orders[secret.column]} for secret in secrets}
+
+    def published_kind(self, secret: Secret) -> str:
+        """How the published values of a sensitive column read, whatever those read as that are left out."""
+        return secret.kind if secret.kind == "ordinal" else self.published.secret_kind(secret.column)
+
+    @cached_property
+    def published(self) -> Table:
+        """The table without the points of which no row is published: their cells decide no type and no kind."""
+        points = self.partition.points
+        gone = np.setdiff1d(np.arange(len(points.weights)), self.partition.point)
+        return self.table.without(points.mappings, gone) if len(gone) else self.table
+
+    def published_shares(self) -> dict[str, NDArray[np.int64]]:
+        """The shares of the partition, with points numbered as the published table has them."""
+        shares = self.partition.shares()
+        return shares | {"p": np.unique(shares["p"], return_inverse=True)[1].astype(np.int64)}
 
     @cached_property
     def frame(self) -> Any:
@@ -120,9 +139,9 @@ class Release:
         """
         outputs = [output for name in self.columns for output in self.outputs(name)]
         behind = [Output(name, self.table.index(name), private=True) for name in (tally.columns if tally else ())]
-        mappings, shares = self.partition.points.mappings, self.partition.shares()
+        mappings, shares = self.partition.points.mappings, self.published_shares()
         key = draw_key(self.partition.points, "dealing")
-        stream = self.table.engine.publish(mappings, shares, outputs + behind, for_csv=for_csv, key=key)
+        stream = self.published.engine.publish(mappings, shares, outputs + behind, for_csv=for_csv, key=key)
         stream = stream if listed and not tally else as_texts(stream)
         stream = as_missing(stream, len(outputs)) if for_csv else stream
         return as_numbers(tally.watched(stream) if tally else stream, self.axes)

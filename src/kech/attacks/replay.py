@@ -26,7 +26,7 @@ from kech.table import Table, read_table
 
 MOST_ROWS = 1_000  # of a table: the release is made again for every candidate
 MOST_TARGETS, MOST_CANDIDATES = 10, 8  # rows that are attacked, and candidates tried for each, the right one among them
-REQUEST = ("k", "cut", "grid", "reading", "eps", "suppress", "l", "l_kind", "c", "t", "t_kind", "alpha")
+REQUEST = ("k", "cut", "grid", "reading", "field", "eps", "suppress", "l", "l_kind", "c", "t", "t_kind", "alpha")
 NOT_AGAIN = (
     "the release of this table, made again, has other labels. Name the plan it was made by (--plan: effort, seed) and "
     "the key (--key-file); a release of another version of kech cannot be replayed."
