@@ -235,6 +235,15 @@ def test_a_key_that_others_can_read_is_refused(people, keys, refuse, folder, mod
     assert "chmod 600" in refuse("release", people, *words, code=3, says="others can read it")
 
 
+def test_a_key_of_another_user_is_refused(people, keys, refuse, folder, monkeypatch):
+    if os.geteuid() == 0:
+        os.chown(keys[0], 4242, 4242)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: 4242)
+    words = (*WORDS, "--k", 5, "--key-file", keys[0], "-o", folder / "out.csv")
+    assert "own" in refuse("release", people, *words, code=3, says="belongs to another user")
+
+
 def test_a_key_file_that_is_missing_is_refused_with_how_to_make_one(people, refuse, tmp_path, folder):
     words = (*WORDS, "--k", 5, "--key-file", tmp_path / "no.key", "-o", folder / "out.csv")
     refuse("release", people, *words, code=3, says="kech ledger --new-key")

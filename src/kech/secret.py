@@ -102,17 +102,19 @@ def read_secret(path: Path) -> OwnerSecret:
     except OSError as failure:
         raise BadKey(path, f"it cannot be read: {failure.strerror}.") from None
     try:
-        check_mode(path, os.fstat(handle).st_mode)
+        check_owner(path, os.fstat(handle))
         return parse_secret(path, os.read(handle, LONGEST))
     finally:
         os.close(handle)
 
 
-def check_mode(path: Path, mode: int) -> None:
-    """A plain file that nobody but its owner can read or write."""
-    if not stat.S_ISREG(mode):
+def check_owner(path: Path, status: os.stat_result) -> None:
+    """A plain file of this user, or of root, that nobody else can read or write."""
+    if not stat.S_ISREG(status.st_mode):
         raise BadKey(path, "it is no file.")
-    if mode & 0o077:
+    if status.st_uid not in (0, os.geteuid()):
+        raise BadKey(path, "it belongs to another user, who may know it. Copy it to a file of your own, or make a new key.")
+    if status.st_mode & 0o077:
         raise BadKey(path, "others can read it or write to it. Make it yours alone: chmod 600 FILE.")
 
 

@@ -49,6 +49,8 @@ def _check_document(document: Any) -> None:
     for place in ("sensitive", "kept"):
         _require(place, all(isinstance(name, str) for name in document[place]))
     _require("parameters.k", type(document["parameters"].get("k", 1)) is int)
+    for flag in ("owner_secret", "no_ledger", "allow_composition"):
+        _require(f"parameters.{flag}", type(document["parameters"].get(flag, True)) is bool)
     check_goals("claims.goals", document["claims"].get("goals", {}))
     _check_values(document.get("values", {}))
     check_dialect(document["file"]["format"], document["file"].get("delimiter", ","))
