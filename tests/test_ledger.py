@@ -192,6 +192,15 @@ def test_the_same_release_again_is_nested(people, said, cut):
     assert (word["verdict"], word["earlier"], word["nested_in"], word["joint_k"]) == ("nested", 2, "out.csv", None)
 
 
+def test_a_repeat_in_the_place_of_a_release_stands_for_both(people, said, folder):
+    words = (people, "--qi", "age", "sex", "--sensitive", "diagnosis", "--k", 5)
+    said(*words)
+    said(*words)  # takes the place of the first, whose bytes are gone
+    other = (people, "--qi", "age", "--sensitive", "diagnosis", "--k", 10, "--allow-composition")
+    word = said(*other, target="other.csv")
+    assert word["verdict"] in ("composed", "nested")
+
+
 def test_a_coarser_release_is_nested_and_a_finer_one_is_not(people, said, refuse, run, folder):
     words = (*AGE, "--cut", "domain")
     said(people, *words, "--k", 5)
@@ -237,7 +246,7 @@ def test_another_release_is_refused_until_it_is_allowed(people, said, refuse, ru
     assert found["verdict"] == "composed"
     assert found["earlier"] == 1
     assert found["k"] == first
-    assert f"some row {found['joint_k']} of the {found['k']} candidates that one alone leaves" in message
+    assert f"every row {found['k']} candidates or more; together they leave some row {found['joint_k']} (" in message
     assert f"has {found['worst_k']}); {found['below']:,} of 300 rows have fewer than {found['k']}." in message
     certificate = json.loads((folder / "two.csv.certificate.json").read_text("utf-8"))
     assert certificate["parameters"]["allow_composition"] is True

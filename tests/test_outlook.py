@@ -182,7 +182,7 @@ def test_words_say_what_the_figures_say(release):
     outlook = kech.compute_outlook(release)
     told = " ".join(outlook.words)
     classes, left_out = outlook.figures["classes"], outlook.figures["suppressed"]
-    assert outlook.words[0].startswith(f"Every person hides among at least {release.partition.k}: {classes} classes")
+    assert outlook.words[0].startswith(f"Every row hides among at least {release.partition.k}: {classes} classes")
     assert all(f"\u2068{column.column}\u2069" in told for column in outlook.columns)
     assert ("No row is left out." in outlook.words) == (left_out == 0)
 
@@ -229,7 +229,7 @@ def test_commands_say_the_same(run, tmp_path):
     path = write_csv(nine_rows(), tmp_path / "nine.csv")
     goals = ("--qi", "age", "zip", "--k", 3)
     said = run("outlook", path, *goals, "--rows", 2).out
-    assert "Every person hides among at least 3" in said and "'zip' becomes ranges of" in said and "47602" in said
+    assert "Every row hides among at least 3" in said and "'zip' becomes ranges of" in said and "47602" in said
     assert "3 classes, the smallest of 3 rows" in run("plane", path, "age", "zip", *goals).out
     drawn = run("plane", path, "age", "zip", *goals, "--plot", tmp_path / "plane.svg").out
     assert "plane.svg" in drawn and "PRIVATE" in (tmp_path / "plane.svg").read_text("utf-8")

@@ -10,7 +10,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import msgspec
 
 from kech.certificate import AnyPath
 from kech.certificate.cells import digest
@@ -33,7 +35,10 @@ SHOWN = 12  # letters of a hash
 ROW_BYTES, CELL_BYTES, CODE_BYTES = 300, 400, 12  # a row of a release, a distinct cell in it, a cell of the table
 TEXT_COPIES = 2  # of such a cell
 PLACE_BYTES, PAIR_BYTES = 150, 100  # a distinct cell of the table; a row and a cell of several releases it could be in
-REPEAT = "Repeat the earlier release as it was made, with the same --key-file, or without all of its --keep columns"
+REPEAT = (
+    "Repeat the earlier release as it was made, with the same --key-file and in the same format (CSV cannot tell NULL "
+    "from empty text), or without all of its --keep columns"
+)
 COARSER = f"{REPEAT}; or make one that is coarser: --cut domain at a larger --k, after --cut domain"
 LEFT_OUT = (
     f"The earlier one left rows out (--suppress), and one that is coarser takes them in again. {REPEAT}; "
@@ -57,10 +62,11 @@ class Word:
     joint_k: int | None = None
     worst_k: int | None = None
     below: int | None = None  # rows with fewer than k joint candidates
+    same_as: str = ""  # hash of the earlier release that it repeats
 
     def to_json(self) -> dict[str, Any]:
         """What the command prints."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name != "same_as"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,13 @@ class Draft:
         )
 
 
+class Nested(NamedTuple):
+    """The earlier file that a release is a coarsening of, and whether it is the same one again."""
+
+    path: Path
+    is_same: bool
+
+
 @contextmanager
 def admitted(
     draft: Draft, ledger: Ledger | None, earlier: Sequence[AnyPath], allow_composition: bool
@@ -105,6 +118,7 @@ def admitted(
         entry = draft.entry(book.key, contents)
         before = [other for other in book.releases if other.table == entry.table]
         word = judge(draft, before, earlier, allow_composition)
+        entry = msgspec.structs.replace(entry, same_as=word.same_as)
         moved = [other for other in book.releases if entry.source and other.source == entry.source]
         try:
             ledger.add(book, entry)
@@ -140,13 +154,16 @@ def judge_files(
     count, when = len(known | files.keys()), before[-1].when if before else next(iter(files.values())).name
     trusted = [path for release, path in files.items() if release in known or not known]
     try:
-        nested, found, left_out = compare(draft, list(files.values()), trusted, known <= files.keys())
+        at_hand = {first_of(entry) for entry in before if entry.release in files}
+        lacking = [entry for entry in before if first_of(entry) not in at_hand]
+        nested, found, left_out = compare(draft, list(files.values()), trusted, not lacking)
     except UsageError as reason:
         raise ReleasedBefore(when, f"They cannot be compared. {reason.typed}") from None
     if nested is not None:
-        return Word("nested", count, nested_in=nested.name)
+        first = {entry.release: first_of(entry) for entry in before}
+        same = nested.is_same and digest(nested.path)
+        return Word("nested", count, nested_in=nested.path.name, same_as=first.get(same, "") if same else "")
     if found is None:
-        lacking = [entry for entry in before if entry.release not in files]
         hashes = dict.fromkeys(entry.release[:SHOWN] for entry in lacking)
         raise ReleasedBefore(lacking[0].when, f"{NOT_NAMED}{', '.join(hashes)}.")
     if not allow_composition:
@@ -155,9 +172,14 @@ def judge_files(
     return Word("composed", count, k=found.k, joint_k=found.joint_k, worst_k=found.worst_k, below=found.below)
 
 
+def first_of(entry: Entry) -> str:
+    """The hash of the first release that an entry repeats; its own where it repeats none."""
+    return entry.same_as or entry.release
+
+
 def compare(
     draft: Draft, files: Sequence[Path], trusted: Sequence[Path], all_known: bool
-) -> tuple[Path | None, Composition | None, bool]:
+) -> tuple[Nested | None, Composition | None, bool]:
     """The trusted file that a draft is a coarsening of; or else, where all are known, what the files tell together.
 
     And whether an earlier one left rows of the table out.
@@ -172,7 +194,7 @@ def compare(
         left_out = any(release.rows < table.rows for release in theirs)
         for path, other in zip(files, linked, strict=True):
             if path in trusted and is_coarsening(later, other):
-                return path, None, left_out
+                return Nested(path, is_coarsening(other, later)), None, left_out
         return None, compose([later, *linked], "--earlier", check) if all_known else None, left_out
 
 
@@ -194,8 +216,9 @@ def check_room(table: Table, releases: int, pairs: int = 0) -> None:
 def in_words(found: Composition) -> str:
     """What both together leave."""
     return (
-        f"together they leave some row {found.joint_k} of the {found.k} candidates that one alone leaves (the smallest "
-        f"overlap of classes has {found.worst_k}); {found.below:,} of {found.rows:,} rows have fewer than {found.k}."
+        f"one alone leaves every row {found.k} candidates or more; together they leave some row {found.joint_k} (the "
+        f"smallest overlap of classes has {found.worst_k}), and {found.below:,} of {found.rows:,} rows fewer than "
+        f"{found.k}."
     )
 
 

@@ -40,6 +40,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     time: str  # UTC
     draft: str = ""  # while it is put in place: a file or folder that is gone once it is
     address: str = ""  # likewise: the table of a database that it becomes
+    same_as: str = ""  # hash of the release that it repeats: either stands for both
 
     @property
     def when(self) -> str:

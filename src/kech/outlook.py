@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.axes import EVERYTHING, Axis, LineAxis
+from kech.axes import EVERYTHING, Axis, LineAxis, TextAxis
 from kech.barcode import WeightedBarcode
 from kech.cuts.regime import cut_at
 from kech.engines import Mapping1D
@@ -124,21 +124,26 @@ def describe(partition: Partition, j: int, losses: dict[str, float]) -> ColumnOu
     missing = (partition.lo[:, j] == axis.null) & ~lost
     tails = axis.is_open(partition.lo[:, j], partition.hi[:, j]) & ~lost
     ended, total = ~(lost | missing | tails), int(rows.sum())
-    width = float((rows * ended) @ in_values(axis, widths) / rows[ended].sum()) if ended.any() else None
+    width = (
+        float((rows * ended) @ in_values(axis, partition.lo[:, j], partition.hi[:, j]) / rows[ended].sum())
+        if ended.any()
+        else None
+    )
     exact, tail, gone, nothing = (
         int(rows[held].sum()) / total for held in ((widths == 0) & ended, tails, missing, lost)
     )
     return ColumnOutlook(axis.column, axis.kind, width, exact, gone, nothing, losses[axis.column], tail)
 
 
-def in_values(axis: Axis, widths: Floats) -> Floats:
-    """Widths in numbers, in days, or in values that a label may stand for."""
+def in_values(axis: Axis, lo: Ints, hi: Ints) -> Floats:
+    """How wide labels are: in numbers, in days, or in values of the table that they may stand for."""
+    if isinstance(axis, TextAxis):
+        return np.asarray(hi - lo + 1.0)
+    widths = axis.widths(lo, hi)
     if isinstance(axis, LineAxis):
         start, stop = axis.domain
         return np.asarray((widths * (stop - start) + axis.unit * axis.inclusive) / (DAY if axis.is_date else 1.0))
-    known = axis.parameters(())
-    values = known.get("leaves") or known.get("values") or len(known["order"])
-    return np.asarray(1 + widths * (values - 1))
+    return np.asarray(1 + widths * (axis.parameters(())["leaves"] - 1))
 
 
 def find_classes(release: Release, rows: int) -> list[int]:

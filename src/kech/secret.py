@@ -113,7 +113,7 @@ def check_owner(path: Path, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         raise BadKey(path, "it is no file.")
     if status.st_uid not in (0, os.geteuid()):
-        raise BadKey(path, "it belongs to another user, who may know it. Copy it to a file of your own, or make a new key.")
+        raise BadKey(path, "it belongs to another user, who may know it. Make a key of your own.")
     if status.st_mode & 0o077:
         raise BadKey(path, "others can read it or write to it. Make it yours alone: chmod 600 FILE.")
 

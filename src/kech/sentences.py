@@ -29,7 +29,7 @@ def consequences(
     """Who hides among how many, what becomes of each column, which share of the rows is left out, which goals hold."""
     classes = f"{figures['classes']:,} class{'es' * (figures['classes'] != 1)}"
     average = f"{short(figures['average_class'])} rows each on average"
-    yield f"Every person hides among at least {figures['k']:,}: {classes}, {average}."
+    yield f"Every row hides among at least {figures['k']:,}: {classes}, {average}."
     yield from map(column_words, columns)
     yield f"{percent(left_out)} of the rows are left out." if left_out else "No row is left out."
     if figures["l"] == 1:
@@ -70,7 +70,8 @@ def extent(axis: str, width: float) -> str:
     if axis == "numeric":
         return f"ranges of {short(width)}"
     if axis != "date":
-        return f"{'labels that stand for' if axis == 'tree' else 'sets of'} {short(width)} values"
+        words = {"tree": "labels that stand for", "ordinal": "ranges of"}
+        return f"{words.get(axis, 'sets of')} {short(width)} values"
     unit, name = next(((days, name) for days, least, name in TIMES if width >= least), (1.0, "days"))
     return f"ranges of {short(width / unit)} {name}"
 
