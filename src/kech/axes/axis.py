@@ -43,7 +43,8 @@ class Axis(ABC):
     def metric(self, lo: Ints, hi: Ints) -> Floats:
         """Width of each range of codes wherever eps is measured: of two values, their distance.
 
-        It is the printed width, but for sets: it is a metric, and depends on which values occur, not on how often.
+        It is the printed width on lines, and on trees and orders where no value is rare: there labels are printed
+        wider.  It is a metric, and off a grid depends on which values occur, not on how often.
         """
         return self.widths(lo, hi)
 

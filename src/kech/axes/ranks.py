@@ -113,9 +113,12 @@ class RankAxis(TextAxis):
         return np.where(self.too_long(lo, hi), 1.0, (hi - lo) / self.steps)
 
     def metric(self, lo: Ints, hi: Ints) -> Floats:
-        """Of a set, the star: 0 for one value, 1 for several, NULL among them.  The order of a set is no distance."""
+        """Steps of an order, rare values or not.  Of a set, the star: 0 for one value, 1 for several, NULL among them.
+
+        The order of a set is no distance.
+        """
         if self.ordinal:
-            return self.widths(lo, hi)
+            return self.at(1).widths(lo, hi)
         first, last = self.runs
         return np.asarray(first[lo] < last[hi], np.float64)
 
@@ -148,7 +151,7 @@ class RankAxis(TextAxis):
     def add_metric_to(self, widths: Widths) -> None:
         """The star is a tree of two levels."""
         if self.ordinal:
-            self.add_to(widths)
+            self.at(1).add_to(widths)
         else:
             codes = np.arange(self.size)
             widths.add_tree(self.metric(codes, codes), self.metric(codes[:-1], codes[1:]))
