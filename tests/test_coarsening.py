@@ -111,7 +111,7 @@ def test_numbers_are_made_coarser_and_sets_alone_are_refused():
 
     mixed = points_of(pa.table({"x": sets["x"], "n": numbers}), coarse=Coarse(40, 2))
     assert len(mixed.weights) <= 40 and 0 < mixed.eps_error() < 0.5
-    with pytest.raises(TooManyPoints, match="100 are allowed.*hierarchy"):
+    with pytest.raises(TooManyPoints, match=r"100 are allowed.*hierarchy"):
         points_of(pa.table(sets), coarse=Coarse(100, 2))
 
 
