@@ -104,7 +104,10 @@ class Axis(ABC):
         return [texts[i] for i in inverse.ravel()]
 
     def is_open(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
-        """Ranges printed with one end only, whose true width nobody knows."""
+        """Ranges printed with one end only, whose true width nobody knows: numbers and dates only.
+
+        An order is public, so `middle..` ends at its last value.
+        """
         del hi
         return np.zeros(len(lo), bool)
 

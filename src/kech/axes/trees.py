@@ -22,7 +22,8 @@ class TreeAxis(TextAxis):
     """Values under a generalization tree; a range is printed as the label of its lowest common ancestor.
 
     With NULL in it, it is printed as `*`.  Leaves are counted so that no count tells which values occur that fewer
-    than k rows hold: all leaves of a tree that was given, and of one built from the values those that k rows hold.
+    than k rows hold: all leaves of a tree that was given; of one built from the values those that k rows hold, and one
+    for all others.
     """
 
     tree: GeneralizationTree
