@@ -2,6 +2,7 @@ import csv
 from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -505,6 +506,24 @@ def test_a_range_ends_at_values_that_k_rows_hold_or_is_open():
     assert [read(text) for text in ("..low", "high..", "low..", "low..high")] == [1 / 4, 1 / 4, 3 / 4, 2 / 4]
     assert [width_of(axis, lo, hi) for lo, hi in ((0, 0), (4, 4), (2, 4), (2, 2))] == [1 / 4, 1 / 4, 3 / 4, 2 / 4]
     assert read("..none..") is None
+
+
+@pytest.mark.parametrize("values", [1, 2, 3, 4])
+def test_every_pattern_of_rare_values_in_an_order_is_printed_as_it_is_measured(values):
+    """An order of one rare value was printed as an empty cell, which is read as missing."""
+    texts = tuple("abcd"[:values])
+    for rows, cuts, has_null in product(
+        product([1, 9], repeat=values), product([0, 1], repeat=values - 1), [False, True]
+    ):
+        fine = build_rank_axis("c", texts, texts, has_null, ordinal=True, rows=np.array(rows)).at(5)
+        axis = replace(fine, starts=np.flatnonzero([1, *cuts]))
+        read, kernel = width_reader(axis.parameters([])), Widths()
+        axis.add_to(kernel)
+        lo, hi = ranges(axis)
+        for a, b, label in zip(lo.tolist(), hi.tolist(), printed(axis, lo, hi), strict=True):
+            assert (label is None) == (a == b == axis.null) and label != ""
+            assert read(label) == width_of(axis, a, b) == kernel.width(0, a, b)
+            assert label is None or not {text for text, n in zip(texts, rows, strict=True) if n < 5} & set(label)
 
 
 @pytest.mark.parametrize("leaf", ["a", "*"])

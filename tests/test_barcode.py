@@ -191,9 +191,9 @@ def test_of_ties_the_partition_with_most_classes_is_told(metric):
     points = line_points([[0], [0], [5], [10], [10]])
     barcode = WeightedBarcode(build_filtration(points, metric))
 
-    assert barcode.regimes("partition", 2) == [Regime(0.25, INF, 2, 2)]
+    assert barcode.regimes("partition", 2) == [Regime(0.25, INF, 2, 2, True)]
     twins = WeightedBarcode(build_filtration(line_points([[1]] * 6), metric))
-    assert twins.regimes("partition", 2) == [Regime(0.0, INF, 2, 3)]
+    assert twins.regimes("partition", 2) == [Regime(0.0, INF, 2, 3, True)]
     assert minimal_complex(twins.filtration.points, 2, metric)[1] == [(0, 0)] * 3
 
 
@@ -541,7 +541,7 @@ def test_the_json_has_the_fields_of_the_manual():
         {"birth": 0.5, "death": None, "weight": 5, "simplex_from": 0.75, "dimension": 0},
         {"birth": 0.5, "death": 0.75, "weight": None, "simplex_from": None, "dimension": 1},
     ]
-    assert text["regimes"]["strict"] == [{"start": 0.5**0.5, "stop": None, "k": 5, "classes": 1, "proven": True}]
+    assert text["regimes"]["strict"] == [{"start": 0.5**0.5, "stop": None, "k": 5, "classes": 1, "proven": False}]
     assert set(text["regimes"]) == {"homological", "strict", "partition"}
     assert [at["eps"] for at in text["radii"]] == [0.5, 0.7, 0.75]
     assert text["radii"][0] == {

@@ -175,6 +175,17 @@ def test_bars_of_zero_length_of_boxes_are_counted_and_shown_when_asked_for(point
     assert all(found.bars[n].tolist() == sorted(expected[n].tolist()) for n in (1, 2))
 
 
+@needs_ripser
+def test_points_that_rounding_cannot_part_merge_at_once():
+    """ripser lists no merge at distance 0, and holes were counted that are none, or fewer than none."""
+    points = points_at([[0, 0], [1e-320, 0], [0, 1e-320], [1e308, 0], [5e307, 1e308]])
+    expected = cech_bars(5, box_radius(points), 2)
+    found = find_holes(points, "box", 2, zero_length=True)
+
+    assert found.left_out == {1: 0, 2: 0}
+    assert all(found.bars[n].tolist() == sorted(expected[n].tolist()) for n in (1, 2))
+
+
 @settings(unhurried, max_examples=200)
 @given(clouds())
 def test_bars_of_zero_length_of_balls_are_counted_and_shown_when_asked_for(places):

@@ -53,7 +53,11 @@ def test_kernels_measure_eps_as_the_definition_does(drawn):
         lo, hi
     ).tolist()
     assert axis.metric(lo, hi).tolist() == eps_widths(axis, lo, hi).tolist()
-    assert (axis.widths(lo, hi) <= axis.metric(lo, hi) + 1e-12).all()
+    plain = axis if axis.kind in ("numeric", "date") else axis.at(1)
+    assert (plain.widths(lo, hi) <= axis.metric(lo, hi) + 1e-12).all()
+    assert axis.metric(lo, hi).tolist() == plain.metric(lo, hi).tolist()
+    if axis.kind in ("ordinal", "set") or (axis.kind == "tree" and all(path[0] != path[1] for path in axis.tree.paths)):
+        assert not axis.metric(lo, lo).any()
 
 
 # How often a value occurs
@@ -77,15 +81,38 @@ def test_a_twin_changes_weights_and_no_merge(columns, data):
     how = {"axes": {"size": ["S", "M", "L"], "set": "set"}}
     one, two = exact_points(columns, **how), exact_points(twice, **how)
 
-    assert merges(one) == merges(two)
     assert two.rows == one.rows + 1
-    assert simplices(one) == simplices(two)
+    for k in (1, 2, 3):
+        assert merges(one.at(k)) == merges(two.at(k)) == merges(one)
+        assert simplices(one.at(k)) == simplices(two.at(k)) == simplices(one)
+
+
+KINDS = {
+    "codes": ([f"N{a}{b}{c}" for a in "12" for b in "123" for c in "1234"], {}),
+    "star": (list("abcdef"), {"axes": {"c": "star"}}),
+    "order": (list("abcdef"), {"axes": {"c": list("abcdef")}}),
+    "set": (list("abcdef"), {"axes": {"c": "set"}}),
+    "hierarchy": (list("abcdef"), {"hierarchies": {"c": {"*": {"low": list("abc"), "high": list("def")}}}}),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_twin_that_makes_a_rare_value_common_changes_no_merge(kind):
+    """Of codes and orders, distances at k were those of the labels for k: wider where a value is rare."""
+    values, how = KINDS[kind]
+    rows = [value for i, value in enumerate(values) for _ in range(1 + i % 5)]
+    plain, states = exact_points({"c": rows}, **how), set()
+    for value in values[3::5]:
+        more = exact_points({"c": [*rows, value]}, **how)
+        states.add(more.at(5).axes[0].state)
+        assert merges(more.at(5)) == merges(plain.at(5)) == merges(plain)
+    assert states != {plain.at(5).axes[0].state} or kind == "hierarchy"
 
 
 def merges(points):
     """For each two of the points, by their values, the eps at which they are in one component."""
     tree, found = build_filtration(points), {}
-    names = named(points)
+    names = named(points.at(1))
     for node in range(len(points.weights), len(tree.parent)):
         held = sorted(names[i] for i in tree.order[tree.begin[node] : tree.end[node]])
         for pair in product(held, held):
@@ -94,7 +121,7 @@ def merges(points):
 
 
 def simplices(points):
-    tree, names = build_filtration(points), named(points)
+    tree, names = build_filtration(points), named(points.at(1))
     held = (frozenset(names[i] for i in tree.order[a:b]) for a, b in zip(tree.begin, tree.end, strict=True))
     return dict(zip(held, tree.simplex_from.tolist(), strict=True))
 

@@ -7,6 +7,8 @@ from collections import Counter
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import kech
 from kech.certificate import check_certificate, make_certificate
@@ -15,11 +17,11 @@ from kech.errors import ClaimBroken
 from kech.hierarchy import build_prefix_tree
 from kech.labels import count_rare
 from kech.linkage import count_covered, link
-from kech.loss import mean_loss
+from kech.loss import largest_radius, mean_loss
 from kech.points import build_points, points_without
 from kech.published import read_published
 from oracles import listed, smallest_class, table_loss
-from strategies import random_case, seeds
+from strategies import random_case, seeds, unhurried
 
 K = 5
 GRADES = ["none", "low", "middle", "high", "top"]
@@ -255,5 +257,36 @@ def test_prefixes_are_counted_by_hand():
     tree = build_prefix_tree(["111", "112", "121", "211"])
     rows = np.array([5, 5, 1, 5])
     assert tree.known_sizes(rows, 5)[:, 0].tolist() == [1, 3, 4, 8]
-    assert tree.known_sizes(rows, 5)[:, 2].tolist() == [1, 1, 4, 8]
+    assert tree.known_sizes(rows, 5)[:, 2].tolist() == [1, 2, 4, 8]
     assert tree.known_sizes(rows, 5)[:, 3].tolist() == [1, 2, 3, 8]
+
+
+@given(st.lists(st.text("012", min_size=3, max_size=4), min_size=1, max_size=12, unique=True), st.data())
+@settings(unhurried, max_examples=30)
+def test_a_label_of_a_built_tree_never_counts_one_value(codes, data):
+    """Counts grow upward, and follow from which nodes k rows hold."""
+    tree = build_prefix_tree(codes)
+    rows = np.array(data.draw(st.lists(st.integers(1, 7), min_size=len(codes), max_size=len(codes))))
+    sizes = tree.known_sizes(rows, K)
+    held = np.stack(
+        [np.bincount(tree.level_codes(level), rows)[tree.level_codes(level)] for level in range(tree.height)]
+    )
+
+    assert (sizes[0] == 1).all() and (sizes[1:] >= 2).all()
+    assert (np.diff(sizes, axis=0) >= 0).all()
+    assert (np.diff(sizes, axis=0)[held[:-1] >= K] >= 1).all()
+
+
+@pytest.mark.parametrize("cut", ["local", "minimal", "domain"])
+def test_a_prefix_of_postcodes_that_few_rows_hold_is_not_free(tmp_path, cut):
+    """All rows were printed as `N10*`, `N11*` ... of width 0: loss 0 and eps 0 by labels that name no postcode."""
+    table = pa.table({"postcode": [f"N{10 + i // 4}{i % 4}" for i in range(60) for _ in range(2)]})
+    with kech.read_table(table, quasi_identifiers=["postcode"]) as read:
+        release = kech.make_release(read, k=K, cut=cut, effort="quick")
+        release.write(tmp_path / "safe.csv", ledger=False)
+        (seen,) = kech.compute_outlook(release).columns
+
+    checked = check_certificate(tmp_path / "safe.csv")
+    assert checked["loss"] == pytest.approx(mean_loss(release.partition))
+    assert checked["loss"] > 0 and seen.exact == 0
+    assert cut == "domain" or largest_radius(release.partition) > 0

@@ -82,11 +82,15 @@ def mixed_axis(rng, rows):
 
 
 def eps_widths(axis, lo, hi):
-    """Widths as eps measures them: as printed, but two values without an order are at distance 1."""
-    if axis.kind != "set":
+    """Widths as eps measures them: lines as printed; texts as if no value were rare, without an order at distance 1."""
+    if axis.kind in ("numeric", "date"):
         return axis.widths(lo, hi)
-    first, last = axis.runs
-    return np.where(first[lo] == last[hi], 0.0, 1.0)
+    if axis.kind == "tree":
+        return axis.at(1).widths(lo, hi)
+    steps = axis.runs[1][hi] - axis.runs[0][lo]
+    if axis.kind == "set":
+        return (steps > 0) * 1.0
+    return np.where((hi == axis.null) & (lo < hi), 1.0, steps / max(axis.values - 1, 1))
 
 
 def axis_widths(points):

@@ -43,7 +43,7 @@ class Regime:
     stop: float
     k: int
     classes: int
-    proven: bool = True  # of the reading partition: whether no partition at these eps has more classes
+    proven: bool = False  # whether all partitions at these eps were compared, and none has more classes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,7 +146,7 @@ class WeightedBarcode:
         strict = [(regime.start, regime.classes) for regime in self.regimes("strict", k) or []]
         steps = rising([*steps, *strict])
         stops = [*(start for start, _ in steps[1:]), float("inf")]
-        return [Regime(start, stop, k, classes) for (start, classes), stop in zip(steps, stops, strict=True)]
+        return [Regime(start, stop, k, classes, True) for (start, classes), stop in zip(steps, stops, strict=True)]
 
     def _steps(self, reading: str) -> list[Regime]:
         """One regime for each stretch between two events at which the reading holds."""

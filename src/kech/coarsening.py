@@ -13,7 +13,7 @@ from math import hypot, log2, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.axes import LONGEST_SET, Axis, Codes, LineAxis, RankAxis, TextAxis, TreeAxis
+from kech.axes import Axis, Codes, LineAxis, RankAxis, TextAxis, TreeAxis
 from kech.grid import Ints
 from kech.rulers import Floats
 
@@ -26,7 +26,7 @@ LADDER: tuple[float, ...] = tuple(
 def cover(axis: Axis, step: float, k: int) -> Axis:
     """The axis with wider cells, each printed whole; k is the smallest that will be asked for.
 
-    What is wider than the step stays as it is.  A set that could become longer than sets are printed stays too.
+    What is wider than the step stays as it is, and so do the values of a set.
     """
     if isinstance(axis, LineAxis):
         left, right = axis.at(k).ends
@@ -66,15 +66,17 @@ def kept_edges(left: Floats, right: Floats, hides: Ints, most: float) -> NDArray
 
 
 def run_starts(axis: RankAxis | TreeAxis, step: float) -> Ints:
-    """The first code of each run: the highest nodes of a tree that are narrow enough, equal numbers of an order."""
+    """The first code of each run: the highest nodes of a tree that are narrow enough, equal numbers of an order.
+
+    Values of a set are at distance 1, so each stays alone.
+    """
     if isinstance(axis, RankAxis):
-        several = axis.ordinal or axis.values <= LONGEST_SET
-        return np.arange(0, axis.values, int(step * axis.steps + 1e-9) + 1 if several else 1)
+        return np.arange(0, axis.values, int(step * axis.steps + 1e-9) + 1 if axis.ordinal else 1)
     starts = np.arange(axis.values)
     for level in range(1, axis.tree.height):
         codes = axis.tree.level_codes(level)
         first, last = (np.searchsorted(codes, codes, side) - (side == "right") for side in ("left", "right"))
-        starts = np.where(axis.widths(first, last) <= step, first, starts)
+        starts = np.where(axis.metric(first, last) <= step, first, starts)
     return np.unique(starts)
 
 
@@ -130,7 +132,7 @@ def covering_error(axis: Axis) -> float:
         return float((inner_left - left).max(initial=0) + (right - inner_right).max(initial=0)) / axis.length / 2
     if isinstance(axis, RankAxis | TreeAxis) and axis.starts is not None:
         fine = replace(axis, starts=None)
-        return changes(fine, *(axis.runs if axis.kind == "set" else axis.cells))
+        return changes(fine, *axis.runs)
     return 0.0
 
 
@@ -146,15 +148,15 @@ def rounding_error(axis: Axis, to: Ints) -> float:
 def changes(axis: Axis, first: Ints, last: Ints) -> float:
     """The largest change of half a width when a range [lo, hi] becomes [first[lo], last[hi]].
 
-    On a tree only ranges inside one cell change.  In an order the ends change apart from each other.  In a set, one
-    value becomes several.
+    On a tree only ranges inside one cell change.  In an order the ends change apart from each other.  Values of a set
+    stay.
     """
     if isinstance(axis, TreeAxis):
         cells = np.searchsorted(first, first), np.searchsorted(first, first, side="right") - 1
-        whole = axis.widths(*cells) * (cells[0] < cells[1])
+        whole = axis.metric(*cells) * (cells[0] < cells[1])
         return float(whole.max(initial=0)) / 2
     if axis.kind == "ordinal" and isinstance(axis, RankAxis):
-        wider = np.abs(first - axis.cells[0]).max(initial=0) + np.abs(last - axis.cells[1]).max(initial=0)
+        wider = np.abs(first - axis.runs[0]).max(initial=0) + np.abs(last - axis.runs[1]).max(initial=0)
         return float(wider) / axis.steps / 2
     codes = np.arange(axis.size)
     return float(np.abs(axis.metric(first, last) - axis.metric(codes, codes)).max(initial=0)) / 2

@@ -258,7 +258,8 @@ class TooManyPoints(ResourceError):
     def __init__(self, points: int, most: int) -> None:
         super().__init__(
             f"The table has {points:,} distinct points, and {most:,} are allowed. They take about "
-            f"{megabytes(points * self.each)}: raise --memory or --max-points, name fewer columns, or widen --grid."
+            f"{megabytes(points * self.each)}: raise --memory or --max-points, name fewer columns, widen --grid, or "
+            "give columns of text a hierarchy."
         )
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kech.partition import Partition
+from kech.partition import Partition, box_radius
 from kech.rulers import Floats
 
 
@@ -45,9 +45,11 @@ def discernibility(partition: Partition) -> int:
 def largest_radius(partition: Partition) -> float:
     """eps: the radius of the cut, or half the widest side of any class; an open tail counts as one step.
 
-    Two values of a set are at distance 1, however it is printed.
+    Two values of a set are at distance 1, however it is printed.  Rows are measured, and not the rare values that a
+    label takes in with them; classes that only these make alike count as they were put together.
     """
     if partition.eps is not None:
         return partition.eps
-    sides = (axis.metric(partition.lo[:, j], partition.hi[:, j]) for j, axis in enumerate(partition.points.axes))
-    return max(float(side.max()) for side in sides) / 2
+    if partition.radius is not None:
+        return partition.radius
+    return box_radius(partition.points, partition.lo, partition.hi)

@@ -4,7 +4,7 @@ Exhaustive, for a handful of rows: parting a class never widens it, so classes o
 
     eps(rows, n) = min over classes S that hold the first row of  max(radius(S), eps(rows without S, n - 1))
 
-is the smallest eps at which they can be parted into n classes.  eps* is the smallest of these.
+is the smallest eps at which they can be parted into n classes of k to 2k - 1 rows.  eps* is the smallest of these.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,13 +35,16 @@ def minimal_complex(points: Points, k: int, metric: str = "box") -> tuple[float,
 
 
 def count_classes(points: Points, k: int, metric: str = "box") -> list[tuple[float, int]] | None:
-    """Each eps from which on more classes are possible than before, with the largest number; None for larger tables."""
+    """Each eps from which on more classes are possible than before, with the largest number; None for larger tables.
+
+    Of classes of k rows or more: a larger one can be parted, so none has more than 2k - 1 where they are most.
+    """
     best = best_partitions(points, k, metric)
     return None if best is None else best.steps
 
 
 class Partitions:
-    """The smallest eps for every number of classes."""
+    """The smallest eps for every number of classes of k to 2k - 1 rows."""
 
     def __init__(self, points: Points, k: int, metric: str) -> None:
         self.rows = np.repeat(np.arange(len(points.weights)), points.weights)
@@ -70,7 +73,7 @@ class Partitions:
         return rising((eps, count) for count, (eps, _) in self.best(self.whole).items())
 
     def classes(self, count: int) -> Iterator[int]:
-        """The classes of the narrowest partition into so many."""
+        """The classes of the narrowest partition into so many of k to 2k - 1 rows."""
         mask = self.whole
         for left in range(count, 0, -1):
             part = self.best(mask)[left][1]

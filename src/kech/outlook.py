@@ -42,7 +42,7 @@ class ColumnOutlook:
     missing: float  # share of rows whose cell is missing, in the table too
     lost: float  # share of rows whose cell says nothing
     loss: float
-    open: float = 0.0  # share of rows whose cell has one end only, such as `>= 80`
+    open: float = 0.0  # share of rows whose number or date has one end only, `>= 80`
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ class Partition:
     hi: Ints
     eps: float | None = None  # the one radius of all classes, where a cut has one
     eps_bound: float | None = None  # no partition has a smaller radius, where a cut knows
+    radius: float | None = None  # half the widest side of rows put together; what is printed of rare values is wider
     made: dict[str, "Partition"] = field(default_factory=dict, init=False)  # see `once`
 
     def once(self, name: str, make: Callable[["Partition"], "Partition"]) -> "Partition":
@@ -83,9 +84,15 @@ def build_partition(points: Points, point: Ints, group: Ints, rows: Ints) -> Par
     starts = np.searchsorted(group, np.arange(int(group[-1]) + 1))
     codes = points.codes[point].astype(np.int64)
     lo, hi = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
+    radius = box_radius(points, lo, hi)
     for j, axis in enumerate(points.axes):
         lo[:, j], hi[:, j] = axis.close(lo[:, j], hi[:, j])
-    return box_partition(points, point, group, rows, lo, hi)
+    return replace(box_partition(points, point, group, rows, lo, hi), radius=radius)
+
+
+def box_radius(points: Points, lo: Ints, hi: Ints) -> float:
+    """Half the widest side of any box, as eps measures it."""
+    return max(float(axis.metric(lo[:, j], hi[:, j]).max()) for j, axis in enumerate(points.axes)) / 2
 
 
 def box_partition(points: Points, point: Ints, group: Ints, rows: Ints, lo: Ints, hi: Ints) -> Partition:

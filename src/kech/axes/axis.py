@@ -43,7 +43,8 @@ class Axis(ABC):
     def metric(self, lo: Ints, hi: Ints) -> Floats:
         """Width of each range of codes wherever eps is measured: of two values, their distance.
 
-        It is the printed width, but for sets: it is a metric, and depends on which values occur, not on how often.
+        It is the printed width on lines, and on trees and orders where no value is rare: there labels are printed
+        wider.  It is a metric, and off a grid depends on which values occur, not on how often.
         """
         return self.widths(lo, hi)
 
@@ -103,7 +104,10 @@ class Axis(ABC):
         return [texts[i] for i in inverse.ravel()]
 
     def is_open(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
-        """Ranges printed with one end only, whose true width nobody knows."""
+        """Ranges printed with one end only, whose true width nobody knows: numbers and dates only.
+
+        An order is public, so `middle..` ends at its last value.
+        """
         del hi
         return np.zeros(len(lo), bool)
 

@@ -101,11 +101,11 @@ class RankAxis(TextAxis):
 
     def too_long(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
         """Ranges printed as `*`."""
-        whole = (lo == 0) & (hi == self.values - 1) & (self.values > 1)
+        whole = (lo == 0) & (hi == self.values - 1)
         if self.ordinal:
             return np.asarray(self.all_lost(lo, hi) | (whole & bool(self.rare[:1].any() and self.rare[-1:].any())))
         long = np.minimum(hi, self.common) - np.minimum(lo, self.common) >= LONGEST_SET
-        return np.asarray(self.all_lost(lo, hi) | long | whole)
+        return np.asarray(self.all_lost(lo, hi) | long | (whole & (self.values > 1)))
 
     def widths(self, lo: Ints, hi: Ints) -> Floats:
         """(rank max - rank min) / (values - 1); rare values count as many as there are."""
@@ -113,9 +113,12 @@ class RankAxis(TextAxis):
         return np.where(self.too_long(lo, hi), 1.0, (hi - lo) / self.steps)
 
     def metric(self, lo: Ints, hi: Ints) -> Floats:
-        """Of a set, the star: 0 for one value, 1 for several, NULL among them.  The order of a set is no distance."""
+        """Steps of an order, rare values or not.  Of a set, the star: 0 for one value, 1 for several, NULL among them.
+
+        The order of a set is no distance.
+        """
         if self.ordinal:
-            return self.widths(lo, hi)
+            return self.at(1).widths(lo, hi)
         first, last = self.runs
         return np.asarray(first[lo] < last[hi], np.float64)
 
@@ -137,6 +140,8 @@ class RankAxis(TextAxis):
     def add_to(self, widths: Widths) -> None:
         """A line of equal steps; longer than the longest set, all is lost."""
         left, right = (np.where(np.arange(self.size) < self.values, end, 0).astype(np.float64) for end in self.cells)
+        if self.ordinal and self.values == 1 and self.rare[0]:
+            right[0] = self.steps  # printed as `*`
         shown = self.common + 1 if 0 < self.common < self.values else self.values
         longest = np.inf if self.ordinal else max(min(LONGEST_SET, shown - 1), 1) - 0.5
         widths.add_line(left, right, float(self.steps), longest, self.null)
@@ -146,7 +151,7 @@ class RankAxis(TextAxis):
     def add_metric_to(self, widths: Widths) -> None:
         """The star is a tree of two levels."""
         if self.ordinal:
-            self.add_to(widths)
+            self.at(1).add_to(widths)
         else:
             codes = np.arange(self.size)
             widths.add_tree(self.metric(codes, codes), self.metric(codes[:-1], codes[1:]))

@@ -22,7 +22,8 @@ class TreeAxis(TextAxis):
     """Values under a generalization tree; a range is printed as the label of its lowest common ancestor.
 
     With NULL in it, it is printed as `*`.  Leaves are counted so that no count tells which values occur that fewer
-    than k rows hold: all leaves of a tree that was given, and of one built from the values those that k rows hold.
+    than k rows hold: all leaves of a tree that was given; of one built from the values those that k rows hold, and one
+    for all others.
     """
 
     tree: GeneralizationTree
@@ -89,6 +90,10 @@ class TreeAxis(TextAxis):
         lost = self.all_lost(lo, hi) | (inside & self.tree.is_root(*leaves) & (self.root == EVERYTHING))
         return np.where(lost, float(self.leaves > 1), (under - 1) / max(self.leaves - 1, 1))
 
+    def metric(self, lo: Ints, hi: Ints) -> Floats:
+        """The same with every leaf counted that occurs, or is in a tree that was given."""
+        return self.at(1).widths(lo, hi)
+
     def label(self, lo: int, hi: int) -> str:
         """The label of the lowest common ancestor; `*` with NULL."""
         return EVERYTHING if hi == self.null else self.tree.label(lo, hi)
@@ -96,6 +101,10 @@ class TreeAxis(TextAxis):
     def add_to(self, widths: Widths) -> None:
         """Leaves and the gaps between them."""
         add_nodes(self, widths)
+
+    def add_metric_to(self, widths: Widths) -> None:
+        """The same with every leaf counted."""
+        self.at(1).add_to(widths)
 
     def parameters(self, labels: Iterable[str | None]) -> dict[str, Any]:
         """Leaves under each published label that stands for several, or that a reader would take for all."""

@@ -86,14 +86,15 @@ class GeneralizationTree:
         """[level, leaf]: the same as k rows tell it: leaves under children that k rows hold, and one for all others.
 
         So the numbers follow from which nodes k rows hold; whether other children occur, and how many, does not show.
+        A node counts two at least: who reads its label does not know the value.
         """
         sizes, held = np.ones((self.height, len(self.paths)), np.int64), rows
         for level, codes in enumerate(self._codes[1:], 1):
             below = np.flatnonzero(np.diff(self._codes[level - 1], prepend=-1))  # the first leaf of each child
             known = below[held[below] >= k]
-            sizes[level] = 1 + np.bincount(codes[known], sizes[level - 1, known], codes[-1] + 1)[codes]
+            under = np.bincount(codes[known], sizes[level - 1, known], codes[-1] + 1).astype(np.int64)
+            sizes[level] = np.maximum(1 + under, 2)[codes]
             held = np.bincount(codes, rows)[codes]
-        sizes[-1] = np.maximum(sizes[-1], 2)  # who reads the root knows no value
         return sizes
 
     def restrict(self, values: Iterable[str]) -> "GeneralizationTree":

@@ -62,10 +62,12 @@ def instant_bars(ranks: Ints, bars: list[Ints]) -> list[Ints]:
     """Holes of dimension 1, 2, ... that are filled at the rank at which they open.
 
     Every simplex either opens a hole or fills one.  So of the n-simplices of a rank, those that fill no hole of
-    dimension n - 1 there, and open none that lasts, open one of zero length.
+    dimension n - 1 there, and open none that lasts, open one of zero length.  Points at distance 0, so close that
+    rounding cannot part them, merge at rank 0; ripser does not list that.
     """
     levels = int(ranks.max(initial=0)) + 1
-    fills, found = np.bincount(bars[0][:, 1], minlength=levels), []
+    fills, found = np.bincount(bars[0][:, 1], minlength=levels), list[Ints]()
+    fills[0] = len(ranks) - 1 - fills[1:].sum()
     for n, lasting in enumerate(bars[1:], start=1):
         opens = np.bincount(simplex_ranks(ranks, n), minlength=levels) - fills
         instant = opens - np.bincount(lasting[:, 0], minlength=levels)

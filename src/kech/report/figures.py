@@ -1,7 +1,7 @@
 """Figures of a report: everything it says, from the release, its certificate and its plan alone.
 
-No cell of a sensitive or kept column is among those of a public one, and of a set of values only their number: a label
-that names one value, or a stretch of them, is held by k rows or more, a value in a set may be that of one person.
+No cell of a sensitive or kept column is among those of a public one, and of a set of values only their number: in
+certificates of earlier versions a value in a set may be that of one person.
 """
 
 import re

@@ -34,7 +34,7 @@ def barcode(found: dict[str, Any]) -> None:
     if left_out := sum(found["left_out"].values()):
         out().print(f"{left_out:,} bars of zero length are left out; --zero-length --json shows them.")
     for reading, regimes in found["regimes"].items():
-        out().print(f"{reading}: {regime_text(regimes)}{most_text(reading, regimes)}")
+        out().print(f"{reading}: {regime_text(regimes)}{most_text(regimes)}")
     for at in found["radii"]:
         holds = ", ".join(f"{name} {YES[at[name]]}" for name in ("homological", "strict"))
         out().print(f"eps {at['eps']:g}: {at['classes']:,} classes; for k up to {at['k']:,}: {holds}")
@@ -74,12 +74,10 @@ def regime_text(regimes: list[dict[str, Any]] | None) -> str:
     return "; ".join(parts[:6]) + ("; ..." if len(parts) > 6 else "") or "nowhere"
 
 
-def most_text(reading: str, regimes: list[dict[str, Any]] | None) -> str:
-    """Of the reading partition: what is known of the number of classes."""
-    if reading != "partition" or not regimes:
-        return ""
-    proven = all(regime["proven"] for regime in regimes)
-    return " classes: proven, no partition has more" if proven else " classes: the most that were found"
+def most_text(regimes: list[dict[str, Any]] | None) -> str:
+    """Whether the number of classes is known to be the largest."""
+    proven = regimes and all(regime["proven"] for regime in regimes)
+    return " classes: proven, no partition has more" if proven else ""
 
 
 def eps_text(eps: float | None) -> str:
