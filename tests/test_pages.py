@@ -10,6 +10,7 @@ import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
@@ -252,17 +253,53 @@ def test_torn_headers_are_refused(tmp_path):
             assert "cannot be looked into" in str(refusal)
 
 
-@pytest.mark.parametrize("cut", ["domain", "local"])
-def test_rows_left_out_decide_no_type_and_no_kind(cut, tmp_path):
-    source = tmp_path / "people.csv"
-    rows = [f"{'ab'[i % 2]},{i},{i % 7}" for i in range(40)] + ["c,x1,odd"]
-    source.write_text("\n".join(["town,ward,dose", *rows]) + "\n", "utf-8")
-    roles = {"quasi_identifiers": ["town"], "sensitive": ["dose"], "keep": ["ward"]}
-    with kech.read_table(source, **roles) as table:
+TYPED = {"ward": "int64", "dose": "int64", "share": "double", "day": "date32[day]"}
+
+
+def odd_people(rows):
+    """The last row is alone in its town, and holds what is no number and no date."""
+    held = [("ab"[i % 2], str(i), str(i % 7), f"{i % 9}.5", f"2020-01-{i % 28 + 1:02}") for i in range(rows)]
+    return pa.table(
+        dict(zip(["town", *TYPED], zip(*held, ("c", "x1", "odd", "none", "never"), strict=True), strict=True))
+    )
+
+
+@pytest.fixture
+def placed(request, tmp_path):
+    """Puts people where a table is read from."""
+
+    def place(kind, people):
+        if kind == "postgresql":
+            from test_engines import put_into_postgres
+
+            address = f"{request.getfixturevalue('postgres')}?table=odd_people"
+            put_into_postgres(address, people)
+            return address
+        if kind == "frame":
+            return people.to_pandas()
+        path = tmp_path / f"people.{kind}"
+        (pa.csv.write_csv if kind == "csv" else pq.write_table)(people, path)
+        return path
+
+    return place
+
+
+@pytest.mark.parametrize(
+    ("kind", "cut", "rows"),
+    [("csv", "domain", 40), ("csv", "local", 40), ("csv", "domain", 2100)]
+    + [(kind, "domain", 40) for kind in ("parquet", "frame", "postgresql")],
+)
+def test_rows_left_out_decide_no_type_and_no_kind(kind, cut, rows, placed, tmp_path):
+    roles = {"quasi_identifiers": ["town"], "sensitive": ["dose"], "keep": ["ward", "share", "day"]}
+    with kech.read_table(placed(kind, odd_people(rows)), **roles) as table:
         release = kech.make_release(table, k=5, cut=cut, suppress=0.05)
         certificate = release.write(tmp_path / "safe.parquet", ledger=False)
+        in_text = release.write(tmp_path / "safe.csv", ledger=False)
+        frame = pl.DataFrame(release.frame)
 
     written = pq.read_table(tmp_path / "safe.parquet")
-    assert (written.num_rows, certificate["claims"]["suppressed"]) == (40, "<5")
-    assert {str(written.schema.field(name).type) for name in ("ward", "dose")} == {"int64"}
-    assert certificate["values"] == {"dose": {"kind": "number"}}
+    assert (written.num_rows, certificate["claims"]["suppressed"]) == (rows, "<5")
+    assert {name: str(written.schema.field(name).type) for name in TYPED} == TYPED
+    assert certificate["values"] == in_text["values"] == {"dose": {"kind": "number"}}
+    assert len(frame) == rows
+    assert frame["ward"].sum() == sum(range(rows))

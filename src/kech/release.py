@@ -37,6 +37,7 @@ from kech.frames import as_native
 from kech.interrupts import unbroken
 from kech.ledger import Ledger, open_ledger
 from kech.loosening import loose_axes, loosen
+from kech.kinds import plain_kind
 from kech.loss import mean_loss, published_loss
 from kech.mapping import ValueTally, mapping_aside
 from kech.models import set_goals
@@ -113,7 +114,8 @@ class Release:
 
     def published_kind(self, secret: Secret) -> str:
         """How the published values of a sensitive column read, whatever those read as that are left out."""
-        return secret.kind if secret.kind == "ordinal" else self.published.secret_kind(secret.column)
+        named = secret.kind == "ordinal" or self.table.choice(secret.column).kind
+        return secret.kind if named else plain_kind(self.published.facts(secret.column))
 
     @cached_property
     def published(self) -> Table:
