@@ -2,11 +2,14 @@
 
 import json
 import random
+from base64 import b64encode
+from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
 from hashlib import sha256
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -16,7 +19,8 @@ import pytest
 
 import kech
 from kech.certificate.pages import find_unpublished
-from kech.errors import ClaimBroken, UnreadableFile
+from kech.certificate.thrift import Reader
+from kech.errors import ClaimBroken, KechError, UnreadableFile
 
 MEMBERS = {
     "sex": ["a", "b", "far", "never_sex"],
@@ -251,6 +255,117 @@ def test_torn_headers_are_refused(tmp_path):
             assert isinstance(find_unpublished(path, certified=True), list)
         except UnreadableFile as refusal:
             assert "cannot be looked into" in str(refusal)
+
+
+def damaged(whole, draw):
+    """One to three bytes of the footer or of the first headers are flipped, or set to an end of their range."""
+    data, footer = bytearray(whole), len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    for _ in range(draw.randint(1, 3)):
+        place = draw.choice([draw.randrange(footer, len(whole) - 4), draw.randrange(4, min(150, footer))])
+        data[place] = draw.choice([0, 1, 127, 128, 255, data[place] ^ 1 << draw.randrange(8), draw.randrange(256)])
+    return bytes(data)
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 20))])
+def test_damaged_headers_end_in_a_verdict(seed, tmp_path):
+    path, certificate = released(tmp_path)
+    whole, draw = path.read_bytes(), random.Random(seed)
+    for _ in range(300):
+        path.write_bytes(damaged(whole, draw))
+        certify_again(path, certificate)
+        with suppress(KechError):
+            kech.check_certificate(path)
+        with suppress(KechError):
+            kech.certificate.check_table(path, ["age", "sex"], 2, ["disease"])
+
+
+def as_number(value, length=None):
+    """A number of a header, in so many bytes."""
+    value = value << 1 ^ value >> 63
+    length = length or -(-value.bit_length() // 7)
+    return bytes(value >> 7 * i & 127 | (128 if i < length - 1 else 0) for i in range(length))
+
+
+@pytest.mark.parametrize("told", ["negative", "the header again", "huge"])
+@pytest.mark.parametrize("field", ["unpacked", "stored", "values"])
+def test_sizes_that_no_page_has_are_refused(field, told, tmp_path, monkeypatch):
+    monkeypatch.setattr("kech.certificate.pages.MOST_UNPACKED", 0)
+    path = tmp_path / "t.parquet"
+    numbers = pa.table({"a": np.arange(10_000) % 3})
+    pq.write_table(numbers, path, compression="zstd", use_dictionary=False)
+    assert find_unpublished(path, certified=True) == []
+
+    whole = path.read_bytes()
+    reader = Reader(whole, 4)
+    head = reader.struct()
+    mark = as_number({"unpacked": head[2], "stored": head[3], "values": head[5][1]}[field])
+    sizes = {"negative": -1, "the header again": 4 - reader.place, "huge": (1 << 7 * len(mark) - 1) - 1}
+    place = whole.index(mark, 4, reader.place)
+    path.write_bytes(whole[:place] + as_number(sizes[told], len(mark)) + whole[place + len(mark) :])
+    with pytest.raises(UnreadableFile, match="cannot be looked into"):
+        find_unpublished(path, certified=False)
+
+
+@pytest.mark.parametrize("bits", [33, 40])
+def test_numbers_of_too_many_bits_are_refused(bits, tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": pa.array(["x", "y"] * 160)}), path, compression="none")
+    whole = path.read_bytes()
+    head, _, tail = whole.partition(b"\x01\x51")  # of one bit, forty times eight packed numbers
+    path.write_bytes(head + bytes([bits, 3]) + tail)
+
+    with pytest.raises(UnreadableFile, match="cannot be looked into"):
+        find_unpublished(path, certified=False)
+
+
+SAID = {"left_out": "Ann Smith, HIV"}
+
+
+def with_schema(path, change):
+    """The same rows, with another schema of Arrow beside them."""
+    rows = pq.read_table(path)
+    with pq.ParquetWriter(path, rows.schema, store_schema=False, write_statistics=False) as writer:
+        writer.write_table(rows)
+        writer.add_key_value_metadata({"ARROW:schema": b64encode(change(rows.schema).serialize())})
+
+
+def with_first(change):
+    return lambda schema: schema.set(0, change(schema.field(0)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    {
+        "schema": lambda schema: schema.with_metadata(SAID),
+        "field": with_first(lambda field: field.with_metadata(SAID)),
+        "name": with_first(lambda field: field.with_name("Ann Smith")),
+        "zone": with_first(lambda field: field.with_type(pa.timestamp("us", "Ann Smith"))),
+        "part": with_first(lambda field: field.with_type(pa.struct([pa.field("Ann Smith", pa.int8())]))),
+        "inside": with_first(lambda field: field.with_type(pa.list_(pa.field("item", pa.int8(), metadata=SAID)))),
+        "dictionary": with_first(lambda field: field.with_type(pa.dictionary(pa.int8(), pa.string()))),
+        "extension": with_first(lambda field: field.with_type(pa.json_())),
+    }.items(),
+    ids=lambda change: change[0],
+)
+def test_the_schema_beside_the_rows_says_nothing_more(change, tmp_path):
+    path, _ = released(tmp_path)
+    with_schema(path, lambda schema: schema)
+    assert find_unpublished(path, certified=True) == []
+
+    with_schema(path, change[1])
+    assert find_unpublished(path, certified=True) == ["metadata: its schema says more than its columns"]
+
+
+def test_the_writer_is_named_as_pyarrow_names_itself(tmp_path):
+    path, certificate = released(tmp_path)
+    named = f"parquet-cpp-arrow version {pa.__version__}".encode()
+    whole = path.read_bytes()
+    assert named in whole
+    path.write_bytes(whole.replace(named, (b"parquet-cpp-arrow version AnnSmith" + b"V" * 20)[: len(named)]))
+    certify_again(path, certificate)
+
+    with pytest.raises(ClaimBroken, match="another writer's name"):
+        kech.check_certificate(path)
 
 
 TYPED = {"ward": "int64", "dose": "int64", "share": "double", "day": "date32[day]"}
