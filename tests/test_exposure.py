@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import kech
+from kech.attacks.homogeneity import number_values
 from kech.exposure import hide, hide_few
 from kech.published import find_joint_pointers as find_in_file
 from kech.published import find_pointers
@@ -183,3 +184,26 @@ def test_rows_without_values_do_not_count(tmp_path):
         document = release.write(tmp_path / "safe.csv", ledger=False)
         assert release.told(tmp_path / "safe.csv", document)["identifying_together"] == [["a", "b"]]
     assert find_in_file(tmp_path / "safe.csv", document, []) == [["a", "b"]]
+
+
+@pytest.mark.parametrize(
+    ("cells", "orders"),
+    [
+        (["1", "1.0", "1", "+1"], None),
+        (["2020-01-01", "2020-01-01T00:00", "2020-01-01 00:00:00", "2020-01-01"], None),
+        (["HIV", "hiv", "HIV ", "hiv."], None),
+        (["low", "low", "low", "low"], {"dose": ["low", "high"]}),
+    ],
+)
+def test_one_value_is_what_l_counts(cells, orders, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["town,dose", *(f"a,{cell}" for cell in cells)]) + "\n", "utf-8")
+    found = kech.verify_release(path, quasi_identifiers=["town"], sensitive=["dose"], orders=orders)
+
+    assert found["l"] == {"dose": 1}
+    assert found["one_value"]["dose"] == {"rows": 4, "classes": 1}
+
+
+@pytest.mark.parametrize(("kind", "values"), [("number", 1), ("text", 2)])
+def test_the_attack_reads_values_as_the_certificate_does(kind, values):
+    assert len(set(number_values(["1", "1.0", "1"], {"kind": kind}).tolist())) == values
