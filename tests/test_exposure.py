@@ -207,3 +207,27 @@ def test_one_value_is_what_l_counts(cells, orders, tmp_path):
 @pytest.mark.parametrize(("kind", "values"), [("number", 1), ("text", 2)])
 def test_the_attack_reads_values_as_the_certificate_does(kind, values):
     assert len(set(number_values(["1", "1.0", "1"], {"kind": kind}).tolist())) == values
+
+
+def many_columns(rows=240):
+    """Twelve columns of few values, then two that are unique together; one that is mostly empty text."""
+    few = {f"few{i}": [str(row % (i + 2)) for row in range(rows)] for i in range(12)}
+    late = {"tens": [f"t{row // 16}" for row in range(rows)], "ones": [f"o{row % 16}" for row in range(rows)]}
+    sparse = {"sparse": ["" if row % 4 else f"s{row}" for row in range(rows)]}
+    return pa.table({"age": [1] * rows, **few, **late, **sparse})
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_release_and_verify_look_at_the_same_pairs(tmp_path, suffix):
+    rows = many_columns()
+    kept = rows.column_names[1:]
+    with kech.read_table(rows, quasi_identifiers=["age"], keep=kept) as table:
+        release = kech.make_release(table, k=2)
+        told = release.told(tmp_path / f"safe.{suffix}", release.write(tmp_path / f"safe.{suffix}", ledger=False))
+        found = kech.inspect_table(table).identifying_together
+    verified = kech.verify_release(tmp_path / f"safe.{suffix}")
+
+    assert told["identifying"] == verified["identifying"] == ["sparse"]
+    assert told["identifying_together"] == verified["identifying_together"]
+    assert ["tens", "ones"] in told["identifying_together"]
+    assert list(map(list, found)) == told["identifying_together"]

@@ -35,9 +35,9 @@ from kech.files import clear_refusals, private_folder, put_in_place, written_asi
 from kech.forms import Written, as_missing, as_numbers, as_texts, check_form, check_intervals, check_names, write_form
 from kech.frames import as_native
 from kech.interrupts import unbroken
+from kech.kinds import plain_kind
 from kech.ledger import Ledger, open_ledger
 from kech.loosening import loose_axes, loosen
-from kech.kinds import plain_kind
 from kech.loss import mean_loss, published_loss
 from kech.mapping import ValueTally, mapping_aside
 from kech.models import set_goals
@@ -269,6 +269,7 @@ class Release:
     ) -> dict[str, Any]:
         """The object `kech release --json` prints of what was written, with what its maker should look at."""
         table = self.table
+        as_they_are = (*table.sensitive, *table.keep)
         return {
             "file": str(find_address(path) or path),
             "certificate": str(beside or certificate_path(Path(path))),
@@ -277,8 +278,8 @@ class Release:
             "coarse": self.parameters.get("coarse"),
             "dropped": list(table.dropped),
             "ledger": self.words[-1].to_json(),
-            "identifying": [name for name in (*table.sensitive, *table.keep) if points_at_rows(table, name)],
-            "identifying_together": find_joint_pointers(table, (*table.sensitive, *table.keep)),
+            "identifying": [name for name in as_they_are if points_at_rows(self.published, name)],
+            "identifying_together": find_joint_pointers(self.published, as_they_are),
             "rare_texts": [
                 axis["column"] for axis in self.axes if axis["axis"] == "set" and points_at_rows(table, axis["column"])
             ],
