@@ -112,6 +112,12 @@ def test_inspect_counts_variants_and_shows_none(run, tmp_path):
     assert "hiv" not in disease.hint.casefold()
     assert count_variants(["a", "b", ""]) == 0
 
+    others = {"disease": rows["disease"], "ward": rows["disease"]}
+    with kech.read_table(pa.table(others), quasi_identifiers=["disease"], keep=["ward"]) as table:
+        hints = [column.hint for column in inspect_table(table).columns]
+    assert "l, t and alpha count each once" in disease.hint
+    assert all("here these are different values" in hint and "alpha" not in hint for hint in hints)
+
     path = tmp_path / "people.csv"
     path.write_text("age,disease\n" + "".join(f"{i},{text}\n" for i, text in enumerate(("hiv", "HIV", "flu"))))
     assert "1 text is written in several ways" in " ".join(run("inspect", path).out.split())
