@@ -76,7 +76,8 @@ def find_unpublished(path: Path, *, certified: bool) -> list[str]:
         with _mapped(path) as data:
             return _look_into(data, certified)
     except REFUSED:
-        raise UnreadableFile(path, "its pages cannot be looked into. Write it again with plain pages.") from None
+        reason = "its pages cannot be looked into: it is damaged, or of an odd kind. Write it again with plain pages."
+        raise UnreadableFile(path, reason) from None
 
 
 @contextmanager
