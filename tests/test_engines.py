@@ -302,13 +302,13 @@ def test_bytes_are_those_of_the_distinct_values_as_text(workshop):
 
 
 def test_values_are_counted_together(workshop):
-    """A missing value is one of a combination; rows without any value are not counted."""
+    """A missing value, or empty text, is one of a combination; rows without any value are not counted."""
     columns = {"a": cycle(["x", "y", None, ""]), "b": cycle([1, None, None, 2, 1]), "c": cycle([None, None, None])}
     table = pa.table({name: column[:24] for name, column in columns.items()})
     rows = list(zip(*table.to_pydict().values(), strict=True))
     engine = workshop.load(table)
     for chosen in ([0], [0, 1], [2, 1, 0], [2, 2]):
-        picked = [tuple(row[i] for i in chosen) for row in rows]
+        picked = [tuple(row[i] if row[i] != "" else None for i in chosen) for row in rows]
         held = [cells for cells in picked if any(cell is not None for cell in cells)]
         assert engine.count_together(chosen) == (len(set(held)), len(held))
 

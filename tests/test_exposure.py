@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 import kech
+from kech.attacks.homogeneity import number_values
 from kech.exposure import hide, hide_few
 from kech.published import find_joint_pointers as find_in_file
 from kech.published import find_pointers
@@ -183,3 +184,50 @@ def test_rows_without_values_do_not_count(tmp_path):
         document = release.write(tmp_path / "safe.csv", ledger=False)
         assert release.told(tmp_path / "safe.csv", document)["identifying_together"] == [["a", "b"]]
     assert find_in_file(tmp_path / "safe.csv", document, []) == [["a", "b"]]
+
+
+@pytest.mark.parametrize(
+    ("cells", "orders"),
+    [
+        (["1", "1.0", "1", "+1"], None),
+        (["2020-01-01", "2020-01-01T00:00", "2020-01-01 00:00:00", "2020-01-01"], None),
+        (["HIV", "hiv", "HIV ", "hiv."], None),
+        (["low", "low", "low", "low"], {"dose": ["low", "high"]}),
+    ],
+)
+def test_one_value_is_what_l_counts(cells, orders, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["town,dose", *(f"a,{cell}" for cell in cells)]) + "\n", "utf-8")
+    found = kech.verify_release(path, quasi_identifiers=["town"], sensitive=["dose"], orders=orders)
+
+    assert found["l"] == {"dose": 1}
+    assert found["one_value"]["dose"] == {"rows": 4, "classes": 1}
+
+
+@pytest.mark.parametrize(("kind", "values"), [("number", 1), ("text", 2)])
+def test_the_attack_reads_values_as_the_certificate_does(kind, values):
+    assert len(set(number_values(["1", "1.0", "1"], {"kind": kind}).tolist())) == values
+
+
+def many_columns(rows=240):
+    """Twelve columns of few values, then two that are unique together; one that is mostly empty text."""
+    few = {f"few{i}": [str(row % (i + 2)) for row in range(rows)] for i in range(12)}
+    late = {"tens": [f"t{row // 16}" for row in range(rows)], "ones": [f"o{row % 16}" for row in range(rows)]}
+    sparse = {"sparse": ["" if row % 4 else f"s{row}" for row in range(rows)]}
+    return pa.table({"age": [1] * rows, **few, **late, **sparse})
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_release_and_verify_look_at_the_same_pairs(tmp_path, suffix):
+    rows = many_columns()
+    kept = rows.column_names[1:]
+    with kech.read_table(rows, quasi_identifiers=["age"], keep=kept) as table:
+        release = kech.make_release(table, k=2)
+        told = release.told(tmp_path / f"safe.{suffix}", release.write(tmp_path / f"safe.{suffix}", ledger=False))
+        found = kech.inspect_table(table).identifying_together
+    verified = kech.verify_release(tmp_path / f"safe.{suffix}")
+
+    assert told["identifying"] == verified["identifying"] == ["sparse"]
+    assert told["identifying_together"] == verified["identifying_together"]
+    assert ["tens", "ones"] in told["identifying_together"]
+    assert list(map(list, found)) == told["identifying_together"]

@@ -2,20 +2,25 @@
 
 import json
 import random
+from base64 import b64encode
+from contextlib import suppress
 from datetime import date, datetime
 from decimal import Decimal
 from hashlib import sha256
 
 import duckdb
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
 import kech
 from kech.certificate.pages import find_unpublished
-from kech.errors import ClaimBroken, UnreadableFile
+from kech.certificate.thrift import Reader
+from kech.errors import ClaimBroken, KechError, UnreadableFile
 
 MEMBERS = {
     "sex": ["a", "b", "far", "never_sex"],
@@ -252,17 +257,164 @@ def test_torn_headers_are_refused(tmp_path):
             assert "cannot be looked into" in str(refusal)
 
 
-@pytest.mark.parametrize("cut", ["domain", "local"])
-def test_rows_left_out_decide_no_type_and_no_kind(cut, tmp_path):
-    source = tmp_path / "people.csv"
-    rows = [f"{'ab'[i % 2]},{i},{i % 7}" for i in range(40)] + ["c,x1,odd"]
-    source.write_text("\n".join(["town,ward,dose", *rows]) + "\n", "utf-8")
-    roles = {"quasi_identifiers": ["town"], "sensitive": ["dose"], "keep": ["ward"]}
-    with kech.read_table(source, **roles) as table:
+def damaged(whole, draw):
+    """One to three bytes of the footer or of the first headers are flipped, or set to an end of their range."""
+    data, footer = bytearray(whole), len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
+    for _ in range(draw.randint(1, 3)):
+        place = draw.choice([draw.randrange(footer, len(whole) - 4), draw.randrange(4, min(150, footer))])
+        data[place] = draw.choice([0, 1, 127, 128, 255, data[place] ^ 1 << draw.randrange(8), draw.randrange(256)])
+    return bytes(data)
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 20))])
+def test_damaged_headers_end_in_a_verdict(seed, tmp_path):
+    path, certificate = released(tmp_path)
+    whole, draw = path.read_bytes(), random.Random(seed)
+    for _ in range(300):
+        path.write_bytes(damaged(whole, draw))
+        certify_again(path, certificate)
+        with suppress(KechError):
+            kech.check_certificate(path)
+        with suppress(KechError):
+            kech.certificate.check_table(path, ["age", "sex"], 2, ["disease"])
+
+
+def as_number(value, length=None):
+    """A number of a header, in so many bytes."""
+    value = value << 1 ^ value >> 63
+    length = length or -(-value.bit_length() // 7)
+    return bytes(value >> 7 * i & 127 | (128 if i < length - 1 else 0) for i in range(length))
+
+
+@pytest.mark.parametrize("told", ["negative", "the header again", "huge"])
+@pytest.mark.parametrize("field", ["unpacked", "stored", "values"])
+def test_sizes_that_no_page_has_are_refused(field, told, tmp_path, monkeypatch):
+    monkeypatch.setattr("kech.certificate.pages.MOST_UNPACKED", 0)
+    path = tmp_path / "t.parquet"
+    numbers = pa.table({"a": np.arange(10_000) % 3})
+    pq.write_table(numbers, path, compression="zstd", use_dictionary=False)
+    assert find_unpublished(path, certified=True) == []
+
+    whole = path.read_bytes()
+    reader = Reader(whole, 4)
+    head = reader.struct()
+    mark = as_number({"unpacked": head[2], "stored": head[3], "values": head[5][1]}[field])
+    sizes = {"negative": -1, "the header again": 4 - reader.place, "huge": (1 << 7 * len(mark) - 1) - 1}
+    place = whole.index(mark, 4, reader.place)
+    path.write_bytes(whole[:place] + as_number(sizes[told], len(mark)) + whole[place + len(mark) :])
+    with pytest.raises(UnreadableFile, match="cannot be looked into"):
+        find_unpublished(path, certified=False)
+
+
+@pytest.mark.parametrize("bits", [33, 40])
+def test_numbers_of_too_many_bits_are_refused(bits, tmp_path):
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": pa.array(["x", "y"] * 160)}), path, compression="none")
+    whole = path.read_bytes()
+    head, _, tail = whole.partition(b"\x01\x51")  # of one bit, forty times eight packed numbers
+    path.write_bytes(head + bytes([bits, 3]) + tail)
+
+    with pytest.raises(UnreadableFile, match="cannot be looked into"):
+        find_unpublished(path, certified=False)
+
+
+SAID = {"left_out": "Ann Smith, HIV"}
+
+
+def with_schema(path, change):
+    """The same rows, with another schema of Arrow beside them."""
+    rows = pq.read_table(path)
+    with pq.ParquetWriter(path, rows.schema, store_schema=False, write_statistics=False) as writer:
+        writer.write_table(rows)
+        writer.add_key_value_metadata({"ARROW:schema": b64encode(change(rows.schema).serialize())})
+
+
+def with_first(change):
+    return lambda schema: schema.set(0, change(schema.field(0)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    {
+        "schema": lambda schema: schema.with_metadata(SAID),
+        "field": with_first(lambda field: field.with_metadata(SAID)),
+        "name": with_first(lambda field: field.with_name("Ann Smith")),
+        "zone": with_first(lambda field: field.with_type(pa.timestamp("us", "Ann Smith"))),
+        "part": with_first(lambda field: field.with_type(pa.struct([pa.field("Ann Smith", pa.int8())]))),
+        "inside": with_first(lambda field: field.with_type(pa.list_(pa.field("item", pa.int8(), metadata=SAID)))),
+        "dictionary": with_first(lambda field: field.with_type(pa.dictionary(pa.int8(), pa.string()))),
+        "extension": with_first(lambda field: field.with_type(pa.json_())),
+    }.items(),
+    ids=lambda change: change[0],
+)
+def test_the_schema_beside_the_rows_says_nothing_more(change, tmp_path):
+    path, _ = released(tmp_path)
+    with_schema(path, lambda schema: schema)
+    assert find_unpublished(path, certified=True) == []
+
+    with_schema(path, change[1])
+    assert find_unpublished(path, certified=True) == ["metadata: its schema says more than its columns"]
+
+
+def test_the_writer_is_named_as_pyarrow_names_itself(tmp_path):
+    path, certificate = released(tmp_path)
+    named = f"parquet-cpp-arrow version {pa.__version__}".encode()
+    whole = path.read_bytes()
+    assert named in whole
+    path.write_bytes(whole.replace(named, (b"parquet-cpp-arrow version AnnSmith" + b"V" * 20)[: len(named)]))
+    certify_again(path, certificate)
+
+    with pytest.raises(ClaimBroken, match="another writer's name"):
+        kech.check_certificate(path)
+
+
+TYPED = {"ward": "int64", "dose": "int64", "share": "double", "day": "date32[day]"}
+
+
+def odd_people(rows):
+    """The last row is alone in its town, and holds what is no number and no date."""
+    held = [("ab"[i % 2], str(i), str(i % 7), f"{i % 9}.5", f"2020-01-{i % 28 + 1:02}") for i in range(rows)]
+    return pa.table(
+        dict(zip(["town", *TYPED], zip(*held, ("c", "x1", "odd", "none", "never"), strict=True), strict=True))
+    )
+
+
+@pytest.fixture
+def placed(request, tmp_path):
+    """Puts people where a table is read from."""
+
+    def place(kind, people):
+        if kind == "postgresql":
+            from test_engines import put_into_postgres
+
+            address = f"{request.getfixturevalue('postgres')}?table=odd_people"
+            put_into_postgres(address, people)
+            return address
+        if kind == "frame":
+            return people.to_pandas()
+        path = tmp_path / f"people.{kind}"
+        (pa.csv.write_csv if kind == "csv" else pq.write_table)(people, path)
+        return path
+
+    return place
+
+
+@pytest.mark.parametrize(
+    ("kind", "cut", "rows"),
+    [("csv", "domain", 40), ("csv", "local", 40), ("csv", "domain", 2100)]
+    + [(kind, "domain", 40) for kind in ("parquet", "frame", "postgresql")],
+)
+def test_rows_left_out_decide_no_type_and_no_kind(kind, cut, rows, placed, tmp_path):
+    roles = {"quasi_identifiers": ["town"], "sensitive": ["dose"], "keep": ["ward", "share", "day"]}
+    with kech.read_table(placed(kind, odd_people(rows)), **roles) as table:
         release = kech.make_release(table, k=5, cut=cut, suppress=0.05)
         certificate = release.write(tmp_path / "safe.parquet", ledger=False)
+        in_text = release.write(tmp_path / "safe.csv", ledger=False)
+        frame = pl.DataFrame(release.frame)
 
     written = pq.read_table(tmp_path / "safe.parquet")
-    assert (written.num_rows, certificate["claims"]["suppressed"]) == (40, "<5")
-    assert {str(written.schema.field(name).type) for name in ("ward", "dose")} == {"int64"}
-    assert certificate["values"] == {"dose": {"kind": "number"}}
+    assert (written.num_rows, certificate["claims"]["suppressed"]) == (rows, "<5")
+    assert {name: str(written.schema.field(name).type) for name in TYPED} == TYPED
+    assert certificate["values"] == in_text["values"] == {"dose": {"kind": "number"}}
+    assert len(frame) == rows
+    assert frame["ward"].sum() == sum(range(rows))

@@ -16,8 +16,8 @@ import pytest
 import kech
 from conftest import FIXED_SECRET
 from kech.demo import generate_town, write_csv
-from kech.errors import BadKey, CannotWrite
-from kech.secret import OwnerSecret
+from kech.errors import BadKey, BadTarget, CannotWrite
+from kech.secret import OwnerSecret, write_key_file
 
 QI = {"quasi_identifiers": ["age", "zip", "job"], "sensitive": ["diagnosis"]}
 WORDS = ("--qi", "age,zip,job", "--sensitive", "diagnosis", "--effort", "quick")
@@ -282,3 +282,28 @@ def test_a_key_file_is_made_by_the_command(run, refuse, tmp_path):
     assert text.split("-")[2] not in made.out
     refuse("ledger", "--new-key", file, code=2, says="it exists")
     assert file.read_text("ascii") == text
+
+
+def test_a_key_that_another_process_made_meanwhile_is_kept(tmp_path, monkeypatch):
+    path = write_key_file(tmp_path / "team.key")
+    held = path.read_bytes()
+    assert path.stat().st_mode & 0o777 == 0o600
+    (tmp_path / "link.key").symlink_to(tmp_path / "nowhere")
+    for name in ("exists", "is_symlink"):  # as if it had been made after the look
+        monkeypatch.setattr(Path, name, lambda *_, **__: False)
+
+    for name in ("team.key", "link.key"):
+        with pytest.raises(BadTarget, match="never overwritten"):
+            write_key_file(tmp_path / name)
+    assert path.read_bytes() == held
+
+
+def test_of_many_who_make_a_key_one_does(tmp_path):
+    def make(_):
+        try:
+            return write_key_file(tmp_path / "team.key")
+        except BadTarget:
+            return None
+
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(made is not None for made in pool.map(make, range(32))) == 1

@@ -1,6 +1,7 @@
 """Sensitive texts are compared by what they say, not by how they are written."""
 
 import json
+import unicodedata
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -32,6 +33,22 @@ def test_case_width_and_spaces_do_not_matter(fold):
     assert fold("café") == fold("cafe\u0301") != fold("cafe")
     assert [fold(text) for text in CODES] == CODES
     assert fold("1.") == "1"
+
+
+IGNORABLE = (  # as Unicode lists them
+    "AD 34F 61C 115F-1160 17B4-17B5 180B-180F 200B-200F 202A-202E 2060-206F 3164 FE00-FE0F FEFF FFA0 FFF0-FFF8 "
+    "1BCA0-1BCA3 1D173-1D17A E0000-E0FFF"
+)
+
+
+@pytest.mark.parametrize("fold", [fold, fold_text])
+def test_what_unicode_lets_programs_hide_does_not_matter(fold):
+    ends = [[int(end, 16) for end in listed.split("-")] for listed in IGNORABLE.split()]
+    hidden = [chr(code) for held in ends for code in range(held[0], held[-1] + 1)]
+    assert [letter for letter in hidden if fold(f"HI{letter}V") != "hiv" or fold(letter)] == []
+    beside = {chr(code) for held in ends for code in (held[0] - 1, held[-1] + 1)} - set(hidden)
+    shown = {letter for letter in beside if unicodedata.category(letter) not in ("Cc", "Cf")}
+    assert [letter for letter in shown if fold(f"hi{letter}v") == "hiv"] == []
 
 
 @given(st.text(max_size=8) | letters)
@@ -94,6 +111,12 @@ def test_inspect_counts_variants_and_shows_none(run, tmp_path):
     assert "2 texts are written in several ways each" in disease.hint
     assert "hiv" not in disease.hint.casefold()
     assert count_variants(["a", "b", ""]) == 0
+
+    others = {"disease": rows["disease"], "ward": rows["disease"]}
+    with kech.read_table(pa.table(others), quasi_identifiers=["disease"], keep=["ward"]) as table:
+        hints = [column.hint for column in inspect_table(table).columns]
+    assert "l, t and alpha count each once" in disease.hint
+    assert all("here these are different values" in hint and "alpha" not in hint for hint in hints)
 
     path = tmp_path / "people.csv"
     path.write_text("age,disease\n" + "".join(f"{i},{text}\n" for i, text in enumerate(("hiv", "HIV", "flu"))))

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.certificate import AnyPath, Cell, open_published
+from kech.certificate.cells import TextTable
 from kech.certificate.claims import few_rows
-from kech.certificate.models import value_reader
+from kech.certificate.models import guess_kind, value_reader
 from kech.published import Ints, hash_cells, mix
 
 MOST_VALUES = 10  # that are listed of a column
@@ -59,9 +60,13 @@ def measure_exposure(
     values: Mapping[str, Mapping[str, Any]] | None = None,
     **dialect: Any,
 ) -> dict[str, Any]:
-    """Unique rows, and rows that share one sensitive value with their whole class; PRIVATE: values are listed."""
+    """Unique rows, and rows that share one sensitive value with their whole class; PRIVATE: values are listed.
+
+    A sensitive column that is not in `values` is read as its cells look, as it is for l, t and alpha.
+    """
     table = open_published(path, **dialect)
-    readers = [value_reader(table, (values or {}).get(name, {"kind": "text"})) for name in sensitive]
+    read_as = {name: (values or {}).get(name) or guess_kind(table, held_cells(table, name)) for name in sensitive}
+    readers = [value_reader(table, read_as[name]) for name in sensitive]
     rows = Rows(len(labels), readers)
     for batch in table.batches([*labels, *sensitive, *kept]):
         rows.add(batch)
@@ -74,6 +79,12 @@ def measure_exposure(
         "unique_share": alone / total if total else 0.0,
         "one_value": {name: describe_shared(group.ravel(), np.concatenate(v), texts) for name, v, texts in held},
     }
+
+
+def held_cells(table: TextTable, column: str) -> list[Cell]:
+    """The distinct cells of a column that rows hold."""
+    found = table.counted([column])
+    return [found.texts[0][i] for i in np.unique(found.places[0]).tolist()]
 
 
 def describe_shared(group: NDArray[Any], values: Ints, texts: Sequence[Cell]) -> dict[str, Any]:

@@ -60,13 +60,14 @@ def as_typed(marks: Sequence[str]) -> str:
     return join([*dashes, *(["--null-values", *plain] if plain else [])])
 
 
-def hint_at_variants(values: Sequence[str]) -> Hint | None:
-    """Texts that are written in several ways."""
+def hint_at_variants(values: Sequence[str], role: str) -> Hint | None:
+    """Texts that are written in several ways: one value of a sensitive column, several of any other."""
     found = count_variants(values)
     if not found:
         return None
     what = "1 text is written in several ways" if found == 1 else f"{found:,} texts are written in several ways each"
-    return Hint(f"{what} (case, width, spaces): l, t and alpha count each once. Write each in one way.")
+    means = "l, t and alpha count each once" if role == "sensitive" else "here these are different values"
+    return Hint(f"{what} (case, width, spaces): {means}. Write each in one way.")
 
 
 def join_hints(*hints: Hint | None) -> Hint | None:

@@ -203,7 +203,7 @@ def hint_at_values(table: Table, column: str, role: str, values: Sequence[str], 
     if role == "identifier":
         return hint_at_dates(values)
     return join_hints(
-        hint_at_text(values) or (hint_at_prefixes(column, values) if as_sets else None), hint_at_variants(values)
+        hint_at_text(values) or (hint_at_prefixes(column, values) if as_sets else None), hint_at_variants(values, role)
     )
 
 

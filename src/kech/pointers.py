@@ -1,45 +1,46 @@
 """Pointers: columns published as they are that point at rows together, though none of them does alone.
 
 In: a table and the names of columns.  Out: pairs, or all of them, on which nearly every row has values of its own.
+The rule is that of `published.py`, which looks at a written file: the likeliest pairs, and empty text is no value.
 """
 
 from collections.abc import Sequence
-from itertools import combinations
 
-from kech.published import NEARLY_ALL
+from kech.published import NEARLY_ALL, likeliest_pairs
 from kech.table import Table
-
-MOST_PAIRS = 10  # each is a GROUP BY over all rows; those with the most combinations are counted
 
 
 def points_at_rows(table: Table, column: str) -> bool:
     """Whether nearly every row that has a value in this column has one of its own."""
+    distinct, rows = count_held(table, column)
+    return distinct > NEARLY_ALL * rows
+
+
+def count_held(table: Table, column: str) -> tuple[int, int]:
+    """Distinct values of a column, and the rows that have one."""
     facts = table.facts(column)
-    return facts.distinct > NEARLY_ALL * (facts.rows - facts.nulls)
+    if facts.type == "text" and facts.distinct:  # one of them may be empty
+        return table.engine.count_together([table.index(column)])
+    return facts.distinct, facts.rows - facts.nulls
 
 
 def find_joint_pointers(table: Table, columns: Sequence[str]) -> list[list[str]]:
     """Pairs of columns on which nearly every row is unique; all columns where no pair is enough."""
-    names = [name for name in columns if not points_at_rows(table, name)]
-    likely = sorted(combinations(names, 2), key=lambda pair: -most_combinations(table, pair))[:MOST_PAIRS]
-    pairs = [list(pair) for pair in likely if point_together(table, pair)]
-    if pairs or len(names) < 3:
-        return sorted(pairs, key=lambda pair: [columns.index(name) for name in pair])
-    return [names] if point_together(table, names) else []
+    held = {name: count_held(table, name) for name in columns}
+    names = [name for name, (distinct, rows) in held.items() if distinct <= NEARLY_ALL * rows]
+    pairs = likeliest_pairs({name: held[name][0] for name in names})
+    found = [list(pair) for pair in pairs if point_together(table, pair, held)]
+    if found or len(names) < 3:
+        return found
+    return [names] if point_together(table, names, held) else []
 
 
-def most_combinations(table: Table, columns: Sequence[str]) -> int:
-    """How many combinations of values there can be; a missing value is one."""
-    found = 1
-    for name in columns:
-        found *= table.facts(name).distinct + 1
-    return found
-
-
-def point_together(table: Table, columns: Sequence[str]) -> bool:
+def point_together(table: Table, columns: Sequence[str], held: dict[str, tuple[int, int]]) -> bool:
     """Whether nearly every row that has a value in one of these columns has a combination of its own."""
-    present = max(table.rows - table.facts(name).nulls for name in columns)  # rows that have a value, at least
-    if most_combinations(table, columns) <= NEARLY_ALL * present:
+    most = 1
+    for name in columns:
+        most *= held[name][0] + 1  # a missing value is one more
+    if most <= NEARLY_ALL * max(held[name][1] for name in columns):
         return False
     combinations_held, rows = table.engine.count_together([table.index(name) for name in columns])
     return combinations_held > NEARLY_ALL * rows

@@ -18,7 +18,7 @@ from kech.errors import BadOption, NoQuasiIdentifier, NoSuchColumn
 Ints = NDArray[np.int64]
 NEARLY_ALL = 0.9  # share of rows with a value of their own
 FIRST_BATCHES = 20  # of a file
-MOST_PAIRED = 12  # columns whose pairs are looked at
+MOST_PAIRS = 10  # that are looked at
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,10 +92,28 @@ def find_pointers(path: AnyPath, document: Mapping[str, Any]) -> list[str]:
 def find_joint_pointers(path: AnyPath, document: Mapping[str, Any], alone: Collection[str]) -> list[list[str]]:
     """The same for pairs of columns none of which points at rows alone; for all of them where no pair does."""
     names = [name for name in (*document["sensitive"], *document["kept"]) if name not in alone]
-    pairs = find_unique(path, dialect_of(document), list(combinations(names[:MOST_PAIRED], 2)))
+    few = len(names) * (len(names) - 1) // 2 <= MOST_PAIRS  # then all are looked at
+    distinct = dict.fromkeys(names, 0) if few else count_values(path, dialect_of(document), names)
+    pairs = find_unique(path, dialect_of(document), likeliest_pairs(distinct))
     if pairs or len(names) < 3:
         return list(map(list, pairs))
     return list(map(list, find_unique(path, dialect_of(document), [tuple(names)])))
+
+
+def likeliest_pairs(distinct: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Of columns with so many distinct values, the pairs with the most combinations, in the order of the columns."""
+    pairs = list(combinations(distinct, 2))
+    likely = sorted(pairs, key=lambda pair: -(distinct[pair[0]] + 1) * (distinct[pair[1]] + 1))[:MOST_PAIRS]
+    return sorted(likely, key=pairs.index)
+
+
+def count_values(path: AnyPath, dialect: Mapping[str, Any], names: Sequence[str]) -> dict[str, int]:
+    """Distinct values of each column; empty text is none."""
+    found = {name: np.empty(0, np.int64) for name in names}
+    for batch in open_published(path, **dialect).batches(names):
+        for name, cells in zip(names, batch, strict=True):
+            found[name] = np.union1d(found[name], np.unique(hash_present(list(set(cells)))))
+    return {name: int(np.count_nonzero(values)) for name, values in found.items()}
 
 
 def find_unique(path: AnyPath, dialect: Mapping[str, Any], sets: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:

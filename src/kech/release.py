@@ -35,6 +35,7 @@ from kech.files import clear_refusals, private_folder, put_in_place, written_asi
 from kech.forms import Written, as_missing, as_numbers, as_texts, check_form, check_intervals, check_names, write_form
 from kech.frames import as_native
 from kech.interrupts import unbroken
+from kech.kinds import plain_kind
 from kech.ledger import Ledger, open_ledger
 from kech.loosening import loose_axes, loosen
 from kech.loss import mean_loss, published_loss
@@ -113,7 +114,8 @@ class Release:
 
     def published_kind(self, secret: Secret) -> str:
         """How the published values of a sensitive column read, whatever those read as that are left out."""
-        return secret.kind if secret.kind == "ordinal" else self.published.secret_kind(secret.column)
+        named = secret.kind == "ordinal" or self.table.choice(secret.column).kind
+        return secret.kind if named else plain_kind(self.published.facts(secret.column))
 
     @cached_property
     def published(self) -> Table:
@@ -267,6 +269,7 @@ class Release:
     ) -> dict[str, Any]:
         """The object `kech release --json` prints of what was written, with what its maker should look at."""
         table = self.table
+        as_they_are = (*table.sensitive, *table.keep)
         return {
             "file": str(find_address(path) or path),
             "certificate": str(beside or certificate_path(Path(path))),
@@ -275,8 +278,8 @@ class Release:
             "coarse": self.parameters.get("coarse"),
             "dropped": list(table.dropped),
             "ledger": self.words[-1].to_json(),
-            "identifying": [name for name in (*table.sensitive, *table.keep) if points_at_rows(table, name)],
-            "identifying_together": find_joint_pointers(table, (*table.sensitive, *table.keep)),
+            "identifying": [name for name in as_they_are if points_at_rows(self.published, name)],
+            "identifying_together": find_joint_pointers(self.published, as_they_are),
             "rare_texts": [
                 axis["column"] for axis in self.axes if axis["axis"] == "set" and points_at_rows(table, axis["column"])
             ],

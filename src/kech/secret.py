@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 
 from kech.errors import BadKey, BadTarget
-from kech.files import held_alone, state_folder, write_text
+from kech.files import clear_refusals, held_alone, state_folder, write_text
 
 SIZE = 32  # bytes
 FORM = re.compile(r"kech-key-([0-9a-f]*)-([0-9a-f]*)\n?")
@@ -82,9 +82,19 @@ def draw_secret() -> OwnerSecret:
 def write_key_file(path: str | PathLike[str]) -> Path:
     """Make a key file with a new secret, for a team to share; what is there is never overwritten."""
     place = Path(path)
-    if place.exists() or place.is_symlink():
-        raise BadTarget(place, "it exists, and a key is never overwritten. Name another file.")
-    write_text(place, draw_secret().written(), private=True)
+    with clear_refusals(place):
+        try:
+            handle = os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)  # one of two processes has it
+        except FileExistsError:
+            raise BadTarget(place, "it exists, and a key is never overwritten. Name another file.") from None
+        try:
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                file.write(draw_secret().written())
+                file.flush()
+                os.fsync(handle)
+        except OSError:
+            place.unlink(missing_ok=True)
+            raise
     return place
 
 

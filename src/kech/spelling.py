@@ -7,12 +7,32 @@ Not folded are: accents, abbreviations, slips of the pen, other words for the sa
 text (250.0 and 250.00 can be two codes); in a column of numbers 1 is 1.0.
 """
 
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable
 from unicodedata import category, normalize
 
 SEEN_AS_SPACE = "\u2800"  # a blank of Braille
-FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0") | {chr(0xFE00 + i) for i in range(16)}
+IGNORABLE = {  # Default_Ignorable_Code_Point of Unicode: first and last of each range
+    0x00AD: 0x00AD,
+    0x034F: 0x034F,
+    0x061C: 0x061C,
+    0x115F: 0x1160,
+    0x17B4: 0x17B5,
+    0x180B: 0x180F,
+    0x200B: 0x200F,
+    0x202A: 0x202E,
+    0x2060: 0x206F,
+    0x3164: 0x3164,
+    0xFE00: 0xFE0F,
+    0xFEFF: 0xFEFF,
+    0xFFA0: 0xFFA0,
+    0xFFF0: 0xFFF8,
+    0x1BCA0: 0x1BCA3,
+    0x1D173: 0x1D17A,
+    0xE0000: 0xE0FFF,
+}
+FIRSTS, LASTS = list(IGNORABLE), list(IGNORABLE.values())
 
 
 def fold(text: str) -> str:
@@ -38,11 +58,12 @@ def _same_case(text: str) -> str:
 
 
 def _without_hidden(text: str) -> str:
-    """The text without format and control characters, and without fillers."""
+    """The text without format and control characters, and without what Unicode lets programs not show."""
     if text.isprintable() and text.isascii():
         return text
     return "".join(letter for letter in text if letter.isspace() or not _is_hidden(letter))
 
 
 def _is_hidden(letter: str) -> bool:
-    return letter in FILLERS or category(letter) in ("Cf", "Cc")
+    place = bisect_right(FIRSTS, ord(letter)) - 1
+    return (place >= 0 and ord(letter) <= LASTS[place]) or category(letter) in ("Cf", "Cc")

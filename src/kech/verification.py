@@ -20,6 +20,7 @@ from kech.certificate import (
     published_columns,
     read_claims,
 )
+from kech.certificate.check import read_values
 from kech.composition import find_cover
 from kech.databases import find_address, open_database
 from kech.errors import BadOption, ClaimBroken
@@ -68,7 +69,7 @@ def verify_release(
     goals = {"k": k, "l": l, "l_kind": l_kind, "c": c, "t": t, "t_kind": t_kind, "alpha": alpha}
     with as_file(path) as file:
         figures = check_figures(file, certificate, quasi_identifiers, sensitive, goals, orders)
-        roles = find_roles(file, certificate, quasi_identifiers, sensitive)
+        roles = find_roles(file, certificate, quasi_identifiers, sensitive, orders)
         figures |= {name: roles[name] for name in ("quasi_identifiers", "sensitive", "kept")}
         figures |= tell_exposure(file, roles, figures["k"])
         figures["passed_over"] = None if quasi_identifiers is None else find_beside(path)
@@ -96,7 +97,7 @@ def check_figures(
     figures: Figures = {}
     certified: Figures = {}
     k, others = wanted["k"], {name: goal for name, goal in wanted.items() if name != "k"}
-    known: Figures = {"values": {name: {"kind": "ordinal", "order": list(o)} for name, o in (orders or {}).items()}}
+    known: Figures = {"values": read_orders(orders)}
     if columns is None:
         figures = check_certificate(path, certificate)
         document = read_claims(path, certificate)
@@ -115,25 +116,36 @@ def check_figures(
     return figures | {"checked": {"certified": certified, "asked": asked}}
 
 
+def read_orders(orders: Mapping[str, Sequence[str]] | None) -> dict[str, dict[str, Any]]:
+    """How ordinal columns are read, as in a certificate."""
+    return {name: {"kind": "ordinal", "order": list(order)} for name, order in (orders or {}).items()}
+
+
 def find_roles(
-    path: AnyPath, certificate: AnyPath | None, columns: Sequence[str] | None, sensitive: Sequence[str]
+    path: AnyPath,
+    certificate: AnyPath | None,
+    columns: Sequence[str] | None,
+    sensitive: Sequence[str],
+    orders: Mapping[str, Sequence[str]] | None,
 ) -> Figures:
     """The columns of a file by their roles, and how it is read: as its certificate says, or as they are named."""
     if columns is not None:
         named = list(dict.fromkeys(columns))
         others = [name for name in open_published(path).columns if name not in (*named, *sensitive)]
-        return {"quasi_identifiers": named, "sensitive": list(sensitive), "kept": others, "labels": named, "file": {}}
+        roles = {"quasi_identifiers": named, "sensitive": list(sensitive), "kept": others, "labels": named}
+        return {**roles, "file": {}, "values": read_orders(orders)}
     document = read_claims(path, certificate)
     axes = document["quasi_identifiers"]
     labels = [name for axis in axes for name in published_columns(axis)]
-    return {**document, "quasi_identifiers": [axis["column"] for axis in axes], "labels": labels}
+    values = read_values(document["sensitive"], document.get("values", {}))
+    return {**document, "quasi_identifiers": [axis["column"] for axis in axes], "labels": labels, "values": values}
 
 
 def tell_exposure(path: AnyPath, roles: Mapping[str, Any], k: int) -> Figures:
     """What a file gives away beside its classes, without values and without counts of few rows."""
     alone = find_pointers(path, roles)
     given = [roles[name] for name in ("labels", "sensitive", "kept")]
-    found = measure_exposure(path, *given, values=roles.get("values"), **dialect_of(roles))
+    found = measure_exposure(path, *given, values=roles["values"], **dialect_of(roles))
     together = find_joint_pointers(path, roles, alone)
     return hide_few(found, k) | {"identifying": alone, "identifying_together": together}
 

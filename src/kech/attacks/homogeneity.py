@@ -1,13 +1,15 @@
 """Homogeneity: a class gives a sensitive value away, since all its rows share it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from kech.attacks.outcome import Attack
 from kech.attacks.target import Target
 from kech.certificate import Cell
-from kech.certificate.folding import fold_text
+from kech.certificate.check import read_values
+from kech.certificate.models import text_reader
 from kech.published import Ints
 
 MOST_RECORDS = 1_000  # looked up among all classes
@@ -21,9 +23,10 @@ def attack_homogeneity(target: Target) -> list[Attack]:
     release, rng = target.linkage.release, target.rng()
     rows = np.sort(rng.permutation(target.linkage.rows)[:MOST_RECORDS])
     found = [groups for groups in target.linkage.classes_of(rows) if len(groups)]
+    values_read = read_values(release.sensitive, release.document.get("values", {}))
     attacks = []
     for column in release.sensitive:
-        values = np.unique(fold_cells(release.cells[column]), return_inverse=True)[1].ravel()
+        values = number_values(release.cells[column], values_read[column])
         shared, by_chance = (shared_values(release.group, held) for held in (values, rng.permutation(values)))
         hits, control = (sum(is_pinned(held[groups]) for groups in found) for held in (shared, by_chance))
         note = f"{int((shared >= 0).sum()):,} of {len(shared):,} classes hold one value"
@@ -31,10 +34,12 @@ def attack_homogeneity(target: Target) -> list[Attack]:
     return attacks
 
 
-def fold_cells(cells: Sequence[Cell]) -> list[str]:
-    """Cells as the certificate compares them: HIV is hiv."""
-    folded = {cell: fold_text(cell or "") for cell in set(cells)}
-    return [folded[cell] for cell in cells]
+def number_values(cells: Sequence[Cell], read: Mapping[str, Any]) -> Ints:
+    """A number for the value of each cell, as the certificate compares them: HIV is hiv, and among numbers 1 is 1.0."""
+    compared = text_reader(read)
+    values = {cell: compared(cell) for cell in set(cells)}
+    numbers = {value: number for number, value in enumerate(sorted(set(values.values())))}
+    return np.fromiter((numbers[values[cell]] for cell in cells), np.int64, len(cells))
 
 
 def shared_values(group: Ints, values: Ints) -> Ints:

@@ -60,8 +60,9 @@ def make_certificate(
     read_as = read_values(sensitive, values or {})
     goals = {name: parameters[name] for name in GOALS if name in parameters}
     with hashing(Path(path)) as digest:
+        pages = broken_pages(path, format, certified=True)  # first: what they say of their size is not believed
         figures, broken = measure_table(table, axes, sensitive, read_as, goals, parameters.get("k", 1))
-        broken += broken_pages(path, format, certified=True)
+        broken += pages
     suppression = shown_suppression(rows_in, figures["rows"], parameters.get("k", figures["k"]))
     figures = with_suppressed(figures, suppression["suppressed"])
     dialect = {"delimiter": delimiter} if format == "csv" else {}
@@ -91,6 +92,7 @@ def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> Figu
         file = document["file"]
         table = open_published(path, file["format"], file.get("delimiter", ","))
         broken = broken_columns(document, table.columns) + forged_words(document)
+        pages = broken_pages(path, file["format"], certified=True)
         try:
             figures, unreadable = measure_table(
                 table,
@@ -102,7 +104,7 @@ def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> Figu
             )
         except NoSuchColumn:
             raise ClaimBroken(path, changed(file, digest()) + broken) from None
-        unreadable += broken_pages(path, file["format"], certified=True)
+        unreadable += pages
     broken = changed(file, digest()) + broken
     figures = with_suppressed(figures, document["claims"]["suppressed"])
     if broken := broken + unreadable + broken_claims(document, figures):
@@ -141,11 +143,11 @@ def check_table(
         raise ColumnInTwoRoles(twice[0], "quasi-identifier", "sensitive")
     table, asked = open_published(path, format, delimiter), dict(goals or {})
     check_goals("goals", asked)
+    pages = broken_pages(path, format or guess_format(path), certified=False)
     classes, within = count(table, quasi_identifiers, sensitive)
     figures = class_figures(classes) | model_figures(table, within, values or {}, asked)
     broken = [f"k: asked {k}, found {figures['k']}"] if figures["k"] < k else []
-    broken += broken_pages(path, format or guess_format(path), certified=False)
-    if broken := broken + broken_goals(asked, figures):
+    if broken := broken + pages + broken_goals(asked, figures):
         raise ClaimBroken(path, broken)
     return figures
 

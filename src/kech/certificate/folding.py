@@ -7,7 +7,10 @@ dots at the end.
 import re
 import unicodedata
 
-HIDDEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\ufe00-\ufe0f]")
+HIDDEN = re.compile(  # what Unicode lets programs show as nothing (Default_Ignorable_Code_Point)
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
 
 
 def fold_text(text: str) -> str:

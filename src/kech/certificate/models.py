@@ -73,7 +73,7 @@ def model_figures(
     """For each model the figure of each sensitive column; one that is not in `read_as` is read as its cells look."""
     figures: Figures = {name: {} for name in MODELS}
     for column, counts in within.items():
-        read = read_as.get(column) or _guess_kind(table, counts)
+        read = read_as.get(column) or guess_kind(table, [counts.cells[i] for i in counts.held()])
         found = _column_figures(counts.values(value_reader(table, read)), read["kind"] != "text", goals)
         for name, figure in found.items():
             figures[name][column] = figure
@@ -147,12 +147,17 @@ def _recursive_factor(values: Values, depth: int) -> float | None:
 
 
 def value_reader(table: TextTable, read: Mapping[str, Any]) -> Callable[[Cell], Value]:
-    """A sensitive cell as it is compared: 1.0 is 1 among numbers, HIV is hiv; an empty cell is a missing one."""
+    """A sensitive cell of a file as it is compared."""
+    compared = text_reader(read)
+    return lambda cell: compared(table.label(cell))
+
+
+def text_reader(read: Mapping[str, Any]) -> Callable[[Cell], Value]:
+    """A sensitive text as it is compared: 1.0 is 1 among numbers, HIV is hiv; an empty text is a missing one."""
     ranks = {value: rank for rank, value in enumerate(read.get("order", ()))}
     parse = ranks.__getitem__ if read["kind"] == "ordinal" else VALUES[read["kind"]]
 
-    def value(cell: Cell) -> Value:
-        text = table.label(cell)
+    def value(text: Cell) -> Value:
         if not text:
             return (0, 0)
         try:
@@ -164,9 +169,8 @@ def value_reader(table: TextTable, read: Mapping[str, Any]) -> Callable[[Cell], 
     return value
 
 
-def _guess_kind(table: TextTable, counts: Within) -> dict[str, str]:
+def guess_kind(table: TextTable, cells: Sequence[Cell]) -> dict[str, str]:
     """Number or date where every cell that is not empty is one."""
-    cells = [counts.cells[i] for i in counts.held()]
     for kind in ("number", "date"):
         read = value_reader(table, {"kind": kind})
         places = {read(cell)[0] for cell in cells}

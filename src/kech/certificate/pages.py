@@ -3,11 +3,12 @@
 In: a Parquet file.  Out: a complaint for each column that lists or tells of a value that no row holds.
 
 A dictionary lists values, and pages refer to them by number.  A value to which no page refers is in no row.  Statistics
-name the least and the greatest value of a page or of a part of the file.  Headers are read by `thrift.py`, pages here.
+name the least and the greatest value of a page or of a part of the file.  Headers are read by `thrift.py`, what pyarrow
+writes beside the rows is known by `writers.py`, pages are read here.  Nothing that a header says is believed: sizes are
+held against the size of the file.
 """
 
 import mmap
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -17,7 +18,8 @@ from typing import Any
 import numpy as np
 
 from kech.certificate.tally import Ints
-from kech.certificate.thrift import Reader, Struct
+from kech.certificate.thrift import DEEPEST, Reader, Struct
+from kech.certificate.writers import odd_metadata
 from kech.errors import NoSuchFile, UnreadableFile
 
 MAGIC = b"PAR1"
@@ -27,9 +29,20 @@ PLAIN, PLAIN_DICTIONARY, RLE, RLE_DICTIONARY = 0, 2, 3, 8  # encodings
 BOOLEAN, INT32, INT64, INT96, FLOAT, DOUBLE, BYTE_ARRAY, FIXED = range(8)  # physical types
 WIDTHS = {INT32: 4, INT64: 8, INT96: 12, FLOAT: 4, DOUBLE: 8}
 ZEROS = {FLOAT: (b"\0" * 4, b"\0\0\0\x80"), DOUBLE: (b"\0" * 8, b"\0" * 7 + b"\x80")}  # either stands for the other
+MOST_BITS = 32  # of a number that refers to a dictionary
+MOST_UNPACKED, MOST_TIMES = 1 << 26, 1 << 10  # bytes that a part of a column may unpack to, and for each that is stored
+REFUSED = (  # what bytes that are no Parquet file lead to
+    LookupError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    ArithmeticError,
+    OSError,
+    MemoryError,
+    RecursionError,
+    NotImplementedError,
+)
 LEAST_CUT = 8  # bytes of a text that a writer may have cut short in statistics
-OWN_WRITER = re.compile(rb"parquet-cpp-arrow version [0-9A-Za-z.+-]+")  # what kech writes with
-OWN_KEYS = {b"ARROW:schema"}
 
 
 @dataclass(slots=True)
@@ -62,8 +75,9 @@ def find_unpublished(path: Path, *, certified: bool) -> list[str]:
     try:
         with _mapped(path) as data:
             return _look_into(data, certified)
-    except (IndexError, ValueError, KeyError, TypeError, OverflowError, OSError):
-        raise UnreadableFile(path, "its pages cannot be looked into. Write it again with plain pages.") from None
+    except REFUSED:
+        reason = "its pages cannot be looked into: it is damaged, or of an odd kind. Write it again with plain pages."
+        raise UnreadableFile(path, reason) from None
 
 
 @contextmanager
@@ -83,11 +97,19 @@ def _look_into(data: Any, certified: bool) -> list[str]:
     footer = Reader(data, start).struct()
     columns = _columns(footer[2])
     parts = [(column, chunk) for group in footer[4] for column, chunk in zip(columns, group[1], strict=True)]
+    _check_sizes([chunk for _, chunk in parts], start)
     for column, chunk in parts:
         _look_at(data, column, chunk, certified)
     for column in (column for column in columns if column.spare):
         _search_elsewhere(data, column, [chunk for held, chunk in parts if held is column])
     return (_odd_parts(footer, data, start) if certified else []) + _complaints(columns)
+
+
+def _check_sizes(chunks: Sequence[Struct], end: int) -> None:
+    """Parts of columns, and indexes of pages, that share no bytes: each byte of the file is looked at once."""
+    sizes = [chunk[3][7] for chunk in chunks] + [chunk[7] for chunk in chunks if 6 in chunk]
+    if min(sizes, default=0) < 0 or sum(sizes) > end or any(chunk[3][5] < 0 for chunk in chunks):
+        raise ValueError
 
 
 def _complaints(columns: Sequence[Column]) -> list[str]:
@@ -99,14 +121,10 @@ def _complaints(columns: Sequence[Column]) -> list[str]:
 def _odd_parts(footer: Struct, data: Any, end: int) -> list[str]:
     """What kech writes into no file: further metadata, filters, or bytes that belong to nothing."""
     chunks = [chunk for group in footer[4] for chunk in group[1]]
-    found = {
-        "metadata: keys that kech does not write": any(pair[1] not in OWN_KEYS for pair in footer.get(5, ())),
-        "metadata: another writer's name": not OWN_WRITER.fullmatch(footer.get(6, b"")),
-        "metadata: of a column": any(8 in chunk[3] for chunk in chunks),
-        "filters: a column has one": any(14 in chunk[3] for chunk in chunks),
-        "bytes: some belong to no row": not _is_full(chunks, data, end),
-    }
-    return [words for words, is_so in found.items() if is_so]
+    odd = odd_metadata(footer)
+    if not _is_full(chunks, data, end):
+        odd.append("bytes: some belong to no row")
+    return odd
 
 
 def _is_full(chunks: Sequence[Struct], data: Any, end: int) -> bool:
@@ -127,17 +145,23 @@ def _columns(schema: Sequence[Struct]) -> list[Column]:
     rest = iter(schema)
 
     def visit(node: Struct, names: tuple[str, ...], repeats: int, defines: int) -> None:
+        if len(names) > DEEPEST:
+            raise ValueError
         kind = node.get(3, 0)
         repeats, defines = repeats + (kind == 2), defines + (kind in (1, 2))
         if children := node.get(5, 0):
             for _ in range(children):
-                child = next(rest)
+                child = next(rest, {})
                 visit(child, (*names, child[4].decode()), repeats, defines)
         elif names:
-            width = node.get(2, 0) if node[1] == FIXED else WIDTHS.get(node[1], 0)
+            width = int(node[2]) if node[1] == FIXED else WIDTHS.get(node[1], 0)
+            if width < (node[1] == FIXED):
+                raise ValueError
             found.append(Column(".".join(names), node[1], width, repeats, defines))
 
-    visit(next(rest) | {3: 0}, (), 0, 0)
+    visit(next(rest, {}) | {3: 0}, (), 0, 0)
+    if next(rest, None) is not None:
+        raise ValueError
     return found
 
 
@@ -150,6 +174,8 @@ def _look_at(data: Any, column: Column, chunk: Struct, certified: bool) -> None:
     pages = list(_pages(data, about))
     values = _values(column, about, pages)
     if certified and not values.readable:
+        raise ValueError
+    if sum(_places(head) for head, _ in pages) != about[5]:
         raise ValueError
     column.spare |= values.spare
     told += [stats for head, _ in pages for stats in _told_by(head)]
@@ -179,18 +205,28 @@ def _pages(data: Any, about: Struct) -> Iterator[tuple[Struct, bytes]]:
     """The header of each page, and its bytes as they are stored."""
     place = _first_page(about)
     end = place + about[7]
+    room = MOST_UNPACKED + MOST_TIMES * about[7]
     while place < end:
         reader = Reader(data, place)
         head = reader.struct()
-        place = reader.place + head[3]
+        place, room = reader.place + head[3], room - head[2]
+        if head[3] < 0 or head[2] < 0 or room < 0 or place > end:
+            raise ValueError
         yield head, data[reader.place : place]
     if place != end:
         raise ValueError
 
 
+def _places(head: Struct) -> int:
+    """How many places a page has, with a value or without."""
+    return int(head[5][1] if head[1] == DATA else head[8][1] if head[1] == DATA_V2 else 0)
+
+
 def _unpacked(about: Struct, stored: bytes, size: int) -> bytes:
     import pyarrow
 
+    if size < 0:
+        raise ValueError
     if about[4] == 0 or not size:
         return stored
     return bytes(pyarrow.Codec(CODECS[about[4]]).decompress(stored, size, asbytes=True))
@@ -217,6 +253,8 @@ def _split(column: Column, page: bytes, count: int) -> list[bytes]:
 def _values(column: Column, about: Struct, pages: Sequence[tuple[Struct, bytes]]) -> Values:
     """What the pages hold; a dictionary that they use up is like a page that spells its values out."""
     listed, spelled = _dictionaries(about, pages)
+    if not 0 <= listed * (column.width or 4) <= len(spelled):
+        raise ValueError
     used = np.zeros(listed, bool)
     found = Values(0, 0, set(), set(), [], True)
     for head, stored in pages:
@@ -224,7 +262,8 @@ def _values(column: Column, about: Struct, pages: Sequence[tuple[Struct, bytes]]
             encoding, rows, body = _body(column, about, head, stored)
             found.rows += rows
             if encoding in (PLAIN_DICTIONARY, RLE_DICTIONARY) and rows:
-                used[_numbers(body[1:], body[0], rows)] = True
+                for numbers, _ in _runs(body[1:], body[0], rows):
+                    used[numbers] = True
             elif encoding == PLAIN or (encoding == RLE and column.type == BOOLEAN):
                 found.plain.append(_as_bits(body, rows, encoding) if column.type == BOOLEAN else body)
                 found.distinct += rows
@@ -241,10 +280,10 @@ def _values(column: Column, about: Struct, pages: Sequence[tuple[Struct, bytes]]
 
 
 def _as_bits(body: bytes, rows: int, encoding: int) -> bytes:
-    """Truths of a page, one a byte."""
+    """Truths of a page, one a byte, a run of one of them once."""
     if encoding == PLAIN:
         return np.unpackbits(np.frombuffer(body, np.uint8), bitorder="little")[:rows].tobytes()
-    return _numbers(body[4:], 1, rows).astype(np.uint8).tobytes()
+    return b"".join(numbers.astype(np.uint8).tobytes() for numbers, _ in _runs(body[4:], 1, rows))
 
 
 def _body(column: Column, about: Struct, head: Struct, stored: bytes) -> tuple[int, int, bytes]:
@@ -257,6 +296,8 @@ def _body(column: Column, about: Struct, head: Struct, stored: bytes) -> tuple[i
         return told[2], _present(column, levels, told[1]), page[start:]
     told = head[8]
     start = told[5] + told[6]
+    if told[5] < 0 or told[6] < 0:
+        raise ValueError
     size = head[2] - start
     body = _unpacked(about, stored[start:], size) if told.get(7, True) else stored[start:]
     return told[4], _present(column, stored[told[6] :], told[1]), body
@@ -264,27 +305,32 @@ def _body(column: Column, about: Struct, head: Struct, stored: bytes) -> tuple[i
 
 def _present(column: Column, levels: bytes, count: int) -> int:
     """How many of the places of a page have a value."""
+    if count < 0:
+        raise ValueError
     if not column.defines:
         return count
-    return int(np.count_nonzero(_numbers(levels, column.defines.bit_length(), count) == column.defines))
+    runs = _runs(levels, column.defines.bit_length(), count)
+    return sum(times * int(np.count_nonzero(numbers == column.defines)) for numbers, times in runs)
 
 
-def _numbers(runs: bytes, bits: int, count: int) -> Ints:
-    """Numbers of so many bits: runs of one number, or of numbers packed by eights."""
+def _runs(runs: bytes, bits: int, count: int) -> Iterator[tuple[Ints, int]]:
+    """Numbers of so many bits, and how often they are repeated: runs of one number, or of numbers packed by eights."""
+    if bits > MOST_BITS:
+        raise ValueError
     if not bits:
-        return np.zeros(count, np.int64)
-    found, left, reader, width = [], count, Reader(runs), (bits + 7) // 8
+        yield np.zeros(1, np.int64), count
+        return
+    left, reader, width = count, Reader(runs), (bits + 7) // 8
     while left > 0:
         head = reader.number()
         if head & 1:
-            run = _unpack_bits(reader.take((head >> 1) * bits), bits)[:left]
+            run, times = _unpack_bits(reader.take((head >> 1) * bits), bits)[:left], 1
         else:
-            run = np.full(min(head >> 1, left), int.from_bytes(reader.take(width), "little"))
-        if not len(run):
+            run, times = np.array([int.from_bytes(reader.take(width), "little")]), min(head >> 1, left)
+        if not len(run) * times:
             raise ValueError
-        found.append(run)
-        left -= len(run)
-    return np.concatenate(found) if found else np.zeros(0, np.int64)
+        yield run, times
+        left -= len(run) * times
 
 
 def _unpack_bits(packed: bytes, bits: int) -> Any:
@@ -303,7 +349,10 @@ def _statistics(data: Any, chunk: Struct) -> list[Struct]:
     """Of a part of a column: those of its header, and those of the index of its pages."""
     found = [chunk[3][12]] if 12 in chunk[3] else []
     if 6 in chunk:
-        index = Reader(data, chunk[6]).struct()
+        reader = Reader(data, chunk[6])
+        index = reader.struct()
+        if reader.place != chunk[6] + chunk[7]:
+            raise ValueError
         known = zip(index[1], index[2], index[3], strict=True)
         found += [{6: low, 5: high} for is_null, low, high in known if is_null != 1]
     return found

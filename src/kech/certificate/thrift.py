@@ -16,6 +16,8 @@ class Reader:
     """A place in bytes that moves on; IndexError or ValueError where they are no struct."""
 
     def __init__(self, data: Any, place: int = 0) -> None:
+        if place < 0:
+            raise ValueError
         self.data, self.place = data, place
 
     def struct(self, depth: int = 0) -> Struct:
@@ -27,6 +29,8 @@ class Reader:
         while head := self._byte():
             number = number + (head >> 4) if head >> 4 else self._zigzag()
             kind = head & 15
+            if number in fields:
+                raise ValueError
             fields[number] = kind == TRUE if kind in (TRUE, FALSE) else self._value(kind, depth)
         return fields
 
@@ -46,6 +50,8 @@ class Reader:
         raise ValueError
 
     def _list(self, depth: int) -> list[Any]:
+        if depth > DEEPEST:
+            raise ValueError
         head = self._byte()
         size = head >> 4 if head >> 4 < 15 else self.number()
         return [self._value(head & 15, depth + 1) for _ in range(size)]

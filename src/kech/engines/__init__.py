@@ -64,7 +64,7 @@ class Engine(Protocol):
         """Bytes that the distinct values of a column have as text."""
 
     def count_together(self, columns: Sequence[int]) -> tuple[int, int]:
-        """Distinct combinations of values in these columns, and the rows that have a value in one of them."""
+        """Distinct combinations of values in these columns, and the rows that have one in any of them; '' is none."""
 
     def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
         """The first rows as text, as they were read: for the eyes of whoever owns the table."""

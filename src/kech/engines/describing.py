@@ -112,12 +112,15 @@ class Describing(Queries):
         return int(found)
 
     def count_together(self, columns: Sequence[int]) -> tuple[int, int]:
-        """Distinct combinations of values, and the rows that have a value in one of these columns."""
-        cells = [f"c{i}" for i in columns]
+        """Distinct combinations of values, and the rows that have a value in one of these columns; '' is none."""
+        cells = [f"nullif(c{i}, '')" if self._type(i) == "text" else f"c{i}" for i in columns]
+        held = ", ".join(f"{cell} AS h{place}" for place, cell in enumerate(cells))
+        names = [f"h{place}" for place in range(len(cells))]
         ((found, rows),) = self._rows(
             f"""SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT) FROM (SELECT count(*) AS n
-            FROM {self._as_read(columns)} AS kept WHERE {" OR ".join(f"{cell} IS NOT NULL" for cell in cells)}
-            GROUP BY {", ".join(cells)}) AS together""",
+            FROM (SELECT {held} FROM {self._as_read(columns)} AS kept) AS held
+            WHERE {" OR ".join(f"{name} IS NOT NULL" for name in names)}
+            GROUP BY {", ".join(names)}) AS together""",
             "counting values",
         )
         return int(found), int(rows)

@@ -228,10 +228,18 @@ class DuckDBEngine(LockedEngine):
         lists = super()._lists(outputs, for_csv)
         for i, output in enumerate(outputs):
             if output.source in self._numbered:
-                words = f"words{output.source} AS kept ORDER BY k{output.source}"
+                words = f"{self._held_words(output.source)} AS kept ORDER BY k{output.source}"
                 found = self._get(f"SELECT {self._published(output, i, for_csv)} AS x FROM {words}", "publishing")
                 lists[i] = list_values(found["x"].combine_chunks())
         return lists
+
+    def _held_words(self, column: int) -> str:
+        """The words of a column, with NULL for those that no row holds: they need not read as the others do."""
+        held = f"SELECT DISTINCT k{column} FROM {self._named('kept')}"
+        cell = f"CASE WHEN held.k{column} IS NOT NULL THEN c{column} END AS c{column}"
+        return (
+            f"(SELECT words.k{column}, {cell} FROM words{column} AS words LEFT JOIN ({held}) AS held USING (k{column}))"
+        )
 
 
 def pick(batches: Any, schema: Any) -> Iterator[Any]:

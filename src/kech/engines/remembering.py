@@ -120,7 +120,8 @@ class RememberingEngine:
 
     def count_together(self, columns: Sequence[int]) -> tuple[int, int]:
         """Combinations of values, and rows that have one."""
-        return self._rows().count_together(columns)
+        question = ["together", *columns]
+        return self._answer(question, lambda: self._rows().count_together(columns), pair_table, read_pair)
 
     def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
         """The first rows as text."""
@@ -227,6 +228,17 @@ def number_table(found: int) -> Any:
 def read_number(noted: Any) -> int:
     """A number again."""
     return int(noted["n"][0].as_py())
+
+
+def pair_table(found: tuple[int, int]) -> Any:
+    """Two numbers."""
+    return pa.table({"n": list(found)})
+
+
+def read_pair(noted: Any) -> tuple[int, int]:
+    """Two numbers again."""
+    first, second = noted["n"].to_pylist()
+    return first, second
 
 
 def points_table(found: tuple[NDArray[np.int32], NDArray[np.int64]]) -> Any:

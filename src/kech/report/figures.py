@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from kech.certificate import NOT_PROMISED, AnyPath, Axis, Cell, published_columns
+from kech.certificate.check import read_values
 from kech.certificate.widths import width_reader
 from kech.errors import BadCertificate, BadOption
 from kech.exposure import hide_few, measure_exposure
@@ -90,7 +91,8 @@ def describe_exposure(path: AnyPath, document: Mapping[str, Any], k: int | None)
     """Unique rows, and rows that share a sensitive value with their class; values only where nothing is hidden."""
     labels = [name for axis in document["quasi_identifiers"] for name in published_columns(axis)]
     roles = (labels, document["sensitive"], document["kept"])
-    found = measure_exposure(path, *roles, values=document.get("values"), **dialect_of(document))
+    values = read_values(document["sensitive"], document.get("values", {}))
+    found = measure_exposure(path, *roles, values=values, **dialect_of(document))
     return found if k is None else hide_few(found, k)
 
 

@@ -1,7 +1,7 @@
 """Routes: what a page may ask of the server.  Every answer is a page, a file of the studio itself, or JSON."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from html import escape
 from pathlib import Path
@@ -25,8 +25,6 @@ TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 STEPS = ("open", "roles", "axes", "spectrum", "choose", "release")
 PATIENCE = 0.5  # seconds an answer about a job waits for its end
 MOST_JSON = 1 << 24  # bytes of a plan or a hierarchy
-
-Handler = Callable[[Request], Awaitable[Response]]
 
 
 class Ask(msgspec.Struct, forbid_unknown_fields=True):

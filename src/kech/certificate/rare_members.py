@@ -1,4 +1,4 @@
-"""Spelling: whether k rows could hold each value that the sets of a column spell out.
+"""Rare members: whether k rows could hold each value that the sets of a column spell out.
 
 In: the labels of a column, and the rows of each.  Out: complaints.  A release says that k rows hold each such value.
 Who holds which value is not in the file.  What can be found out is whether rows can be dealt to values at all:

@@ -1,0 +1,95 @@
+"""Writers: what kech's own writer of Parquet, pyarrow, puts beside the rows, and nothing else.
+
+In: the footer of a file.  Out: complaints about metadata in which somebody could say more than the rows do.
+"""
+
+import re
+from base64 import b64decode
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from kech.certificate.thrift import Struct
+
+WRITER = re.compile(rb"parquet-cpp-arrow version \d{1,4}\.\d{1,4}\.\d{1,4}(\.dev\d{1,5})?(-SNAPSHOT)?")
+KEY = b"ARROW:schema"
+OFFSET = re.compile(r"[+-]\d\d:\d\d")
+PARTS = {b"item", b"element", b"key", b"value", b"key_value", b"entries", b"list"}  # how Arrow names parts of a type
+OF_FILE, OF_GROUP, OF_CHUNK = {*range(1, 8)}, {*range(1, 8)}, {2, 3, 4, 5, 6, 7}  # numbers of fields
+OF_COLUMN, OF_NODE = {1, 2, 3, 4, 5, 6, 7, 9, 11, 12, 13, 16, 17}, {*range(1, 11)}
+
+
+def odd_metadata(footer: Struct) -> list[str]:
+    """What kech writes into no footer."""
+    chunks = [chunk for group in footer[4] for chunk in group[1]]
+    pairs = [dict(pair) for pair in footer.get(5, ())]
+    found = {
+        "metadata: keys that kech does not write": any(pair[1] != KEY for pair in pairs),
+        "metadata: fields that kech does not write": not _is_known(footer, chunks),
+        "metadata: another writer's name": not WRITER.fullmatch(footer.get(6, b"")),
+        "metadata: its schema says more than its columns": not all(
+            _is_plain(pair[2], footer[2]) for pair in pairs if pair[1] == KEY
+        ),
+        "metadata: of a column": any(8 in chunk[3] for chunk in chunks),
+        "filters: a column has one": any(14 in chunk[3] for chunk in chunks),
+    }
+    return [words for words, is_so in found.items() if is_so]
+
+
+def _is_known(footer: Struct, chunks: Sequence[Struct]) -> bool:
+    """Whether the footer has no fields but those that are looked at, or that hold no text; each column its own path."""
+    columns = [chunk[3] for chunk in chunks]
+    spoken_of = {8, 14}  # there is a complaint of its own
+    return (
+        footer.keys() <= OF_FILE
+        and footer[2][0][4] == b"schema"
+        and all(group.keys() <= OF_GROUP for group in footer[4])
+        and all(chunk.keys() <= OF_CHUNK for chunk in chunks)
+        and all(column.keys() <= OF_COLUMN | spoken_of for column in columns)
+        and all(node.keys() <= OF_NODE for node in footer[2])
+        and {name for column in columns for name in column[3]} <= {node[4] for node in footer[2]}
+        and all(pair.keys() <= {1, 2} for pair in footer.get(5, ()))
+    )
+
+
+def _is_plain(encoded: bytes, nodes: Sequence[Mapping[int, Any]]) -> bool:
+    """Whether the schema that pyarrow keeps has the names of the columns, their types, and nothing more."""
+    import pyarrow
+
+    text = b64decode(encoded, validate=True)
+    schema = pyarrow.ipc.read_schema(pyarrow.py_buffer(text))
+    names = {node[4] for node in nodes} | PARTS
+    fields = list(_fields(schema))
+    return (
+        not schema.metadata
+        and not any(field.metadata for field in fields)
+        and all(field.name.encode() in names and _is_valueless(field.type) for field in fields)
+        and len(text) <= len(pyarrow.schema(list(schema)).serialize())
+    )
+
+
+def _fields(parent: Any) -> Iterator[Any]:
+    """All fields below a schema or a type, with those inside them."""
+    import pyarrow
+
+    held = list(parent) if isinstance(parent, pyarrow.Schema) else [parent.field(i) for i in range(parent.num_fields)]
+    for field in held:
+        yield field
+        yield from _fields(field.type)
+
+
+def _is_valueless(type: Any) -> bool:
+    """Whether a type tells no value: no dictionary, nothing of somebody's own, a time zone that there is."""
+    import pyarrow
+
+    if isinstance(type, pyarrow.BaseExtensionType) or pyarrow.types.is_dictionary(type):
+        return False
+    zone = getattr(type, "tz", None)
+    return zone is None or bool(OFFSET.fullmatch(zone)) or _is_zone(zone)
+
+
+def _is_zone(name: str) -> bool:
+    try:
+        return bool(ZoneInfo(name).key)
+    except (LookupError, ValueError, OSError):
+        return False
