@@ -136,7 +136,7 @@ def test_the_components_of_two_crowds_are_two_classes(town):
         release = kech.make_release(table, cut="regime", grid="exact", eps=0.2)
 
     assert release.partition.sizes.tolist() == [60, 60]
-    assert release.parameters == {"k": 60, "cut": "regime", "grid": "exact", "eps": 0.2}
+    assert release.parameters == {"k": 60, "k_reached": True, "cut": "regime", "grid": "exact", "eps": 0.2}
 
 
 def test_the_eps_of_a_release_is_a_radius_of_the_table():
@@ -241,6 +241,7 @@ def test_release_of_the_nine_rows_at_an_eps(nine, tmp_path, words):
     assert read_rows(tmp_path / "out.csv") == SIX_AND_THREE
     assert certificate["claims"]["k"] == 3
     assert certificate["parameters"]["eps"] == float(words[1])
+    assert certificate["parameters"].get("k_reached", False) == ("--k" not in words)
 
 
 @pytest.mark.parametrize(

@@ -591,7 +591,8 @@ def test_the_components_at_an_eps_must_keep_the_goals():
         with pytest.raises(GoalNotMet, match="l = 2 was asked, and the components at this eps reach l = 1"):
             kech.make_release(read, cut="regime", grid="exact", eps=1 / 52, l=2)
     assert found.partition.sizes.tolist() == [3, 3, 3]
-    assert found.parameters == {"k": 3, "cut": "regime", "grid": "exact", "eps": 1 / 52, "l": 1, "l_kind": "distinct"}
+    reached = {"k": 3, "k_reached": True, "cut": "regime", "grid": "exact", "eps": 1 / 52}
+    assert found.parameters == {**reached, "l": 1, "l_kind": "distinct"}
 
 
 PEOPLE = {

@@ -358,6 +358,7 @@ def make_release(
         raise GoalNotMet(f"{goal}; the smallest class would have {partition.k} rows.")
     asked: dict[str, Any] = {"k": k or partition.k, "cut": cut, "grid": grid}
     asked |= {} if cut != "regime" else {"reading": reading} if eps is None else {"eps": eps}
+    asked |= {} if k else {"k_reached": True}
     asked |= {"field": field} if asked.get("reading") == "homological" else {}
     asked |= {"suppress": suppress} if suppress else {}
     asked |= goals.asked() if goals else {}
