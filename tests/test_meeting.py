@@ -242,6 +242,21 @@ def test_the_best_node_under_a_given_tree_is_measured_by_all_its_leaves_though_f
     assert (made.labels(0), made.suppressed) == (["north"], 9)
 
 
+@pytest.mark.parametrize("goal", [None, Goals(l=1)])
+def test_the_best_node_is_best_among_all_rows_though_another_may_lose_less_of_those_published(goal):
+    """Of numbers from 1 to 95 those from 1 to 3 remain: a small part of the line as it was, and all that is left."""
+    rows = pa.table({"a": [*[1] * 10, *[3] * 2, 40, 90, 95, 60, 55, 77, 31, 22, 85], "s": ["x"] * 21})
+    with kech.read_table(rows, quasi_identifiers=["a"], sensitive=["s"]) as read:
+        points = build_points(read, grid="exact", steps=True, with_secrets=True)
+    lattice = build_lattice(points)
+    (made,) = cut_domain(points, [3], Wishes(goals=goal, suppress=0.6))
+
+    among_all = [lattice.loss_of([level], 3) for level in range(5)]
+    published = [mean_loss(lattice.partition([level], 3, 0.6)) for level in range(5)]
+    assert (among_all.index(min(among_all)), published.index(min(published))) == (1, 3)
+    assert (made.suppressed, mean_loss(made), published[1]) == (9, 1, 1)
+
+
 def test_the_search_of_a_large_lattice_keeps_goals_too():
     with kech.read_table(generate_town(400), quasi_identifiers=TOWN, sensitive=["diagnosis"]) as table:
         lattice = build_lattice(build_points(table, steps=True, with_secrets=True))

@@ -44,7 +44,7 @@ from kech.partition import Partition, build_partition, deal
 from kech.pointers import find_joint_pointers, points_at_rows
 from kech.points import Coarse, Grains, Points, Secret
 from kech.progress import report
-from kech.spectrum import EVEN, FREE, check_cuts, check_ks, coded_points, partitions
+from kech.spectrum import EVEN, FREE, check_cuts, check_field_use, check_ks, coded_points, partitions
 from kech.table import Table
 from kech.targets import FORMATS, certificate_path, check_beside, check_elsewhere, check_mapping, check_target
 from kech.widening import wide_axes
@@ -343,6 +343,7 @@ def make_release(
     check_form(labels)
     check_original(table)
     ks = check_wish(k, eps, cut, table.rows)
+    check_field_use(field, [cut] if eps is None else [])
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
     wishes = Wishes(
         table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals, field=field
