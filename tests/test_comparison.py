@@ -265,6 +265,7 @@ def test_a_target_nobody_can_learn(folder, monkeypatch):
         "one": ["x"] * 40,
         "few": [None] * 30 + ["a", "b"] * 5,
         "rare": ["a"] * 38 + ["b"] * 2,
+        "thin": ["a"] * 9 + ["b"] * 9 + [f"v{i % 10}" for i in range(22)],
         "own": [f"CANARY_{i}" for i in range(40)],
         "fine": [0] * 33 + [1] * 7,
     }
@@ -272,6 +273,7 @@ def test_a_target_nobody_can_learn(folder, monkeypatch):
         "one": "all rows have the same value",
         "few": "fewer than 20 rows have a value",
         "rare": "fewer than two of its values are held by 5 rows or more",
+        "thin": "fewer than 20 rows have a value that 5 rows or more hold",
         "own": "nearly every row has a value of its own, as an identifier has",
         "fine": "",
     }
@@ -295,6 +297,17 @@ def test_few_values_are_parts_of_their_own(values, edges):
 
 def test_a_column_that_is_nearly_always_zero_is_no_constant():
     assert find_edges(np.array([0.0] * 950 + list(range(100, 150))), 10).tolist() == [100]
+
+
+def test_amounts_of_which_nearly_all_are_zero_are_numbers(folder):
+    rng = np.random.default_rng(4)
+    spent = np.where(rng.random(400) < 0.97, 0, rng.integers(1, 9001, 400))
+    rows = pa.table({"age": rng.integers(20, 60, 400), "spent": spent})
+    with kech.read_table(rows, quasi_identifiers=["age"], keep=["spent"]) as table:
+        kech.make_release(table, k=5).write(folder / "safe.csv")
+        told = kech.compare(table, folder / "safe.csv", target="spent").prediction
+    assert (told["measure"], told["classes"], told["note"]) == ("r2", None, "")
+    assert all(np.isfinite(mean) for mean in means(told).values())
 
 
 # -- whole comparisons -----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import json
 from itertools import product
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from scipy.optimize import linprog
 import kech
 from by_hand import write
 from kech.attacks import refine
-from kech.attacks.refine import Puzzle, is_swapped, solve
+from kech.attacks.refine import Puzzle, is_swapped, lay_out, solve
+from kech.attacks.target import aim
 from kech.certificate import make_certificate
 
 PAIRS = 60
@@ -79,7 +81,7 @@ def test_an_original_that_does_not_fit_pins_nobody():
 # -- releases made by hand -------------------------------------------------------------------------------------------
 
 
-def released_pairs(folder, *, tight):
+def released_pairs(folder, *, tight, axis_grid="exact", grid="exact"):
     """Pairs of classes [0, 10] and [8, 18] of five rows each; their ends are values, or labels are too wide."""
     people, rows = [], []
     for start in range(0, 100 * PAIRS, 100):
@@ -89,9 +91,9 @@ def released_pairs(folder, *, tight):
                 people.append((start + value, f"p{len(people)}"))
                 rows.append((f"[{start + label[0]}, {start + label[1]}]", people[-1][1]))
     path = write(folder / "released.csv", ("x", "who"), rows)
-    axis = {"column": "x", "axis": "numeric", "domain": [0, 100 * PAIRS], "grid": "exact"}
+    axis = {"column": "x", "axis": "numeric", "domain": [0, 100 * PAIRS], "grid": axis_grid}
     told = {"axes": [axis], "sensitive": ["who"], "kept": [], "rows_in": len(rows), "published_name": path.name}
-    made = make_certificate(path, **told, parameters={"k": 5, "grid": "exact"}, kech_version="0")
+    made = make_certificate(path, **told, parameters={"k": 5, "grid": grid}, kech_version="0")
     path.with_name("released.csv.certificate.json").write_text(json.dumps(made))
     return path, write(folder / "people.csv", ("x", "who"), people)
 
@@ -108,6 +110,14 @@ def test_ends_that_are_values_pin_rows_and_wider_labels_mislead(folder, tight, v
     assert pinned.note == "120 claims; boxes and sizes leave 120 of 600 records in doubt"
 
 
+@pytest.mark.parametrize(("axis_grid", "grid", "claims"), [("exact", "auto", 2 * PAIRS), ("auto", "exact", 0)])
+def test_the_grid_of_a_column_decides_whether_its_ends_are_values(folder, axis_grid, grid, claims):
+    path, people = released_pairs(folder, tight=True, axis_grid=axis_grid, grid=grid)
+    with kech.read_table(people) as table:
+        put, pinned, _ = kech.run_attacks(path, table, attacks=["refine"])
+    assert (put.targets, pinned.targets, pinned.hits) == (claims, claims, claims)
+
+
 def test_a_default_release_gives_no_record_away(folder, run):
     rng = np.random.default_rng(1)
     columns = [np.round(rng.normal(0, 10, 600), 2) for _ in range(2)]
@@ -117,7 +127,7 @@ def test_a_default_release_gives_no_record_away(folder, run):
     found = run("attack", "refine", folder / "safe.csv", "--original", people, "--json").json["attacks"]
     assert [held["attack"] for held in found] == ["refine"] * 3
     assert {held["verdict"] for held in found} <= {"not above its control", "no verdict"}
-    assert sum(held["targets"] for held in found) > 20
+    assert sum(held["targets"] for held in found) >= 10
 
 
 def test_suppressed_rows_have_a_place_of_their_own(folder):
@@ -138,3 +148,20 @@ def test_large_tables_are_not_refined(folder, monkeypatch):
     with kech.read_table(people) as table:
         found = kech.run_attacks(path, table, attacks=["refine"])
     assert {(held.targets, held.note) for held in found} == {(0, "only tables of at most 599 rows are refined")}
+
+
+def test_releases_of_many_classes_are_not_refined_and_the_note_says_why(folder, monkeypatch):
+    path, people = released_pairs(folder, tight=True)
+    monkeypatch.setattr("kech.attacks.target.MOST_CLASSES", 119)
+    with kech.read_table(people) as table:
+        found = kech.run_attacks(path, table, attacks=["refine"])
+    assert {(held.targets, held.note) for held in found} == {(0, "only releases of at most 119 classes are refined")}
+
+
+def test_fewer_rows_than_the_release_has_leave_out_nobody(folder):
+    path, people = released_pairs(folder, tight=True)
+    with kech.read_table(people) as table:
+        target = aim(path, table, None, None, 0)
+    rows = target.linkage.rows - 1
+    shorter = SimpleNamespace(linkage=SimpleNamespace(rows=rows, release=target.linkage.release), candidates=[])
+    assert lay_out(shorter).sizes == target.linkage.release.sizes.tolist()

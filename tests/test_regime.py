@@ -136,7 +136,7 @@ def test_the_components_of_two_crowds_are_two_classes(town):
         release = kech.make_release(table, cut="regime", grid="exact", eps=0.2)
 
     assert release.partition.sizes.tolist() == [60, 60]
-    assert release.parameters == {"k": 60, "cut": "regime", "grid": "exact", "eps": 0.2}
+    assert release.parameters == {"k": 60, "k_reached": True, "cut": "regime", "grid": "exact", "eps": 0.2}
 
 
 def test_the_eps_of_a_release_is_a_radius_of_the_table():
@@ -189,11 +189,27 @@ def test_refusals_of_the_library(town):
             ({"cut": "regime", "eps": -0.1}, BadOption),
             ({"cut": "regime", "eps": float("nan")}, BadOption),
             ({"cut": "regime", "k": 3, "reading": "partition"}, BadOption),
+            ({"cut": "regime", "eps": 0.3, "reading": "homological", "field": 3}, BadOption),
             ({"cut": "regime", "k": 121}, TooFewRows),
             ({"cut": "regime", "k": 5, "eps": 0.0, "grid": "exact"}, GoalNotMet),
         ]:
             with pytest.raises(error):
                 kech.make_release(table, **wrong)
+
+
+@pytest.mark.parametrize("field", [3, 4])
+@pytest.mark.parametrize("cut", ["local", "minimal", "domain"])
+def test_a_field_is_refused_where_no_homology_is_computed(cut, field):
+    wishes = {"cut": cut, "reading": "homological", "field": field}
+    with kech.read_table(nine_rows(), quasi_identifiers=COLUMNS) as table:
+        for ask in (
+            lambda: kech.make_release(table, k=3, **wishes),
+            lambda: kech.compute_spectrum(table, k=[3], **wishes),
+            lambda: kech.Anonymizer(k=3, **wishes).fit(nine_rows().to_pandas()),
+        ):
+            with pytest.raises(BadOption, match="only the homological reading of the regime cut takes it"):
+                ask()
+        kech.compute_spectrum(table, k=[3], **wishes | {"cut": [cut, "regime"], "field": 3})
 
 
 # The command line
@@ -241,6 +257,7 @@ def test_release_of_the_nine_rows_at_an_eps(nine, tmp_path, words):
     assert read_rows(tmp_path / "out.csv") == SIX_AND_THREE
     assert certificate["claims"]["k"] == 3
     assert certificate["parameters"]["eps"] == float(words[1])
+    assert certificate["parameters"].get("k_reached", False) == ("--k" not in words)
 
 
 @pytest.mark.parametrize(
@@ -267,3 +284,14 @@ def test_refusals_say_why_and_write_nothing(nine, tmp_path, capsys, words, code,
     assert left.value.code == code
     assert says in " ".join(capsys.readouterr().err.split())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["nine.csv"]
+
+
+@pytest.mark.parametrize("typed", [["--cut", "local"], ["--eps", "0.3"]])
+def test_the_field_of_a_plan_is_left_to_its_own_cut(nine, tmp_path, typed):
+    plan = kech.Plan()
+    plan.release.k, plan.release.cut, plan.release.reading, plan.release.field = 3, "regime", "homological", 3
+    plan.write(tmp_path / "plan.toml")
+    release(nine, tmp_path / "out.csv", "--plan", str(tmp_path / "plan.toml"), "--no-ledger", *typed)
+    parameters = json.loads((tmp_path / "out.csv.certificate.json").read_text("utf-8"))["parameters"]
+    assert "field" not in parameters
+    main(["spectrum", nine, "--qi", *COLUMNS, "--plan", str(tmp_path / "plan.toml"), "--cut", "local", "--k", "3"])

@@ -8,7 +8,7 @@ import pyarrow.csv as pc
 import pytest
 
 import kech
-from kech.attacks.replay import MOST_CANDIDATES, MOST_TARGETS, find_candidates
+from kech.attacks.replay import MOST_CANDIDATES, MOST_TARGETS, Trial, expect_guesses, find_candidates
 from kech.attacks.target import aim
 from kech.errors import BadOption
 
@@ -53,6 +53,22 @@ def test_where_nothing_is_drawn_the_secret_changes_nothing(people, run, folder, 
     found = run("attack", "replay", folder / "out.csv", "--original", people, "--json").json["attacks"]
     assert found[0]["note"] == found[1]["note"]
     assert found[0]["rate"] == found[1]["rate"]
+
+
+@pytest.mark.parametrize("eps", [0.05, 0.1, 0.15, 0.2])
+def test_a_release_by_eps_alone_is_asked_for_by_eps_alone(run, folder, few, eps):
+    rng = np.random.default_rng(5)
+    crowds = np.concatenate([rng.normal(middle, 3, 40) for middle in (0, 60, 100)])
+    pc.write_csv(pa.table({"x": crowds.round(1)}), folder / "crowds.csv")
+    words = ("--qi", "x", "--cut", "regime", "--eps", eps, "--no-ledger")
+    made = run("release", folder / "crowds.csv", "-o", folder / "out.csv", *words, "--json").json
+    assert made["k"] >= 3
+    found = run("attack", "replay", folder / "out.csv", "--original", folder / "crowds.csv", "--json").json
+    assert [held["targets"] for held in found["attacks"]] == [3, 3, 3]
+
+
+def test_the_control_is_what_one_candidate_at_random_finds_on_average():
+    assert expect_guesses([Trial(9, 8, [0], 0)] * 9 + [Trial(1, 1, [0], 0)]) == 2  # 9 / 8 + 1
 
 
 def test_another_request_or_key_is_refused(people, run, folder, few, refuse, tmp_path):

@@ -591,7 +591,8 @@ def test_the_components_at_an_eps_must_keep_the_goals():
         with pytest.raises(GoalNotMet, match="l = 2 was asked, and the components at this eps reach l = 1"):
             kech.make_release(read, cut="regime", grid="exact", eps=1 / 52, l=2)
     assert found.partition.sizes.tolist() == [3, 3, 3]
-    assert found.parameters == {"k": 3, "cut": "regime", "grid": "exact", "eps": 1 / 52, "l": 1, "l_kind": "distinct"}
+    reached = {"k": 3, "k_reached": True, "cut": "regime", "grid": "exact", "eps": 1 / 52}
+    assert found.parameters == {**reached, "l": 1, "l_kind": "distinct"}
 
 
 PEOPLE = {
@@ -637,7 +638,7 @@ def test_what_is_told_of_a_release(people, tmp_path):
     document = made.write(path, mapping=mapping)
     told = made.told(path, document, mapping=mapping)
     assert document["values"] == {"size": {"kind": "ordinal", "order": ["S", "M", "L"]}}
-    assert document["parameters"] == {"k": 5, "cut": "local", "grid": 10}
+    assert document["parameters"] == {"k": 5, "cut": "local", "grid": 10, "owner_secret": True}
     assert told == document["claims"] | {
         "file": str(path),
         "certificate": f"{path}.certificate.json",
@@ -662,7 +663,7 @@ def test_what_is_told_of_a_release(people, tmp_path):
     again = auto.write(tmp_path / "u.csv", tmp_path / "u.json", ledger=False)
     bare = auto.told(tmp_path / "u.csv", again, tmp_path / "u.json")
     assert (bare["certificate"], bare["mapping"], bare["unhidden_edges"]) == (str(tmp_path / "u.json"), None, [])
-    assert again["parameters"] == {"k": 5, "cut": "local", "grid": "auto", "no_ledger": True}
+    assert again["parameters"] == {"k": 5, "cut": "local", "grid": "auto", "owner_secret": True, "no_ledger": True}
     assert again["quasi_identifiers"][0]["grid"] == "auto"
 
 
@@ -727,7 +728,8 @@ def test_rows_that_are_left_out_are_counted_and_lose_everything(tmp_path, cut, k
     assert (made.partition.rows_in, made.partition.suppressed) == (13, 3)
     assert (claims["rows_in"], claims["suppressed"], claims["rows"]) == (rows_in, suppressed, 10)
     assert claims["loss"] == pytest.approx(loss)
-    assert made.parameters == {"k": k, "cut": cut, "grid": "exact", "suppress": 0.25}
+    drawn = {"owner_secret": True} if cut == "minimal" else {}
+    assert made.parameters == {"k": k, "cut": cut, "grid": "exact", "suppress": 0.25, **drawn}
 
 
 @pytest.mark.parametrize(
@@ -748,7 +750,7 @@ def test_coarse_axes_are_measured_by_the_domain_of_the_fine_ones(tmp_path):
     assert coarse.axes[0]["domain"] == fine.axes[0]["domain"] == even.axes[0]["domain"] == [4, 95]
     assert (fine.axes[0]["grid"], even.axes[0]["grid"]) == ("tight", "auto")
     assert coarse.partition.classes <= 6 < fine.partition.classes
-    assert fine.parameters == {"k": 5, "cut": "local", "grid": "tight"}
+    assert fine.parameters == {"k": 5, "cut": "local", "grid": "tight", "owner_secret": True}
     assert (
         told["coarse"]
         == document["parameters"]["coarse"]
@@ -779,7 +781,7 @@ def test_a_call_and_a_plan_that_say_nothing_say_the_same(nine):
     asked_for = {name: one.default for name, one in signature(kech.make_release).parameters.items() if name != "table"}
     assert asked_for == ReleaseSection().wishes()
     bare, planned = kech.make_release(nine, k=3), kech.make_release(nine, **ReleaseSection(k=3).wishes())
-    assert bare.parameters == planned.parameters == {"k": 3, "cut": "local", "grid": "auto"}
+    assert bare.parameters == planned.parameters == {"k": 3, "cut": "local", "grid": "auto", "owner_secret": True}
     assert bare.labels == planned.labels
     assert bare.version == version("kech")
     assert kech.make_release(nine, k=3, cut="regime").parameters["reading"] == "strict"
@@ -935,7 +937,7 @@ def test_which_ledger_is_asked_and_what_a_reader_is_told_of_it():
 
 def test_nothing_is_allowed_by_saying_nothing(nine, tmp_path):
     written = kech.make_release(nine, k=3).write(tmp_path / "t.csv")
-    assert written["parameters"] == {"k": 3, "cut": "local", "grid": "auto"}
+    assert written["parameters"] == {"k": 3, "cut": "local", "grid": "auto", "owner_secret": True}
 
 
 def test_a_release_strikes_out_what_a_killed_run_had_entered(nine, tmp_path):

@@ -34,6 +34,7 @@ from kech.studio import entry as entry_room
 from kech.studio import guard, jobs, verbs
 from kech.studio.desk import Desk
 from kech.studio.entry import Entry
+from kech.studio.options import SpectrumOptions
 from kech.studio.routes import make_app
 from studios import Studio, running, wait_for
 
@@ -860,3 +861,14 @@ def test_a_table_of_frames_has_rows_to_show():
     with kech.read_table(pa.table({"a": [1, None], "b": ["x", "y"]})) as table:
         assert table.head(1) == [["1", "x"]]
         assert table.head() == [["1", "x"], [None, "y"]]
+
+
+def test_the_field_of_a_plan_is_left_to_its_own_cut(folder):
+    plan = kech.Plan()
+    plan.roles.quasi_identifiers = ["age", "zip"]
+    plan.release.k, plan.release.cut, plan.release.reading, plan.release.field = 3, "regime", "homological", 3
+    sitting = verbs.sit_down(str(write_csv(nine_rows(), folder / "nine.csv")), plan, None)
+    with sitting.table:
+        found = verbs.spectrum(sitting, SpectrumOptions(k=[3], cut=["local", "domain"]))
+        assert [row["cut"] for row in found["spectrum"]] == ["local", "domain"]
+        assert sitting.release(cut="local").parameters["cut"] == "local"

@@ -23,7 +23,7 @@ from kech.frames import frame_batches
 from kech.models import set_goals
 from kech.partition import Partition
 from kech.points import Coarse, Points, code_anew
-from kech.spectrum import check_cuts, check_ks, coded_points, partitions
+from kech.spectrum import check_cuts, check_field_use, check_ks, coded_points, partitions
 from kech.table import Table, read_table
 
 SUPPRESSED = "*"
@@ -90,7 +90,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803, ARG002
         """Find the classes; without quasi_identifiers, all columns are that are not sensitive."""
         check_form(self.labels)
-        check_cuts([self.cut])
+        check_field_use(self.field, check_cuts([self.cut]))
         if self.labels == "columns":
             raise BadOption("labels", "a transformer gives one column for each; make_release writes both ends.")
         columns = self._columns(X, reset=True)

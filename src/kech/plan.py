@@ -1,6 +1,7 @@
 """Plan: roles, axes, hierarchies and goals in one file, so that the same release can be made again."""
 
 import os
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,11 @@ class ReleaseSection(_Section):
     def wishes(self) -> dict[str, Any]:
         """What `make_release` takes."""
         return msgspec.structs.asdict(self)
+
+    def reading_of(self, cuts: Sequence[str]) -> dict[str, Any]:
+        """The reading for cuts in place of the plan's; none but the regime cut has one."""
+        plain = {"reading": "strict", "field": 2}
+        return {"reading": self.reading, "field": self.field} if "regime" in cuts else plain
 
     def spectrum_wishes(self) -> dict[str, Any]:
         """What `compute_spectrum` takes: it has no eps and writes nothing."""

@@ -45,7 +45,7 @@ from kech.partition import Partition, build_partition, deal
 from kech.pointers import find_joint_pointers, points_at_rows
 from kech.points import Coarse, Grains, Points, Secret
 from kech.progress import report
-from kech.spectrum import EVEN, FREE, check_cuts, check_ks, coded_points, partitions
+from kech.spectrum import EVEN, FREE, check_cuts, check_field_use, check_ks, coded_points, partitions
 from kech.table import Table
 from kech.targets import FORMATS, certificate_path, check_beside, check_elsewhere, check_mapping, check_target
 from kech.widening import wide_axes
@@ -346,6 +346,7 @@ def make_release(
     check_form(labels)
     check_original(table)
     ks = check_wish(k, eps, cut, table.rows)
+    check_field_use(field, [cut] if eps is None else [])
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
     wishes = Wishes(
         table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals, field=field
@@ -361,6 +362,7 @@ def make_release(
         raise GoalNotMet(f"{goal}; the smallest class would have {partition.k} rows.")
     asked: dict[str, Any] = {"k": k or partition.k, "cut": cut, "grid": grid}
     asked |= {} if cut != "regime" else {"reading": reading} if eps is None else {"eps": eps}
+    asked |= {} if k else {"k_reached": True}
     asked |= {"field": field} if asked.get("reading") == "homological" else {}
     asked |= {"suppress": suppress} if suppress else {}
     asked |= goals.asked() if goals else {}

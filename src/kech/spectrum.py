@@ -132,6 +132,7 @@ def compute_spectrum(
     More points than `max_points` (otherwise: than memory holds) make the axes coarser: eps_error says by how much.
     """
     cuts = check_cuts(cut)
+    check_field_use(field, cuts)
     ks = check_ks(k, table.rows)
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
     wishes = Wishes(
@@ -194,6 +195,12 @@ def check_cuts(cut: str | Sequence[str]) -> tuple[str, ...]:
     if not cuts or any(name not in tuple(CUTS) for name in cuts):
         raise BadOption("--cut", f"choose among {', '.join(CUTS)}.")
     return cuts
+
+
+def check_field_use(field: int, cuts: Sequence[str]) -> None:
+    """Only the regime cut computes homology."""
+    if field != 2 and "regime" not in cuts:
+        raise BadOption("--field", "only the homological reading of the regime cut takes it.")
 
 
 def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:

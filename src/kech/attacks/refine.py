@@ -29,7 +29,7 @@ from kech.certificate.widths import width_readers
 from kech.linkage import Bools
 
 MOST_ROWS = 20_000  # of tables that are attacked: the classes of all rows are looked for together
-MOVED = ("auto", "loose")  # grids whose ends are moved outward
+MOVED = ("auto", "loose")  # grids of columns whose ends are moved outward
 GUESSED = "records in doubt, put into a class"
 PINNED = "records in doubt, pinned to a class"
 EMPTY = "overlaps where a class is claimed to have no row"
@@ -65,8 +65,7 @@ def attack_refinement(target: Target) -> list[Attack]:
     cells.  An overlap of two boxes, which the file alone shows, is a hit where the class that is ruled out has no row
     there.  Control of both: the same rows, assigned to classes at random so that boxes and sizes fit.
     """
-    if target.linkage.rows > MOST_ROWS or len(target.groups) < len(target.linkage.release.labels):
-        note = f"only tables of at most {MOST_ROWS:,} rows are refined"
+    if note := find_obstacle(target):
         return [Attack("refine", about, 0, 0, 0, note) for about in (GUESSED, PINNED, EMPTY)]
     puzzle = lay_out(target)
     truth, overlaps = find_truth(target, puzzle), find_overlaps(target, puzzle)
@@ -77,6 +76,15 @@ def attack_refinement(target: Target) -> list[Attack]:
     return [*records, claim_overlaps(overlaps, by_chance, truth)]
 
 
+def find_obstacle(target: Target) -> str:
+    """Why a release is not refined; nothing where it is."""
+    if target.linkage.rows > MOST_ROWS:
+        return f"only tables of at most {MOST_ROWS:,} rows are refined"
+    if len(target.groups) < len(target.linkage.release.labels):
+        return f"only releases of at most {len(target.groups):,} classes are refined"
+    return ""
+
+
 def lay_out(target: Target) -> Puzzle:
     """Which rows could be where."""
     rows, sizes = target.linkage.rows, target.linkage.release.sizes.tolist()
@@ -84,7 +92,7 @@ def lay_out(target: Target) -> Puzzle:
     for group, covered in enumerate(target.candidates):
         for row in covered.tolist():
             options[row].append(group)
-    if left_out := rows - sum(sizes):
+    if (left_out := rows - sum(sizes)) > 0:
         for held in options:
             held.append(len(sizes))
         sizes.append(left_out)
@@ -148,17 +156,15 @@ def is_swapped(wide: int, narrow: int, masks: Sequence[Sequence[Bools]]) -> bool
 
 
 def hold_ends(target: Target, options: Options) -> None:
-    """Leave one class to a row that alone can be at an end of it, on grids whose ends are not moved."""
-    grid = target.linkage.release.document["parameters"].get("grid")
-    if grid in MOVED:
-        return
-    cuts = {id(column): find_cuts(column) for column in target.linkage.columns}
+    """Leave one class to a row that alone can be at an end of it, in columns whose ends are not moved."""
+    columns = [column for column in target.linkage.columns if column.axis.get("grid") not in MOVED]
+    cuts = {id(column): find_cuts(column) for column in columns}
     holders = defaultdict(set)
     for group, rows in enumerate(target.candidates):
         left = np.array([row for row in rows.tolist() if group in options[row]], np.int64)
-        for column in target.linkage.columns:
+        for column in columns:
             label = column.labels[group]
-            values = find_edges(column, label) if grid == "exact" else []
+            values = find_edges(column, label) if column.axis.get("grid") == "exact" else []
             for part in values or (find_ends(column, label, cuts[id(column)]) if label is not None else ()):
                 at_end = left[part[column.codes[left]]]
                 if len(at_end) == 1:

@@ -50,7 +50,7 @@ def attack_replay(target: Target) -> list[Attack]:
     """Replay some rows, with the owner's secret and without it.
 
     A hit is a row of which one candidate remains, the right one; or whose right candidate comes nearest to the
-    published labels.  Control: one of the tried candidates at random.
+    published labels.  Control: how many rows one of the tried candidates at random finds on average, rounded.
     """
     check_size(target)
     owner, own = target.linkage.table.secret, draw_own(target.seed)
@@ -59,7 +59,7 @@ def attack_replay(target: Target) -> list[Attack]:
     rows = target.rng().permutation(target.linkage.rows)[:MOST_TARGETS].tolist()
     rows = [row for row, held in zip(rows, target.linkage.classes_of(np.array(rows)), strict=True) if len(held)]
     trials = [[try_row(target, secret, row) for row in rows] for secret in (owner, own)]
-    guesses = guess(target, trials[0])
+    guesses = expect_guesses(trials[0])
     return [
         count("rows found with the owner's secret", trials[0], guesses),
         count("rows found without it", trials[1], guesses),
@@ -141,8 +141,9 @@ def make_again(target: Target, secret: OwnerSecret, rows: Sequence[Row]) -> Clas
 
 def request_of(target: Target) -> dict[str, Any]:
     """What the certificate says was asked for, and what only the plan knows."""
-    asked: Mapping[str, Any] = target.linkage.release.document["parameters"]
-    return {name: asked[name] for name in REQUEST if name in asked} | dict(target.request)
+    stated: Mapping[str, Any] = target.linkage.release.document["parameters"]
+    names = [name for name in REQUEST if name in stated and not (name == "k" and stated.get("k_reached"))]
+    return {name: stated[name] for name in names} | dict(target.request)
 
 
 @contextmanager
@@ -168,10 +169,9 @@ def rows_of(target: Target) -> list[Row]:
 # -- counting ------------------------------------------------------------------------------------------------
 
 
-def guess(target: Target, trials: Sequence[Trial]) -> int:
-    """How many rows one candidate at random finds."""
-    rng = target.rng()
-    return sum(int(rng.integers(trial.tried)) == 0 for trial in trials)
+def expect_guesses(trials: Sequence[Trial]) -> int:
+    """How many rows one tried candidate at random finds on average, as a whole number."""
+    return round(sum(1 / trial.tried for trial in trials))
 
 
 def count(about: str, trials: Sequence[Trial], guesses: int) -> Attack:

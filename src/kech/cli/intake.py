@@ -217,12 +217,14 @@ class CutOptions:
 
     def settle(self, release: "ReleaseSection", search: SearchOptions | None, wanted: GoalOptions | None) -> None:
         """What was typed comes before the plan; k and eps stand for each other."""
-        overrule(release, {"cut": self.cut})
+        overrule(release, {"cut": self.cut} | (release.reading_of([self.cut]) if self.cut else {}))
         overrule(release, {"reading": check_reading(self.reading, [release.cut]), "field": self.field})
         (search or SearchOptions()).settle(release, [release.cut])
         (wanted or GoalOptions()).settle(release)
         if self.k is not None or self.eps is not None:
             release.k, release.eps = self.k, self.eps
+        if self.eps is not None and self.field is None:
+            release.field = 2  # the plan's was for a reading, which eps stands for
 
 
 def check_reading(reading: str | None, cuts: Sequence[str]) -> str | None:

@@ -106,6 +106,7 @@ def spectrum(
     plan = asked.settle()
     ks = parse_ks(k) if k else None
     goals, cuts = plan.release, split(cut) if cut else [plan.release.cut]
+    overrule(goals, goals.reading_of(cuts) if cut else {})
     overrule(goals, {"reading": check_reading(reading, cuts), "field": field})
     check_picture(plot)
     (search or SearchOptions()).settle(goals, cuts)

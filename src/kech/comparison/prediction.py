@@ -101,7 +101,7 @@ def one_thread() -> Any:
 
 def find_task(target: Side, rng: np.random.Generator) -> Task:
     """Numbers and dates with more than two values are numbers; everything else is classes."""
-    if target.numbers is not None and len(target.parts) > 3:
+    if target.numbers is not None and len(np.unique(target.numbers[0][~np.isnan(target.numbers[0])])) > 2:
         return Task(target.column, False, *target.numbers)
     missing = len(target.parts) - 1
     parts = (target.before, draw_parts(target, rng))
@@ -136,6 +136,7 @@ def find_obstacle(features: Sequence[Side], target: Side, task: Task, rows: Ints
         "all rows have the same value": len(np.unique(known)) < 2,
         "nearly every row has a value of its own, as an identifier has": distinct > NEARLY_ALL * len(known),
         f"fewer than two of its values are held by {FOLDS} rows or more": len(np.unique(task.before[rows])) < 2,
+        f"fewer than {FEWEST_ROWS} rows have a value that {FOLDS} rows or more hold": len(rows) < FEWEST_ROWS,
     }
     return next((note for note, holds in obstacles.items() if holds), "")
 

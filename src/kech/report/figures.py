@@ -39,7 +39,7 @@ VERSION = re.compile(r"[0-9][0-9A-Za-z.+-]{0,63}")
 FILE = ("name", "format", "sha256", "delimiter")
 PARAMETERS = (
     *("k", "cut", "grid", "reading", "eps", "suppress", "l", "l_kind", "c", "t", "t_kind", "alpha"),
-    *("coarse", "step", "eps_error", "no_ledger", "allow_composition", "owner_secret", "field"),
+    *("coarse", "step", "eps_error", "no_ledger", "allow_composition", "owner_secret", "field", "k_reached"),
 )
 WORDS = (
     *("local", "minimal", "domain", "regime", "auto", "loose", "tight", "exact", "strict", "homological", "partition"),

@@ -60,6 +60,7 @@ class Sitting:
     def release(self, **others: Any) -> kech.Release:
         """The release as it is planned, with other goals where they are named."""
         goals = self.plan.release.wishes() | others
+        goals |= self.plan.release.reading_of([others["cut"]]) if "cut" in others else {}
         return self.keep(f"release {goals}", lambda: kech.make_release(self.table, **goals))  # type: ignore[no-any-return]
 
     def is_for(self, path: str, plan: Plan) -> bool:
@@ -104,6 +105,7 @@ def spectrum(sitting: Sitting, asked: SpectrumOptions) -> dict[str, Any]:
     """`kech spectrum`."""
     goals = sitting.plan.release.spectrum_wishes()
     goals |= {"k": asked.k, "cut": asked.cut or goals["cut"], "effort": asked.effort or goals["effort"]}
+    goals |= sitting.plan.release.reading_of(asked.cut) if asked.cut else {}
     if asked.cut == ["regime"]:  # it publishes every row, whatever the plan lets the others leave out
         goals["suppress"] = 0.0
     return kech.compute_spectrum(sitting.table, **goals).to_json() | {"plot": None, "effort": goals["effort"]}

@@ -65,7 +65,8 @@ export class Table {
   }
 
   setRelease(change) {
-    return this.save((table) => { table.plan.release = { ...table.plan.release, ...change }; });
+    const plain = change.cut && change.cut !== "regime" ? { reading: null, field: null } : {}; // only the regime cut has them
+    return this.save((table) => { table.plan.release = { ...table.plan.release, ...plain, ...change }; });
   }
 }
 
