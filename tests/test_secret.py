@@ -58,8 +58,8 @@ def test_labels_need_the_secret(people, keys):
     assert labels_of(people, key_file=one) != labels_of(people, key_file=two)
 
 
-def test_the_search_needs_the_secret_too(people, keys):
-    one, two = keys
+def test_the_search_needs_the_secret_too(folder, keys):
+    people, (one, two) = write_csv(generate_town(400), folder / "people.csv"), keys
     assert classes_of(people, one) == classes_of(people, one)
     assert classes_of(people, one) != classes_of(people, two)
 
