@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+from collections import Counter
+
 import numpy as np
 import pytest
 

@@ -72,5 +72,5 @@ def test_no_loss_is_below_0_or_above_1_and_no_class_wider_than_2_eps(partition):
     eps = largest_radius(partition)
 
     assert 0 <= mean_loss(partition) <= 1
-    assert (class_widths(partition) <= 2 * eps).all()
+    assert (class_widths(partition)[~rare_boxes(partition)] <= 2 * eps).all()
     assert (class_widths(partition) == 2 * eps).any()
