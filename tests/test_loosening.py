@@ -1,8 +1,7 @@
 """Loosening: boxes only grow, by one or two steps an end, and nobody can tell by how many."""
 
-from dataclasses import replace
-
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
