@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 import kech
 import replay
-from kech.demo import generate_town, write_csv
+from kech.tables.demo import generate_town, write_csv
 from loss import mondrian
 from page import draw
 from run import HERE, ROOT, describe_run, parse_arguments

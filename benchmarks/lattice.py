@@ -18,8 +18,8 @@ import duckdb
 import numpy as np
 
 import kech
-from kech.lattice import GeneralizationLattice, build_lattice
-from kech.points import build_points
+from kech.points.points import build_points
+from kech.topology.lattice import GeneralizationLattice, build_lattice
 from page import draw
 from run import HERE, ROOT, describe_run, parse_arguments
 from tables import ADULT

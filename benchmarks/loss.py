@@ -18,11 +18,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 import kech
-from kech.bounds import lower_bounds
 from kech.cuts import Wishes
+from kech.cuts.bounds import lower_bounds
 from kech.cuts.local import cut_local
-from kech.loss import mean_loss
-from kech.points import build_points
+from kech.points.loss import mean_loss
+from kech.points.points import build_points
 from lattice import EIGHT, FOLDER
 from page import draw
 from run import HERE, ROOT, describe_run, parse_arguments

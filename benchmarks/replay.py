@@ -13,7 +13,7 @@ from typing import Any
 
 import attacks
 import kech
-from kech.attacks.outcome import wilson
+from kech.audit.attacks.outcome import wilson
 from page import draw
 from run import parse_arguments
 

@@ -14,7 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from kech.demo import write_demo_key
+from kech.tables.demo import write_demo_key
 from measure import REPEATS, SHORT, measure
 from page import draw_page, draw_tables
 from score import score_release

@@ -23,7 +23,7 @@ from time import monotonic, process_time
 
 import duckdb
 
-from kech.demo import DIAGNOSES, JOBS, SCHOOLING
+from kech.tables.demo import DIAGNOSES, JOBS, SCHOOLING
 
 PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
 COLUMNS = ["age", "sex", "zip", "schooling", "moved_in", "job", "income", "household"]
@@ -193,7 +193,7 @@ def opened(town: Path, columns: list[str], **how: str):  # type: ignore[no-untyp
 @timed
 def group(town: Path, columns: list[str], **how: str) -> dict[str, int]:
     """Read the table and find its points, as a release does."""
-    from kech.points import Coarse, build_points
+    from kech.points.points import Coarse, build_points
 
     with opened(town, columns, **how) as table:
         return {"points": len(build_points(table, with_secrets=True, coarse=Coarse(POINTS, K)).weights)}
@@ -242,7 +242,7 @@ def plain(town: Path, columns: list[str], memory: str) -> None:
 def cut(town: Path, columns: list[str], memory: str, times: int = 1) -> dict[str, float]:
     """From points to partition alone; each row of the table is there so many times."""
     from kech.cuts import Wishes
-    from kech.points import Coarse
+    from kech.points.points import Coarse
     from kech.spectrum import coded_points, partitions
 
     if times > 1:

@@ -29,8 +29,8 @@ def kech_job(points: np.ndarray, metric: str) -> dict[str, float]:
     import pyarrow as pa
 
     import kech
-    from kech.complexes import build_filtration
-    from kech.points import build_points
+    from kech.points.points import build_points
+    from kech.topology.filtration import build_filtration
 
     names = [f"x{j}" for j in range(points.shape[1])]
     frame = pa.table(dict(zip(names, points.T, strict=True)))

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from kech.demo import generate_town, write_csv
+from kech.tables.demo import generate_town, write_csv
 
 SEED = 7
 ADULT = Path(__file__).parents[2] / "shared" / "data" / "adult.csv"

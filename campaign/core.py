@@ -130,7 +130,7 @@ def use_place(folder: Path) -> None:
         (folder / name).mkdir(exist_ok=True)
         os.environ[variable] = str(folder / name)
     tempfile.tempdir = str(folder / "tmp")
-    from kech.demo import write_demo_key
+    from kech.tables.demo import write_demo_key
 
     os.environ["KECH_KEY_FILE"] = str(write_demo_key(folder))
 
@@ -203,7 +203,7 @@ def work_aloud(says: Any, work: Callable[..., Any], given: tuple[Any, ...]) -> N
 def import_all() -> None:
     """Import once what every child would import again; pyarrow brings pandas along where it is installed."""
     heavy = ("duckdb", "pandas", "pyarrow.csv", "pyarrow.dataset", "pyarrow.parquet", "scipy.spatial", "ripser")
-    for name in (*heavy, "kech.engines.duckdb"):
+    for name in (*heavy, "kech.tables.engines.duckdb"):
         if find_spec(name.partition(".")[0]):
             import_module(name)
 

@@ -27,13 +27,13 @@ from typing import Any
 import pytest
 
 import kech
-import kech.files
-import kech.ledger
-import kech.release
+import kech.release.ledger
+import kech.release.release
+import kech.system.files
 from campaign.core import ROOT, Answer, Child, Tally, import_all, in_child, own_place, run_kech, use_place
-from kech.databases import find_address, open_database
-from kech.plan import Plan
-from kech.progress import listen
+from kech.release.plan import Plan
+from kech.system.progress import listen
+from kech.tables.databases import find_address, open_database
 
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -464,37 +464,37 @@ def write_naively() -> None:
                 (target.parent / "out.lock").touch()
             draft.unlink()
 
-    kech.release.put_in_place = copy
+    kech.release.release.put_in_place = copy
 
 
 def certify_first() -> None:
     """Put the certificate in place before its file."""
-    placed = kech.files.put_in_place
+    placed = kech.system.files.put_in_place
 
     def reverse(moves: Any, *, private: bool = False) -> None:
         for draft, target in reversed(moves.items()):
             placed({draft: target}, private=private)
 
-    kech.release.put_in_place = reverse
+    kech.release.release.put_in_place = reverse
 
 
 def leave_drafts() -> None:
     """Never clear what killed runs left."""
-    kech.files.clear_leftovers = lambda folder, pattern: None
+    kech.system.files.clear_leftovers = lambda folder, pattern: None
 
 
 def never_settle() -> None:
     """Let lines of the ledger stand whatever became of them."""
-    kech.ledger.Ledger.settle = lambda self: None
+    kech.release.ledger.Ledger.settle = lambda self: None
 
 
 def forget_ledger() -> None:
     """Enter a release after it is put in place, and not before."""
-    kech.ledger.Ledger.add = lambda self, book, entry: None if entry.draft else entered(self, book, entry)
+    kech.release.ledger.Ledger.add = lambda self, book, entry: None if entry.draft else entered(self, book, entry)
     entered = ADD
 
 
-ADD = kech.ledger.Ledger.add
+ADD = kech.release.ledger.Ledger.add
 FAULTS: dict[str | None, Callable[[], None]] = {
     "written naively": write_naively,
     "certified first": certify_first,

@@ -287,16 +287,16 @@ def exit_oddly() -> None:
 
 def lose_a_row() -> None:
     """A row that is lost after it was checked."""
-    import kech.release
+    import kech.release.release
 
-    placed = kech.release.put_in_place
+    placed = kech.release.release.put_in_place
 
     def lose(moves: Any, *, private: bool = False) -> None:
         draft = next(iter(moves))
         draft.write_bytes(draft.read_bytes()[:-5])
         placed(moves, private=private)
 
-    kech.release.put_in_place = lose
+    kech.release.release.put_in_place = lose
 
 
 PLANTED = {"raises": raise_sometimes, "hangs": hang_sometimes, "exits oddly": exit_oddly, "loses a row": lose_a_row}

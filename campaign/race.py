@@ -16,15 +16,15 @@ from pathlib import Path
 from typing import Any
 
 import kech
-import kech.cache
-import kech.files
-import kech.ledger
-import kech.release
+import kech.release.ledger
+import kech.release.release
+import kech.system.files
+import kech.tables.cache
 from campaign.core import FORK, Answer, Child, Tally, import_all, in_child, own_place, use_place
 from campaign.crash import QI, digest, ledger_of, write_rows
-from kech.engines import remembering
 from kech.errors import KechError
-from kech.progress import listen
+from kech.system.progress import listen
+from kech.tables.engines import remembering
 
 COMPOSES = 4  # the exit code of a release that an earlier one makes unsafe
 SLOW = 0.05  # seconds between the names of a file and of its certificate, so that runs overlap
@@ -110,8 +110,8 @@ def check(folder: Path, say: Any) -> bool:
 def count_cache(folder: Path, say: Any) -> tuple[int, int]:
     """Answers in the cache, and how many of them are whole."""
     del say
-    held = kech.cache.Cache(folder / "home" / "cache")
-    names = [path.name.removesuffix(kech.cache.ENDING) for path, _ in held.held()]
+    held = kech.tables.cache.Cache(folder / "home" / "cache")
+    names = [path.name.removesuffix(kech.tables.cache.ENDING) for path, _ in held.held()]
     return len(names), sum(held.find(name) is not None for name in names)
 
 
@@ -125,7 +125,7 @@ def share_folders() -> None:
     def pass_by(*_: Any, **__: Any) -> Iterator[list[int]]:
         yield []
 
-    kech.files.alone_in = pass_by  # type: ignore[assignment]
+    kech.system.files.alone_in = pass_by  # type: ignore[assignment]
     share_ledger()
 
 
@@ -136,13 +136,13 @@ def share_ledger() -> None:
     def pass_by(*_: Any, **__: Any) -> Iterator[None]:
         yield
 
-    kech.ledger.held_alone = pass_by
+    kech.release.ledger.held_alone = pass_by
 
 
 def tear_cache() -> None:
     """Answers are kept without the end."""
-    seal = kech.cache.seal
-    kech.cache.seal = lambda body: seal(bytes(body) + b".")
+    seal = kech.tables.cache.seal
+    kech.tables.cache.seal = lambda body: seal(bytes(body) + b".")
 
 
 FAULTS: dict[str | None, Callable[[], None]] = {

@@ -80,7 +80,7 @@ def own_ledger_of_a_module(tmp_path_factory):
 def quick_ledger():
     """Knowing a table again costs nothing; where its cost matters, a module takes this back."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kech.ledger.WORK", 2)
+        patch.setattr("kech.release.ledger.WORK", 2)
         yield
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 import kech
-from kech.demo import generate_town
 from kech.errors import KechError
+from kech.tables.demo import generate_town
 
 RANDOM = range(60)
 TOWN = ["age", "sex", "zip", "moved_in", "schooling", "job"]

@@ -10,9 +10,9 @@ from hypothesis import settings
 from hypothesis import strategies as st
 
 from kech.axes import build_line_axis, build_rank_axis, build_tree_axis
+from kech.axes.hierarchy import build_prefix_tree, read_hierarchy
 from kech.errors import BadHierarchy
-from kech.hierarchy import build_prefix_tree, read_hierarchy
-from kech.points import Points
+from kech.points.points import Points
 
 unhurried = settings(deadline=None)  # a shared machine may pause at any time
 

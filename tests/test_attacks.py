@@ -7,12 +7,12 @@ import pytest
 
 import kech
 from by_hand import certified, write
-from kech.attacks import Attack, target
-from kech.attacks.outcome import FEWEST_TARGETS, wilson
-from kech.demo import generate_town, write_csv
+from kech.audit.attacks import Attack, target
+from kech.audit.attacks.outcome import FEWEST_TARGETS, wilson
 from kech.errors import BadOption, NoSuchColumn
-from kech.linkage import link
-from kech.published import read_published
+from kech.release.linkage import link
+from kech.release.published import read_published
+from kech.tables.demo import generate_town, write_csv
 
 COLUMNS = ["age", "sex", "zip", "moved_in", "schooling", "job"]
 ORDER = ["primary", "secondary", "bachelor", "master", "doctorate"]

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from kech._kernels import Widths
 from kech.axes import LineAxis, build_line_axis, build_rank_axis, build_tree_axis
+from kech.axes.hierarchy import build_prefix_tree, read_hierarchy, star_tree
 from kech.certificate import measure
 from kech.certificate.widths import width_reader
-from kech.demo import NINE_ROWS
 from kech.errors import BadHierarchy, BadOption
-from kech.hierarchy import build_prefix_tree, read_hierarchy, star_tree
+from kech.tables.demo import NINE_ROWS
 from oracles import label_width, means, set_members
 from strategies import DAY, axes, line_axes, seconds, unhurried
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-import kech.table
+import kech.tables.table
 from kech.errors import GoalNotMet, InputError
 
 QI = ("--qi", "age")
@@ -141,7 +141,7 @@ def test_an_unreadable_file_is_refused(refuse, people, target, monkeypatch):
     def deny(path):
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr("kech.sources.find_format", deny)  # the tests may run as root, who may read anything
+    monkeypatch.setattr("kech.tables.sources.find_format", deny)  # the tests may run as root, who may read anything
     refuse("release", people, "-o", target, "--k", 2, *QI, code=3, says="permission denied.")
 
 
@@ -561,8 +561,8 @@ def test_a_full_disk_is_refused(refuse, folder, name):
 
 def test_memory_that_is_too_small_while_publishing_is_refused(refuse, folder, target, monkeypatch):
     pq.write_table(pa.table({"age": [1] * 60_000, "job": [f"{i:060}" for i in range(60_000)]}), folder / "t.parquet")
-    monkeypatch.setattr("kech.engines.duckdb.DuckDBEngine._lock", without_spill)
-    monkeypatch.setattr("kech.engines.locked.SHARE", 0.04)
+    monkeypatch.setattr("kech.tables.engines.duckdb.DuckDBEngine._lock", without_spill)
+    monkeypatch.setattr("kech.tables.engines.locked.SHARE", 0.04)
     command = ("release", folder / "t.parquet", "-o", target, "--k", 2, *QI, "--sensitive", "job", "--memory", "320MB")
     refuse(*command, code=5, says="Out of memory while")
 
@@ -590,15 +590,17 @@ def test_verify_refuses_what_it_cannot_check(refuse, people, folder):
 
 def fail_with(failure):
     def plant(patch, target):
-        patch.setattr("kech.table.open_source", lambda *_, **__: (_ for _ in ()).throw(failure))
+        patch.setattr("kech.tables.table.open_source", lambda *_, **__: (_ for _ in ()).throw(failure))
 
     return plant
 
 
 def do_before(act):
     def plant(patch, target):
-        opened = kech.table.open_source
-        patch.setattr("kech.table.open_source", lambda *given, **named: (act(target), opened(*given, **named))[1])
+        opened = kech.tables.table.open_source
+        patch.setattr(
+            "kech.tables.table.open_source", lambda *given, **named: (act(target), opened(*given, **named))[1]
+        )
 
     return plant
 

@@ -10,11 +10,19 @@ import pyarrow as pa
 import pytest
 
 import kech
-from kech.barcode import READINGS, Bar, Regime, WeightedBarcode, build_barcode, compute_barcode, smallest_weights
-from kech.complexes import build_filtration
-from kech.demo import nine_rows
 from kech.errors import BadOption
-from kech.minimal import minimal_complex
+from kech.tables.demo import nine_rows
+from kech.topology.barcode import (
+    READINGS,
+    Bar,
+    Regime,
+    WeightedBarcode,
+    build_barcode,
+    compute_barcode,
+    smallest_weights,
+)
+from kech.topology.filtration import build_filtration
+from kech.topology.minimal import minimal_complex
 from strategies import seeds
 from topology_oracles import (
     KINDS,

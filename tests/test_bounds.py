@@ -7,13 +7,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech.bounds import Bound, lower_bounds
 from kech.cuts import Wishes
-from kech.demo import nine_rows
-from kech.loss import largest_radius, mean_loss
-from kech.minimal import minimal_complex
-from kech.points import build_points
+from kech.cuts.bounds import Bound, lower_bounds
+from kech.points.loss import largest_radius, mean_loss
+from kech.points.points import build_points
 from kech.spectrum import partitions
+from kech.tables.demo import nine_rows
+from kech.topology.minimal import minimal_complex
 from strategies import point_sets, unhurried
 from topology_oracles import eps_widths
 

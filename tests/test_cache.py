@@ -10,13 +10,14 @@ import pytest
 from pyarrow import feather
 
 import kech
-from kech import cache, spectrum, table
-from kech.cache import Cache
-from kech.demo import generate_town, write_csv
-from kech.engines import remembering
+from kech import spectrum
 from kech.errors import TooManyPoints, UnreadableFile
-from kech.files import claim_folder
-from kech.points import Coarse, build_points
+from kech.points.points import Coarse, build_points
+from kech.system.files import claim_folder
+from kech.tables import cache, table
+from kech.tables.cache import Cache
+from kech.tables.demo import generate_town, write_csv
+from kech.tables.engines import remembering
 
 ROLES = ("--qi", "age", "zip", "job", "--sensitive", "diagnosis")
 COLUMNS = ["age", "zip", "job"]
@@ -148,7 +149,7 @@ def test_bytes_of_texts_are_known_again(town, loads):
 
 
 def test_limits_of_points_hold_for_known_points(town, monkeypatch, loads):
-    monkeypatch.setattr("kech.points.SAMPLE", 100)
+    monkeypatch.setattr("kech.points.points.SAMPLE", 100)
     for _ in range(2):
         with kech.read_table(town, quasi_identifiers=COLUMNS, cache=True) as opened:
             whole = build_points(opened)

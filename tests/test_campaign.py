@@ -23,7 +23,7 @@ from campaign.page import PAGE, TRIED, draw_page, last_runs
 from campaign.race import FAULTS as RACING
 from campaign.race import PAIRS, race
 from campaign.soak import CALLS, soak
-from kech.memory import check_memory
+from kech.system.memory import check_memory
 
 
 @pytest.fixture(autouse=True, scope="module")

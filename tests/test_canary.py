@@ -24,11 +24,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import kech
-import kech.release
+import kech.release.release
 from kech import cli
-from kech.engines import locked
-from kech.engines.duckdb import DuckDBEngine
 from kech.errors import KechError
+from kech.tables.engines import locked
+from kech.tables.engines.duckdb import DuckDBEngine
 
 ROWS = 40
 TEXTS = ("name", "note", "job", "disease", "kept")
@@ -222,7 +222,7 @@ def test_the_demo_shows_released_rows_only(run, watch, folder, monkeypatch, how)
             "diagnosis": columns["disease"],
         }
     )
-    monkeypatch.setattr("kech.demo.generate_town", lambda: town)
+    monkeypatch.setattr("kech.tables.demo.generate_town", lambda: town)
     monkeypatch.chdir(folder)
     run("demo", *how)
     del watch.seen["written file"]  # the made-up town itself
@@ -242,7 +242,7 @@ def test_hierarchies_leak_no_leaf_into_the_certificate(run, watch, people, folde
 
 @pytest.mark.parametrize(("share", "code"), [(0.1, 0), (0.03, 5)], ids=["enough", "too little"])
 def test_spilled_rows_cannot_be_read(run, watch, folder, share, code, monkeypatch):
-    monkeypatch.setattr("kech.engines.locked.SHARE", share)
+    monkeypatch.setattr("kech.tables.engines.locked.SHARE", share)
     write_large(folder / "large.parquet")
     rest = ("--qi", "income", "--sensitive", "disease", "--keep", "note", "--k", 5, "--memory", "320MB", "--threads", 1)
     run("release", folder / "large.parquet", "-o", folder / "released.parquet", *rest, code=code)
@@ -371,7 +371,9 @@ def test_no_failure_to_write_leaks(run, watch, people, folder, how):
 
 
 @pytest.mark.parametrize("how", [(), ("--json",)], ids=["plain", "json"])
-@pytest.mark.parametrize("place", ["kech.table.open_source", "kech.release.write_batches", "kech.cli.intake.split"])
+@pytest.mark.parametrize(
+    "place", ["kech.tables.table.open_source", "kech.release.release.write_batches", "kech.cli.intake.split"]
+)
 def test_no_fault_of_kech_itself_leaks(run, watch, people, folder, monkeypatch, place, how):
     def fail(*_, **__):
         cell = "CANARY_job_0001"
@@ -434,8 +436,8 @@ def test_no_name_of_a_file_or_folder_leaks_beyond_the_screen_of_who_typed_it(run
 
 
 def test_a_seeded_name_in_a_certificate_is_seen(run, watch, named, monkeypatch):
-    written, (source, _, _, out) = kech.release.as_json, named
-    monkeypatch.setattr("kech.release.as_json", lambda found: written({**found, "from": str(source)}))
+    written, (source, _, _, out) = kech.release.release.as_json, named
+    monkeypatch.setattr("kech.release.release.as_json", lambda found: written({**found, "from": str(source)}))
     run("release", source, "-o", out, "--qi", "age", "--k", 5)
     assert watch.leaks["written file"] == {"folder", "source"}
 
@@ -544,7 +546,7 @@ def test_a_seeded_leak_is_seen(run, watch, people, monkeypatch, leak):
 
 
 def test_a_seeded_leak_into_a_file_is_seen(run, watch, people, folder, monkeypatch):
-    monkeypatch.setattr("kech.plan.plan_from", lambda *_: Leaking())
+    monkeypatch.setattr("kech.audit.inspection.suggest_plan", lambda *_: Leaking())
     run("inspect", people, "--plan", folder / "kech.toml")
     assert watch.leaks == {"written file": {"name"}}
 
@@ -565,7 +567,7 @@ def test_a_spill_that_is_not_encrypted_is_seen(run, watch, folder, monkeypatch):
     connect = DuckDBEngine._connect
     openly = {"temp_file_encryption": False, "force_mbedtls_unsafe": False}
     monkeypatch.setattr(DuckDBEngine, "_connect", lambda self, given: connect(self, given | openly))
-    monkeypatch.setattr("kech.engines.locked.SHARE", 0.1)
+    monkeypatch.setattr("kech.tables.engines.locked.SHARE", 0.1)
     write_large(folder / "large.parquet")
     rest = ("--qi", "income", "--keep", "note", "--k", 5, "--memory", "320MB", "--threads", 1)
     run("release", folder / "large.parquet", "-o", folder / "released.parquet", *rest)

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from kech import certificate as room
-from kech import labels
 from kech.certificate import cells, check_certificate, check_table, forms, make_certificate, measure, widths
 from kech.certificate.cells import TextTable, open_published
 from kech.errors import (
@@ -34,6 +33,7 @@ from kech.errors import (
     NoSuchFile,
     UnreadableFile,
 )
+from kech.release import labels
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 

@@ -19,9 +19,10 @@ import pyarrow
 import pytest
 
 import kech
-from kech import cli, screen
-from kech.demo import generate_town
-from kech.progress import report
+from kech import cli
+from kech.system.progress import report
+from kech.tables.demo import generate_town
+from kech.views import screen
 
 COMMANDS = [name for name in cli.app if not name.startswith("-")]
 SPECTRUM_ROW = {
@@ -246,7 +247,7 @@ def test_barcode_as_json(ask, people):
 
 
 def test_demo_as_json(ask, folder, monkeypatch):
-    monkeypatch.setattr("kech.demo.generate_town", lambda: generate_town(300))
+    monkeypatch.setattr("kech.tables.demo.generate_town", lambda: generate_town(300))
     found = ask("demo", "-o", folder / "demo")
     nine, town = found["demo"]
     assert set(nine) == {"table", "release", "spectrum", "verified"}

@@ -11,10 +11,10 @@ from scipy.spatial.distance import squareform
 import kech
 from kech._kernels import Widths
 from kech.axes import LONGEST_SET, LineAxis, TreeAxis, build_line_axis
-from kech.coarsening import cover, covering_error, expected_points, kept_edges, moved_codes, rounded
+from kech.axes.coarsening import cover, covering_error, expected_points, kept_edges, moved_codes, rounded
 from kech.errors import BadOption, TooManyPoints
-from kech.partition import build_partition
-from kech.points import Coarse, build_points
+from kech.points.partition import build_partition
+from kech.points.points import Coarse, build_points
 from oracles import means, smallest_class
 from strategies import axes, held_codes, random_case, unhurried
 from test_oracle_tables import as_read, paths_of, read_cells

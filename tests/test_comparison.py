@@ -14,11 +14,11 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold, cross_val_score
 
 import kech
-from kech.comparison.associations import count_after, cramers_v, spearman_rho
-from kech.comparison.columns import find_edges, pair_column
-from kech.comparison.design import design_before
-from kech.comparison.pieces import Pieces, distance, point_pieces, spread_labels
-from kech.comparison.prediction import (
+from kech.audit.comparison.associations import count_after, cramers_v, spearman_rho
+from kech.audit.comparison.columns import find_edges, pair_column
+from kech.audit.comparison.design import design_before
+from kech.audit.comparison.pieces import Pieces, distance, point_pieces, spread_labels
+from kech.audit.comparison.prediction import (
     ORIGINAL,
     ORIGINAL_ALL,
     RELEASE,
@@ -31,10 +31,10 @@ from kech.comparison.prediction import (
     one_thread,
     summarize,
 )
-from kech.demo import generate_town, write_csv
 from kech.errors import BadOption, ClaimBroken, NoSuchColumn
-from kech.linkage import link
-from kech.published import read_published
+from kech.release.linkage import link
+from kech.release.published import read_published
+from kech.tables.demo import generate_town, write_csv
 from strategies import unhurried
 
 AXIS = {"column": "x", "axis": "numeric", "domain": [0, 40], "grid": "auto"}
@@ -115,7 +115,7 @@ def test_tails_end_where_the_domain_does():
 
 
 def test_many_values_are_thinned_out(monkeypatch):
-    monkeypatch.setattr("kech.comparison.pieces.MOST_PLACES", 50)
+    monkeypatch.setattr("kech.audit.comparison.pieces.MOST_PLACES", 50)
     rng = np.random.default_rng(1)
     one, other = rng.normal(size=3_000), rng.normal(0.2, 1, 3_000)
     pieces = [point_pieces(*np.unique(rows, return_counts=True)) for rows in (one, other)]
@@ -253,7 +253,7 @@ def test_a_label_of_several_classes_is_one_of_them_by_its_shares(sides):
 
 
 def test_many_rows_are_sampled(town, monkeypatch):
-    monkeypatch.setattr("kech.comparison.prediction.MOST_ROWS", 120)
+    monkeypatch.setattr("kech.audit.comparison.prediction.MOST_ROWS", 120)
     with open_town(town) as table:
         told = kech.compare(table, town / "safe.csv", target="income").prediction
     assert (told["rows_before"], told["rows_after"], told["measure"]) == (120, 120, "r2")
@@ -280,7 +280,7 @@ def test_a_target_nobody_can_learn(folder, monkeypatch):
     with kech.read_table(pa.table(rows), quasi_identifiers=["age"], sensitive=["one"], keep=[*notes][1:]) as table:
         kech.make_release(table, k=5).write(folder / "safe.csv")
         told = {name: kech.compare(table, folder / "safe.csv", target=name).prediction for name in notes}
-        monkeypatch.setattr("kech.comparison.prediction.find_spec", lambda name: None)
+        monkeypatch.setattr("kech.audit.comparison.prediction.find_spec", lambda name: None)
         lacking = kech.compare(table, folder / "safe.csv", target="fine").prediction
     assert {name: found["note"] for name, found in told.items()} == notes
     assert [name for name, found in told.items() if found["models"]] == ["fine"]

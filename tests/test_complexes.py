@@ -12,8 +12,8 @@ from scipy.spatial.distance import pdist
 
 from kech._kernels import enclosing_radius
 from kech.axes import build_rank_axis
-from kech.complexes import build_filtration, check_metric, simplex_radius
 from kech.errors import BadOption
+from kech.topology.filtration import build_filtration, check_metric, simplex_radius
 from strategies import seeds
 from topology_oracles import (
     KINDS,

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import kech
 from by_hand import certified, write
-from kech.composition import Cover, Holder, compose, count_candidates, intersect, is_coarsening
-from kech.linkage import LinkedColumn, link
-from kech.published import read_published
+from kech.release.composition import Cover, Holder, compose, count_candidates, intersect, is_coarsening
+from kech.release.linkage import LinkedColumn, link
+from kech.release.published import read_published
 from strategies import unhurried
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=15)

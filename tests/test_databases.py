@@ -21,14 +21,14 @@ import pytest
 
 import kech
 from by_hand import held_rows
-from kech.databases import check_free, find_address, open_database
-from kech.databases.duckdb import DuckDBDraft, attach
-from kech.databases.failures import refusals
-from kech.demo import generate_town
-from kech.engines.duckdb import DuckDBEngine
-from kech.engines.failures import refusal as engine_refusal
 from kech.errors import BadOption, BadTarget, NoSuchFile, OutOfMemory, ResourceError, UnreadableFile
-from kech.sources import Source
+from kech.tables.databases import check_free, find_address, open_database
+from kech.tables.databases.duckdb import DuckDBDraft, attach
+from kech.tables.databases.failures import refusals
+from kech.tables.demo import generate_town
+from kech.tables.engines.duckdb import DuckDBEngine
+from kech.tables.engines.failures import refusal as engine_refusal
+from kech.tables.sources import Source
 from test_bad_input import largest_file
 
 pytestmark = [
@@ -452,8 +452,8 @@ def held_elsewhere(path, mode):
 def test_a_file_that_another_program_has_open_is_refused_before_anything_is_read(
     refuse, folder, small_release, monkeypatch, mode
 ):
-    monkeypatch.setattr("kech.databases.duckdb.PATIENCE", 0.2)
-    monkeypatch.setattr("kech.plan.Plan.read_table", None)
+    monkeypatch.setattr("kech.tables.databases.duckdb.PATIENCE", 0.2)
+    monkeypatch.setattr("kech.release.plan.Plan.read_table", None)
     with held_elsewhere(folder / "base.db", mode) as program:
         reason = f"another program has it open (process {program}). Close it there, and try again.\n"
         refuse(*small_release, code=5, says=f"Cannot write {small_release[-1]!r}: {reason}")
@@ -463,7 +463,7 @@ def test_a_file_that_another_program_has_open_is_refused_before_anything_is_read
 def test_a_file_that_is_opened_while_a_release_is_made_is_refused_in_the_same_words(
     refuse, folder, small_release, monkeypatch, mode
 ):
-    monkeypatch.setattr("kech.databases.duckdb.PATIENCE", 0.2)
+    monkeypatch.setattr("kech.tables.databases.duckdb.PATIENCE", 0.2)
     export = DuckDBDraft.export
     with ExitStack() as later:
 
@@ -485,7 +485,7 @@ def test_a_file_that_is_open_for_a_moment_is_waited_for(run, folder, small_relea
 
 
 def test_a_file_that_another_program_writes_cannot_be_read(folder, small_release, monkeypatch):
-    monkeypatch.setattr("kech.databases.duckdb.PATIENCE", 0.2)
+    monkeypatch.setattr("kech.tables.databases.duckdb.PATIENCE", 0.2)
     with (
         held_elsewhere(folder / "base.db", ""),
         pytest.raises(UnreadableFile, match=r"another program has it open \(process \d+\). Close it there"),
@@ -499,7 +499,7 @@ def test_a_table_that_kech_did_not_write_is_refused_before_anything_is_read(
     if base("x").startswith("file:"):
         pytest.skip("Spark is started as the table needs it, so it is asked later")
     store(base("taken"), town(10))
-    monkeypatch.setattr("kech.plan.Plan.read_table", None)
+    monkeypatch.setattr("kech.release.plan.Plan.read_table", None)
     refuse(*small_release[:-1], base("taken"), code=2, says="a table of this name exists that kech did not write.")
 
 
@@ -527,7 +527,7 @@ def test_no_bar_is_drawn_where_somebody_types(folder):
     with duckdb.connect(folder / "base.db") as connection:
         connection.execute("CREATE TABLE t AS SELECT 1 AS a")
     program = f"""
-from kech.databases import find_address, open_database
+from kech.tables.databases import find_address, open_database
 with open_database(find_address({f"duckdb:{folder / 'base.db'}#t"!r})) as database, database.reading() as connection:
     print(connection.execute("SELECT current_setting('enable_progress_bar')").fetchone())
 """
@@ -737,7 +737,7 @@ def test_a_failure_on_the_way_leaves_everything_as_it_was(base, folder, monkeypa
             monkeypatch.setattr(type(made), "batches", lambda *_, **__: pa.RecordBatchReader.from_batches(
                 pa.schema([("age", pa.string())]), (fail() for _ in range(1))))  # fmt: skip
         else:
-            monkeypatch.setattr(f"kech.release.{'make_certificate' if moment == 'check' else 'as_json'}", fail)
+            monkeypatch.setattr(f"kech.release.release.{'make_certificate' if moment == 'check' else 'as_json'}", fail)
         with pytest.raises(kech.errors.ResourceError):
             made.write(base("safe"), folder / "c.json")
     assert rows_of(base("safe"), folder) == before

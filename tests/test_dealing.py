@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kech._kernels import Deck, Urns
-from kech.databases.arrow import even
-from kech.engines import Output
-from kech.engines.dealing import Dealer, dealt, list_values, shuffled
 from kech.errors import ResourceError
+from kech.tables.databases.arrow import even
+from kech.tables.engines import Output
+from kech.tables.engines.dealing import Dealer, dealt, list_values, shuffled
 
 
 def urns_of(*points):
@@ -112,7 +112,9 @@ def test_all_rows_come_in_every_order():
 def test_only_rows_of_shared_points_are_drawn(monkeypatch):
     drawn = []
     real = Urns.draw
-    monkeypatch.setattr("kech.engines.dealing.Urns", lambda starts, rows: Watched(real, Urns(starts, rows), drawn))
+    monkeypatch.setattr(
+        "kech.tables.engines.dealing.Urns", lambda starts, rows: Watched(real, Urns(starts, rows), drawn)
+    )
     dealer = Dealer(shares_of((0, 5, 3), (2, 1, 1), (2, 4, 2)), np.array([3, 2, 3]))
     assert dealer.deal(np.array([0, 1, 0, 1, 0])).tolist() == [5, -1, 5, -1, 5]
     assert sorted(dealer.deal(np.array([2, 2, 2])).tolist()) == [1, 4, 4]
@@ -146,7 +148,7 @@ def test_numbers_are_written_out():
 
 
 def test_rows_pass_one_batch_after_the_other(monkeypatch):
-    monkeypatch.setattr("kech.databases.arrow.SIZES", (5,))
+    monkeypatch.setattr("kech.tables.databases.arrow.SIZES", (5,))
     seen = []
 
     def batches():
@@ -172,8 +174,8 @@ def test_batches_become_even_and_no_row_moves(sizes, small, times):
     starts = np.cumsum([0, *sizes])
     batches = [pa.record_batch({"x": np.arange(start, start + n)}) for start, n in zip(starts, sizes, strict=False)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kech.databases.arrow.SIZES", (small * times, small))
-        patch.setattr("kech.databases.arrow.AT_ONCE", small * times * 8)
+        patch.setattr("kech.tables.databases.arrow.SIZES", (small * times, small))
+        patch.setattr("kech.tables.databases.arrow.AT_ONCE", small * times * 8)
         found = list(even(batches))
     assert [x for batch in found for x in batch["x"].to_pylist()] == list(range(sum(sizes)))
     assert {len(batch) for batch in found[:-1]} <= {small * times}
@@ -192,7 +194,7 @@ def test_texts_that_no_batch_can_hold_are_refused(monkeypatch):
     def too_long(_):
         raise pa.ArrowInvalid("offset overflow at CANARY")
 
-    monkeypatch.setattr("kech.databases.arrow.pa.concat_batches", too_long)
+    monkeypatch.setattr("kech.tables.databases.arrow.pa.concat_batches", too_long)
     with pytest.raises(ResourceError) as refusal:
         list(even([pa.record_batch({"x": ["CANARY"] * 600})] * 2))
     assert "CANARY" not in str(refusal.value)

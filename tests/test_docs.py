@@ -8,7 +8,7 @@ import pytest
 
 import kech
 from kech.cli import app
-from kech.demo import generate_town
+from kech.tables.demo import generate_town
 
 ROOT = Path(__file__).parents[1]
 COMMANDS = [name for name in app if not name.startswith("-")]

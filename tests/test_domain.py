@@ -11,10 +11,10 @@ import kech
 from kech.cuts import Wishes
 from kech.cuts.domain import cut_domain
 from kech.errors import BadOption
-from kech.lattice import build_lattice, compute_lattice
-from kech.loss import column_losses, mean_loss, published_loss
-from kech.partition import build_partition
-from kech.points import build_points
+from kech.points.loss import column_losses, mean_loss, published_loss
+from kech.points.partition import build_partition
+from kech.points.points import build_points
+from kech.topology.lattice import build_lattice, compute_lattice
 from oracles import interval_ends, label_width
 from strategies import bare_axes, point_sets, random_case, seeds, unhurried
 

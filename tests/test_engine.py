@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 import kech
 from by_hand import held_rows
-from kech.engines import Mapping1D, Output
-from kech.engines.dialect import Dialect
-from kech.engines.duckdb import DuckDBEngine
-from kech.engines.failures import refusal
-from kech.engines.lines import longest_row
 from kech.errors import BadColumns, KechError, OutOfMemory, ResourceError, UnreadableFile
+from kech.tables.engines import Mapping1D, Output
+from kech.tables.engines.dialect import Dialect
+from kech.tables.engines.duckdb import DuckDBEngine
+from kech.tables.engines.failures import refusal
+from kech.tables.engines.lines import longest_row
 
 quote, literal, harmless = Dialect().quote, Dialect().literal, Dialect().harmless
 pytestmark = pytest.mark.usefixtures("temporary")
@@ -583,7 +583,7 @@ LONG = {
 def short_lines(monkeypatch):
     """With 320 MB lines of 2,000 bytes are read, and of 8,000 with any."""
     for name, size in {"LINE": 8000, "LINES": 48_000, "BLOCK": 64}.items():
-        monkeypatch.setattr(f"kech.engines.lines.{name}", size)
+        monkeypatch.setattr(f"kech.tables.engines.lines.{name}", size)
 
 
 @pytest.mark.parametrize("after", [0, 1000])
@@ -617,7 +617,7 @@ def test_a_quote_within_a_cell_makes_no_row_long(short_lines, tmp_path):
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
 def test_the_longest_row_is_found_in_any_blocks(monkeypatch, tmp_path, end, block):
     path, rows = tmp_path / "t.csv", ["a,b", f'1,"{end * 30}""{end}x"', "y" * 70, '"z"']
-    monkeypatch.setattr("kech.engines.lines.BLOCK", block)
+    monkeypatch.setattr("kech.tables.engines.lines.BLOCK", block)
     for last in range(len(rows)):
         held = rows[last:] + rows[:last]
         path.write_text(end.join(held), "utf-8", newline="")
@@ -673,7 +673,7 @@ def test_ctrl_c_while_rows_get_their_chances_is_ctrl_c(monkeypatch):
     def press(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kech.engines.locked.chance_of", press)
+    monkeypatch.setattr("kech.tables.engines.locked.chance_of", press)
     engine = DuckDBEngine()
     with pytest.raises(KeyboardInterrupt):
         engine._run("SELECT kech_chance(range) FROM range(9)", "publishing")

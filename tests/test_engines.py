@@ -18,11 +18,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import kech
-from kech.databases import find_address
-from kech.engines import ColumnFacts, Mapping1D, Output
-from kech.engines.duckdb import DuckDBEngine
 from kech.errors import BadColumns, ResourceError, UnreadableFile
-from kech.forms import as_texts
+from kech.release.forms import as_texts
+from kech.tables.databases import find_address
+from kech.tables.engines import ColumnFacts, Mapping1D, Output
+from kech.tables.engines.duckdb import DuckDBEngine
 
 UTC = dt.timezone.utc  # noqa: UP017
 pytestmark = [
@@ -67,14 +67,14 @@ class Workshop:
 
     def _make(self):
         if self.kind == "duckdb":
-            from kech.engines.duckdb import DuckDBEngine
+            from kech.tables.engines.duckdb import DuckDBEngine
 
             return DuckDBEngine()
         if self.kind == "postgres":
-            from kech.engines.postgres import PostgresEngine
+            from kech.tables.engines.postgres import PostgresEngine
 
             return PostgresEngine(find_address(self.request.getfixturevalue("postgres") + "?table=t"))
-        from kech.engines.spark import SparkEngine
+        from kech.tables.engines.spark import SparkEngine
 
         return SparkEngine(master=self.master)
 
@@ -97,7 +97,7 @@ class Workshop:
 
 def put_into_postgres(address, table):
     """A table as somebody else would have made it."""
-    from kech.databases.postgres import connect, copy_in, create_table
+    from kech.tables.databases.postgres import connect, copy_in, create_table
 
     found = find_address(address)
     quoted = ".".join('"' + name.replace('"', '""') + '"' for name in found.names)

@@ -16,8 +16,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import kech
 from kech import Anonymizer
-from kech.demo import generate_town, nine_rows
 from kech.errors import KechError
+from kech.tables.demo import generate_town, nine_rows
 from oracles import means, smallest_class
 from strategies import random_case, seeds
 from test_oracle_tables import as_read, paths_of

@@ -8,10 +8,10 @@ import pyarrow as pa
 import pytest
 
 import kech
-from kech.attacks.homogeneity import number_values
-from kech.exposure import hide, hide_few
-from kech.published import find_joint_pointers as find_in_file
-from kech.published import find_pointers
+from kech.audit.attacks.homogeneity import number_values
+from kech.audit.exposure import hide, hide_few
+from kech.release.published import find_joint_pointers as find_in_file
+from kech.release.published import find_pointers
 
 ROLES = {"quasi_identifiers": ["age"], "sensitive": ["disease"], "keep": ["visit", "hour"]}
 

@@ -3,9 +3,9 @@
 import pytest
 
 from kech.cli.intake import without_password
-from kech.demo import generate_town, write_csv
-from kech.progress import listen, report, within
-from kech.screen import estimate
+from kech.system.progress import listen, report, within
+from kech.tables.demo import generate_town, write_csv
+from kech.views.screen import estimate
 
 ROLES = ("--qi", "age", "sex", "--sensitive", "diagnosis")
 

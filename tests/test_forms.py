@@ -16,14 +16,15 @@ from hypothesis import strategies as st
 
 import kech
 from by_hand import write
-from kech import Anonymizer, labels
+from kech import Anonymizer
 from kech.certificate import measure, open_published
 from kech.certificate.cells import TextTable
 from kech.certificate.forms import FORMS, as_brackets
 from kech.certificate.widths import width_reader
-from kech.demo import generate_town
 from kech.errors import BadCertificate, BadOption, ClaimBroken
-from kech.forms import check_form, write_form
+from kech.release import labels
+from kech.release.forms import check_form, write_form
+from kech.tables.demo import generate_town
 from oracles import interval_ends, read_date
 
 COLUMNS = ["age", "moved_in", "sex"]

@@ -7,14 +7,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech.bounds import eps_bound
 from kech.cuts import Wishes
+from kech.cuts.bounds import eps_bound
 from kech.cuts.gathering import gather, reach_out
 from kech.cuts.minimal import narrowest
 from kech.cuts.ordering import cut_ordering
-from kech.loss import largest_radius
-from kech.minimal import minimal_complex
-from kech.points import build_points
+from kech.points.loss import largest_radius
+from kech.points.points import build_points
+from kech.topology.minimal import minimal_complex
 from strategies import point_sets, unhurried
 from topology_oracles import eps_widths
 

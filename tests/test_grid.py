@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kech.axes import build_line_axis
-from kech.demo import NINE_ROWS
-from kech.grid import build_date_grid, build_number_grid, bulk
-from kech.rulers import CALENDAR_ENDS
+from kech.axes.grid import build_date_grid, build_number_grid, bulk
+from kech.axes.rulers import CALENDAR_ENDS
+from kech.tables.demo import NINE_ROWS
 from oracles import lies_in, read_date
 from strategies import DAY, date_columns, number_columns, seconds, unhurried
 

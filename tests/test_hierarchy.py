@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kech
-from kech.errors import BadHierarchy, BadTarget, NoSuchFile, UnreadableFile
-from kech.hierarchy import (
+from kech.axes.hierarchy import (
     GeneralizationTree,
     build_prefix_tree,
     find_hierarchies,
@@ -20,6 +19,7 @@ from kech.hierarchy import (
     read_hierarchy,
     star_tree,
 )
+from kech.errors import BadHierarchy, BadTarget, NoSuchFile, UnreadableFile
 
 DATA = Path(__file__).parents[2] / "shared/data"
 COUNTRIES = """\

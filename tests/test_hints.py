@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kech
+from kech.axes.hints import hint_at_codes, hint_at_far_rows, hint_at_prefixes, hint_at_text
 from kech.errors import BadOption, DoubtfulColumn
-from kech.hints import hint_at_codes, hint_at_far_rows, hint_at_prefixes, hint_at_text
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kech import demo, read_table
+from kech import read_table
 from kech.axes import build_line_axis, build_rank_axis
-from kech.barcode import build_barcode
-from kech.complexes import build_filtration, simplex_radius
 from kech.errors import BadOption, MissingExtra, ResourceError
-from kech.homology import balls, boxes, find_holes, highest_dimension, limits
-from kech.points import Points, build_points
+from kech.points.points import Points, build_points
+from kech.tables import demo
+from kech.topology.barcode import build_barcode
+from kech.topology.filtration import build_filtration, simplex_radius
+from kech.topology.homology import balls, boxes, find_holes, highest_dimension, limits
 from strategies import point_sets, unhurried
 from topology_oracles import eps_widths
 

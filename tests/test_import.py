@@ -32,7 +32,7 @@ def roots(modules):
 def test_importing_kech_reads_no_library_and_one_room():
     found = modules_after("import kech") - BARE
 
-    assert {name for name in found if name.startswith("kech")} == {"kech", "kech.errors", "kech.wording"}
+    assert {name for name in found if name.startswith("kech")} == {"kech", "kech.errors", "kech.errors.wording"}
     assert not roots(found) & LIBRARIES
     assert len(found) < 30
 
@@ -54,7 +54,7 @@ def test_a_name_is_imported_with_its_room_alone():
 
 
 def test_the_room_for_tests_is_found_without_being_imported():
-    assert "kech.testing" in modules_after("import kech; kech.testing.assert_k_anonymous")
+    assert "kech.audit.testing" in modules_after("import kech; kech.audit.testing.assert_k_anonymous")
 
 
 def test_the_stub_names_what_the_table_names():

@@ -10,8 +10,8 @@ import pytest
 
 import kech
 from kech import cli
-from kech.demo import nine_rows
-from kech.interrupts import heard_once, left_at_once, unbroken
+from kech.system.interrupts import heard_once, left_at_once, unbroken
+from kech.tables.demo import nine_rows
 
 pytestmark = pytest.mark.usefixtures("heard")
 
@@ -65,7 +65,7 @@ def test_what_came_to_nothing_is_heard_again(monkeypatch):
         with suppress(KeyboardInterrupt):
             press()
         press()
-        monkeypatch.setattr("kech.interrupts.CLEARED", -1.0)
+        monkeypatch.setattr("kech.system.interrupts.CLEARED", -1.0)
         press()
 
 

@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 
 import kech
 from kech.axes import build_rank_axis, build_tree_axis
+from kech.axes.hierarchy import read_hierarchy
 from kech.cuts import Wishes
 from kech.cuts.domain import cut_domain
 from kech.errors import BadOption, GoalNotMet, NoSuchNode, TooFewRows, TooLittleMemory, TooManyNodes
-from kech.hierarchy import read_hierarchy
-from kech.lattice import GeneralizationLattice, build_lattice, compute_lattice
-from kech.loss import mean_loss
-from kech.points import Points, build_points
-from kech.progress import listen
-from kech.rollup import fixed_axes, roll_all
+from kech.points.loss import mean_loss
+from kech.points.points import Points, build_points
+from kech.system.progress import listen
+from kech.topology.lattice import GeneralizationLattice, build_lattice, compute_lattice
+from kech.topology.rollup import fixed_axes, roll_all
 from oracles import label_width
 from strategies import bare_axes, point_sets, random_case, seeds, unhurried
 from test_levels import COUNTRIES
@@ -256,7 +256,7 @@ def test_bounds_from_single_columns_lead_to_the_same_node(seed, monkeypatch):
         lattice = compute_lattice(table, grid=case.grid)
     choice = lattice._choice(case.k, 0.1)
     together = choice.searched(10**6)
-    monkeypatch.setattr("kech.lattice.choice.GROUP_NODES", 1)
+    monkeypatch.setattr("kech.topology.lattice.choice.GROUP_NODES", 1)
 
     assert len(choice.groups()) == len(lattice.columns)
     assert choice.searched(10**6).loss == pytest.approx(together.loss, abs=1e-12)
@@ -563,7 +563,7 @@ def test_however_large_the_share_one_row_is_published():
 
 def test_many_large_k_are_counted_at_once(monkeypatch):
     rolled = []
-    counted = "kech.lattice.nodes.roll_all"
+    counted = "kech.topology.lattice.nodes.roll_all"
     monkeypatch.setattr(counted, lambda *args, **more: rolled.append(args) or roll_all(*args, **more))
     rows = [f"{i:03}" for i in range(20) for _ in range(i * 15 + 1)]
     points = points_of({"a": rows}, axes={"a": "star"})
@@ -592,8 +592,8 @@ def test_a_table_without_rows_is_refused():
 
 
 def test_nodes_beyond_the_most_are_searched(paper, monkeypatch):
-    monkeypatch.setattr("kech.lattice.nodes.MOST_NODES", 4)
-    monkeypatch.setattr("kech.lattice.choice.GROUP_NODES", 4)
+    monkeypatch.setattr("kech.topology.lattice.nodes.MOST_NODES", 4)
+    monkeypatch.setattr("kech.topology.lattice.choice.GROUP_NODES", 4)
     large = GeneralizationLattice(paper.points, paper.levels)
 
     assert large.best(3) == paper.best(3)

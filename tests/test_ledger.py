@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech.admission import check_room
-from kech.demo import generate_town, write_csv
 from kech.errors import BadLedger, OutOfMemory, ReleasedBefore
-from kech.files import written_aside
-from kech.ledger import Book, Entry, Ledger, fate, hash_table
+from kech.release.admission import check_room
+from kech.release.ledger import Book, Entry, Ledger, fate, hash_table
+from kech.system.files import written_aside
+from kech.tables.demo import generate_town, write_csv
 
 AGE = ("--qi", "age", "--sensitive", "diagnosis")
 TWO = ("--qi", "age", "moved_in", "--sensitive", "diagnosis")
@@ -64,7 +64,7 @@ def rewritten(people, name, change=lambda frame: frame):
 
 
 def test_guessing_what_a_table_holds_is_slow():
-    assert kech.ledger.WORK >= 2**14
+    assert kech.release.ledger.WORK >= 2**14
 
 
 @pytest.mark.parametrize("cut", ["local", "domain"])
@@ -257,7 +257,7 @@ def test_another_release_is_refused_until_it_is_allowed(people, said, refuse, ru
 
 def test_boxes_that_overlap_too_often_are_refused_with_the_number(people, said, refuse, folder, monkeypatch):
     said(people, *TWO, "--k", 5)
-    monkeypatch.setattr("kech.admission.PAIR_BYTES", 10**12)
+    monkeypatch.setattr("kech.release.admission.PAIR_BYTES", 10**12)
     words = ("release", people, "-o", folder / "two.csv", *TWO, "--k", 7, "--allow-composition")
     refuse(*words, code=5, says="comparing it with earlier releases: it takes about")
     assert not list(folder.glob("two*"))
@@ -331,7 +331,7 @@ def test_without_the_ledger_the_certificate_says_so(people, said, own_ledger, ru
 
 
 def test_the_demo_leaves_the_ledger_alone(run, own_ledger, folder, monkeypatch):
-    monkeypatch.setattr("kech.demo.generate_town", lambda: generate_town(200))
+    monkeypatch.setattr("kech.tables.demo.generate_town", lambda: generate_town(200))
     assert run("demo", "-o", folder / "demo").code == 0
     assert [file.name for file in own_ledger.iterdir()] == ["secret"]
 
@@ -480,7 +480,7 @@ def add(ledger, name):
 ADDING = """
 import sys
 from pathlib import Path
-from kech.ledger import Book, Entry, Ledger
+from kech.release.ledger import Book, Entry, Ledger
 ledger = Ledger(Path(sys.argv[1]))
 for i in range(20):
     with ledger.held() as book:

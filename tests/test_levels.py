@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import kech
 from kech._kernels import Widths
 from kech.axes import LineAxis, build_line_axis, build_rank_axis, build_tree_axis
-from kech.hierarchy import read_hierarchy
-from kech.levels import build_levels
-from kech.points import build_points
+from kech.axes.hierarchy import read_hierarchy
+from kech.axes.levels import build_levels
+from kech.points.points import build_points
 from oracles import label_width
 from strategies import axes, held_codes, line_axes, seconds, tree_axes, unhurried
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kech._kernels import Search, peel_points
-from kech.bounds import lower_bounds
 from kech.cuts import Wishes
+from kech.cuts.bounds import lower_bounds
 from kech.cuts.local import (
     EFFORTS,
     KINDS,
@@ -30,12 +30,12 @@ from kech.cuts.local import (
 from kech.cuts.ordering import cut_ordering, order_along
 from kech.cuts.peeling import level_tables, levels_of, peel
 from kech.cuts.suppressing import cut_rest
-from kech.demo import generate_town, nine_rows
 from kech.errors import BadOption
-from kech.loss import mean_loss
-from kech.partition import build_partition
-from kech.points import build_points
-from kech.table import read_table
+from kech.points.loss import mean_loss
+from kech.points.partition import build_partition
+from kech.points.points import build_points
+from kech.tables.demo import generate_town, nine_rows
+from kech.tables.table import read_table
 from strategies import axes, point_sets, random_case, seeds, unhurried
 
 

@@ -9,13 +9,13 @@ import pytest
 import kech
 from kech._kernels import BoxCounter
 from kech.axes import LineAxis
-from kech.chance import draw_chances
 from kech.cuts import Wishes
 from kech.cuts.local import cut_local
-from kech.demo import generate_town
-from kech.loosening import NARROW, loose_widths, loosen, loosen_anew, move_ends
-from kech.loss import mean_loss
-from kech.points import build_points
+from kech.cuts.moved_ends import NARROW, loose_widths, loosen, loosen_anew, move_ends
+from kech.cuts.noise import draw_chances
+from kech.points.loss import mean_loss
+from kech.points.points import build_points
+from kech.tables.demo import generate_town
 from strategies import random_case, seeds
 
 COLUMNS = ["age", "sex", "zip", "moved_in", "job"]
@@ -97,7 +97,7 @@ def test_settled_ends_single_out_fewer(town, monkeypatch):
     tight = cut(town)
     settled = loosen(tight)
     assert loosen(tight) is settled
-    monkeypatch.setattr("kech.loosening.settle", lambda *_: None)
+    monkeypatch.setattr("kech.cuts.moved_ends.settle", lambda *_: None)
     drawn = loosen_anew(tight)
     assert single_ends(settled) < 0.7 * single_ends(drawn)
     assert mean_loss(settled) == pytest.approx(mean_loss(drawn), rel=0.01)

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 import kech
 from kech.cuts.ordering import cut_ordering
-from kech.demo import nine_rows
-from kech.loss import class_widths, column_losses, largest_radius, mean_loss
-from kech.points import build_points
+from kech.points.loss import class_widths, column_losses, largest_radius, mean_loss
+from kech.points.points import build_points
+from kech.tables.demo import nine_rows
 from oracles import label_width, table_loss
 from strategies import point_sets, unhurried
 

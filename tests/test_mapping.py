@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech.demo import generate_town
 from kech.errors import BadTarget, CannotWrite
-from kech.mapping import ValueTally
+from kech.release.mapping import ValueTally
+from kech.tables.demo import generate_town
 
 COLUMNS = ["age", "zip"]
 

@@ -13,18 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech import models
 from kech.cuts import Wishes
 from kech.cuts.domain import cut_domain
 from kech.cuts.local import cut_local
 from kech.cuts.meeting import cut_for_goals, meet_goals
-from kech.demo import generate_town, write_csv
 from kech.errors import BadHierarchy, GoalNotMet
-from kech.lattice import build_lattice
-from kech.loss import mean_loss
-from kech.models import Goals, hold
-from kech.partition import build_partition, deal, tally_secrets
-from kech.points import Grains, Points, Secret, build_points
+from kech.points import models
+from kech.points.loss import mean_loss
+from kech.points.models import Goals, hold
+from kech.points.partition import build_partition, deal, tally_secrets
+from kech.points.points import Grains, Points, Secret, build_points
+from kech.tables.demo import generate_town, write_csv
+from kech.topology.lattice import build_lattice
 from strategies import point_sets, random_case, seeds, unhurried
 
 fewer = settings(unhurried, max_examples=40)

@@ -9,7 +9,7 @@ import kech
 from campaign import memory
 from campaign.core import Tally
 from kech.errors import NeedsMemory, ResourceError
-from kech.lattice import build_lattice
+from kech.topology.lattice import build_lattice
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="peak memory is read from /proc")
 
@@ -61,7 +61,7 @@ def test_long_texts_keep_to_the_memory(texts, tmp_path):
 
 @pytest.mark.parametrize("compute", [kech.compute_barcode, kech.compute_lattice])
 def test_shapes_refuse_too_little_memory_with_what_is_needed(compute, monkeypatch):
-    monkeypatch.setattr("kech.memory.LEAST_BYTES", 240_000_000)
+    monkeypatch.setattr("kech.system.memory.LEAST_BYTES", 240_000_000)
     with (
         kech.read_table(pa.table({"a": range(100)}), quasi_identifiers=["a"], memory="240MB") as table,
         pytest.raises(NeedsMemory, match=r"takes about 241 MB of memory, and 240 MB are allowed") as caught,

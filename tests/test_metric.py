@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech.bounds import eps_bound, lower_bounds
-from kech.complexes import build_filtration
+from kech.cuts.bounds import eps_bound, lower_bounds
 from kech.cuts.gathering import gather
-from kech.homology import highest_dimension
-from kech.loss import largest_radius
-from kech.minimal import minimal_complex
-from kech.points import build_points
+from kech.points.loss import largest_radius
+from kech.points.points import build_points
+from kech.topology.filtration import build_filtration
+from kech.topology.homology import highest_dimension
+from kech.topology.minimal import minimal_complex
 from strategies import axes, unhurried
 from topology_oracles import eps_widths
 from topology_oracles import gather as points_of
@@ -156,7 +156,7 @@ def test_sets_have_no_holes():
     points = exact_points(columns, axes=dict.fromkeys("xyz", "set"))
 
     assert highest_dimension(points, "box") == -1
-    assert kech.homology.find_holes(points, "box", 2).bars[1].tolist() == []
+    assert kech.topology.homology.find_holes(points, "box", 2).bars[1].tolist() == []
 
 
 # What stands on it

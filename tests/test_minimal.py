@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from kech.complexes import simplex_radius
-from kech.minimal import MOST_ROWS, minimal_complex
+from kech.topology.filtration import simplex_radius
+from kech.topology.minimal import MOST_ROWS, minimal_complex
 from topology_oracles import KINDS, all_radii, coordinates, line_points, mixed_points, partition_radii, set_partitions
 
 METRICS = ("box", "ball")

@@ -7,15 +7,15 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech.bounds import eps_bound, lower_bounds
 from kech.cuts import Wishes
+from kech.cuts.bounds import eps_bound, lower_bounds
 from kech.cuts.local import cut_local
 from kech.cuts.minimal import cut_minimal, even_start
-from kech.demo import nine_rows
 from kech.errors import BadOption
-from kech.loss import largest_radius, mean_loss
-from kech.minimal import minimal_complex
-from kech.points import build_points
+from kech.points.loss import largest_radius, mean_loss
+from kech.points.points import build_points
+from kech.tables.demo import nine_rows
+from kech.topology.minimal import minimal_complex
 from strategies import point_sets, unhurried
 from topology_oracles import eps_widths
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from kech.errors import BadOption
-from kech.models import (
+from kech.points.models import (
     Goals,
     count_values,
     distinct_values,

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import kech
-from kech import notebook
-from kech.demo import COUNTRIES, GENDERS, generate_town, nine_rows, travellers
+from kech.tables.demo import COUNTRIES, GENDERS, generate_town, nine_rows, travellers
+from kech.views import notebook
 
 COLUMNS = ["age", "moved_in", "sex"]
 PRIVATE = ("table", "spectrum", "barcode", "lattice", "zigzag")
@@ -215,10 +215,7 @@ def test_the_plot_of_a_release_counts_its_classes(town):
 
 
 def test_importing_kech_loads_no_notebook_and_no_plot():
-    code = (
-        "import sys, kech; "
-        "print([m for m in sys.modules if m in ('kech.notebook', 'kech.plot_small') or m.startswith('matplotlib')])"
-    )
+    code = "import sys, kech; print([m for m in sys.modules if m.startswith(('kech.views', 'matplotlib'))])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert found.stdout.strip() == "[]"

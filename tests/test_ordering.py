@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from kech._kernels import cut_order, order_by_hilbert, order_points
 from kech.axes import build_line_axis, build_rank_axis
 from kech.cuts.ordering import cut_ordering
-from kech.demo import generate_town, nine_rows
-from kech.loss import mean_loss
-from kech.points import Points, build_points
-from kech.table import read_table
+from kech.points.loss import mean_loss
+from kech.points.points import Points, build_points
+from kech.tables.demo import generate_town, nine_rows
+from kech.tables.table import read_table
 from oracles import all_cuts, box_width, cheapest_cut, price_of
 from strategies import point_sets, seeds, unhurried
 

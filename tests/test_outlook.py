@@ -7,10 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadOption, NoSuchColumn
-from kech.outlook import ColumnOutlook
-from kech.sentences import column_words, percent
+from kech.release.outlook import ColumnOutlook
+from kech.release.sentences import column_words, percent
+from kech.tables.demo import generate_town, nine_rows, write_csv
 
 COLUMNS = ["age", "sex", "zip", "moved_in", "job"]
 
@@ -109,7 +109,7 @@ def test_open_ended_ranges_are_told_and_not_averaged():
 
 @pytest.mark.parametrize("most", [20_000, 2])
 def test_dots_lie_between_the_rows_of_their_cells(town, release, most, monkeypatch):
-    monkeypatch.setattr("kech.outlook.MOST_DOTS", most)
+    monkeypatch.setattr("kech.release.outlook.MOST_DOTS", most)
     plane = kech.compute_plane(release, "age", "moved_in")
     ages = [int(row[town.loaded.index("age")]) for row in town.head(1500)]
     places = [point[0] for point in plane.points]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from scikit_build_core.build import build_sdist
 
-from kech.demo import generate_town, write_csv
+from kech.tables.demo import generate_town, write_csv
 
 pytestmark = pytest.mark.package
 

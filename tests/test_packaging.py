@@ -15,7 +15,7 @@ from scikit_build_core.build import build_sdist
 
 import as_a_user
 import kech
-from kech.demo import generate_town, write_csv
+from kech.tables.demo import generate_town, write_csv
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))

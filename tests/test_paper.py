@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import kech
-from kech.barcode import WeightedBarcode
-from kech.complexes import build_filtration, simplex_radius
-from kech.demo import COUNTRIES, GENDERS, NINE_ROWS, nine_rows, travellers
-from kech.minimal import minimal_complex
-from kech.points import build_points
+from kech.points.points import build_points
+from kech.tables.demo import COUNTRIES, GENDERS, NINE_ROWS, nine_rows, travellers
+from kech.topology.barcode import WeightedBarcode
+from kech.topology.filtration import build_filtration, simplex_radius
+from kech.topology.minimal import minimal_complex
 from topology_oracles import all_radii, betti_numbers, components, distances, partition_radii
 
 INF = float("inf")

@@ -5,9 +5,9 @@ from hypothesis import strategies as st
 
 import kech
 from kech.cuts.ordering import cut_ordering
-from kech.demo import nine_rows
-from kech.partition import build_partition
-from kech.points import build_points
+from kech.points.partition import build_partition
+from kech.points.points import build_points
+from kech.tables.demo import nine_rows
 from strategies import point_sets, unhurried
 
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import kech
-from kech.barcode import WeightedBarcode
-from kech.demo import NINE_ROWS, nine_rows
 from kech.errors import BadOption, BadTarget, CannotWrite, MissingExtra
-from kech.plot import COLOURS, ENOUGH, FEW, FEW_LOOSE, coverage, draw_barcode, heights, save_barcode
+from kech.tables.demo import NINE_ROWS, nine_rows
+from kech.topology.barcode import WeightedBarcode
+from kech.views.plot import COLOURS, ENOUGH, FEW, FEW_LOOSE, coverage, draw_barcode, heights, save_barcode
 from strategies import unhurried
 
 Figure = pytest.importorskip("matplotlib.figure").Figure
@@ -307,7 +307,7 @@ def test_a_folder_that_is_not_there_is_named(nine, tmp_path):
 def test_a_failure_keeps_the_old_file(nine, tmp_path, monkeypatch):
     target = tmp_path / "b.svg"
     target.write_text("old")
-    monkeypatch.setattr("kech.plot.svg_text", lambda *_: 1 / 0)
+    monkeypatch.setattr("kech.views.plot.svg_text", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         save_barcode(nine, target)
 
@@ -329,5 +329,5 @@ def test_nothing_is_left_in_the_process(nine, tmp_path):
     save_barcode(nine, tmp_path / "b.svg")
 
     assert dict(matplotlib.rcParams) == before
-    code = "import sys, kech.plot as p; p.load_matplotlib(); sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, kech.views.plot as p; p.load_matplotlib(); sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

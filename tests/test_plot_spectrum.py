@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import kech
-from kech.demo import generate_town
-from kech.plot_spectrum import find_knee
+from kech.tables.demo import generate_town
+from kech.views.plot_spectrum import find_knee
 
 pytest.importorskip("matplotlib")
 

@@ -7,9 +7,9 @@ import pytest
 
 import kech
 from kech.axes import LineAxis
-from kech.demo import nine_rows
 from kech.errors import BadHierarchy, BadOption, NoQuasiIdentifier
-from kech.points import build_points, check_grid
+from kech.points.points import build_points, check_grid
+from kech.tables.demo import nine_rows
 from oracles import means
 from strategies import random_case, seeds
 from test_oracle_tables import as_read, paths_of

@@ -3,9 +3,9 @@
 import pytest
 
 import kech
-from kech.demo import nine_rows, write_csv
 from kech.errors import BadOption, BadTarget
-from kech.plan import AxisSection
+from kech.release.plan import AxisSection
+from kech.tables.demo import nine_rows, write_csv
 
 ROLES = {"quasi_identifiers": ["age", "zip"], "sensitive": ["salary"]}
 

@@ -11,15 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
+from kech.axes.hierarchy import build_prefix_tree
 from kech.certificate import check_certificate, make_certificate
-from kech.composition import is_coarsening
 from kech.errors import ClaimBroken
-from kech.hierarchy import build_prefix_tree
-from kech.labels import count_rare
-from kech.linkage import count_covered, link
-from kech.loss import largest_radius, mean_loss
-from kech.points import build_points, points_without
-from kech.published import read_published
+from kech.points.loss import largest_radius, mean_loss
+from kech.points.points import build_points, points_without
+from kech.release.composition import is_coarsening
+from kech.release.labels import count_rare
+from kech.release.linkage import count_covered, link
+from kech.release.published import read_published
 from oracles import listed, smallest_class, table_loss
 from strategies import random_case, seeds, unhurried
 

@@ -12,9 +12,9 @@ from scipy.optimize import linprog
 
 import kech
 from by_hand import write
-from kech.attacks import refine
-from kech.attacks.refine import Puzzle, is_swapped, lay_out, solve
-from kech.attacks.target import aim
+from kech.audit.attacks import refine
+from kech.audit.attacks.refine import Puzzle, is_swapped, lay_out, solve
+from kech.audit.attacks.target import aim
 from kech.certificate import make_certificate
 
 PAIRS = 60
@@ -152,7 +152,7 @@ def test_large_tables_are_not_refined(folder, monkeypatch):
 
 def test_releases_of_many_classes_are_not_refined_and_the_note_says_why(folder, monkeypatch):
     path, people = released_pairs(folder, tight=True)
-    monkeypatch.setattr("kech.attacks.target.MOST_CLASSES", 119)
+    monkeypatch.setattr("kech.audit.attacks.target.MOST_CLASSES", 119)
     with kech.read_table(people) as table:
         found = kech.run_attacks(path, table, attacks=["refine"])
     assert {(held.targets, held.note) for held in found} == {(0, "only releases of at most 119 classes are refined")}

@@ -10,12 +10,12 @@ import pytest
 
 import kech
 from kech.cli import main
-from kech.complexes import build_filtration
 from kech.cuts import Wishes
 from kech.cuts.regime import cut_at, cut_regime
-from kech.demo import nine_rows, write_csv
 from kech.errors import BadOption, GoalNotMet, TooFewRows
-from kech.points import build_points
+from kech.points.points import build_points
+from kech.tables.demo import nine_rows, write_csv
+from kech.topology.filtration import build_filtration
 from topology_oracles import (
     KINDS,
     all_radii,

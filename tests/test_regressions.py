@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import kech
-from kech.engines.duckdb import DuckDBEngine
+from kech.tables.engines.duckdb import DuckDBEngine
 
 CROWD = {"age": [30] * 400 + [24, 26, 28, 33, 35, 37]}
 
@@ -35,7 +35,7 @@ def test_the_place_of_a_row_in_the_file_does_not_tell_how_it_was_dealt():
 
 def test_row_groups_do_not_tell_how_many_rows_were_suppressed(tmp_path, monkeypatch):
     """They were the batches of the engine without its rows of nobody: all but those were of a known size."""
-    monkeypatch.setattr("kech.databases.arrow.SIZES", (50,))
+    monkeypatch.setattr("kech.tables.databases.arrow.SIZES", (50,))
     stream = DuckDBEngine._stream
     monkeypatch.setattr(
         DuckDBEngine, "_stream", lambda self, query: stream(self, query).read_all().to_reader(max_chunksize=40)

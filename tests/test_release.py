@@ -21,12 +21,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import kech
-from kech import files, release
-from kech.demo import nine_rows
 from kech.errors import AlreadyReleased, BadOption, BadTarget, CannotWrite, ClaimBroken, TooFewRows
-from kech.loss import mean_loss
-from kech.secret import OwnerSecret
-from kech.targets import certificate_path
+from kech.points.loss import mean_loss
+from kech.release import release
+from kech.release.targets import certificate_path
+from kech.system import files
+from kech.system.secret import OwnerSecret
+from kech.tables.demo import nine_rows
 from strategies import random_case
 
 SUFFIXES = [".csv", ".parquet"]
@@ -190,14 +191,16 @@ def test_the_order_of_rows_says_nothing_and_is_never_the_same():
 @pytest.mark.parametrize("most", [0, 1 << 30])  # bytes of rows that are shuffled here; DuckDB sorts what is more
 def test_no_seed_decides_the_order(most, monkeypatch):
     orders = []
-    monkeypatch.setattr("kech.engines.locked.MOST_ROWS", most)
+    monkeypatch.setattr("kech.tables.engines.locked.MOST_ROWS", most)
     with read(people(200), ["age", "sex"], keep=["id"]) as table:
         for _ in range(2):
             random.seed(1)
             np.random.seed(1)
             table.engine.connection.execute("SELECT setseed(0.5)").fetchall()
             orders.append(order_of(table).tolist())
-        monkeypatch.setattr("kech.engines.dealing.secrets.token_bytes", lambda size: random.Random(1).randbytes(size))
+        monkeypatch.setattr(
+            "kech.tables.engines.dealing.secrets.token_bytes", lambda size: random.Random(1).randbytes(size)
+        )
         fixed = [order_of(table).tolist() for _ in range(2)]
 
     assert orders[0] != orders[1]
@@ -340,7 +343,7 @@ def test_drafts_are_private_and_files_as_the_umask_says(nine, tmp_path, monkeypa
 HOLD = """
 import sys, time
 from pathlib import Path
-from kech.files import written_aside
+from kech.system.files import written_aside
 with written_aside(Path(sys.argv[1])) as draft:
     print(draft, flush=True)
     time.sleep(60)

@@ -8,8 +8,8 @@ import pyarrow.csv as pc
 import pytest
 
 import kech
-from kech.attacks.replay import MOST_CANDIDATES, MOST_TARGETS, Trial, expect_guesses, find_candidates
-from kech.attacks.target import aim
+from kech.audit.attacks.replay import MOST_CANDIDATES, MOST_TARGETS, Trial, expect_guesses, find_candidates
+from kech.audit.attacks.target import aim
 from kech.errors import BadOption
 
 
@@ -26,8 +26,8 @@ def people(folder):
 @pytest.fixture
 def few(monkeypatch):
     """Fewer targets and candidates, which is quicker."""
-    monkeypatch.setattr("kech.attacks.replay.MOST_TARGETS", 3)
-    monkeypatch.setattr("kech.attacks.replay.MOST_CANDIDATES", 4)
+    monkeypatch.setattr("kech.audit.attacks.replay.MOST_TARGETS", 3)
+    monkeypatch.setattr("kech.audit.attacks.replay.MOST_CANDIDATES", 4)
 
 
 WORDS = ("--qi", "age,weight", "--sensitive", "ill", "--k", 4, "--no-ledger")
@@ -93,7 +93,7 @@ def test_options_that_other_attacks_do_not_take_are_refused(people, run, refuse,
 
 
 def test_large_tables_are_refused(people, run, refuse, folder, monkeypatch):
-    monkeypatch.setattr("kech.attacks.replay.MOST_ROWS", 79)
+    monkeypatch.setattr("kech.audit.attacks.replay.MOST_ROWS", 79)
     assert run("release", people, "-o", folder / "out.csv", *WORDS).code == 0
     refuse("attack", "replay", folder / "out.csv", "--original", people, code=2, says="This one has 80")
 

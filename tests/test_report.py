@@ -22,15 +22,15 @@ from hypothesis import strategies as st
 import kech
 from kech.certificate import NOT_PROMISED
 from kech.certificate.widths import width_reader
-from kech.demo import generate_town, write_csv
 from kech.errors import BadCertificate, BadOption, BadTarget, ClaimBroken
-from kech.labels import set_members, within
-from kech.plan import AxisSection, Plan
-from kech.published import Published, read_published
-from kech.report import shape
-from kech.report.figures import describe_plan
-from kech.report.markup import tag
-from kech.report.pictures import bin_sizes
+from kech.release.labels import set_members, within
+from kech.release.plan import AxisSection, Plan
+from kech.release.published import Published, read_published
+from kech.tables.demo import generate_town, write_csv
+from kech.views.report import shape
+from kech.views.report.figures import describe_plan
+from kech.views.report.markup import tag
+from kech.views.report.pictures import bin_sizes
 from test_canary import ROLES, canaries, found_in
 
 SCRIPT = "<script>alert(1)</script>"

@@ -6,9 +6,9 @@ import pyarrow as pa
 import pytest
 
 import kech
-from kech.demo import generate_town
+from kech.axes.hierarchy import read_hierarchy
 from kech.errors import BadHierarchy, BadOption, BadTarget, NoSuchColumn
-from kech.hierarchy import read_hierarchy
+from kech.tables.demo import generate_town
 
 COLUMNS = ["age", "sex", "zip", "moved_in", "schooling", "job"]
 ORDER = ("primary", "secondary", "bachelor", "master", "doctorate")

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 import kech
-from kech.demo import generate_town, write_csv
+from kech.audit.risk import zayatz_chance
 from kech.errors import BadOption, ClaimBroken, NoSuchColumn
-from kech.risk import zayatz_chance
+from kech.tables.demo import generate_town, write_csv
 
 QI = ["age", "sex"]
 BY_HAND = [("[20, 29]", "f")] * 2 + [("[30, 39]", "m")] * 3 + [("", "m")]

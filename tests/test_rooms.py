@@ -22,6 +22,8 @@ import pytest
 import kech
 from kech._kernels import Widths
 from kech.axes import RankAxis, build_line_axis, build_rank_axis, build_tree_axis, open_domain
+from kech.axes.hierarchy import read_hierarchy
+from kech.axes.levels import build_levels
 from kech.axes.lines import multiples
 from kech.axes.ranks import member
 from kech.certificate import cells as certificate_cells
@@ -33,8 +35,6 @@ from kech.certificate.forms import as_brackets, published_columns
 from kech.certificate.models import MODELS, model_figures
 from kech.certificate.tally import Packing, meanwhile, tally
 from kech.certificate.widths import width_reader, width_readers
-from kech.databases import find_address
-from kech.demo import nine_rows
 from kech.errors import (
     AlreadyReleased,
     BadCertificate,
@@ -48,17 +48,17 @@ from kech.errors import (
     TooFewRows,
     UnreadableFile,
 )
-from kech.hierarchy import read_hierarchy
-from kech.ledger import Entry, open_ledger
-from kech.levels import build_levels
-from kech.partition import build_partition, deal, tally_secrets
-from kech.plan import ReleaseSection
-from kech.points import build_points
-from kech.progress import listen
-from kech.published import find_pointers
-from kech.release import as_json, asked, chosen
+from kech.points.partition import build_partition, deal, tally_secrets
+from kech.points.points import build_points
+from kech.release.ledger import Entry, open_ledger
+from kech.release.plan import ReleaseSection
+from kech.release.published import find_pointers
+from kech.release.release import as_json, asked, chosen
+from kech.release.targets import check_elsewhere
 from kech.spectrum import partitions
-from kech.targets import check_elsewhere
+from kech.system.progress import listen
+from kech.tables.databases import find_address
+from kech.tables.demo import nine_rows
 
 PLACES = {0: ["oslo", "bergen", "rome"], 1: ["north", "north", "south"], 2: ["all"] * 3}
 
@@ -794,7 +794,7 @@ def test_every_wish_reaches_the_cut(nine, monkeypatch):
         heard.append(wishes)
         return partitions(points, ks, cut, wishes)
 
-    monkeypatch.setattr("kech.release.partitions", heed)
+    monkeypatch.setattr("kech.release.release.partitions", heed)
     asked_for = {"reading": "homological", "suppress": 0.1, "effort": "quick", "seed": 7}
     kech.make_release(nine, k=3, l=2, **asked_for)
     assert {name: getattr(heard[0], name) for name in asked_for} == asked_for
@@ -954,7 +954,7 @@ def test_a_table_that_others_see_stays_in_the_ledger_though_its_certificate_is_l
         raise OSError(28, "No space left on device")
 
     address = f"duckdb:{tmp_path / 'base.db'}#safe"
-    monkeypatch.setattr("kech.release.put_in_place", full)
+    monkeypatch.setattr("kech.release.release.put_in_place", full)
     with pytest.raises(CannotWrite):
         kech.make_release(nine, k=3).write(address, tmp_path / "c.json")
     with duckdb.connect(str(tmp_path / "base.db"), read_only=True) as database:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kech.rulers import (
+from kech.axes.rulers import (
     CALENDAR,
     MOST_MARKS,
     DateRuler,

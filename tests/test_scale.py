@@ -10,9 +10,9 @@ import pytest
 import kech
 from kech import _kernels
 from kech.cuts import Wishes
-from kech.demo import generate_town
-from kech.points import Coarse
+from kech.points.points import Coarse
 from kech.spectrum import coded_points, partitions
+from kech.tables.demo import generate_town
 
 COLUMNS = ["age", "sex", "zip", "moved_in"]
 TIMES = 10

@@ -15,9 +15,9 @@ import pytest
 
 import kech
 from conftest import FIXED_SECRET
-from kech.demo import generate_town, write_csv
 from kech.errors import BadKey, BadTarget, CannotWrite
-from kech.secret import OwnerSecret, write_key_file
+from kech.system.secret import OwnerSecret, write_key_file
+from kech.tables.demo import generate_town, write_csv
 
 QI = {"quasi_identifiers": ["age", "zip", "job"], "sensitive": ["diagnosis"]}
 WORDS = ("--qi", "age,zip,job", "--sensitive", "diagnosis", "--effort", "quick")
@@ -188,7 +188,7 @@ def test_it_is_made_once_and_only_for_its_owner(people, fresh):
 
 
 def test_of_many_that_make_it_at_once_all_have_the_same(fresh):
-    code = "from kech.secret import open_secret; print(open_secret().derive('test').hex())"
+    code = "from kech.system.secret import open_secret; print(open_secret().derive('test').hex())"
     with ThreadPoolExecutor(4) as pool:
         runs = pool.map(lambda _: subprocess.check_output([sys.executable, "-c", code], text=True), range(4))
         assert len(set(runs)) == 1
@@ -200,7 +200,7 @@ def test_a_crash_leaves_none_or_a_whole_one(fresh, people, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("kech.files.put_in_place", crash)
+        patch.setattr("kech.system.files.put_in_place", crash)
         with pytest.raises(KeyboardInterrupt):
             labels_of(people)
     assert not (fresh / "secret").exists()

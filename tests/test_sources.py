@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 import kech
 from by_hand import held_rows
 from kech.errors import BadColumns, BadOption, BadRow, KechError, MissingExtra, TooLarge, UnreadableFile
-from kech.sources import open_source, text
-from kech.sources.text import LineEnds, check_utf8, sniff_delimiter
+from kech.tables.sources import open_source, text
+from kech.tables.sources.text import LineEnds, check_utf8, sniff_delimiter
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
@@ -364,7 +364,7 @@ def bomb(tmp_path_factory):
 
 
 def test_a_parquet_bomb_is_refused_by_what_it_says_of_itself(bomb, folder, refuse, monkeypatch):
-    monkeypatch.setattr("kech.engines.duckdb.DuckDBEngine.load_parquet", None)  # nothing of it is read
+    monkeypatch.setattr("kech.tables.engines.duckdb.DuckDBEngine.load_parquet", None)  # nothing of it is read
     said = refuse("spectrum", bomb, "--qi", "age", "--memory", "1GB", code=5, says="says it holds 200,000,000 rows")
     assert "2,600 MB at least, and 1,000 MB are allowed" in said
     (folder / "parts").mkdir()
@@ -375,7 +375,7 @@ def test_a_parquet_bomb_is_refused_by_what_it_says_of_itself(bomb, folder, refus
 def test_a_table_larger_than_memory_and_disk_is_refused(tmp_path, monkeypatch):
     rows = pa.table({"a": np.random.default_rng(0).integers(0, 2**62, 1000)})
     pq.write_table(rows, tmp_path / "t.parquet")
-    monkeypatch.setattr("kech.table.measure_parquet", lambda *_: (1000, 10**9, 10**9))
+    monkeypatch.setattr("kech.tables.table.measure_parquet", lambda *_: (1000, 10**9, 10**9))
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=0))
     with pytest.raises(TooLarge, match="1,000 rows"):
         kech.read_table(tmp_path / "t.parquet", memory="320MB")

@@ -7,12 +7,12 @@ import pytest
 import kech
 from kech.cuts import Wishes
 from kech.cuts.local import cut_local
-from kech.demo import generate_town, nine_rows
+from kech.cuts.moved_ends import loosen
 from kech.errors import BadOption, NoQuasiIdentifier, TooFewRows
-from kech.loosening import loosen
-from kech.loss import mean_loss
-from kech.partition import build_partition
-from kech.points import build_points
+from kech.points.loss import mean_loss
+from kech.points.partition import build_partition
+from kech.points.points import build_points
+from kech.tables.demo import generate_town, nine_rows
 from strategies import random_case, seeds
 
 FIELDS = [

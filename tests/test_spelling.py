@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import kech
 from kech import inspect_table
+from kech.axes.spelling import count_variants, fold
 from kech.certificate.folding import fold_text
 from kech.errors import ClaimBroken, GoalNotMet
-from kech.spelling import count_variants, fold
 
 HIV = ["hiv", "HIV", "hiv ", "hiv\u00a0", "\u3000Hiv", "ｈｉｖ", "h\u200biv", "hi\u00adv", "hiv.", "\ufeffHIV"]
 ROLES = {"quasi_identifiers": ["age"], "sensitive": ["disease"]}

@@ -26,8 +26,7 @@ pytest.importorskip("uvicorn", reason="the extra `studio` is not installed")
 from starlette.exceptions import HTTPException
 
 import kech
-from kech import publication
-from kech.demo import generate_town, nine_rows, write_csv
+from kech.audit import publication
 from kech.errors import BadTarget, CannotWrite, UsageError
 from kech.studio import desk as desk_room
 from kech.studio import entry as entry_room
@@ -36,6 +35,7 @@ from kech.studio.desk import Desk
 from kech.studio.entry import Entry
 from kech.studio.options import SpectrumOptions
 from kech.studio.routes import make_app
+from kech.tables.demo import generate_town, nine_rows, write_csv
 from studios import Studio, running, wait_for
 
 CANARY = "CANARY_4711"

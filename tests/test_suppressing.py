@@ -20,13 +20,13 @@ from kech.cuts.local import REACH, cut_local
 from kech.cuts.meeting import cut_for_goals
 from kech.cuts.ordering import published_cells
 from kech.cuts.suppressing import let_go, lost_values
-from kech.demo import generate_town
 from kech.errors import BadOption, GoalNotMet
-from kech.loss import largest_radius, mean_loss
-from kech.models import Goals, hold
-from kech.partition import build_partition, tally_secrets
-from kech.points import build_points
+from kech.points.loss import largest_radius, mean_loss
+from kech.points.models import Goals, hold
+from kech.points.partition import build_partition, tally_secrets
+from kech.points.points import build_points
 from kech.spectrum import coded_points, partitions
+from kech.tables.demo import generate_town
 from oracles import label_width
 from strategies import point_sets, random_case, seeds, unhurried
 from test_domain import read_rows

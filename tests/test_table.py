@@ -26,7 +26,7 @@ from kech.errors import (
     NoSuchColumn,
     NoSuchFile,
 )
-from kech.table import AxisChoice
+from kech.tables.table import AxisChoice
 
 PEOPLE = {"name": list("abcdef"), "age": [20, 20, 30, 30, 40, 40], "job": ["x", "y"] * 3, "ill": ["p", "q", "r"] * 2}
 
@@ -86,10 +86,10 @@ def test_only_spark_is_started_before_a_table_is_looked_at(source, order, monkey
         raise NoSuchFile(given)
 
     monkeypatch.setattr(
-        "kech.table.open_engine",
+        "kech.tables.table.open_engine",
         lambda *_, **__: heard.append("started") or SimpleNamespace(close=lambda: heard.append("closed")),
     )
-    monkeypatch.setattr("kech.table.open_source", look)
+    monkeypatch.setattr("kech.tables.table.open_source", look)
     with pytest.raises(NoSuchFile):
         kech.read_table(source)
     assert heard == order
@@ -123,7 +123,7 @@ def test_an_engine_that_others_will_use_gets_all_threads(monkeypatch):
         raise NoSuchFile("nothing")
 
     monkeypatch.setattr("os.cpu_count", lambda: 3)
-    monkeypatch.setattr("kech.table.open_engine", start)
+    monkeypatch.setattr("kech.tables.table.open_engine", start)
     for engine in ("duckdb", "spark"):
         with pytest.raises(NoSuchFile):
             kech.read_table(pa.table(PEOPLE), quasi_identifiers=["age"], engine=engine)

@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech.demo import generate_town
+from kech.audit.testing import assert_k_anonymous
 from kech.errors import BadOption, ColumnInTwoRoles, NoQuasiIdentifier, NoSuchColumn
-from kech.testing import assert_k_anonymous
+from kech.tables.demo import generate_town
 
 PAGE = Path(__file__).parents[1] / "docs" / "checks.md"
 LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "polars lazy": pl.LazyFrame, "pyarrow": pa.table}

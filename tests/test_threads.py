@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import kech
-from kech.complexes import build_filtration
-from kech.demo import generate_town
-from kech.points import Coarse, build_points
+from kech.points.points import Coarse, build_points
+from kech.tables.demo import generate_town
+from kech.topology.filtration import build_filtration
 
 COLUMNS = ["age", "sex", "zip", "moved_in"]
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import kech
 from by_hand import certified, write
-from kech.demo import generate_town, write_csv
 from kech.errors import BadOption, ClaimBroken, ColumnInTwoRoles
+from kech.tables.demo import generate_town, write_csv
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=20)
 NUMBERS = st.lists(st.integers(0, 19), min_size=1, max_size=25)

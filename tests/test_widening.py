@@ -7,9 +7,9 @@ import pytest
 import kech
 from kech.cuts import Wishes
 from kech.cuts.local import cut_local
-from kech.partition import box_partition, build_partition
-from kech.points import build_points
-from kech.widening import DRAWS, FEWEST, HALVES, wide_axes, widen, widening_loss
+from kech.cuts.padding import DRAWS, FEWEST, HALVES, wide_axes, widen, widening_loss
+from kech.points.partition import box_partition, build_partition
+from kech.points.points import build_points
 from strategies import random_case
 
 

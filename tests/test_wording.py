@@ -3,9 +3,9 @@
 import pytest
 
 import kech
-from kech.demo import nine_rows
 from kech.errors import BadOption, NoQuasiIdentifier
-from kech.wording import in_python
+from kech.errors.wording import in_python
+from kech.tables.demo import nine_rows
 
 
 @pytest.mark.parametrize(

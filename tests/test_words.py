@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import kech
 from kech._kernels import Words
-from kech.databases import arrow
-from kech.engines import Mapping1D, locked, words
-from kech.engines.duckdb import DuckDBEngine
-from kech.engines.packing import LARGEST, Packing
-from kech.engines.words import Numbering
 from kech.errors import KechError
+from kech.tables.databases import arrow
+from kech.tables.engines import Mapping1D, locked, words
+from kech.tables.engines.duckdb import DuckDBEngine
+from kech.tables.engines.packing import LARGEST, Packing
+from kech.tables.engines.words import Numbering
 
 pytestmark = pytest.mark.usefixtures("temporary")
 unhurried = settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -180,7 +180,7 @@ def test_what_arrow_cannot_gather_is_a_refusal(monkeypatch):
     def too_long(_):
         raise pa.ArrowInvalid("offset overflow at CANARY")
 
-    monkeypatch.setattr("kech.databases.arrow.pa.concat_batches", too_long)
+    monkeypatch.setattr("kech.tables.databases.arrow.pa.concat_batches", too_long)
     piece = pa.table({"a": ["CANARY"] * 4})
     with pytest.raises(KechError) as refusal:
         kech.read_table(pa.concat_tables([piece, piece]), quasi_identifiers=["a"])

@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kech
-from kech import demo
 from kech._kernels import walk_path
 from kech.errors import BadOption, BadTarget, ResourceError
-from kech.paths import MOST_STEPS, parse_path, resolve_path
-from kech.plot import COLOURS, FEW
-from kech.plot_zigzag import heights
-from kech.zigzag import PathRegime, ZigzagBar, ZigzagBarcode, zigzag_of
+from kech.tables import demo
+from kech.topology.paths import MOST_STEPS, parse_path, resolve_path
+from kech.topology.zigzag import PathRegime, ZigzagBar, ZigzagBarcode, zigzag_of
+from kech.views.plot import COLOURS, FEW
+from kech.views.plot_zigzag import heights
 from strategies import unhurried
 from topology_oracles import betti_numbers
 from zigzag_oracles import (
@@ -496,7 +496,7 @@ def test_another_way_through_is_refused(paper):
 
 def test_a_path_beyond_memory_is_refused(paper, monkeypatch):
     for limit in (1000, 3000):
-        monkeypatch.setattr("kech.zigzag.half_the_memory", lambda limit=limit: limit)
+        monkeypatch.setattr("kech.topology.zigzag.half_the_memory", lambda limit=limit: limit)
         with pytest.raises(ResourceError, match="shorter path"):
             zigzag_of(paper, "rows")
 
@@ -507,7 +507,7 @@ def test_a_path_beyond_what_a_limit_leaves_is_refused(paper, monkeypatch):
         zigzag_of(paper, "rows", memory=3000)
     asked = []
     monkeypatch.setattr(
-        "kech.zigzag.zigzag_of", lambda *_, memory, **__: asked.append(memory) or zigzag_of(paper, "rows")
+        "kech.topology.zigzag.zigzag_of", lambda *_, memory, **__: asked.append(memory) or zigzag_of(paper, "rows")
     )
     for limit in ("400MB", None):
         with kech.read_table(demo.nine_rows(), quasi_identifiers=["age", "zip"], memory=limit) as table:

@@ -13,8 +13,8 @@ from scipy.optimize import nnls
 from scipy.sparse.csgraph import connected_components
 
 from kech.axes import build_line_axis, build_rank_axis, build_tree_axis
-from kech.hierarchy import build_prefix_tree, star_tree
-from kech.points import Points
+from kech.axes.hierarchy import build_prefix_tree, star_tree
+from kech.points.points import Points
 
 # Point sets
 

@@ -6,7 +6,7 @@ usage: python docs/pictures/draw.py
 from pathlib import Path
 
 import kech
-from kech.demo import COUNTRIES, GENDERS, generate_town, nine_rows, travellers
+from kech.tables.demo import COUNTRIES, GENDERS, generate_town, nine_rows, travellers
 
 HERE = Path(__file__).parent
 

@@ -19,7 +19,7 @@ from unittest.mock import patch
 
 from prose import Heading, Prose, colour, render
 
-from kech.demo import write_demo_key
+from kech.tables.demo import write_demo_key
 
 NOTEBOOKS = Path(__file__).parents[1] / "notebooks"
 

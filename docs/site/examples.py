@@ -24,7 +24,7 @@ from typing import Any
 from unittest.mock import patch
 
 from kech.cli import main as run_kech
-from kech.demo import generate_town, write_csv, write_demo_key
+from kech.tables.demo import generate_town, write_csv, write_demo_key
 
 ROOT = Path(__file__).parents[2]
 PEOPLE = 400

@@ -6,28 +6,28 @@ from kech import errors
 
 # The public names and the rooms they live in, each imported when it is first used.  `__init__.pyi` holds their types.
 ROOMS = {
-    "attacks": ("Attack", "run_attacks"),
-    "barcode": ("WeightedBarcode", "compute_barcode"),
-    "cache": ("clear_cache",),
+    "audit.attacks": ("Attack", "run_attacks"),
+    "topology.barcode": ("WeightedBarcode", "compute_barcode"),
+    "tables.cache": ("clear_cache",),
     "certificate": ("check_certificate", "check_table"),
-    "comparison": ("Comparison", "compare"),
-    "estimator": ("Anonymizer",),
-    "hierarchy": ("GeneralizationTree", "read_hierarchy"),
-    "inspection": ("inspect_table",),
-    "lattice": ("GeneralizationLattice", "compute_lattice"),
-    "ledger": ("Ledger", "open_ledger"),
-    "outlook": ("Outlook", "Plane", "compute_outlook", "compute_plane"),
-    "plan": ("Plan", "read_plan"),
-    "publication": ("Publication", "publish_release"),
-    "release": ("Release", "make_release"),
-    "report": ("Report", "make_report"),
-    "review": ("HierarchyReview", "review_hierarchy"),
-    "risk": ("Risk", "compute_risk"),
-    "secret": ("write_key_file",),
+    "audit.comparison": ("Comparison", "compare"),
+    "release.estimator": ("Anonymizer",),
+    "axes.hierarchy": ("GeneralizationTree", "read_hierarchy"),
+    "audit.inspection": ("inspect_table",),
+    "topology.lattice": ("GeneralizationLattice", "compute_lattice"),
+    "release.ledger": ("Ledger", "open_ledger"),
+    "release.outlook": ("Outlook", "Plane", "compute_outlook", "compute_plane"),
+    "release.plan": ("Plan", "read_plan"),
+    "audit.publication": ("Publication", "publish_release"),
+    "release.release": ("Release", "make_release"),
+    "views.report": ("Report", "make_report"),
+    "audit.review": ("HierarchyReview", "review_hierarchy"),
+    "audit.risk": ("Risk", "compute_risk"),
+    "system.secret": ("write_key_file",),
     "spectrum": ("Spectrum", "compute_spectrum"),
-    "table": ("AxisChoice", "Table", "read_table"),
-    "verification": ("verify_release",),
-    "zigzag": ("ZigzagBarcode", "compute_zigzag"),
+    "tables.table": ("AxisChoice", "Table", "read_table"),
+    "audit.verification": ("verify_release",),
+    "topology.zigzag": ("ZigzagBarcode", "compute_zigzag"),
 }
 HOMES = {name: room for room, names in ROOMS.items() for name in names}
 
@@ -41,7 +41,7 @@ def __getattr__(name: str) -> object:
 
         return version("kech")
     if name == "testing":
-        return import_module("kech.testing")
+        return import_module("kech.audit.testing")
     if name not in HOMES:
         raise AttributeError(f"module 'kech' has no attribute {name!r}")
     try:

@@ -1,6 +1,6 @@
 """`python -m kech` is `kech`."""
 
-from kech.interrupts import left_at_once
+from kech.system.interrupts import left_at_once
 
 
 def main() -> None:

@@ -6,25 +6,25 @@ from functools import partial
 from os import PathLike
 from typing import Any
 
-from kech.bounds import Bound, lower_bounds
-from kech.chance import draw_seed
 from kech.cuts import Wishes
+from kech.cuts.bounds import Bound, lower_bounds
 from kech.cuts.domain import cut_domain
 from kech.cuts.local import cut_local, fits_grid
 from kech.cuts.meeting import cut_for_goals
 from kech.cuts.minimal import cut_minimal
+from kech.cuts.moved_ends import loosen
+from kech.cuts.noise import draw_seed
 from kech.cuts.ordering import by_grid
 from kech.cuts.regime import cut_regime
 from kech.cuts.suppressing import cut_rest
 from kech.errors import BadOption, TooFewRows
-from kech.frames import as_frame
-from kech.loosening import loosen
-from kech.loss import column_losses, discernibility, largest_radius, mean_loss
-from kech.models import distances, distinct_values, set_goals
-from kech.partition import Partition, deal, tally_secrets
-from kech.points import Coarse, Points, build_points
-from kech.progress import report
-from kech.table import Table
+from kech.points.loss import column_losses, discernibility, largest_radius, mean_loss
+from kech.points.models import distances, distinct_values, set_goals
+from kech.points.partition import Partition, deal, tally_secrets
+from kech.points.points import Coarse, Points, build_points
+from kech.system.progress import report
+from kech.tables.frames import as_frame
+from kech.tables.table import Table
 
 LARGEST_K = 100  # of a spectrum for which no k is named
 LANDMARKS = (2, 3, 5, 10, 20, 50, 100)
@@ -77,7 +77,7 @@ class Spectrum:
         return f"Spectrum(k from {ks[0]} to {ks[-1]}, {', '.join(cuts)}, {self.table_rows:,} rows)"
 
     def _repr_html_(self) -> str:
-        from kech.notebook import show_spectrum
+        from kech.views.notebook import show_spectrum
 
         return show_spectrum(self)
 
@@ -92,7 +92,7 @@ class Spectrum:
 
     def plot(self, path: str | PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw the trade-off; the matplotlib axes, or a file (.svg, .png, .html) where a path is given."""
-        from kech.plot_spectrum import draw_spectrum, save_spectrum
+        from kech.views.plot_spectrum import draw_spectrum, save_spectrum
 
         return draw_spectrum(self.rows(), ax=ax) if path is None else save_spectrum(self.rows(), path)
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import Widths
-from kech.grid import Ints
-from kech.rulers import Floats
+from kech.axes.grid import Ints
+from kech.axes.rulers import Floats
 
 Codes = NDArray[np.int32]
 

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 
 from kech._kernels import Widths
 from kech.axes.axis import EVERYTHING, Axis, Codes
+from kech.axes.grid import ALWAYS, LARGEST, Grid, Ints, build_date_grid, build_number_grid, build_step_grid
 from kech.axes.ranks import build_rank_axis
-from kech.errors import BadOption
-from kech.grid import ALWAYS, LARGEST, Grid, Ints, build_date_grid, build_number_grid, build_step_grid
-from kech.rulers import (
+from kech.axes.rulers import (
     CALENDAR_ENDS,
     DAY,
     EXACT_POWER,
@@ -28,6 +27,7 @@ from kech.rulers import (
     last_before,
     number_unit,
 )
+from kech.errors import BadOption
 
 MICROSECOND = 1e-6  # the finest time that is written
 HIDING = ("auto", "loose", "tight")  # grids on which every edge hides among k rows

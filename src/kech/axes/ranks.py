@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from kech._kernels import Widths
 from kech.axes.axis import EVERYTHING, TextAxis
+from kech.axes.grid import Ints
+from kech.axes.rulers import Floats
 from kech.errors import BadHierarchy
-from kech.grid import Ints
-from kech.rulers import Floats
 
 DOTS = ".."
 LONGEST_SET = 50  # a set of more members says no more than `*`

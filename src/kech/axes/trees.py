@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from kech._kernels import Widths
 from kech.axes.axis import EVERYTHING, Axis, Codes, TextAxis
+from kech.axes.grid import Ints
+from kech.axes.hierarchy import GeneralizationTree
 from kech.axes.ranks import build_rank_axis
+from kech.axes.rulers import Floats
 from kech.errors import BadHierarchy
-from kech.grid import Ints
-from kech.hierarchy import GeneralizationTree
-from kech.rulers import Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import cyclopts
 
 import kech
-from kech import screen
 from kech.cli import caches, completions, ledgers, outlooks, reports, risks, shapes, studio, tables
 from kech.cli.intake import app, without_password
 from kech.errors import KechError, NoQuasiIdentifier, UsageError
-from kech.interrupts import heard_once
-from kech.screen.lines import streaming
+from kech.system.interrupts import heard_once
+from kech.views import screen
+from kech.views.screen.lines import streaming
 
 __all__ = [
     "app",

@@ -1,9 +1,9 @@
 """The command that removes what was kept of large files: clean."""
 
 import kech
-from kech import screen
 from kech.cli.intake import Flag, app
-from kech.screen.caches import cleared
+from kech.views import screen
+from kech.views.screen.caches import cleared
 
 
 @app.command

@@ -4,8 +4,8 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from kech import screen
 from kech.cli.intake import Flag, app
+from kech.views import screen
 
 SPLIT_NAMES = 'COMPREPLY=( $(compgen -f -- "${cur}") )'  # a name with a space would be two
 WHOLE_NAMES = """local IFS=$'\\n' typed="${cur#[\\"\\']}"

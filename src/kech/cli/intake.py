@@ -12,12 +12,12 @@ import cyclopts
 from cyclopts import App, Parameter
 
 import kech
-from kech import screen
-from kech.databases import find_address
 from kech.errors import BadOption, NoQuasiIdentifier
+from kech.tables.databases import find_address
+from kech.views import screen
 
 if TYPE_CHECKING:
-    from kech.plan import AxisSection, Plan, ReleaseSection
+    from kech.release.plan import AxisSection, Plan, ReleaseSection
 
 app = App(
     name="kech",
@@ -252,7 +252,7 @@ def opened_population(population: str | Path | None, plan: Path | None) -> "Iter
     if population is None or str(population).isdecimal():
         yield None if population is None else int(str(population))
         return
-    from kech.plan import RolesSection
+    from kech.release.plan import RolesSection
 
     given = read_given(plan)
     given.roles = RolesSection(quasi_identifiers=given.roles.quasi_identifiers)
@@ -273,7 +273,7 @@ def without_password(word: str | Path) -> str:
 def check_picture(path: Path | None) -> None:
     """A picture that cannot be drawn is refused before any work."""
     if path is not None:
-        from kech.plot import check_plot
+        from kech.views.plot import check_plot
 
         check_plot(path)
 
@@ -314,7 +314,7 @@ def parse_ks(texts: Sequence[str]) -> list[int]:
 
 def axis_section(text: str, plan: "Plan") -> "tuple[str, AxisSection]":
     """`column=kind`, or `column=low<middle<high`."""
-    from kech.plan import AxisSection
+    from kech.release.plan import AxisSection
 
     column, equals, wish = text.rpartition("=")
     if not equals or not column:

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import kech
-from kech import screen
 from kech.cli.intake import Flag, app
-from kech.screen.ledgers import remembered
+from kech.views import screen
+from kech.views.screen.ledgers import remembered
 
 
 @app.command

@@ -8,7 +8,7 @@ from cyclopts import Parameter
 import kech
 from kech.cli.intake import CutOptions, GoalOptions, Intake, SearchOptions, TableName, Whole, app, check_picture, whole
 from kech.errors import BadOption
-from kech.screen import outlooks as drawings
+from kech.views.screen import outlooks as drawings
 
 
 @app.command

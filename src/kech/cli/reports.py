@@ -7,11 +7,11 @@ from typing import Annotated
 from cyclopts import Parameter
 
 import kech
-from kech import screen
 from kech.cli.intake import Flag, Names, Seed, TableName, app, read_given
 from kech.cli.risks import Released, as_chances
 from kech.errors import BadOption
-from kech.screen import reports as drawings
+from kech.views import screen
+from kech.views.screen import reports as drawings
 
 
 @app.command

@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 import kech
-from kech import screen
 from kech.cli.intake import Flag, Names, Seed, app, opened_population, read_given, split
 from kech.errors import BadOption
-from kech.screen import risks as drawings
+from kech.views import screen
+from kech.views.screen import risks as drawings
 
 Released = Annotated[Path, Parameter(help="A released file.")]
 

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 import kech
 from kech.cli.intake import Flag, Intake, TableName, Whole, app, check_picture, parse_ks, share, whole
 from kech.errors import BadOption, BadTarget
-from kech.screen import shapes as drawings
+from kech.views.screen import shapes as drawings
 
 
 @app.command

@@ -7,11 +7,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from kech import screen
 from kech.cli.intake import Flag, Whole, app
 from kech.errors import BadTarget
 from kech.studio import run_studio
 from kech.studio.entry import Entry
+from kech.views import screen
 
 
 @app.command
@@ -46,7 +46,7 @@ def studio(
         raise BadTarget(output, "it is not a folder; create it first.")
 
     if key_file is not None:
-        from kech.secret import open_secret
+        from kech.system.secret import open_secret
 
         open_secret(key_file)
         os.environ["KECH_KEY_FILE"] = str(key_file.resolve())  # for the child processes

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 import kech
-from kech import screen
 from kech.cli.intake import (
     CutOptions,
     Flag,
@@ -29,13 +28,14 @@ from kech.cli.intake import (
     whole,
     without_password,
 )
-from kech.databases import check_free, find_address
 from kech.errors import BadOption, BadTarget
-from kech.files import clear_refusals
-from kech.screen import tables as drawings
+from kech.system.files import clear_refusals
+from kech.tables.databases import check_free, find_address
+from kech.views import screen
+from kech.views.screen import tables as drawings
 
 if TYPE_CHECKING:
-    from kech.plan import Plan
+    from kech.release.plan import Plan
 
 
 @app.command
@@ -61,11 +61,11 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5, 
     with asked.look(table, plan) as opened:
         found = kech.inspect_table(opened, rows=rows)
     if target is not None:
-        from kech.plan import plan_from
+        from kech.audit.inspection import suggest_plan
 
         plain = [column.column for column in found.columns if column.role == "plain"]
         note = f"Not published unless you add them to keep: {', '.join(map(repr, plain))}" if plain else ""
-        plan_from(found, k, plan).write(target, note)
+        suggest_plan(found, k, plan).write(target, note)
     asked.show(
         found.to_json() | {"plan": target and str(target)}, partial(drawings.inspection, source=without_password(table))
     )
@@ -269,7 +269,7 @@ def demo(
     json: bool
         Print one JSON object.
     """
-    from kech.demo import generate_town, nine_rows, write_csv, write_demo_key
+    from kech.tables.demo import generate_town, nine_rows, write_csv, write_demo_key
 
     with clear_refusals(output):
         output.mkdir(parents=True, exist_ok=True)
@@ -288,7 +288,7 @@ def demo(
 
 def town_plan(path: Path) -> "Plan":
     """The plan of the made-up town, written for the user to read."""
-    from kech.plan import AxisSection
+    from kech.release.plan import AxisSection
 
     plan = kech.Plan()
     plan.roles.identifiers, plan.roles.sensitive = ["person"], ["diagnosis"]

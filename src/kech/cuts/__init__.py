@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from kech.errors import BadOption
-from kech.models import Goals
+from kech.points.models import Goals
 
 LARGEST_SEED = 2**63 - 1
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Sequence
 
 from kech.cuts import Wishes
 from kech.cuts.meeting import check_reachable
-from kech.lattice import GeneralizationLattice, build_lattice
-from kech.models import Goals, hold
-from kech.partition import Partition, deal, tally_secrets
-from kech.points import Points
-from kech.progress import report
-from kech.searching import Levels
+from kech.points.models import Goals, hold
+from kech.points.partition import Partition, deal, tally_secrets
+from kech.points.points import Points
+from kech.system.progress import report
+from kech.topology.lattice import GeneralizationLattice, build_lattice
+from kech.topology.node_search import Levels
 
 
 def cut_domain(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Partition]:

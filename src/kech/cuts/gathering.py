@@ -8,8 +8,8 @@ them, or shows that there is no such partition.  Classes around centres are at m
 from math import inf
 
 from kech._kernels import gather_points
-from kech.partition import Partition, build_partition
-from kech.points import Points
+from kech.points.partition import Partition, build_partition
+from kech.points.points import Points
 
 MOST_PAIRS = 3e6  # of points and centres that are compared for one reach
 ROUNDING = 1e-12

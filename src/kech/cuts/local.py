@@ -15,18 +15,18 @@ from typing import Any
 import numpy as np
 
 from kech._kernels import Search, Widths, grow_points, price_classes
+from kech.axes.grid import Ints
 from kech.cuts import Wishes
+from kech.cuts.moved_ends import loose_widths, loosen
 from kech.cuts.ordering import by_grid, cut_on, cut_ordering, order_along, published_cells
+from kech.cuts.padding import wide_axes, widening_loss
 from kech.cuts.peeling import level_tables, peel
 from kech.errors import BadOption
-from kech.grid import Ints
-from kech.interrupts import hear_again
-from kech.loosening import loose_widths, loosen
-from kech.loss import mean_loss
-from kech.partition import Partition, build_partition
-from kech.points import Points
-from kech.progress import report, within
-from kech.widening import wide_axes, widening_loss
+from kech.points.loss import mean_loss
+from kech.points.partition import Partition, build_partition
+from kech.points.points import Points
+from kech.system.interrupts import hear_again
+from kech.system.progress import report, within
 
 FEW = 8  # so many k are all studied, however little effort is asked for
 APART = 1.3  # beyond, and in haste, only k this factor apart

@@ -14,13 +14,13 @@ import numpy as np
 from kech._kernels import Aims, repair_classes
 from kech.cuts import Wishes
 from kech.cuts.local import serve_smaller
+from kech.cuts.moved_ends import loose_widths
 from kech.errors import GoalNotMet
-from kech.loosening import loose_widths
-from kech.loss import mean_loss
-from kech.models import L_KINDS, Goals, hold, in_words, reached
-from kech.partition import Partition, build_partition, deal, tally_secrets
-from kech.points import Grains, Points
-from kech.progress import report
+from kech.points.loss import mean_loss
+from kech.points.models import L_KINDS, Goals, hold, in_words, reached
+from kech.points.partition import Partition, build_partition, deal, tally_secrets
+from kech.points.points import Grains, Points
+from kech.system.progress import report
 
 DOUBLINGS = 5  # cuts of 2, 4, 8, ... times the rows are offered too: hard goals need large classes
 HARD = 0.5  # where repair leaves fewer classes than this share, the whole table is parted from above as well

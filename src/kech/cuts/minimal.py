@@ -12,16 +12,16 @@ from functools import partial
 import numpy as np
 
 from kech.axes import Axis
-from kech.bounds import eps_bound
+from kech.axes.grid import Ints
 from kech.cuts import Wishes
+from kech.cuts.bounds import eps_bound
 from kech.cuts.gathering import ROUNDING, gather
 from kech.cuts.local import chosen_effort, cut_local, on_grid_of, search
-from kech.grid import Ints
-from kech.loss import largest_radius, mean_loss
-from kech.minimal import minimal_complex
-from kech.partition import Partition, build_partition
-from kech.points import Points
-from kech.progress import report
+from kech.points.loss import largest_radius, mean_loss
+from kech.points.partition import Partition, build_partition
+from kech.points.points import Points
+from kech.system.progress import report
+from kech.topology.minimal import minimal_complex
 
 TRIES = 24  # limits between what is reached and the bound
 FIRST_STEP, LAST_STEP = 0.2, 0.005  # by which share of eps the limit sinks

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from kech._kernels import cut_order, order_by_hilbert, order_points
-from kech.grid import Ints
-from kech.loosening import loose_widths
-from kech.partition import Partition, build_partition
-from kech.points import Points
-from kech.progress import report
+from kech.axes.grid import Ints
+from kech.cuts.moved_ends import loose_widths
+from kech.points.partition import Partition, build_partition
+from kech.points.points import Points
+from kech.system.progress import report
 
 
 def cut_ordering(

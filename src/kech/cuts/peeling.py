@@ -10,9 +10,9 @@ import numpy as np
 
 from kech._kernels import peel_points
 from kech.axes import Axis, Codes, LineAxis, RankAxis, TreeAxis
-from kech.grid import Ints
-from kech.loosening import loose_widths
-from kech.points import Points
+from kech.axes.grid import Ints
+from kech.cuts.moved_ends import loose_widths
+from kech.points.points import Points
 
 MOST_NODES = 20_000  # of a larger lattice, random chains
 MOST_HALVINGS = 7

@@ -6,18 +6,18 @@ from dataclasses import replace
 
 import numpy as np
 
-from kech.barcode import WeightedBarcode, build_barcode
-from kech.complexes import Filtration
 from kech.cuts import Wishes
 from kech.cuts.meeting import check_reachable
 from kech.cuts.ordering import by_grid
 from kech.errors import BadOption, GoalNotMet
-from kech.homology import highest_dimension
-from kech.homology.limits import check_field
-from kech.models import Goals, hold
-from kech.partition import Partition, build_partition, deal, tally_secrets
-from kech.points import Points
-from kech.progress import report
+from kech.points.models import Goals, hold
+from kech.points.partition import Partition, build_partition, deal, tally_secrets
+from kech.points.points import Points
+from kech.system.progress import report
+from kech.topology.barcode import WeightedBarcode, build_barcode
+from kech.topology.filtration import Filtration
+from kech.topology.homology import highest_dimension
+from kech.topology.homology.limits import check_field
 
 
 def cut_regime(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Partition]:

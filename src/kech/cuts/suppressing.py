@@ -16,17 +16,17 @@ import numpy as np
 
 from kech._kernels import leave_out
 from kech.axes import Axis, LineAxis
+from kech.axes.grid import Ints
+from kech.axes.rulers import Floats
 from kech.cuts import Wishes
 from kech.cuts.gathering import ROUNDING
 from kech.cuts.local import chosen_effort, limited_widths, released, search, serve_smaller, studied_ks
 from kech.cuts.minimal import shrink
 from kech.errors import GoalNotMet
-from kech.grid import Ints
-from kech.loss import largest_radius
-from kech.partition import Partition, build_partition
-from kech.points import Grains, Points, places_among, points_without
-from kech.progress import report
-from kech.rulers import Floats
+from kech.points.loss import largest_radius
+from kech.points.partition import Partition, build_partition
+from kech.points.points import Grains, Points, places_among, points_without
+from kech.system.progress import report
 
 PRICES = (0.5, 0.75, 1.0)  # of a row outside, round by round: cheap at first, so that classes try to do without it
 

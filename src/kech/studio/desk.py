@@ -18,13 +18,13 @@ from typing import Any
 
 import msgspec
 
-from kech.demo import generate_town, nine_rows, write_csv
 from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, UnreadableFile, UsageError
-from kech.files import claim_folder, clear_refusals, let_go
-from kech.plan import Plan
-from kech.sources import FORMATS
+from kech.release.plan import Plan
 from kech.studio.jobs import READING, WORKING, Job, Lane
 from kech.studio.verbs import VERBS
+from kech.system.files import claim_folder, clear_refusals, let_go
+from kech.tables.demo import generate_town, nine_rows, write_csv
+from kech.tables.sources import FORMATS
 
 EXAMPLES = {"nine": ("nine.csv", nine_rows), "town": ("town.csv", generate_town)}
 TREES = (".csv", ".toml", ".json")

@@ -15,10 +15,10 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 import kech
-from kech import screen
 from kech.errors import BadOption, KechError
 from kech.studio.desk import EXAMPLES, Change, Desk, OpenTable, Stale
 from kech.studio.jobs import Job
+from kech.views import screen
 
 PAGES = Path(__file__).parent / "pages"
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}

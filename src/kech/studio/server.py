@@ -12,11 +12,11 @@ from types import FrameType
 import uvicorn
 
 from kech.errors import BadOption, NoSuchFile
-from kech.interrupts import hear_no_more
 from kech.studio.desk import Desk
 from kech.studio.entry import Entry
 from kech.studio.guard import Guard
 from kech.studio.routes import hand_over, make_app
+from kech.system.interrupts import hear_no_more
 
 GRACE = 2  # seconds for answers on their way when the studio ends
 

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import kech
-from kech.plan import Plan
+from kech.release.plan import Plan
 from kech.studio.options import (
     BarcodeOptions,
     HierarchyOptions,

@@ -16,11 +16,11 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from kech import screen
 from kech.errors import BadOption, KechError, OutOfMemory
-from kech.plan import Plan
-from kech.progress import listen
+from kech.release.plan import Plan
 from kech.studio.verbs import VERBS, Sitting, sit_down
+from kech.system.progress import listen
+from kech.views import screen
 
 HEADER = struct.Struct(">cI")
 PAUSE = 0.1  # seconds between two reports of progress

@@ -1,0 +1,67 @@
+"""Attacks: what somebody who has the original table can do to a release, each beside a control.  PRIVATE.
+
+In: a release with its certificate, and the original table.  Out: `Attack`s: success rates with confidence intervals.
+Who is in which class is not known even here: a class is seen as its candidates, the rows that its labels cover.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kech.audit.attacks.compose import attack_composition
+from kech.audit.attacks.downcode import attack_downcode
+from kech.audit.attacks.edge import attack_edges
+from kech.audit.attacks.homogeneity import attack_homogeneity
+from kech.audit.attacks.order import attack_order
+from kech.audit.attacks.outcome import Attack
+from kech.audit.attacks.refine import attack_refinement
+from kech.audit.attacks.replay import attack_replay
+from kech.audit.attacks.target import Target, aim
+from kech.certificate import AnyPath
+from kech.errors import BadOption
+from kech.tables.table import Table
+
+__all__ = ["ATTACKS", "Attack", "run_attacks"]
+
+ATTACKS: dict[str, Callable[[Target], list[Attack]]] = {
+    "edge": attack_edges,
+    "order": attack_order,
+    "downcode": attack_downcode,
+    "homogeneity": attack_homogeneity,
+    "refine": attack_refinement,
+    "compose": attack_composition,
+    "replay": attack_replay,
+}
+
+
+def run_attacks(
+    path: AnyPath,
+    original: Table,
+    *,
+    attacks: Sequence[str] | None = None,
+    certificate: AnyPath | None = None,
+    second: AnyPath | None = None,
+    seed: int = 0,
+    request: Mapping[str, Any] | None = None,
+) -> list[Attack]:
+    """Attack a release, whose certificate must hold, with everything the original tells.  PRIVATE.
+
+    `attacks` are some of edge, order, downcode, homogeneity, refine, compose and replay; otherwise all but replay,
+    which is slow, and compose only if there is a second release of the same table, with its certificate beside it.  The
+    seed decides what chance decides: the controls, and which classes are attacked where there are many.  The `request`
+    is what replay cannot read in the certificate: the effort and the seed of the search.
+    """
+    possible = [name for name in ATTACKS if name != "replay" and (name != "compose" or second is not None)]
+    wanted = possible if attacks is None else list(attacks)
+    if unknown := [name for name in wanted if name not in ATTACKS]:
+        raise BadOption("attack", f"{unknown[0]!r} is none; choose among {', '.join(ATTACKS)}.")
+    if "compose" in wanted and second is None:
+        raise BadOption("compose", "it attacks two releases of one table together. Name the other: --second OTHER.csv.")
+    if second is not None and "compose" not in wanted:
+        raise BadOption(
+            "--second", "only the compose attack takes another release. Leave it away, or attack by compose."
+        )
+    if request and "replay" not in wanted:
+        raise BadOption("request", "only the replay attack makes a release again.")
+    target = replace(aim(path, original, certificate, second, seed), request=request or {})
+    return [attack for name in wanted for attack in ATTACKS[name](target)]

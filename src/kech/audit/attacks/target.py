@@ -1,0 +1,67 @@
+"""Target: a release and its original, with the rows that each attacked class could be."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from kech.certificate import AnyPath, Cell
+from kech.errors import BadOption
+from kech.release.linkage import Linkage, LinkedColumn, check_covers, check_loaded, link
+from kech.release.published import Ints, read_published
+from kech.tables.table import Table
+
+MOST_CLASSES = 5_000  # attacked; of more, so many are drawn
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Target:
+    """A release, its original, and the candidates of the classes that are attacked."""
+
+    linkage: Linkage
+    groups: Ints
+    candidates: Sequence[Ints]
+    seed: int
+    second: Linkage | None = None  # another release of the same table
+    request: Mapping[str, Any] = field(default_factory=dict)  # what the certificate does not say of it
+
+    @property
+    def rows(self) -> int:
+        """Rows of the attacked classes."""
+        return int(self.linkage.release.sizes[self.groups].sum())
+
+    def rng(self) -> np.random.Generator:
+        """Chance, the same for equal seeds."""
+        return np.random.default_rng(self.seed)
+
+    def labelled(self) -> Iterator[tuple[Ints, LinkedColumn, Cell]]:
+        """Candidates, column and label, for every attacked class and every column."""
+        for group, rows in zip(self.groups.tolist(), self.candidates, strict=True):
+            for column in self.linkage.columns:
+                yield rows, column, column.labels[group]
+
+    @cached_property
+    def members(self) -> dict[int, list[int]]:
+        """Rows of the release in each attacked class, in the order of the file."""
+        found: dict[int, list[int]] = {group: [] for group in self.groups.tolist()}
+        for row, group in enumerate(self.linkage.release.group.tolist()):
+            if group in found:
+                found[group].append(row)
+        return found
+
+
+def aim(path: AnyPath, original: Table, certificate: AnyPath | None, second: AnyPath | None, seed: int) -> Target:
+    """Find the candidates of every class, or of as many classes as are attacked."""
+    release = read_published(path, certificate=certificate, with_cells=True)
+    other = None if second is None else link(read_published(second, with_cells=True), original)
+    if seed < 0:
+        raise BadOption("--seed", "give 0 or a larger whole number.")
+    check_loaded(original, release.cells)
+    linkage = link(release, original)
+    classes = len(release.labels)
+    groups = np.random.default_rng(seed).permutation(classes)[:MOST_CLASSES]
+    candidates = [linkage.candidates(group) for group in np.sort(groups)]
+    check_covers(linkage, np.sort(groups), np.array(list(map(len, candidates))), "--original")
+    return Target(linkage, np.sort(groups), candidates, seed, other)

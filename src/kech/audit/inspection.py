@@ -1,0 +1,257 @@
+"""Inspection: what a table holds and which columns could point at a person, before anything is decided."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from kech.axes.grid import Ints
+from kech.axes.hints import (
+    Hint,
+    as_words,
+    hint_at_codes,
+    hint_at_dates,
+    hint_at_far_rows,
+    hint_at_prefixes,
+    hint_at_text,
+    hint_at_variants,
+    join_hints,
+)
+from kech.axes.rulers import Floats
+from kech.errors import BadOption, KechError, ManyValues
+from kech.points.points import build_axis
+from kech.release.plan import AxisSection, Plan, RolesSection
+from kech.release.pointers import find_joint_pointers
+from kech.tables.engines import ColumnFacts
+from kech.tables.table import WISHES, Table
+
+NAMED = {
+    "identifier": r"(name|surname|e?mail|phone|mobile|ssn|passport|address|street|iban|account|url|ip)s?"
+    r"|.*_(name|id|uuid|email|phone)|id|uuid|id_.*",
+    "sensitive": r".*(disease|diagnos|illness|salary|income|wage|religion|medic|drug|treatment|hiv|crime|vote"
+    r"|injur|symptom|allerg).*",
+    "quasi-identifier": r"(.*_)?(age|sex|gender|dob|zip|race|job|city|town|state|county|height|weight)(_.*)?"
+    r"|.*(birth|born|zip_?code|postal|post_?code|ethnic|education|degree|marital|occupation|profession|country"
+    r"|region|nationality|native|language|children|workclass|plz|postleitzahl|geburt|geboren).*",
+}
+BARS = 24  # of a histogram
+MOST_COUNTED = 100_000  # distinct values of a column that is drawn
+WORDS = {
+    "numeric": "intervals of round numbers",
+    "date": "intervals of calendar dates",
+    "ordinal": "ranges of the given order",
+    "set": "sets of values",
+    "tree": "a hierarchy over {leaves} values",
+}
+FEW = 100  # distinct values of a column that looks like a category
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnReport:
+    """One column: what it is and what it seems to be for."""
+
+    column: str
+    type: str
+    distinct: int
+    nulls: int
+    role: str
+    reason: str
+    histogram: tuple[int, ...] = ()  # rows in equal steps of numbers and dates, or of the most frequent values
+    generalized: str | None = None  # how kech would generalize it, for quasi-identifiers
+    trouble: str | None = None  # why it could not be generalized as it is
+    hint: str | None = None  # what its owner should know
+    suggested: str | None = None  # the kind of axis that suits better
+    reading: dict[str, Any] = field(default_factory=dict)  # how the table should be read
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """A table at a glance."""
+
+    rows: int
+    format: str
+    delimiter: str | None
+    encoding: str | None
+    columns: tuple[ColumnReport, ...]
+    quasi_identifiers: tuple[str, ...]
+    unique_share: float | None
+    k: int | None
+    first_rows: list[list[str | None]] | None = None  # as they are read, where they were asked for; PRIVATE
+    reading: dict[str, Any] = field(default_factory=dict)  # how it was read again, as the hints say
+    identifying_together: tuple[tuple[str, ...], ...] = ()  # columns that would point at rows if all were published
+
+    def to_json(self) -> dict[str, Any]:
+        """The object `kech inspect --json` prints."""
+        return asdict(self)
+
+
+def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False) -> Inspection:
+    """Describe every column; measure uniqueness on the quasi-identifiers, named or guessed; show the first rows.
+
+    Where the hints say that the table should be read otherwise, it is read again so, unless it is wanted as read.
+    """
+    if rows < 0:
+        raise BadOption("--rows", "it is a number of rows, 0 or more.")
+    found = look_at(table, rows)
+    reading = suggested_reading(table, found.columns)
+    if as_read or not reading:
+        return found
+    with table.reread(**reading) as again:
+        better = look_at(again, rows)
+    columns = tuple(with_hint_of(old, new) for old, new in zip(found.columns, better.columns, strict=True))
+    return replace(better, columns=columns, reading=reading)
+
+
+def look_at(table: Table, rows: int) -> Inspection:
+    """A table as it was read."""
+    facts = {name: table.facts(name) for name in table.loaded}
+    guessed = {name: given_role(table, name) or guess_role(name, facts[name]) for name in table.loaded}
+    chosen = tuple(name for name, (role, _) in guessed.items() if role == "quasi-identifier")
+    share, k = uniqueness(table, chosen)
+    source = table.source
+    reports = tuple(describe(table, name, facts[name], *guessed[name]) for name in table.loaded)
+    first = table.head(rows) if rows else None
+    as_they_are = [name for name, (role, _) in guessed.items() if role in ("sensitive", "plain")]
+    together = tuple(map(tuple, find_joint_pointers(table, as_they_are))) if table.rows else ()
+    about = (table.rows, source.format, source.delimiter, source.encoding, reports, chosen, share, k, first)
+    return Inspection(*about, identifying_together=together)
+
+
+def suggested_reading(table: Table, columns: Sequence[ColumnReport]) -> dict[str, Any]:
+    """What the hints at all columns say about reading the table, where nothing else was said."""
+    marks = [mark for column in columns for mark in column.reading.get("null_values", [])]
+    found = {"null_values": list(dict.fromkeys([*table.reading["null_values"], *marks]))} if marks else {}
+    for option in ("decimal", "dates"):
+        said = [column.reading[option] for column in columns if option in column.reading]
+        found |= {option: said[0]} if said and not table.reading[option] else {}
+    return found
+
+
+def with_hint_of(old: ColumnReport, new: ColumnReport) -> ColumnReport:
+    """A column that was read again, with what led to it; the other hints are those of the new reading."""
+    if not old.reading:
+        return new
+    said = " ".join(dict.fromkeys(filter(None, (old.hint, new.hint))))
+    return replace(new, hint=said, suggested=new.suggested or old.suggested, reading=old.reading)
+
+
+def given_role(table: Table, column: str) -> tuple[str, str] | None:
+    """The role a user named."""
+    roles = {"quasi-identifier": table.quasi_identifiers, "sensitive": table.sensitive, "plain": table.keep}
+    roles["identifier"] = table.identifiers
+    return next(((role, "named by you") for role, names in roles.items() if column in names), None)
+
+
+def guess_role(column: str, facts: ColumnFacts) -> tuple[str, str]:
+    """A role with its reason; the user decides."""
+    present = facts.rows - facts.nulls
+    words = as_words(column)
+    for role, pattern in NAMED.items():
+        if re.fullmatch(pattern, words):
+            return role, "its name says so"
+    if present > 1 and facts.distinct == present and facts.numbers < present and facts.dates < present:
+        return "identifier", "every value is different"
+    if facts.dates and facts.dates == present:
+        return "quasi-identifier", "dates of a person are often known"
+    if 2 <= facts.distinct <= FEW and facts.numbers < present:
+        return "quasi-identifier", f"a category of {facts.distinct} values"
+    return "plain", "nothing known about it"
+
+
+def describe(table: Table, column: str, facts: ColumnFacts, role: str, reason: str) -> ColumnReport:
+    """One column; for a quasi-identifier also how it would be generalized, or why it cannot be."""
+    kind, generalized, trouble = facts.type, None, None
+    try:
+        kind = table.kind(column)
+        if role == "quasi-identifier" and facts.rows:
+            generalized = wording(build_axis(table, column, "auto")[0].parameters(()))
+    except KechError as refusal:
+        trouble = refusal.typed if role == "quasi-identifier" else None
+    bars, hint = count_bars(table, column, facts, kind, role, as_sets=generalized == WORDS["set"])
+    also = (hint.says, hint.axis, hint.reading) if hint else ()
+    return ColumnReport(column, kind, facts.distinct, facts.nulls, role, reason, bars, generalized, trouble, *also)
+
+
+def count_bars(
+    table: Table, column: str, facts: ColumnFacts, kind: str, role: str, *, as_sets: bool
+) -> tuple[tuple[int, ...], Hint | None]:
+    """A histogram, and a hint: rows in equal steps of numbers or dates, or rows of the most frequent values."""
+    if not 0 < facts.distinct <= MOST_COUNTED:
+        return (), None
+    read = kind if kind in ("number", "date") else "text"
+    try:
+        values, counts = table.values(column, read)
+    except ManyValues:
+        return (), None
+    if read == "text":
+        return tuple(np.sort(counts)[::-1][:BARS].tolist()), hint_at_values(
+            table, column, role, values, as_sets=as_sets
+        )
+    known = np.isfinite(values)
+    if not known.any():
+        return (), None
+    return step_bars(values[known], counts[known]), hint_at_line(
+        table, column, kind, role, values[known], counts[known]
+    )
+
+
+def hint_at_values(table: Table, column: str, role: str, values: Sequence[str], *, as_sets: bool) -> Hint | None:
+    """What to say of a column of text; dates that all differ are no identifiers."""
+    if column in table.axes:
+        return None
+    if role == "identifier":
+        return hint_at_dates(values)
+    return join_hints(
+        hint_at_text(values) or (hint_at_prefixes(column, values) if as_sets else None), hint_at_variants(values, role)
+    )
+
+
+def step_bars(values: Floats, counts: Ints) -> tuple[int, ...]:
+    """Rows in equal steps between the smallest and the largest value."""
+    low, high = (float(end) / BARS for end in (values.min(), values.max()))  # the range may overflow
+    steps = min(BARS, len(values))
+    place = np.floor((values / BARS - low) / (high - low) * steps) if high > low else np.zeros(len(values))
+    bars = np.bincount(np.clip(place, 0, steps - 1).astype(int), weights=counts, minlength=steps)
+    return tuple(bars.astype(int).tolist())
+
+
+def hint_at_line(table: Table, column: str, kind: str, role: str, values: Floats, counts: Ints) -> Hint | None:
+    """What to say of a quasi-identifier of numbers or dates."""
+    if role != "quasi-identifier":
+        return None
+    if kind == "number" and column not in table.axes:
+        texts, _ = table.values(column, "text")
+        if hint := hint_at_codes(column, texts):
+            return hint
+    return hint_at_far_rows(values, counts)
+
+
+def wording(parameters: dict[str, Any]) -> str:
+    """An axis in a few words."""
+    return WORDS[parameters["axis"]].format(**parameters)
+
+
+def uniqueness(table: Table, columns: Sequence[str]) -> tuple[float | None, int | None]:
+    """Share of rows that nobody equals on these columns, and k as the table is."""
+    if not columns or not table.rows:
+        return None, None
+    _, weights = table.engine.group([table.text_codes(column) for column in columns])
+    return float((weights == 1).sum() / weights.sum()), int(weights.min())
+
+
+def suggest_plan(inspection: Inspection, k: int, given: Plan) -> Plan:
+    """A plan to start from: the roles and kinds an inspection found, on top of what was given."""
+    roles = {"quasi-identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers"}
+    found = {name: [c.column for c in inspection.columns if c.role == role] for role, name in roles.items()}
+    axes = {
+        name: AxisSection(kind=None if c.trouble else c.suggested or WISHES.get(c.type))
+        for c in inspection.columns
+        if (name := c.column) in found["quasi_identifiers"]
+    }
+    read = {"delimiter": inspection.delimiter, "encoding": inspection.encoding, **inspection.reading}
+    table = msgspec.structs.replace(given.table, **read)
+    release = msgspec.structs.replace(given.release, k=k, eps=None)
+    return Plan(table, RolesSection(**found, keep=given.roles.keep), axes | given.axes, given.hierarchies, release)

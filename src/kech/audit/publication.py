@@ -1,0 +1,143 @@
+"""Publication: a release with all that goes with it, in a folder of its own, written whole or not at all.
+
+In: a release and its plan.  Out: the table, its certificate, a report, the plan, and the word of the checker.
+"""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kech.audit.verification import verify_release
+from kech.errors import BadOption, BadTarget
+from kech.release.ledger import open_ledger
+from kech.release.plan import Plan, ReleaseSection
+from kech.release.release import Release
+from kech.system.files import clear_refusals, folder_aside, put_folder_in_place
+
+GOALS = ("k", "cut", "grid", "eps", "suppress", "l", "t", "alpha")
+KINDS = {"l": ("l_kind", "c"), "t": ("t_kind",)}  # what a goal that is set may also say
+PLAN, PAGE, PRIVATE = "kech.toml", "report.html", "private"
+
+
+@dataclass(frozen=True, slots=True)
+class Publication:
+    """What was written, and what the checker recomputed from the file alone."""
+
+    released: dict[str, Any]
+    verified: dict[str, Any]
+    report: Path
+    plan: Path
+    private: tuple[Path, ...]  # hierarchies of the plan: they hold values of the table
+
+    def to_json(self) -> dict[str, Any]:
+        """The object `kech release --folder --json` prints."""
+        files = {"report": str(self.report), "plan": str(self.plan), "private": list(map(str, self.private))}
+        return self.released | {"verified": self.verified} | files
+
+
+def publish_release(
+    release: Release,
+    folder: str | PathLike[str],
+    name: str,
+    plan: Plan,
+    *,
+    ledger: bool = True,
+    earlier: Sequence[str | PathLike[str]] = (),
+    allow_composition: bool = False,
+) -> Publication:
+    """Write the table into a new folder, with its certificate, its report and the plan that makes it again.
+
+    The written file is verified before anything is put in place: a refusal leaves neither a file nor a line in the
+    ledger.  Hierarchies that the plan names are copied to `private`, where only their owner can read them.
+    """
+    from kech.views.report import make_report
+
+    before = listed_releases(ledger)  # also clears what a killed run left, even where this one is refused
+    place = check_folder(Path(folder), name)
+    check_plan(plan, release)
+    with clear_refusals(place), folder_aside(place) as draft:
+        file, target = draft / name, place / name
+        private = [place / kept.relative_to(draft) for kept in write_plan(plan, draft)]
+        past: dict[str, Any] = {"ledger": ledger, "earlier": earlier, "allow_composition": allow_composition}
+        certificate = release.write(file, within=draft, **past)
+        with struck_unless_done(certificate["file"]["sha256"], ledger, before):
+            verified = {"file": str(target), "holds": True, **verify_release(file)}
+            make_report(file, plan=draft / PLAN).write(draft / PAGE)
+            put_folder_in_place(draft, place)
+    if ledger:
+        open_ledger().settle()
+    return Publication(release.told(target, certificate), verified, place / PAGE, place / PLAN, tuple(private))
+
+
+def check_folder(folder: Path, name: str) -> Path:
+    """A folder that is new or empty, and a name for a file in it."""
+    if Path(name).name != name or name in (PLAN, PAGE, PRIVATE):
+        raise BadTarget(name, "it is the name of a file in the folder, such as people.csv.")
+    with clear_refusals(folder):
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise BadTarget(folder.name, "the folder is not empty. Name another folder.")
+    return folder
+
+
+def check_plan(plan: Plan, release: Release) -> None:
+    """The plan must make this release again."""
+    wished, usual, kept = plan.release.wishes(), ReleaseSection().wishes(), release.parameters
+    if wished["eps"] is not None:
+        wished["k"] = kept["k"]
+    said = [*GOALS, *(kind for goal, kinds in KINDS.items() if wished[goal] is not None for kind in kinds)]
+    said += ["reading", "field"] if wished["cut"] == "regime" and wished["eps"] is None else []
+    other = [name for name in said if wished[name] != kept.get(name, usual[name])]
+    other += ["labels"] if wished["labels"] != release.form else []
+    if other:
+        reason = f"it says otherwise than the release about {', '.join(other)}."
+        raise BadOption("plan", f"{reason} Make the release by it: make_release(table, **plan.release.wishes()).")
+
+
+def write_plan(plan: Plan, folder: Path) -> list[Path]:
+    """The plan, and copies of the hierarchies it names."""
+    copy, private = msgspec.convert(msgspec.to_builtins(plan), Plan), folder / PRIVATE
+    for axis in copy.axes.values():
+        if axis.hierarchy:
+            axis.hierarchy = str(copy_private(Path(axis.hierarchy), private))
+    if copy.hierarchies:
+        for file in filter(Path.is_file, sorted(Path(copy.hierarchies).iterdir())):
+            copy_private(file, private / "hierarchies")
+        copy.hierarchies = str(private / "hierarchies")
+    copy.write(folder / PLAN)
+    return sorted(filter(Path.is_file, private.rglob("*")))
+
+
+def copy_private(file: Path, folder: Path) -> Path:
+    """A copy that only its owner can read, under a name of its own."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    place, number = folder / file.name, 1
+    while place.exists():
+        number += 1
+        place = folder / f"{file.stem}-{number}{file.suffix}"
+    place.touch(mode=0o600)
+    return shutil.copyfile(file, place)
+
+
+def listed_releases(ledger: bool) -> set[str]:
+    """Hashes of the files that the ledger knows, but for those that killed runs never put in place."""
+    if not ledger:
+        return set()
+    open_ledger().settle()
+    return {entry["release"] for entry in open_ledger().listed()}
+
+
+@contextmanager
+def struck_unless_done(release: str, ledger: bool, before: set[str]) -> Iterator[None]:
+    """A release that was never handed out does not stay in the ledger, unless the same file was handed out before."""
+    try:
+        yield
+    except BaseException:
+        if ledger and release not in before:
+            open_ledger().forget(release)
+        raise

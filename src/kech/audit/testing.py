@@ -1,0 +1,97 @@
+"""Testing: claims about a dataframe for your own tests, counted from the frame alone.
+
+In: a dataframe and what it must keep.  Out: nothing, or an AssertionError that names classes by their size.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from kech.certificate.cells import Batch, TextTable
+from kech.certificate.claims import broken_goals
+from kech.certificate.counting import count
+from kech.certificate.models import model_figures
+from kech.certificate.tally import Cell
+from kech.errors import BadOption, ColumnInTwoRoles
+from kech.points.models import set_goals
+from kech.tables.frames import collect
+
+MOST_SIZES = 10  # that a message lists
+
+
+def assert_k_anonymous(
+    frame: Any,
+    quasi_identifiers: Sequence[str],
+    k: int,
+    *,
+    sensitive: Sequence[str] = (),
+    l: float | None = None,  # noqa: E741
+    l_kind: str = "distinct",
+    c: float | None = None,
+    t: float | None = None,
+    t_kind: str = "equal",
+    alpha: float | None = None,
+) -> None:
+    """Fail unless every row of a pandas, polars or pyarrow frame is one of at least k that look alike.
+
+    Rows look alike where all quasi-identifiers are equal; a missing value equals a missing value only.  With goals, as
+    in `make_release`, every class must keep them for every sensitive column.  A frame without rows fails.
+
+    >>> import pyarrow
+    >>> assert_k_anonymous(pyarrow.table({"age": ["[20, 29]"] * 3 + ["[30, 39]"] * 2}), ["age"], k=2)
+    >>> assert_k_anonymous(pyarrow.table({"age": ["[20, 29]"] * 3 + ["[30, 39]"] * 2}), ["age"], k=3)
+    Traceback (most recent call last):
+    AssertionError: not 3-anonymous on 'age': 1 of 2 classes have fewer than 3 rows, of sizes 2 (2 of 5 rows)
+    """
+    __tracebackhide__ = True  # pytest would show the frame
+    columns = [quasi_identifiers] if isinstance(quasi_identifiers, str) else list(quasi_identifiers)
+    secrets = [sensitive] if isinstance(sensitive, str) else list(sensitive)
+    if k < 1:
+        raise BadOption("k", "it is a number of rows, 1 or more.")
+    if twice := [name for name in secrets if name in columns]:
+        raise ColumnInTwoRoles(twice[0], "quasi-identifier", "sensitive")
+    goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=secrets)
+    table = text_of(frame)
+    classes, within = count(table, columns, secrets)
+    broken = small_classes(classes.rows.tolist(), k, columns)
+    if goals is not None:
+        asked = goals.asked()
+        broken += broken_goals(asked, model_figures(table, within, {}, asked))
+    if broken:
+        raise AssertionError("; ".join(broken))
+
+
+def small_classes(sizes: Sequence[int], k: int, columns: Sequence[str]) -> list[str]:
+    """A complaint about classes of fewer than k rows."""
+    small = Counter(size for size in sizes if size < k)
+    claim = f"not {k}-anonymous on {', '.join(map(repr, columns))}"
+    if not sizes:
+        return [f"{claim}: the frame has no rows"]
+    if not small:
+        return []
+    rows = sum(size * classes for size, classes in small.items())
+    listed = [f"{size} ({classes} times)" if classes > 1 else f"{size}" for size, classes in sorted(small.items())]
+    shown = ", ".join(listed[:MOST_SIZES]) + (", ..." if len(listed) > MOST_SIZES else "")
+    few = f"{small.total()} of {len(sizes)} classes have fewer than {k} rows, of sizes {shown}"
+    return [f"{claim}: {few} ({rows} of {sum(sizes)} rows)"]
+
+
+def text_of(frame: Any) -> TextTable:
+    """A dataframe as the certificate reads a file: every cell as text."""
+    collected = collect(frame)
+
+    def batches(names: Sequence[str]) -> Iterator[Batch]:
+        yield [column_text(collected.get_column(name)) for name in names]
+
+    return TextTable(list(collected.columns), batches, lambda cell: cell)
+
+
+def column_text(column: Any) -> list[Cell]:
+    """Different values become different text, whatever they are; None where one is missing."""
+    try:
+        return list(column.to_arrow().cast(pa.string()).to_pylist())
+    except (pa.ArrowException, TypeError, ValueError):
+        pairs = zip(column.to_list(), column.is_null().to_list(), strict=True)
+        return [None if missing else repr(value) for value, missing in pairs]

@@ -1,0 +1,222 @@
+"""Levels: the steps by which a whole column is blurred, from the codes as they are up to one cell with everything.
+
+In: an axis.  Out: for each level the cell of every code, and the axis on which the cells are published; a cell is a
+range of codes and lies in one cell of the next level.  NULL is a cell of its own below the top.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kech.axes import Axis, LineAxis, NodeAxis, RankAxis, TreeAxis, always, open_domain
+from kech.axes.grid import LARGEST, Ints, step_rulers
+from kech.axes.rulers import CALENDAR_ENDS, DAY, Floats, Ruler, base_ruler, dividing_number_rulers, last_before
+
+Measure: TypeAlias = Callable[[Ints], Axis]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Level:
+    """Cells of one level, each printed as one label on the axis of the level.
+
+    Nothing on that axis depends on codes it was not measured by: not the labels, not their widths, not what a
+    certificate says of it.  Only where the steps of a line lie is known from the whole column.
+    """
+
+    cells: Ints  # the cell of each code, ascending from 0
+    places: Ints  # the place of each code on the axis of the level; NULL has one of its own
+    measure: Measure  # that axis, measured by the rows of each code
+    axis: Axis  # measured by all codes of the column
+    lo: Ints  # first and last place that the label of each cell stands for
+    hi: Ints
+    widths: Floats  # of each cell, as it is printed
+
+    @property
+    def size(self) -> int:
+        """Number of cells."""
+        return len(self.lo)
+
+    def labels(self) -> list[str | None]:
+        """What is printed for each cell."""
+        return self.axis.labels(self.lo, self.hi)
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Draft:
+    """A level without NULL."""
+
+    cells: Ints
+    places: Ints
+    measure: Measure
+
+
+def build_levels(axis: Axis, rows: Ints | None = None) -> tuple[Level, ...]:
+    """The levels of an axis, 0 as coded, the last one cell; measured by the rows of each code, or by one of each.
+
+    A tree has the levels of its hierarchy, and a cell is printed as its node there, whichever of its leaves occur.  An
+    ordinal axis merges neighbours by 2, 4, 8 and so on, numbers and dates have round steps that divide one another, a
+    set has nothing between its values and everything.
+    """
+    rows = one_of_each(axis) if rows is None else rows
+    drafts = FINDERS[type(axis)](axis, np.flatnonzero(rows))[: 1 if axis.size == 1 else None]
+    cells = [with_null(axis, draft.cells) for draft in drafts[:-1]] + [np.zeros(axis.size, np.int64)]
+    return tuple(build_level(axis, *pair, rows) for pair in zip(cells, drafts, strict=True))
+
+
+def one_of_each(axis: Axis) -> Ints:
+    """A row for every value of the column, and for NULL."""
+    codes = np.append(axis.codes, [axis.null] * axis.has_null).astype(np.int64)
+    return np.asarray(np.bincount(codes, minlength=axis.size) > 0).astype(np.int64)
+
+
+def build_level(axis: Axis, cells: Ints, draft: Draft, rows: Ints) -> Level:
+    """A level from the cell of each code."""
+    numbers = np.arange(cells[-1] + 1)
+    places, printed = with_null(axis, draft.places), draft.measure(rows)
+    first, last = (places[np.searchsorted(cells, numbers, side) - (side == "right")] for side in ("left", "right"))
+    lo, hi = printed.close(first, last)
+    return Level(cells, places, draft.measure, printed, lo, hi, printed.widths(lo, hi))
+
+
+def with_null(axis: Axis, numbers: Ints) -> Ints:
+    """Numbers of codes, and one more for NULL."""
+    return np.append(numbers, numbers.max(initial=-1) + 1) if axis.has_null else numbers
+
+
+def counted(cells: Ints) -> Ints:
+    """Ascending cells, numbered from 0."""
+    return np.concatenate([[0], np.cumsum(np.diff(cells) != 0)]).astype(np.int64)
+
+
+# -- trees -----------------------------------------------------------------------------------------------
+
+
+def tree_levels(axis: TreeAxis, held: Ints) -> list[Draft]:
+    """Nodes of the hierarchy's levels."""
+    del held
+    top = axis.tree.height - 1
+    levels = [*range(max(top, 1)), top]
+    codes = [axis.tree.level_codes(level).astype(np.int64) for level in levels]
+    return [Draft(x, x, partial(measure_nodes, axis, level)) for x, level in zip(codes, levels, strict=True)]
+
+
+def measure_nodes(axis: TreeAxis, level: int, rows: Ints) -> NodeAxis:
+    """All nodes of a level; leaves are counted as the rows tell them."""
+    codes, held = axis.tree.level_codes(level), rows[: axis.values]
+    nulls, known = int(rows[axis.values :].sum()), axis.given is not None or axis.k > 1
+    tree = axis.tree if known else axis.tree.restrict(axis.texts[leaf] for leaf in np.flatnonzero(held).tolist())
+    counted = replace(axis, rows=None if axis.rows is None else held, nulls=nulls, has_null=nulls > 0, tree=tree)
+    return NodeAxis(
+        axis.column,
+        codes[axis.codes],
+        axis.has_null,
+        axis.tree.level_labels(level),
+        dict(zip(axis.texts, codes.tolist(), strict=True)),
+        tree.leaf_counts(counted.sizes),
+        counted.leaves,
+        axis.root,
+    )
+
+
+# -- orders and sets -------------------------------------------------------------------------------------
+
+
+def rank_levels(axis: RankAxis, held: Ints) -> list[Draft]:
+    """Each value alone; where there is an order, also two neighbours, four, eight and so on; everything."""
+    del held
+    values, measure = np.arange(axis.values), partial(measure_ranks, axis)
+    merges = max(axis.values - 1, 1).bit_length() if axis.ordinal else 1
+    return [Draft(cells, values, measure) for cells in (*(values >> merge for merge in range(merges)), values * 0)]
+
+
+def measure_ranks(axis: RankAxis, rows: Ints) -> RankAxis:
+    """An order is public, but ranges end at values that k rows hold; values of a set count where they are held."""
+    if axis.ordinal:
+        return axis if axis.rows is None else replace(axis, rows=rows[: axis.values])
+    return replace(axis, counted=int((rows > 0).sum()), k=1)
+
+
+# -- lines -----------------------------------------------------------------------------------------------
+
+
+def line_levels(axis: LineAxis, held: Ints) -> list[Draft]:
+    """The stretches as they are, then whole steps between the marks of coarser and coarser rulers, then all.
+
+    Marks below the first start are no edges of a line with open tails: a tail stays as open.  A step that joins no
+    two values of the column is left out.
+    """
+    low, high = ends(axis)
+    cells, inner = counted(axis.cells[0][: axis.values]), held[held < axis.values]
+    found = [line_level(axis, cells, *stretches(axis, cells), inclusive=axis.inclusive)]
+    for ruler in reversed(line_rulers(axis)):
+        marks = ruler.marks(low, high + ruler.size)
+        marks = marks[marks >= low] if axis.span is None else marks
+        steps = np.searchsorted(marks, axis.low[np.searchsorted(cells, cells)], side="right")
+        above = counted(steps)
+        if 1 < occupied(above, inner) < occupied(cells, inner):
+            cells = above
+            sides = stretches(axis, cells) if axis.span is None else whole_steps(axis, cells, marks, steps)
+            found.append(line_level(axis, cells, *sides, inclusive=axis.unit > 0))
+    open_sides = np.array([-np.inf]), np.array([np.inf])
+    return [*found, line_level(axis, np.zeros(axis.values, np.int64), *open_sides, inclusive=axis.unit > 0)]
+
+
+def line_level(axis: LineAxis, cells: Ints, low: Floats, high: Floats, *, inclusive: bool) -> Draft:
+    """Cells of a line, printed from low to high."""
+    codes, hides = cells[axis.codes].astype(np.int32), always(len(low))
+    line = replace(axis, codes=codes, low=low, high=high, hides=hides, span=None, inclusive=inclusive, k=1)
+    return Draft(cells, cells, partial(measure_line, line, cells, axis.span is not None))
+
+
+def stretches(axis: LineAxis, cells: Ints) -> tuple[Floats, Floats]:
+    """Ends of the stretches in each cell."""
+    first = np.flatnonzero(np.diff(cells, prepend=-1))
+    return axis.low[first], axis.high[np.append(first[1:], len(cells)) - 1]
+
+
+def whole_steps(axis: LineAxis, cells: Ints, marks: Floats, steps: Ints) -> tuple[Floats, Floats]:
+    """The marks around each cell, however little of the step occurs; no less than its stretches."""
+    low, high = stretches(axis, cells)
+    at = np.clip(steps[np.flatnonzero(np.diff(cells, prepend=-1))] - 1, 0, len(marks) - 2)
+    limits = (CALENDAR_ENDS[0], CALENDAR_ENDS[1] + DAY - (axis.unit or 1.0)) if axis.is_date else (-LARGEST, LARGEST)
+    left, right = np.clip(marks[at], *limits), np.clip(last_before(marks[at + 1], axis.unit), *limits)
+    return np.minimum(left, low), np.maximum(right, high)
+
+
+def measure_line(line: LineAxis, cells: Ints, closed: bool, rows: Ints) -> LineAxis:
+    """The domain follows from the cells that are printed: from first to last, or a step beyond their edges."""
+    at = np.unique(cells[np.flatnonzero(rows[: len(cells)])])
+    low, high = line.low[at], line.high[at]
+    if closed and np.isfinite(low).any():
+        return replace(line, span=tuple(np.clip([low[0], high[-1]], -LARGEST, LARGEST).tolist()))
+    edges = np.unique(np.append(low, line.low[at[at + 1 < line.values] + 1]))
+    return replace(line, span=open_domain(edges[np.isfinite(edges)], line.unit, line.is_date))
+
+
+def occupied(cells: Ints, held: Ints) -> int:
+    """Cells that hold a value of the column."""
+    return len(np.unique(cells[held]))
+
+
+def line_rulers(axis: LineAxis) -> list[Ruler]:
+    """Rulers of a line, coarse to fine: multiples of the step that was asked for, or round ones."""
+    low, high = ends(axis)
+    if isinstance(axis.grid, str):
+        return step_rulers(low, high, axis.unit, axis.is_date)
+    return dividing_number_rulers(high - low, base_ruler(axis.grid * (DAY if axis.is_date else 1)))
+
+
+def ends(axis: LineAxis) -> tuple[float, float]:
+    """Where the first and the last stretch start; an open tail starts nowhere."""
+    known = axis.low[np.isfinite(axis.low)]
+    return (float(known[0]), float(known[-1])) if len(known) else (0.0, 0.0)
+
+
+FINDERS: dict[type[Axis], Callable[[Any, Ints], Sequence[Draft]]] = {
+    TreeAxis: tree_levels,
+    RankAxis: rank_levels,
+    LineAxis: line_levels,
+}

@@ -1,0 +1,194 @@
+"""Widening: labels grow by chance, so that they are no tighter than labels around rows at random.
+
+In: a partition whose boxes close on their rows.  Out: its boxes, some with an empty half, many with an empty end part.
+Of n rows at random in a label, none lies in its first half with chance 2^-n, and none in the first of its m parts with
+chance (1 - 1/m)^n.  Who knows that labels always touch both their ends knows more than the labels say.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech._kernels import BoxCounter
+from kech.axes import Axis, LineAxis, RankAxis
+from kech.axes.grid import Ints
+from kech.axes.rulers import Floats
+from kech.points.partition import Partition
+from kech.points.points import Points
+
+Bools = NDArray[np.bool_]
+Boxes = tuple[Ints, Ints]  # the first and the last code of each class on each axis
+
+DRAWS = 4  # for each class and axis: its left end, its right end, whether a half is added, and where if all is even
+HALVES = {"numeric": 3.0, "date": 3.0, "ordinal": 6.0, "set": 6.0}  # how often, in units of 2^-n: columns are not
+# even, wide labels overlap, and orders and sets are short, so that many of their labels have no room
+FEWEST = 5  # rows; in smaller classes labels would have to be far wider
+FINE = 31  # units of the widest part an end is moved by anyway (a month of days)
+CROWD = 5  # rows of the table from which on a half is as full as any
+
+
+@dataclass(frozen=True)
+class WideAxis:
+    """An axis as the parts its labels are made of."""
+
+    place: int
+    axis: LineAxis | RankAxis
+    first: Ints  # code of each part
+    last: Ints
+    edges: Floats  # where parts begin, and where the last one ends
+    units: Floats  # how long each part is
+    open: int  # parts at either side that have no end
+
+    @property
+    def most(self) -> int:
+        """The last part that is not open."""
+        return len(self.first) - 1 - self.open
+
+
+class Sides(NamedTuple):
+    """The first and the last part of labels, and which of them may grow."""
+
+    left: Ints
+    right: Ints
+    grows: Ints
+
+
+def wide_axes(points: Points) -> list[WideAxis]:
+    """The axes whose labels are widened."""
+    return points.hold("wide axes", make_wide_axes)
+
+
+def make_wide_axes(points: Points) -> list[WideAxis]:
+    """The axes of these points that have labels to widen, in parts."""
+    return [in_parts(j, axis) for j, axis in enumerate(points.axes) if axis.widens and axis.values > 1]
+
+
+def in_parts(place: int, axis: Axis) -> WideAxis:
+    """The parts of an axis: published cells of a line, values of an order."""
+    assert isinstance(axis, LineAxis | RankAxis)
+    cells = axis.runs if isinstance(axis, RankAxis) and axis.ordinal else axis.cells
+    first = np.unique(cells[0][: axis.values])
+    last = np.append(first[1:], axis.values) - 1
+    if isinstance(axis, RankAxis):
+        return WideAxis(place, axis, first, last, np.append(first, axis.values) * 1.0, np.full(len(first), np.inf), 0)
+    edges = np.append(axis.low[first], np.inf)
+    return WideAxis(place, axis, first, last, edges, units_of(axis, first), 1)
+
+
+def units_of(axis: LineAxis, first: Ints) -> Floats:
+    """How many units each part of a line has, given the first code of each."""
+    lengths = np.diff(np.append(axis.low[first], np.inf))
+    return np.round(lengths / axis.unit) if axis.unit else np.full(len(first), np.inf)
+
+
+def widen(partition: Partition, wide: Sequence[WideAxis], chances: Floats) -> Boxes:
+    """The boxes of all classes, with wider sides."""
+    lo, hi = partition.lo.copy(), partition.hi.copy()
+    rows = np.maximum(partition.sizes, FEWEST)
+    for at, drawn in zip(wide, np.split(chances, len(wide), axis=1) if wide else [], strict=True):
+        sides = find_sides(at, lo[:, at.place], hi[:, at.place])
+        ends = add_parts(at, sides, rows, drawn)
+        chosen = np.flatnonzero(sides.grows & (drawn[:, 2] < 2 * HALVES[at.axis.kind] * 0.5**rows))
+        add_halves(at, sides, ends, chosen, drawn[chosen, 3] < 0.5, partition)
+        first, last = at.first[ends[0]], at.last[ends[1]]
+        fits = sides.grows & (at.axis.widths(first, last) < 1)
+        lo[fits, at.place], hi[fits, at.place] = first[fits], last[fits]
+    return lo, hi
+
+
+def widening_loss(partition: Partition) -> float:
+    """What a partition loses by widening, on average over what may be drawn."""
+    lost, rows = 0.0, np.maximum(partition.sizes, FEWEST)
+    for at in wide_axes(partition.points):
+        sides = find_sides(at, partition.lo[:, at.place], partition.hi[:, at.place])
+        grows = np.flatnonzero(sides.grows)
+        held, n = Sides(*(side[grows] for side in sides)), rows[grows]
+        doubled = 2 * HALVES[at.axis.kind] * 0.5**n
+        ends = (1 - doubled / 2) * part_chance(held, n) * ends_wider(at, held)
+        lost += float((partition.sizes[grows] * (ends + doubled * half_wider(at, held))).sum())
+    return lost / (partition.points.rows * len(partition.points.axes))
+
+
+def ends_wider(at: WideAxis, sides: Sides) -> Floats:
+    """By how much one more part at either end would widen labels."""
+    left, right = part_on(at, sides.left, -1), part_on(at, sides.right, 1)
+    return wider(at, sides, left, sides.right) + wider(at, sides, sides.left, right)
+
+
+def half_wider(at: WideAxis, sides: Sides) -> Floats:
+    """By how much a half would widen labels; on average, where there is room on both sides."""
+    (far_left, far_right), (room_left, room_right) = far_ends(at, sides)
+    to_left = wider(at, sides, np.where(room_left, far_left, sides.left), sides.right)
+    to_right = wider(at, sides, sides.left, np.where(room_right, far_right, sides.right))
+    return np.where(room_left & room_right, 0.5, 1.0) * (to_left + to_right)
+
+
+def wider(at: WideAxis, sides: Sides, left: Ints, right: Ints) -> Floats:
+    """By how much labels are wider than they were; those that would stand for everything are not."""
+    before, after = (at.axis.widths(at.first[a], at.last[b]) for a, b in ((sides.left, sides.right), (left, right)))
+    return np.where(after < 1, after - before, 0.0)
+
+
+def find_sides(at: WideAxis, lo: Ints, hi: Ints) -> Sides:
+    """Labels of several parts grow, unless they have an open end or stand for everything."""
+    held = np.minimum(hi, at.axis.values - 1)
+    left, right = (np.searchsorted(at.first, code, side="right") - 1 for code in (np.minimum(lo, held), held))
+    return Sides(left, right, (hi == held) & (left < right) & (left >= at.open) & (right <= at.most))
+
+
+def add_parts(at: WideAxis, sides: Sides, rows: Ints, drawn: Floats) -> tuple[Ints, Ints]:
+    """Both ends, some of them one part further out; into small parts they are moved by others."""
+    chance = part_chance(sides, rows)
+    ends = []
+    for end, way, draw in ((sides.left, -1, drawn[:, 0]), (sides.right, 1, drawn[:, 1])):
+        ends.append(np.where(sides.grows & (draw < chance), part_on(at, end, way), end))
+    return ends[0], ends[1]
+
+
+def part_chance(sides: Sides, rows: Ints) -> Floats:
+    """How often as many rows at random would leave the first part of a label empty that is one part longer."""
+    chance: Floats = (1 - 1 / (sides.right - sides.left + 2.0)) ** rows
+    return chance
+
+
+def part_on(at: WideAxis, end: Ints, way: int) -> Ints:
+    """One part further out, unless that part is small or open."""
+    onward = np.clip(end + way, at.open, at.most)
+    return np.where(at.units[onward] > FINE, onward, end)
+
+
+def add_halves(
+    at: WideAxis, sides: Sides, ends: tuple[Ints, Ints], chosen: Ints, first: Bools, partition: Partition
+) -> None:
+    """Labels of the chosen classes twice as wide, to the side where fewer rows of the table are.
+
+    Where it is even, to the first side if that was drawn; where there is no room, to the other one.
+    """
+    held = Sides(*(side[chosen] for side in sides))
+    (far_left, far_right), (room_left, room_right) = far_ends(at, held)
+    below = count_rows(at, partition, chosen, far_left, held.left - 1)
+    above = count_rows(at, partition, chosen, held.right + 1, far_right)
+    to_left = room_left & (~room_right | (below < above) | ((below == above) & first))
+    to_right = room_right & ~to_left
+    ends[0][chosen[to_left]] = far_left[to_left]
+    ends[1][chosen[to_right]] = far_right[to_right]
+
+
+def far_ends(at: WideAxis, sides: Sides) -> tuple[tuple[Ints, Ints], tuple[Bools, Bools]]:
+    """The first and the last part of labels that are twice as wide to that side, and where there is room for it."""
+    left, right = sides.left, sides.right
+    width = at.edges[right + 1] - at.edges[left]
+    far_left = np.searchsorted(at.edges, at.edges[left] - width, side="right") - 1
+    far_right = np.searchsorted(at.edges, at.edges[right + 1] + width, side="left") - 1
+    return (far_left, far_right), (far_left >= at.open, far_right <= at.most)
+
+
+def count_rows(at: WideAxis, partition: Partition, chosen: Ints, first: Ints, last: Ints) -> Ints:
+    """Rows of the table that lie beside some boxes, in a stretch of parts; a crowd is enough."""
+    lo, hi = (corner[chosen].astype(np.int32) for corner in (partition.lo, partition.hi))
+    lo[:, at.place] = at.first[np.clip(first, 0, len(at.first) - 1)]
+    hi[:, at.place] = at.last[np.clip(last, 0, len(at.first) - 1)]
+    return np.minimum(partition.points.once("counter", BoxCounter).count(lo, hi, CROWD), CROWD)

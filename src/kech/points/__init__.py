@@ -1,0 +1,1 @@
+"""Points: distinct code tuples with weights; partitions of them into classes."""

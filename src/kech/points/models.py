@@ -1,0 +1,254 @@
+"""Models: what a class tells about a sensitive value, beyond k; and the goals somebody sets.
+
+In: class, value and rows of each share of one sensitive column.  Out: a figure for each class, or whether a goal holds.
+
+When two classes merge, the merged one is no worse than the worse of the two, in every figure that can be a goal.
+With C = A + B its shares p_C lie between p_A and p_B, p_C = x p_A + (1 - x) p_B, and
+
+- distinct values only become more;
+- entropy is concave, so it is at least the smaller one;
+- t and alpha are convex in p, so each is at most the larger one;
+- the sum of the h largest counts is subadditive: so r_1(C) <= r_1(A) + r_1(B), and what C has from the l-th count on is
+  at least what A and B have together: if r_1 < c (r_l + r_(l+1) + ...) in both, it holds in C.
+
+Hence goals that hold go on holding while classes merge, and one class of all rows reaches the best of every figure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import ceil, inf, isfinite
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech.axes.grid import Ints
+from kech.axes.rulers import Floats
+from kech.errors import BadOption
+
+L_KINDS = ("distinct", "entropy", "recursive")
+T_KINDS = ("equal", "ordered")
+ROUNDING = 1e-9  # figures that differ by less are equal
+
+
+@dataclass(frozen=True, slots=True)
+class Goals:
+    """What every class must keep for every sensitive column; None asks nothing."""
+
+    l: float | None = None  # noqa: E741 - the letter of l-diversity
+    l_kind: str = "distinct"
+    c: float | None = None
+    t: float | None = None
+    t_kind: str = "equal"
+    alpha: float | None = None
+
+    @property
+    def least_rows(self) -> int:
+        """No class of fewer rows can hold."""
+        return max(1, ceil(self.l or 1), ceil(1 / (self.alpha or 1) - ROUNDING))
+
+    def asked(self) -> dict[str, Any]:
+        """The goals that were set, as public parameters."""
+        found: dict[str, Any] = {} if self.l is None else {"l": self.l, "l_kind": self.l_kind}
+        found |= {} if self.c is None else {"c": self.c}
+        found |= {} if self.t is None else {"t": self.t, "t_kind": self.t_kind}
+        return found | ({} if self.alpha is None else {"alpha": self.alpha})
+
+
+def set_goals(
+    l: float | None = None,  # noqa: E741
+    l_kind: str = "distinct",
+    c: float | None = None,
+    t: float | None = None,
+    t_kind: str = "equal",
+    alpha: float | None = None,
+    *,
+    sensitive: Sequence[str],
+) -> Goals | None:
+    """The goals, checked; None where nothing is asked."""
+    check_l(l, l_kind, c)
+    if t_kind not in T_KINDS:
+        raise BadOption("--t-kind", f"choose among {', '.join(T_KINDS)}.")
+    if t is not None and not 0 <= t <= 1:
+        raise BadOption("--t", "it is a distance between 0 and 1.")
+    if alpha is not None and not 0 < alpha <= 1:
+        raise BadOption("--alpha", "it is the largest share one value may have in a class: above 0, at most 1.")
+    if l is None and t is None and alpha is None:
+        return None
+    if not sensitive:
+        raise BadOption("--l, --t, --alpha", "they protect sensitive columns; name one: --sensitive COLUMN.")
+    whole = int(l) if l is not None and l == int(l) else l
+    return Goals(whole, l_kind, c, t, t_kind, alpha)
+
+
+def check_l(l: float | None, l_kind: str, c: float | None) -> None:  # noqa: E741
+    """l counts values (entropy allows fractions); c goes with the recursive kind."""
+    if l_kind not in L_KINDS:
+        raise BadOption("--l-kind", f"choose among {', '.join(L_KINDS)}.")
+    if l is not None and not (l >= 1 and isfinite(l)):
+        raise BadOption("--l", "it is a number of values, 1 or more.")
+    if l is not None and l_kind != "entropy" and l != int(l):
+        raise BadOption("--l", f"{l_kind} l-diversity counts values: give a whole number.")
+    if c is not None and not (c > 0 and isfinite(c)):
+        raise BadOption("--c", "it is a factor greater than 0.")
+    if (l is not None and l_kind == "recursive") != (c is not None):
+        raise BadOption("--c", "recursive l-diversity takes both, and it alone: --l 3 --l-kind recursive --c 2.")
+
+
+# -- figures of each class ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Tally:
+    """How often each value of one sensitive column occurs in each class; entries ascend by class, then value.
+
+    Values are numbered from 0 in their order and all of them occur.
+    """
+
+    group: Ints
+    value: Ints
+    rows: Ints
+    ordered: bool
+
+    @cached_property
+    def first(self) -> Ints:
+        """The first entry of each class."""
+        return np.flatnonzero(np.r_[True, np.diff(self.group) > 0])
+
+    @cached_property
+    def shares(self) -> Floats:
+        """p: the share of each entry in its class."""
+        return np.asarray(self.rows / self.sizes[self.group])
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Rows of each class."""
+        return np.add.reduceat(self.rows, self.first)
+
+    @cached_property
+    def overall(self) -> Floats:
+        """q: the share of each value in the table."""
+        return np.asarray(np.bincount(self.value, weights=self.rows) / self.rows.sum())
+
+    def each(self, figure: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
+        """A figure of each class, from the values of its entries."""
+        return np.asarray(figure.reduceat(values, self.first))
+
+
+def count_values(group: Ints, value: NDArray[Any], rows: Ints, *, ordered: bool) -> Tally:
+    """Add up the rows of each class and value; classes ascend from 0, values that do not occur are left out."""
+    held, value = np.unique(value, return_inverse=True)
+    key, inverse = np.unique(group * len(held) + value.ravel(), return_inverse=True)
+    total = np.bincount(inverse.ravel(), weights=rows).astype(np.int64)
+    return Tally(key // len(held), key % len(held), total, ordered)
+
+
+def distinct_values(tally: Tally) -> Ints:
+    """Distinct l-diversity: values that occur."""
+    return tally.each(np.add, np.ones(len(tally.rows), np.int64))
+
+
+def entropy_values(tally: Tally) -> Floats:
+    """Entropy l-diversity: exp(- sum_v p(v) log p(v)), as many equally frequent values as tell as little."""
+    return np.asarray(np.exp(-tally.each(np.add, tally.shares * np.log(tally.shares))))
+
+
+def recursive_factors(tally: Tally, l: int) -> Floats:  # noqa: E741
+    """Recursive (c, l)-diversity: r_1 / (r_l + r_(l+1) + ...), which c must exceed; inf where fewer than l values are.
+
+    r_1 >= r_2 >= ... are the rows of the values of a class.
+    """
+    by_rows = tally.rows[np.lexsort((-tally.rows, tally.group))]
+    place = np.arange(len(by_rows)) - tally.first[tally.group]
+    tail = tally.each(np.add, np.where(place >= l - 1, by_rows, 0))
+    factors = np.full(len(tail), inf)
+    np.divide(by_rows[tally.first], tail, out=factors, where=tail > 0)
+    return factors
+
+
+def largest_shares(tally: Tally) -> Floats:
+    """(alpha, k)-anonymity: the share of the most frequent value."""
+    return tally.each(np.maximum, tally.shares)
+
+
+def equal_distances(tally: Tally) -> Floats:
+    """t-closeness with all values equally far apart: sum_v max(0, p(v) - q(v))."""
+    return tally.each(np.add, np.maximum(0.0, tally.shares - tally.overall[tally.value]))
+
+
+def ordered_distances(tally: Tally) -> Floats:
+    """t-closeness with m values on a line: 1 / (m - 1) sum_i |P(i) - Q(i)|, P and Q the shares up to value i.
+
+    P is constant from one value of a class to its next, and Q ascends: so each stretch is two differences of sums of Q.
+    """
+    steps = len(tally.overall) - 1
+    if steps < 1:
+        return np.zeros(len(tally.sizes))
+    overall = np.cumsum(tally.overall)
+    sums = np.r_[0.0, np.cumsum(overall)]
+    last = np.r_[tally.first[1:], len(tally.rows)] - 1
+    stop = np.r_[tally.value[1:], 0]
+    stop[last] = steps
+    up_to = np.cumsum(tally.shares)
+    up_to -= np.r_[0.0, up_to[last[:-1]]][tally.group]
+    before = area_between(overall, sums, np.zeros(len(last)), np.zeros(len(last), np.int64), tally.value[tally.first])
+    after = tally.each(np.add, area_between(overall, sums, up_to, np.minimum(tally.value, stop), stop))
+    return np.asarray((before + after) / steps)
+
+
+def area_between(overall: Floats, sums: Floats, level: Floats, start: Ints, stop: Ints) -> Floats:
+    """sum of |level - Q(i)| for i in [start, stop)."""
+    cross = np.clip(np.searchsorted(overall, level, side="right"), start, stop)
+    below = level * (cross - start) - (sums[cross] - sums[start])
+    return below + (sums[stop] - sums[cross]) - level * (stop - cross)
+
+
+def distances(tally: Tally, t_kind: str) -> Floats:
+    """t of each class; the ordered distance is for columns that have an order."""
+    return ordered_distances(tally) if t_kind == "ordered" and tally.ordered else equal_distances(tally)
+
+
+# -- goals -------------------------------------------------------------------------------------------------
+
+
+def keeps(goals: Goals, tally: Tally) -> NDArray[np.bool_]:
+    """Whether each class keeps the goals for one sensitive column."""
+    held = np.ones(len(tally.sizes), bool)
+    if goals.l is not None and goals.l_kind == "distinct":
+        held &= distinct_values(tally) >= goals.l
+    elif goals.l is not None and goals.l_kind == "entropy":
+        held &= entropy_values(tally) >= goals.l - ROUNDING
+    elif goals.l is not None and goals.c is not None:
+        held &= recursive_factors(tally, int(goals.l)) < goals.c
+    if goals.t is not None:
+        held &= distances(tally, goals.t_kind) <= goals.t + ROUNDING
+    if goals.alpha is not None:
+        held &= largest_shares(tally) <= goals.alpha + ROUNDING
+    return held
+
+
+def hold(goals: Goals, tallies: Sequence[Tally]) -> bool:
+    """Whether all classes keep the goals for all sensitive columns."""
+    return all(bool(keeps(goals, tally).all()) for tally in tallies)
+
+
+def reached(goals: Goals, tallies: Sequence[Tally]) -> dict[str, float]:
+    """The figures of the goals that were set, the worst of all classes and columns."""
+    found: dict[str, float] = {}
+    if goals.l is not None and goals.l_kind == "distinct":
+        found["l"] = min(int(distinct_values(tally).min()) for tally in tallies)
+    elif goals.l is not None and goals.l_kind == "entropy":
+        found["l"] = min(float(entropy_values(tally).min()) for tally in tallies)
+    elif goals.l is not None:
+        found["c"] = max(float(recursive_factors(tally, int(goals.l)).max()) for tally in tallies)
+    if goals.t is not None:
+        found["t"] = max(float(distances(tally, goals.t_kind).max()) for tally in tallies)
+    if goals.alpha is not None:
+        found["alpha"] = max(float(largest_shares(tally).max()) for tally in tallies)
+    return found
+
+
+def in_words(figures: dict[str, float]) -> str:
+    """Figures as `l = 2, t = 0.25`."""
+    return ", ".join(f"{name} = {value:.4g}" for name, value in figures.items())

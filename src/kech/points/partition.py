@@ -1,0 +1,148 @@
+"""Partition: the points in classes; a class is a box of codes and is printed as one label an axis.
+
+In: which rows of which point go to which class.  Out: closed boxes, class sizes, k.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech._kernels import add_up, distinct_rows
+from kech.axes.grid import Ints
+from kech.points.models import Tally, count_values
+from kech.points.points import Grains, Points
+from kech.tables.engines.dealing import take_turns
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Partition:
+    """Shares (point, class, rows) and the box of each class; classes with equal labels are one.
+
+    Rows that are in no share, or in no point, are suppressed.
+    """
+
+    points: Points
+    point: Ints
+    group: Ints
+    rows: Ints
+    lo: Ints  # classes x axes
+    hi: Ints
+    eps: float | None = None  # the one radius of all classes, where a cut has one
+    eps_bound: float | None = None  # no partition has a smaller radius, where a cut knows
+    radius: float | None = None  # half the widest side of rows put together; what is printed of rare values is wider
+    made: dict[str, "Partition"] = field(default_factory=dict, init=False)  # see `once`
+
+    def once(self, name: str, make: Callable[["Partition"], "Partition"]) -> "Partition":
+        """What is made of this partition, made once."""
+        if name not in self.made:
+            self.made[name] = make(self)
+        return self.made[name]
+
+    @property
+    def classes(self) -> int:
+        """Number of classes."""
+        return len(self.lo)
+
+    @property
+    def sizes(self) -> Ints:
+        """Rows of each class."""
+        return np.bincount(self.group, weights=self.rows, minlength=self.classes).astype(np.int64)
+
+    @property
+    def rows_in(self) -> int:
+        """Rows of the table."""
+        return self.points.rows + self.points.left_out
+
+    @property
+    def suppressed(self) -> int:
+        """Rows that are not published."""
+        return self.rows_in - int(self.rows.sum())
+
+    @property
+    def k(self) -> int:
+        """Rows of the smallest published class."""
+        return int(self.sizes.min())
+
+    def labels(self, axis: int) -> list[str | None]:
+        """What is printed for each class on one axis."""
+        return self.points.axes[axis].labels(self.lo[:, axis], self.hi[:, axis])
+
+    def shares(self) -> dict[str, NDArray[np.int64]]:
+        """For each point and class, which of the point's rows (counted from 1) the class takes."""
+        order = np.lexsort((self.group, self.point))
+        point, rows = self.point[order], self.rows[order]
+        last = np.cumsum(rows)
+        start = np.searchsorted(point, point)
+        last -= np.where(start > 0, last[start - 1], 0)
+        return {"p": point, "class": self.group[order], "first": last - rows + 1, "last": last}
+
+
+def build_partition(points: Points, point: Ints, group: Ints, rows: Ints) -> Partition:
+    """Close the box of each group and join groups that are printed alike; groups ascend from 0."""
+    starts = np.searchsorted(group, np.arange(int(group[-1]) + 1))
+    codes = points.codes[point].astype(np.int64)
+    lo, hi = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
+    radius = box_radius(points, lo, hi)
+    for j, axis in enumerate(points.axes):
+        lo[:, j], hi[:, j] = axis.close(lo[:, j], hi[:, j])
+    return replace(box_partition(points, point, group, rows, lo, hi), radius=radius)
+
+
+def box_radius(points: Points, lo: Ints, hi: Ints) -> float:
+    """Half the widest side of any box, as eps measures it."""
+    return max(float(axis.metric(lo[:, j], hi[:, j]).max()) for j, axis in enumerate(points.axes)) / 2
+
+
+def box_partition(points: Points, point: Ints, group: Ints, rows: Ints, lo: Ints, hi: Ints) -> Partition:
+    """Groups with closed boxes of their own; those that are printed alike are joined."""
+    first, name = distinct_rows(np.hstack([lo, hi]))
+    return Partition(points, *add_up(point, name[group], rows), lo[first], hi[first])
+
+
+def deal(partition: Partition) -> Partition:
+    """The same classes, with the rows of a point that several share dealt out by their sensitive values."""
+    grains = partition.points.grains
+    if grains is None:
+        return partition
+    order = np.lexsort((partition.group, partition.point))
+    point, group, rows = partition.point[order], partition.group[order], partition.rows[order]
+    whole = rows == partition.points.weights[point]
+    owner = np.full(len(partition.points.weights), -1)
+    owner[point[whole]] = group[whole]
+    undivided = np.flatnonzero(owner[grains.point] >= 0)
+    grain, taker = deal_rows(grains, point[~whole], rows[~whole])
+    shares = add_up(
+        np.r_[undivided, grain],
+        np.r_[owner[grains.point[undivided]], group[~whole][taker]],
+        np.r_[grains.weights[undivided], np.ones(len(grain), np.int64)],
+    )
+    dealt = replace(grains, axes=partition.points.axes)
+    point, group, rows = shares
+    return replace(partition, points=dealt, point=point, group=group, rows=rows)
+
+
+def deal_rows(grains: Grains, point: Ints, rows: Ints) -> tuple[Ints, Ints]:
+    """For every row of divided points its grain and its taker; takers ascend by point.
+
+    Each taker gets every value in proportion to what it takes of the point, as nearly as whole rows allow: takers take
+    turns, the rows of the point are lined up by value, and both lines are matched.
+    """
+    taker = take_turns(point, rows)
+    line = np.flatnonzero(np.isin(grains.point, point))
+    line = np.repeat(line, grains.weights[line])
+    start = np.searchsorted(grains.point[line], point[taker])
+    first = np.searchsorted(point[taker], point[taker])
+    return line[start + np.arange(len(taker)) - first], taker
+
+
+def tally_secrets(partition: Partition) -> list[Tally]:
+    """The sensitive values of each class, a tally for each column; none where they are not known."""
+    points = partition.points
+    if not isinstance(points, Grains):
+        return []
+    return [
+        count_values(partition.group, points.secrets[partition.point, s], partition.rows, ordered=secret.ordered)
+        for s, secret in enumerate(points.sensitive)
+    ]

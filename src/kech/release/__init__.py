@@ -1,0 +1,1 @@
+"""Release: labels joined back to rows, shuffled, written atomically."""

@@ -1,0 +1,259 @@
+"""Composition: what several releases of one table tell together.
+
+In: releases, each linked to the table they were made of.  Out: which classes were merged, or the joint candidates.
+A record that is found in several releases could be any row that all its classes cover.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech.certificate import Axis, Cell
+from kech.release.labels import EVERYTHING, count_rare, place, prefix_of, set_members
+from kech.release.linkage import Bools, Linkage, LinkedColumn, check_covers
+from kech.release.published import Ints, plain
+
+MOST_CELLS = 10_000  # whose equal texts are one in memory
+
+
+@dataclass(frozen=True, slots=True)
+class Composition:
+    """What is left to hide among for somebody who has several releases; k is the smallest class of any of them."""
+
+    rows: int
+    k: int
+    joint_k: int
+    below: int  # rows with fewer than k candidates
+    worst_k: int  # in any intersection of classes, also of those in which nobody may be
+
+
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
+class Cover:
+    """Which rows could be in which cell; rows ascend, and each stands once for every cell it could be in."""
+
+    row: Ints
+    cell: Ints
+
+    @property
+    def sizes(self) -> Ints:
+        """Rows that could be in each cell."""
+        return np.bincount(self.cell)
+
+
+def compose(linkages: Sequence[Linkage], option: str, check: Callable[[int], None] | None = None) -> Composition:
+    """How many rows a person is confused with, at least, by somebody who has all these releases.
+
+    With C_i(r) the rows that some class of release i covers together with row r,
+
+        joint k = min_r |C_1(r) & C_2(r) & ...|
+
+    Where no boxes overlap, these are the classes of the joined table.  Where they do, there are many more pairs of a
+    row and a cell than rows: `check` hears how many before they are held, and may refuse.
+    """
+    k = min(int(linkage.release.sizes.min()) for linkage in linkages)
+    joint, *others = [find_cover(linkage, option) for linkage in linkages]
+    for cover in others:
+        if check:
+            check(int(count_cells(cover, joint)[joint.row].sum()))
+        joint = intersect(joint, cover)
+    found = count_candidates(joint, k)
+    joint_k, worst_k = (int(counts.min(initial=linkages[0].rows)) for counts in (found, joint.sizes))
+    return Composition(len(found), k, joint_k, int((found < k).sum()), worst_k)
+
+
+def count_candidates(cover: Cover, enough: int) -> Ints:
+    """For each covered row the rows it shares a cell with, itself too; from `enough` on, not more than there are."""
+    rows, first, cells = np.unique(cover.row, return_index=True, return_counts=True)
+    if not len(rows):
+        return rows
+    found = np.maximum.reduceat(cover.sizes[cover.cell], first)
+    by_cell = cover.row[np.argsort(cover.cell, kind="stable")]
+    starts = np.concatenate([[0], np.cumsum(cover.sizes)])
+    for at in np.flatnonzero((found < enough) & (cells > 1)).tolist():
+        held = cover.cell[first[at] : first[at] + cells[at]].tolist()
+        found[at] = len(set().union(*(by_cell[starts[cell] : starts[cell + 1]].tolist() for cell in held)))
+    return found
+
+
+def find_cover(linkage: Linkage, option: str) -> Cover:
+    """The rows that each class of a release covers; a table that lacks some of its people is another one."""
+    held = [linkage.candidates(group) for group in range(len(linkage.release.labels))]
+    counts = np.array(list(map(len, held)))
+    check_covers(linkage, np.arange(len(held)), counts, option)
+    rows, cells = np.concatenate(held), np.repeat(np.arange(len(held)), counts)
+    order = np.argsort(rows, kind="stable")
+    return Cover(rows[order], cells[order])
+
+
+def intersect(first: Cover, second: Cover) -> Cover:
+    """Every pair of cells that some row could be in."""
+    times = count_cells(second, first)
+    starts = np.concatenate([[0], np.cumsum(times)])[:-1]
+    repeats = times[first.row]
+    nth = np.arange(repeats.sum()) - np.repeat(np.cumsum(repeats) - repeats, repeats)
+    row, ours = np.repeat(first.row, repeats), np.repeat(first.cell, repeats)
+    theirs = second.cell[starts[row] + nth]
+    pairs = ours * (int(second.cell.max(initial=0)) + 1) + theirs
+    return Cover(row, np.unique(pairs, return_inverse=True)[1].ravel())
+
+
+def count_cells(cover: Cover, other: Cover) -> Ints:
+    """For each row of either the cells of the first that it could be in."""
+    return np.bincount(cover.row, minlength=int(other.row.max(initial=-1)) + 1)
+
+
+# -- nested releases -----------------------------------------------------------------------------------------
+
+
+def is_coarsening(later: Linkage, earlier: Linkage) -> bool:
+    """Whether the later file could have been made from the earlier one alone, by merging classes and leaving some out.
+
+    Each earlier class goes into a later one whose labels contain its own; then every later class must
+    have as many rows as went into it, with the same cells in all columns that the later file publishes as they are;
+    the earlier one must publish these as they are, too.
+    """
+    columns = list(later.release.cells)
+    if not earlier.release.cells.keys() >= {*columns}:
+        return False
+    into = find_merges(earlier, later)
+    if into is None:
+        return False
+    moved = Counter(zip(into[earlier.release.group], *cells_of(earlier, columns), strict=True))
+    found = Counter(zip(later.release.group, *cells_of(later, columns), strict=True))
+    return found == Counter({key: rows for key, rows in moved.items() if key[0] >= 0})
+
+
+def cells_of(linkage: Linkage, columns: Sequence[str]) -> list[list[Cell]]:
+    """Cells that are published as they are, in a form that CSV and Parquet share."""
+    return [list(map(lru_cache(maxsize=MOST_CELLS)(plain), linkage.release.cells[name])) for name in columns]
+
+
+def find_merges(earlier: Linkage, later: Linkage) -> Ints | None:
+    """The later class that each earlier one goes into, -1 for none; None where the later file could not lack it."""
+    missing = earlier.release.rows - later.release.rows
+    known = {column.axis["column"]: column for column in earlier.columns}
+    holders = [Holder(known.get(column.axis["column"]), column) for column in later.columns]
+    places = [list(known).index(name) if name in known else None for name in later.release.quasi_identifiers]
+    same = {labels: group for group, labels in enumerate(later.release.labels)}
+    into = []
+    for labels, rows in zip(earlier.release.labels, earlier.release.sizes.tolist(), strict=True):
+        found = tuple(None if place is None else labels[place] for place in places)
+        into.append(choose_holder(holders, found, same.get(found), later.release.sizes))
+        missing -= rows if into[-1] < 0 else 0
+        if missing < 0:
+            return None
+    return np.array(into, np.int64)
+
+
+def choose_holder(holders: Sequence["Holder"], labels: tuple[Cell, ...], same: int | None, sizes: Ints) -> int:
+    """The class with equal labels, else the smallest one whose labels contain all these, else none: -1."""
+    pairs = list(zip(holders, labels, strict=True))
+    if same is not None and all(holder.holds(label, same) for holder, label in pairs):
+        return same
+    groups = np.flatnonzero(np.logical_and.reduce([holder.holding(label) for holder, label in pairs]))
+    return int(groups[np.argmin(sizes[groups])]) if len(groups) else -1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Holder:
+    """One quasi-identifier of two releases; where the earlier one lacks it, it says anything, as `*` does.
+
+    Labels are compared by what they say, whatever occurs in the table: [20, 39] is not 23, though all below it are 23.
+    """
+
+    earlier: LinkedColumn | None
+    later: LinkedColumn
+
+    def holds(self, label: Cell, group: int) -> bool:
+        """Whether the label of a later class contains an earlier one."""
+        return bool(self.containing(label)[self.of_class[group]])
+
+    def holding(self, label: Cell) -> Bools:
+        """Which later classes have a label that contains an earlier one."""
+        return np.asarray(self.containing(label)[self.of_class])
+
+    @cached_property
+    def labels(self) -> list[Cell]:
+        """The distinct later labels."""
+        return list(dict.fromkeys(self.later.labels))
+
+    @cached_property
+    def of_class(self) -> Ints:
+        """For each later class the number of its label."""
+        number = {label: i for i, label in enumerate(self.labels)}
+        return np.array([number[label] for label in self.later.labels])
+
+    @cached_property
+    def everything(self) -> Bools:
+        """Which later labels contain all there is."""
+        return np.array([is_everything(self.later.axis, label) for label in self.labels])
+
+    @cached_property
+    def ends(self) -> tuple[NDArray[np.float64], NDArray[np.float64], Bools]:
+        """Both ends of each later interval, and whether the second belongs to it."""
+        low, high, closed = zip(*(self.later.interval(label or "") for label in self.labels), strict=True)
+        return np.array(low), np.array(high), np.array(closed)
+
+    @cached_property
+    def containing(self) -> Callable[[Cell], Bools]:
+        """Of an earlier label: which later labels can be shown to contain it."""
+        return lru_cache(maxsize=1024)(lambda label: self.everything | self._find_containing(label))
+
+    def _find_containing(self, label: Cell) -> Bools:
+        if self.earlier is None or is_everything(self.earlier.axis, label):
+            return self.everything
+        alike = "" not in self.later.labels  # nothing is written for empty text too
+        if label is None:
+            return np.array([within is None and (alike or "" in self.earlier.labels) for within in self.labels])
+        if self.later.is_line and self.earlier.axis["axis"] == self.later.axis["axis"]:
+            low, high, closed = self.earlier.interval(label)
+            lows, highs, closes = self.ends
+            return np.asarray((lows <= low) & ((high < highs) | ((high == highs) & (closes | (not closed)))))
+        return np.array(
+            [self._contains(label, within) if within is not None else alike and not label for within in self.labels]
+        )
+
+    def _contains(self, label: str, within: str) -> bool:
+        assert self.earlier is not None
+        ours, theirs = self.later.axis, self.earlier.axis
+        same_node = label == within and ours["axis"] == theirs["axis"] == "tree"
+        if same_node and count_leaves(ours, label) == count_leaves(theirs, label):
+            return True
+        values, prefix = stands_for(self.earlier, label), prefix_of(within)
+        if ours["axis"] == "tree" and prefix and not self.later.paths:
+            begins = {label} if theirs["axis"] == "tree" and prefix_of(label) else values
+            return all(text.startswith(prefix) and len(text) <= len(within) for text in begins or [""])
+        if self.later.is_line:
+            low, high, closed = self.later.interval(within)
+            places = [place(ours, value) for value in values or [""]]
+            return all(low <= x < high or (closed and x == high) for x in places)
+        return bool(values) and values <= stands_for(self.later, within)
+
+
+def is_everything(axis: Axis, label: Cell) -> bool:
+    """Whether a label says nothing: `*`, or the root of a tree where nothing is missing."""
+    root = axis["axis"] == "tree" and label is not None and count_leaves(axis, label) == axis["leaves"] > 1
+    return label == EVERYTHING or root
+
+
+def count_leaves(axis: Axis, label: str) -> int:
+    """Leaves below a label of a tree, as its certificate says."""
+    return int(axis["labels"].get(label, 1))
+
+
+def stands_for(column: LinkedColumn, label: str) -> frozenset[str]:
+    """The values of a label; none where they cannot be listed."""
+    if column.is_line:
+        low, high, _ = column.interval(label)
+        return frozenset([label] if low == high else [])
+    if column.axis["axis"] == "set":
+        return frozenset([*set_members(label), *(column.rare if count_rare(label) else ())])
+    if column.axis["axis"] != "tree":
+        return frozenset(column.run(label))
+    leaves = {leaf for leaf, path in column.paths.items() if label in path} if column.paths else {label}
+    counts = {len(leaves), len(leaves.intersection(column.places) if column.paths else leaves)}
+    return frozenset(leaves if count_leaves(column.axis, label) in counts else [])

@@ -1,0 +1,182 @@
+"""Ledger: which tables this user has released before.  Hashes only, in a file that nobody else can read.
+
+In: the fingerprint of a table, and a written release.  Out: the earlier releases of the same table.
+A fingerprint is hashed slowly with a key of this ledger, so that nothing is learned from it without the whole table.
+"""
+
+import hashlib
+import json
+import os
+import re
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kech.certificate.cells import digest
+from kech.errors import BadLedger, BadOption, KechError, NoSuchFile, NoSuchTable
+from kech.system.files import held_alone, is_held, private_folder, state_folder, write_text
+from kech.tables.databases import Address, find_address, open_database
+
+VERSION = 1
+KEY = "[0-9a-f]{64}"
+SHORTEST = 8  # letters of a hash that name a release
+WORK = 2**14  # of scrypt
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One release: keyed hashes of its table and of where that lay, a plain one of the published file."""
+
+    table: str
+    source: str
+    release: str  # SHA-256 of the file
+    k: int
+    time: str  # UTC
+    draft: str = ""  # while it is put in place: a file or folder that is gone once it is
+    address: str = ""  # likewise: the table of a database that it becomes
+    same_as: str = ""  # hash of the release that it repeats: either stands for both
+
+    @property
+    def when(self) -> str:
+        """In words."""
+        return f"{self.time}, k={self.k}"
+
+
+class Book(msgspec.Struct, forbid_unknown_fields=True):
+    """What stands in the file."""
+
+    ledger: int
+    key: str
+    releases: list[Entry]
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """A folder with the releases of one user; several processes may share it."""
+
+    folder: Path
+
+    @property
+    def path(self) -> Path:
+        """The file of the ledger."""
+        return self.folder / "ledger.json"
+
+    @contextmanager
+    def held(self) -> Iterator[Book]:
+        """The book, while no other process reads or writes it."""
+        with held_alone(self.folder / "ledger.lock", " Name another folder in KECH_HOME, or use --no-ledger."):
+            yield self.read()
+
+    def read(self) -> Book:
+        """The book as it stands; a new one has a new key."""
+        try:
+            book = msgspec.json.decode(self.path.read_bytes(), type=Book)
+        except FileNotFoundError:
+            book = Book(VERSION, secrets.token_hex(32), [])
+        except OSError as failure:
+            raise BadLedger(self.path, f"it cannot be read: {failure.strerror}.") from None
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise BadLedger(self.path, "it is damaged.") from None
+        if book.ledger != VERSION:
+            raise BadLedger(self.path, "this version is not known to this kech.")
+        if not re.fullmatch(KEY, book.key):
+            raise BadLedger(self.path, "its key is damaged.")
+        return book
+
+    def write(self, book: Book) -> None:
+        """Put a book in place, whole or not at all; the ledger must be held."""
+        write_text(self.path, msgspec.json.format(msgspec.json.encode(book)).decode() + "\n", private=True)
+
+    def add(self, book: Book, entry: Entry) -> None:
+        """Enter one more release; the ledger must be held."""
+        self.write(Book(book.ledger, book.key, [*book.releases, entry]))
+
+    def settle(self) -> None:
+        """Strike out what a killed run had entered and never put in place; forget how the others came to their place.
+
+        Where nobody can tell, as with a database that does not answer, an entry stays.
+        """
+        if not self.path.exists() or not any(entry.draft for entry in self.read().releases):
+            return
+        with self.held() as book:
+            fates = [(entry, fate(entry)) for entry in book.releases]
+            kept = [placed(entry) if found == "placed" else entry for entry, found in fates if found != "never"]
+            self.write(Book(book.ledger, book.key, kept))
+
+    def listed(self) -> list[dict[str, Any]]:
+        """All releases, the first one first; tables are numbered as they came."""
+        releases = self.read().releases
+        tables = list(dict.fromkeys(entry.table for entry in releases))
+        return [
+            {"time": entry.time, "k": entry.k, "table": tables.index(entry.table) + 1, "release": entry.release}
+            for entry in releases
+        ]
+
+    def forget(self, release: str | PathLike[str]) -> list[str]:
+        """Strike out a release that was never handed out: a file, or how its hash begins; gives the hashes back."""
+        start = digest(Path(release)) if Path(release).is_file() else str(release)
+        if len(start) < SHORTEST:
+            raise BadOption("--forget", f"name a released file, or at least {SHORTEST} letters of its hash.")
+        with self.held() as book:
+            struck = [entry for entry in book.releases if entry.release.startswith(start)]
+            if not struck:
+                raise BadOption("--forget", "the ledger knows no such release; `kech ledger` lists all.")
+            self.write(Book(book.ledger, book.key, [entry for entry in book.releases if entry not in struck]))
+        return [entry.release for entry in struck]
+
+
+def fate(entry: Entry) -> str:
+    """What became of a release: "placed", "never", or "open" while somebody is at it or nobody can tell."""
+    try:
+        if not entry.draft or not Path(entry.draft).exists():
+            return "placed"
+    except OSError:  # in a folder that was closed to us since
+        return "open"
+    if is_held(Path(entry.draft)):
+        return "open"
+    address = find_address(entry.address)
+    return fate_of_table(address, entry.release) if address else "never"
+
+
+def fate_of_table(address: Address, release: str) -> str:
+    """Its rows tell, as text; only they do."""
+    try:
+        with private_folder() as folder, open_database(address) as database:
+            database.export(folder / "released.csv")
+            return "placed" if digest(folder / "released.csv") == release else "never"
+    except (NoSuchFile, NoSuchTable):
+        return "never"
+    except KechError:
+        return "open"
+
+
+def placed(entry: Entry) -> Entry:
+    """An entry once its release is in its place."""
+    return msgspec.structs.replace(entry, draft="", address="")
+
+
+def open_ledger() -> Ledger:
+    """The ledger of this user: in $KECH_HOME, or in kech below $XDG_STATE_HOME, or below ~/.local/state."""
+    return Ledger(state_folder(" Name a folder for the ledger in KECH_HOME."))
+
+
+def hash_table(key: str, columns: Sequence[str], fingerprint: Sequence[int]) -> str:
+    """A keyed hash of the contents of a table; one guess takes some milliseconds and 16 MB."""
+    words = json.dumps([sorted(columns), *fingerprint]).encode()
+    return hashlib.scrypt(words, salt=bytes.fromhex(key), n=WORK, r=8, p=1, dklen=32).hex()
+
+
+def hash_path(key: str, path: Path) -> str:
+    """A keyed hash of where a table lay."""
+    return hashlib.blake2b(os.fsencode(path.resolve()), key=bytes.fromhex(key), digest_size=32).hexdigest()
+
+
+def time_now() -> str:
+    """To the second, in UTC."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,0 +1,297 @@
+"""Linkage: which rows of another table each class of a release could be.
+
+In: a release and a table with the same quasi-identifiers.  Out: a `Linkage`.
+A label covers a cell that is the same text, and every value that its axis in the certificate says it stands for; `*`
+covers everything.  A row could be in a class whose labels all cover it; it may be in several where boxes overlap.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech.axes.hierarchy import find_hierarchy, read_hierarchy
+from kech.certificate import Axis, Cell
+from kech.errors import BadOption, NoSuchColumn
+from kech.release.labels import EVERYTHING, count_rare, interval, is_line, place, range_ends, set_members
+from kech.release.published import Ints, Published
+from kech.tables.table import Table
+
+Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+MOST_COVERED = 4_000_000  # cells of a column that are remembered to be covered, or not, by its labels
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinkedColumn:
+    """One quasi-identifier of the other table: its distinct cells, and the cell of each row as a code."""
+
+    axis: Axis  # empty without a certificate
+    texts: list[Cell]  # NULL is the last
+    codes: NDArray[np.int32]
+    paths: Mapping[str, frozenset[str]]  # of each leaf of its hierarchy, the labels above
+    labels: list[Cell]  # of each class
+
+    @property
+    def is_line(self) -> bool:
+        """Whether labels are intervals."""
+        return is_line(self.axis)
+
+    @cached_property
+    def counts(self) -> Ints:
+        """Rows of each distinct cell."""
+        return np.bincount(self.codes, minlength=len(self.texts))
+
+    @cached_property
+    def places(self) -> dict[Cell, int]:
+        """The code of each distinct cell."""
+        return {text: code for code, text in enumerate(self.texts)}
+
+    @cached_property
+    def numbers(self) -> Floats:
+        """Distinct cells as places on the line; NaN for what is none."""
+        return np.array([place(self.axis, text) for text in self.texts])
+
+    @cached_property
+    def covered(self) -> Any:
+        """Of a label: which distinct cells it covers."""
+        return lru_cache(maxsize=max(1, MOST_COVERED // len(self.texts)))(self._find_covered)
+
+    @cached_property
+    def weight(self) -> Any:
+        """Of a label: how many rows it covers."""
+        return lru_cache(maxsize=None)(lambda label: int(self.counts[self.covered(label)].sum()))
+
+    @cached_property
+    def by_cell(self) -> NDArray[np.int32]:
+        """The rows, those of the same cell together, and in the order of the table."""
+        return np.argsort(self.codes, kind="stable").astype(np.int32)
+
+    @cached_property
+    def starts(self) -> Ints:
+        """Where the rows of each cell begin among these."""
+        return np.cumsum(self.counts) - self.counts
+
+    def rows(self, label: Cell) -> Ints:
+        """The rows that a label covers, in the order of the table."""
+        return np.sort(self.rows_by_cell(label)).astype(np.int64)
+
+    def rows_by_cell(self, label: Cell) -> NDArray[np.int32]:
+        """The same, cell by cell."""
+        cells = np.flatnonzero(self.covered(label))
+        counts = self.counts[cells]
+        before = np.cumsum(counts) - counts
+        places = np.arange(counts.sum()) + np.repeat(self.starts[cells] - before, counts)
+        return np.asarray(self.by_cell[places])
+
+    def interval(self, label: str) -> tuple[float, float, bool]:
+        """Both ends, and whether the second belongs to it; NaN where the label is none."""
+        return interval(self.axis, label)
+
+    @cached_property
+    def intervals(self) -> list[tuple[float, float, bool]]:
+        """The different intervals that are published in this column; none where it is no line."""
+        return [self.interval(label) for label in set(self.labels) if label is not None] if self.is_line else []
+
+    def between(self, low: float, high: float, closed: bool) -> Bools:
+        """The distinct cells from low to high."""
+        return (self.numbers >= low) & ((self.numbers <= high) if closed else (self.numbers < high))
+
+    @cached_property
+    def ordered(self) -> list[str]:
+        """Values in the order a label runs along: the order of the axis, for sets the most frequent first."""
+        if self.axis.get("axis") == "ordinal":
+            return list(self.axis["order"])
+        ranked = sorted(range(len(self.texts)), key=lambda code: -int(self.counts[code]))
+        return [text for code in ranked if (text := self.texts[code]) is not None]
+
+    def run(self, label: str) -> list[str]:
+        """The values of a range or a set, in order."""
+        kind = self.axis.get("axis")
+        if kind == "set" and label.startswith("{"):
+            members = {*set_members(label), *(self.rare if count_rare(label) else ())}
+            return [value for value in self.ordered if value in members]
+        first, last = range_ends(self.ordered, label) if kind == "ordinal" else (label, label)
+        if first == last:
+            return [label]
+        return self.ordered[self.ordered.index(first) : self.ordered.index(last) + 1]
+
+    @cached_property
+    def rare(self) -> list[str]:
+        """Values that may be among those a set only counts: none that a label spells out.
+
+        In the table that was released they are the least frequent ones, as many as the certificate says.
+        """
+        spelled = {text for label in set(self.labels) if label for text in set_members(label)}
+        others, rare = [text for text in self.ordered if text not in spelled], int(self.axis.get("rare") or 0)
+        same = len(self.ordered) + bool(self.counts[-1]) == self.axis.get("values")
+        return others[-rare:] if same and rare else others
+
+    def among(self, values: Sequence[str]) -> Bools:
+        """The distinct cells that are one of these."""
+        return self._marked([self.places[value] for value in values if value in self.places])
+
+    def _find_covered(self, label: Cell) -> Bools:
+        if label == EVERYTHING:
+            return np.ones(len(self.texts), bool)
+        if label is None:  # nothing is written for empty text too, where no label is empty
+            return np.array([text is None or (not text and "" not in self.labels) for text in self.texts])
+        same = self.among([label])
+        if self.is_line:
+            return np.asarray(same | self.between(*self.interval(label)))
+        return np.asarray(
+            same | (self._under(label) if self.axis.get("axis") == "tree" else self.among(self.run(label)))
+        )
+
+    def _under(self, label: str) -> Bools:
+        """The leaves below a node: of a hierarchy that is given, of the whole tree, or of a prefix such as 476**."""
+        leaves = self.axis["labels"].get(label, 1)
+        if leaves == self.axis["leaves"] and leaves > 1:
+            return np.ones(len(self.texts), bool)
+        if self.paths:
+            return self._marked(self.below.get(label, []))
+        prefix = label.rstrip(EVERYTHING)
+        if leaves > 1 and prefix == label and not self.among([label]).any():
+            reason = f"column {self.axis['column']!r} was published with a hierarchy: give the plan that names it."
+            raise BadOption("--plan", reason)
+        return self._marked([] if prefix == label else self._starting(prefix, len(label)))
+
+    @cached_property
+    def below(self) -> Mapping[str, list[int]]:
+        """Of each label of the hierarchy, the distinct cells below."""
+        found = defaultdict(list)
+        for code, text in enumerate(self.texts):
+            for label in self.paths.get(text or "", ()):
+                found[label].append(code)
+        return found
+
+    @cached_property
+    def sorted_texts(self) -> list[tuple[str, int]]:
+        """Distinct cells that are not empty, in the order of their letters, with their codes."""
+        return sorted((text, code) for code, text in enumerate(self.texts) if text)
+
+    def _starting(self, prefix: str, longest: int) -> list[int]:
+        """The distinct cells with this beginning and no more letters than that."""
+
+        def beginning(pair: tuple[str, int]) -> str:
+            return pair[0][: len(prefix)]
+
+        first = bisect_left(self.sorted_texts, prefix, key=beginning)
+        last = bisect_right(self.sorted_texts, prefix, key=beginning)
+        return [code for text, code in self.sorted_texts[first:last] if len(text) <= longest]
+
+    def _marked(self, codes: Sequence[int]) -> Bools:
+        found = np.zeros(len(self.texts), bool)
+        found[list(codes)] = True
+        return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Linkage:
+    """A release and the columns of another table."""
+
+    release: Published
+    columns: tuple[LinkedColumn, ...]
+    table: Table
+
+    @property
+    def rows(self) -> int:
+        """Rows of the other table."""
+        return len(self.columns[0].codes)
+
+    def candidates(self, group: int) -> Ints:
+        """Rows that could be in a class, in the order of the table."""
+        labels = self.release.labels[group]
+        pairs = sorted(zip(self.columns, labels, strict=True), key=lambda pair: pair[0].weight(pair[1]))
+        (first, label), *others = pairs
+        rows = first.rows_by_cell(label)
+        for column, label in others:
+            rows = rows[column.covered(label)[column.codes[rows]]]
+        return np.sort(rows).astype(np.int64)
+
+    def classes_of(self, rows: Ints) -> list[Ints]:
+        """For each row the classes it could be in."""
+        masks = []
+        for column in self.columns:
+            known = {label: i for i, label in enumerate(dict.fromkeys(column.labels))}
+            held = np.stack([column.covered(label)[column.codes[rows]] for label in known])
+            masks.append((held, np.array([known[label] for label in column.labels])))
+        return [
+            np.flatnonzero(np.logical_and.reduce([held[label, i] for held, label in masks])) for i in range(len(rows))
+        ]
+
+    def texts(self, column: str) -> list[Cell]:
+        """The cell of each row in any column of the table, as text."""
+        texts, codes = read_codes(self.table, [column])[column]
+        return [texts[code] for code in codes]
+
+
+def link(release: Published, table: Table) -> Linkage:
+    """Read the quasi-identifiers of the other table; its order is kept."""
+    return link_all([release], table)[0]
+
+
+def link_all(releases: Sequence[Published], table: Table) -> list[Linkage]:
+    """The same of several releases, whose quasi-identifiers are read once."""
+    names = list(dict.fromkeys(name for release in releases for name in release.quasi_identifiers))
+    check_loaded(table, names)
+    coded = read_codes(table, names)
+    return [
+        Linkage(
+            release,
+            tuple(
+                LinkedColumn(
+                    release.axes.get(name, {}), *coded[name], find_paths(table, name), release.column_labels(name)
+                )
+                for name in release.quasi_identifiers
+            ),
+            table,
+        )
+        for release in releases
+    ]
+
+
+def read_codes(table: Table, names: Sequence[str]) -> dict[str, tuple[list[Cell], NDArray[np.int32]]]:
+    """Distinct cells of each column, NULL last, and the code of every row."""
+    mappings = [table.text_codes(name) for name in names]
+    codes = table.engine.code_rows(mappings)
+    return {name: ([*mappings[j].values, None], codes[:, j]) for j, name in enumerate(names)}
+
+
+def find_paths(table: Table, column: str) -> dict[str, frozenset[str]]:
+    """Of each leaf of the hierarchy given for a column, the labels above it."""
+    own = table.choice(column).hierarchy
+    source = find_hierarchy(own, table.hierarchies, column, table.columns)
+    if source is None:
+        return {}
+    return {path[0]: frozenset(path) for path in read_hierarchy(source, column=column).paths}
+
+
+def check_loaded(table: Table, names: Iterable[str]) -> None:
+    """Columns that a release publishes were read from the other table too."""
+    for name in names:
+        if name not in table.loaded:
+            raise NoSuchColumn(name, table.loaded)
+
+
+def count_covered(linkage: Linkage, groups: Ints, option: str) -> Ints:
+    """Rows of the table that each of some classes covers, which are at least as many as it holds."""
+    found = np.array([len(linkage.candidates(group)) for group in groups.tolist()])
+    check_covers(linkage, groups, found, option)
+    return found
+
+
+def check_covers(linkage: Linkage, groups: Ints, found: Ints, option: str) -> None:
+    """Every class covers at least as many rows of the table as it holds, if its people are in it."""
+    short = int((found < linkage.release.sizes[groups]).sum())
+    if short:
+        raise BadOption(
+            option,
+            f"{short:,} of {len(groups):,} classes cover fewer of its rows than they hold: the released people are not "
+            "all in this table, or its values are written or read in another way; --plan says how it is read.",
+        )

@@ -1,0 +1,46 @@
+"""Pointers: columns published as they are that point at rows together, though none of them does alone.
+
+In: a table and the names of columns.  Out: pairs, or all of them, on which nearly every row has values of its own.
+The rule is that of `published.py`, which looks at a written file: the likeliest pairs, and empty text is no value.
+"""
+
+from collections.abc import Sequence
+
+from kech.release.published import NEARLY_ALL, likeliest_pairs
+from kech.tables.table import Table
+
+
+def points_at_rows(table: Table, column: str) -> bool:
+    """Whether nearly every row that has a value in this column has one of its own."""
+    distinct, rows = count_held(table, column)
+    return distinct > NEARLY_ALL * rows
+
+
+def count_held(table: Table, column: str) -> tuple[int, int]:
+    """Distinct values of a column, and the rows that have one."""
+    facts = table.facts(column)
+    if facts.type == "text" and facts.distinct:  # one of them may be empty
+        return table.engine.count_together([table.index(column)])
+    return facts.distinct, facts.rows - facts.nulls
+
+
+def find_joint_pointers(table: Table, columns: Sequence[str]) -> list[list[str]]:
+    """Pairs of columns on which nearly every row is unique; all columns where no pair is enough."""
+    held = {name: count_held(table, name) for name in columns}
+    names = [name for name, (distinct, rows) in held.items() if distinct <= NEARLY_ALL * rows]
+    pairs = likeliest_pairs({name: held[name][0] for name in names})
+    found = [list(pair) for pair in pairs if point_together(table, pair, held)]
+    if found or len(names) < 3:
+        return found
+    return [names] if point_together(table, names, held) else []
+
+
+def point_together(table: Table, columns: Sequence[str], held: dict[str, tuple[int, int]]) -> bool:
+    """Whether nearly every row that has a value in one of these columns has a combination of its own."""
+    most = 1
+    for name in columns:
+        most *= held[name][0] + 1  # a missing value is one more
+    if most <= NEARLY_ALL * max(held[name][1] for name in columns):
+        return False
+    combinations_held, rows = table.engine.count_together([table.index(name) for name in columns])
+    return combinations_held > NEARLY_ALL * rows

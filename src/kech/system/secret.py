@@ -1,0 +1,142 @@
+"""Owner's secret: 32 random bytes that go into every label, so that nobody else can make a release again.
+
+In: the folder of the ledger, or a key file that a team shares.  Out: an `OwnerSecret`, of which only hashes are used.
+"""
+
+import hashlib
+import os
+import re
+import secrets
+import stat
+from os import PathLike
+from pathlib import Path
+
+from kech.errors import BadKey, BadTarget
+from kech.system.files import clear_refusals, held_alone, state_folder, write_text
+
+SIZE = 32  # bytes
+FORM = re.compile(r"kech-key-([0-9a-f]*)-([0-9a-f]*)\n?")
+LONGEST = 4096  # bytes that are read of a key file
+MISSING = "it does not exist. Make one: `kech ledger --new-key FILE`."
+ELSEWHERE = " Name another folder in KECH_HOME, or a key file: --key-file FILE."
+
+
+class OwnerSecret:
+    """A secret that is neither shown nor pickled; numbers are derived from it."""
+
+    __slots__ = ("_bytes",)
+
+    def __init__(self, held: bytes) -> None:
+        self._bytes = held
+
+    def derive(self, purpose: str, *parts: bytes) -> bytes:
+        """32 bytes for one purpose; other parts, or another purpose, give bytes that have nothing to do with them."""
+        found = hashlib.blake2b(key=self._bytes, digest_size=SIZE, person=purpose.encode())
+        for part in parts:
+            found.update(len(part).to_bytes(8, "little") + part)
+        return found.digest()
+
+    def written(self) -> str:
+        """The text of a key file: the secret, and the beginning of its hash, by which damage is seen."""
+        return f"kech-key-{self._bytes.hex()}-{check_digits(self._bytes)}\n"
+
+    def __repr__(self) -> str:
+        return "OwnerSecret(hidden)"
+
+    def __reduce__(self) -> str:
+        raise TypeError("the owner's secret is never pickled")
+
+
+def open_secret(key_file: str | PathLike[str] | None = None) -> OwnerSecret:
+    """The secret of a key file (or $KECH_KEY_FILE); otherwise that of this user, made where there is none yet."""
+    if named := key_file or os.environ.get("KECH_KEY_FILE"):
+        return read_named(Path(named))
+    place = state_folder(ELSEWHERE) / "secret"
+    try:
+        return read_secret(place)
+    except (FileNotFoundError, NotADirectoryError):
+        return make_secret(place)
+
+
+def read_named(path: Path) -> OwnerSecret:
+    """The secret of a key file that somebody named: it is not made by itself, since a team would have two."""
+    try:
+        return read_secret(path)
+    except (FileNotFoundError, NotADirectoryError):
+        raise BadKey(path, MISSING) from None
+
+
+def make_secret(place: Path) -> OwnerSecret:
+    """A new secret, unless another process was quicker."""
+    with held_alone(place.with_name("secret.lock"), ELSEWHERE):
+        if not place.exists():
+            write_text(place, draw_secret().written(), private=True)
+    return read_secret(place)
+
+
+def draw_secret() -> OwnerSecret:
+    """A secret that nobody has."""
+    return OwnerSecret(secrets.token_bytes(SIZE))
+
+
+def write_key_file(path: str | PathLike[str]) -> Path:
+    """Make a key file with a new secret, for a team to share; what is there is never overwritten."""
+    place = Path(path)
+    with clear_refusals(place):
+        try:
+            handle = os.open(place, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)  # one of two processes has it
+        except FileExistsError:
+            raise BadTarget(place, "it exists, and a key is never overwritten. Name another file.") from None
+        try:
+            with os.fdopen(handle, "w", encoding="ascii") as file:
+                file.write(draw_secret().written())
+                file.flush()
+                os.fsync(handle)
+        except OSError:
+            place.unlink(missing_ok=True)
+            raise
+    return place
+
+
+def check_digits(held: bytes) -> str:
+    """The beginning of the hash of a secret."""
+    return hashlib.sha256(held).hexdigest()[:8]
+
+
+def read_secret(path: Path) -> OwnerSecret:
+    """The secret in a file; FileNotFoundError where there is none."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except OSError as failure:
+        raise BadKey(path, f"it cannot be read: {failure.strerror}.") from None
+    try:
+        check_owner(path, os.fstat(handle))
+        return parse_secret(path, os.read(handle, LONGEST))
+    finally:
+        os.close(handle)
+
+
+def check_owner(path: Path, status: os.stat_result) -> None:
+    """A plain file of this user, or of root, that nobody else can read or write."""
+    if not stat.S_ISREG(status.st_mode):
+        raise BadKey(path, "it is no file.")
+    if status.st_uid not in (0, os.geteuid()):
+        raise BadKey(path, "it belongs to another user, who may know it. Make a key of your own.")
+    if status.st_mode & 0o077:
+        raise BadKey(path, "others can read it or write to it. Make it yours alone: chmod 600 FILE.")
+
+
+def parse_secret(path: Path, text: bytes) -> OwnerSecret:
+    """The secret that a text holds; what is wrong is said without the text."""
+    if not text.strip():
+        raise BadKey(path, "it is empty.")
+    found = FORM.fullmatch(text.decode("latin-1"))
+    if not found:
+        raise BadKey(path, "it is not a key of kech.")
+    if len(found[1]) < 2 * SIZE:
+        raise BadKey(path, "its key is too short.")
+    if len(found[1]) > 2 * SIZE or check_digits(held := bytes.fromhex(found[1])) != found[2]:
+        raise BadKey(path, "it is damaged.")
+    return OwnerSecret(held)

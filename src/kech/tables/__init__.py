@@ -1,0 +1,1 @@
+"""Tables: roles of columns; rows stay inside an engine."""

@@ -1,0 +1,388 @@
+"""Apache Spark: a session with known settings, rows on its workers, and Parquet folders that they read and write."""
+
+import logging
+import re
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pc
+
+from kech.errors import BadOption, BadTarget, MissingExtra, NoSuchTable, ResourceError, UnreadableFile
+from kech.tables.databases.address import Address
+from kech.tables.databases.arrow import as_plain, even, plain_type
+from kech.tables.databases.text import GUARDED, LOGGED, LOGS, MARK
+
+try:
+    from py4j.protocol import Py4JError
+    from pyspark import SparkContext, StorageLevel
+    from pyspark.errors import PySparkException
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import functions as sf
+    from pyspark.sql import types as st
+except ImportError:
+    raise MissingExtra("Spark", "spark") from None
+
+APPLICATION = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",  # its messages quote cells
+    "spark.executor.syncLogLevel.enabled": "true",  # those of the workers too
+    "spark.io.encryption.enabled": "true",  # what is spilled is not readable on disk
+}
+MOST_HELD_WHOLE = 1_000_000  # rows of codes, points or labels
+SESSION = {
+    "spark.sql.session.timeZone": "UTC",  # moments with a zone read the same everywhere
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.maxPlanStringLength": "10000",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.sources.partitionColumnTypeInference.enabled": "false",  # 02138 stays what it is
+    "spark.sql.parquet.datetimeRebaseModeInRead": "CORRECTED",  # days are those that were written
+    "spark.sql.parquet.datetimeRebaseModeInWrite": "CORRECTED",
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+}
+TYPES: dict[Any, Any] = {
+    pa.string(): st.StringType(),
+    pa.bool_(): st.BooleanType(),
+    pa.int16(): st.ShortType(),
+    pa.int32(): st.IntegerType(),
+    pa.int64(): st.LongType(),
+    pa.float32(): st.FloatType(),
+    pa.float64(): st.DoubleType(),
+    pa.date32(): st.DateType(),
+    pa.timestamp("us"): st.TimestampNTZType(),
+    pa.timestamp("us", tz="UTC"): st.TimestampType(),
+}
+ENDINGS = (".parquet", ".pq")
+RENAMES = ("file", "hdfs", "viewfs")  # where a folder is renamed at once; elsewhere it would be copied file by file
+MARKED = "_kech"  # a file in folders that we may replace; readers of Parquet overlook it
+
+
+@contextmanager
+def refusals(doing: str) -> Iterator[None]:
+    """What Spark says, without the cells it quotes, in its log too."""
+    log = logging.getLogger("SQLQueryContextLogger")
+    before, log.disabled = log.disabled, True
+    try:
+        yield
+    except (PySparkException, Py4JError) as failure:
+        raise ResourceError(f"Spark failed while {doing} ({type(failure).__name__}).") from None
+    finally:
+        log.disabled = before
+
+
+# -- a session -------------------------------------------------------------------------------------------------
+
+
+def open_session(master: str | None, memory: int | None = None, threads: int | None = None) -> Any:
+    """A session of its own, in the one application of this process; without a master in whichever is running."""
+    with refusals("starting"):
+        session = start_session(master, memory, threads).newSession()
+        running = str(session.sparkContext.master)
+        if master not in (None, running):
+            raise BadOption("--master", f"this process already works on {running}; there can be one.")
+        cores = str(session.sparkContext.defaultParallelism)
+        local = {"spark.sql.shuffle.partitions": cores} if running.startswith("local") else {}
+        for name, value in (SESSION | local).items():
+            session.conf.set(name, value)
+        for name, write in (("kech_double", float_writer()), ("kech_float", float_writer(single=True))):
+            session.udf.register(name, write, st.StringType())
+    return session
+
+
+def name_table(table: Any, name: str, rows: int) -> None:
+    """Call a table by its name; a small one is held whole by every worker, so that large ones need not be sorted."""
+    (sf.broadcast(table) if rows <= MOST_HELD_WHOLE else table).createOrReplaceTempView(name)
+
+
+def hold_on_disk(table: Any) -> Any:
+    """A table that is written once and read once: it takes no memory from the sort that makes it."""
+    return table.localCheckpoint(storageLevel=StorageLevel.DISK_ONLY)
+
+
+def start_session(master: str | None, memory: int | None, threads: int | None) -> Any:
+    """The first session of an application; of one that is running, settings would be changed by asking for them."""
+    builder = SparkSession.builder
+    if SparkContext._active_spark_context is None:
+        builder = builder.appName("kech").master(master or f"local[{threads or '*'}]")
+        settings = APPLICATION | ({"spark.driver.memory": f"{max(512, memory >> 20)}m"} if memory else {})
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def float_writer(*, single: bool = False) -> Callable[[float | None], str | None]:
+    """The shortest digits that read back; what it returns travels to workers that have no kech."""
+
+    def write(number: float | None) -> str | None:
+        import struct
+
+        if number is None:
+            return None
+        if not single or number != number or number in (float("inf"), float("-inf")):  # noqa: PLR0124
+            return repr(number)
+        digits = (float(f"{number:.{size}g}") for size in range(1, 10))
+        return repr(next((x for x in digits if struct.pack("f", x) == struct.pack("f", number)), number))
+
+    return write
+
+
+def quote(name: str) -> str:
+    """An identifier, whatever its characters."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def as_text(cell: str, type: str) -> str:
+    """A cell as text; floats as Python writes them, moments with a zone in UTC."""
+    if type in ("float", "double"):
+        return f"kech_{type}({cell})"
+    zone = " || '+00'" if type == "timestamp" else ""
+    return f"(CAST({cell} AS STRING){zone})"
+
+
+# -- rows in and out -------------------------------------------------------------------------------------------
+
+
+class SparkRows:
+    """Rows on the workers; a stream of record batches for whoever wants them here."""
+
+    def __init__(self, frame: DataFrame) -> None:
+        self.frame = frame
+        self.schema = frame.limit(0).toArrow().schema
+
+    def __iter__(self) -> Iterator[Any]:
+        """A partition after the other, so that the driver never holds all rows."""
+        return even(self._parts())
+
+    def _parts(self) -> Iterator[Any]:
+        with refusals("publishing"):
+            for part in range(self.frame.rdd.getNumPartitions()):
+                found = self.frame.where(sf.spark_partition_id() == part).toArrow()
+                yield from found.cast(self.schema).to_batches()
+
+    def read_all(self) -> Any:
+        """All rows as one table."""
+        return pa.Table.from_batches(self, self.schema)
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return pa.RecordBatchReader.from_batches(self.schema, iter(self)).__arrow_c_stream__(requested_schema)
+
+
+def send(session: Any, batches: Any, path: object) -> DataFrame:
+    """Record batches as rows on the workers."""
+    plain = pa.schema([(f"c{i}", plain_type(field, path)) for i, field in enumerate(batches.schema)])
+    held = [pa.record_batch(as_plain(batch, path).columns, schema=plain) for batch in batches]
+    return send_plain(session, pa.Table.from_batches(held, plain)).toDF(*batches.schema.names)
+
+
+def send_plain(session: Any, table: Any) -> DataFrame:
+    """A table in plain types as rows on the workers."""
+    fields = [st.StructField(field.name, spark_type(field.type)) for field in table.schema]
+    made: DataFrame = session.createDataFrame(table if table.num_rows else [], st.StructType(fields))
+    return made
+
+
+def spark_type(kind: Any) -> Any:
+    """A plain type of Arrow in Spark."""
+    return st.DecimalType(kind.precision, kind.scale) if pa.types.is_decimal(kind) else TYPES[kind]
+
+
+def read_parquet(session: Any, place: str, shown: object) -> DataFrame:
+    """A Parquet file, or all in a folder and below it; subfolders such as `year=2020` are a column of text."""
+    folder = find_folder(session, place, shown)
+    with refusals("looking for the table"):
+        files = folder.parts()
+        logged = any(Folder(session, f"{folder}/{log}").exists() for log in LOGS)
+    if logged:
+        raise UnreadableFile(shown, LOGGED)
+    if not files:
+        raise NoSuchTable(shown, "there is no such table: neither a Parquet file nor a folder of them.")
+    try:
+        reader = session.read.option("mergeSchema", "true")
+        reader = reader if folder.is_file() else reader.option("basePath", str(folder))
+        found: DataFrame = reader.parquet(*map(literal_path, files))
+    except (PySparkException, Py4JError):
+        raise UnreadableFile(shown, "Spark cannot read it as Parquet.") from None
+    return found
+
+
+def literal_path(path: str) -> str:
+    """A path that stands for itself only, not for a pattern."""
+    return re.sub(r"([\\\[\]{}*?])", r"\\\1", path)
+
+
+def find_folder(session: Any, place: str, shown: object) -> "Folder":
+    """A file or folder, whether it is there or not; its file system must be."""
+    try:
+        return Folder(session, place)
+    except (PySparkException, Py4JError):
+        reason = "Spark does not reach it. Has it the connector and the keys of this file system (spark-defaults.conf)?"
+        raise UnreadableFile(shown, reason) from None
+
+
+class Folder:
+    """A file or folder of any file system that Hadoop knows."""
+
+    def __init__(self, session: Any, place: str) -> None:
+        self.session, self.jvm = session, session._jvm.org.apache.hadoop.fs
+        given = self.jvm.Path(place)
+        self.system = given.getFileSystem(session._jsc.hadoopConfiguration())
+        self.path = self.system.makeQualified(given)
+
+    def __str__(self) -> str:
+        return str(self.path.toString())
+
+    def beside(self, name: str) -> "Folder":
+        """What lies beside it under another name."""
+        return Folder(self.session, self.jvm.Path(self.path.getParent(), name).toString())
+
+    def exists(self) -> bool:
+        """Whether anything stands there."""
+        return bool(self.system.exists(self.path))
+
+    def is_file(self) -> bool:
+        """Whether it is a file."""
+        return self.exists() and bool(self.system.getFileStatus(self.path).isFile())
+
+    def parts(self) -> list[str]:
+        """Itself, or the Parquet files below, in the order of their names; what begins with _ or . is none."""
+        if not self.exists() or self.is_file():
+            return [str(self)] if self.exists() else []
+        found, listed = [], self.system.listFiles(self.path, True)
+        while listed.hasNext():
+            found.append(str(listed.next().getPath().toString()))
+        below = {file: file.removeprefix(str(self)).strip("/").split("/") for file in found}
+        fitting = {file for file, names in below.items() if not any(name[0] in "._" for name in names)}
+        return sorted(file for file in fitting if file.lower().endswith(ENDINGS))
+
+    def make_private(self) -> None:
+        """An empty folder for its owner only."""
+        self.system.mkdirs(self.path)
+        self.system.setPermission(self.path, self.permission(0o700))
+
+    def permission(self, mode: int) -> Any:
+        """A mode as Hadoop knows it."""
+        return self.jvm.permission.FsPermission(format(mode, "o"))
+
+    def move(self, target: "Folder") -> None:
+        """Give it another name, at once."""
+        if not self.system.rename(self.path, target.path):
+            raise ResourceError("Spark could not rename a folder while putting the table in place.")
+
+    def delete(self) -> None:
+        """Forget it, and all in it."""
+        self.system.delete(self.path, True)
+
+
+# -- a table ---------------------------------------------------------------------------------------------------
+
+
+class SparkDatabase:
+    """A Parquet file or folder, and the session that reaches it."""
+
+    def __init__(self, address: Address, session: Any) -> None:
+        self.address, self.session = address, session
+        self.folder = find_folder(session, address.place, address)
+
+    @classmethod
+    @contextmanager
+    def open(cls, address: Address) -> Iterator["SparkDatabase"]:
+        """A session; the application goes on."""
+        yield cls(address, open_session(address.master))
+
+    def columns(self) -> Sequence[str]:
+        """The names of its columns."""
+        return list(read_parquet(self.session, self.address.place, self.address).columns)
+
+    def identity(self) -> object:
+        """Its full name; links in the file system of this machine are followed."""
+        name = str(self.folder)
+        return Path(name.removeprefix("file:")).resolve().as_uri() if name.startswith("file:") else name
+
+    def export(self, path: Path) -> None:
+        """Its rows as CSV, every cell as text, in the order of the text."""
+        frame = read_parquet(self.session, self.address.place, self.address)
+        with refusals("reading the released table"):
+            export(self.session, frame, path)
+
+    @contextmanager
+    def write_aside(self, batches: Any) -> Iterator["SparkDraft"]:
+        """A hidden folder beside the target, which the workers fill; it is gone unless it is put in place."""
+        with refusals("writing the table"):
+            self.check_free()
+            frame = batches.frame if isinstance(batches, SparkRows) else send(self.session, batches, self.address)
+            draft = self.folder.beside(f".{self.address.table}.{secrets.token_hex(4)}.kech-draft")
+            try:
+                draft.make_private()
+                frame.write.mode("append").parquet(str(draft))
+                yield SparkDraft(self, draft)
+            finally:
+                draft.delete()
+
+    def check_free(self) -> None:
+        """A folder that kech did not write is never replaced, and one that cannot be renamed at once is not written."""
+        scheme = str(self.folder.system.getScheme())
+        if scheme not in RENAMES:
+            reason = f"{scheme} copies what it renames, so others could see half a table. Write elsewhere, and copy it."
+            raise BadTarget(self.address, reason)
+        if not self.folder.system.exists(self.folder.path.getParent()):
+            raise BadTarget(self.address, "its folder does not exist; create it first.")
+        if self.folder.exists() and not Folder(self.session, f"{self.folder}/{MARKED}").exists():
+            reason = "a table of this name exists that kech did not write. Delete it yourself, or choose another name."
+            raise BadTarget(self.address, reason)
+
+
+class SparkDraft:
+    """A hidden folder of Parquet files."""
+
+    def __init__(self, database: SparkDatabase, folder: Folder) -> None:
+        self.database, self.folder = database, folder
+
+    def export(self, path: Path) -> None:
+        """Its rows as CSV, every cell as text, in the order of the text."""
+        session = self.database.session
+        export(session, session.read.parquet(literal_path(str(self.folder))), path)
+
+    def put_in_place(self) -> None:
+        """Take the place of an earlier release, which is moved aside first, and back if that fails."""
+        self.database.check_free()
+        target, marked = self.database.folder, Folder(self.database.session, f"{self.folder}/{MARKED}")
+        with_mark = marked.system.create(marked.path)
+        with_mark.write(MARK.encode())
+        with_mark.close()
+        self.folder.system.setPermission(self.folder.path, self.open_to_readers())
+        earlier = target.beside(f".{self.database.address.table}.{secrets.token_hex(4)}.kech-earlier")
+        if target.exists():
+            target.move(earlier)
+        try:
+            self.folder.move(target)
+        except BaseException:
+            if earlier.exists():
+                earlier.move(target)
+            raise
+        with suppress(PySparkException, Py4JError):  # the table has its name: what fails now must not undo the ledger
+            earlier.delete()
+
+    def open_to_readers(self) -> Any:
+        """What new folders are allowed here."""
+        permission = self.folder.jvm.permission.FsPermission
+        mask = permission.getUMask(self.database.session._jsc.hadoopConfiguration())
+        return permission.getDirDefault().applyUMask(mask)
+
+
+def export(session: Any, frame: DataFrame, path: Path) -> None:
+    """Rows as CSV, every cell as text, in the order of the text: the same bytes for the same rows."""
+    frame.createOrReplaceTempView("released")
+    types = [(field.name, field.dataType.simpleString()) for field in frame.schema]
+    texts = ", ".join(f"{as_text(quote(name), type)} AS {quote(name)}" for name, type in types)
+    plain = session.sql(f"SELECT {texts} FROM released")
+    guarded = [sf.regexp_replace(sf.col(quote(name)), GUARDED.replace("''", "'"), "'$1") for name, _ in types]
+    named = plain.select(*(text.alias(name) for text, (name, _) in zip(guarded, types, strict=True)))
+    order = [sf.col(quote(name)).asc_nulls_last() for name, _ in types]
+    rows = SparkRows(hold_on_disk(named.orderBy(*order)))
+    with path.open("wb") as file, pc.CSVWriter(file, rows.schema) as writer:
+        for batch in rows:
+            writer.write_batch(batch)

@@ -1,0 +1,204 @@
+"""Dealing: rows that come as numbers of their points get classes and labels, a batch at a time.
+
+In: batches in a secret order, each row the number of its point and the cells that are published as they are.
+Out: batches as they are published.
+"""
+
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from kech._kernels import Deck, Urns
+from kech.tables.databases.arrow import even
+from kech.tables.engines import Output
+
+Ints = NDArray[np.int64]
+NOBODY = -1  # the class of rows that are not published
+FEW = 1000  # labels that may be listed in every batch
+
+
+class Dealer:
+    """Who gets a row: where several classes share equal rows, or some of them are suppressed, a ticket decides.
+
+    Tickets are drawn by a chance that has nothing to do with the order of the rows, so the place of a row in the file
+    says nothing about how it was dealt.
+    """
+
+    def __init__(self, shares: Mapping[str, Ints], weights: Ints) -> None:
+        taken = shares["last"] - shares["first"] + 1
+        left = weights - np.bincount(shares["p"], taken, len(weights)).astype(np.int64)
+        rest = np.flatnonzero(left)
+        point = np.r_[shares["p"], rest]
+        order = np.argsort(point, kind="stable")
+        starts = np.searchsorted(point[order], np.arange(len(weights) + 1))
+        self._class = np.r_[shares["class"], np.full(len(rest), NOBODY)][order]
+        self._first = self._class[starts[:-1]]
+        self._shared = np.diff(starts) > 1
+        self._urns = Urns(starts, np.r_[taken, left[rest]][order])
+
+    def deal(self, points: Ints) -> Ints:
+        """The class of each row, by its point."""
+        classes: Ints = self._first[points]
+        shared = np.flatnonzero(self._shared[points])
+        if len(shared):
+            classes[shared] = self._class[self._urns.draw(points[shared], chances(len(shared)))]
+        return classes
+
+
+def shared_points(shares: Mapping[str, Ints], weights: Ints) -> Ints:
+    """Points that several classes share, or of which some rows are suppressed and others are not."""
+    taken = np.bincount(shares["p"], shares["last"] - shares["first"] + 1, len(weights))
+    takers = np.bincount(shares["p"], minlength=len(weights))
+    return np.flatnonzero((takers > 1) | ((takers == 1) & (taken < weights)))
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Equal rows of shared points, told apart by what is published of them: point, rows, and hashes of the cells."""
+
+    point: Ints
+    rows: Ints
+    hashes: Sequence[str]  # of what cells read as
+    letters: Sequence[str]  # of how they are written, which decides where they read alike
+
+
+def split_shares(
+    shares: Mapping[str, Ints], weights: Ints, contents: Contents, key: bytes
+) -> tuple[dict[str, Ints], Ints]:
+    """The same shares, with every shared point replaced by its contents, which are numbered after all points.
+
+    Who takes what depends on the key and on what the rows hold, not on their order: equal tables are dealt alike.
+    """
+    shared = np.isin(shares["p"], contents.point)
+    point, group, taken = list_takers({name: held[shared] for name, held in shares.items()}, weights, contents.point)
+    content, taker = line_up(contents, key), take_turns(point, taken)
+    pairs, rows = np.unique(np.stack([content, group[taker]]), axis=1, return_counts=True)
+    pairs, rows = pairs[:, pairs[1] != NOBODY], rows[pairs[1] != NOBODY]
+    last = np.cumsum(rows) - np.r_[0, np.cumsum(rows)][np.searchsorted(pairs[0], pairs[0])]
+    dealt = {"p": pairs[0] + len(weights), "class": pairs[1], "first": last - rows + 1, "last": last}
+    left = weights.copy()
+    left[contents.point] = 0
+    found = {name: np.r_[held[~shared], dealt[name]] for name, held in shares.items()}
+    return found, np.r_[left, contents.rows]
+
+
+def list_takers(shares: Mapping[str, Ints], weights: Ints, points: Ints) -> tuple[Ints, Ints, Ints]:
+    """Point, class and rows of all who take rows of these points, by point; nobody takes what is left."""
+    taken, points = shares["last"] - shares["first"] + 1, np.unique(points)
+    left = (weights - np.bincount(shares["p"], taken, len(weights)).astype(np.int64))[points]
+    point = np.r_[shares["p"], points]
+    group, rows = np.r_[shares["class"], np.full(len(points), NOBODY)], np.r_[taken, left]
+    order = np.lexsort((group, point))
+    return point[order], group[order], rows[order]
+
+
+def line_up(contents: Contents, key: bytes) -> Ints:
+    """The content of each row of the shared points, by point, and there in an order that only the key knows."""
+    named = zip(contents.point.tolist(), contents.hashes, strict=True)
+    drawn = b"".join(blake2b(b"%d %b" % (p, text.encode()), key=key, digest_size=8).digest() for p, text in named)
+    order = np.lexsort((np.array(contents.letters), np.frombuffer(drawn, "<u8"), contents.point))
+    return np.repeat(order, contents.rows[order])
+
+
+def take_turns(point: Ints, rows: Ints) -> Ints:
+    """Who takes each row of points that several share, by point: each in proportion to what it takes.
+
+    The j-th of the n rows of a taker stands at (j + 1/2) / n.
+    """
+    taker = np.repeat(np.arange(len(rows)), rows)
+    turn = (np.arange(len(taker)) - np.repeat(np.cumsum(rows) - rows, rows) + 0.5) / rows[taker]
+    return taker[np.lexsort((turn, point[taker]))]
+
+
+def chances(count: int) -> NDArray[np.uint64]:
+    """Numbers that nobody can know."""
+    return np.frombuffer(secrets.token_bytes(8 * count), np.uint64)
+
+
+def shuffled(rows: Any, most: int) -> Iterator[Any]:
+    """The rows of an Arrow table in an order nobody can know, so many at a time."""
+    held, deck = rows.combine_chunks(), Deck(rows.num_rows)
+    for start in range(0, rows.num_rows, most):
+        cards = deck.draw(chances(min(most, rows.num_rows - start)))
+        yield from held.take(pa.array(cards)).to_batches()
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Values that are each held once, and which of them every number stands for."""
+
+    values: Any
+    code: NDArray[np.int32]  # one more than the last where a number stands for nothing
+    labels: bool = False  # each is published for certain
+
+    @property
+    def missing(self) -> bool:
+        """Whether a number stands for nothing."""
+        return bool((self.code == len(self.values)).any())
+
+    @property
+    def kind(self) -> Any:
+        """The type of a column of them; texts stay listed."""
+        kind = self.values.type
+        return pa.dictionary(pa.int32(), kind) if pa.types.is_string(kind) else kind
+
+    def of(self, numbers: NDArray[Any]) -> Any:
+        """The value of each row; what no row has is left out, but for a few labels, which other rows have."""
+        codes, values = self.code[numbers], self.values
+        missing = codes == len(values) if self.missing else None
+        if not self.labels or len(values) > FEW:
+            used = np.bincount(codes, minlength=len(values) + 1)[:-1] > 0
+            codes = np.r_[np.cumsum(used, dtype=np.int32) - np.int32(1), np.int32(0)][codes]
+            values = values.filter(pa.array(used))
+        indices = pa.array(codes, mask=missing)
+        return values.take(indices) if self.kind == values.type else pa.DictionaryArray.from_arrays(indices, values)
+
+
+def list_values(values: Any) -> Listed:
+    """What an Arrow array holds at each place; the list is sorted, so it does not tell what came first."""
+    coded = values.dictionary_encode()
+    order = pc.array_sort_indices(coded.dictionary)
+    place = np.r_[np.argsort(order.to_numpy()), len(order)].astype(np.int32)
+    return Listed(coded.dictionary.take(order), place[coded.indices.fill_null(len(order)).to_numpy()])
+
+
+def dealt(stream: Any, dealer: Dealer, outputs: Sequence[Output], lists: Mapping[int, Listed], most: int) -> Any:
+    """Rows as they are published, so many at a time at most: columns of the stream are p, and o<i> for each output
+    that is no label.
+
+    What is listed stands there as a number, and labels have the numbers of the classes.
+    """
+    kinds = [lists[i].kind if i in lists else spelled(stream.schema.field(f"o{i}").type) for i in range(len(outputs))]
+    schema = pa.schema([pa.field(output.name, kind) for output, kind in zip(outputs, kinds, strict=True)])
+    return pa.RecordBatchReader.from_batches(schema, _dealt(even(_published(stream, dealer), most), schema, lists))
+
+
+def spelled(kind: Any) -> Any:
+    """The type of cells that are spelled out: a dictionary of the source may list what no published row holds."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _dealt(batches: Iterable[Any], schema: Any, lists: Mapping[int, Listed]) -> Iterator[Any]:
+    for rows in batches:
+        cells: dict[str, Any] = dict(zip(rows.schema.names, rows.columns, strict=True))
+        found = {i: cells.get(f"o{i}", cells["class"]).to_numpy() for i in lists}
+        columns = [
+            lists[i].of(found[i]) if i in lists else cells[f"o{i}"].cast(field.type) for i, field in enumerate(schema)
+        ]
+        yield pa.record_batch(columns, schema=schema)
+
+
+def _published(stream: Any, dealer: Dealer) -> Iterator[Any]:
+    """Rows with their classes, without those of nobody."""
+    for batch in stream:
+        classes = dealer.deal(batch.column("p").to_numpy().astype(np.int64))
+        rows = pa.record_batch([*batch.columns, pa.array(classes)], names=[*batch.schema.names, "class"])
+        published = classes != NOBODY
+        yield rows if published.all() else rows.filter(pa.array(published))

@@ -1,0 +1,104 @@
+"""Frames: dataframes of any library, in and out."""
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import narwhals as nw
+import pyarrow as pa
+
+from kech.errors import BadColumns, InputError
+from kech.tables.sources import Source, check_columns
+
+
+def hold_frame(frame: Any) -> Any:
+    """A dataframe of any library, or whatever hands out Arrow data, behind one interface."""
+    try:
+        return nw.from_native(frame)
+    except nw.exceptions.DuplicateError:
+        raise BadColumns("dataframe", "the names are not distinct. Rename them: df.columns = [...].") from None
+    except TypeError:
+        return hold_arrow(frame)
+
+
+def hold_arrow(stream: Any) -> Any:
+    """What no library of dataframes knows, but hands out Arrow data."""
+    try:
+        return nw.from_arrow(stream, backend="pyarrow")
+    except (TypeError, pa.ArrowException):
+        raise InputError(f"A table is a file or a dataframe, not {type(stream).__name__}.") from None
+
+
+def open_frame(held: Any) -> Source:
+    """Column names of a dataframe."""
+    try:
+        names = held.collect_schema().names()
+    except Exception as failure:  # of a lazy frame; what it says may quote cells
+        raise uncomputable(failure) from None
+    if not all(isinstance(name, str) for name in names):
+        raise BadColumns("dataframe", "every column needs a name that is text. Rename them: df.columns = [...].")
+    source = Source(Path("dataframe"), "frame", tuple(names))
+    check_columns(source)
+    return source
+
+
+def is_short(held: Any, rows: int) -> bool:
+    """Whether a dataframe is known to have so many rows at most."""
+    return isinstance(held, nw.DataFrame) and len(held) <= rows
+
+
+def frame_batches(frame: Any) -> Any:
+    """A dataframe as record batches; a column of mixed types is refused by name."""
+    collected = collect(frame)
+    try:
+        return collected.to_arrow().select(collected.columns).to_reader()  # without the index of pandas
+    except (pa.ArrowException, TypeError, ValueError):
+        name = next((name for name in collected.columns if not is_uniform(collected, name)), "?")
+        raise BadColumns("dataframe", f"column {name!r} mixes types. Convert it to one: astype(str).") from None
+
+
+def collect(frame: Any) -> Any:
+    """A dataframe with its rows, behind one interface; a lazy one is computed."""
+    held = hold_frame(frame)
+    try:
+        return held.collect() if isinstance(held, nw.LazyFrame) else held
+    except Exception as failure:  # what it says may quote cells
+        raise uncomputable(failure) from None
+
+
+def uncomputable(failure: Exception) -> InputError:
+    """A lazy frame that fails when its rows are asked for."""
+    return InputError(f"The lazy frame cannot be computed ({type(failure).__name__}). Collect it yourself to see why.")
+
+
+def is_uniform(frame: Any, column: str) -> bool:
+    """Whether a column converts to Arrow."""
+    try:
+        frame.select(column).to_arrow()
+    except (pa.ArrowException, TypeError, ValueError):
+        return False
+    return True
+
+
+def as_frame(records: Sequence[Mapping[str, Any]], library: str | None) -> Any:
+    """Records as a dataframe of the library of that name; without one, pandas where it is installed."""
+    return as_native(pa.Table.from_pylist(list(records)), import_module(library) if library else None)
+
+
+def native_library(held: Any) -> ModuleType | None:
+    """The library a dataframe belongs to, if it can hold rows in memory."""
+    kind = held.implementation
+    library: ModuleType = kind.to_native_namespace()
+    return library if kind.is_pandas_like() or kind.is_polars() or kind.is_pyarrow() else None
+
+
+def as_native(arrow: Any, library: ModuleType | None) -> Any:
+    """An Arrow table as a dataframe of the library; without one, pandas where it is installed."""
+    if library is not None:
+        return nw.from_arrow(arrow, backend=library).to_native()
+    try:
+        return arrow.to_pandas()
+    except ImportError:
+        return arrow

@@ -1,0 +1,447 @@
+"""Table: the only door for foreign data.  Names are checked and roles given here; rooms behind trust it.
+
+In: a file or a dataframe, and the roles of its columns.  Out: a `Table`.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from os import PathLike
+from types import ModuleType
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech.errors import (
+    BadOption,
+    ColumnInTwoRoles,
+    KechError,
+    ManyValues,
+    NoSuchColumn,
+    TooLarge,
+    UnreadableFile,
+)
+from kech.system.memory import BASE_BYTES, check_memory, limit_of, room_of
+from kech.system.secret import OwnerSecret, open_secret
+from kech.tables.cache import open_cache
+from kech.tables.databases import Address, find_address
+from kech.tables.engines import ColumnFacts, Engine, Mapping1D
+from kech.tables.engines.duckdb import DuckDBEngine
+from kech.tables.engines.remembering import Notes, RememberingEngine
+from kech.tables.frames import frame_batches, hold_frame, is_short, native_library, open_frame
+from kech.tables.kinds import asked_kind, guessed_kind, plain_kind
+from kech.tables.sources import Source, find_fault, find_files, measure_parquet, open_source, read_batches
+
+MOST_THREADS = 256
+FEW_ROWS, FEW_BYTES = 10_000, 1 << 18  # of a small table; DuckDB deals out 122,880 rows at a time
+TEXT_COPIES, TEXT_BYTES, TEXT_SHARE = 8, 60, 0.1  # how often texts are held at once, what each takes beside its letters
+BLOWN_UP = 1000  # times its size on disk: no table of people repeats itself so much
+WISHES = {"number": "numeric", "date": "date", "text": "categorical"}  # how a kind is asked for
+DECIMALS, DATES = (".", ","), ("ymd", "dmy", "mdy")
+FILES = ("csv", "parquet", "folder", "arrow", "excel")
+ROLES = ("quasi_identifiers", "sensitive", "identifiers", "keep")
+
+
+class ArrowStream(Protocol):
+    """Anything that hands out Arrow data."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+@dataclass(frozen=True, slots=True)
+class AxisChoice:
+    """How a user wants a column to be generalized; None leaves it to kech."""
+
+    kind: str | None = None  # numeric, date, ordinal, categorical, set, star
+    order: tuple[str, ...] = ()
+    grid: str | float | None = None
+    hierarchy: Any = None  # comes before the hierarchies of the table
+
+
+@dataclass(frozen=True, repr=False)
+class Table:
+    """Rows in an engine, and what each column is for."""
+
+    engine: Engine
+    source: Source
+    quasi_identifiers: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    identifiers: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    hierarchies: Any = None
+    axes: Mapping[str, AxisChoice] = field(default_factory=dict)
+    native: ModuleType | None = None  # the caller's dataframe library, for the way back
+    threads: int = 1
+    given: Any = None  # the dataframe it was read from
+    reading: Mapping[str, Any] = field(default_factory=dict)  # what else was said about reading it
+    other_secret: OwnerSecret | None = None  # in place of the owner's: an attacker's, or that of the demo
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns of the source."""
+        return self.source.columns
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.facts(self.loaded[0]).rows
+
+    @property
+    def room(self) -> int:
+        """Bytes of memory that may be used."""
+        return room_of(self.reading.get("memory"))
+
+    @property
+    def limit(self) -> int | None:
+        """The same where somebody said it."""
+        return limit_of(self.reading.get("memory"))
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether somebody did."""
+        return self.limit is not None
+
+    @property
+    def loaded(self) -> tuple[str, ...]:
+        """The columns that were read: all, or only those with a role."""
+        named = {name for role in ROLES for name in getattr(self, role) if role != "identifiers"}
+        return tuple(name for name in self.columns if not self.quasi_identifiers or name in named)
+
+    @property
+    def dropped(self) -> tuple[str, ...]:
+        """Columns that no release contains."""
+        published = {*self.quasi_identifiers, *self.sensitive, *self.keep}
+        return tuple(name for name in self.columns if name not in published)
+
+    def index(self, column: str) -> int:
+        """Position of a column in the source."""
+        return self.columns.index(column)
+
+    def choice(self, column: str) -> AxisChoice:
+        """How the user wants a column to be generalized."""
+        return self.axes.get(column, AxisChoice())
+
+    def facts(self, column: str) -> ColumnFacts:
+        """What the engine knows about a column; columns with the roles that always matter are looked up together."""
+        beside = (*self.quasi_identifiers, *self.sensitive)
+        return self.engine.describe(self.index(column), [self.index(name) for name in beside if column in beside])
+
+    def head(self, rows: int = 10) -> list[list[str | None]]:
+        """The first rows of the loaded columns as text; PRIVATE."""
+        return self.engine.head([self.index(name) for name in self.loaded], rows)
+
+    def values(self, column: str, kind: str) -> tuple[Any, NDArray[np.int64]]:
+        """Distinct values of a column and their rows; long texts are refused where memory cannot hold them."""
+        if kind == "text" and self.is_limited:
+            texts = self.facts(column).distinct
+            need = TEXT_COPIES * (self.engine.text_bytes(self.index(column)) + TEXT_BYTES * texts)
+            if need > max(self.room - BASE_BYTES, TEXT_SHARE * self.room):
+                raise ManyValues(column, texts, BASE_BYTES + need, self.room)
+        return self.engine.count_values(self.index(column), kind)
+
+    def text_codes(self, column: str) -> Mapping1D:
+        """A column as text: each distinct cell has a code, and NULL the one behind them."""
+        values, _ = self.values(column, "text")
+        return Mapping1D(self.index(column), "text", values, np.arange(len(values), dtype=np.int32), len(values))
+
+    def kind(self, column: str) -> str:
+        """How a quasi-identifier is read: number, date or text; a doubtful column is refused with the row."""
+        wish = self.choice(column).kind
+        return asked_kind(column, self.facts(column), wish) if wish else guessed_kind(column, self.facts(column))
+
+    def secret_kind(self, column: str) -> str:
+        """How a sensitive column is read: number, date or text; a doubtful one is text."""
+        wish = self.choice(column).kind
+        return asked_kind(column, self.facts(column), wish) if wish else plain_kind(self.facts(column))
+
+    @cached_property
+    def secret(self) -> OwnerSecret:
+        """What labels of this table are drawn with: the owner's secret, or that of a key file."""
+        return self.other_secret or open_secret(self.reading.get("key_file"))
+
+    @property
+    def library(self) -> str | None:
+        """The name of the caller's dataframe library."""
+        return self.native.__name__ if self.native else None
+
+    def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> "Table":
+        """The rows of all other points, each column read as it is here; it lives as long as this table."""
+        kinds = {self.columns[mapping.column]: WISHES[mapping.kind] for mapping in mappings}
+        read = {name: self.choice(name) for name in kinds}
+        pinned = {name: replace(choice, kind=choice.kind or kinds[name]) for name, choice in read.items()}
+        return replace(self, engine=self.engine.without(mappings, points), axes={**self.axes, **pinned})
+
+    def fingerprint(self) -> tuple[int, ...]:
+        """A hash of the whole source, all its columns: the same for equal rows in any order."""
+        if self.source.address and self.source.format == "duckdb":
+            return self._fingerprint_of_file(self.source.address)
+        others = ("parquet", "folder", "spark", "postgresql")
+        itself = ("parquet", "csv") if isinstance(self.engine, DuckDBEngine | RememberingEngine) else others
+        again = self.source.format not in itself or not self.source.plain
+        return self.engine.fingerprint(self.columns, read_again(self.source, self.given) if again else None)
+
+    def _fingerprint_of_file(self, address: Address) -> tuple[int, ...]:
+        """The file was let go, and the engine is locked: another looks at it once more."""
+        engine = DuckDBEngine(memory=self.limit, threads=self.threads)
+        try:
+            engine.attach(address)
+            return engine.fingerprint(self.columns)
+        finally:
+            engine.close()
+
+    def reopen(self, columns: Sequence[str]) -> "Table":
+        """The same source with these columns as quasi-identifiers, read in the same way."""
+        return self._open_again(quasi_identifiers=columns)
+
+    def reread(self, **reading: Any) -> "Table":
+        """The same source and roles, read otherwise."""
+        return self._open_again(**{role: getattr(self, role) for role in ROLES}, **reading)
+
+    def _open_again(self, **said: Any) -> "Table":
+        source = (self.source.address or self.source.path) if self.given is None else self.given.to_native()
+        axes = {name: choice for name, choice in self.axes.items() if name in self.columns}
+        dialect = {"delimiter": self.source.delimiter, "encoding": self.source.encoding}
+        held = {"hierarchies": self.hierarchies, "axes": axes, "threads": self.threads, **dialect, **self.reading}
+        return read_table(source, **held | said)
+
+    def __repr__(self) -> str:
+        try:
+            rows = f"{self.rows:,} rows"
+        except KechError:
+            rows = "closed"
+        return f"Table({rows}, {len(self.columns)} columns)"
+
+    def _repr_html_(self) -> str | None:
+        from kech.views.notebook import show_table
+
+        try:
+            return show_table(self)
+        except KechError:  # it is closed: the text says so
+            return None
+
+    def close(self) -> None:
+        """Forget the rows."""
+        self.engine.close()
+
+    def __enter__(self) -> "Table":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def read_table(
+    source: str | PathLike[str] | Address | ArrowStream,
+    *,
+    quasi_identifiers: Sequence[str] = (),
+    sensitive: Sequence[str] = (),
+    identifiers: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    hierarchies: Any = None,
+    axes: Mapping[str, AxisChoice | str | Sequence[str]] | None = None,
+    null_values: Sequence[str] = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    decimal: str | None = None,
+    dates: str | None = None,
+    memory: str | None = None,
+    threads: int | None = None,
+    engine: str | None = None,
+    master: str | None = None,
+    cache: bool = False,
+    key_file: str | PathLike[str] | None = None,
+) -> Table:
+    """Read a CSV, Parquet, Arrow or Excel file, a folder of Parquet files or a table of a database; or a dataframe.
+
+    A table of a database is named by its address: `postgresql://user@host/base?table=schema.name` (its rows stay in
+    the server), `duckdb:file.db#table`, or what Spark reaches: `spark://host:7077/path`, `s3a://bucket/path`.  With
+    `engine="spark"` the rows of any file are on the workers of `master`.
+    Text such as 1.234,5 is a number with `decimal=","`; 31.12.2020 is a date with `dates="dmy"`, 12/31/2020 with "mdy".
+    Only columns with a role are read, once a quasi-identifier is named; without any, all are.
+    Labels are drawn with the owner's secret, or with that of a `key_file` that a team shares (`kech.write_key_file`).
+    With `cache=True`, values and points of a large file are kept for the next time, PRIVATE (`kech.clear_cache`).
+    """
+    named = (quasi_identifiers, sensitive, identifiers, keep)
+    roles = {name: as_names(value) for name, value in zip(ROLES, named, strict=True)}
+    choices = {name: as_choice(name, choice) for name, choice in (axes or {}).items()}
+    workers = check_threads(threads)
+    address = find_address(source)
+    chosen = choose_engine(address, engine, master)
+    written = {"decimal": check_choice("--decimal", decimal, DECIMALS), "dates": check_choice("--dates", dates, DATES)}
+    size = check_memory(memory)
+    start = partial(open_engine, chosen, address, memory=size, master=master)
+    made = start(threads=workers) if address and chosen == "spark" else None  # whoever looks starts an application
+    try:
+        if isinstance(source, str | PathLike | Address):
+            given, native = None, None
+            opened = open_source(source, delimiter=delimiter, encoding=encoding)
+        else:
+            given = hold_frame(source)
+            opened, native = open_frame(given), native_library(given)
+        check_roles(opened.columns, roles, choices)
+        made = made or start(threads=threads or (1 if is_small(chosen, opened, given) else workers))
+        how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
+        held: dict[str, Any] = {"memory": memory, "engine": engine, "master": master}
+        held |= {"null_values": as_names(null_values), "key_file": check_key(key_file)}
+        table = Table(made, opened, hierarchies=hierarchies, reading=held | written, **how)
+        if opened.format in ("parquet", "folder") and chosen == "duckdb":
+            check_size(opened, table.loaded, memory)
+        return filled(table, cache=cache)
+    except BaseException:
+        if made is not None:
+            made.close()
+        raise
+
+
+def filled(table: Table, *, cache: bool) -> Table:
+    """The table with its rows in the engine, or with an engine that will read them when notes are not enough."""
+    engine: Any = table.engine
+    source, reading = table.source, table.reading
+    wanted = [table.index(name) for name in table.loaded]
+    written = {name: reading[name] for name in ("decimal", "dates")}
+
+    def fill() -> None:
+        load(engine, source, wanted, reading["null_values"], table.given)
+        engine.rewrite(**written)
+
+    notes = open_cache() if cache else None
+    if notes is None or source.format not in FILES or not isinstance(engine, DuckDBEngine):
+        fill()
+        return table
+    how = [source.format, source.columns, source.delimiter, source.encoding, source.plain]
+    seen = Notes(notes, find_files(source), [*how, reading["null_values"], written], table.room)
+    return replace(table, engine=RememberingEngine(engine, fill, wanted, seen))
+
+
+def choose_engine(address: Address | None, engine: str | None, master: str | None) -> str:
+    """Rows of a server stay there; all others come into DuckDB, or to the workers of Spark where that is asked."""
+    natural = {"postgresql": "postgres", "spark": "spark"}.get(address.scheme if address else "", "duckdb")
+    if engine not in (None, natural, *(("spark",) if address is None else ())):
+        raise BadOption("--engine", f"this table is read by {natural}; files and dataframes also by spark.")
+    if master is not None and "spark" not in (engine, natural):
+        raise BadOption("--master", "only --engine spark has one.")
+    if master is not None and address and address.master not in (None, master):
+        raise BadOption("--master", "the address of the table names another.")
+    return engine or natural
+
+
+def is_small(engine: str, source: Source, given: Any) -> bool:
+    """Whether a second thread of the engine would wait more than it helps; Spark is started for other tables too."""
+    if engine != "duckdb":
+        return False
+    if given is not None:
+        return is_short(given, FEW_ROWS)
+    return source.format in FILES and source.path.is_file() and source.path.stat().st_size <= FEW_BYTES
+
+
+def open_engine(name: str, address: Address | None, *, memory: str | None, threads: int, master: str | None) -> Any:
+    """An engine without rows."""
+    size = limit_of(memory)
+    if name == "duckdb":
+        return DuckDBEngine(memory=size, threads=threads)
+    if name == "spark":
+        from kech.tables.engines.spark import SparkEngine
+
+        named = address.master if address else None
+        return SparkEngine(master=master or named, memory=size, threads=threads)
+    from kech.tables.engines.postgres import PostgresEngine
+
+    return PostgresEngine(address, memory=size, threads=threads)  # type: ignore[arg-type]
+
+
+def load(engine: Any, source: Source, wanted: Sequence[int], nulls: Sequence[str], given: Any) -> None:
+    """Put the rows into the engine."""
+    if source.format == "frame":
+        engine.load_arrow(read_again(source, given), wanted, nulls, source.path)
+    elif source.address is not None:
+        engine.load_table(source.address, source.columns, wanted, nulls)
+    elif source.format == "parquet" or (source.format == "folder" and not isinstance(engine, DuckDBEngine)):
+        engine.load_parquet(source.path, source.columns, wanted, nulls)
+    elif source.format == "csv" and source.plain and isinstance(engine, DuckDBEngine):
+        try:
+            engine.load_csv(source.path, len(source.columns), wanted, nulls, source.delimiter or ",")
+        except UnreadableFile as refusal:
+            raise find_fault(source) or refusal from None
+    else:
+        engine.load_arrow(read_again(source, None), wanted, nulls, source.path)
+
+
+def read_again(source: Source, given: Any) -> Any:
+    """The rows of a dataframe, or of a file that the engine does not read itself."""
+    return read_batches(source) if given is None else frame_batches(given)
+
+
+# -- checks at the door --------------------------------------------------------------------------------
+
+
+def as_names(names: str | Sequence[str]) -> tuple[str, ...]:
+    """A role as a tuple of names, each once; a single name is welcome."""
+    return tuple(dict.fromkeys((names,) if isinstance(names, str) else names))
+
+
+def as_choice(column: str, choice: AxisChoice | str | Sequence[str]) -> AxisChoice:
+    """An axis choice from its short forms: a kind, or the order of an ordinal column."""
+    if isinstance(choice, str):
+        choice = AxisChoice(kind=choice)
+    elif not isinstance(choice, AxisChoice):
+        choice = AxisChoice(kind="ordinal", order=tuple(choice))
+    if choice.kind not in (None, "numeric", "date", "ordinal", "categorical", "set", "star"):
+        raise BadOption("--axis", f"column {column!r} can be numeric, date, ordinal, categorical, set or star.")
+    if (choice.kind == "ordinal") != bool(choice.order):
+        raise BadOption(
+            "--axis",
+            f"column {column!r}: an ordinal axis names its order, low to high: {column}=low<middle<high.",
+        )
+    return choice
+
+
+def check_roles(columns: Sequence[str], roles: Mapping[str, Sequence[str]], axes: Mapping[str, AxisChoice]) -> None:
+    """Every named column exists and has one role."""
+    held: dict[str, str] = {}
+    for role, names in roles.items():
+        for name in names:
+            if name not in columns:
+                raise NoSuchColumn(name, columns)
+            if name in held:
+                raise ColumnInTwoRoles(name, held[name].replace("_", "-"), role.replace("_", "-"))
+            held[name] = role
+    for name in axes:
+        if name not in columns:
+            raise NoSuchColumn(name, columns)
+
+
+def check_choice(option: str, wish: str | None, choices: Sequence[str]) -> str | None:
+    """One of a few words, or nothing said."""
+    if wish is not None and wish not in choices:
+        raise BadOption(option, f"choose among {' '.join(choices)}")
+    return wish
+
+
+def check_size(source: Source, wanted: Sequence[str], memory: str | None) -> None:
+    """Parquet that cannot fit is refused by what it says of itself, before a row is read.
+
+    What does not fit into memory goes to disk, but not what a tiny file blows up.
+    """
+    rows, need, stored = measure_parquet(source, wanted)
+    allowed = room_of(memory)
+    room = allowed if need > BLOWN_UP * stored else allowed + shutil.disk_usage(tempfile.gettempdir()).free
+    if need > room:
+        raise TooLarge(source.path, rows, need, room)
+
+
+def check_key(key_file: str | PathLike[str] | None) -> str | PathLike[str] | None:
+    """A key file that was named is refused before rows are read, if it is none."""
+    if key_file is not None:
+        open_secret(key_file)
+    return key_file
+
+
+def check_threads(threads: int | None) -> int:
+    """At least one; all cores if nothing is said."""
+    if threads is not None and not 1 <= threads <= MOST_THREADS:
+        raise BadOption("--threads", f"give 1 to {MOST_THREADS}.")
+    return threads or os.cpu_count() or 1

@@ -1,0 +1,1 @@
+"""Topology: what merges when eps or a level grows."""

@@ -1,0 +1,335 @@
+"""Weighted barcode: which rows are together, and for how long, while eps grows.
+
+In: a filtration.  Out: bars with weights, and the regimes of eps in which the table is k-anonymous.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from dataclasses import field as made_by
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from kech.errors import BadOption, TooFewRows
+from kech.points.points import Coarse, Points, build_points
+from kech.system.progress import report
+from kech.tables.frames import as_frame
+from kech.tables.table import Table
+from kech.topology.filtration import Filtration, Floats, Ints, build_filtration
+from kech.topology.homology import find_holes, highest_dimension
+from kech.topology.homology.limits import check_field
+from kech.topology.minimal import count_classes, rising
+
+READINGS = ("homological", "strict", "partition")
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A component (dimension 0) or a hole (dimension 1 and more), for as long as it lives."""
+
+    birth: float  # eps, a radius
+    death: float  # eps, or inf
+    weight: int | None  # rows in the component
+    simplex_from: float | None  # eps from which the component is a full simplex, or inf
+    dimension: int
+
+
+@dataclass(frozen=True, slots=True)
+class Regime:
+    """A stretch [start, stop) of eps in which the table is k-anonymous with these classes."""
+
+    start: float
+    stop: float
+    k: int
+    classes: int
+    proven: bool = False  # whether all partitions at these eps were compared, and none has more classes
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WeightedBarcode:
+    """The bars of a filtration; `holes` has an entry for each dimension that was computed.
+
+    Bars of zero length, of twins and of holes filled the moment they open, are shown only where asked for;
+    `instants` counts the holes among them that were not even listed.
+    """
+
+    filtration: Filtration
+    holes: Mapping[int, Floats] = made_by(default_factory=dict)
+    instants: Mapping[int, int] = made_by(default_factory=dict)
+    zero_length: bool = False
+    library: str | None = None  # of dataframes: the caller's
+    field: int = 2  # the prime of the coefficients of holes
+
+    def __repr__(self) -> str:
+        bars, rows = len(self.bars()), self.filtration.points.rows
+        return f"WeightedBarcode({self.filtration.metric}, {rows:,} rows, {bars:,} bars)"
+
+    def _repr_html_(self) -> str:
+        from kech.views.notebook import show_barcode
+
+        return show_barcode(self)
+
+    def to_frame(self) -> Any:
+        """The bars as a dataframe of your library."""
+        return as_frame([asdict(bar) for bar in self.bars()], self.library)
+
+    def bars(self) -> list[Bar]:
+        """All bars that are shown, components first, then by dimension, each ordered by birth."""
+        tree = self.filtration
+        order = np.lexsort((tree.death, tree.birth))
+        columns = [column[order].tolist() for column in (tree.birth, tree.death, tree.weight, tree.simplex_from)]
+        start = float(tree.birth[0])  # 0, or the first radius of a sample
+        twins = [Bar(start, start, 1, start, 0)] * self.twins
+        components = [Bar(b, d, w, full, 0) for b, d, w, full in zip(*columns, strict=True)]
+        holes = [Bar(b, d, None, None, n) for n, bars in self.holes.items() for b, d in sorted(bars.tolist())]
+        return [bar for bar in twins + components + holes if self._shows(bar.birth, bar.death)]
+
+    def _shows(self, birth: Any, death: Any) -> Any:
+        """Whether bars are shown: those that last, and of zero length where asked for; none that is never born."""
+        return (birth < death) | (self.zero_length & (birth < float("inf")))
+
+    @property
+    def eps_error(self) -> float:
+        """By how much a birth, a death or the end of a regime may be off; 0 where every value stayed in its place."""
+        return self.filtration.points.eps_error(self.filtration.metric)
+
+    @property
+    def left_out(self) -> dict[int, int]:
+        """By dimension, how many bars are not shown: of zero length, or alive at none of the radii of a sample."""
+        tree = self.filtration
+        hidden = {n: int((~self._shows(*bars.T)).sum()) for n, bars in self.holes.items()}
+        holes = {n: count + self.instants.get(n, 0) for n, count in hidden.items()}
+        twins = 0 if self._shows(tree.birth[0], tree.birth[0]) else self.twins
+        return {0: twins + int((~self._shows(tree.birth, tree.death)).sum()), **holes}
+
+    @property
+    def twins(self) -> int:
+        """Rows that equal an earlier one; each joins it at eps 0."""
+        return self.filtration.points.rows - len(self.filtration.points.codes)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every dimension that can have holes was computed."""
+        points, metric = self.filtration.points, self.filtration.metric
+        return all(n in self.holes for n in range(1, highest_dimension(points, metric) + 1))
+
+    def regimes(self, reading: str = "homological", k: int = 2) -> list[Regime] | None:
+        """Where the table is k-anonymous under a reading; None where that is not known.
+
+        homological: every component has k rows or more and there is no hole; unknown unless all were computed.
+        strict: every component is a full simplex of k rows or more.
+        partition: the rows can be parted into simplices of k rows or more, and into so many classes at most; known
+        for small tables only, where all partitions are compared.
+        """
+        if reading not in READINGS:
+            raise BadOption("--reading", f"choose among {', '.join(READINGS)}.")
+        if k < 1:
+            raise BadOption("--k", "k is a number of rows, 1 or more.")
+        if reading == "partition":
+            return self._partition_regimes(k)
+        if reading == "homological" and not self.is_complete:
+            return None
+        return [regime for regime in joined(self._steps(reading)) if regime.k >= k]
+
+    def _partition_regimes(self, k: int) -> list[Regime] | None:
+        """From eps*(k) on, k holds; more classes of k rows are possible as eps grows.
+
+        Components that are simplices are such a partition, to the last bit: so strict implies partition.
+        """
+        points = self.filtration.points
+        if k > points.rows:
+            return []
+        steps = count_classes(points, k, self.filtration.metric)
+        if steps is None:
+            return None
+        strict = [(regime.start, regime.classes) for regime in self.regimes("strict", k) or []]
+        steps = rising([*steps, *strict])
+        stops = [*(start for start, _ in steps[1:]), float("inf")]
+        return [Regime(start, stop, k, classes, True) for (start, classes), stop in zip(steps, stops, strict=True)]
+
+    def _steps(self, reading: str) -> list[Regime]:
+        """One regime for each stretch between two events at which the reading holds."""
+        tree = self.filtration
+        if reading == "strict":
+            trouble = (tree.birth, np.minimum(tree.simplex_from, tree.death))
+        else:
+            bars = np.concatenate([np.empty((0, 2)), *self.holes.values()])
+            trouble = (bars[:, 0], bars[:, 1])
+        events = np.unique(np.concatenate([tree.birth, *trouble]))
+        events = events[np.isfinite(events)]
+        holds = running(trouble[0], events) == running(trouble[1], events)
+        classes = running(tree.birth, events) - running(tree.death, events)
+        smallest = smallest_weights(tree, events)
+        stops = np.append(events[1:], np.inf)
+        rows = zip(events, stops, smallest, classes, strict=True)
+        return [Regime(float(a), float(b), int(w), int(n)) for (a, b, w, n), ok in zip(rows, holds, strict=True) if ok]
+
+    def at(self, radii: Sequence[float]) -> list[dict[str, Any]]:
+        """The complexes at the given radii: classes, smallest class, holes, and whether each reading holds.
+
+        This is Algorithm 1 of the paper, with its radii; the complexes are read off the exact filtration.
+        """
+        return [self._at(eps) for eps in check_radii(radii)]
+
+    def _at(self, eps: float) -> dict[str, Any]:
+        tree, nodes = self.filtration, self.filtration.alive(eps)
+        holes = {n: int(((bars[:, 0] <= eps) & (eps < bars[:, 1])).sum()) for n, bars in self.holes.items()}
+        known = self.is_complete or any(holes.values())
+        return {
+            "eps": eps,
+            "classes": len(nodes),
+            "k": int(tree.weight[nodes].min()),
+            "holes": holes,
+            "homological": not any(holes.values()) if known else None,
+            "strict": bool((tree.simplex_from[nodes] <= eps).all()),
+        }
+
+    def sampled(self, radii: Sequence[float]) -> "WeightedBarcode":
+        """The barcode as Algorithm 1 sees it: from the first radius at which a bar lives to the first at which not."""
+        grid = np.append(check_radii(radii), np.inf)
+        tree = self.filtration
+        birth, death, full = (snap(values, grid) for values in (tree.birth, tree.death, tree.simplex_from))
+        seen = replace(tree, birth=birth, death=death, simplex_from=np.where(full < death, full, np.inf))
+        return replace(self, filtration=seen, holes={n: snap(bars, grid) for n, bars in self.holes.items()})
+
+    def plot(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        k: Sequence[int] = (2,),
+        reading: str = "homological",
+        ax: Any = None,
+    ) -> Any:
+        """Draw the bars; the matplotlib axes, or a file (.svg, .png, .html) where a path is given."""
+        from kech.views.plot import draw_barcode, save_barcode
+
+        if path is None:
+            return draw_barcode(self, k, reading=reading, ax=ax)
+        return save_barcode(self, path, k, reading=reading)
+
+    def to_json(
+        self,
+        k: int = 2,
+        radii: Sequence[float] = (),
+        readings: Sequence[str] | None = None,
+        *,
+        longest: int | None = None,
+    ) -> dict[str, Any]:
+        """The object `kech barcode --json` prints, with all bars or the longest; infinity is null."""
+        regimes = {name: self.regimes(name, k) for name in readings or READINGS}
+        seen = self.sampled(radii) if radii else self
+        every = seen.bars()
+        bars = longest_bars(every, longest)
+        return {
+            "private": True,
+            "metric": self.filtration.metric,
+            "field": self.field,
+            "rows": self.filtration.points.rows,
+            "eps_error": self.eps_error,
+            "max_dimension": max(self.holes, default=0),
+            "bars": [finite(bar) for bar in bars],
+            "shorter_bars": len(every) - len(bars),
+            "left_out": seen.left_out,
+            "regimes": {
+                name: found if found is None else [finite(regime) for regime in found]
+                for name, found in regimes.items()
+            },
+            "radii": self.at(radii),
+        }
+
+
+def compute_barcode(
+    table: Table,
+    *,
+    metric: str = "box",
+    max_dimension: int = 1,
+    field: int = 2,
+    grid: str | float = "exact",
+    zero_length: bool = False,
+    max_points: int | None = None,
+) -> WeightedBarcode:
+    """Components with their weights, and holes up to `max_dimension`; bars of zero length where asked for.
+
+    Holes are those of homology over Z/field; components are the same over every field.
+
+    Where there are more points than `max_points` (otherwise: than memory holds), values move to the middle of cells
+    just wide enough, and every birth and death by `eps_error` at most.
+    """
+    if max_dimension < 0:
+        raise BadOption("--max-dimension", "0 or more.")
+    check_field(field)
+    points = build_points(table, grid=grid, coarse=Coarse(max_points, rounding=True))
+    if not points.rows:
+        raise TooFewRows(0, 1)
+    how: dict[str, Any] = {"field": field, "threads": table.threads, "zero_length": zero_length}
+    return replace(build_barcode(points, metric, max_dimension, **how), library=table.library)
+
+
+def build_barcode(
+    points: Points, metric: str, max_dimension: int, *, threads: int, field: int = 2, zero_length: bool = False
+) -> WeightedBarcode:
+    """Barcode of points, with holes up to a dimension."""
+    left = points.check_room()
+    filtration = build_filtration(points, metric, threads=threads)
+    if not max_dimension:
+        return WeightedBarcode(filtration, zero_length=zero_length, field=field)
+    report("looking for holes")
+    how: dict[str, Any] = {"field": field, "tree": filtration, "memory": left}
+    holes = find_holes(points, metric, max_dimension, zero_length=zero_length, **how)
+    return WeightedBarcode(filtration, holes.bars, holes.left_out, zero_length, field=field)
+
+
+def snap(values: Floats, grid: Floats) -> Floats:
+    """The first radius of a grid that ends in infinity, at or above each value."""
+    return grid[np.searchsorted(grid, values)]
+
+
+def check_radii(radii: Sequence[float]) -> list[float]:
+    """Radii ascend and are not negative."""
+    if any(not 0 <= eps < float("inf") for eps in radii):
+        raise BadOption("--radii", "give numbers of 0 or more: --radii 0.05,0.10,0.15.")
+    return sorted(set(radii))
+
+
+def running(values: Floats, events: Floats) -> Ints:
+    """How many values are at or below each event."""
+    return np.searchsorted(np.sort(values), events, side="right")
+
+
+def smallest_weights(tree: Filtration, events: Floats) -> Ints:
+    """Rows of the smallest component at each event.
+
+    A component not yet born is heavier than some living one, so the smallest living weight is the smallest
+    weight whose bars, and those of all lighter ones, do not all end by then.
+    """
+    order = np.argsort(tree.weight, kind="stable")
+    ended = np.maximum.accumulate(tree.death[order])
+    return tree.weight[order][np.searchsorted(ended, events, side="right")]
+
+
+def joined(steps: Sequence[Regime]) -> list[Regime]:
+    """Neighbouring stretches with the same classes are one regime."""
+    out: list[Regime] = []
+    for step in steps:
+        if out and out[-1].stop == step.start and (out[-1].k, out[-1].classes) == (step.k, step.classes):
+            out[-1] = Regime(out[-1].start, step.stop, step.k, step.classes)
+        else:
+            out.append(step)
+    return out
+
+
+def longest_bars(bars: list[Any], most: int | None) -> list[Any]:
+    """The longest of the bars, in their order; all where no number is named."""
+    if most is not None and most < 0:
+        raise BadOption("--longest", "it is a number of bars, 0 or more.")
+    if most is None or len(bars) <= most:
+        return bars
+    lengths = np.array([bar.death - bar.birth for bar in bars])
+    return [bars[i] for i in np.sort(np.argsort(-lengths, kind="stable")[:most]).tolist()]
+
+
+def finite(record: Bar | Regime) -> dict[str, Any]:
+    """Fields and values; infinity is written as null."""
+    values = {name: getattr(record, name) for name in record.__slots__}
+    return {name: None if value == float("inf") else value for name, value in values.items()}

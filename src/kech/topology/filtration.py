@@ -1,0 +1,90 @@
+"""Anonymity complexes: how the components of the points merge while eps grows, and when each is a full simplex.
+
+In: points and a metric.  Out: a `Filtration`, the merge tree with weights and simplex radii.
+
+Rows form a simplex at eps when their closed eps-balls share a point.  eps is a radius.
+
+    box:   eps(S) = max_j width_j(S) / 2            any axes; two values of a set are at distance 1
+    ball:  eps(S) = radius of the smallest ball around S, in the unit cube; numbers and dates only
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech._kernels import Widths, merge_points
+from kech.axes import LineAxis
+from kech.errors import BadOption
+from kech.points.points import Points
+from kech.system.progress import report
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+METRICS = ("box", "ball")
+MOST_BALL_AXES = 10  # the smallest ball of a few points is found by trying all of their subsets
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Filtration:
+    """The merge tree: node i < m is point i, later nodes are merges; equal radii are one merge.
+
+    A node lives on [birth, death), stands for `weight` rows, and is a full simplex from `simplex_from` on
+    (inf if it dies before).  Its points are order[begin:end].
+    """
+
+    metric: str
+    points: Points
+    parent: Ints
+    weight: Ints
+    birth: Floats
+    death: Floats
+    simplex_from: Floats
+    begin: Ints
+    end: Ints
+    order: Ints
+
+    def alive(self, eps: float) -> Ints:
+        """Nodes that are components at eps."""
+        return np.flatnonzero((self.birth <= eps) & (eps < self.death))
+
+    def components(self, eps: float) -> Ints:
+        """For each point the number of its component at eps."""
+        nodes = self.alive(eps)
+        nodes = nodes[np.argsort(self.begin[nodes])]
+        found = np.empty(len(self.order), np.int64)
+        found[self.order] = np.repeat(np.arange(len(nodes)), (self.end - self.begin)[nodes])
+        return found
+
+
+def build_filtration(points: Points, metric: str = "box", *, threads: int = 1) -> Filtration:
+    """Minimum spanning tree of the points, then one sweep over its edges."""
+    check_metric(points, metric)
+    report("growing balls")
+    tree = merge_points(points.codes, points.weights, points.metric(), metric == "ball", threads)
+    return Filtration(metric, points, **tree)
+
+
+def simplex_radius(points: Points, chosen: Ints, metric: str = "box", widths: Widths | None = None) -> float:
+    """Smallest eps at which the chosen points form one simplex; who asks often has the widths of the points at hand.
+
+    The root of their own merge tree knows it, as does any tree in which they are a node, to the last bit.
+    """
+    own = np.unique(chosen)
+    tree = merge_points(points.codes[own], points.weights[own], widths or points.metric(), metric == "ball", 1)
+    return float(tree["simplex_from"][-1])
+
+
+def check_metric(points: Points, metric: str) -> None:
+    """Balls need numbers; boxes take anything."""
+    if metric not in METRICS:
+        raise BadOption("--metric", f"choose among {', '.join(METRICS)}.")
+    if metric == "box":
+        return
+    if len(points.axes) > MOST_BALL_AXES:
+        raise BadOption("--metric", f"ball takes at most {MOST_BALL_AXES} columns; use --metric box.")
+    for axis in points.axes:
+        if not isinstance(axis, LineAxis) or axis.has_null or not np.array_equal(*axis.ends):
+            reason = f"column {axis.column!r} is not numeric, has NULLs or is on a grid; use --metric box."
+            raise BadOption("--metric", f"ball takes exact numbers and dates only: {reason}")

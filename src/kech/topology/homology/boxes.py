@@ -1,0 +1,110 @@
+"""Holes among boxes: pairs decide, so the bars are those of the Rips complex of half the distances, by ripser."""
+
+from itertools import chain, combinations
+from math import comb, isqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech.errors import MissingExtra, ResourceError
+from kech.points.points import Points
+from kech.topology.homology.limits import ADVICE, check_memory
+from kech.topology.homology.reduction import Bars, Floats, Holes, Ints, in_order
+
+FLOAT32_COUNTS = 2**24  # ripser computes in float32, where larger whole numbers collide
+
+
+def box_bars(points: Points, top: int, highest: int, limit: int, *, field: int, zero_length: bool) -> Holes:
+    """Bars of the Rips complex up to dimension `top`; none above `highest` lasts.
+
+    They are found in whole ranks of the distances, so that no rounding can tear ties apart.
+    """
+    try:
+        from ripser import ripser
+    except ImportError:
+        raise MissingExtra("Homology above dimension 0", "topology") from None
+    count, looked = len(points.codes), min(top, highest)
+    check_memory(80 * count**2, limit, count)
+    if zero_length:
+        check_memory(sum(48 * (n + 1) * comb(count, n + 1) for n in range(1, top + 1)), limit, count)
+    lengths, ranks = rank_distances(points)
+    near = int((ranks <= ranks.max(axis=0).min()).sum() - count) // 2
+    check_memory(80 * count**2 + rips_bytes(count, near, looked), limit, count)
+    if len(lengths) > FLOAT32_COUNTS:
+        raise ResourceError(f"{count:,} points have too many distances for holes. {ADVICE}")
+    found = [bars.astype(np.int64) for bars in ripser_bars(ripser, ranks, top, looked, field)]
+    instants = instant_bars(ranks.astype(np.int64), found) if zero_length else [np.empty((0, 2), np.int64)] * top
+    return counted(
+        count, {n: in_order(lengths[np.concatenate([found[n], instants[n - 1]])] / 2) for n in range(1, top + 1)}
+    )
+
+
+def no_bars(count: int, top: int) -> Holes:
+    """Where no hole can last."""
+    return counted(count, {n: np.empty((0, 2)) for n in range(1, top + 1)})
+
+
+def counted(count: int, bars: Bars) -> Holes:
+    """Of all simplices of some points, C(count - 1, n + 1) open a hole of dimension n."""
+    return Holes(bars, {n: comb(count - 1, n + 1) - len(found) for n, found in bars.items()})
+
+
+def ripser_bars(
+    ripser: Any, ranks: NDArray[np.float32], top: int, looked: int, field: int
+) -> list[NDArray[np.float32]]:
+    """Finite bars of dimension 0, 1, ..., top in ranks; ripser looks as far as bars can last."""
+    found = ripser(ranks, maxdim=looked, coeff=field, distance_matrix=True)["dgms"]
+    return [found[0][:-1], *found[1:], *[np.empty((0, 2), np.float32)] * (top - looked)]
+
+
+def instant_bars(ranks: Ints, bars: list[Ints]) -> list[Ints]:
+    """Holes of dimension 1, 2, ... that are filled at the rank at which they open.
+
+    Every simplex either opens a hole or fills one.  So of the n-simplices of a rank, those that fill no hole of
+    dimension n - 1 there, and open none that lasts, open one of zero length.  Points at distance 0, so close that
+    rounding cannot part them, merge at rank 0; ripser does not list that.
+    """
+    levels = int(ranks.max(initial=0)) + 1
+    fills, found = np.bincount(bars[0][:, 1], minlength=levels), list[Ints]()
+    fills[0] = len(ranks) - 1 - fills[1:].sum()
+    for n, lasting in enumerate(bars[1:], start=1):
+        opens = np.bincount(simplex_ranks(ranks, n), minlength=levels) - fills
+        instant = opens - np.bincount(lasting[:, 0], minlength=levels)
+        fills = instant + np.bincount(lasting[:, 1], minlength=levels)
+        found.append(np.repeat(np.arange(levels), instant)[:, None].repeat(2, axis=1))
+    return found
+
+
+def simplex_ranks(ranks: Ints, n: int) -> Ints:
+    """The rank of the longest side of every n-simplex."""
+    corners = np.fromiter(chain.from_iterable(combinations(range(len(ranks)), n + 1)), np.int64).reshape(-1, n + 1)
+    sides = [ranks[corners[:, i], corners[:, j]] for i, j in combinations(range(n + 1), 2)]
+    return np.asarray(np.max(sides, axis=0))
+
+
+def rank_distances(points: Points) -> tuple[Floats, NDArray[np.float32]]:
+    """All distances in ascending order, from 0, and the matrix of their ranks: d(x, y) = max_j width_j({x_j, y_j}).
+
+    The points are shuffled: in the order of a table, ripser takes up to ten times longer.
+    """
+    shuffled = np.random.default_rng(0).permutation(points.codes)
+    first, second = np.triu_indices(len(shuffled), 1)
+    distances = np.zeros(len(first))
+    for axis, codes in zip(points.axes, shuffled.T, strict=True):
+        lo, hi = np.minimum(codes[first], codes[second]), np.maximum(codes[first], codes[second])
+        np.maximum(distances, np.where(lo < hi, axis.metric(lo, hi), 0.0), out=distances)
+    lengths, inverse = np.unique(np.append(distances, 0.0), return_inverse=True)
+    ranks = np.zeros((len(shuffled), len(shuffled)), np.float32)
+    ranks[first, second] = ranks[second, first] = inverse[:-1]
+    return lengths, ranks
+
+
+def rips_bytes(count: int, near: int, top: int) -> int:
+    """What ripser may need: bytes for each simplex of the highest dimension it reduces, measured.
+
+    From the eps at which some row reaches all others, nothing is open; so many pairs are `near`.  They make
+    the most simplices when they are all pairs of a few rows (Kruskal and Katona).
+    """
+    few = (isqrt(8 * near + 1) + 3) // 2
+    return (100 + count) * comb(few, top + 1)

@@ -1,0 +1,285 @@
+"""Generalization lattice: every node over the levels of the columns, and what can be asked of them.
+
+In: points.  Out: for every node its classes, its k and its loss; hence, for every k and every limit of suppressed rows,
+the minimal nodes, the best one, and what each k costs.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from kech.axes.grid import Ints
+from kech.axes.levels import Level, build_levels
+from kech.axes.rulers import Floats
+from kech.errors import BadOption, NoSuchNode, TooFewRows
+from kech.points.partition import Partition
+from kech.points.points import Points, build_points
+from kech.tables.frames import as_frame
+from kech.tables.table import Table
+from kech.topology.lattice.choice import LOOKS, Choice, Holds, LatticeNode
+from kech.topology.lattice.nodes import Nodes, PathBar
+from kech.topology.node_search import Levels
+from kech.topology.rollup import NodeTable
+
+__all__ = ["GeneralizationLattice", "LatticeNode", "PathBar", "build_lattice", "compute_lattice"]
+
+MEMORY = 1 << 30  # bytes, half for the figures of all nodes, half for the classes kept while rolling up
+LEAST = 1 << 24  # of them, however little the points leave
+LARGEST_K = 100  # of a curve for which no k is named
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GeneralizationLattice:
+    """All nodes over the levels of the columns; `memory` bounds what is kept, in bytes."""
+
+    points: Points
+    levels: tuple[tuple[Level, ...], ...]
+    threads: int = 1
+    memory: int = MEMORY
+    library: str | None = None  # of dataframes: the caller's
+
+    def __repr__(self) -> str:
+        return f"GeneralizationLattice({self.nodes:,} nodes over {', '.join(self.columns)}, {self.points.rows:,} rows)"
+
+    def _repr_html_(self) -> str:
+        from kech.views.notebook import show_lattice
+
+        return show_lattice(self)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Quasi-identifiers, in the order of the levels of a node."""
+        return tuple(axis.column for axis in self.points.axes)
+
+    @property
+    def heights(self) -> tuple[int, ...]:
+        """Number of levels of each column."""
+        return self._nodes.heights
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes."""
+        return self._nodes.count
+
+    @property
+    def top(self) -> Levels:
+        """The node at which all is lost."""
+        return self._nodes.top
+
+    @property
+    def largest_k(self) -> int:
+        """The largest k that a node reaches: at the top all rows are one class."""
+        return self.points.rows
+
+    # -- one node --------------------------------------------------------------------------------------
+
+    def classes(self, levels: Sequence[int]) -> Ints:
+        """The class of each point, numbered in the order in which the points show them."""
+        return self._nodes.classes(self.check(levels))
+
+    def classes_of(self, levels: Sequence[int]) -> int:
+        """Number of classes: dim H_0."""
+        return int(self._nodes.look(self.check(levels))["classes"][0])
+
+    def k_of(self, levels: Sequence[int]) -> int:
+        """Rows of the smallest class."""
+        return int(self._nodes.look(self.check(levels))["smallest"][0])
+
+    def suppressed_of(self, levels: Sequence[int], k: int) -> int:
+        """Rows in classes of fewer than k."""
+        return self._nodes.sight(check_k(k), self.check(levels)).suppressed
+
+    def loss_of(self, levels: Sequence[int], k: int = 1) -> float:
+        """Average width of all cells; rows in classes of fewer than k are suppressed and count 1."""
+        return self._nodes_at(check_k(k)).sight(k, self.check(levels)).loss
+
+    def rank(self, low: Sequence[int], high: Sequence[int]) -> int:
+        """Rank invariant: the rank of H_0(low) -> H_0(high).  The map is onto, so it is the classes of `high`."""
+        if any(a > b for a, b in zip(self.check(low), self.check(high), strict=True)):
+            raise BadOption("rank", f"{tuple(low)} is not below {tuple(high)}; there is no map between them.")
+        return self.classes_of(high)
+
+    def neighbours(self, levels: Sequence[int]) -> dict[str, Any]:
+        """The object `kech lattice --node --json` prints: a node, and those one step above and below it."""
+        node = self.check(levels)
+
+        def look(j: int = 0, by: int = 0) -> dict[str, Any]:
+            near = (*node[:j], node[j] + by, *node[j + 1 :])
+            figures = {"k": self.k_of(near), "classes": self.classes_of(near), "loss": self.loss_of(near)}
+            return {"levels": self._by_column(near), **figures}
+
+        return {
+            "private": True,
+            "heights": self._by_column(self.heights),
+            "node": look(),
+            "up": [look(j, 1) for j, last in enumerate(self.top) if node[j] < last],
+            "down": [look(j, -1) for j, level in enumerate(node) if level],
+        }
+
+    def partition(self, levels: Sequence[int], k: int | None = None, suppress: float = 0.0) -> Partition:
+        """The classes of a node, each with the cells of the levels as its box; those of fewer than k are left out.
+
+        Its points lie on the axes of the levels, measured by the rows that are published: the others show in nothing.
+        """
+        k = check_k(1 if k is None else k)
+        return self._nodes_at(k).partition(k, self.check(levels), self.limit(suppress))
+
+    def check(self, levels: Sequence[int]) -> Levels:
+        """A node of this lattice."""
+        if len(levels) != len(self.heights):
+            raise NoSuchNode(levels, f"it needs {len(self.heights)} levels: {', '.join(self.columns)}.")
+        for column, level, height in zip(self.columns, levels, self.heights, strict=True):
+            if not isinstance(level, Integral) or not 0 <= level < height:
+                raise NoSuchNode(levels, f"column {column!r} has the levels 0 to {height - 1}.")
+        return tuple(map(int, levels))
+
+    def limit(self, suppress: float) -> int:
+        """Rows that may be suppressed, from their share."""
+        return self.points.limit(suppress)
+
+    # -- all nodes -------------------------------------------------------------------------------------
+
+    @property
+    def table(self) -> NodeTable:
+        """Figures of all nodes."""
+        return self._nodes.counted()
+
+    @property
+    def losses(self) -> Floats:
+        """The loss of every node when nothing is suppressed."""
+        return self._nodes.losses
+
+    def minimal_nodes(self, k: int, suppress: float = 0.0) -> list[Levels]:
+        """Nodes that reach k within the limit while no node below them does."""
+        return self._choice(k, suppress).minimal()
+
+    def best(self, k: int, suppress: float = 0.0, *, looks: int = LOOKS, holds: Holds | None = None) -> LatticeNode:
+        """The node of least loss that reaches k; in a lattice too large to enumerate, the best that `looks` find.
+
+        `holds` says whether a node keeps what else is asked; where nothing is suppressed, whatever holds at a node
+        must hold above it.
+        """
+        return self._choice(k, suppress, holds).best(looks)
+
+    def curve(self, suppress: float = 0.0, ks: Sequence[int] | None = None) -> list[LatticeNode]:
+        """The trade-off: the best node for every k, or for the k named."""
+        choices = [self._choice(k, suppress) for k in (self._usual_ks if ks is None else ks)]
+        for choice in reversed(choices):  # the largest k first, so that it is counted far enough for every k
+            if choice.limit and choice.is_enumerable:
+                choice.nodes.counted(choice.bound)
+        return [choice.best() for choice in choices]
+
+    def to_frame(self, suppress: float = 0.0, ks: Sequence[int] | None = None) -> Any:
+        """The trade-off as a dataframe of your library: the best node for every k, its level of each column."""
+        return as_frame([self._as_line(node) for node in self.curve(suppress, ks)], self.library)
+
+    def plot(self, suppress: float = 0.0, ks: Sequence[int] | None = None, *, ax: Any = None) -> Any:
+        """Draw the loss of the best node against k: the matplotlib axes.  PRIVATE."""
+        from kech.views.plot_small import draw_curve
+
+        rows = [{"k": node.k, "cut": "domain", "loss": node.loss} for node in self.curve(suppress, ks)]
+        return draw_curve(rows, ax=ax)
+
+    def chain(self, k: int, suppress: float = 0.0, *, chains: int = 2) -> LatticeNode:
+        """The first node that reaches k along the lowest chains of the lattice, as the paper approximates."""
+        return self._choice(k, suppress).chained(chains)
+
+    def path_barcode(self, path: Sequence[Sequence[int]]) -> list[PathBar]:
+        """Bars of a path that only goes up; every class is there from the start, since all maps are onto."""
+        if not path:
+            raise BadOption("--path", "it is empty; name at least one node.")
+        for low, high in pairwise(path):
+            self.rank(low, high)
+        return self._nodes.bars([self.check(levels) for levels in path])
+
+    def to_json(
+        self, ks: Sequence[int] | None = None, suppress: float = 0.0, *, search: str = "lattice"
+    ) -> dict[str, Any]:
+        """The object `kech lattice --json` prints, for the k named or for 2 to 100."""
+        if search not in ("lattice", "chain"):
+            raise BadOption("--search", "choose lattice or chain.")
+        ks = self._usual_ks if ks is None else ks
+        found = self.curve(suppress, ks) if search == "lattice" else [self.chain(k, suppress) for k in ks]
+        listed = search == "lattice" and all(self._choice(k, suppress).is_enumerable for k in ks)
+        return {
+            "private": True,
+            "nodes": self.nodes,
+            "heights": self._by_column(self.heights),
+            "search": search,
+            "peak_bytes": self.table.peak_bytes if listed else None,
+            "best": [self._as_json(node) for node in found],
+            "minimal": {str(k): [list(x) for x in self.minimal_nodes(k, suppress)] for k in ks} if listed else None,
+        }
+
+    # -- inside ----------------------------------------------------------------------------------------
+
+    @cached_property
+    def _nodes(self) -> Nodes:
+        return Nodes(self.points, self.levels, self.threads, self.memory)
+
+    @cached_property
+    def _measured(self) -> dict[tuple[bytes, ...], Nodes]:
+        return {tuple(axis.state for axis in self.points.axes): self._nodes}
+
+    def _nodes_at(self, k: int) -> Nodes:
+        """The nodes as they are published for k: labels and widths of orders and trees may differ, classes do not."""
+        axes = tuple(axis.at(k) if axis.kind in ("ordinal", "tree") else axis for axis in self.points.axes)
+        state = tuple(axis.state for axis in axes)
+        if state not in self._measured:
+            levels = find_levels(replace(self.points, axes=axes))
+            self._measured[state] = Nodes(self.points, levels, self.threads, self.memory, self._nodes)
+        return self._measured[state]
+
+    @property
+    def _usual_ks(self) -> range:
+        return range(2, min(LARGEST_K, self.points.rows) + 1)
+
+    def _choice(self, k: int, suppress: float, holds: Holds | None = None) -> Choice:
+        return Choice(self._nodes_at(check_k(k)), k, self.limit(suppress), holds)
+
+    def _by_column(self, levels: Levels) -> dict[str, int]:
+        return dict(zip(self.columns, levels, strict=True))
+
+    def _as_line(self, node: LatticeNode) -> dict[str, Any]:
+        figures = self._as_json(node)
+        levels = {f"level[{name}]": level for name, level in figures.pop("levels").items()}
+        return {"k": figures.pop("k"), **levels, **figures}
+
+    def _as_json(self, node: LatticeNode) -> dict[str, Any]:
+        figures = {"loss": node.loss, "classes": node.classes, "suppressed": node.suppressed}
+        levels = self._by_column(node.levels)
+        return {"k": node.k, "levels": levels, **figures, "proven": node.proven, "bound": node.bound}
+
+
+def compute_lattice(table: Table, *, grid: str | float = "auto", memory: int = MEMORY) -> GeneralizationLattice:
+    """The lattice of a table; numbers and dates without a hierarchy get levels of round steps."""
+    found = build_lattice(build_points(table, grid=grid, steps=True), threads=table.threads, memory=memory)
+    return replace(found, library=table.library)
+
+
+def build_lattice(points: Points, *, threads: int = 1, memory: int = MEMORY) -> GeneralizationLattice:
+    """The lattice over the levels of the axes, within what a limit of the table leaves; without rows there is none."""
+    if not len(points.weights):
+        raise TooFewRows(0, 1)
+    left = points.check_room()
+    allowed = memory if left is None else max(min(memory, left), LEAST)
+    return GeneralizationLattice(points, find_levels(points), threads, allowed)
+
+
+def find_levels(points: Points) -> tuple[tuple[Level, ...], ...]:
+    """The levels of every axis, measured by the rows of each code."""
+    pairs = zip(points.axes, points.codes.T, strict=True)
+    rows = [np.bincount(codes, points.weights, axis.size).astype(np.int64) for axis, codes in pairs]
+    return tuple(map(build_levels, points.axes, rows))
+
+
+def check_k(k: int) -> int:
+    """A whole number of rows, 1 or more."""
+    if not isinstance(k, Integral) or k < 1:
+        raise BadOption("--k", "k is a number of rows, 1 or more.")
+    return k

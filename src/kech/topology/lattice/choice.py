@@ -1,0 +1,165 @@
+"""Choice: which nodes reach k within the rows that may be suppressed, and which of them loses least.
+
+In: the figures of all nodes, or a look at one after the other where there are too many.  Out: minimal and best nodes.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech.axes.rulers import Floats
+from kech.errors import GoalNotMet, TooFewRows, TooLittleMemory
+from kech.system.progress import report
+from kech.topology.lattice.nodes import FIGURE_BYTES, Nodes
+from kech.topology.node_search import ROUNDING, Levels, Sight, search_best, search_chains
+
+GROUP_NODES, GROUP_WORK = 4096, 10**8  # nodes, and nodes times points, of columns looked at together for a bound
+LOOKS = 20_000  # nodes a search may look at
+
+Holds: TypeAlias = Callable[[Levels], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class LatticeNode:
+    """A node as it would be released for k; no node loses less than `bound`."""
+
+    k: int
+    levels: Levels
+    loss: float
+    classes: int  # of k rows or more
+    suppressed: int  # rows in smaller ones
+    bound: float
+
+    @property
+    def proven(self) -> bool:
+        """Whether no node is better."""
+        return self.loss - self.bound <= ROUNDING
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Choice:
+    """One k, and the rows that may be suppressed to reach it; `holds` says whether a node keeps what else is asked."""
+
+    nodes: Nodes
+    k: int
+    limit: int
+    holds: Holds | None = None
+
+    @property
+    def bound(self) -> int:
+        """The largest class size that matters."""
+        return max(1, min(self.k - 1, self.nodes.points.rows))
+
+    @property
+    def is_enumerable(self) -> bool:
+        """Whether all nodes can be listed; where rows may be suppressed, with their class sizes."""
+        return self.nodes.has_room(self.bound if self.limit else 0)
+
+    def fits(self) -> NDArray[np.bool_]:
+        """Whether each node reaches k within the limit."""
+        if not self.limit:
+            return np.asarray(self.nodes.smallest >= self.k)
+        if self.nodes.has_room(0) and not self.is_enumerable:
+            need = 2 * FIGURE_BYTES * self.nodes.count * self.bound
+            raise TooLittleMemory(self.nodes.count, self.k, need, self.nodes.memory)
+        return np.asarray(self.nodes.counted(self.bound).suppressed(self.k) <= self.limit)
+
+    def minimal(self) -> list[Levels]:
+        """Nodes that fit while no node below them does."""
+        fits, stride = self.fits(), self.nodes.count
+        minimal = fits.copy()
+        for height in self.nodes.heights:
+            stride //= height
+            lower, here = fits.reshape(-1, height, stride)[:, :-1], minimal.reshape(-1, height, stride)[:, 1:]
+            here &= ~lower
+        return [self.nodes.at(number) for number in np.flatnonzero(minimal).tolist()]
+
+    def best(self, looks: int = LOOKS) -> LatticeNode:
+        """The node of least loss; where there are too many to list, the best that so many looks find."""
+        if not self.is_enumerable:
+            return self.searched(looks)
+        fits = self.fits()
+        if not fits.any():
+            raise TooFewRows(self.nodes.points.rows, self.k)
+        cost = self.nodes.counted(self.bound).cost(self.k) if self.limit else 0.0
+        losses = np.where(fits, self.nodes.losses + cost, np.inf)
+        return self._node(self._first(np.asarray(np.round(losses, 12), np.float64)))
+
+    def _first(self, losses: Floats) -> Levels:
+        """The node of least loss that holds; where none is suppressed, what fails at a node fails below it."""
+        if self.holds is None:
+            return self.nodes.at(int(np.argmin(losses)))
+        failed = np.zeros(self.nodes.heights, bool)
+        for turn, number in enumerate(np.argsort(losses, kind="stable")[: np.isfinite(losses).sum()].tolist()):
+            levels = self.nodes.at(number)
+            if failed[levels]:
+                continue
+            if self.holds(levels):
+                return levels
+            report("choosing levels")
+            if not self.limit:
+                above = self._last_failing(levels, self.holds, turn)
+                failed[tuple(slice(level + 1) for level in above)] = True
+        raise GoalNotMet("No node of the lattice keeps the goals within the rows that may be left out.")
+
+    def _last_failing(self, levels: Levels, holds: Holds, turn: int) -> Levels:
+        """The highest node that fails on a way from a failing one to the top; `turn` says which column rises first."""
+        way, axes, top = [levels], range(len(levels)), self.nodes.top
+        while way[-1] != top:
+            turn += 1
+            j = next(j for j in (*axes[turn % len(axes) :], *axes) if way[-1][j] < top[j])
+            way.append((*way[-1][:j], way[-1][j] + 1, *way[-1][j + 1 :]))
+        return way[bisect_left(way, True, lo=1, key=holds) - 1]
+
+    def searched(self, looks: int) -> LatticeNode:
+        """The best node that so many looks find, and what no node can go below."""
+        losses = [axis.tolist() for axis in self.nodes.axis_losses]
+        found = search_best(self._look, losses, self.groups(), self.limit, looks)
+        if found is None and self.holds is not None:
+            raise GoalNotMet("All rows as one class do not keep the goals.")
+        if found is None:
+            raise TooFewRows(self.nodes.points.rows, self.k)
+        return self._node(found.levels, found.bound)
+
+    def groups(self) -> list[Floats]:
+        """Neighbouring columns, as many as can be enumerated with all others at the top: loss, or inf if k fails."""
+        heights = self.nodes.heights
+        most = min(GROUP_NODES, GROUP_WORK // len(self.nodes.points.weights), self.nodes.room // self.bound)
+        found, start = [], 0
+        while start < len(heights):
+            stop = start + 1
+            while stop < len(heights) and prod(heights[start : stop + 1]) <= most:
+                stop += 1
+            part = replace(self, nodes=self.nodes.part(start, stop))
+            losses = part.nodes.losses * (stop - start) / len(heights)
+            found.append(np.where(part.fits(), losses, np.inf).reshape(part.nodes.heights))
+            start = stop
+        return found
+
+    def chained(self, chains: int) -> LatticeNode:
+        """The first node that fits along the lowest chains."""
+        found = search_chains(self._look, self.nodes.heights, self.limit, chains)
+        if found is None:
+            raise GoalNotMet(
+                f"k={self.k} was not reached on {chains} chains of the lattice. That is no proof that no node reaches "
+                "it: search the whole lattice."
+            )
+        return self._node(found, 0.0)
+
+    def _look(self, levels: Levels) -> Sight:
+        """What is seen at a node; one that does not hold counts as if it suppressed everything."""
+        seen = self.nodes.sight(self.k, levels)
+        broken = self.holds is not None and seen.suppressed <= self.limit and not self.holds(levels)
+        return replace(seen, suppressed=self.nodes.points.rows + 1) if broken else seen
+
+    def _node(self, levels: Levels, bound: float | None = None) -> LatticeNode:
+        """A node as it would be released; unless a bound is known, none loses less than it does."""
+        seen = self.nodes.sight(self.k, levels)
+        sizes = np.bincount(self.nodes.classes(levels), weights=self.nodes.points.weights)
+        least = seen.loss if bound is None else bound
+        return LatticeNode(self.k, levels, seen.loss, int((sizes >= self.k).sum()), seen.suppressed, least)

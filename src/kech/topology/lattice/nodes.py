@@ -1,0 +1,187 @@
+"""Nodes: a node is a level for each column; rows that are then printed alike are one class.
+
+In: points and the levels of their axes.  Out: classes, losses and class sizes, of one node or, as far as memory allows,
+of all at once.
+
+Equality is an equivalence relation, so the complex of a node is a disjoint union of full simplices: its components are
+its classes, and it has no holes.  Going up, classes merge, so k never falls, and suppressed rows never become more.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from kech._kernels import Lattice, walk_path
+from kech.axes.grid import Ints
+from kech.axes.levels import Level
+from kech.axes.rulers import Floats
+from kech.errors import GoalNotMet, TooManyNodes
+from kech.points.partition import Partition, box_partition
+from kech.points.points import Points
+from kech.topology.node_search import Levels, Sight
+from kech.topology.rollup import NodeTable, build_kernel, roll_all
+
+MOST_NODES = 1_000_000  # beyond it nodes are searched, not enumerated
+FIGURE_BYTES = 12  # of one class size at one node
+BOUND = 128  # class sizes counted at every node; for a larger k with suppression they are counted again
+
+
+@dataclass(frozen=True, slots=True)
+class PathBar:
+    """A class along a monotone path, alive from position `birth` to `death`, both included.
+
+    When classes merge the heaviest lives on; `weights` are its rows at each position.
+    """
+
+    birth: int
+    death: int
+    weights: tuple[int, ...]
+
+
+@dataclass(eq=False, repr=False)
+class Nodes:
+    """All nodes over some levels; half of `memory` is for figures, half for the classes kept while rolling up."""
+
+    points: Points
+    levels: tuple[tuple[Level, ...], ...]
+    threads: int
+    memory: int
+    twin: "Nodes | None" = None  # with the same classes, measured for another k
+    _table: NodeTable | None = field(default=None, init=False)  # with class sizes counted as far as was needed
+
+    @property
+    def heights(self) -> tuple[int, ...]:
+        """Number of levels of each column."""
+        return tuple(map(len, self.levels))
+
+    @property
+    def count(self) -> int:
+        """Number of nodes."""
+        return prod(self.heights)
+
+    @property
+    def top(self) -> Levels:
+        """The node at which all is lost."""
+        return tuple(height - 1 for height in self.heights)
+
+    def at(self, number: int) -> Levels:
+        """A node by its place among all; the level of the last column runs fastest."""
+        heights = self.heights
+        return tuple(number // prod(heights[j + 1 :]) % height for j, height in enumerate(heights))
+
+    def part(self, start: int, stop: int) -> "Nodes":
+        """The nodes over some of the columns, as if the others were at the top."""
+        codes = np.ascontiguousarray(self.points.codes[:, start:stop])
+        points = replace(self.points, axes=self.points.axes[start:stop], mappings=(), codes=codes)
+        return replace(self, points=points, levels=self.levels[start:stop], twin=None)
+
+    @cached_property
+    def _kernel(self) -> Lattice:
+        return build_kernel(self.points, self.levels)
+
+    # -- one node --------------------------------------------------------------------------------------
+
+    def classes(self, levels: Levels) -> Ints:
+        """The class of each point, numbered in the order in which the points show them."""
+        return self._kernel.classes(list(levels))
+
+    def look(self, levels: Levels, bound: int = 1) -> dict[str, Any]:
+        """The number of classes, the smallest one, how many have 1, 2, ... `bound` rows and what these would cost."""
+        return self._kernel.look(np.array([levels], np.int32), bound, 1)
+
+    def sight(self, k: int, levels: Levels) -> Sight:
+        """Rows in classes of fewer than k, and the loss when they are suppressed."""
+        small = np.arange(1, min(k - 1, self.points.rows) + 1)
+        seen = self.look(levels, max(1, len(small)))
+        base = sum(float(axis[level]) for axis, level in zip(self.axis_losses, levels, strict=True))
+        cost = seen["costs"][: len(small)].sum() / (self.points.rows * len(levels))
+        return Sight(int(seen["counts"][: len(small)] @ small), float(base + cost))
+
+    def partition(self, k: int, levels: Levels, limit: int) -> Partition:
+        """The classes of k rows or more, each with the cells of the levels as its box."""
+        group, codes = self.classes(levels), self.points.codes
+        sizes = np.bincount(group, weights=self.points.weights).astype(np.int64)
+        kept = sizes >= k
+        if sizes[~kept].sum() > limit:
+            rows = f"{int(sizes[~kept].sum()):,} rows are in classes of fewer than {k}"
+            raise GoalNotMet(f"Node {levels}: {rows}. Take higher levels, or let more be left out: --suppress.")
+        point = np.flatnonzero(kept[group])
+        point = point[np.argsort(group[point], kind="stable")]
+        _, first, number = np.unique(group[point], return_index=True, return_inverse=True)
+        at = [axis[level] for axis, level in zip(self.levels, levels, strict=True)]
+        cells = [level.cells[codes[point[first], j]] for j, level in enumerate(at)]
+        lo, hi = (
+            np.stack([getattr(level, end)[cell] for level, cell in zip(at, cells, strict=True)], axis=1)
+            for end in ("lo", "hi")
+        )
+        published = self._published(at, point)
+        for j, axis in enumerate(published.axes):
+            lo[:, j], hi[:, j] = axis.close(lo[:, j], hi[:, j])
+        return box_partition(published, point, number, self.points.weights[point], lo, hi)
+
+    def _published(self, at: Sequence[Level], point: Ints) -> Points:
+        """The points on the axes of some levels, measured by those that are published."""
+        codes, weights = self.points.codes, self.points.weights[point]
+        rows = [np.bincount(codes[point, j], weights, len(level.cells)) for j, level in enumerate(at)]
+        axes = tuple(level.measure(held.astype(np.int64)) for level, held in zip(at, rows, strict=True))
+        places = np.stack([level.places[codes[:, j]] for j, level in enumerate(at)], axis=1)
+        return replace(self.points, axes=axes, codes=places.astype(np.int32))
+
+    # -- several nodes ---------------------------------------------------------------------------------
+
+    def bars(self, path: Sequence[Levels]) -> list[PathBar]:
+        """The classes along a path that only goes up; each is there from the start, since all maps are onto."""
+        walk = walk_path([self.classes(levels) for levels in path], self.points.weights, True, self.threads)
+        trails = np.split(walk["rows"], walk["begin"][1:-1])
+        return [PathBar(0, len(trail) // 2, tuple(trail[::2].tolist())) for trail in trails]
+
+    @cached_property
+    def axis_losses(self) -> list[Floats]:
+        """What each level of each column adds to the loss."""
+        points, found = self.points, []
+        for j, axis in enumerate(self.levels):
+            rows = np.bincount(points.codes[:, j], points.weights, len(axis[0].cells))
+            shares = rows / points.rows / len(self.levels)
+            found.append(np.array([(shares * level.widths[level.cells]).sum() for level in axis]))
+        return found
+
+    @property
+    def losses(self) -> Floats:
+        """The loss of every node when nothing is suppressed."""
+        return reduce(lambda total, axis: np.add.outer(total, axis).ravel(), self.axis_losses, np.zeros(1))
+
+    @property
+    def room(self) -> int:
+        """How many class sizes memory holds, of all nodes together."""
+        return self.memory // 2 // FIGURE_BYTES
+
+    def has_room(self, bound: int) -> bool:
+        """Whether nodes are few enough to be listed, each with class sizes up to `bound`."""
+        return self.count <= MOST_NODES and self.count * bound <= self.room
+
+    @cached_property
+    def _widths_agree(self) -> bool:
+        """Whether every cell is as wide as for the other k."""
+        others = self.twin.levels if self.twin is not None else self.levels
+        pairs = [pair for axes in zip(self.levels, others, strict=True) for pair in zip(*axes, strict=True)]
+        return all(np.array_equal(level.widths, other.widths) for level, other in pairs)
+
+    @property
+    def smallest(self) -> Ints:
+        """Rows of the smallest class of every node."""
+        return (self.twin or self).counted().smallest
+
+    def counted(self, bound: int = 1) -> NodeTable:
+        """Figures of all nodes, with class sizes counted up to `bound` or further."""
+        if self.twin is not None and self._widths_agree:
+            return self.twin.counted(bound)
+        if self.count > MOST_NODES:
+            raise TooManyNodes(self.count, MOST_NODES)
+        if self._table is None or self._table.bound < bound:
+            far, half = max(bound, min(BOUND, self.points.rows, self.room // self.count)), self.memory // 2
+            self._table = roll_all(self._kernel, self.points, self.levels, far, memory=half, threads=self.threads)
+        return self._table

@@ -1,0 +1,96 @@
+"""Roll-up: the figures of all nodes of a lattice, from one GROUP BY.
+
+In: points and the levels of their axes.  Out: for every node the number of classes, the smallest one, and how many
+classes have 1, 2, 3, ... rows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech._kernels import Lattice
+from kech.axes.grid import Ints
+from kech.axes.levels import Level
+from kech.axes.rulers import Floats
+from kech.points.points import Points
+from kech.system.progress import report
+
+MOST_AT_ONCE = 100_000  # nodes between two reports of progress
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeTable:
+    """Figures of all nodes; the level of the last column runs fastest."""
+
+    classes: Ints
+    smallest: Ints
+    counts: NDArray[np.int32]  # nodes x bound: classes of 1, 2, ... rows
+    costs: Floats  # nodes x bound: what suppressing these classes adds to the loss
+    peak_bytes: int  # of the classes kept while rolling up
+
+    @property
+    def bound(self) -> int:
+        """The largest class size that is counted."""
+        return int(self.counts.shape[1])
+
+    def suppressed(self, k: int) -> Ints:
+        """Rows in classes of fewer than k, for k <= bound + 1."""
+        sizes = np.arange(1, min(k - 1, self.bound) + 1)
+        return np.asarray(self.counts[:, : len(sizes)] @ sizes)
+
+    def cost(self, k: int) -> Floats:
+        """What suppressing them adds to the loss."""
+        return np.asarray(self.costs[:, : max(k - 1, 0)].sum(axis=1))
+
+
+def build_kernel(points: Points, levels: Sequence[Sequence[Level]]) -> Lattice:
+    """Points and levels as the kernel knows them."""
+    kernel = Lattice(points.codes, points.weights)
+    for axis in levels:
+        cells = np.stack([level.cells for level in axis])
+        widths = np.stack([level.widths[level.cells] for level in axis])
+        kernel.add_axis(cells.astype(np.int32), widths)
+    return kernel
+
+
+def roll_all(
+    kernel: Lattice, points: Points, levels: Sequence[Sequence[Level]], bound: int, *, memory: int, threads: int
+) -> NodeTable:
+    """Every node, in parts small enough for the memory: a part has the first columns at fixed levels."""
+    fixed = fixed_axes(points, levels, memory)
+    starts = list(product(*(range(len(axis)) for axis in levels[:fixed])))
+    parts = []
+    for done, start in enumerate(starts):
+        report("rolling up the lattice", done / len(starts))
+        parts.append(kernel.roll(list(start), bound, threads))
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in ("classes", "smallest")}
+    counts, costs = (np.concatenate([part[name] for part in parts]).reshape(-1, bound) for name in ("counts", "costs"))
+    costs /= points.rows * len(levels)
+    return NodeTable(**joined, counts=counts, costs=costs, peak_bytes=max(part["peak_bytes"] for part in parts))
+
+
+def fixed_axes(points: Points, levels: Sequence[Sequence[Level]], memory: int) -> int:
+    """The fewest first columns to fix so that two layers of all other nodes fit into the memory."""
+    parts = (levels[fixed:] for fixed in range(len(levels)))
+    fitting = (len(levels) - len(part) for part in parts if fits(points, part, memory))
+    return next(fitting, len(levels))
+
+
+def fits(points: Points, levels: Sequence[Sequence[Level]], memory: int) -> bool:
+    """Whether the nodes over these levels can be rolled up at once."""
+    return prod(map(len, levels)) <= MOST_AT_ONCE and kept_bytes(points, levels) <= memory
+
+
+def kept_bytes(points: Points, levels: Sequence[Sequence[Level]]) -> float:
+    """A bound of what two layers of nodes hold: a node has no more classes than points, or than cells."""
+    cells, layer = np.ones(1), np.zeros(1, np.int64)
+    for axis in levels:
+        cells = np.multiply.outer(cells, [float(level.size) for level in axis]).ravel()
+        layer = np.add.outer(layer, np.arange(len(axis))).ravel()
+    bits = sum((axis[0].size - 1).bit_length() for axis in levels)
+    held = np.bincount(layer, np.minimum(cells, len(points.weights))) * 8 * (3 + bits // 33)
+    return float((held + np.append(held[1:], 0)).max())

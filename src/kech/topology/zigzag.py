@@ -1,0 +1,241 @@
+"""Zig-zag: how classes split and merge along a path of lattice nodes that need not be comparable.
+
+In: a lattice and a path.  Out: bars with the rows they carry, holes of the unions, nodes that reach k.  PRIVATE.
+
+    union:         C^0 -> C^0 u C^1 <- C^1 -> C^1 u C^2 <- C^2 ...
+    intersection:  C^0 <- C^0 n C^1 -> C^1 <- C^1 n C^2 -> C^2 ...
+
+Position i is node i of the path, i + 1/2 what lies between nodes i and i + 1.  A complex is a disjoint union of full
+simplices, so the classes of the union are those of the join (finest common coarsening), the classes of the
+intersection those of the meet (common refinement), and by Mayer-Vietoris
+
+    dim H_1(C^s u C^t) = #meet - #s - #t + #join
+
+is the only homology above H_0, over every field: H_1 is a subgroup of a free group.  A node has no holes, so the
+readings homological, strict and partition agree there; what lies between nodes cannot be released, and is in no
+regime.  Of comparable neighbours the union is the coarser and the intersection the finer one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import pairwise
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech._kernels import walk_path
+from kech.errors import BadOption
+from kech.system.progress import report
+from kech.tables.frames import as_frame
+from kech.tables.table import Table
+from kech.topology.barcode import READINGS, longest_bars
+from kech.topology.homology.limits import check_need, half_the_memory
+from kech.topology.lattice import compute_lattice
+from kech.topology.paths import Lattice, Node, resolve_path
+
+Ints = NDArray[np.int64]
+
+THROUGH = ("union", "intersection")
+CLASS_BYTES = 36  # what the kernel holds for each class of each position, with its rows in the result
+
+
+@dataclass(frozen=True, slots=True)
+class ZigzagBar:
+    """A class (dimension 0) or a hole of a union (dimension 1), from its first to its last position."""
+
+    dimension: int
+    birth: float  # position: 0, 0.5, 1, ...
+    death: float  # the last position at which it lives
+    weight: int | None  # fewest rows it carries
+    rows: tuple[int, ...]  # rows it carries at each position of its life; none for a hole
+
+    def to_json(self) -> dict[str, Any]:
+        """Fields and values."""
+        ends = {"dimension": self.dimension, "birth": self.birth, "death": self.death}
+        return {**ends, "weight": self.weight, "rows": list(self.rows)}
+
+
+@dataclass(frozen=True, slots=True)
+class PathRegime:
+    """Nodes of the path from start to stop, both included, each of which is k-anonymous under every reading."""
+
+    start: int  # place of a node in the path
+    stop: int
+    k: int  # rows of the smallest class of these nodes
+    classes: int  # most classes of one of them
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ZigzagBarcode:
+    """The bars of a path; arrays by position have an entry for each half step.
+
+    At every position the living bars of dimension 0 are the classes there, and carry their rows: together all rows of
+    the table.  Where classes merge, the heaviest lives on (of equals, the one with the lower class number).  The others
+    die, heavier ones first: each is the bar of the classes it came through, back to where its path parted from one that
+    lives on.  What lives at the end is told apart by the same rule.  Births and deaths do not depend on the rule, only
+    rows do.  Classes of one bar at neighbouring positions need not share rows: where a path has died, those that
+    parted from it earlier go on from the one that outlived it.
+
+    The two zig-zags of a path are rows of one Mayer-Vietoris pyramid.  By the diamond principle (Carlsson and de Silva)
+    their bars match, one to one: a bar [b, d] through unions begins and ends at nodes, and is the bar
+    [b - 1/2, d + 1/2] through intersections, cut off at the ends of the path; a hole of the union at i + 1/2 is the bar
+    [i + 1/2, i + 1/2] of dimension 0 through intersections.  Intersections have no holes.  Rows need not match.
+    """
+
+    path: tuple[Node, ...]
+    columns: tuple[str, ...]
+    through: str
+    birth: Ints  # of each bar of dimension 0, in half steps
+    death: Ints  # last half step at which it lives
+    begin: Ints  # bar b carries rows[begin[b]:begin[b + 1]]
+    rows: Ints
+    classes: Ints  # by position
+    smallest: Ints  # rows of the smallest class, by position
+    holes: Ints  # dim H_1, by position
+    library: str | None = None  # of dataframes: the caller's
+
+    def __repr__(self) -> str:
+        return f"ZigzagBarcode({len(self.path)} nodes through {self.through}, {len(self.birth):,} bars of dimension 0)"
+
+    def _repr_html_(self) -> str:
+        from kech.views.notebook import show_zigzag
+
+        return show_zigzag(self)
+
+    def to_frame(self) -> Any:
+        """The bars as a dataframe of your library, each with the fewest rows it carries."""
+        ends = ("dimension", "birth", "death", "weight")
+        return as_frame([{name: getattr(bar, name) for name in ends} for bar in self.bars()], self.library)
+
+    @property
+    def positions(self) -> list[float]:
+        """0, 0.5, 1, ... up to the last node."""
+        return half_steps(np.arange(len(self.classes)))
+
+    @property
+    def weights(self) -> Ints:
+        """Fewest rows of each bar of dimension 0."""
+        return np.minimum.reduceat(self.rows, self.begin[:-1])
+
+    def bars(self) -> list[ZigzagBar]:
+        """Classes by birth and death, then holes by position."""
+        rows, begin = self.rows.tolist(), self.begin.tolist()
+        columns = half_steps(self.birth), half_steps(self.death), self.weights.tolist(), pairwise(begin)
+        classes = [ZigzagBar(0, b, d, w, tuple(rows[i:j])) for b, d, w, (i, j) in zip(*columns, strict=True)]
+        at = half_steps(np.repeat(np.arange(len(self.holes)), self.holes))
+        return classes + [ZigzagBar(1, place, place, None, ()) for place in at]
+
+    def summary(self) -> list[dict[str, Any]]:
+        """Bars of equal dimension, birth and death in one line: how many, and the fewest rows any of them carries."""
+        changes = np.diff(self.birth, prepend=-1) | np.diff(self.death, prepend=-1)
+        first = np.flatnonzero(changes)
+        ends = zip(half_steps(self.birth[first]), half_steps(self.death[first]), strict=True)
+        counts = np.diff(first, append=len(self.birth)).tolist()
+        fewest = np.minimum.reduceat(self.weights, first).tolist()
+        classes = [describe(0, *line) for line in zip(ends, counts, fewest, strict=True)]
+        holes = zip(self.positions, self.holes.tolist(), strict=True)
+        return classes + [describe(1, (at, at), number, None) for at, number in holes if number]
+
+    def regimes(self, k: int = 2) -> list[PathRegime]:
+        """The longest runs of nodes whose classes all have k rows or more; a node is what can be released.
+
+        The readings homological, strict and partition agree at a node.  A union may have holes, and a component of it
+        is no class of any release, however many rows it has.
+        """
+        if k < 1:
+            raise BadOption("--k", "k is a number of rows, 1 or more.")
+        edges = np.flatnonzero(np.diff(self.smallest[::2] >= k, prepend=False, append=False)).tolist()
+        return [self._regime(start, stop) for start, stop in zip(edges[::2], edges[1::2], strict=True)]
+
+    def _regime(self, start: int, stop: int) -> PathRegime:
+        nodes = slice(2 * start, 2 * stop, 2)
+        return PathRegime(start, stop - 1, int(self.smallest[nodes].min()), int(self.classes[nodes].max()))
+
+    def plot(self, path: str | PathLike[str] | None = None, *, k: int = 2, ax: Any = None) -> Any:
+        """Draw the bars; the matplotlib axes, or a file (.svg, .png, .html) where a path is given."""
+        from kech.views.plot_zigzag import draw_zigzag, save_zigzag
+
+        return draw_zigzag(self, k, ax=ax) if path is None else save_zigzag(self, path, k)
+
+    def to_json(self, k: int = 2, *, longest: int | None = None) -> dict[str, Any]:
+        """The object `kech zigzag --json` prints, with all bars or the longest; `summary` tells of all."""
+        every = self.bars()
+        bars = longest_bars(every, longest)
+        return {
+            "private": True,
+            "path": [list(node) for node in self.path],
+            "columns": list(self.columns),
+            "through": self.through,
+            "bars": [bar.to_json() for bar in bars],
+            "shorter_bars": len(every) - len(bars),
+            "summary": self.summary(),
+            "positions": [
+                {"position": at, "classes": classes, "smallest": smallest, "holes": holes}
+                for at, classes, smallest, holes in zip(
+                    self.positions, self.classes.tolist(), self.smallest.tolist(), self.holes.tolist(), strict=True
+                )
+            ],
+            "readings": list(READINGS),
+            "regimes": [asdict(regime) for regime in self.regimes(k)],
+        }
+
+
+def compute_zigzag(
+    table: Table, path: str | Sequence[Sequence[int]], *, through: str = "union", grid: str | float = "auto"
+) -> ZigzagBarcode:
+    """Bars along a path of the table's lattice: node by node, or rows, columns, diagonal, minimal."""
+    check_through(through)
+    lattice = compute_lattice(table, grid=grid)
+    found = zigzag_of(lattice, path, through, threads=table.threads, memory=lattice.points.check_room())
+    return replace(found, library=table.library)
+
+
+def zigzag_of(
+    lattice: Lattice,
+    path: str | Sequence[Sequence[int]],
+    through: str = "union",
+    *,
+    threads: int = 1,
+    memory: int | None = None,
+) -> ZigzagBarcode:
+    """Bars along a path of a lattice, within so many bytes, or half of the machine's."""
+    check_through(through)
+    nodes = resolve_path(lattice, path)
+    weights, allowed = lattice.points.weights, half_the_memory() if memory is None else memory
+    check_memory(8 * len(nodes) * len(weights), allowed)
+    report("walking the path")
+    partitions = [lattice.classes(node) for node in nodes]
+    check_memory(8 * len(nodes) * len(weights) + CLASS_BYTES * most_classes(partitions, through), allowed)
+    found = walk_path(partitions, weights, through == "union", threads)
+    return ZigzagBarcode(nodes, lattice.columns, through, library=None, **found)
+
+
+def most_classes(partitions: Sequence[Ints], through: str) -> int:
+    """At most so many classes at all positions together."""
+    counts = [int(classes.max(initial=-1)) + 1 for classes in partitions]
+    if through == "union":
+        return sum(counts) + sum(min(pair) for pair in pairwise(counts))
+    return sum(counts) + sum(min(a * b, len(partitions[0])) for a, b in pairwise(counts))
+
+
+def check_through(through: str) -> None:
+    """Neighbours meet in their union or in their intersection."""
+    if through not in THROUGH:
+        raise BadOption("--through", f"choose among {', '.join(THROUGH)}.")
+
+
+def check_memory(need: int, allowed: int) -> None:
+    """Refuse before the machine does."""
+    check_need(need, allowed, "The path", "Take a shorter path, or a coarser --grid.")
+
+
+def describe(dimension: int, ends: tuple[float, float], count: int, weight: int | None) -> dict[str, Any]:
+    """A line of the summary."""
+    return {"dimension": dimension, "birth": ends[0], "death": ends[1], "count": count, "weight": weight}
+
+
+def half_steps(values: Ints) -> list[float]:
+    """Positions as people read them."""
+    return [value / 2 for value in values.tolist()]

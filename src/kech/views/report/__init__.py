@@ -1,0 +1,79 @@
+"""Report: a release explained on one page, from the published file, its certificate and its plan alone.
+
+In: a released file whose certificate holds.  Out: a `Report`: figures, and a self-contained HTML page.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from kech.audit.attacks import run_attacks
+from kech.audit.comparison import compare
+from kech.audit.risk import THRESHOLDS
+from kech.certificate import AnyPath
+from kech.errors import BadTarget
+from kech.release.plan import Plan
+from kech.system.files import write_text
+from kech.tables.table import Table
+from kech.views.report.figures import gather
+from kech.views.report.page import draw_page
+
+__all__ = ["Report", "make_report"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Report:
+    """The figures of a report and the page that shows them."""
+
+    figures: dict[str, Any]
+
+    @cached_property
+    def html(self) -> str:
+        """The page: the same text for the same release, certificate and plan."""
+        return draw_page(self.figures)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object `kech report --json` prints."""
+        return self.figures
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """Write the page (.html), whole or not at all."""
+        write_text(check_page(path), self.html, private=self.figures["private"])
+
+
+def make_report(
+    path: AnyPath,
+    *,
+    certificate: AnyPath | None = None,
+    plan: Plan | str | PathLike[str] | None = None,
+    threshold: Sequence[float] = THRESHOLDS,
+    original: Table | None = None,
+    target: str | None = None,
+    seed: int = 0,
+) -> Report:
+    """Explain a released file whose certificate holds.
+
+    The plan adds what it says; it must be that of the release.  With the original, an open table, the report is
+    PRIVATE: it compares both, with a model that predicts the target, and shows what attacks achieve.
+    """
+    found = gather(path, certificate, plan, threshold, private=original is not None)
+    if original is None:
+        return Report(found)
+    beside = compare(original, path, certificate=certificate, target=target, seed=seed).to_json()
+    attacks = run_attacks(path, original, certificate=certificate, seed=seed)
+    return Report(found | {"comparison": beside, "attacks": [attack.to_json() for attack in attacks]})
+
+
+def check_page(path: str | PathLike[str]) -> Path:
+    """A place a page can be written to."""
+    target = Path(path)
+    if target.suffix.lower() != ".html":
+        raise BadTarget(target, "a report is written as .html.")
+    if target.is_dir():
+        raise BadTarget(target, "it is a folder; name a file.")
+    if not target.parent.is_dir():
+        raise BadTarget(target, "its folder does not exist; create it first.")
+    return target

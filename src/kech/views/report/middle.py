@@ -1,0 +1,252 @@
+"""The middle of a report: what remains at risk, what was lost, and the shape of the released table."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kech.views.report.markup import (
+    Content,
+    Markup,
+    amount,
+    count,
+    definitions,
+    figure,
+    join,
+    name,
+    paragraphs,
+    percent,
+    section,
+    table,
+    tag,
+)
+from kech.views.report.pictures import draw_barcode, draw_sizes, meter, ruler, strip
+
+SHARP = ("exact", "up to 5%", "up to 10%", "up to 25%", "up to half", "more than half", "all of it", "missing")
+MOST_EDGES = 24
+MANY_DAYS = 1_000  # are told in years
+ATTACKERS = {
+    "prosecutor": "knows that a certain person is in the file",
+    "journalist": "wants to find anybody, and knows the population the people are from",
+    "marketer": "links as many people as possible, and does not mind being wrong about some",
+}
+
+
+def at_risk(found: Mapping[str, Any]) -> Markup:
+    """Attackers, uniqueness, class sizes and what tells rows apart."""
+    risk = found["risk"]
+    taus = [f"{tau:g}" for tau in risk["thresholds"]]
+    headings = ("attacker", "who", "highest>", "average>", *(f"records above {tau}>" for tau in taus))
+    rows = [attacker(kind, risk, taus) for kind in ATTACKERS]
+    unknown = None
+    if risk["population"] is None:
+        text = "“Not available”: the population is not known; these chances are never taken from the prosecutor's."
+        unknown = tag("p", text, class_="note")
+    return section(
+        "What remains at risk",
+        tag(
+            "p",
+            "The chance that a record is linked to the right person, by somebody who knows the quasi-identifiers "
+            "and picks one of the rows that fit. Reviewers often ask for at most 0.09 (classes of 12 or more) or "
+            "0.2 (classes of 5 or more).",
+        ),
+        table("Chances of three attackers", headings, rows, class_="stack"),
+        unknown,
+        in_words(risk, taus),
+        tag("h3", "Class sizes"),
+        draw_sizes({int(size): classes for size, classes in risk["class_sizes"].items()}, risk["k"]),
+        tag("p", smallest(risk["smallest_classes"])),
+        separation(risk),
+        tag("h3", "Formulas"),
+        definitions((label, tag("code", formula)) for label, formula in risk["formulas"].items()),
+        key="risk",
+    )
+
+
+def attacker(kind: str, risk: Mapping[str, Any], taus: list[str]) -> tuple[Content, ...]:
+    """One attacker's chances; a marketer has but an average."""
+    held = risk[kind]
+    none = "not available" if held is None else "–"
+    figures = [percent(held[part]) if held and part in held else none for part in ("highest", "average")]
+    above = [percent(held["above"][tau]) if held and "above" in held else none for tau in taus]
+    return (kind, ATTACKERS[kind], *figures, *above)
+
+
+def in_words(risk: Mapping[str, Any], taus: list[str]) -> Markup:
+    """What the prosecutor's chances mean, and the rows that are alone."""
+    share, held = risk["population_uniqueness"], risk["prosecutor"]
+    known = "not available, as the population is not known" if share is None else percent(share, 4)
+    above = " and ".join(f"{percent(held['above'][tau])} of the records are above {tau}" for tau in taus)
+    return paragraphs(
+        f"In this file, who knows that a person is in it and picks one of the rows that fit is right with a chance of "
+        f"{percent(held['highest'])} at worst and {percent(held['average'])} on average; {above}.",
+        f"Rows that are unique in the file: {percent(risk['sample_uniqueness'], 2)}; in the population: {known}.",
+    )
+
+
+def smallest(sizes: Sequence[int]) -> str:
+    """The sizes of the smallest classes."""
+    if len(set(sizes)) == 1:
+        return f"The {count(len(sizes))} smallest classes have {count(sizes[0])} rows each."
+    return f"The {count(len(sizes))} smallest classes have {', '.join(map(count, sizes))} rows."
+
+
+def separation(risk: Mapping[str, Any]) -> Markup:
+    """How well each column tells the rows apart."""
+    rows = [
+        (
+            name(each["column"]),
+            count(each["distinct"]),
+            figure(each["distinction"]),
+            figure(each["separation"]),
+            meter(each["separation"]),
+        )
+        for each in (*risk["columns"], risk["together"])
+    ]
+    headings = ("column", "distinct labels>", "distinction>", "separation>", "")
+    about = (
+        "Distinction is the number of labels over rows; separation the share of the pairs of rows whose labels differ."
+    )
+    return join(
+        tag("h3", "What tells rows apart"),
+        table("Labels of each column", headings, rows),
+        tag("p", about, class_="note"),
+    )
+
+
+# -- columns ---------------------------------------------------------------------------------------------
+
+
+def lost(found: Mapping[str, Any]) -> Markup:
+    """Loss of each column, and its labels."""
+    verified, claims = found["verified"], found["claims"]
+    rows: list[tuple[Content, ...]] = [
+        (name(column["column"]), figure(column["loss"]), meter(column["loss"]), extent(column))
+        for column in found["columns"]
+    ]
+    rows.append(("all columns", figure(verified["loss"]), meter(verified["loss"]), ""))
+    counted = (
+        "" if claims["rows_in"] is None or not claims["suppressed"] else " A row that was left out counts as all lost."
+    )
+    return section(
+        "What was lost",
+        tag(
+            "p",
+            "Loss is the average width of the published cells (GCP): 0 where a value is published as it is, 1 where "
+            f"nothing is said about it.{counted}",
+        ),
+        table("Loss of each column", ("column", "loss>", "", "an average label covers"), rows),
+        tag("p", tag("code", "loss = 1/(N d) Σ_rows Σ_columns width(label)"), class_="formula"),
+        definitions(
+            (
+                ("width of an interval", tag("code", "(end − start) / length of the domain")),
+                (
+                    "width of a set, range or node",
+                    tag("code", "(values it stands for − 1) / (values of the column − 1)"),
+                ),
+            )
+        ),
+        tag(
+            "p",
+            "Below, the coloured line of each column shows how many rows have labels that wide, as shares of the "
+            "whole column. Of sets only the number of values is told here; the file names them.",
+        ),
+        tag("div", *(column_card(column, found["verified"]["rows"]) for column in found["columns"]), class_="cards"),
+        key="loss",
+    )
+
+
+def extent(column: Mapping[str, Any]) -> str:
+    """What an average label covers, in the unit of the column."""
+    held = column["extent"]
+    if held["mean"] is None:
+        return "nothing is known"
+    in_years = held["unit"] == "days" and held["of"] >= MANY_DAYS
+    scale, unit = (365.25, "years") if in_years else (1.0, held["unit"])
+    open_ended = f"; {count(held['open'])} rows are open-ended, measured as one step" if held["open"] else ""
+    return f"{amount(held['mean'] / scale)} of {amount(held['of'] / scale)} {unit}".rstrip() + open_ended
+
+
+def column_card(column: Mapping[str, Any], rows: int) -> Markup:
+    """One column: how sharp its labels are, which are frequent, where intervals begin."""
+    title = f"How wide the labels of {column['column']} are"
+    shown = [(name(each["label"]), count(each["rows"]), percent(each["width"])) for each in column["labels"]]
+    caption = join(f"The most frequent of {count(column['distinct'])} labels of ", name(column["column"]))
+    parts = [*column["sharpness"], column["missing"]]
+    return tag(
+        "article",
+        tag("h3", name(column["column"])),
+        strip(parts, SHARP, title),
+        tag("ul", *(legend(i, part / rows) for i, part in enumerate(parts) if part), class_="legend"),
+        table(caption, ("label", "rows>", "width>"), shown, class_="labels"),
+        edges(column),
+        class_="card",
+    )
+
+
+def legend(shade: int, share: float) -> Markup:
+    """A colour and what it means."""
+    patch = tag(
+        "svg", tag("rect", width=8, height=8, class_=f"s{shade}"), viewBox="0 0 8 8", class_="patch", aria_hidden="true"
+    )
+    return tag("li", patch, f"{SHARP[shade]}: {percent(share)}")
+
+
+def edges(column: Mapping[str, Any]) -> Markup | None:
+    """The grid, as far as the file shows it."""
+    held = column["edges"]
+    if held is None:
+        return None
+    if not held:
+        return tag("p", "No interval begins anywhere: the column tells nothing.")
+    shown = held if len(held) <= MOST_EDGES else [*held[: MOST_EDGES // 2], "…", *held[-MOST_EDGES // 2 :]]
+    listed = [part for edge in shown for part in (tag("code", edge), " ")]
+    low, high = column["domain"]
+    about = f"{count(len(held))} edges from {held[0]} to {held[-1]}; the domain is {low} to {high}."
+    title = f"Where intervals of {column['column']} begin"
+    return join(
+        tag("p", tag("strong", "Grid. "), "Intervals begin at ", count(len(held)), " places:"),
+        ruler(column["places"], tuple(column["ends"]), title, about),
+        tag("p", *listed, class_="edges"),
+        tag("p", f"Widths are measured on {low} to {high}.", class_="note"),
+    )
+
+
+# -- shape -----------------------------------------------------------------------------------------------
+
+
+def shape(found: Mapping[str, Any]) -> Markup:
+    """The barcode of the released table."""
+    barcode, rows = found["barcode"], found["verified"]["rows"]
+    steps = [
+        (f"{at['eps']:g}", count(at["classes"]), share_of(at["rows"], rows, barcode), count(at["components"]))
+        for at in barcode["at"]
+    ]
+    return section(
+        "Shape of the released table",
+        tag(
+            "p",
+            "Every class is a box: its labels. While eps grows, a class appears when eps reaches half its widest "
+            "label, and two classes meet when one box of that radius holds both. A bar runs from where a class "
+            "appears to where it meets an older one. Bars that start far to the left are sharp classes; long bars "
+            "are groups that stay apart. At a radius, the height reached is the number of rows that are published "
+            "at least that sharply. The bars are those of the published labels, not of the people behind them.",
+        ),
+        draw_barcode(barcode),
+        table(
+            "What a reader sees at a radius",
+            ("eps>", "classes this sharp>", "rows in them>", "groups they form>"),
+            steps,
+        ),
+        tag("p", tag("code", "eps(S) = max_j width_j(label around all labels of S in column j) / 2"), class_="formula"),
+        tag(
+            "p",
+            "Nodes of a hierarchy count as all of their column when taken together, unless their labels are written "
+            "as prefixes: the file does not say how they are nested.",
+            class_="note",
+        ),
+        key="shape",
+    )
+
+
+def share_of(part: int, rows: int, barcode: Mapping[str, Any]) -> str:
+    """Rows, and their share where every class was looked at."""
+    return f"{count(part)} ({percent(part / rows)})" if barcode["drawn"] == barcode["classes"] else count(part)

@@ -1,0 +1,267 @@
+"""The first part of a report: what was done, and what is promised."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from kech.views.report.markup import (
+    Content,
+    Markup,
+    count,
+    figure,
+    join,
+    name,
+    paragraphs,
+    percent,
+    section,
+    table,
+    tag,
+)
+
+CUTS = {
+    "local": "every class is blurred for itself, as its own rows need (local cut)",
+    "minimal": "the widest class is kept as narrow as the search could make it (minimal cut)",
+    "domain": "all rows of a column are blurred to the same level (domain cut)",
+    "regime": "classes are the connected components at one radius (regime cut)",
+}
+KINDS = {
+    "numeric": "numbers, published as intervals",
+    "date": "dates, published as intervals",
+    "ordinal": "ordered values, published as ranges",
+    "set": "values, published as sets",
+    "tree": "values, published as nodes of a hierarchy",
+}
+WIDENED = "some labels are wider than their rows need, by chance"
+GRIDS = {
+    "auto": "round numbers or dates that hide k rows or more of the table on either side; "
+    f"where steps are small, ends are moved outward by chance; {WIDENED}",
+    "loose": "round numbers or dates that hide k rows or more of the table on either side; "
+    "where steps are small, ends are moved outward by chance",
+    "tight": "round numbers or dates that hide k rows or more of the table on either side; "
+    "ends are not moved, so an end may be somebody's value",
+    "exact": "values of the data themselves: an edge of an interval may be somebody's value",
+}
+MODELS: dict[str, tuple[str, str, str]] = {
+    "l": ("l, distinct", "min number of values", "values of the column in a class, at least"),
+    "entropy_l": (
+        "l, entropy",
+        "exp(min entropy)",
+        "guessing in a class is as hard as among so many equally likely values",
+    ),
+    "recursive_c": (
+        "c, recursive",
+        "max r1 / (r_l + r_l+1 + …)",
+        "the most frequent value against all from the l-th on",
+    ),
+    "alpha": ("alpha", "max share of a value", "no value has a larger share of a class"),
+    "t": ("t, equal", "max ½ Σ |p − q|", "how far the values of a class are from those of the whole file"),
+    "t_ordered": (
+        "t, ordered",
+        "max 1/(m−1) Σ |P − Q|",
+        "the same, where a move to a neighbouring value counts little",
+    ),
+    "beta": ("beta, basic", "max (p − q) / q", "by how much of its share a value becomes likelier in a class"),
+    "enhanced_beta": (
+        "beta, enhanced",
+        "the same, at most −ln q",
+        "none where a frequent value gains more than −ln of its share",
+    ),
+    "delta": ("delta", "max |ln(p / q)|", "the log of the ratio of shares, for values that occur in a class"),
+}
+NOTICES = {
+    "allow_composition": "This release was allowed to stand beside earlier releases of the same table, if there "
+    "are any: who holds several of them may narrow a class down.",
+    "no_ledger": "Nobody looked whether the same table was released before.",
+}
+POINTING = (
+    "Who knows such a value of a person finds the row, whatever k is. A release without these columns, or with them as "
+    "quasi-identifiers, would not give it away."
+)
+POINTING_TOGETHER = (
+    "Who knows these values of a person finds the row, whatever k is. A release without one of these columns, or with "
+    "one as a quasi-identifier, would not give it away."
+)
+ASKED = {"l": ("l", "distinct"), "entropy_l": ("l", "entropy"), "recursive_c": ("c", "recursive")}
+
+
+def head(found: Mapping[str, Any]) -> Markup:
+    """The name of the file, the verdict, and the figures people ask for first."""
+    verified, risk, claims = found["verified"], found["risk"], found["claims"]
+    chance = risk["prosecutor"]["highest"]
+    tiles = (
+        ("k", count(verified["k"]), f"rows or more share every combination of labels; {asked_k(found)}"),
+        (
+            "rows",
+            count(verified["rows"]),
+            f"in {count(verified['classes'])} classes of {verified['average_class']:.1f} on average",
+        ),
+        ("highest risk", percent(chance), f"to be picked out of a class at random: 1 in {count(verified['k'])}"),
+        ("loss", figure(verified["loss"]), "of the detail of the generalized columns: 0 is none, 1 is all"),
+        ("left out", str(claims["suppressed"]), left_out(claims)),
+    )
+    return tag(
+        "header",
+        tag("p", "Release report", class_="over"),
+        tag("h1", name(found["file"]["name"])),
+        tag(
+            "p",
+            tag("strong", "The file keeps every promise of its certificate."),
+            " It was read and counted again to make this report. Everything here follows from the published file "
+            "and its certificate; the original table was not needed"
+            + (", except in the parts that are marked private." if found["private"] else "."),
+            class_="verdict",
+        ),
+        tag("ul", *(tile(*each) for each in tiles), class_="tiles"),
+    )
+
+
+def tile(label: str, value: str, about: str) -> Markup:
+    """A figure, large."""
+    return tag("li", tag("span", label, class_="label"), tag("strong", value), tag("span", about, class_="about"))
+
+
+def asked_k(found: Mapping[str, Any]) -> str:
+    """What k was asked for."""
+    return f"{found['parameters'].get('k', found['verified']['k'])} was asked for"
+
+
+def left_out(claims: Mapping[str, Any]) -> str:
+    """Suppressed rows in words; few of them are not counted, as their number would point at people."""
+    if claims["rows_in"] is None:
+        return "rows: so few that their number is hidden; the loss is that of the published rows"
+    return f"of {count(claims['rows_in'])} rows" + ("; each counts as all lost" if claims["suppressed"] else "")
+
+
+# -- what was done ---------------------------------------------------------------------------------------
+
+
+def done(found: Mapping[str, Any]) -> Markup:
+    """Columns and what became of them."""
+    parameters, columns = found["parameters"], found["columns"]
+    cut = CUTS.get(str(parameters.get("cut")), "classes were formed")
+    told = [
+        join(
+            f"{len(columns)} columns that could point at a person (quasi-identifiers) were blurred until every "
+            f"combination of their labels is shared by {count(found['verified']['k'])} rows or more: {cut}. The rows "
+            "were put into a random order."
+        )
+    ]
+    if found["sensitive"]:
+        told.append(join("Protected, and published as they are: ", names(found["sensitive"]), "."))
+    if found["kept"]:
+        told.append(join("Kept, and published as they are: ", names(found["kept"]), "."))
+    if found["plan"] and found["plan"]["identifiers"]:
+        told.append(join("Named as identifiers, and not published: ", names(found["plan"]["identifiers"]), "."))
+    told.append(join("No other column is in the file."))
+    rows = [
+        (
+            name(column["column"]),
+            KINDS.get(column["axis"], column["axis"]),
+            edges_of(column, parameters.get("cut")),
+            percent(column["width"]),
+        )
+        for column in columns
+    ]
+    shown = table("Quasi-identifiers", ("column", "kind", "edges", "average width>"), rows, class_="stack")
+    notices = [tag("p", text, class_="warn") for key, text in NOTICES.items() if parameters.get(key)]
+    if found["identifying"]:
+        told_of = join(
+            "Published as they are, with a value of its own in nearly every row: ", names(found["identifying"])
+        )
+        notices.append(tag("p", told_of, f". {POINTING}", class_="warn"))
+    for columns in found["identifying_together"]:
+        told_of = join("Published as they are, with values of its own in nearly every row together: ", names(columns))
+        notices.append(tag("p", told_of, f". {POINTING_TOGETHER}", class_="warn"))
+    notices.append(tag("p", unique_rows(found["exposure"])))
+    return section("What was done", paragraphs(*told), *notices, shown, key="done")
+
+
+def unique_rows(exposure: Mapping[str, Any]) -> str:
+    """How many rows nobody else equals in everything that is published."""
+    rows, share = exposure["unique_rows"], exposure["unique_share"]
+    many = f"{rows} rows are" if isinstance(rows, str) else f"{percent(share)} of the rows ({count(rows)}) are"
+    return f"{many} unique on all published columns together: labels, sensitive and kept ones."
+
+
+def names(columns: Sequence[str] | Mapping[str, Any]) -> Iterator[Content]:
+    """Columns with commas between."""
+    for i, column in enumerate(columns):
+        yield ", " if i else None
+        yield name(column)
+
+
+def edges_of(column: Mapping[str, Any], cut: str | None) -> str:
+    """How the edges of intervals were chosen."""
+    grid = column["grid"]
+    if column["axis"] in ("ordinal", "set"):
+        return WIDENED if grid == "auto" and cut != "domain" else ""
+    if grid is None:
+        return ""
+    if cut == "domain" and str(grid) in ("auto", "loose", "tight"):
+        return "equal round steps, the same for all rows; a cell that is published holds a class"
+    if isinstance(grid, int | float):
+        return f"multiples of {grid:g}{' days' if column['axis'] == 'date' else ''}"
+    return GRIDS.get(str(grid), "")
+
+
+# -- models ----------------------------------------------------------------------------------------------
+
+
+def promised(found: Mapping[str, Any]) -> Markup:
+    """k and what classes tell about the sensitive columns."""
+    verified, goals = found["verified"], found["claims"].get("goals", {})
+    asked = found["parameters"].get("k", verified["k"])
+    contents: list[Content] = [
+        tag(
+            "p",
+            f"k was asked to be {count(asked)} and is {count(verified['k'])}: whoever knows the quasi-identifiers of "
+            f"a person in the file finds {count(verified['k'])} rows or more that could be theirs. A missing value "
+            "counts as a value.",
+        )
+    ]
+    if not found["sensitive"]:
+        contents.append(tag("p", "No column was named as sensitive, so nothing is said about what a class tells."))
+    for column in found["sensitive"]:
+        caption = join("What the worst class tells about ", name(column))
+        rows = [
+            (tag("span", label), tag("code", formula), words, wish(model, goals), figure(verified[model][column]))
+            for model, (label, formula, words) in MODELS.items()
+        ]
+        contents.append(table(caption, ("model", "formula", "in words", "asked>", "found>"), rows, class_="stack"))
+        contents += shared_value(column, found["exposure"]["one_value"][column])
+    contents.append(
+        tag(
+            "p",
+            "p is the share of a value in a class, q its share in the whole file, P and Q the same up to a value in "
+            "its order, r the counts of a class in descending order, m the number of values. What was not asked for "
+            "is measured, not promised. “none” means that the figure does not exist for this column.",
+            class_="note",
+        )
+    )
+    return section("What is promised", *contents, key="promised")
+
+
+def shared_value(column: str, held: Mapping[str, Any]) -> Iterator[Markup]:
+    """How many rows share one value with their whole class; in a private report also which values."""
+    if not held["rows"]:
+        return
+    rows = held["rows"] if isinstance(held["rows"], str) else count(held["rows"])
+    said = f"{rows} rows, in {count(held['classes'])} classes, share one value with their whole class in "
+    yield tag("p", said, name(column), ": who knows the class learns it.", class_="warn")
+    if held.get("values"):
+        listed = [(name(each["value"] or "missing"), count(each["rows"])) for each in held["values"]]
+        caption = join("PRIVATE: values that whole classes share in ", name(column))
+        yield table(caption, ("value", "rows>"), listed)
+
+
+def wish(model: str, goals: Mapping[str, Any]) -> str:
+    """What was asked of a model, if anything."""
+    if model in ASKED:
+        goal, kind = ASKED[model]
+        if goal not in goals or goals.get("l_kind", "distinct") != kind:
+            return ""
+        return f"< {goals['c']:g}, l = {goals['l']:g}" if kind == "recursive" else f"≥ {goals['l']:g}"
+    if model == "alpha" and "alpha" in goals:
+        return f"≤ {goals['alpha']:g}"
+    if model == ("t_ordered" if goals.get("t_kind") == "ordered" else "t") and "t" in goals:
+        return f"≤ {goals['t']:g}"
+    return ""

@@ -1,0 +1,199 @@
+"""The private part of a report: the release beside its original, and what attacks achieve."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kech.views.report.markup import Content, Markup, count, figure, join, name, section, table, tag
+from kech.views.report.pictures import draw_pair
+
+MOST_PAIRS = 12
+MEASURES = {"spearman": "Spearman's rho", "cramers_v": "Cramér's V"}
+
+
+def private_parts(found: Mapping[str, Any]) -> list[Markup]:
+    """Everything that needed the original."""
+    beside = found["comparison"]
+    parts = [before_and_after(beside), together(beside["associations"]), models(beside["prediction"])]
+    return [*parts, attacked(found["attacks"])]
+
+
+def secret(title: str, *contents: Content, key: str) -> Markup:
+    """A part that is marked as private."""
+    return section(f"{title} (private)", *contents, key=key, class_="secret")
+
+
+# -- distributions ---------------------------------------------------------------------------------------
+
+
+def before_and_after(beside: Mapping[str, Any]) -> Markup:
+    """Each column in the original and in the release."""
+    rows = [
+        (
+            name(column["column"]),
+            figure(beside["loss_per_column"].get(column["column"], 0.0)),
+            distance(column),
+            pair(column, "mean"),
+            pair(column, "sd"),
+            pair(column, "median"),
+        )
+        for column in beside["columns"]
+    ]
+    headings = ("column", "loss>", "distance>", "mean>", "standard deviation>", "median>")
+    return secret(
+        "Before and after",
+        tag(
+            "p",
+            f"{count(beside['rows_before'])} rows before, {count(beside['rows_after'])} after. A published label is "
+            "spread evenly over what it stands for: an interval over its values, a set or a node over its members, "
+            "an open tail up to the end of the domain. That is what a careful reader can do; the truth inside a "
+            "label may be different.",
+        ),
+        table("Each column, before → after", headings, rows, class_="stack"),
+        tag(
+            "p",
+            "Distance: of numbers and dates Kolmogorov–Smirnov, sup |F − G|; of values total variation, ½ Σ |p − "
+            "q|. 0 is equal, 1 is as different as can be. Standard deviations of dates are in days.",
+            class_="note",
+        ),
+        tag("div", *(drawn(column) for column in beside["columns"] if column["bars"]), class_="cards"),
+        key="before-after",
+    )
+
+
+def distance(column: Mapping[str, Any]) -> str:
+    """The distance of two distributions and what it is."""
+    if column["ks"] is not None:
+        return f"{column['ks']:.4f} (KS)"
+    return "none" if column["tv"] is None else f"{column['tv']:.4f} (TV)"
+
+
+def pair(column: Mapping[str, Any], part: str) -> str:
+    """A moment before and after."""
+    if column["before"] is None:
+        return ""
+    held = (column["before"], column["after"])
+    return " → ".join(number(each["quantiles"]["0.5"] if part == "median" else each[part]) for each in held)
+
+
+def number(value: float | str) -> str:
+    """A number to four digits, or a date."""
+    if isinstance(value, str):
+        return value
+    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+
+
+def drawn(column: Mapping[str, Any]) -> Markup:
+    """The two distributions of a column."""
+    title = f"{column['column']}, before and after"
+    about = "Share of the rows before (grey) and after (blue)."
+    return tag("article", tag("h3", name(column["column"])), draw_pair(column["bars"], title, about), class_="card")
+
+
+# -- associations and models -----------------------------------------------------------------------------
+
+
+def together(pairs: Sequence[Mapping[str, Any]]) -> Markup:
+    """Pairs of columns whose association changed most."""
+    rows = [
+        (
+            join(name(held["columns"][0]), " and ", name(held["columns"][1])),
+            MEASURES[held["measure"]],
+            figure(held["before"]),
+            figure(held["after"]),
+            figure(held["change"]),
+            figure(held["by_chance"]),
+        )
+        for held in pairs[:MOST_PAIRS]
+    ]
+    if not rows:
+        return secret("What goes together", tag("p", "There is but one column."), key="together")
+    return secret(
+        "What goes together",
+        tag(
+            "p",
+            "How strongly two columns are associated: Spearman's rho where both have an order, Cramér's V "
+            "otherwise. First come the pairs that show more than twice what two unrelated columns would by chance.",
+        ),
+        table(
+            f"{len(rows)} of {count(len(pairs))} pairs, the largest change first",
+            ("columns", "measure", "before>", "after>", "change>", "by chance>"),
+            rows,
+            class_="stack",
+        ),
+        key="together",
+    )
+
+
+def models(held: Mapping[str, Any] | None) -> Markup:
+    """A simple model trained on each."""
+    title, key = "A model trained on each", "models"
+    if held is None:
+        return secret(title, tag("p", "No column was named as sensitive, so there is nothing to predict."), key=key)
+    if not held["models"]:
+        return secret(title, tag("p", "No model predicts ", name(held["target"]), f": {held['note']}."), key=key)
+    kind, measure = ("logistic", "AUC") if held["measure"] == "auc" else ("ridge", "R²")
+    rows = [(model["trained_on"], model["tested_on"], *interval(model)) for model in held["models"]]
+    rows.append(("release minus original, all rows", "original", *interval(held["difference"])))
+    return secret(
+        title,
+        tag(
+            "p",
+            f"A {kind} regression predicts ",
+            name(held["target"]),
+            f" from the other published columns, on {count(held['rows_before'])} rows of the original in "
+            f"{held['folds']} folds, {held['repeats']} times. The release contains the people of every fold too, "
+            "blurred, and nobody can tell which rows they are; so the original is used without them and with them. "
+            "Compare the release with the latter.",
+        ),
+        table(f"{measure} of each model", ("trained on", "judged on", f"{measure}>", "95 % interval>"), rows),
+        tag(
+            "p",
+            "AUC: the chance that a row of a class gets a higher score than another row, of several classes the mean; "
+            "0.5 is a guess. R² = 1 − Σ (y − f)² / Σ (y − mean)²; 0 is the mean as a guess. Both are 1 at best.",
+            class_="note",
+        ),
+        key=key,
+    )
+
+
+def interval(held: Mapping[str, Any]) -> tuple[str, str]:
+    """A mean and its interval."""
+    if held["mean"] is None:
+        return "none", ""
+    return figure(held["mean"]), f"{figure(held['low'])} to {figure(held['high'])}"
+
+
+# -- attacks ---------------------------------------------------------------------------------------------
+
+
+def attacked(attacks: Sequence[Mapping[str, Any]]) -> Markup:
+    """Each attack beside its control."""
+    rows = [
+        (
+            held["attack"],
+            f"{held['about']} ({held['note']})" if held["note"] else held["about"],
+            count(held["targets"]),
+            rate(held, "rate"),
+            rate(held, "control"),
+            held["verdict"],
+        )
+        for held in attacks
+    ]
+    return secret(
+        "What attacks achieve",
+        tag(
+            "p",
+            "Each attack was run with the original in hand, and beside it a control that knows less. Rates are "
+            "shares of the targets with 95 % intervals (Wilson). “Above its control” means that the intervals do "
+            "not touch.",
+        ),
+        table("Attacks", ("attack", "what succeeds", "targets>", "rate>", "control>", "verdict"), rows, class_="stack"),
+        key="attacks",
+    )
+
+
+def rate(held: Mapping[str, Any], part: str) -> str:
+    """A rate and between what it may lie."""
+    if held[part] is None:
+        return "none"
+    return f"{held[part]:.3f} ({held[f'{part}_low']:.3f}–{held[f'{part}_high']:.3f})"

@@ -1,0 +1,178 @@
+"""Shape of a release: the weighted barcode of its published boxes, from the file alone.
+
+Every class is a box: its labels.  Boxes form a simplex at eps when one box of radius eps holds all of them,
+
+    eps(S) = max_j width_j(smallest label around all labels of S in column j) / 2
+
+so a class is born when eps reaches its own widest label, and two classes meet when one label that wide holds both.
+Widths are those of the certificate.  Bars follow the elder rule: of two components that meet, the younger ends.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech.certificate import Axis, Cell
+from kech.certificate.widths import width_reader
+from kech.release.labels import EVERYTHING, count_rare, domain, is_line, prefix_of, range_ends, set_members, within
+from kech.release.published import Ints, Published
+
+Floats = NDArray[np.float64]
+Distances = Callable[[int], Floats]  # of one class: the width of the label that holds it and each other class
+
+MOST_CLASSES = 6_000  # of more, every n-th in the order of their labels is taken
+RADII = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReleasedBarcode:
+    """The bars of the published boxes, one a class; the last one to live never ends."""
+
+    classes: int  # of the release
+    birth: Floats
+    death: Floats
+    weight: Ints  # rows of the class that was born
+
+    def to_json(self) -> dict[str, Any]:
+        """Bars by birth; infinity is null."""
+        order = np.lexsort((self.death, self.birth))
+        ends = zip(self.birth[order].tolist(), self.death[order].tolist(), self.weight[order].tolist(), strict=True)
+        bars = [
+            {"birth": birth, "death": None if death == np.inf else death, "weight": rows} for birth, death, rows in ends
+        ]
+        return {"classes": self.classes, "drawn": len(bars), "at": [self.at(eps) for eps in RADII], "bars": bars}
+
+    def at(self, eps: float) -> dict[str, Any]:
+        """Classes no wider than 2 eps, the rows in them, and the components they form."""
+        born = self.birth <= eps
+        living = int(np.count_nonzero(born & (self.death > eps)))
+        return {"eps": eps, "classes": int(born.sum()), "rows": int(self.weight[born].sum()), "components": living}
+
+
+def build_released_barcode(release: Published) -> ReleasedBarcode:
+    """Minimum spanning tree of the boxes, then one sweep over its edges."""
+    order = sorted(range(len(release.labels)), key=lambda group: [label or "" for label in release.labels[group]])
+    step = -(-len(order) // MOST_CLASSES)
+    chosen = np.array(order[::step], np.int64)
+    measures = [
+        measure_column(release.axes[name], [release.labels[group][j] for group in chosen.tolist()])
+        for j, name in enumerate(release.quasi_identifiers)
+    ]
+    birth = np.max([own for own, _ in measures], axis=0) / 2
+    edges = span_boxes(len(chosen), [between for _, between in measures])
+    death = sweep(birth, edges)
+    return ReleasedBarcode(len(order), birth, death, release.sizes[chosen])
+
+
+def span_boxes(classes: int, measures: Sequence[Distances]) -> list[tuple[float, int, int]]:
+    """Edges of a minimum spanning tree (Prim), each with the eps at which its two boxes meet, ascending."""
+    nearest, meets = np.full(classes, np.inf), np.zeros(classes, np.int64)
+    outside = np.ones(classes, bool)
+    edges, newest = [], 0
+    for _ in range(classes - 1):
+        outside[newest] = False
+        eps = np.max([between(newest) for between in measures], axis=0) / 2
+        closer = eps < nearest
+        nearest[closer], meets[closer] = eps[closer], newest
+        newest = int(np.argmin(np.where(outside, nearest, np.inf)))
+        edges.append((float(nearest[newest]), int(meets[newest]), newest))
+    return sorted(edges)
+
+
+def sweep(birth: Floats, edges: Sequence[tuple[float, int, int]]) -> Floats:
+    """When each class stops being the oldest of its component."""
+    death, above = np.full(len(birth), np.inf), list(range(len(birth)))
+
+    def oldest(group: int) -> int:
+        while above[group] != group:
+            above[group] = above[above[group]]
+            group = above[group]
+        return group
+
+    for eps, one, other in edges:
+        elder, younger = sorted((oldest(one), oldest(other)), key=lambda group: (birth[group], group))
+        death[younger], above[younger] = max(eps, birth[younger]), elder
+    return death
+
+
+# -- widths of one column --------------------------------------------------------------------------------
+
+
+def measure_column(axis: Axis, labels: Sequence[Cell]) -> tuple[Floats, Distances]:
+    """The width of each class's label, and of the label that would hold it and one other class."""
+    known = {label: i for i, label in enumerate(dict.fromkeys(labels))}
+    index = np.array([known[label] for label in labels])
+    read = width_reader(axis)
+    own = np.array([read(label) or 0.0 for label in known])
+    if is_line(axis) or axis["axis"] == "ordinal":
+        joined = join_stretches(axis, list(known))
+    else:
+        table = (join_sets if axis["axis"] == "set" else join_nodes)(axis, list(known), own)
+        joined = table.__getitem__
+    return own[index], lambda group: joined(int(index[group]))[index]
+
+
+def join_stretches(axis: Axis, labels: Sequence[Cell]) -> Distances:
+    """Of intervals and ranges: from the first start to the last end; what is missing goes with nothing."""
+    low, high = np.array([stretch(axis, label) for label in labels]).T
+    missing = np.array([not label for label in labels])
+
+    def joined(at: int) -> Floats:
+        width = np.clip(np.maximum(high, high[at]) - np.minimum(low, low[at]), 0, 1)
+        return np.where(missing == missing[at], width, 1.0)
+
+    return joined
+
+
+def stretch(axis: Axis, label: Cell) -> tuple[float, float]:
+    """Where a label starts and ends, as shares of its axis."""
+    if not label:
+        return 0.0, 0.0
+    if is_line(axis):
+        start, stop = domain(axis)
+        low, high, _ = within(axis, label)
+        length = (stop - start) or 1.0
+        return (min(max(low, start), stop) - start) / length, (min(max(high, start), stop) - start) / length
+    order = axis["order"]
+    if label == EVERYTHING:
+        return 0.0, 1.0
+    first, last = range_ends(order, label)
+    steps = max(len(order) - 1, 1)
+    return order.index(first) / steps, order.index(last) / steps
+
+
+def join_sets(axis: Axis, labels: Sequence[Cell], own: Floats) -> Floats:
+    """Of sets: that of their union; what is missing goes with nothing."""
+    held = [frozenset(set_members(label or "")) for label in labels]
+    values = {value: i for i, value in enumerate(sorted(set().union(*held)))}
+    member = np.zeros((len(labels), len(values) + 1))
+    member[:, -1] = [bool(count_rare(label or "")) for label in labels]
+    for i, members in enumerate(held):
+        member[i, [values[value] for value in members]] = 1
+    weight = np.append(np.ones(len(values)), int(axis.get("rare") or 0))
+    sizes = member @ weight
+    union = sizes[:, None] + sizes[None, :] - (member * weight) @ member.T
+    width = np.clip((union - 1) / max(int(axis["values"]) - 1, 1), 0, 1)
+    alone = np.array([not label or label == EVERYTHING for label in labels])
+    width[alone, :] = width[:, alone] = 1.0
+    np.fill_diagonal(width, own)
+    return np.asarray(width)
+
+
+def join_nodes(axis: Axis, labels: Sequence[Cell], own: Floats) -> Floats:
+    """Of nodes of a tree: that of the smallest published label that is seen to hold both, else everything.
+
+    The file does not tell how labels are nested, unless they are written as prefixes (476**).
+    """
+    del axis
+    width = np.ones((len(labels), len(labels)))
+    for at in np.argsort(-own, kind="stable").tolist():
+        prefix = prefix_of(labels[at] or "")
+        if prefix is not None:
+            under = [i for i, label in enumerate(labels) if label and label.startswith(prefix)]
+            width[np.ix_(under, under)] = own[at]
+    np.fill_diagonal(width, own)
+    return width

@@ -1,0 +1,54 @@
+"""Drawings of what a release would do: outlook, plane, the first rows of a table."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rich.markup import escape
+
+from kech.views.screen.terminal import grid, out
+
+ISOLATES = str.maketrans({"\u2068": "'", "\u2069": "'"})  # a terminal shows quotes around a name
+
+
+def outlook(found: dict[str, Any]) -> None:
+    """Sentences, the loss of each column, and the first rows before and after."""
+    out().print("[yellow]PRIVATE:[/] rows of the table before and after; do not publish them.")
+    for sentence in found["words"]:
+        out().print(escape(sentence.translate(ISOLATES)))
+    table = grid("column~", "exact>", "open-ended>", "missing>", "not told>", "loss>")
+    for column in found["columns"]:
+        shares = (f"{column[name]:.1%}" for name in ("exact", "open", "missing", "lost"))
+        table.add_row(escape(column["column"]), *shares, f"{column['loss']:.4f}")
+    out().print(table)
+    if found["before"]:
+        pairs = zip(found["before"], found["after"], strict=True)
+        rows(["", *found["names"]], [line for i, pair in enumerate(pairs, 1) for line in before_and_after(i, *pair)])
+
+
+def before_and_after(number: int, before: Sequence[Any], after: Sequence[Any] | None) -> list[list[str | None]]:
+    """Two lines of a table."""
+    changed = ["left out", *[""] * (len(before) - 1)] if after is None else list(after)
+    return [[str(number), *before], ["", *changed]]
+
+
+def rows(names: Sequence[str], lines: Sequence[Sequence[str | None]]) -> None:
+    """Rows as they are read."""
+    table = grid(*(f"{escape(name)}~" for name in names))
+    for line in lines:
+        table.add_row(*("NULL" if cell is None else escape(cell) for cell in line))
+    out().print(table)
+
+
+def plane(found: dict[str, Any]) -> None:
+    """How many rows and classes two columns show."""
+    out().print("[yellow]PRIVATE:[/] where rows lie; do not publish it.")
+    names = f"{found['x']['column']} and {found['y']['column']}"
+    held, places = int(sum(point[2] for point in found["points"])), len(found["points"])
+    out().print(escape(f"{held:,} rows at {places:,} places on {names}"))
+    out().print(
+        f"{found['classes']:,} classes, the smallest of {found['smallest']:,} rows, in {len(found['boxes']):,} boxes"
+    )
+    if found["plot"]:
+        out().print(escape(f"Drawn to {found['plot']} (PRIVATE)"))
+    else:
+        out().print("--plot draws them; --json tells where they lie.")
