@@ -81,7 +81,7 @@ def test_the_package_holds_types_pages_and_no_tests():
     package = [path.relative_to(ROOT / "src") for path in committed("src/kech")]
     held = {str(path) for path in package if not any(path.match(pattern) for pattern in excluded)}
 
-    assert {"kech/py.typed", "kech/__init__.pyi", "kech/_kernels.pyi", "kech/report/style.css"} <= held
+    assert {"kech/py.typed", "kech/__init__.pyi", "kech/_kernels.pyi", "kech/views/report/style.css"} <= held
     pages = {f"kech/studio/pages/{path.name}" for path in (ROOT / "src/kech/studio/pages").iterdir() if path.is_file()}
     assert pages and pages <= held
     assert {Path(name).suffix for name in held} <= {".py", ".pyi", ".typed", ".css", ".js", ".html", ".svg"}
