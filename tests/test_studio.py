@@ -749,6 +749,7 @@ def started(tmp_path):
     people = tmp_path / "people.csv"
     people.write_text(f"name,age\n{CANARY},1\n{CANARY},2\n")
     words = [sys.executable, "-m", "kech", "studio", str(people), "--no-browser", "-o", str(tmp_path)]
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup a suite is deaf to it, and so are its children
     process = subprocess.Popen(
         words,
         stdout=subprocess.PIPE,
