@@ -68,7 +68,7 @@ def test_the_wheel_is_made_from_the_source_alone(sdist, wheel):
     pages = {name for name in sources if name.startswith("kech/studio/pages/") and "." in name}
 
     assert pages and pages <= held
-    assert {"kech/py.typed", "kech/__init__.pyi", "kech/report/style.css"} <= held
+    assert {"kech/py.typed", "kech/__init__.pyi", "kech/views/report/style.css"} <= held
     assert {name for name in sources if name.endswith((".py", ".pyi"))} <= held
     assert [name for name in held if re.fullmatch(r"kech/_kernels\..*\.so", name)]
     assert not {name for name in held if re.search(r"(^|/)tests?/|test_|\.(cpp|hpp)$", name)}
