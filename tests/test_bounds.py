@@ -10,7 +10,7 @@ import kech
 from kech.cuts import Wishes
 from kech.cuts.bounds import Bound, lower_bounds
 from kech.cuts.dispatcher import cut_points
-from kech.points.loss import largest_radius, mean_loss
+from kech.points.partition import largest_radius, mean_loss
 from kech.points.points import build_points
 from kech.tables.demo import nine_rows
 from kech.topology.minimal import minimal_complex

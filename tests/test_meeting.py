@@ -15,14 +15,13 @@ from hypothesis import strategies as st
 import kech
 from kech.cuts import Wishes
 from kech.cuts.domain import cut_domain
+from kech.cuts.goals import cut_for_goals, meet_goals
 from kech.cuts.local import cut_local
-from kech.cuts.meeting import cut_for_goals, meet_goals
 from kech.errors import BadHierarchy, GoalNotMet
 from kech.points import models
 from kech.points.columns import SensitiveColumn
-from kech.points.loss import mean_loss
 from kech.points.models import Goals, hold
-from kech.points.partition import build_partition, deal, tally_sensitive
+from kech.points.partition import build_partition, deal, mean_loss, tally_sensitive
 from kech.points.points import Points, SensitiveValues, build_points
 from kech.tables.demo import generate_town, write_csv
 from kech.topology.lattice import build_lattice

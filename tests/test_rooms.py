@@ -400,7 +400,7 @@ def test_a_name_that_is_no_file_is_not_proposed_again(tmp_path):
     ],
 )
 def test_a_wish_that_cannot_be_kept_is_refused_before_rows_are_counted(nine, monkeypatch, wish):
-    monkeypatch.setattr("kech.spectrum.build_points", None)
+    monkeypatch.setattr("kech.points.points.build_points", None)
     with pytest.raises((BadOption, TooFewRows)):
         kech.make_release(nine, **wish)
 

@@ -16,17 +16,15 @@ from sklearn.base import clone
 import kech
 from kech._kernels import leave_out
 from kech.cuts import Wishes
-from kech.cuts.dispatcher import cut_points
+from kech.cuts.dispatcher import EVEN, cut_points
+from kech.cuts.goals import cut_for_goals
 from kech.cuts.local import REACH, cut_local
-from kech.cuts.meeting import cut_for_goals
-from kech.cuts.ordering import published_cells
+from kech.cuts.starts import published_cells
 from kech.cuts.suppressing import let_go, lost_values
 from kech.errors import BadOption, GoalNotMet
-from kech.points.loss import largest_radius, mean_loss
 from kech.points.models import Goals, hold
-from kech.points.partition import build_partition, tally_sensitive
-from kech.points.points import build_points
-from kech.spectrum import coded_points
+from kech.points.partition import build_partition, largest_radius, mean_loss, tally_sensitive
+from kech.points.points import Coarse, build_points, build_points_to_cut
 from kech.tables.demo import generate_town
 from oracles import label_width
 from strategies import point_sets, random_case, seeds, unhurried
@@ -87,7 +85,7 @@ def test_any_table_is_released_and_never_loses_more(cut, seed, tmp_path):
     case = random_case(seed)
     k = max(case.k, 2)
     with kech.read_table(case.table, **case.roles) as table:
-        points = coded_points(table, cut, case.grid)
+        points = build_points_to_cut(table, case.grid, steps=cut in EVEN, coarse=Coarse())
         (whole,) = cut_points(points, [k], cut, Wishes(1, effort="quick"))
         release = kech.make_release(table, k=k, cut=cut, grid=case.grid, suppress=0.3, effort="quick")
         release.write(tmp_path / f"out{case.suffix}")
@@ -306,7 +304,7 @@ def test_goals_hold_for_the_rows_that_stay(seed, goal):
     case = random_case(seed)
     k = max(case.k, 2)
     with kech.read_table(case.table, **case.roles) as table:
-        points = coded_points(table, "local", case.grid)
+        points = build_points_to_cut(table, case.grid, steps=False, coarse=Coarse())
         try:
             (whole,) = cut_points(points, [k], "local", Wishes(1, goals=goal, effort="quick"))
         except GoalNotMet:

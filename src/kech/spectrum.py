@@ -9,12 +9,11 @@ from kech.cuts import Wishes
 from kech.cuts.bounds import Bound, lower_bounds
 from kech.cuts.dispatcher import EVEN, check_cuts, check_field_use, cut_points
 from kech.cuts.local import fits_grid
-from kech.cuts.ordering import by_grid
+from kech.cuts.starts import by_grid
 from kech.errors import BadOption, TooFewRows
-from kech.points.loss import column_losses, discernibility, largest_radius, mean_loss
 from kech.points.models import distances, distinct_values, set_goals
-from kech.points.partition import Partition, tally_sensitive
-from kech.points.points import Coarse, Points, build_points
+from kech.points.partition import Partition, column_losses, discernibility, largest_radius, mean_loss, tally_sensitive
+from kech.points.points import Coarse, Points, build_points_to_cut
 from kech.system.progress import report
 from kech.tables.frames import as_frame
 from kech.tables.table import Table
@@ -125,7 +124,7 @@ def compute_spectrum(
     )
     _ = table.secret  # where none can be made, that is said before any work
     coarse = Coarse(max_points, ks[0], others=tuple(ks[1:]))
-    coded = {name in EVEN: coded_points(table, name, grid, coarse) for name in cuts}
+    coded = {name in EVEN: build_points_to_cut(table, grid, steps=name in EVEN, coarse=coarse) for name in cuts}
     lines = [line for name in cuts for line in fill(coded[name in EVEN], ks, name, wishes, t_kind)]
     points = coded[cuts[0] in EVEN]
     return Spectrum(table.rows, len(points.weights), table.quasi_identifiers, tuple(lines), points.step, table.library)
@@ -155,13 +154,6 @@ def known_bounds(points: Points, ks: Sequence[int], wishes: Wishes) -> dict[int,
             report("bounding from below")
             found |= zip(wanted, lower_bounds(at, wanted, threads=wishes.threads), strict=True)
     return found
-
-
-def coded_points(table: Table, cut: str, grid: str | float, coarse: Coarse = Coarse()) -> Points:  # noqa: B008
-    """The points a cut works on: the domain cut needs equal steps."""
-    points = build_points(table, grid=grid, steps=cut in EVEN, with_sensitive=True, coarse=coarse)
-    points.check_room(coarse.k)
-    return points
 
 
 def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:

@@ -10,11 +10,10 @@ from functools import partial
 
 from kech.cuts import Wishes
 from kech.cuts.domain import cut_domain
+from kech.cuts.goals import cut_for_goals
 from kech.cuts.local import cut_local
-from kech.cuts.meeting import cut_for_goals
 from kech.cuts.minimal import cut_minimal
-from kech.cuts.moved_ends import loosen
-from kech.cuts.noise import draw_seed
+from kech.cuts.protection import derive_seed, protect_labels
 from kech.cuts.regime import cut_regime
 from kech.cuts.suppressing import cut_rest
 from kech.errors import BadOption
@@ -32,12 +31,12 @@ def cut_points(points: Points, ks: Sequence[int], style: str, wishes: Wishes) ->
 
     The regime cut with an eps gives the components at that eps, for each k on the grid that they reach.
     """
-    wishes = replace(wishes, seed=draw_seed(points, wishes.seed))
+    wishes = replace(wishes, seed=derive_seed(points, wishes.seed))
     make = partial(cut_for_goals, CUTS[style]) if wishes.goals is not None and style in FREE else CUTS[style]
     if wishes.suppress and style in FREE:
         make = partial(cut_rest, make, narrow=style == "minimal")
     found = make(points, ks, wishes)
-    return map(deal, found if style in EVEN else map(loosen, found))
+    return map(deal, found if style in EVEN else map(protect_labels, found))
 
 
 def check_cuts(cut: str | Sequence[str]) -> tuple[str, ...]:

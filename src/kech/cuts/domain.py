@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from kech.cuts import Wishes
-from kech.cuts.meeting import check_reachable
+from kech.cuts.goals import check_reachable
 from kech.points.models import Goals, hold
 from kech.points.partition import Partition, deal, tally_sensitive
 from kech.points.points import Points

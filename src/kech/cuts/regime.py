@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from kech.cuts import Wishes
-from kech.cuts.meeting import check_goals, check_reachable
-from kech.cuts.moved_ends import loosen
-from kech.cuts.ordering import by_grid
+from kech.cuts.goals import check_goals, check_reachable
+from kech.cuts.protection import protect_labels
+from kech.cuts.starts import by_grid
 from kech.errors import BadOption, GoalNotMet
 from kech.points.models import Goals, hold
 from kech.points.partition import Partition, build_partition, deal, tally_sensitive
@@ -49,7 +49,7 @@ def cut_components(points: Points, k: int, eps: float, wishes: Wishes) -> Partit
         grid_k = found.k
         found = build_partition(points.at(grid_k), found.point, found.group, found.rows)
     if wishes.goals:
-        check_goals(deal(loosen(found)), wishes.goals, "and the components at this eps reach")
+        check_goals(deal(protect_labels(found)), wishes.goals, "and the components at this eps reach")
     return found
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kech._kernels import Widths
 from kech.axes import Axis, Codes
-from kech.axes.coarsening import count_distinct, cover, covering_error, fitting_step, joint_error, point_keys, rounded
+from kech.axes.coarsening import count_distinct, cover, covering_error, find_step, joint_error, point_keys, round_axis
 from kech.errors import (
     BadOption,
     ManyValues,
@@ -239,16 +239,23 @@ def build_points(
     warn_of_text(table, mappings)
     origin = Origin(table, grid, steps, with_sensitive, coarse)
     sample = cache(partial(sample_rows, table, mappings))
-    if steps or not looks_too_many(table, axes, sample, most):
+    if steps or not exceeds_limit(table, axes, sample, most):
         try:
             return group_points(origin, axes, mappings, most)
         except TooManyPoints:
             if steps:
                 raise
-    return coarse_points(origin, axes, mappings, sample(), most)
+    return group_coarsened(origin, axes, mappings, sample(), most)
 
 
-def looks_too_many(table: Table, axes: Sequence[Axis], sample: Callable[[], Codes], most: int) -> bool:
+def build_points_to_cut(table: Table, grid: str | float, *, steps: bool, coarse: Coarse) -> Points:
+    """Points with their sensitive values, refused where memory cannot hold classes of k rows too."""
+    points = build_points(table, grid=grid, steps=steps, with_sensitive=True, coarse=coarse)
+    points.check_room(coarse.k)
+    return points
+
+
+def exceeds_limit(table: Table, axes: Sequence[Axis], sample: Callable[[], Codes], most: int) -> bool:
     """Whether a sample of rows alone has more points than are allowed, so that grouping all is in vain."""
     if min(table.rows, prod(axis.size for axis in axes)) <= most:
         return False
@@ -261,16 +268,16 @@ def sample_rows(table: Table, mappings: Sequence[Mapping1D]) -> Codes:
     return table.engine.code_rows(mappings, every=max(table.rows // rows, 1))
 
 
-def coarse_points(
+def group_coarsened(
     origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], sample: Codes, most: int
 ) -> Points:
     """Points on axes that are just coarse enough; where the sample promised too much, still coarser ones."""
     coarse, table = origin.coarse, origin.table
-    step = fitting_step(axes, sample, table.rows, most, coarse.k, rounding=coarse.rounding)
+    step = find_step(axes, sample, table.rows, most, coarse.k, rounding=coarse.rounding)
     while True:
         report("making axes coarser")
         if coarse.rounding:
-            made, moved = (tuple(part) for part in zip(*(rounded(axis, step) for axis in axes), strict=True))
+            made, moved = (tuple(part) for part in zip(*(round_axis(axis, step) for axis in axes), strict=True))
         else:
             made, moved = tuple(cover(axis, step, coarse.k) for axis in axes), ()
         coded = tuple(replace(mapping, codes=axis.codes) for mapping, axis in zip(mappings, made, strict=True))
@@ -291,7 +298,7 @@ def group_points(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping
     return Points(axes, mappings, *origin.table.engine.group(mappings, most), origin=origin)
 
 
-def points_without(points: Points, left_out: NDArray[np.int64]) -> Points:
+def rebuild_without(points: Points, left_out: NDArray[np.int64]) -> Points:
     """The rows of all other points, coded anew: what is left out decides no edge, no domain and no count of values."""
     origin = points.origin
     if origin is None:

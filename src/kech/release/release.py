@@ -23,15 +23,12 @@ from kech.certificate.cells import digest
 from kech.certificate.claims import shown_suppression
 from kech.cuts import Wishes
 from kech.cuts.dispatcher import EVEN, FREE, check_cuts, check_field_use, cut_points
-from kech.cuts.moved_ends import loose_axes
-from kech.cuts.noise import draw_key
-from kech.cuts.padding import wide_axes
+from kech.cuts.protection import derive_key, is_protected
 from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet
 from kech.points.columns import SensitiveColumn
-from kech.points.loss import mean_loss, published_loss
 from kech.points.models import set_goals
-from kech.points.partition import Partition
-from kech.points.points import Coarse, Points
+from kech.points.partition import Partition, mean_loss, published_loss
+from kech.points.points import Coarse, Points, build_points_to_cut
 from kech.release.admission import Draft, Word, admitted
 from kech.release.forms import (
     Written,
@@ -47,7 +44,7 @@ from kech.release.ledger import Ledger, open_ledger
 from kech.release.mapping import ValueTally, mapping_aside
 from kech.release.pointers import find_joint_pointers, points_at_rows
 from kech.release.targets import FORMATS, certificate_path, check_beside, check_elsewhere, check_mapping, check_target
-from kech.spectrum import check_ks, coded_points
+from kech.spectrum import check_ks
 from kech.system.files import clear_refusals, private_folder, put_in_place, written_aside
 from kech.system.interrupts import unbroken
 from kech.system.progress import report
@@ -150,7 +147,7 @@ class Release:
         outputs = [output for name in self.columns for output in self.outputs(name)]
         behind = [Output(name, self.table.index(name), private=True) for name in (tally.columns if tally else ())]
         mappings, shares = self.partition.points.mappings, self.published_shares()
-        key = draw_key(self.partition.points, "dealing")
+        key = derive_key(self.partition.points, "dealing")
         stream = self.published.engine.publish(mappings, shares, outputs + behind, for_csv=for_csv, key=key)
         stream = stream if listed and not tally else as_texts(stream)
         stream = as_missing(stream, len(outputs)) if for_csv else stream
@@ -360,7 +357,7 @@ def make_release(
         table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals, field=field, eps=eps
     )
     _ = table.secret  # where none can be made, that is said before any work
-    points = coded_points(table, cut, grid, Coarse(max_points, k or 2))
+    points = build_points_to_cut(table, grid, steps=cut in EVEN, coarse=Coarse(max_points, k or 2))
     (partition,) = cut_points(points, [k or 2], cut, wishes)
     if partition.k < (k or 2):
         goal = f"k={k} was asked" if k else "A release hides every row among two or more"
@@ -399,8 +396,8 @@ def own_version() -> str:
 
 
 def is_drawn(partition: Partition, cut: str) -> bool:
-    """Whether the owner's secret decides the labels: the search, or how far they are widened and their ends moved."""
-    return cut in FREE or (cut not in EVEN and bool(loose_axes(partition.points) or wide_axes(partition.points)))
+    """Whether the owner's secret decides the labels: the search, or how far they are padded and their ends moved."""
+    return cut in FREE or (cut not in EVEN and is_protected(partition.points))
 
 
 def coarseness(points: Points) -> dict[str, Any]:

@@ -62,7 +62,7 @@ def ball_bars(points: Points, tree: Filtration, top: int, limit: int, *, field: 
         raise ResourceError(f"Holes among balls need {MOST_AXES} columns or fewer. {ADVICE}")
     faces = skeleton(delaunay_cells(hull, limit))
     check_delaunay(space, faces[-1])
-    radii = no_later(faces, smallest_balls(space, faces), tree, space.number)
+    radii = enter_no_later(faces, smallest_balls(space, faces), tree, space.number)
     bars = reduce_boundaries(faces, radii, field)
     return sort_out({n: found for n, found in bars if n <= top}, zero_length=zero_length)
 
@@ -220,7 +220,7 @@ def enclose(space: Space, faces: Faces, centres: Floats, radii: Floats) -> tuple
 # -- the merge tree is the source of when a component is a simplex -----------------------------------------
 
 
-def no_later(skeleton: list[Faces], radii: list[Floats], tree: Filtration, number: Ints) -> list[Floats]:
+def enter_no_later(skeleton: list[Faces], radii: list[Floats], tree: Filtration, number: Ints) -> list[Floats]:
     """Radii of which none is larger than that of the smallest component around its simplex that is ever a simplex.
 
     Only rounding makes one larger.  What is inside a component that is a simplex has entered then, and nothing else
