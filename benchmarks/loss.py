@@ -21,7 +21,7 @@ import kech
 from kech.cuts import Wishes
 from kech.cuts.bounds import lower_bounds
 from kech.cuts.local import cut_local
-from kech.points.loss import mean_loss
+from kech.points.partition import mean_loss
 from kech.points.points import build_points
 from lattice import EIGHT, FOLDER
 from page import draw

@@ -16,8 +16,8 @@ from time import process_time
 from typing import Any
 
 import kech
-from kech.cuts.pricing import price_bound
-from kech.points.loss import mean_loss
+from kech.cuts.bounds import price_bound
+from kech.points.partition import mean_loss
 from lattice import EIGHT, FOLDER
 from page import draw
 from run import HERE, ROOT, describe_run, parse_arguments
@@ -108,7 +108,7 @@ A target is met where the loss, rounded like the target, is no larger. CPU secon
 that did other work as well.
 
 The goal beyond is nine tenths of what ARX loses in its hardest setting; it is judged in years. "No less than" is a
-lower bound of the counted loss of every partition (`kech.cuts.pricing`): a goal below it, counted
+lower bound of the counted loss of every partition (`kech.cuts.bounds`): a goal below it, counted
 alike, is out of reach under these trees while no row is left out.
 
 {about}

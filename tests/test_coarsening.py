@@ -11,7 +11,7 @@ from scipy.spatial.distance import squareform
 import kech
 from kech._kernels import Widths
 from kech.axes import LONGEST_SET, LineAxis, TreeAxis, build_line_axis
-from kech.axes.coarsening import cover, covering_error, expected_points, kept_edges, moved_codes, rounded
+from kech.axes.coarsening import cover, covering_error, expected_points, keep_edges, move_codes, round_axis
 from kech.errors import BadOption, TooManyPoints
 from kech.points.partition import build_partition
 from kech.points.points import Coarse, build_points
@@ -77,8 +77,8 @@ def test_a_covered_label_stands_for_every_code_the_fine_one_stands_for(drawn, st
 @given(axes, steps)
 def test_a_rounded_range_changes_by_no_more_than_is_said(drawn, step):
     axis = drawn[0].at(1)
-    moved, error = rounded(axis, step)
-    to = moved_codes(axis, step)
+    moved, error = round_axis(axis, step)
+    to = move_codes(axis, step)
     first, last = ranges(axis)
 
     changed = np.abs(eps_widths(axis, to[first], to[last]) - eps_widths(axis, first, last))
@@ -98,7 +98,7 @@ def test_values_of_a_set_stay_as_they_are(values):
     coarse.add_to(kernel)
     lo, hi = ranges(axis)
 
-    assert coarse.runs[0].tolist() == moved_codes(axis, 0.5).tolist() == list(range(len(names)))
+    assert coarse.runs[0].tolist() == move_codes(axis, 0.5).tolist() == list(range(len(names)))
     assert covering_error(coarse) == 0
     assert [kernel.width(0, *ends) for ends in zip(lo.tolist(), hi.tolist(), strict=True)] == coarse.widths(
         lo, hi
@@ -119,7 +119,7 @@ def test_edges_of_larger_k_part_first():
     left = np.arange(10.0)
     hides = np.array([9, 2, 2, 2, 2, 2, 2, 2, 2])
 
-    kept = kept_edges(left, left, hides, 4.0)
+    kept = keep_edges(left, left, hides, 4.0)
 
     assert np.flatnonzero(kept).tolist() == [0, 5]  # 0 | 1..5 | 6..9: 1..9 is too long for the k that knows only 0 | 1
 
@@ -184,7 +184,7 @@ def test_the_smallest_eps_is_as_near_as_is_said(rows, k, step):
     axes = [exact_axis(column) for column in rows.T]
 
     covered = [cover(axis, step, k) for axis in axes]
-    moved, errors = zip(*(rounded(axis, step) for axis in axes), strict=True)
+    moved, errors = zip(*(round_axis(axis, step) for axis in axes), strict=True)
 
     widest = max(map(covering_error, covered))
     assert exact - 1e-9 <= smallest_eps(len(rows), k, printed(covered, rows)) <= exact + widest + 1e-9

@@ -11,8 +11,7 @@ import kech
 from kech.cuts import Wishes
 from kech.cuts.domain import cut_domain
 from kech.errors import BadOption
-from kech.points.loss import column_losses, mean_loss, published_loss
-from kech.points.partition import build_partition
+from kech.points.partition import build_partition, column_losses, mean_loss, published_loss
 from kech.points.points import build_points
 from kech.topology.lattice import build_lattice, compute_lattice
 from oracles import interval_ends, label_width

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 import kech
 from kech.cuts import Wishes
 from kech.cuts.bounds import eps_bound
-from kech.cuts.gathering import gather, reach_out
-from kech.cuts.minimal import narrowest
-from kech.cuts.ordering import cut_ordering
-from kech.points.loss import largest_radius
+from kech.cuts.minimal import gather, gather_within, narrowest
+from kech.cuts.starts import cut_ordering
+from kech.points.partition import largest_radius
 from kech.points.points import build_points
 from kech.topology.minimal import minimal_complex
 from strategies import point_sets, unhurried
@@ -62,7 +61,7 @@ def test_no_reach_that_a_partition_has_is_refused(points, data):
     k = data.draw(st.integers(1, points.rows))
     at = points.at(k)
 
-    assert reach_out(at, k, 2 * printed_minimum(at, k), np.inf)
+    assert gather_within(at, k, 2 * printed_minimum(at, k), np.inf)
 
 
 def test_a_row_that_two_centres_need_raises_the_bound():
@@ -76,7 +75,7 @@ def test_a_row_that_two_centres_need_raises_the_bound():
 
 def test_rows_are_fetched_through_other_centres():
     points = exact_points(x=[0, 4, 8, 8, 12, 16, 16, 16])
-    (partition,) = reach_out(points, 2, 0.25, np.inf)
+    (partition,) = gather_within(points, 2, 0.25, np.inf)
 
     check(partition, points, 2)
     assert partition.classes == 3
@@ -86,8 +85,8 @@ def test_what_would_take_long_is_left_where_nothing_depends_on_it():
     rng = np.random.default_rng(5)
     points = exact_points(x=rng.random(300), y=rng.random(300))
 
-    assert reach_out(points, 3, 0.01, 10) == []
-    assert reach_out(points, 3, 0.01, np.inf) is None
+    assert gather_within(points, 3, 0.01, 10) == []
+    assert gather_within(points, 3, 0.01, np.inf) is None
 
 
 @pytest.mark.parametrize("k", [2, 9])

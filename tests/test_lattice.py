@@ -16,7 +16,7 @@ from kech.axes.hierarchy import read_hierarchy
 from kech.cuts import Wishes
 from kech.cuts.domain import cut_domain
 from kech.errors import BadOption, GoalNotMet, NoSuchNode, TooFewRows, TooLittleMemory, TooManyNodes
-from kech.points.loss import mean_loss
+from kech.points.partition import mean_loss
 from kech.points.points import Points, build_points
 from kech.system.progress import listen
 from kech.topology.lattice import GeneralizationLattice, build_lattice, compute_lattice

@@ -11,28 +11,32 @@ from kech.cuts import Wishes
 from kech.cuts.bounds import lower_bounds
 from kech.cuts.local import (
     EFFORTS,
-    KINDS,
-    best_starts,
+    candidate_ks,
+    choose_start,
+    choose_starts,
     cut_local,
-    expected,
-    further_ks,
-    grow,
-    make_starts,
+    enforce_monotone_loss,
+    find_candidates,
+    ks_to_probe,
+    ks_to_search,
     on_grid_of,
-    probed_ks,
-    race,
-    released,
-    rivals_of,
+    protected_loss,
     search,
-    serve_smaller,
-    studied_ks,
 )
-from kech.cuts.ordering import cut_ordering, order_along
-from kech.cuts.peeling import level_tables, levels_of, peel
+from kech.cuts.starts import (
+    KINDS,
+    axis_levels,
+    cut_ordering,
+    expected_loss,
+    grow,
+    level_tables,
+    make_starts,
+    order_along,
+    peel,
+)
 from kech.cuts.suppressing import cut_rest
 from kech.errors import BadOption
-from kech.points.loss import mean_loss
-from kech.points.partition import build_partition
+from kech.points.partition import build_partition, mean_loss
 from kech.points.points import build_points
 from kech.tables.demo import generate_town, nine_rows
 from kech.tables.table import read_table
@@ -219,16 +223,16 @@ def test_a_larger_k_serves_a_smaller_one():
     whole, fine = (next(cut_ordering(points, [k], threads=1)) for k in (300, 5))
 
     assert all(np.diff(losses) >= -1e-12)
-    assert serve_smaller([3, 5], [whole, fine])[0].classes == fine.classes
+    assert enforce_monotone_loss([3, 5], [whole, fine])[0].classes == fine.classes
 
 
 def test_in_haste_some_k_are_studied_and_otherwise_all():
     ks = range(2, 101)
 
-    assert studied_ks(ks, "normal") == list(ks)
-    assert studied_ks(range(2, 9), "quick") == list(range(2, 9))
-    assert {2, 3, 4, 5, 100} <= set(studied_ks(ks, "quick"))
-    assert len(studied_ks(ks, "quick")) < 25
+    assert ks_to_search(ks, "normal") == list(ks)
+    assert ks_to_search(range(2, 9), "quick") == list(range(2, 9))
+    assert {2, 3, 4, 5, 100} <= set(ks_to_search(ks, "quick"))
+    assert len(ks_to_search(ks, "quick")) < 25
 
 
 def test_of_many_k_some_try_every_kind_of_start_and_the_others_the_best_below_and_above(monkeypatch):
@@ -240,14 +244,14 @@ def test_of_many_k_some_try_every_kind_of_start_and_the_others_the_best_below_an
         return make_starts(points, starts, kinds, wishes)
 
     monkeypatch.setattr("kech.cuts.local.make_starts", remember)
-    best = dict(best_starts(points, starts, Wishes()))
+    best = dict(choose_starts(points, starts, Wishes()))
 
     assert list(best) == ks == sorted(asked)
-    assert {2, 29} <= set(probed_ks(ks)) == {k for k in ks if len(asked[k]) == len(KINDS)}
-    assert all(1 <= len(asked[k]) <= 2 for k in set(ks) - set(probed_ks(ks)))
+    assert {2, 29} <= set(ks_to_probe(ks)) == {k for k in ks if len(asked[k]) == len(KINDS)}
+    assert all(1 <= len(asked[k]) <= 2 for k in set(ks) - set(ks_to_probe(ks)))
     for k in ks:
         check(best[k], points.at(k), k)
-    assert probed_ks(ks[:5]) == ks[:5]
+    assert ks_to_probe(ks[:5]) == ks[:5]
 
 
 def test_ctrl_c_ends_the_search_with_the_cheapest_so_far(monkeypatch):
@@ -264,7 +268,7 @@ def test_ctrl_c_ends_the_search_with_the_cheapest_so_far(monkeypatch):
     found = search(start, 3, "best", Wishes())
     losses = [float(said.rpartition(" loss ")[2]) for said in calls[:3]]
 
-    assert losses[0] == pytest.approx(expected(start), rel=0.1)
+    assert losses[0] == pytest.approx(expected_loss(start), rel=0.1)
     assert losses == sorted(losses, reverse=True)
 
     check(found, points.at(3), 3)
@@ -289,12 +293,12 @@ def test_a_start_is_never_dearer_than_the_cheapest_one_and_close_ones_race():
     points = town_points(600)
     tree, curve = (next(cut_ordering(points, [5], threads=1, hilbert=h)) for h in (False, True))
     whole = build_partition(points.at(5), tree.point, np.zeros_like(tree.group), tree.rows)
-    ((k, best),) = best_starts(points, {5: whole}, Wishes())
+    ((k, best),) = choose_starts(points, {5: whole}, Wishes())
 
     assert k == 5
     check(best, points.at(5), 5)
-    assert expected(best) < min(expected(tree), expected(curve))
-    assert race({"cut": tree, "one class": whole}, 5, Wishes()) == ("cut", tree)
+    assert expected_loss(best) < min(expected_loss(tree), expected_loss(curve))
+    assert choose_start({"cut": tree, "one class": whole}, 5, Wishes()) == ("cut", tree)
 
 
 # Peeling
@@ -304,7 +308,7 @@ def test_a_start_is_never_dearer_than_the_cheapest_one_and_close_ones_race():
 @unhurried
 def test_levels_are_nested_and_end_in_one_cell(drawn):
     axis, _ = drawn
-    levels = levels_of(axis)
+    levels = axis_levels(axis)
 
     assert len(set(levels[-1].tolist())) == 1
     for fine, coarse in pairwise(levels):
@@ -338,7 +342,7 @@ def test_cells_are_peeled_from_the_narrowest_up():
 def test_what_would_cost_more_by_far_is_not_peeled_to_the_end():
     points = town_points(2000)
     (whole,) = peel(points, [5], [np.inf], threads=1, seed=0)
-    loss = expected(build_partition(points, *whole))
+    loss = expected_loss(build_partition(points, *whole))
     (same,), (none,) = (peel(points, [5], [limit], threads=1, seed=0) for limit in (loss, loss / 3))
 
     assert all(np.array_equal(a, b) for a, b in zip(whole, same, strict=True))
@@ -389,15 +393,15 @@ def test_on_these_tables_no_release_loses_more_than_one_of_a_larger_k(rows, seed
     made = [found for k in ks for found in cut_local(points, [k], Wishes(effort="quick"))]
 
     assert all(found.k >= k for k, found in zip(ks, made, strict=True))
-    assert all(np.diff([released(found) for found in made]) >= -1e-12)
+    assert all(np.diff([protected_loss(found) for found in made]) >= -1e-12)
 
 
 @pytest.mark.parametrize(("rows", "seed", "grid"), [(150, 19, "auto"), (90, 5, "auto"), (60, 7, "loose")])
 @pytest.mark.parametrize("ks", [[5, 6], [3, 5, 6, 8], [2, 3, 4, 5, 7, 10, 33, 34]])
 def test_a_row_never_loses_more_than_it_would_alone(rows, seed, grid, ks):
     points = family(rows, seed, grid=grid)
-    alone = [released(next(cut_local(points, [k], Wishes(effort="quick")))) for k in ks]
-    together = [released(found) for found in cut_local(points, ks, Wishes(effort="quick"))]
+    alone = [protected_loss(next(cut_local(points, [k], Wishes(effort="quick")))) for k in ks]
+    together = [protected_loss(found) for found in cut_local(points, ks, Wishes(effort="quick"))]
 
     assert all(row <= release for row, release in zip(together, alone, strict=True))
     assert all(np.diff(together) >= 0)
@@ -405,14 +409,14 @@ def test_a_row_never_loses_more_than_it_would_alone(rows, seed, grid, ks):
 
 def test_the_first_cuts_tell_which_larger_k_are_worth_a_search():
     points = family(120, 6)
-    found = further_ks(points, [5, 6, 40], "quick", Wishes())
+    found = find_candidates(points, [5, 6, 40], "quick", Wishes())
 
-    assert found == {k: rivals_of(k, points, Wishes()) for k in (5, 6, 40)}
+    assert found == {k: candidate_ks(k, points, Wishes()) for k in (5, 6, 40)}
     assert all(k + 1 in found[k] for k in found)
-    assert not any(further_ks(points, range(2, 30), "quick", Wishes()).values())
-    assert further_ks(points, [5, 6], 0.1, Wishes()) == {5: [], 6: []}
-    assert further_ks(family(10_001, 6), [33], "quick", Wishes()) == {33: []}
-    assert further_ks(town_points(300, grid="loose"), [5], "quick", Wishes()) == {5: []}
+    assert not any(find_candidates(points, range(2, 30), "quick", Wishes()).values())
+    assert find_candidates(points, [5, 6], 0.1, Wishes()) == {5: [], 6: []}
+    assert find_candidates(family(10_001, 6), [33], "quick", Wishes()) == {33: []}
+    assert find_candidates(town_points(300, grid="loose"), [5], "quick", Wishes()) == {5: []}
 
 
 @pytest.mark.parametrize(("ks", "options"), [([5], {}), ([5, 9], {}), (range(2, 30), {}), ([5], {"suppress": 0.1})])
@@ -431,4 +435,4 @@ def test_one_ctrl_c_ends_every_search_of_a_cut(monkeypatch, ks, options):
     assert sum(doing.startswith("searching") for doing in said) == 1
     assert len(made) == len(ks)
     assert all(found.k >= k for k, found in zip(ks, made, strict=True))
-    assert all(np.diff([released(found) for found in made]) >= 0)
+    assert all(np.diff([protected_loss(found) for found in made]) >= 0)

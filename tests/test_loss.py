@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kech
-from kech.cuts.ordering import cut_ordering
-from kech.points.loss import class_widths, column_losses, largest_radius, mean_loss
+from kech.cuts.starts import cut_ordering
+from kech.points.partition import class_widths, column_losses, largest_radius, mean_loss
 from kech.points.points import build_points
 from kech.tables.demo import nine_rows
 from oracles import label_width, table_loss

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import kech
 from kech.cuts.bounds import eps_bound, lower_bounds
-from kech.cuts.gathering import gather
-from kech.points.loss import largest_radius
+from kech.cuts.minimal import gather
+from kech.points.partition import largest_radius
 from kech.points.points import build_points
 from kech.topology.filtration import build_filtration
 from kech.topology.homology import highest_dimension

@@ -12,7 +12,7 @@ from kech.cuts.bounds import eps_bound, lower_bounds
 from kech.cuts.local import cut_local
 from kech.cuts.minimal import cut_minimal, even_start
 from kech.errors import BadOption
-from kech.points.loss import largest_radius, mean_loss
+from kech.points.partition import largest_radius, mean_loss
 from kech.points.points import build_points
 from kech.tables.demo import nine_rows
 from kech.topology.minimal import minimal_complex

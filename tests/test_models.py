@@ -22,9 +22,9 @@ from kech.points.models import (
     keeps,
     largest_shares,
     ordered_distances,
-    reached,
     recursive_factors,
     set_goals,
+    worst_figures,
 )
 from strategies import unhurried
 
@@ -140,7 +140,7 @@ def test_all_rows_together_reach_the_best_of_all(classes, goal):
     together = tally([list(chain(*classes))])
     if hold(goal, [tally(classes)]):
         assert hold(goal, [together])
-    figures, best = reached(goal, [tally(classes)]), reached(goal, [together])
+    figures, best = worst_figures(goal, [tally(classes)]), worst_figures(goal, [together])
     assert all(best[x] >= figures[x] - 1e-12 if x == "l" else best[x] <= figures[x] + 1e-12 for x in figures)
 
 

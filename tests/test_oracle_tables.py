@@ -21,7 +21,7 @@ import pytest
 
 import kech
 from kech.errors import BadOption, ClaimBroken, GoalNotMet, TooManyPoints
-from kech.points.loss import mean_loss, published_loss
+from kech.points.partition import mean_loss, published_loss
 from oracles import as_brackets, class_models, means, smallest_class, table_loss
 from strategies import random_asked_case, random_case, seeds
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from kech._kernels import cut_order, order_by_hilbert, order_points
 from kech.axes import build_line_axis, build_rank_axis
-from kech.cuts.ordering import cut_ordering
-from kech.points.loss import mean_loss
+from kech.cuts.starts import cut_ordering
+from kech.points.partition import mean_loss
 from kech.points.points import Points, build_points
 from kech.tables.demo import generate_town, nine_rows
 from kech.tables.table import read_table

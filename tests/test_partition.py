@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kech
-from kech.cuts.ordering import cut_ordering
+from kech.cuts.starts import cut_ordering
 from kech.points.partition import build_partition
 from kech.points.points import build_points
 from kech.tables.demo import nine_rows

@@ -10,11 +10,10 @@ import kech
 from kech._kernels import Pricer
 from kech.axes import build_tree_axis
 from kech.cuts import Wishes
-from kech.cuts.bounds import lower_bounds
+from kech.cuts.bounds import lower_bounds, price_bound
 from kech.cuts.local import cut_local
-from kech.cuts.peeling import level_tables
-from kech.cuts.pricing import price_bound
-from kech.points.loss import mean_loss
+from kech.cuts.starts import level_tables
+from kech.points.partition import mean_loss
 from kech.points.points import Points, build_points
 from strategies import point_sets, tree_axes, unhurried
 from test_local import cheapest
@@ -94,7 +93,7 @@ def test_axes_that_are_no_trees_have_the_bound_of_the_nearest_rows():
 def test_too_many_cells_are_not_priced(monkeypatch):
     points = many_points(100)
     (nearest,) = lower_bounds(points, [4])
-    monkeypatch.setattr("kech.cuts.pricing.MOST", 100)
+    monkeypatch.setattr("kech.cuts.bounds.MOST", 100)
 
     assert price_bound(points, 4, 1.0) == nearest.loss
 

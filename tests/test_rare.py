@@ -14,8 +14,8 @@ import kech
 from kech.axes.hierarchy import build_prefix_tree
 from kech.certificate import check_certificate, make_certificate
 from kech.errors import ClaimBroken
-from kech.points.loss import largest_radius, mean_loss
-from kech.points.points import build_points, points_without
+from kech.points.partition import largest_radius, mean_loss
+from kech.points.points import build_points, rebuild_without
 from kech.release.composition import is_coarsening
 from kech.release.labels import count_rare
 from kech.release.linkage import count_covered, link
@@ -119,7 +119,7 @@ def test_rare_is_judged_by_the_published_rows():
     table = pa.table({"job": ["a"] * 40 + ["b"] * K, "age": [30] * 40 + [30] * (K - 1) + [900]})
     with kech.read_table(table, quasi_identifiers=["job", "age"], axes={"job": "set"}) as read:
         points = build_points(read, grid="exact")
-        rest = points_without(points, np.flatnonzero(points.codes[:, 1] == 1))
+        rest = rebuild_without(points, np.flatnonzero(points.codes[:, 1] == 1))
     assert [at.at(K).axes[0].rare.tolist() for at in (points, rest)] == [[False, False], [False, True]]
 
 

@@ -22,7 +22,7 @@ import pytest
 
 import kech
 from kech.errors import AlreadyReleased, BadOption, BadTarget, CannotWrite, ClaimBroken, TooFewRows
-from kech.points.loss import mean_loss
+from kech.points.partition import mean_loss
 from kech.release import release
 from kech.release.targets import certificate_path
 from kech.system import files

@@ -7,10 +7,9 @@ import pytest
 import kech
 from kech.cuts import Wishes
 from kech.cuts.local import cut_local
-from kech.cuts.moved_ends import loosen
+from kech.cuts.protection import protect_labels
 from kech.errors import BadOption, NoQuasiIdentifier, TooFewRows
-from kech.points.loss import mean_loss
-from kech.points.partition import build_partition
+from kech.points.partition import build_partition, mean_loss
 from kech.points.points import build_points
 from kech.tables.demo import generate_town, nine_rows
 from strategies import random_case, seeds
@@ -52,7 +51,7 @@ def check_against_releases(table, spectrum, grid, every=1, effort=None):
 
 @pytest.mark.parametrize("cut", ["best", "", [], ["local", "best"]])
 def test_a_cut_that_is_none_is_refused_before_rows_are_counted(nine, monkeypatch, cut):
-    monkeypatch.setattr("kech.spectrum.build_points", None)
+    monkeypatch.setattr("kech.points.points.build_points", None)
     with pytest.raises(BadOption, match="choose among local, regime, domain, minimal"):
         kech.compute_spectrum(nine, cut=cut)
 
@@ -105,8 +104,8 @@ def test_the_loss_never_falls_as_k_grows_and_no_larger_k_is_cheaper_on_the_grid_
     made = list(cut_local(points, ks, Wishes()))
     for k, mine, next_one in zip(ks[:-1], made[:-1], made[1:], strict=True):
         theirs = build_partition(points.at(k), next_one.point, next_one.group, next_one.rows)
-        assert mean_loss(loosen(mine)) <= mean_loss(loosen(theirs)) + 1e-12, k
-    assert all(np.diff([mean_loss(loosen(partition)) for partition in made]) >= 0)
+        assert mean_loss(protect_labels(mine)) <= mean_loss(protect_labels(theirs)) + 1e-12, k
+    assert all(np.diff([mean_loss(protect_labels(partition)) for partition in made]) >= 0)
 
 
 @pytest.mark.long

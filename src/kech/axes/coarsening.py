@@ -3,7 +3,7 @@
 In: axes and a step h, a width.  Out: axes whose codes stand for runs of codes no wider than h, in one of two ways.
 
     covered:  the run is printed whole, so labels stay true; a box grows at each end, and never shrinks
-    rounded:  each code moves to one of its run, at most h/2 away; nothing is printed
+    round_axis:  each code moves to one of its run, at most h/2 away; nothing is printed
 """
 
 from collections.abc import Sequence
@@ -31,14 +31,14 @@ def cover(axis: Axis, step: float, k: int) -> Axis:
     if isinstance(axis, LineAxis):
         left, right = axis.at(k).ends
         hides = np.where(axis.hides >= k, axis.hides, 0)
-        kept = kept_edges(left[: axis.values], right[: axis.values], hides, step * axis.at(k).length)
-        return settled(replace(axis, hides=np.where(kept, hides, 0), fine=axis.fine or axis))
+        kept = keep_edges(left[: axis.values], right[: axis.values], hides, step * axis.at(k).length)
+        return rebuild_codes(replace(axis, hides=np.where(kept, hides, 0), fine=axis.fine or axis))
     if isinstance(axis, RankAxis | TreeAxis):
-        return settled(replace(axis, starts=run_starts(axis, step)))
+        return rebuild_codes(replace(axis, starts=run_starts(axis, step)))
     return axis
 
 
-def kept_edges(left: Floats, right: Floats, hides: Ints, most: float) -> NDArray[np.bool_]:
+def keep_edges(left: Floats, right: Floats, hides: Ints, most: float) -> NDArray[np.bool_]:
     """Which boundaries between codes remain, so that every cell is short, or one cell of the finer grid.
 
     Edges that serve a larger k come first, and part only cells that are too long without them.  So what is said of
@@ -80,19 +80,19 @@ def run_starts(axis: RankAxis | TreeAxis, step: float) -> Ints:
     return np.unique(starts)
 
 
-def settled(axis: LineAxis | RankAxis | TreeAxis) -> Axis:
+def rebuild_codes(axis: LineAxis | RankAxis | TreeAxis) -> Axis:
     """Every value on the first code of its cell."""
     first = axis.at(1).cells[0]
     return replace(axis, codes=first[axis.codes].astype(np.int32))
 
 
-def rounded(axis: Axis, step: float) -> tuple[Axis, float]:
+def round_axis(axis: Axis, step: float) -> tuple[Axis, float]:
     """The axis with every value on one code of its run, and by how much that can change a radius."""
-    to = moved_codes(axis, step)
+    to = move_codes(axis, step)
     return replace(axis, codes=to[axis.codes].astype(np.int32)), rounding_error(axis, to)
 
 
-def moved_codes(axis: Axis, step: float) -> Ints:
+def move_codes(axis: Axis, step: float) -> Ints:
     """Where each code moves: no end of its stretch by more than half a step; in a tree, within a narrow node."""
     if isinstance(axis, TreeAxis):
         starts = run_starts(axis, step)
@@ -100,8 +100,8 @@ def moved_codes(axis: Axis, step: float) -> Ints:
     left, right = stretches(axis)
     to, at, half = np.arange(axis.size), 0, step * (1 + 1e-12) / 2
     while at < axis.values:
-        middle = within(left, right, at, half)
-        end = within(left, right, middle, half)
+        middle = last_within(left, right, at, half)
+        end = last_within(left, right, middle, half)
         to[at : end + 1] = middle
         at = end + 1
     return to
@@ -116,7 +116,7 @@ def stretches(axis: Axis) -> tuple[Floats, Floats]:
     return ends, ends
 
 
-def within(left: Floats, right: Floats, code: int, half: float) -> int:
+def last_within(left: Floats, right: Floats, code: int, half: float) -> int:
     """The last code whose ends lie within half a step of those of this one."""
     ends = [int(np.searchsorted(end, end[code] + half, side="right")) - 1 for end in (left, right)]
     return max(min(ends), code)
@@ -170,7 +170,7 @@ def joint_error(errors: Sequence[float], metric: str = "box") -> float:
 # -- how wide a step must be -----------------------------------------------------------------------------
 
 
-def fitting_step(axes: Sequence[Axis], sample: Codes, rows: int, most: int, k: int, *, rounding: bool) -> float:
+def find_step(axes: Sequence[Axis], sample: Codes, rows: int, most: int, k: int, *, rounding: bool) -> float:
     """The narrowest of a ladder of steps that will leave about so many points at most, as a sample of rows tells."""
     low, high = 0, len(LADDER) - 1
     while low < high:
@@ -183,7 +183,7 @@ def fitting_step(axes: Sequence[Axis], sample: Codes, rows: int, most: int, k: i
 def cell_map(axis: Axis, step: float, k: int, *, rounding: bool) -> Ints:
     """For each code the one that stands for it."""
     if rounding:
-        return moved_codes(axis, step)
+        return move_codes(axis, step)
     covered = cover(axis, step, k).at(1)
     return covered.cells[0] if isinstance(covered, LineAxis | TextAxis) else np.arange(axis.size)
 

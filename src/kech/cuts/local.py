@@ -5,25 +5,19 @@ peeled lattice cells.  The best start is searched: neighbouring classes exchange
 last a partition of a larger k serves a smaller one where it costs less, so that the loss never falls as k grows.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from math import inf
 from time import monotonic
 from typing import Any
 
-import numpy as np
-
-from kech._kernels import Search, Widths, grow_points, price_classes
-from kech.axes.grid import Ints
+from kech._kernels import Search, Widths
 from kech.cuts import Wishes
-from kech.cuts.moved_ends import loose_widths, loosen
-from kech.cuts.ordering import by_grid, cut_on, cut_ordering, order_along, published_cells
-from kech.cuts.padding import wide_axes, widening_loss
-from kech.cuts.peeling import level_tables, peel
+from kech.cuts.padding import find_padded_axes, padding_loss
+from kech.cuts.protection import expected_widths, protect_labels
+from kech.cuts.starts import KINDS, cut_on, cut_ordering, expected_loss, level_tables, make_starts, published_cells
 from kech.errors import BadOption
-from kech.points.loss import mean_loss
-from kech.points.partition import Partition, build_partition
+from kech.points.partition import Partition, build_partition, mean_loss
 from kech.points.points import Points
 from kech.system.interrupts import hear_again
 from kech.system.progress import report, within
@@ -31,23 +25,20 @@ from kech.system.progress import report, within
 FEW = 8  # so many k are all studied, however little effort is asked for
 APART = 1.3  # beyond, and in haste, only k this factor apart
 CLOSER = 1.1  # and k this factor apart lean on them
-KINDS = ("cut", "curved", "grown", "peeled")  # of starts
 PROBED = 2.5  # of many k, all kinds are tried at those this factor apart
 CLOSE = 1.25  # starts that cost no more than this factor race
-LARGEST = 32  # k beyond which widening costs as good as nothing, unless classes are few
+LARGEST = 32  # k beyond which padding costs next to nothing, unless classes are few
 SMALL = 10_000  # rows; of so few, larger k are tried beyond it too
-MANY = 4000  # classes among which chance is even
+MANY = 4000  # classes among which the noise of padding evens out
 REACH = 6  # so many larger k are looked at otherwise
-UNSURE = 100  # classes; among so few, chance may add more than a row to every class does
+UNSURE = 100  # classes; among so few, noise may add more loss than one more row in every class
 LUCK = 0.2  # by which share the loss may turn out different, for the square root of the classes
 PAIR_ROUNDS = 2  # before classes are freed
 HEAT = 0.003  # how much dearer, as a share, classes made anew may be at first
 COOL = 0.85  # share of the search after which nothing may become dearer
-STUCK, GAIN = 3, 1e-4  # so many rounds, or a third of all, gain less than this share: begin again by another chance
+STUCK, GAIN = 3, 1e-4  # so many rounds, or a third of all, gain less than this share: begin again with another seed
 
 CROWD = 8  # rows of a point that count at most when work is measured out: more of them are classes of their own
-PAIRS = 1e7  # of points that are compared while classes grow, and how long a stretch may be
-STRETCHES = (200, 4000)
 
 # Width look-ups of the search: at least, for each row, and of a large table at most these and for each row these.
 EFFORTS = {
@@ -60,59 +51,58 @@ EFFORTS = {
 def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Partition]:
     """A partition for each k, ascending."""
     wishes.keep_all()
-    effort = chosen_effort(ks, wishes)
-    rivals = further_ks(points, ks, effort, wishes)
+    effort = choose_effort(ks, wishes)
+    rivals = find_candidates(points, ks, effort, wishes)
     further = sorted({*chain.from_iterable(rivals.values())} - {*ks})
     every = sorted({*ks, *further})
     found = dict(zip(every, cut_ordering(points, every, threads=wishes.threads, part=wishes.part), strict=True))
-    studied = studied_ks(ks, effort)
-    starts = [best_starts(points, {k: found[k] for k in each}, wishes) for each in (studied, *([k] for k in further))]
+    studied = ks_to_search(ks, effort)
+    starts = [choose_starts(points, {k: found[k] for k in each}, wishes) for each in (studied, *([k] for k in further))]
     for done, (k, start) in enumerate(chain.from_iterable(starts)):
         with within(done, len(studied) + len(further)):
             found[k] = search(start, k, effort, wishes)
-    for k, larger in reversed(list(pairwise(spaced(ks, CLOSER)))):
+    for k, larger in reversed(list(pairwise(space_out(ks, CLOSER)))):
         if k not in studied and not wishes.halt.asked:
-            found[k] = lean_on(found[larger], found[k], k, wishes)
-    best = [serve_smaller([k, *rivals[k]], [found[j] for j in (k, *rivals[k])])[0] for k in ks]
-    return iter(serve_smaller(ks, best))
+            found[k] = start_from_larger_k(found[larger], found[k], k, wishes)
+    best = [enforce_monotone_loss([k, *rivals[k]], [found[j] for j in (k, *rivals[k])])[0] for k in ks]
+    return iter(enforce_monotone_loss(ks, best))
 
 
-def further_ks(points: Points, ks: Sequence[int], effort: str | float, wishes: Wishes) -> dict[int, list[int]]:
-    """For each k the larger ones that may turn out cheaper, by chance or because small classes are widened more: they
-    are cut for too.
+def find_candidates(points: Points, ks: Sequence[int], effort: str | float, wishes: Wishes) -> dict[int, list[int]]:
+    """For each k the larger ones that may turn out cheaper, because small classes are padded more; cut for them too.
 
-    None where nothing is widened, where chance is even among many classes, for many k and where time is set.
+    None where nothing is padded, where noise evens out among many classes, for many k and where time is set.
     """
     if len(ks) > FEW or not isinstance(effort, str) or wishes.halt.asked:
         return {k: [] for k in ks}
-    return {k: rivals_of(k, points, wishes) if has_rivals(k, points) else [] for k in ks}
+    return {k: candidate_ks(k, points, wishes) if may_lose_to_larger_k(k, points) else [] for k in ks}
 
 
-def has_rivals(k: int, points: Points) -> bool:
-    """Whether chance, which decides how far labels are widened, may make a larger k cheaper."""
-    return points.rows <= (k * MANY if k <= LARGEST else SMALL) and bool(wide_axes(points.at(k)))
+def may_lose_to_larger_k(k: int, points: Points) -> bool:
+    """Whether the noise of padding may make a larger k cheaper."""
+    return points.rows <= (k * MANY if k <= LARGEST else SMALL) and bool(find_padded_axes(points.at(k)))
 
 
-def rivals_of(k: int, points: Points, wishes: Wishes) -> list[int]:
+def candidate_ks(k: int, points: Points, wishes: Wishes) -> list[int]:
     """The k above this one that cost hardly more, as far as first cuts on its grid can tell; of few classes, the next
     one in any case.
     """
     near = range(k, min(k + REACH, points.rows) + 1)
     cuts = dict(zip(near, cut_on(points.at(k), near, threads=wishes.threads, part=wishes.part), strict=True))
-    costs = {j: expected(cut) + widening_loss(cut) for j, cut in cuts.items()}
+    costs = {j: expected_loss(cut) + padding_loss(cut) for j, cut in cuts.items()}
     most, unsure = costs[k] * (1 + LUCK / cuts[k].classes ** 0.5), cuts[k].classes <= UNSURE
     return [j for j in near[1:] if (unsure and j == k + 1) or costs[j] <= most]
 
 
-def lean_on(larger: Partition, own: Partition, k: int, wishes: Wishes) -> Partition:
+def start_from_larger_k(larger: Partition, own: Partition, k: int, wishes: Wishes) -> Partition:
     """For a k that is not studied: what serves a larger one, or its own start, after a first step of the search."""
-    start = min(on_grid_of(k, larger), own, key=expected)
-    found = searches_from(start, k, wishes)(wishes.seed)
+    start = min(on_grid_of(k, larger), own, key=expected_loss)
+    found = prepare_search(start, k, wishes)(wishes.seed)
     found.step(0.0, False, wishes.threads)
     return build_partition(start.points, *found.shares())
 
 
-def chosen_effort(ks: Sequence[int], wishes: Wishes) -> str | float:
+def choose_effort(ks: Sequence[int], wishes: Wishes) -> str | float:
     """A name, or seconds; without a wish, a few k are searched normally and many quickly."""
     usual = "normal" if len(ks) <= FEW else "quick"
     effort = wishes.effort if wishes.effort is not None else usual
@@ -121,12 +111,12 @@ def chosen_effort(ks: Sequence[int], wishes: Wishes) -> str | float:
     return effort
 
 
-def studied_ks(ks: Sequence[int], effort: str | float) -> list[int]:
+def ks_to_search(ks: Sequence[int], effort: str | float) -> list[int]:
     """The k to peel and search for: all, or in haste some."""
-    return list(ks) if effort != "quick" or len(ks) <= FEW else spaced(ks, APART)
+    return list(ks) if effort != "quick" or len(ks) <= FEW else space_out(ks, APART)
 
 
-def spaced(ks: Sequence[int], factor: float, small: int = 5) -> list[int]:
+def space_out(ks: Sequence[int], factor: float, small: int = 5) -> list[int]:
     """Small k, the last, and in between those that are this factor apart."""
     chosen: list[int] = []
     for k in ks:
@@ -135,70 +125,42 @@ def spaced(ks: Sequence[int], factor: float, small: int = 5) -> list[int]:
     return chosen
 
 
-def best_starts(points: Points, starts: Mapping[int, Partition], wishes: Wishes) -> Iterator[tuple[int, Partition]]:
+def choose_starts(points: Points, starts: Mapping[int, Partition], wishes: Wishes) -> Iterator[tuple[int, Partition]]:
     """Each k with the best of its start and of those made here.
 
     Of many k, all kinds of start are tried at some; in between, the kinds that were best below and above.
     """
-    tried = probed_ks(list(starts))
+    tried = ks_to_probe(list(starts))
     everything = make_starts(points, {k: starts[k] for k in tried}, dict.fromkeys(tried, KINDS), wishes)
-    best = {k: race(made, k, wishes) for k, made in everything.items()}
+    best = {k: choose_start(made, k, wishes) for k, made in everything.items()}
     likely = {
         k: {best[max(t for t in tried if t < k)][0], best[min(t for t in tried if t > k)][0]}
         for k in starts
         if k not in best
     }
     others = make_starts(points, {k: starts[k] for k in likely}, likely, wishes)
-    best |= {k: race(made, k, wishes) for k, made in others.items()}
+    best |= {k: choose_start(made, k, wishes) for k, made in others.items()}
     return ((k, best[k][1]) for k in starts)
 
 
-def probed_ks(ks: Sequence[int]) -> list[int]:
+def ks_to_probe(ks: Sequence[int]) -> list[int]:
     """The k at which all kinds of start are tried: all of a few, otherwise the first, the last and some between."""
-    return list(ks) if len(ks) <= FEW else spaced(ks, PROBED, small=0)
+    return list(ks) if len(ks) <= FEW else space_out(ks, PROBED, small=0)
 
 
-def make_starts(
-    points: Points, starts: Mapping[int, Partition], kinds: Mapping[int, Collection[str]], wishes: Wishes
-) -> dict[int, dict[str, Partition]]:
-    """For each k its start and those of the kinds it is asked for; k of equal grids share the lattice."""
-    made = {k: {"cut": start} for k, start in starts.items()}
-    asked = {kind: [k for k in starts if kind in kinds[k]] for kind in KINDS}
-    order = order_along(points, threads=wishes.threads)
-    with ThreadPoolExecutor(1) as pool:
-        beside = pool.map if wishes.threads > 1 else map
-        grown = beside(lambda k: grow(points.at(k), k, order, wishes), asked["grown"])
-        curved = cut_ordering(points, asked["curved"], threads=wishes.threads, part=wishes.part, hilbert=True)
-        for kind, found in (("curved", curved), ("grown", grown)):
-            for k, start in zip(asked[kind], found, strict=True):
-                made[k][kind] = start
-    for at, batch in by_grid(points, asked["peeled"]):
-        limits = [min(map(expected, made[k].values())) for k in batch]
-        for k, shares in zip(batch, peel(at, batch, limits, threads=wishes.threads, seed=wishes.seed), strict=True):
-            made[k] |= {"peeled": build_partition(at, *shares)} if len(shares[0]) else {}
-    return made
-
-
-def race(starts: Mapping[str, Partition], k: int, wishes: Wishes) -> tuple[str, Partition]:
+def choose_start(starts: Mapping[str, Partition], k: int, wishes: Wishes) -> tuple[str, Partition]:
     """The cheapest start and its kind, or the one that is cheapest after a first step of the search if several are
     close.
     """
-    losses = {kind: expected(start) for kind, start in starts.items()}
+    losses = {kind: expected_loss(start) for kind, start in starts.items()}
     close = [kind for kind, loss in losses.items() if loss <= CLOSE * min(losses.values())]
     if len(close) == 1:
         return close[0], starts[close[0]]
-    searches = {kind: searches_from(starts[kind], k, wishes)(wishes.seed) for kind in close}
+    searches = {kind: prepare_search(starts[kind], k, wishes)(wishes.seed) for kind in close}
     for found in searches.values():
         found.step(0.0, False, wishes.threads)
     best = min(close, key=lambda kind: searches[kind].price)
     return best, build_partition(starts[best].points, *searches[best].shares())
-
-
-def grow(points: Points, k: int, order: Ints, wishes: Wishes) -> Partition:
-    """Classes grown from outlying rows, each time by the row that widens least; in stretches of the kd order."""
-    stretch = int(np.clip(PAIRS / len(points.weights), *STRETCHES))
-    how = (k, wishes.part, stretch, wishes.seed, wishes.threads)
-    return build_partition(points, *grow_points(points.codes, points.weights, order, loose_widths(points), *how))
 
 
 def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, limit: float = inf) -> Partition:
@@ -206,13 +168,16 @@ def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, lim
     same wishes makes a step.  Sides beyond the limit are dear.
     """
     points = start.points
-    begin = searches_from(start, k, wishes, limit=limit)
+    begin = prepare_search(start, k, wishes, limit=limit)
     found = best = begin(wishes.seed)
     rows, cells = min(points.rows, CROWD * len(points.weights)), points.rows * len(points.axes)
     share, alone = progress_of(rows, effort), points.rows < 2 * k
     before, again, gained, least = 0, 0, 0, inf
     try:
-        while not (alone or wishes.halt.asked) and best.price > 0 and (done := share(before + spent(found, rows))) < 1:
+        while not (alone or wishes.halt.asked or best.price <= 0):
+            done = share(before + work_done(found, rows))
+            if done >= 1:
+                break
             report(f"searching at k={k}" + (f", loss {best.price / cells:.4f}" if limit == inf else ""), done)
             ruin = found.rounds >= PAIR_ROUNDS
             found.step(HEAT * max(0.0, 1 - done / COOL) if ruin else 0.0, ruin, wishes.threads)
@@ -220,7 +185,7 @@ def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, lim
             if found.price < least * (1 - GAIN):
                 least, gained = found.price, found.rounds
             elif found.rounds - gained >= max(STUCK, found.rounds // 3):
-                before, again, gained, least = before + spent(found, rows), again + 1, 0, inf
+                before, again, gained, least = before + work_done(found, rows), again + 1, 0, inf
                 found = begin(wishes.seed + again)
     except KeyboardInterrupt:
         wishes.halt.asked = True
@@ -229,12 +194,12 @@ def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, lim
     return build_partition(points, *best.shares())
 
 
-def spent(found: Search, rows: int) -> int:
+def work_done(found: Search, rows: int) -> int:
     """The work of a search; a round counts as a look at every row at least, however few classes there are."""
     return max(found.work, found.rounds * rows)
 
 
-def searches_from(start: Partition, k: int, wishes: Wishes, *, limit: float = inf) -> Callable[[int], Search]:
+def prepare_search(start: Partition, k: int, wishes: Wishes, *, limit: float = inf) -> Callable[[int], Search]:
     """For each seed a search that has not made a step yet; what they share is made once."""
     points, shares = start.points, (start.point, start.group, start.rows)
     widths = limited_widths(points, limit)
@@ -248,7 +213,7 @@ def limited_widths(points: Points, limit: float) -> Widths:
     Below 1 no class holds two values of a set: it has no width there, printed or measured.
     """
     if limit == inf:
-        return loose_widths(points)
+        return expected_widths(points)
     return (points.metric() if limit < 1 else points.widths()).limited(limit)
 
 
@@ -261,19 +226,13 @@ def progress_of(rows: int, effort: str | float) -> Callable[[int], float]:
     return lambda _: (monotonic() - begin) / effort if effort else 1.0
 
 
-def expected(partition: Partition) -> float:
-    """What a partition loses when its ends are loosened, on average."""
-    points, shares = partition.points, (partition.point, partition.group, partition.rows)
-    return price_classes(points.codes, loose_widths(points), *shares) / (points.rows * len(points.axes))
+def protected_loss(partition: Partition) -> float:
+    """What it loses as it is published, with its labels protected."""
+    return mean_loss(protect_labels(partition))
 
 
-def released(partition: Partition) -> float:
-    """What it loses in the end, as its ends are loosened."""
-    return mean_loss(loosen(partition))
-
-
-def serve_smaller(
-    ks: Sequence[int], found: Sequence[Partition], worth: Callable[[Partition], Any] = released
+def enforce_monotone_loss(
+    ks: Sequence[int], found: Sequence[Partition], worth: Callable[[Partition], Any] = protected_loss
 ) -> list[Partition]:
     """From the largest k down: what serves a larger k is taken where it is cheaper, as it is or on the grid of k.
 

@@ -2,23 +2,28 @@
 
 The minimal anonymity complex of the paper.  A handful of rows is solved exactly.  Otherwise a local search is run on
 axes on which what is wider than a limit is dear; the limit sinks towards a lower bound of eps as the search follows.
-One of its starts is within a factor of 2 (gathering.py), so the result is too.
+One of its starts is within a factor of 2, so the result is too.
+
+Gathering makes that start.  Take centres that lie farther apart than a reach until every row is within the reach of
+one.  If some partition has no side wider than the reach, no two centres share a class of it, so each can have k rows
+within its reach: a flow finds them, or shows that there is no such partition.  Classes around centres are at most two
+reaches wide.
 """
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from math import inf
 
 import numpy as np
 
+from kech._kernels import gather_points
 from kech.axes import Axis
 from kech.axes.grid import Ints
 from kech.cuts import Wishes
 from kech.cuts.bounds import eps_bound
-from kech.cuts.gathering import ROUNDING, gather
-from kech.cuts.local import chosen_effort, cut_local, on_grid_of, search
-from kech.points.loss import largest_radius, mean_loss
-from kech.points.partition import Partition, build_partition
+from kech.cuts.local import choose_effort, cut_local, on_grid_of, search
+from kech.points.partition import Partition, build_partition, largest_radius, mean_loss
 from kech.points.points import Points
 from kech.system.progress import report
 from kech.topology.minimal import minimal_complex
@@ -26,11 +31,13 @@ from kech.topology.minimal import minimal_complex
 TRIES = 24  # limits between what is reached and the bound
 FIRST_STEP, LAST_STEP = 0.2, 0.005  # by which share of eps the limit sinks
 MOST_CLASSES = 3000  # of the even start
+MOST_PAIRS = 3e6  # of points and centres that are compared for one reach
+ROUNDING = 1e-12
 
 
 def cut_minimal(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Partition]:
     """A partition for each k, with the bound that its eps cannot go below."""
-    effort = chosen_effort(ks, wishes)
+    effort = choose_effort(ks, wishes)
     for k, start in zip(ks, cut_local(points, ks, wishes), strict=True):
         exact = solve(points.at(k), k) if wishes.part else None
         narrow, bound = (exact, largest_radius(exact)) if exact else narrowest(on_grid_of(k, start), k, effort, wishes)
@@ -121,3 +128,30 @@ def cheapen(narrow: Partition, k: int, effort: str | float, wishes: Wishes) -> P
     eps = largest_radius(narrow)
     found = search(narrow, k, effort, wishes, limit=2 * eps + ROUNDING)
     return min((made for made in (narrow, found) if largest_radius(made) <= eps + ROUNDING), key=mean_loss)
+
+
+# -- gathering ---------------------------------------------------------------------------------------------
+
+
+def gather(points: Points, k: int, bound: float, eps: float) -> tuple[list[Partition], float]:
+    """Classes whose reach is the smallest not shown to be impossible, if any; and the bound of eps raised to it.
+
+    A partition of radius eps is known.  Where it is within twice the bound, nothing is done that takes long.
+    """
+    pairs = MOST_PAIRS if eps <= 2 * bound else inf
+    low, high, found = 2 * bound, 2 * eps, gather_within(points, k, 2 * bound, pairs)
+    if found is not None:
+        return found, bound
+    while high - low > ROUNDING:
+        reach = (low + high) / 2
+        classes = gather_within(points, k, reach, pairs)
+        low, high, found = (reach, high, found) if classes is None else (low, reach, classes)
+    return found or [], low / 2
+
+
+def gather_within(points: Points, k: int, reach: float, pairs: float) -> list[Partition] | None:
+    """Classes within the reach of their centres, nothing where that would take long, or None where there are none."""
+    possible, shares = gather_points(points.codes, points.weights, points.metric(), k, reach + ROUNDING, pairs)
+    if not possible:
+        return None
+    return [build_partition(points, *shares)] if len(shares[0]) else []

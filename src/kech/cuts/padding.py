@@ -1,8 +1,8 @@
-"""Widening: labels grow by chance, so that they are no tighter than labels around rows at random.
+"""Padding: labels grow at random, so that they are no tighter than labels around random rows.
 
 In: a partition whose boxes close on their rows.  Out: its boxes, some with an empty half, many with an empty end part.
-Of n rows at random in a label, none lies in its first half with chance 2^-n, and none in the first of its m parts with
-chance (1 - 1/m)^n.  Who knows that labels always touch both their ends knows more than the labels say.
+Of n random rows in a label none lies in its first half with probability 2^-n, and none in the first of its m parts with
+probability (1 - 1/m)^n.  An attacker who knows that labels always touch both their ends knows more than the labels say.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ CROWD = 5  # rows of the table from which on a half is as full as any
 
 
 @dataclass(frozen=True)
-class WideAxis:
+class PaddedAxis:
     """An axis as the parts its labels are made of."""
 
     place: int
@@ -56,26 +56,26 @@ class Sides(NamedTuple):
     grows: Ints
 
 
-def wide_axes(points: Points) -> list[WideAxis]:
-    """The axes whose labels are widened."""
-    return points.hold("wide axes", make_wide_axes)
+def find_padded_axes(points: Points) -> list[PaddedAxis]:
+    """The axes whose labels are padded."""
+    return points.hold("padded axes", split_padded_axes)
 
 
-def make_wide_axes(points: Points) -> list[WideAxis]:
-    """The axes of these points that have labels to widen, in parts."""
-    return [in_parts(j, axis) for j, axis in enumerate(points.axes) if axis.widens and axis.values > 1]
+def split_padded_axes(points: Points) -> list[PaddedAxis]:
+    """The axes of these points that have labels to pad, in parts."""
+    return [split_axis(j, axis) for j, axis in enumerate(points.axes) if axis.widens and axis.values > 1]
 
 
-def in_parts(place: int, axis: Axis) -> WideAxis:
+def split_axis(place: int, axis: Axis) -> PaddedAxis:
     """The parts of an axis: published cells of a line, values of an order."""
     assert isinstance(axis, LineAxis | RankAxis)
     cells = axis.runs if isinstance(axis, RankAxis) and axis.ordinal else axis.cells
     first = np.unique(cells[0][: axis.values])
     last = np.append(first[1:], axis.values) - 1
     if isinstance(axis, RankAxis):
-        return WideAxis(place, axis, first, last, np.append(first, axis.values) * 1.0, np.full(len(first), np.inf), 0)
+        return PaddedAxis(place, axis, first, last, np.append(first, axis.values) * 1.0, np.full(len(first), np.inf), 0)
     edges = np.append(axis.low[first], np.inf)
-    return WideAxis(place, axis, first, last, edges, units_of(axis, first), 1)
+    return PaddedAxis(place, axis, first, last, edges, units_of(axis, first), 1)
 
 
 def units_of(axis: LineAxis, first: Ints) -> Floats:
@@ -84,11 +84,11 @@ def units_of(axis: LineAxis, first: Ints) -> Floats:
     return np.round(lengths / axis.unit) if axis.unit else np.full(len(first), np.inf)
 
 
-def widen(partition: Partition, wide: Sequence[WideAxis], chances: Floats) -> Boxes:
+def pad_labels(partition: Partition, padded: Sequence[PaddedAxis], noise: Floats) -> Boxes:
     """The boxes of all classes, with wider sides."""
     lo, hi = partition.lo.copy(), partition.hi.copy()
     rows = np.maximum(partition.sizes, FEWEST)
-    for at, drawn in zip(wide, np.split(chances, len(wide), axis=1) if wide else [], strict=True):
+    for at, drawn in zip(padded, np.split(noise, len(padded), axis=1) if padded else [], strict=True):
         sides = find_sides(at, lo[:, at.place], hi[:, at.place])
         ends = add_parts(at, sides, rows, drawn)
         chosen = np.flatnonzero(sides.grows & (drawn[:, 2] < 2 * HALVES[at.axis.kind] * 0.5**rows))
@@ -99,47 +99,47 @@ def widen(partition: Partition, wide: Sequence[WideAxis], chances: Floats) -> Bo
     return lo, hi
 
 
-def widening_loss(partition: Partition) -> float:
-    """What a partition loses by widening, on average over what may be drawn."""
+def padding_loss(partition: Partition) -> float:
+    """What a partition loses by padding, on average over what may be drawn."""
     lost, rows = 0.0, np.maximum(partition.sizes, FEWEST)
-    for at in wide_axes(partition.points):
+    for at in find_padded_axes(partition.points):
         sides = find_sides(at, partition.lo[:, at.place], partition.hi[:, at.place])
         grows = np.flatnonzero(sides.grows)
         held, n = Sides(*(side[grows] for side in sides)), rows[grows]
         doubled = 2 * HALVES[at.axis.kind] * 0.5**n
-        ends = (1 - doubled / 2) * part_chance(held, n) * ends_wider(at, held)
-        lost += float((partition.sizes[grows] * (ends + doubled * half_wider(at, held))).sum())
+        ends = (1 - doubled / 2) * part_chance(held, n) * width_of_more_ends(at, held)
+        lost += float((partition.sizes[grows] * (ends + doubled * width_of_more_half(at, held))).sum())
     return lost / (partition.points.rows * len(partition.points.axes))
 
 
-def ends_wider(at: WideAxis, sides: Sides) -> Floats:
+def width_of_more_ends(at: PaddedAxis, sides: Sides) -> Floats:
     """By how much one more part at either end would widen labels."""
     left, right = part_on(at, sides.left, -1), part_on(at, sides.right, 1)
-    return wider(at, sides, left, sides.right) + wider(at, sides, sides.left, right)
+    return added_width(at, sides, left, sides.right) + added_width(at, sides, sides.left, right)
 
 
-def half_wider(at: WideAxis, sides: Sides) -> Floats:
+def width_of_more_half(at: PaddedAxis, sides: Sides) -> Floats:
     """By how much a half would widen labels; on average, where there is room on both sides."""
     (far_left, far_right), (room_left, room_right) = far_ends(at, sides)
-    to_left = wider(at, sides, np.where(room_left, far_left, sides.left), sides.right)
-    to_right = wider(at, sides, sides.left, np.where(room_right, far_right, sides.right))
+    to_left = added_width(at, sides, np.where(room_left, far_left, sides.left), sides.right)
+    to_right = added_width(at, sides, sides.left, np.where(room_right, far_right, sides.right))
     return np.where(room_left & room_right, 0.5, 1.0) * (to_left + to_right)
 
 
-def wider(at: WideAxis, sides: Sides, left: Ints, right: Ints) -> Floats:
+def added_width(at: PaddedAxis, sides: Sides, left: Ints, right: Ints) -> Floats:
     """By how much labels are wider than they were; those that would stand for everything are not."""
     before, after = (at.axis.widths(at.first[a], at.last[b]) for a, b in ((sides.left, sides.right), (left, right)))
     return np.where(after < 1, after - before, 0.0)
 
 
-def find_sides(at: WideAxis, lo: Ints, hi: Ints) -> Sides:
+def find_sides(at: PaddedAxis, lo: Ints, hi: Ints) -> Sides:
     """Labels of several parts grow, unless they have an open end or stand for everything."""
     held = np.minimum(hi, at.axis.values - 1)
     left, right = (np.searchsorted(at.first, code, side="right") - 1 for code in (np.minimum(lo, held), held))
     return Sides(left, right, (hi == held) & (left < right) & (left >= at.open) & (right <= at.most))
 
 
-def add_parts(at: WideAxis, sides: Sides, rows: Ints, drawn: Floats) -> tuple[Ints, Ints]:
+def add_parts(at: PaddedAxis, sides: Sides, rows: Ints, drawn: Floats) -> tuple[Ints, Ints]:
     """Both ends, some of them one part further out; into small parts they are moved by others."""
     chance = part_chance(sides, rows)
     ends = []
@@ -154,14 +154,14 @@ def part_chance(sides: Sides, rows: Ints) -> Floats:
     return chance
 
 
-def part_on(at: WideAxis, end: Ints, way: int) -> Ints:
+def part_on(at: PaddedAxis, end: Ints, way: int) -> Ints:
     """One part further out, unless that part is small or open."""
     onward = np.clip(end + way, at.open, at.most)
     return np.where(at.units[onward] > FINE, onward, end)
 
 
 def add_halves(
-    at: WideAxis, sides: Sides, ends: tuple[Ints, Ints], chosen: Ints, first: Bools, partition: Partition
+    at: PaddedAxis, sides: Sides, ends: tuple[Ints, Ints], chosen: Ints, first: Bools, partition: Partition
 ) -> None:
     """Labels of the chosen classes twice as wide, to the side where fewer rows of the table are.
 
@@ -177,7 +177,7 @@ def add_halves(
     ends[1][chosen[to_right]] = far_right[to_right]
 
 
-def far_ends(at: WideAxis, sides: Sides) -> tuple[tuple[Ints, Ints], tuple[Bools, Bools]]:
+def far_ends(at: PaddedAxis, sides: Sides) -> tuple[tuple[Ints, Ints], tuple[Bools, Bools]]:
     """The first and the last part of labels that are twice as wide to that side, and where there is room for it."""
     left, right = sides.left, sides.right
     width = at.edges[right + 1] - at.edges[left]
@@ -186,7 +186,7 @@ def far_ends(at: WideAxis, sides: Sides) -> tuple[tuple[Ints, Ints], tuple[Bools
     return (far_left, far_right), (far_left >= at.open, far_right <= at.most)
 
 
-def count_rows(at: WideAxis, partition: Partition, chosen: Ints, first: Ints, last: Ints) -> Ints:
+def count_rows(at: PaddedAxis, partition: Partition, chosen: Ints, first: Ints, last: Ints) -> Ints:
     """Rows of the table that lie beside some boxes, in a stretch of parts; a crowd is enough."""
     lo, hi = (corner[chosen].astype(np.int32) for corner in (partition.lo, partition.hi))
     lo[:, at.place] = at.first[np.clip(first, 0, len(at.first) - 1)]

@@ -19,13 +19,11 @@ from kech.axes import Axis, LineAxis
 from kech.axes.grid import Ints
 from kech.axes.rulers import Floats
 from kech.cuts import Wishes
-from kech.cuts.gathering import ROUNDING
-from kech.cuts.local import chosen_effort, limited_widths, released, search, serve_smaller, studied_ks
-from kech.cuts.minimal import shrink
+from kech.cuts.local import choose_effort, enforce_monotone_loss, ks_to_search, limited_widths, protected_loss, search
+from kech.cuts.minimal import ROUNDING, shrink
 from kech.errors import GoalNotMet
-from kech.points.loss import largest_radius
-from kech.points.partition import Partition, build_partition
-from kech.points.points import Grains, Points, places_among, points_without
+from kech.points.partition import Partition, build_partition, largest_radius
+from kech.points.points import Points, rebuild_without
 from kech.system.progress import report
 
 PRICES = (0.5, 0.75, 1.0)  # of a row outside, round by round: cheap at first, so that classes try to do without it
@@ -35,28 +33,29 @@ Cut = Callable[[Points, Sequence[int], Wishes], Iterator[Partition]]
 
 def cut_rest(cut: Cut, points: Points, ks: Sequence[int], wishes: Wishes, *, narrow: bool) -> Iterator[Partition]:
     """A partition for each k: of all rows, or of the rest where that loses less (or, if asked, is narrower)."""
-    limit, key = points.limit(wishes.suppress), worth_released if narrow else released
-    effort = chosen_effort(ks, wishes)
+    limit, key = points.limit(wishes.suppress), protected_worth if narrow else protected_loss
+    effort = choose_effort(ks, wishes)
     wishes = replace(wishes, suppress=0.0, effort=effort)
     found = list(cut(points, ks, wishes))
-    for k in studied_ks(ks, effort):
+    for k in ks_to_search(ks, effort):
         at = ks.index(k)
-        fewer = leave_rows(on_points(found[at], points.at(k)), k, limit, wishes, narrow=narrow)
+        fewer = leave_rows(join_grains(found[at], points.at(k)), k, limit, wishes, narrow=narrow)
         found[at] = min([found[at], *cut_others(cut, points, fewer, k, wishes)], key=key)
-    for made in serve_smaller(ks, found, key):
+    for made in enforce_monotone_loss(ks, found, key):
         yield replace(made, eps=largest_radius(made) if narrow else made.eps, eps_bound=None)
 
 
-def worth_released(partition: Partition) -> tuple[float, float]:
-    """Narrow first, then cheap when its ends are loosened."""
-    return largest_radius(partition), released(partition)
+def protected_worth(partition: Partition) -> tuple[float, float]:
+    """Narrow first, then cheap when its labels are protected."""
+    return largest_radius(partition), protected_loss(partition)
 
 
-def on_points(partition: Partition, points: Points) -> Partition:
+def join_grains(partition: Partition, points: Points) -> Partition:
     """A partition whose rows are told apart by their quasi-identifiers only."""
-    if not isinstance(partition.points, Grains):
+    sensitive = partition.points.sensitive
+    if sensitive is None:
         return partition
-    return build_partition(points, partition.points.point[partition.point], partition.group, partition.rows)
+    return build_partition(points, sensitive.point[partition.point], partition.group, partition.rows)
 
 
 def cut_others(cut: Cut, points: Points, fewer: Partition, k: int, wishes: Wishes) -> Iterator[Partition]:
@@ -64,12 +63,29 @@ def cut_others(cut: Cut, points: Points, fewer: Partition, k: int, wishes: Wishe
     kept = np.unique(fewer.point)
     if len(kept) == len(points.weights):
         return
-    rest = points_without(points, np.setdiff1d(np.arange(len(points.weights)), kept))
-    place = places_among(rest, points, kept)
+    rest = rebuild_without(points, np.setdiff1d(np.arange(len(points.weights)), kept))
+    place = find_places(rest, points, kept)
     if place is not None and wishes.goals is None:
         yield build_partition(rest.at(k), place[fewer.point], fewer.group, fewer.rows)
     with suppress(GoalNotMet):  # what all rows together reach, the rest may not
         yield from cut(rest, [k], wishes)
+
+
+def find_places(rest: Points, points: Points, kept: Ints) -> Ints | None:
+    """Where each kept point lies among those of the rest; None where new edges part the rows of one point."""
+    codes = np.empty((len(kept), len(points.axes)), np.int32)
+    for j, (axis, now) in enumerate(zip(points.axes, rest.axes, strict=True)):
+        codes_now = dict(zip(rest.mappings[j].values, now.codes.tolist(), strict=True))
+        old = zip(points.mappings[j].values, axis.codes.tolist(), strict=True)
+        pairs = {(code, codes_now[value]) for value, code in old if value in codes_now}
+        pairs |= {(axis.null, now.null)} if now.has_null else set()
+        moved = dict(pairs)
+        if len(moved) < len(pairs):
+            return None
+        codes[:, j] = [moved[code] for code in points.codes[kept, j].tolist()]
+    place = np.full(len(points.weights), -1)
+    place[kept] = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
+    return place
 
 
 # -- letting rows go ---------------------------------------------------------------------------------------

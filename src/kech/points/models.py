@@ -233,7 +233,7 @@ def hold(goals: Goals, tallies: Sequence[Tally]) -> bool:
     return all(bool(keeps(goals, tally).all()) for tally in tallies)
 
 
-def reached(goals: Goals, tallies: Sequence[Tally]) -> dict[str, float]:
+def worst_figures(goals: Goals, tallies: Sequence[Tally]) -> dict[str, float]:
     """The figures of the goals that were set, the worst of all classes and columns."""
     found: dict[str, float] = {}
     if goals.l is not None and goals.l_kind == "distinct":
@@ -249,6 +249,6 @@ def reached(goals: Goals, tallies: Sequence[Tally]) -> dict[str, float]:
     return found
 
 
-def in_words(figures: dict[str, float]) -> str:
+def spell_figures(figures: dict[str, float]) -> str:
     """Figures as `l = 2, t = 0.25`."""
     return ", ".join(f"{name} = {value:.4g}" for name, value in figures.items())

@@ -1,6 +1,6 @@
 """Partition: the points in classes; a class is a box of codes and is printed as one label an axis.
 
-In: which rows of which point go to which class.  Out: closed boxes, class sizes, k.
+In: which rows of which point go to which class.  Out: closed boxes, class sizes, k, loss.
 """
 
 from collections.abc import Callable
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from kech._kernels import add_up, distinct_rows
 from kech.axes.grid import Ints
+from kech.axes.rulers import Floats
 from kech.points.models import Tally, count_values
-from kech.points.points import Grains, Points
+from kech.points.points import Points
 from kech.tables.engines.dealing import take_turns
 
 
@@ -104,18 +105,19 @@ def box_partition(points: Points, point: Ints, group: Ints, rows: Ints, lo: Ints
 def deal(partition: Partition) -> Partition:
     """The same classes, with the rows of a point that several share dealt out by their sensitive values."""
     grains = partition.points.grains
-    if grains is None:
+    if grains is None or grains.sensitive is None:
         return partition
+    of = grains.sensitive.point
     order = np.lexsort((partition.group, partition.point))
     point, group, rows = partition.point[order], partition.group[order], partition.rows[order]
     whole = rows == partition.points.weights[point]
     owner = np.full(len(partition.points.weights), -1)
     owner[point[whole]] = group[whole]
-    undivided = np.flatnonzero(owner[grains.point] >= 0)
-    grain, taker = deal_rows(grains, point[~whole], rows[~whole])
+    undivided = np.flatnonzero(owner[of] >= 0)
+    grain, taker = deal_rows(of, grains.weights, point[~whole], rows[~whole])
     shares = add_up(
         np.r_[undivided, grain],
-        np.r_[owner[grains.point[undivided]], group[~whole][taker]],
+        np.r_[owner[of[undivided]], group[~whole][taker]],
         np.r_[grains.weights[undivided], np.ones(len(grain), np.int64)],
     )
     dealt = replace(grains, axes=partition.points.axes)
@@ -123,26 +125,79 @@ def deal(partition: Partition) -> Partition:
     return replace(partition, points=dealt, point=point, group=group, rows=rows)
 
 
-def deal_rows(grains: Grains, point: Ints, rows: Ints) -> tuple[Ints, Ints]:
+def deal_rows(of: Ints, weights: Ints, point: Ints, rows: Ints) -> tuple[Ints, Ints]:
     """For every row of divided points its grain and its taker; takers ascend by point.
 
-    Each taker gets every value in proportion to what it takes of the point, as nearly as whole rows allow: takers take
-    turns, the rows of the point are lined up by value, and both lines are matched.
+    `of` is the point of each grain, `weights` its rows.  Each taker gets every value in proportion to what it takes of
+    the point, as nearly as whole rows allow: takers take turns, the rows of the point are lined up by value, and both
+    lines are matched.
     """
     taker = take_turns(point, rows)
-    line = np.flatnonzero(np.isin(grains.point, point))
-    line = np.repeat(line, grains.weights[line])
-    start = np.searchsorted(grains.point[line], point[taker])
+    line = np.flatnonzero(np.isin(of, point))
+    line = np.repeat(line, weights[line])
+    start = np.searchsorted(of[line], point[taker])
     first = np.searchsorted(point[taker], point[taker])
     return line[start + np.arange(len(taker)) - first], taker
 
 
-def tally_secrets(partition: Partition) -> list[Tally]:
+def tally_sensitive(partition: Partition) -> list[Tally]:
     """The sensitive values of each class, a tally for each column; none where they are not known."""
-    points = partition.points
-    if not isinstance(points, Grains):
+    sensitive = partition.points.sensitive
+    if sensitive is None:
         return []
     return [
-        count_values(partition.group, points.secrets[partition.point, s], partition.rows, ordered=secret.ordered)
-        for s, secret in enumerate(points.sensitive)
+        count_values(partition.group, sensitive.codes[partition.point, s], partition.rows, ordered=column.ordered)
+        for s, column in enumerate(sensitive.columns)
     ]
+
+
+# -- loss: how much of the table a partition blurs, as it is printed -----------------------------------------
+
+
+def class_widths(partition: Partition) -> Floats:
+    """Width of each class on each axis."""
+    axes = partition.points.axes
+    return np.stack([axis.widths(partition.lo[:, j], partition.hi[:, j]) for j, axis in enumerate(axes)], axis=1)
+
+
+def column_losses(partition: Partition) -> Floats:
+    """Average width of the printed cells of each column; a suppressed row counts as all lost."""
+    return (add_widths(partition) + partition.suppressed) / partition.rows_in
+
+
+def add_widths(partition: Partition) -> Floats:
+    """Widths of the printed cells of each column, added up class by class.
+
+    A matrix product would round otherwise on another processor, and losses choose between partitions.
+    """
+    return np.asarray((partition.sizes[:, None] * class_widths(partition)).sum(axis=0))
+
+
+def mean_loss(partition: Partition) -> float:
+    """GCP: the average width of all printed cells, 0 for the table itself and 1 when all is lost."""
+    return float(column_losses(partition).mean())
+
+
+def published_loss(partition: Partition) -> float:
+    """The average width of the cells that are printed: all that may be said where so few rows are suppressed that
+    their number is hidden.
+    """
+    return float((add_widths(partition) / partition.rows.sum()).mean())
+
+
+def discernibility(partition: Partition) -> int:
+    """Sum over rows of the rows each is confused with: of its class, or all where it is suppressed."""
+    return int((partition.sizes**2).sum()) + partition.suppressed * partition.rows_in
+
+
+def largest_radius(partition: Partition) -> float:
+    """eps: the radius of the cut, or half the widest side of any class; an open tail counts as one step.
+
+    Two values of a set are at distance 1, however it is printed.  Rows are measured, and not the rare values that a
+    label takes in with them; classes that only these make alike count as they were put together.
+    """
+    if partition.eps is not None:
+        return partition.eps
+    if partition.radius is not None:
+        return partition.radius
+    return box_radius(partition.points, partition.lo, partition.hi)

@@ -7,7 +7,7 @@ import pytest
 import kech
 from kech.cuts import Wishes
 from kech.cuts.local import cut_local
-from kech.cuts.padding import DRAWS, FEWEST, HALVES, wide_axes, widen, widening_loss
+from kech.cuts.padding import DRAWS, FEWEST, HALVES, find_padded_axes, pad_labels, padding_loss
 from kech.points.partition import box_partition, build_partition
 from kech.points.points import build_points
 from strategies import random_case
@@ -20,10 +20,10 @@ def cut(table, k=5, grid="auto"):
 
 
 def widened(partition, chances=None):
-    wide = wide_axes(partition.points)
+    wide = find_padded_axes(partition.points)
     if chances is None:
         chances = np.random.default_rng(1).random((partition.classes, DRAWS * len(wide)))
-    return widen(partition, wide, chances)
+    return pad_labels(partition, wide, chances)
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def test_labels_grow_around_the_same_rows(seed):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:
         tight = cut(table, min(3, table.rows))
-    draws = DRAWS * len(wide_axes(tight.points))
+    draws = DRAWS * len(find_padded_axes(tight.points))
     for drawn in (0.0, 0.5, 1 - 2**-16):
         check_grown(tight, *widened(tight, np.full((tight.classes, draws), drawn)))
 
@@ -93,7 +93,7 @@ def test_an_end_part_is_empty_as_often_as_was_meant(square):
     chances = np.random.default_rng(2).random((tight.classes, 4 * DRAWS))
     chances[:, 2::DRAWS] = 1.0
     lo, hi = widened(tight, chances)
-    grade = next(at for at in wide_axes(tight.points) if at.axis.column == "grade").place
+    grade = next(at for at in find_padded_axes(tight.points) if at.axis.column == "grade").place
     inner = (tight.lo[:, grade] > 0) & (tight.hi[:, grade] < 39) & (tight.lo[:, grade] < tight.hi[:, grade])
     assert set((tight.lo - lo)[inner, grade].tolist()) == {0, 1}
     parts = (tight.hi - tight.lo)[inner, grade] + 2
@@ -135,21 +135,21 @@ def test_halves_do_not_lean_to_one_side(square):
 
 @pytest.mark.parametrize("grid", ["loose", "tight", "exact", 5])
 def test_other_grids_are_not_widened(square, grid):
-    assert wide_axes(build_points(square, grid=grid)) == []
+    assert find_padded_axes(build_points(square, grid=grid)) == []
 
 
 @pytest.mark.parametrize("k", [3, 5, 9])
 def test_what_is_expected_is_the_mean_of_many_draws(k, square):
     tight, rng = cut(square, k), np.random.default_rng(k)
-    draws = DRAWS * len(wide_axes(tight.points))
+    draws = DRAWS * len(find_padded_axes(tight.points))
     drawn = [lost(tight, *widened(tight, rng.random((tight.classes, draws)))) for _ in range(20)]
     cells = tight.points.rows * len(tight.points.axes)
 
-    assert widening_loss(tight) == pytest.approx(np.mean(drawn) / cells, rel=0.05)
+    assert padding_loss(tight) == pytest.approx(np.mean(drawn) / cells, rel=0.05)
 
 
 def test_nothing_is_expected_where_nothing_is_widened(square):
-    assert widening_loss(cut(square, grid="loose")) == 0
+    assert padding_loss(cut(square, grid="loose")) == 0
 
 
 def lost(tight, lo, hi):

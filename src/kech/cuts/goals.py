@@ -13,13 +13,12 @@ import numpy as np
 
 from kech._kernels import Aims, repair_classes
 from kech.cuts import Wishes
-from kech.cuts.local import serve_smaller
-from kech.cuts.moved_ends import loose_widths
+from kech.cuts.local import enforce_monotone_loss
+from kech.cuts.protection import expected_widths
 from kech.errors import GoalNotMet
-from kech.points.loss import mean_loss
-from kech.points.models import L_KINDS, Goals, hold, in_words, reached
-from kech.points.partition import Partition, build_partition, deal, tally_secrets
-from kech.points.points import Grains, Points
+from kech.points.models import L_KINDS, Goals, hold, spell_figures, worst_figures
+from kech.points.partition import Partition, build_partition, deal, mean_loss, tally_sensitive
+from kech.points.points import Points, SensitiveValues
 from kech.system.progress import report
 
 DOUBLINGS = 5  # cuts of 2, 4, 8, ... times the rows are offered too: hard goals need large classes
@@ -41,7 +40,7 @@ def cut_for_goals(
         report("meeting goals", len(made) / len(starts))
         made[k] = meet_goals(found, k, goals, part=wishes.part)
     sizes = sorted({*ks, *starts})
-    best = serve_smaller(sizes, [made.get(k, made[starts[0]]) for k in sizes])
+    best = enforce_monotone_loss(sizes, [made.get(k, made[starts[0]]) for k in sizes])
     return iter([best[sizes.index(k)] for k in ks])
 
 
@@ -55,7 +54,7 @@ def start_sizes(ks: Sequence[int], goals: Goals, rows: int) -> list[int]:
 def meet_goals(partition: Partition, k: int, goals: Goals, *, part: bool = True) -> Partition:
     """A partition that keeps the goals, from one whose classes have k rows; all rows as one class must keep them."""
     dealt = deal(partition)
-    if hold(goals, tally_secrets(dealt)):
+    if hold(goals, tally_sensitive(dealt)):
         return dealt
     mended = repair(dealt, k, goals, part=part, apart=False)
     if mended.classes > HARD * dealt.classes:
@@ -66,17 +65,17 @@ def meet_goals(partition: Partition, k: int, goals: Goals, *, part: bool = True)
 def repair(dealt: Partition, k: int, goals: Goals, *, part: bool, apart: bool) -> Partition:
     """Merge what breaks a goal, then part what was merged, or everything; without `part`, equal rows stay together."""
     points = dealt.points
-    assert isinstance(points, Grains)
-    aims = aims_of(goals, points)
+    assert points.sensitive is not None
+    aims, values = build_aims(goals, points.sensitive), points.sensitive.codes
     shares = (dealt.point, dealt.group, dealt.rows)
     return build_partition(
-        points, *repair_classes(points.codes, points.secrets, loose_widths(points), k, aims, *shares, part, apart)
+        points, *repair_classes(points.codes, values, expected_widths(points), k, aims, *shares, part, apart)
     )
 
 
-def aims_of(goals: Goals, points: Grains) -> Aims:
+def build_aims(goals: Goals, sensitive: SensitiveValues) -> Aims:
     """The goals as the kernel knows them."""
-    ordered = [goals.t_kind == "ordered" and secret.ordered for secret in points.sensitive]
+    ordered = [goals.t_kind == "ordered" and column.ordered for column in sensitive.columns]
     t, alpha = (inf if goal is None else goal for goal in (goals.t, goals.alpha))
     return Aims(L_KINDS.index(goals.l_kind), goals.l or 0.0, goals.c or 0.0, t, alpha, ordered)
 
@@ -95,16 +94,18 @@ def check_reachable(points: Points, goals: Goals) -> None:
 
 def check_goals(partition: Partition, goals: Goals, where: str) -> None:
     """Refuse a partition that breaks a goal; figures only, no value is named."""
-    tallies = tally_secrets(partition)
+    tallies = tally_sensitive(partition)
     if not hold(goals, tallies):
-        asked = in_words({name: goal for name, goal in goals.asked().items() if not isinstance(goal, str)})
+        asked = spell_figures({name: goal for name, goal in goals.asked().items() if not isinstance(goal, str)})
         names = ", ".join(repr(name) for name in broken_columns(partition, goals))
-        raise GoalNotMet(f"{asked} was asked, {where} {in_words(reached(goals, tallies))} ({names}). Ask for less.")
+        raise GoalNotMet(
+            f"{asked} was asked, {where} {spell_figures(worst_figures(goals, tallies))} ({names}). Ask for less."
+        )
 
 
 def broken_columns(partition: Partition, goals: Goals) -> list[str]:
     """The sensitive columns that break a goal."""
-    points = partition.points
-    assert isinstance(points, Grains)
-    pairs = zip(points.sensitive, tally_secrets(partition), strict=True)
-    return [secret.column for secret, tally in pairs if not hold(goals, [tally])]
+    sensitive = partition.points.sensitive
+    assert sensitive is not None
+    pairs = zip(sensitive.columns, tally_sensitive(partition), strict=True)
+    return [held.column for held, tally in pairs if not hold(goals, [tally])]

@@ -11,9 +11,8 @@ from kech._kernels import BoxCounter
 from kech.axes import LineAxis
 from kech.cuts import Wishes
 from kech.cuts.local import cut_local
-from kech.cuts.moved_ends import NARROW, loose_widths, loosen, loosen_anew, move_ends
-from kech.cuts.noise import draw_chances
-from kech.points.loss import mean_loss
+from kech.cuts.protection import NARROW, expected_widths, keyed_noise, move_ends, protect_anew, protect_labels
+from kech.points.partition import mean_loss
 from kech.points.points import build_points
 from kech.tables.demo import generate_town
 from strategies import random_case, seeds
@@ -38,7 +37,7 @@ def test_boxes_grow_around_the_same_rows(seed):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:
         tight = cut(table, min(3, table.rows), grid=case.grid)
-    loose = loosen(tight)
+    loose = protect_labels(tight)
     assert loose.rows.sum() == tight.rows.sum()
     assert loose.k >= tight.k
     assert mean_loss(loose) >= mean_loss(tight) - 1e-12
@@ -52,7 +51,7 @@ def test_boxes_grow_around_the_same_rows(seed):
 
 def test_an_end_moves_by_one_or_two_steps(town):
     tight = cut(town)
-    loose = loosen(tight)
+    loose = protect_labels(tight)
     assert loose.classes == tight.classes  # here no two boxes become one, so they can be told apart
     order = np.argsort(tight.group, kind="stable")
     box = dict(zip(zip(loose.point.tolist(), loose.rows.tolist(), strict=True), loose.group.tolist(), strict=True))
@@ -95,10 +94,10 @@ def test_boxes_are_counted():
 
 def test_settled_ends_single_out_fewer(town, monkeypatch):
     tight = cut(town)
-    settled = loosen(tight)
-    assert loosen(tight) is settled
-    monkeypatch.setattr("kech.cuts.moved_ends.settle", lambda *_: None)
-    drawn = loosen_anew(tight)
+    settled = protect_labels(tight)
+    assert protect_labels(tight) is settled
+    monkeypatch.setattr("kech.cuts.protection.avoid_singling_out", lambda *_: None)
+    drawn = protect_anew(tight)
     assert single_ends(settled) < 0.7 * single_ends(drawn)
     assert mean_loss(settled) == pytest.approx(mean_loss(drawn), rel=0.01)
 
@@ -116,7 +115,7 @@ def single_ends(partition):
 
 def test_open_tails_are_not_entered(town):
     tight = cut(town)
-    loose = loosen(tight)
+    loose = protect_labels(tight)
     for j in (0, 3):
         last = tight.points.axes[j].values - 1
         assert (loose.lo[:, j] == 0).sum() == (tight.lo[:, j] == 0).sum()
@@ -126,7 +125,7 @@ def test_open_tails_are_not_entered(town):
 @pytest.mark.parametrize("grid", ["tight", "exact", 5])
 def test_only_grids_that_are_loose_are_loosened(town, grid):
     tight = cut(town, grid=grid)
-    assert loosen(tight) is tight
+    assert protect_labels(tight) is tight
 
 
 def test_grids_that_hide_have_the_same_edges(town):
@@ -139,15 +138,15 @@ def test_grids_that_hide_have_the_same_edges(town):
 
 def test_chance_is_made_of_the_whole_table(town):
     tight = cut(town)
-    drawn = draw_chances(tight, 50)
-    assert (drawn == draw_chances(tight, 50)).all()
+    drawn = keyed_noise(tight, 50)
+    assert (drawn == keyed_noise(tight, 50)).all()
     assert drawn.mean() == pytest.approx(0.5, abs=0.02)
     assert 0 <= drawn.min() < 0.01
     assert 0.99 < drawn.max() < 1
     weights = tight.points.weights.copy()
     weights[-1] += 1
     other = replace(tight, points=replace(tight.points, weights=weights))
-    assert abs(np.corrcoef(drawn.ravel(), draw_chances(other, 50).ravel())[0, 1]) < 0.05
+    assert abs(np.corrcoef(drawn.ravel(), keyed_noise(other, 50).ravel())[0, 1]) < 0.05
 
 
 def test_what_is_released_is_what_the_spectrum_said(town, folder):
@@ -164,7 +163,7 @@ def test_what_is_released_is_what_the_spectrum_said(town, folder):
 
 def test_the_search_knows_where_ends_are_on_average(town):
     points = build_points(town).at(5)
-    widths, tight = loose_widths(points), points.widths()
+    widths, tight = expected_widths(points), points.widths()
     rng = np.random.default_rng(1)
     for j, axis in enumerate(points.axes):
         lo, hi = np.sort(rng.integers(0, axis.size, (2, 200)), axis=0)

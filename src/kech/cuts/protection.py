@@ -1,0 +1,162 @@
+"""Label protection: padded labels and moved ends, drawn from noise that only the owner of the table can repeat.
+
+In: a partition whose boxes close on their rows.  Out: the same classes in wider boxes, so that the end of a label is
+hardly ever somebody's value.
+
+Noise is a hash of a box under a key made of the whole table and the owner's secret.  Equal tables give one owner equal
+releases; nobody without the table or the secret can tell what was drawn.
+"""
+
+from dataclasses import replace
+from hashlib import blake2b, shake_256
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech._kernels import BoxCounter, Widths
+from kech.axes import Codes, LineAxis
+from kech.axes.grid import Ints
+from kech.axes.rulers import Floats
+from kech.cuts.padding import DRAWS, FINE, Boxes, find_padded_axes, pad_labels, units_of
+from kech.points.partition import Partition, box_partition
+from kech.points.points import Points
+
+NARROW = 3  # units of the narrowest interval whose ends move: in narrower ones an end is several people's value
+
+
+def protect_labels(partition: Partition) -> Partition:
+    """Pad the labels, then move their ends outward by one or two steps of the grid.
+
+    An end that would single somebody out moves by the other number of steps.
+    """
+    return partition.once("protected", protect_anew) if is_protected(partition.points) else partition
+
+
+def is_protected(points: Points) -> bool:
+    """Whether some axis has labels that are padded or ends that move."""
+    return bool(find_moved_axes(points) or find_padded_axes(points))
+
+
+def protect_anew(partition: Partition) -> Partition:
+    """The partition with its labels padded and its ends moved."""
+    axes, moved, padded = partition.points.axes, find_moved_axes(partition.points), find_padded_axes(partition.points)
+    noise = keyed_noise(partition, 2 * len(moved) + DRAWS * len(padded))
+    moves = 1 + (noise[:, : 2 * len(moved)] < 0.5).reshape(len(noise), len(moved), 2)
+    boxes = pad_labels(partition, padded, noise[:, 2 * len(moved) :])
+    places = {}
+    for place, (j, axis) in enumerate(moved.items()):
+        ends = boxes[0][:, j], boxes[1][:, j]
+        places[j], drawn = (move_ends(axis, *ends, steps) for steps in (3 - moves[:, place], moves[:, place]))
+        boxes[0][:, j], boxes[1][:, j] = drawn
+    avoid_singling_out(partition.points, boxes, places)
+    for j in {*moved, *(at.place for at in padded)}:
+        boxes[0][:, j], boxes[1][:, j] = axes[j].close(boxes[0][:, j], boxes[1][:, j])
+    found = box_partition(partition.points, partition.point, partition.group, partition.rows, *boxes)
+    return replace(found, eps=partition.eps, eps_bound=partition.eps_bound)
+
+
+def avoid_singling_out(points: Points, boxes: Boxes, places: dict[int, tuple[Ints, Ints]]) -> None:
+    """Ends go to their other place where they single out one row of the table, and would not there."""
+    counter = points.once("counter", BoxCounter)
+    for j, others in places.items():
+        for box, other in zip(boxes, others, strict=True):
+            tried = np.flatnonzero(box[:, j] != other)
+            tried = tried[count_at(counter, boxes, tried, j, box[tried, j]) == 1]
+            tried = tried[count_at(counter, boxes, tried, j, other[tried]) != 1]
+            box[tried, j] = other[tried]
+
+
+def count_at(counter: BoxCounter, boxes: Boxes, classes: Ints, j: int, at: Ints) -> Ints:
+    """Rows of the table in the boxes of some classes, and there at one code of an axis; 2 or more are enough."""
+    lo, hi = (corner[classes].astype(np.int32) for corner in boxes)
+    lo[:, j] = hi[:, j] = at
+    return counter.count(lo, hi, 1)
+
+
+def find_moved_axes(points: Points) -> dict[int, LineAxis]:
+    """Axes whose ends move: kech chose their round edges, and their values are multiples of a unit."""
+    lines = {j: axis for j, axis in enumerate(points.axes) if isinstance(axis, LineAxis)}
+    return {j: axis for j, axis in lines.items() if axis.grid in ("auto", "loose") and axis.unit > 0}
+
+
+def expected_widths(points: Points) -> Widths:
+    """The axes as the search knows them: sides end where moved ends lie on average."""
+    return points.hold("expected widths", measure_moved_widths)
+
+
+def measure_moved_widths(points: Points) -> Widths:
+    """The axes of these points, with ends at the mean of their moves."""
+    widths = points.widths()
+    for j, axis in find_moved_axes(points).items():
+        codes = np.arange(axis.values)
+        far = [move_all(axis, moves) for moves in (1, 2)]
+        left, right = (ends.copy() for ends in axis.ends)
+        left[codes] = np.mean([axis.ends[0][lo] for lo, _ in far], axis=0)
+        right[codes] = np.mean([axis.ends[1][hi] for _, hi in far], axis=0)
+        widths.loosen(j, left, right, NARROW - 1.5)
+    return widths
+
+
+def move_all(axis: LineAxis, moves: int) -> tuple[Ints, Ints]:
+    """For each code, where an end at its cell would be after so many moves."""
+    starts, cell, units = list_steps(axis)
+    far = np.full(axis.values, moves)
+    return starts[walk(cell, -1, far, units)], starts[walk(cell, 1, far, units)]
+
+
+def list_steps(axis: LineAxis) -> tuple[Ints, Ints, NDArray[np.float64]]:
+    """The first code of each published cell, the cell of each code, and how many units each cell has."""
+    starts, cell = np.unique(axis.cells[0][: axis.values], return_inverse=True)
+    return starts, cell, units_of(axis, starts)
+
+
+def move_ends(axis: LineAxis, lo: Ints, hi: Ints, moves: NDArray[np.int64]) -> tuple[Ints, Ints]:
+    """The first and the last code of each box after its ends were moved."""
+    starts, cell, units = list_steps(axis)
+    edges = np.append(axis.low[starts], np.inf)
+    held = np.minimum(hi, axis.values - 1)
+    left, right = cell[np.minimum(lo, held)], cell[held]
+    wide = (hi < axis.values) & (left < right) & (edges[right + 1] - edges[left] >= (NARROW - 0.5) * axis.unit)
+    left = walk(left, -1, np.where(wide, moves[:, 0], 0), units)
+    right = walk(right, 1, np.where(wide, moves[:, 1], 0), units)
+    return np.where(wide, starts[left], lo), np.where(wide, axis.cells[1][starts[right]], hi)
+
+
+def walk(cell: Ints, way: int, moves: NDArray[np.int64], units: NDArray[np.float64]) -> Ints:
+    """So many cells onward, as long as cells are small; open tails are not entered."""
+    for step in range(int(moves.max(initial=0))):
+        onward = np.clip(cell + way, 0, len(units) - 1)
+        inner = (onward > 0) & (onward < len(units) - 1)
+        cell = np.where((moves > step) & inner & (units[onward] <= FINE), onward, cell)
+    return cell
+
+
+# -- noise -------------------------------------------------------------------------------------------------
+
+
+def keyed_noise(partition: Partition, each: int) -> Floats:
+    """For each class so many numbers from 0 up to 1."""
+    key = derive_key(partition.points, "labels")
+    boxes = np.hstack([partition.lo, partition.hi]).astype("<i8")
+    drawn = b"".join(shake_256(key + box.tobytes()).digest(8 * each) for box in boxes)
+    return (np.frombuffer(drawn, "<u8").reshape(-1, each) >> np.uint64(11)) / 2.0**53
+
+
+def derive_seed(points: Points, seed: int) -> int:
+    """The seed of a search: another for every table, owner and seed; points without a table keep the one they have."""
+    if points.secret is None:
+        return seed
+    key = derive_key(points, "search")
+    return int.from_bytes(blake2b(seed.to_bytes(8, "little"), key=key, digest_size=8).digest(), "little") >> 2
+
+
+def derive_key(points: Points, purpose: str) -> bytes:
+    """A key for one purpose; without a table it is known to everybody who has the points."""
+    digest = points.once("digest", hash_table)
+    return points.secret.derive(purpose, digest) if points.secret else digest
+
+
+def hash_table(codes: Codes, weights: Ints) -> bytes:
+    """The points of a table as a hash."""
+    inner = blake2b(codes.astype("<i4").tobytes(), digest_size=32).digest()
+    return blake2b(weights.astype("<i8").tobytes(), key=inner, digest_size=32).digest()
