@@ -22,6 +22,7 @@ from pyarrow import parquet
 from kech import certificate as room
 from kech.certificate import cells, check_certificate, check_table, forms, make_certificate, measure, widths
 from kech.certificate.cells import TextTable, open_published
+from kech.certificate.labels import range_reader, read_interval, read_set
 from kech.errors import (
     BadCertificate,
     BadColumns,
@@ -33,7 +34,6 @@ from kech.errors import (
     NoSuchFile,
     UnreadableFile,
 )
-from kech.release import labels
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
@@ -1434,11 +1434,11 @@ def test_a_long_label_is_read_in_one_pass(case, soon):
     table = forms.as_brackets(TextTable(["c"], lambda _: iter([[[label]]]), cells._without_guard), [axis])
     ((found,),) = next(table.batches(["c"]))
     assert widths.width_reader(axis)(table.label(found)) is None
-    if "order" in axis:
-        assert labels.range_ends(axis["order"], label) == (label, label)
-    else:
-        labels.set_members(label)
-        labels.interval(axis, label)
+    with pytest.raises(ValueError):
+        range_reader(axis.get("order", "abc"))(label)
+    with suppress(ValueError):
+        read_set(label)
+    read_interval(axis, label)
 
 
 def test_ranges_are_read_as_before():
@@ -1452,7 +1452,8 @@ def test_ranges_are_read_as_before():
             for i in range(len(label) - 1)
             if label[i : i + 2] == ".." and label[:i] in order and label[i + 2 :] in order
         ]
-        assert labels.range_ends(order, label) == first[0]
-        rising = [order.index(end) - order.index(start) for start, end in first]
-        steps = next((step for step in rising if step >= 0), None)
-        assert read(label) == (None if steps is None else steps / 3)
+        ranks = [(order.index(start), order.index(end)) for start, end in first]
+        rising = [(start, end) for start, end in ranks if start <= end]
+        assert read(label) == ((rising[0][1] - rising[0][0]) / 3 if rising else None)
+        if rising:
+            assert range_reader(order)(label) == rising[0]

@@ -99,7 +99,6 @@ def test_the_plan_of_the_manual_is_a_plan(tmp_path):
 
 def test_pictures_are_drawn_by_the_code_of_today(tmp_path, monkeypatch):
     pytest.importorskip("ripser")
-    pytest.importorskip("matplotlib")
     pictures = ROOT / "docs" / "pictures"
     script = runpy.run_path(str(pictures / "draw.py"))
     monkeypatch.setitem(script["main"].__globals__, "HERE", tmp_path)

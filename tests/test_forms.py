@@ -20,9 +20,9 @@ from kech import Anonymizer
 from kech.certificate import measure, open_published
 from kech.certificate.cells import TextTable
 from kech.certificate.forms import FORMS, as_brackets
+from kech.certificate.labels import read_interval
 from kech.certificate.widths import width_reader
 from kech.errors import BadCertificate, BadOption, ClaimBroken
-from kech.release import labels
 from kech.release.forms import check_form, write_form
 from kech.tables.demo import generate_town
 from oracles import interval_ends, read_date
@@ -342,7 +342,7 @@ def test_what_the_certificate_reads_labels_read_alike(label):
     width = width_reader(axis)(label)
     if width is None or label in ("", "*"):
         return
-    low, high, _ = labels.interval(axis, label)
+    low, high, _ = read_interval(axis, label)
     inside = [min(max(end, -50), 50) for end in (low, high)]
     assert (inside[1] - inside[0]) / 100 == pytest.approx(width)
 

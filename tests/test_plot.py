@@ -16,7 +16,8 @@ import kech
 from kech.errors import BadOption, BadTarget, CannotWrite, MissingExtra
 from kech.tables.demo import NINE_ROWS, nine_rows
 from kech.topology.barcode import WeightedBarcode
-from kech.views.plot import COLOURS, ENOUGH, FEW, FEW_LOOSE, coverage, draw_barcode, heights, save_barcode
+from kech.views.pictures.barcode import heights
+from kech.views.pictures.bars import COLOURS, ENOUGH, FEW, FEW_LOOSE, coverage
 from strategies import unhurried
 
 Figure = pytest.importorskip("matplotlib.figure").Figure
@@ -61,17 +62,17 @@ def words(figure):
 
 
 def test_several_k_stand_side_by_side_and_one_stands_alone(nine):
-    panels = draw_barcode(nine, (2, 3, 4))
+    panels = nine.plot(k=(2, 3, 4))
 
     assert [panel.get_title("left").split(":")[0] for panel in panels] == ["k = 2", "k = 3", "k = 4"]
     assert len({panel.figure for panel in panels}) == 1
-    assert draw_barcode(nine, (3,)).get_title("left") == "k = 3: first at eps = 0.2142"
+    assert nine.plot(k=(3,)).get_title("left") == "k = 3: first at eps = 0.2142"
 
 
 @pytest.mark.parametrize("reading", ["homological", "strict", "partition"])
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_shaded_spans_are_the_regimes(nine, k, reading):
-    ax = draw_barcode(nine, (k,), reading=reading)
+    ax = nine.plot(k=(k,), reading=reading)
     right = ax.get_xlim()[1]
     regimes = [regime for regime in nine.regimes(reading, k) if regime.start < right]
     sides, _ = drawn(ax, "regimes")
@@ -84,7 +85,7 @@ def test_shaded_spans_are_the_regimes(nine, k, reading):
 def test_a_component_is_drawn_while_it_lives_in_the_colour_of_its_weight(nine):
     """At every eps the boxes under a vertical line are the components there, none above another."""
     tree = nine.filtration
-    ax = draw_barcode(nine, (3,))
+    ax = nine.plot(k=(3,))
     sides, colours = drawn(ax, "components")
     for eps in np.linspace(0, 0.75, 76):
         under = (sides[:, 0] <= eps) & (eps < sides[:, 1])
@@ -96,7 +97,7 @@ def test_a_component_is_drawn_while_it_lives_in_the_colour_of_its_weight(nine):
 
 
 def test_a_full_simplex_is_dark_and_a_loose_component_light(nine):
-    sides, colours = drawn(draw_barcode(nine, (3,)), "components")
+    sides, colours = drawn(nine.plot(k=(3,)), "components")
     root = sides[:, 3] - sides[:, 2] > 0.99
     light, dark = np.argsort(sides[root, 0])
 
@@ -106,7 +107,7 @@ def test_a_full_simplex_is_dark_and_a_loose_component_light(nine):
 
 
 def test_holes_are_drawn_but_for_those_of_zero_length(nine):
-    ax = draw_barcode(nine, (3,))
+    ax = nine.plot(k=(3,))
     sides, _ = drawn(ax, "holes")
 
     assert np.allclose(sorted(sides[:, 0]), NINE_HOLES[1][:3, 0])
@@ -114,7 +115,7 @@ def test_holes_are_drawn_but_for_those_of_zero_length(nine):
 
 
 def test_unknown_is_said_and_not_shaded(nine):
-    ax = draw_barcode(WeightedBarcode(nine.filtration), (3,))
+    ax = WeightedBarcode(nine.filtration).plot(k=(3,))
 
     assert ax.get_title("left") == "k = 3: unknown"
     assert "holes\nunknown" in words(ax)
@@ -124,27 +125,27 @@ def test_unknown_is_said_and_not_shaded(nine):
 def test_your_own_axes_are_drawn_into(nine):
     mine = Figure().subplots()
 
-    assert draw_barcode(nine, [4], ax=mine) is mine
+    assert nine.plot(k=[4], ax=mine) is mine
     assert len(mine.figure.axes) == 1
     assert "PRIVATE" in words(mine)
     assert len(drawn(mine, "holes")[0]) == 3
 
 
 def test_your_own_axes_say_what_is_drawn_together(many):
-    assert "smallest bars are drawn together" in draw_barcode(many, [5], ax=Figure().subplots()).get_xlabel()
+    assert "smallest bars are drawn together" in many.plot(k=[5], ax=Figure().subplots()).get_xlabel()
 
 
 def test_a_hole_without_end_goes_to_the_margin(nine):
-    ax = draw_barcode(WeightedBarcode(nine.filtration, {1: np.array([[0.3, np.inf]])}))
+    ax = WeightedBarcode(nine.filtration, {1: np.array([[0.3, np.inf]])}).plot()
 
     assert drawn(ax, "holes")[0][0, :2].tolist() == [0.3, ax.get_xlim()[1]]
 
 
 def test_your_own_axes_take_one_k(nine):
     with pytest.raises(BadOption, match="one k"):
-        draw_barcode(nine, (2, 3), ax=Figure().subplots())
+        nine.plot(k=(2, 3), ax=Figure().subplots())
     with pytest.raises(BadOption, match="one k or more"):
-        draw_barcode(nine, ())
+        nine.plot(k=())
 
 
 # -- laws ------------------------------------------------------------------------------------------------
@@ -183,7 +184,7 @@ def test_no_point_is_hidden_by_a_heavy_one(weights):
 
 
 def test_ten_thousand_bars_are_few_artists_and_the_figure_says_so(many):
-    ax = draw_barcode(many, (5,))
+    ax = many.plot(k=(5,))
     alone = len(drawn(ax, "components")[0])
     (together,) = re.findall(r"The ([\d,]+) smallest bars are drawn together", words(ax.figure))
     bars = len(many.filtration.birth) + 3000
@@ -195,7 +196,7 @@ def test_ten_thousand_bars_are_few_artists_and_the_figure_says_so(many):
 
 
 def test_the_image_of_small_bars_turns_from_few_to_enough(many):
-    (image,) = (one for one in draw_barcode(many, (5,)).images if one.get_gid() == "components together")
+    (image,) = (one for one in many.plot(k=(5,)).images if one.get_gid() == "components together")
     picture = image.get_array()
 
     assert np.allclose(picture[:, 0, :3], COLOURS[FEW], atol=0.05)
@@ -203,7 +204,7 @@ def test_the_image_of_small_bars_turns_from_few_to_enough(many):
 
 
 def test_files_of_many_bars_are_small(many, tmp_path):
-    save_barcode(many, tmp_path / "b.svg", (5,))
+    many.plot(tmp_path / "b.svg", k=(5,))
 
     assert (tmp_path / "b.svg").stat().st_size < 2e6
 
@@ -219,8 +220,8 @@ def test_files_of_many_bars_are_small(many, tmp_path):
 @pytest.mark.parametrize("k", [1, 2, 10**6])
 def test_odd_tables_are_drawn(values, k, tmp_path):
     barcode = barcode_of(pd.DataFrame({"x": values}), {}, ["x"])
-    save_barcode(barcode, tmp_path / "b.png", (k,))
-    title = draw_barcode(barcode, (k,)).get_title("left")
+    barcode.plot(tmp_path / "b.png", k=(k,))
+    title = barcode.plot(k=(k,)).get_title("left")
 
     assert ("nowhere" in title) == (k > len(values))
 
@@ -228,7 +229,7 @@ def test_odd_tables_are_drawn(values, k, tmp_path):
 def test_a_hole_beyond_dimension_one_has_its_own_count(nine):
     barcode = WeightedBarcode(nine.filtration, NINE_HOLES | {2: np.array([[0.3, 0.5]])})
 
-    assert "H2: 1\nH1: 3" in words(draw_barcode(barcode))
+    assert "H2: 1\nH1: 3" in words(barcode.plot())
 
 
 # -- files -----------------------------------------------------------------------------------------------
@@ -238,7 +239,7 @@ def test_a_hole_beyond_dimension_one_has_its_own_count(nine):
 def test_a_file_is_written_whole_and_nothing_is_left_beside_it(nine, tmp_path, name):
     target = tmp_path / name
     target.write_text("old")
-    save_barcode(nine, target, (2, 3, 4))
+    nine.plot(target, k=(2, 3, 4))
     assert target.stat().st_mode & 0o777 == 0o600
     start = {"svg": b"<?xml", "png": b"\x89PNG", "html": b"<!doctype html>"}[name.lower().split(".")[1]]
 
@@ -249,13 +250,13 @@ def test_a_file_is_written_whole_and_nothing_is_left_beside_it(nine, tmp_path, n
 
 def test_the_same_barcode_is_the_same_file(nine, tmp_path):
     for name in ("a.svg", "b.svg"):
-        save_barcode(nine, tmp_path / name)
+        nine.plot(tmp_path / name)
 
     assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
 
 
 def test_an_html_page_needs_nothing_else(nine, tmp_path):
-    save_barcode(nine, tmp_path / "b.html", (3,))
+    nine.plot(tmp_path / "b.html", k=(3,))
     page = (tmp_path / "b.html").read_text("utf-8")
 
     assert "<title>PRIVATE" in page
@@ -271,7 +272,7 @@ def test_no_cell_is_in_a_file(tmp_path, name):
     frame = pd.DataFrame(
         {"canary_column": ["kanarie", "serin", "kanarie", "canari"], "x": [77.7031, 88.8042, 99.9053, 66.6064]}
     )
-    save_barcode(barcode_of(frame, NONE, ["canary_column", "x"]), tmp_path / name, (2, 3))
+    barcode_of(frame, NONE, ["canary_column", "x"]).plot(tmp_path / name, k=(2, 3))
     text = (tmp_path / name).read_text("utf-8")
 
     assert "PRIVATE" in text
@@ -284,7 +285,7 @@ def shown(text):
 
 
 def test_no_cell_of_the_nine_rows_is_in_a_picture(nine, tmp_path):
-    save_barcode(nine, tmp_path / "b.svg", (2,))
+    nine.plot(tmp_path / "b.svg", k=(2,))
     text = shown((tmp_path / "b.svg").read_text("utf-8"))
 
     assert not [zipcode for zipcode in NINE_ROWS["zip"] + NINE_ROWS["salary"] if str(zipcode) in text]
@@ -293,7 +294,7 @@ def test_no_cell_of_the_nine_rows_is_in_a_picture(nine, tmp_path):
 @pytest.mark.parametrize("name", ["b.pdf", "b", "b.svg.gz"])
 def test_another_ending_is_refused_and_nothing_is_written(nine, tmp_path, name):
     with pytest.raises(BadTarget, match=r"\.svg, \.png or \.html") as refusal:
-        save_barcode(nine, tmp_path / name)
+        nine.plot(tmp_path / name)
 
     assert refusal.value.exit_code == 2
     assert not list(tmp_path.iterdir())
@@ -301,15 +302,15 @@ def test_another_ending_is_refused_and_nothing_is_written(nine, tmp_path, name):
 
 def test_a_folder_that_is_not_there_is_named(nine, tmp_path):
     with pytest.raises(CannotWrite, match="missing"):
-        save_barcode(nine, tmp_path / "missing" / "b.svg")
+        nine.plot(tmp_path / "missing" / "b.svg")
 
 
 def test_a_failure_keeps_the_old_file(nine, tmp_path, monkeypatch):
     target = tmp_path / "b.svg"
     target.write_text("old")
-    monkeypatch.setattr("kech.views.plot.svg_text", lambda *_: 1 / 0)
+    monkeypatch.setattr("kech.views.pictures.render_file", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        save_barcode(nine, target)
+        nine.plot(target)
 
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
@@ -317,8 +318,11 @@ def test_a_failure_keeps_the_old_file(nine, tmp_path, monkeypatch):
 
 def test_matplotlib_is_asked_for_by_name(nine, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtra, match=r"kech\[plot\]"):
-        save_barcode(nine, tmp_path / "b.svg")
+    for target in (None, tmp_path / "b.png"):
+        with pytest.raises(MissingExtra, match=r"kech\[plot\]"):
+            nine.plot(target)
+    nine.plot(tmp_path / "b.svg")
+    nine.plot(tmp_path / "b.html")
 
 
 def test_nothing_is_left_in_the_process(nine, tmp_path):
@@ -326,8 +330,8 @@ def test_nothing_is_left_in_the_process(nine, tmp_path):
     import matplotlib
 
     before = dict(matplotlib.rcParams)
-    save_barcode(nine, tmp_path / "b.svg")
+    nine.plot(tmp_path / "b.png")
 
     assert dict(matplotlib.rcParams) == before
-    code = "import sys, kech.views.plot as p; p.load_matplotlib(); sys.exit('matplotlib.pyplot' in sys.modules)"
+    code = "import sys, kech.views.pictures as p; p.load_matplotlib(); sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

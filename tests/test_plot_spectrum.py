@@ -5,7 +5,7 @@ import pytest
 
 import kech
 from kech.tables.demo import generate_town
-from kech.views.plot_spectrum import find_knee
+from kech.views.pictures.spectrum import find_knee
 
 pytest.importorskip("matplotlib")
 

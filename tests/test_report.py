@@ -21,16 +21,16 @@ from hypothesis import strategies as st
 
 import kech
 from kech.certificate import NOT_PROMISED
+from kech.certificate.labels import bound_interval
 from kech.certificate.widths import width_reader
 from kech.errors import BadCertificate, BadOption, BadTarget, ClaimBroken
-from kech.release.labels import set_members, within
 from kech.release.plan import AxisSection, Plan
 from kech.release.published import Published, read_published
 from kech.tables.demo import generate_town, write_csv
+from kech.views.markup import tag
+from kech.views.pictures.released import bin_sizes
 from kech.views.report import shape
 from kech.views.report.figures import describe_plan
-from kech.views.report.markup import tag
-from kech.views.report.pictures import bin_sizes
 from test_canary import ROLES, canaries, found_in
 
 SCRIPT = "<script>alert(1)</script>"
@@ -506,7 +506,7 @@ def test_loss_of_each_column_beside_the_attacks(run, town):
 
 
 def hull_eps(release, groups):
-    """The definition itself, for columns of every kind: the widest label around all labels, halved."""
+    """The definition itself, for columns of every kind: the longest side around all labels, halved."""
     widths = []
     for j, name in enumerate(release.quasi_identifiers):
         axis, labels = release.axes[name], [release.labels[group][j] for group in groups]
@@ -516,11 +516,13 @@ def hull_eps(release, groups):
 
 def hull_width(axis, labels):
     read = width_reader(axis)
+    if axis["axis"] == "set":
+        return 0.0 if len(set(labels)) == 1 and not (labels[0] or "").startswith(("{", "*")) else 1.0
     if len(set(labels)) == 1:
         return read(labels[0]) or 0.0
     if axis["axis"] in ("numeric", "date"):
-        ends = [within(axis, label) for label in labels]
-        start, stop = within(axis, "*")[:2]
+        ends = [bound_interval(axis, label) for label in labels]
+        start, stop = bound_interval(axis, "*")[:2]
         return (min(max(high for _, high, _ in ends), stop) - max(min(low for low, _, _ in ends), start)) / (
             stop - start
         )
@@ -529,8 +531,6 @@ def hull_width(axis, labels):
     if axis["axis"] == "ordinal":
         places = [axis["order"].index(end) for label in labels for end in label.split("..")]
         return (max(places) - min(places)) / (len(axis["order"]) - 1)
-    if axis["axis"] == "set":
-        return (len({value for label in labels for value in set_members(label)}) - 1) / (axis["values"] - 1)
     prefixes = [label for label in axis["labels"] if all(other.startswith(label.rstrip("*")) for other in labels)]
     return min((read(label) for label in prefixes), default=1.0)
 

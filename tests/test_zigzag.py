@@ -18,8 +18,8 @@ from kech.errors import BadOption, BadTarget, ResourceError
 from kech.tables import demo
 from kech.topology.paths import MOST_STEPS, parse_path, resolve_path
 from kech.topology.zigzag import PathRegime, ZigzagBar, ZigzagBarcode, zigzag_of
-from kech.views.plot import COLOURS, FEW
-from kech.views.plot_zigzag import heights
+from kech.views.pictures.bars import COLOURS, FEW
+from kech.views.pictures.zigzag import heights
 from strategies import unhurried
 from topology_oracles import betti_numbers
 from zigzag_oracles import (

@@ -75,10 +75,11 @@ class Spectrum:
         return as_frame([row | {f"loss[{name}]": loss[name] for name in loss} for row, loss in apart], self.library)
 
     def plot(self, path: str | PathLike[str] | None = None, *, ax: Any = None) -> Any:
-        """Draw the trade-off; the matplotlib axes, or a file (.svg, .png, .html) where a path is given."""
-        from kech.views.plot_spectrum import draw_spectrum, save_spectrum
+        """Draw the trade-off; the matplotlib axes, or a file (.svg, .html, .png) where a path is given."""
+        from kech.views.pictures import plot
+        from kech.views.pictures.spectrum import draw_spectrum
 
-        return draw_spectrum(self.rows(), ax=ax) if path is None else save_spectrum(self.rows(), path)
+        return plot(lambda size: draw_spectrum(self.rows(), size=size), path, ax)
 
     def to_json(self) -> dict[str, Any]:
         """The object `kech spectrum --json` prints."""

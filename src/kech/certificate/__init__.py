@@ -8,8 +8,8 @@ from kech.certificate.cells import AnyPath, open_published
 from kech.certificate.check import NOT_PROMISED, check_certificate, check_table, make_certificate, measure
 from kech.certificate.document import read_claims
 from kech.certificate.forms import as_brackets, published_columns
+from kech.certificate.labels import Axis
 from kech.certificate.tally import Cell
-from kech.certificate.widths import Axis
 
 __all__ = [
     "NOT_PROMISED",

@@ -8,9 +8,9 @@ from kech.certificate.cells import AnyPath, guess_format, hashing, open_publishe
 from kech.certificate.claims import broken_claims, broken_columns, broken_goals, shown_suppression, with_suppressed
 from kech.certificate.counting import class_figures, count, measure_table
 from kech.certificate.document import check_goals, read_claims
+from kech.certificate.labels import Axis
 from kech.certificate.models import GOALS, MODELS, Figures, model_figures
 from kech.certificate.pages import find_unpublished
-from kech.certificate.widths import Axis
 from kech.errors import BadOption, ClaimBroken, ColumnInTwoRoles, NoSuchColumn
 
 NOT_PROMISED = (  # by every certificate of version 1, whatever its file says

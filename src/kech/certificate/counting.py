@@ -8,10 +8,11 @@ import numpy as np
 
 from kech.certificate.cells import TextTable
 from kech.certificate.forms import as_brackets
+from kech.certificate.labels import Axis
 from kech.certificate.models import Figures, Within, model_figures
 from kech.certificate.rare_members import broken_spelling
 from kech.certificate.tally import Counts, sums
-from kech.certificate.widths import Axis, width_readers
+from kech.certificate.widths import width_readers
 from kech.errors import NoQuasiIdentifier, NoSuchColumn
 
 

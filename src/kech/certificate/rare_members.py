@@ -6,13 +6,12 @@ Who holds which value is not in the file.  What can be found out is whether rows
     a row may hold the values that its label lists, or any if it is `*`;  labels that share no value are counted apart
 """
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from kech.certificate.labels import read_set
 from kech.certificate.tally import Cell
-from kech.certificate.widths import RARE, split_set
 
 
 def broken_spelling(axis: Mapping[str, Any], rows: Mapping[Cell, int], k: int) -> list[str]:
@@ -20,8 +19,8 @@ def broken_spelling(axis: Mapping[str, Any], rows: Mapping[Cell, int], k: int) -
     if axis["axis"] != "set" or axis.get("rare") is None:
         return []
     listed = {label: _read_members(label) for label in rows if label and label != "*"}
-    spelled = {label: [text for text in texts if text is not None] for label, texts in listed.items()}
-    rare = sum(rows[label] for label, texts in listed.items() if None in texts)
+    spelled = {label: values for label, (values, _) in listed.items()}
+    rare = sum(rows[label] for label, (_, counted) in listed.items() if counted)
     column, anything = axis["column"], rows.get("*", 0)
     broken = []
     if _lacking_rows(spelled, rows, k) > anything:
@@ -41,15 +40,12 @@ def _lacking_rows(spelled: Mapping[str, list[str]], rows: Mapping[Cell, int], k:
     return sum(max(0, k * count - held[first]) for first, count in values.items())
 
 
-def _read_members(label: str) -> list[str | None]:
-    """The values that a label lists, None for a count of rare ones; none where it cannot be read."""
-    if not label.startswith("{"):
-        return [label]
+def _read_members(label: str) -> tuple[list[str], int]:
+    """The values that a label lists, and how many rare ones it counts; none where it cannot be read."""
     try:
-        members = split_set(label)
+        return read_set(label)
     except ValueError:
-        return []
-    return [None if RARE.fullmatch(text) else json.loads(text) if text[:1] == '"' else text for text in members]
+        return [], 0
 
 
 class _Groups:

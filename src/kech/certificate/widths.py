@@ -1,22 +1,16 @@
 """Widths: the share of an axis that a published label covers, 0 to 1."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 from kech.certificate.forms import form_of
+from kech.certificate.labels import RARE, Axis, range_reader, split_interval, split_set
 from kech.certificate.tally import Cell
 from kech.errors import BadOption
-
-Axis = Mapping[str, Any]
-
-MEMBER = re.compile(  # of a set: a JSON string, a text without , { } " \ and outer spaces, or nothing
-    r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"|[^,{}"\\ ](?:[^,{}"\\]*[^,{}"\\ ])?|'
-)
-RARE = re.compile("[0-9]+ rare values?")  # how a set counts the values that fewer than k rows hold
 
 
 def width_readers(axes: Sequence[Axis]) -> dict[str, Callable[[Cell], float | None]]:
@@ -79,49 +73,14 @@ def _covered(label: str, rare: int | None) -> int:
     return len(members) + ((rare or 0) - 1 if counts else 0)
 
 
-def split_set(label: str) -> list[str]:
-    r"""Members of a published set as they are written; one with , { } " \ or outer spaces is a JSON string.
-
-    >>> split_set('{a, "b, c", d}')
-    ['a', '"b, c"', 'd']
-    """
-    place, members = 1, []
-    while True:
-        found = MEMBER.match(label, place)
-        members.append(found[0] if found else "")
-        place += len(members[-1])
-        if not label.startswith(", ", place):
-            break
-        place += 2
-    if place != len(label) - 1 or label[place] != "}":
-        raise ValueError
-    return members
-
-
 def _read_ordinal(axis: Axis) -> Callable[[Any], float]:
-    ranks = {str(value): rank for rank, value in enumerate(axis["order"])}
-    starts = sorted(ranks, key=len)
-    longest = 2 * max(map(len, ranks), default=0) + 2
+    read, values = range_reader(axis["order"]), len({str(value) for value in axis["order"]})
 
     def width(label: str) -> float:
-        if label in ranks:
-            return 0.0
-        for start in starts if len(label) <= longest else ():
-            low, high = ranks[start], ranks.get(label[len(start) + 2 :]) if label.startswith(start + "..") else None
-            if high is not None and low <= high:
-                return _share(high - low + 1, len(ranks))
-        return _share(_open_range(label, ranks), len(ranks))
+        first, last = read(label)
+        return _share(last - first + 1, values)
 
     return width
-
-
-def _open_range(label: str, ranks: Mapping[str, int]) -> int:
-    """Values of a range with one end: `low..` is low or more, `..high` is high or less."""
-    if label.endswith("..") and label[:-2] in ranks:
-        return len(ranks) - ranks[label[:-2]]
-    if label.startswith("..") and label[2:] in ranks:
-        return ranks[label[2:]] + 1
-    raise ValueError
 
 
 def _read_interval(edge: Callable[[str], Any], axis: Axis) -> Callable[[Any], Any]:
@@ -139,14 +98,10 @@ def _read_interval(edge: Callable[[str], Any], axis: Axis) -> Callable[[Any], An
 
 
 def _edges(label: str, edge: Callable[[str], Any], low: Any, high: Any) -> tuple[Any, Any]:
-    if match := re.fullmatch(r"\[([^,]+), ([^,]+)[\])]", label):
-        return edge(match[1]), edge(match[2])
-    if match := re.fullmatch(r">= (.+)", label):
-        return edge(match[1]), max(edge(match[1]), high)
-    if match := re.fullmatch(r"<=? (.+)", label):
-        return min(edge(match[1]), low), edge(match[1])
-    value = edge(label)
-    return value, value
+    """Both ends; the domain ends an open tail."""
+    first, last, _ = split_interval(label)
+    start = min(edge(last or ""), low) if first is None else edge(first)
+    return start, max(start, high) if last is None else edge(last)
 
 
 def number(text: str) -> Fraction:

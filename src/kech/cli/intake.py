@@ -271,7 +271,7 @@ def without_password(word: str | Path) -> str:
 def check_picture(path: Path | None) -> None:
     """A picture that cannot be drawn is refused before any work."""
     if path is not None:
-        from kech.views.plot import check_plot
+        from kech.views.pictures import check_plot
 
         check_plot(path)
 

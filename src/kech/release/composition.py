@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.certificate import Axis, Cell
-from kech.release.labels import EVERYTHING, count_rare, place, prefix_of, set_members
+from kech.certificate.labels import EVERYTHING, read_place, read_prefix, read_set
 from kech.release.linkage import Bools, Linkage, LinkedColumn, check_covers
 from kech.release.published import Ints, plain
 
@@ -223,13 +223,13 @@ class Holder:
         same_node = label == within and ours["axis"] == theirs["axis"] == "tree"
         if same_node and count_leaves(ours, label) == count_leaves(theirs, label):
             return True
-        values, prefix = stands_for(self.earlier, label), prefix_of(within)
+        values, prefix = stands_for(self.earlier, label), read_prefix(within)
         if ours["axis"] == "tree" and prefix and not self.later.paths:
-            begins = {label} if theirs["axis"] == "tree" and prefix_of(label) else values
+            begins = {label} if theirs["axis"] == "tree" and read_prefix(label) else values
             return all(text.startswith(prefix) and len(text) <= len(within) for text in begins or [""])
         if self.later.is_line:
             low, high, closed = self.later.interval(within)
-            places = [place(ours, value) for value in values or [""]]
+            places = [read_place(ours, value) for value in values or [""]]
             return all(low <= x < high or (closed and x == high) for x in places)
         return bool(values) and values <= stands_for(self.later, within)
 
@@ -251,7 +251,8 @@ def stands_for(column: LinkedColumn, label: str) -> frozenset[str]:
         low, high, _ = column.interval(label)
         return frozenset([label] if low == high else [])
     if column.axis["axis"] == "set":
-        return frozenset([*set_members(label), *(column.rare if count_rare(label) else ())])
+        spelled, counted = read_set(label)
+        return frozenset([*spelled, *(column.rare if counted else ())])
     if column.axis["axis"] != "tree":
         return frozenset(column.run(label))
     leaves = {leaf for leaf, path in column.paths.items() if label in path} if column.paths else {label}

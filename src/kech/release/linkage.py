@@ -7,7 +7,7 @@ covers everything.  A row could be in a class whose labels all cover it; it may 
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from kech.axes.hierarchy import find_hierarchy, read_hierarchy
 from kech.certificate import Axis, Cell
+from kech.certificate.labels import EVERYTHING, is_line, range_reader, read_interval, read_place, read_prefix, read_set
 from kech.errors import BadOption, NoSuchColumn
-from kech.release.labels import EVERYTHING, count_rare, interval, is_line, place, range_ends, set_members
 from kech.release.published import Ints, Published
 from kech.tables.table import Table
 
@@ -55,7 +55,7 @@ class LinkedColumn:
     @cached_property
     def numbers(self) -> Floats:
         """Distinct cells as places on the line; NaN for what is none."""
-        return np.array([place(self.axis, text) for text in self.texts])
+        return np.array([read_place(self.axis, text) for text in self.texts])
 
     @cached_property
     def covered(self) -> Any:
@@ -91,7 +91,7 @@ class LinkedColumn:
 
     def interval(self, label: str) -> tuple[float, float, bool]:
         """Both ends, and whether the second belongs to it; NaN where the label is none."""
-        return interval(self.axis, label)
+        return read_interval(self.axis, label)
 
     @cached_property
     def intervals(self) -> list[tuple[float, float, bool]]:
@@ -114,12 +114,18 @@ class LinkedColumn:
         """The values of a range or a set, in order."""
         kind = self.axis.get("axis")
         if kind == "set" and label.startswith("{"):
-            members = {*set_members(label), *(self.rare if count_rare(label) else ())}
+            spelled, counted = read_set(label)
+            members = {*spelled, *(self.rare if counted else ())}
             return [value for value in self.ordered if value in members]
-        first, last = range_ends(self.ordered, label) if kind == "ordinal" else (label, label)
-        if first == last:
+        if kind != "ordinal" or label == EVERYTHING:
             return [label]
-        return self.ordered[self.ordered.index(first) : self.ordered.index(last) + 1]
+        first, last = self.ranks(label)
+        return self.ordered[first : last + 1]
+
+    @cached_property
+    def ranks(self) -> Callable[[str], tuple[int, int]]:
+        """Of a range: the first and the last of the values in order."""
+        return range_reader(self.ordered)
 
     @cached_property
     def rare(self) -> list[str]:
@@ -127,7 +133,7 @@ class LinkedColumn:
 
         In the table that was released they are the least frequent ones, as many as the certificate says.
         """
-        spelled = {text for label in set(self.labels) if label for text in set_members(label)}
+        spelled = {text for label in set(self.labels) if label for text in read_set(label)[0]}
         others, rare = [text for text in self.ordered if text not in spelled], int(self.axis.get("rare") or 0)
         same = len(self.ordered) + bool(self.counts[-1]) == self.axis.get("values")
         return others[-rare:] if same and rare else others
@@ -155,11 +161,11 @@ class LinkedColumn:
             return np.ones(len(self.texts), bool)
         if self.paths:
             return self._marked(self.below.get(label, []))
-        prefix = label.rstrip(EVERYTHING)
-        if leaves > 1 and prefix == label and not self.among([label]).any():
+        prefix = read_prefix(label)
+        if leaves > 1 and prefix is None and not self.among([label]).any():
             reason = f"column {self.axis['column']!r} was published with a hierarchy: give the plan that names it."
             raise BadOption("--plan", reason)
-        return self._marked([] if prefix == label else self._starting(prefix, len(label)))
+        return self._marked([] if prefix is None else self._starting(prefix, len(label)))
 
     @cached_property
     def below(self) -> Mapping[str, list[int]]:

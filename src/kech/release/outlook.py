@@ -92,10 +92,11 @@ class Plane:
         return {"private": True, **asdict(self)}
 
     def plot(self, path: str | PathLike[str] | None = None, *, ax: Any = None) -> Any:
-        """Draw it; the matplotlib axes, or a file (.svg, .png, .html) where a path is given.  PRIVATE."""
-        from kech.views.plot_plane import draw_plane, save_plane
+        """Draw it; the matplotlib axes, or a file (.svg, .html, .png) where a path is given.  PRIVATE."""
+        from kech.views.pictures import plot
+        from kech.views.pictures.plane import draw_plane
 
-        return draw_plane(self, ax=ax) if path is None else save_plane(self, path)
+        return plot(lambda size: draw_plane(self, size), path, ax)
 
 
 # -- the outlook of a release ------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ In: a table and a partition.  Out: a dataframe, or a file with its certificate b
 
 import json
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -83,9 +84,11 @@ class Release:
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw how many classes of each size there are: the matplotlib axes."""
-        from kech.views.plot_small import draw_sizes
+        from kech.views.pictures import plot
+        from kech.views.pictures.released import draw_sizes
 
-        return draw_sizes(self.partition.sizes.tolist(), self.partition.k, ax=ax)
+        sizes = Counter(self.partition.sizes.tolist())
+        return plot(lambda size: draw_sizes(sizes, self.partition.k, size), ax=ax)
 
     @property
     def columns(self) -> tuple[str, ...]:

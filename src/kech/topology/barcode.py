@@ -201,12 +201,11 @@ class WeightedBarcode:
         reading: str = "homological",
         ax: Any = None,
     ) -> Any:
-        """Draw the bars; the matplotlib axes, or a file (.svg, .png, .html) where a path is given."""
-        from kech.views.plot import draw_barcode, save_barcode
+        """Draw the bars; the matplotlib axes, or a file (.svg, .html, .png) where a path is given."""
+        from kech.views.pictures import plot
+        from kech.views.pictures.barcode import draw_barcode
 
-        if path is None:
-            return draw_barcode(self, k, reading=reading, ax=ax)
-        return save_barcode(self, path, k, reading=reading)
+        return plot(lambda size: draw_barcode(self, k, reading, size), path, ax)
 
     def to_json(
         self,

@@ -153,10 +153,11 @@ class ZigzagBarcode:
         return PathRegime(start, stop - 1, int(self.smallest[nodes].min()), int(self.classes[nodes].max()))
 
     def plot(self, path: str | PathLike[str] | None = None, *, k: int = 2, ax: Any = None) -> Any:
-        """Draw the bars; the matplotlib axes, or a file (.svg, .png, .html) where a path is given."""
-        from kech.views.plot_zigzag import draw_zigzag, save_zigzag
+        """Draw the bars; the matplotlib axes, or a file (.svg, .html, .png) where a path is given."""
+        from kech.views.pictures import plot
+        from kech.views.pictures.zigzag import draw_zigzag
 
-        return draw_zigzag(self, k, ax=ax) if path is None else save_zigzag(self, path, k)
+        return plot(lambda size: draw_zigzag(self, k, size), path, ax)
 
     def to_json(self, k: int = 2, *, longest: int | None = None) -> dict[str, Any]:
         """The object `kech zigzag --json` prints, with all bars or the longest; `summary` tells of all."""

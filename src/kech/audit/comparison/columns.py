@@ -11,7 +11,7 @@ import numpy as np
 
 from kech.audit.comparison.pieces import Floats, Pieces, find_unit, point_pieces, spread_labels
 from kech.certificate import Cell
-from kech.release.labels import place
+from kech.certificate.labels import read_place
 from kech.release.linkage import Linkage, LinkedColumn, read_codes
 from kech.release.published import Ints, Published
 
@@ -151,8 +151,8 @@ def pair_cells(
     """A sensitive or kept column."""
     if kind in LINES.values():
         axis = {"axis": "date" if kind == "date" else "numeric"}
-        before = np.array([place(axis, text) for text in texts])[codes]
-        after = np.array([place(axis, cell) for cell in cells], float)
+        before = np.array([read_place(axis, text) for text in texts])[codes]
+        after = np.array([read_place(axis, cell) for cell in cells], float)
         return pair_numbers(name, role, kind, before, after, stretches)
     counts = np.bincount(codes, minlength=len(texts))
     order = [str(texts[code]) for code in np.argsort(-counts, kind="stable") if texts[code] and counts[code]]

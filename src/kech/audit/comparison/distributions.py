@@ -6,7 +6,7 @@ import numpy as np
 
 from kech.audit.comparison.columns import MISSING, OTHERS, Line, Side
 from kech.audit.comparison.pieces import Floats, describe, distance
-from kech.release.labels import DAY, format_place
+from kech.certificate.labels import DAY, format_place
 
 MOST_BARS = 10
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kech.axes.rulers import number_unit
 from kech.certificate import Axis
-from kech.release.labels import DAY, within
+from kech.certificate.labels import DAY, bound_interval
 from kech.release.published import Ints
 
 Floats = NDArray[np.float64]
@@ -94,7 +94,7 @@ class Pieces:
 
 def spread_labels(axis: Axis, labels: Sequence[str], rows: Ints, unit: float) -> Pieces:
     """The pieces of the labels of a line."""
-    ends = [within(axis, label) for label in labels]
+    ends = [bound_interval(axis, label) for label in labels]
     low, high = (np.array([end[i] for end in ends], float) for i in (0, 1))
     closed = np.array([end[2] for end in ends], bool)
     return Pieces(low, np.maximum(low, high), np.where(closed, unit, 0.0), rows)

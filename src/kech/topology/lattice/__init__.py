@@ -180,10 +180,11 @@ class GeneralizationLattice:
 
     def plot(self, suppress: float = 0.0, ks: Sequence[int] | None = None, *, ax: Any = None) -> Any:
         """Draw the loss of the best node against k: the matplotlib axes.  PRIVATE."""
-        from kech.views.plot_small import draw_curve
+        from kech.views.pictures import plot
+        from kech.views.pictures.spectrum import draw_spectrum
 
         rows = [{"k": node.k, "cut": "domain", "loss": node.loss} for node in self.curve(suppress, ks)]
-        return draw_curve(rows, ax=ax)
+        return plot(lambda size: draw_spectrum(rows, ["loss"], size), ax=ax)
 
     def chain(self, k: int, suppress: float = 0.0, *, chains: int = 2) -> LatticeNode:
         """The first node that reaches k along the lowest chains of the lattice, as the paper approximates."""

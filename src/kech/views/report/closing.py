@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kech.audit.risk import THRESHOLDS
-from kech.views.report.markup import Content, Markup, join, name, section, table, tag
+from kech.views.markup import Content, Markup, join, name, section, table, tag
 
 
 def not_promised(found: Mapping[str, Any]) -> Markup:

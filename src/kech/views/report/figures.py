@@ -16,20 +16,19 @@ from kech.audit.exposure import hide_few, measure_exposure
 from kech.audit.risk import assess, check_thresholds
 from kech.certificate import NOT_PROMISED, AnyPath, Axis, Cell, published_columns
 from kech.certificate.check import read_values
-from kech.certificate.widths import width_reader
-from kech.errors import BadCertificate, BadOption
-from kech.release.labels import (
+from kech.certificate.labels import (
     DAY,
     EVERYTHING,
-    count_rare,
-    domain,
+    bound_interval,
     format_place,
-    interval,
     is_line,
-    range_ends,
-    set_members,
-    within,
+    range_reader,
+    read_domain,
+    read_interval,
+    read_set,
 )
+from kech.certificate.widths import width_reader
+from kech.errors import BadCertificate, BadOption
 from kech.release.plan import Plan, read_plan
 from kech.release.published import Published, dialect_of, find_joint_pointers, find_pointers, read_published
 from kech.views.report.shape import build_released_barcode
@@ -64,7 +63,7 @@ def gather(
     given = plan if plan is None or isinstance(plan, Plan) else read_plan(plan)
     if given is not None:
         check_plan(given, document)
-    if not all(isfinite(end) for axis in release.axes.values() if is_line(axis) for end in domain(axis)):
+    if not all(isfinite(end) for axis in release.axes.values() if is_line(axis) for end in read_domain(axis)):
         raise BadCertificate(certificate or path, "the domain of an axis is too large to be drawn.")
     alone = find_pointers(path, document)
     return {
@@ -204,7 +203,7 @@ def describe_extent(axis: Axis, rows: Mapping[Cell, int]) -> dict[str, Any]:
 
 def count_open(axis: Axis, rows: Mapping[str, int]) -> int:
     """Rows whose label has one end only; the domain ends it where widths are measured."""
-    ends = {label: interval(axis, label)[:2] for label in rows if is_line(axis) and label != EVERYTHING}
+    ends = {label: read_interval(axis, label)[:2] for label in rows if is_line(axis) and label != EVERYTHING}
     return sum(rows[label] for label, (low, high) in ends.items() if isinf(low) or isinf(high))
 
 
@@ -212,25 +211,26 @@ def extent_of(axis: Axis, label: str) -> float:
     """What one label covers."""
     kind = axis["axis"]
     if is_line(axis):
-        low, high, _ = within(axis, label)
+        low, high, _ = bound_interval(axis, label)
         return (high - low) / (DAY if kind == "date" else 1)
     if label == EVERYTHING:
         return whole_of(axis)
     if kind == "ordinal":
-        first, last = (axis["order"].index(end) for end in range_ends(axis["order"], label))
+        first, last = range_reader(axis["order"])(label)
         return float(last - first + 1)
     return float(count_values(label) if kind == "set" else axis["labels"].get(label, 1) if kind == "tree" else 1)
 
 
 def count_values(label: str) -> int:
     """Values of a set, with those that it only counts."""
-    return len(set_members(label)) + count_rare(label)
+    values, counted = read_set(label)
+    return len(values) + counted
 
 
 def whole_of(axis: Axis) -> float:
     """What all of an axis covers, in the same unit."""
     if is_line(axis):
-        start, stop = domain(axis)
+        start, stop = read_domain(axis)
         return (stop - start) / (DAY if axis["axis"] == "date" else 1)
     return float({"ordinal": len(axis.get("order", ())), "set": axis.get("values", 1)}.get(axis["axis"], leaves(axis)))
 
@@ -242,10 +242,10 @@ def leaves(axis: Axis) -> int:
 
 def describe_grid(axis: Axis, rows: Mapping[Cell, int]) -> dict[str, Any]:
     """Where intervals begin: the part of the grid that the file shows; as written, and as places on the line."""
-    ends = [interval(axis, label) for label in rows if label is not None and label != EVERYTHING]
+    ends = [read_interval(axis, label) for label in rows if label is not None and label != EVERYTHING]
     starts = {low for low, _, _ in ends} | {high for low, high, closed in ends if not closed}
     places = [edge for edge in sorted(starts) if isfinite(edge)]
-    whole = domain(axis)
+    whole = read_domain(axis)
     return {
         "edges": [format_place(axis, edge) for edge in places],
         "places": places,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kech.views.report.markup import (
+from kech.views.markup import (
     Content,
     Markup,
     amount,
@@ -18,7 +18,8 @@ from kech.views.report.markup import (
     table,
     tag,
 )
-from kech.views.report.pictures import draw_barcode, draw_sizes, meter, ruler, strip
+from kech.views.pictures.released import draw_released_barcode, draw_sizes
+from kech.views.report.marks import embed, meter, ruler, strip
 
 SHARP = ("exact", "up to 5%", "up to 10%", "up to 25%", "up to half", "more than half", "all of it", "missing")
 MOST_EDGES = 24
@@ -52,7 +53,7 @@ def at_risk(found: Mapping[str, Any]) -> Markup:
         unknown,
         in_words(risk, taus),
         tag("h3", "Class sizes"),
-        draw_sizes({int(size): classes for size, classes in risk["class_sizes"].items()}, risk["k"]),
+        embed(draw_sizes({int(size): classes for size, classes in risk["class_sizes"].items()}, risk["k"])),
         tag("p", smallest(risk["smallest_classes"])),
         separation(risk),
         tag("h3", "Formulas"),
@@ -224,23 +225,24 @@ def shape(found: Mapping[str, Any]) -> Markup:
         "Shape of the released table",
         tag(
             "p",
-            "Every class is a box: its labels. While eps grows, a class appears when eps reaches half its widest "
-            "label, and two classes meet when one box of that radius holds both. A bar runs from where a class "
+            "Every class is a box: its labels. While eps grows, a class appears when eps reaches half the longest side "
+            "of its box, and two classes meet when one box of that radius holds both. A bar runs from where a class "
             "appears to where it meets an older one. Bars that start far to the left are sharp classes; long bars "
             "are groups that stay apart. At a radius, the height reached is the number of rows that are published "
             "at least that sharply. The bars are those of the published labels, not of the people behind them.",
         ),
-        draw_barcode(barcode),
+        embed(draw_released_barcode(barcode)),
         table(
             "What a reader sees at a radius",
             ("eps>", "classes this sharp>", "rows in them>", "groups they form>"),
             steps,
         ),
-        tag("p", tag("code", "eps(S) = max_j width_j(label around all labels of S in column j) / 2"), class_="formula"),
+        tag("p", tag("code", "eps(S) = max_j side_j(label around all labels of S in column j) / 2"), class_="formula"),
         tag(
             "p",
-            "Nodes of a hierarchy count as all of their column when taken together, unless their labels are written "
-            "as prefixes: the file does not say how they are nested.",
+            "Sides are distances. Values without an order are all equally far apart, so the side of a set of several "
+            "values is 1, however few it prints. Nodes of a hierarchy count as all of their column when taken "
+            "together, unless their labels are written as prefixes: the file does not say how they are nested.",
             class_="note",
         ),
         key="shape",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kech.views.report.markup import (
+from kech.views.markup import (
     Content,
     Markup,
     count,

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kech.views.markup import Markup, plain, tag
 from kech.views.report.closing import how_to_verify, not_promised, parameters
-from kech.views.report.markup import Markup, plain, tag
 from kech.views.report.middle import at_risk, lost, shape
 from kech.views.report.opening import done, head, promised
 from kech.views.report.private import private_parts

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kech.views.report.markup import Content, Markup, count, figure, join, name, section, table, tag
-from kech.views.report.pictures import draw_pair
+from kech.views.markup import Content, Markup, count, figure, join, name, section, table, tag
+from kech.views.pictures.released import draw_pair
+from kech.views.report.marks import embed
 
 MOST_PAIRS = 12
 MEASURES = {"spearman": "Spearman's rho", "cramers_v": "Cramér's V"}
@@ -85,8 +86,7 @@ def number(value: float | str) -> str:
 def drawn(column: Mapping[str, Any]) -> Markup:
     """The two distributions of a column."""
     title = f"{column['column']}, before and after"
-    about = "Share of the rows before (grey) and after (blue)."
-    return tag("article", tag("h3", name(column["column"])), draw_pair(column["bars"], title, about), class_="card")
+    return tag("article", tag("h3", name(column["column"])), embed(draw_pair(column["bars"], title)), class_="card")
 
 
 # -- associations and models -----------------------------------------------------------------------------

@@ -2,26 +2,37 @@
 
 Every class is a box: its labels.  Boxes form a simplex at eps when one box of radius eps holds all of them,
 
-    eps(S) = max_j width_j(smallest label around all labels of S in column j) / 2
+    eps(S) = max_j side_j(smallest label around all labels of S in column j) / 2
 
-so a class is born when eps reaches its own widest label, and two classes meet when one label that wide holds both.
-Widths are those of the certificate.  Bars follow the elder rule: of two components that meet, the younger ends.
+so a class is born when eps reaches half its longest side, and two classes meet when one box that long holds both.
+Sides are measured as distances are: shares of a line, an order or a hierarchy; 1 for a set of several values,
+however few it prints, for values without an order are all equally far apart.
+Bars follow the elder rule: of two components that meet, the younger ends.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kech.certificate import Axis, Cell
+from kech.certificate.labels import (
+    EVERYTHING,
+    bound_interval,
+    is_line,
+    range_reader,
+    read_domain,
+    read_prefix,
+    read_set,
+)
 from kech.certificate.widths import width_reader
-from kech.release.labels import EVERYTHING, count_rare, domain, is_line, prefix_of, range_ends, set_members, within
 from kech.release.published import Ints, Published
 
 Floats = NDArray[np.float64]
-Distances = Callable[[int], Floats]  # of one class: the width of the label that holds it and each other class
+Distances = Callable[[int], Floats]  # of one class: the side of the box around it and each other class
 
 MOST_CLASSES = 6_000  # of more, every n-th in the order of their labels is taken
 RADII = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
@@ -46,7 +57,7 @@ class ReleasedBarcode:
         return {"classes": self.classes, "drawn": len(bars), "at": [self.at(eps) for eps in RADII], "bars": bars}
 
     def at(self, eps: float) -> dict[str, Any]:
-        """Classes no wider than 2 eps, the rows in them, and the components they form."""
+        """Classes that one box of radius eps holds, the rows in them, and the components they form."""
         born = self.birth <= eps
         living = int(np.count_nonzero(born & (self.death > eps)))
         return {"eps": eps, "classes": int(born.sum()), "rows": int(self.weight[born].sum()), "components": living}
@@ -98,81 +109,82 @@ def sweep(birth: Floats, edges: Sequence[tuple[float, int, int]]) -> Floats:
     return death
 
 
-# -- widths of one column --------------------------------------------------------------------------------
+# -- sides in one column ---------------------------------------------------------------------------------
 
 
 def measure_column(axis: Axis, labels: Sequence[Cell]) -> tuple[Floats, Distances]:
-    """The width of each class's label, and of the label that would hold it and one other class."""
+    """The side of each class's box in one column, and of the box around it and one other class."""
     known = {label: i for i, label in enumerate(dict.fromkeys(labels))}
     index = np.array([known[label] for label in labels])
-    read = width_reader(axis)
-    own = np.array([read(label) or 0.0 for label in known])
     if is_line(axis) or axis["axis"] == "ordinal":
-        joined = join_stretches(axis, list(known))
+        own, joined = join_stretches(axis, list(known))
     else:
-        table = (join_sets if axis["axis"] == "set" else join_nodes)(axis, list(known), own)
+        own, table = (join_sets if axis["axis"] == "set" else join_nodes)(axis, list(known))
         joined = table.__getitem__
     return own[index], lambda group: joined(int(index[group]))[index]
 
 
-def join_stretches(axis: Axis, labels: Sequence[Cell]) -> Distances:
+def join_stretches(axis: Axis, labels: Sequence[Cell]) -> tuple[Floats, Distances]:
     """Of intervals and ranges: from the first start to the last end; what is missing goes with nothing."""
-    low, high = np.array([stretch(axis, label) for label in labels]).T
+    stretch = stretch_reader(axis)
+    low, high = np.array([stretch(label) if label else (0.0, 0.0) for label in labels]).T
     missing = np.array([not label for label in labels])
 
     def joined(at: int) -> Floats:
         width = np.clip(np.maximum(high, high[at]) - np.minimum(low, low[at]), 0, 1)
         return np.where(missing == missing[at], width, 1.0)
 
-    return joined
+    return high - low, joined
 
 
-def stretch(axis: Axis, label: Cell) -> tuple[float, float]:
-    """Where a label starts and ends, as shares of its axis."""
-    if not label:
-        return 0.0, 0.0
+def stretch_reader(axis: Axis) -> Callable[[str], tuple[float, float]]:
+    """A reader of where a label starts and ends, as shares of its axis."""
+    read: Callable[[str], tuple[float, ...]]
     if is_line(axis):
-        start, stop = domain(axis)
-        low, high, _ = within(axis, label)
-        length = (stop - start) or 1.0
-        return (min(max(low, start), stop) - start) / length, (min(max(high, start), stop) - start) / length
-    order = axis["order"]
-    if label == EVERYTHING:
-        return 0.0, 1.0
-    first, last = range_ends(order, label)
-    steps = max(len(order) - 1, 1)
-    return order.index(first) / steps, order.index(last) / steps
+        (start, stop), read = read_domain(axis), partial(bound_interval, axis)
+    else:
+        start, stop, read = 0.0, len(axis["order"]) - 1.0, range_reader(axis["order"])
+
+    def share(place: float) -> float:
+        return (min(max(place, start), stop) - start) / ((stop - start) or 1.0)
+
+    def stretch(label: str) -> tuple[float, float]:
+        low, high, *_ = (start, stop) if label == EVERYTHING else read(label)
+        return share(low), share(high)
+
+    return stretch
 
 
-def join_sets(axis: Axis, labels: Sequence[Cell], own: Floats) -> Floats:
-    """Of sets: that of their union; what is missing goes with nothing."""
-    held = [frozenset(set_members(label or "")) for label in labels]
-    values = {value: i for i, value in enumerate(sorted(set().union(*held)))}
-    member = np.zeros((len(labels), len(values) + 1))
-    member[:, -1] = [bool(count_rare(label or "")) for label in labels]
-    for i, members in enumerate(held):
-        member[i, [values[value] for value in members]] = 1
-    weight = np.append(np.ones(len(values)), int(axis.get("rare") or 0))
-    sizes = member @ weight
-    union = sizes[:, None] + sizes[None, :] - (member * weight) @ member.T
-    width = np.clip((union - 1) / max(int(axis["values"]) - 1, 1), 0, 1)
-    alone = np.array([not label or label == EVERYTHING for label in labels])
-    width[alone, :] = width[:, alone] = 1.0
+def join_sets(axis: Axis, labels: Sequence[Cell]) -> tuple[Floats, Floats]:
+    """Of sets: 0 where both labels are one and the same value, 1 otherwise.
+
+    Two values without an order are at distance 1 (docs/claims/merge_tree.md); how many a set prints is loss.
+    """
+    del axis
+    own = np.array([0.0 if not label or is_one_value(label) else 1.0 for label in labels])
+    width = np.ones((len(labels), len(labels)))
     np.fill_diagonal(width, own)
-    return np.asarray(width)
+    return own, width
 
 
-def join_nodes(axis: Axis, labels: Sequence[Cell], own: Floats) -> Floats:
+def is_one_value(label: str) -> bool:
+    """Whether a label of a set stands for a single value."""
+    values, rare = read_set(label)
+    return label != EVERYTHING and len(values) + rare == 1
+
+
+def join_nodes(axis: Axis, labels: Sequence[Cell]) -> tuple[Floats, Floats]:
     """Of nodes of a tree: that of the smallest published label that is seen to hold both, else everything.
 
     The file does not tell how labels are nested, unless they are written as prefixes (476**).
     """
-    del axis
+    read = width_reader(axis)
+    own = np.array([read(label) or 0.0 for label in labels])
     width = np.ones((len(labels), len(labels)))
     for at in np.argsort(-own, kind="stable").tolist():
-        prefix = prefix_of(labels[at] or "")
+        prefix = read_prefix(labels[at] or "")
         if prefix is not None:
             under = [i for i, label in enumerate(labels) if label and label.startswith(prefix)]
             width[np.ix_(under, under)] = own[at]
     np.fill_diagonal(width, own)
-    return width
+    return own, width

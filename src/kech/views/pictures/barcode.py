@@ -1,0 +1,211 @@
+"""Picture of a weighted barcode.  PRIVATE, for it is drawn from the rows themselves.
+
+A component is a box: as long as it lives, as thick as its rows.  What merges lies side by side, so a vertical
+line at eps meets exactly the classes at eps.  Only radii, weights and counts are drawn, never a cell.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from kech.errors import BadOption
+from kech.views.pictures.bars import (
+    ENOUGH,
+    ENOUGH_LOOSE,
+    FEW,
+    FEW_LOOSE,
+    HOLE,
+    HOLES_FROM,
+    MOST_BOXES,
+    MOST_LABELS,
+    NAMES,
+    REGIME,
+    REGIME_AT,
+    REGIMES,
+    Room,
+    Sides,
+    place_boxes,
+    point_beyond,
+    say_together,
+    scale_counts,
+)
+from kech.views.pictures.picture import (
+    GREY,
+    INK,
+    PAPER,
+    Floats,
+    Line,
+    Panel,
+    Picture,
+    Scale,
+    Shape,
+    Size,
+    Words,
+    find_ticks,
+)
+
+TITLE = "Weighted barcode: which rows are together while eps grows"
+NOTE = "A bar is a class of rows, the thicker the more rows; numbers in bars count rows."
+LEFT, BETWEEN, BELOW = 84.0, 36.0, 44.0  # pixels beside and below the panels
+
+
+def draw_barcode(
+    barcode: Any, k: Sequence[int] = (2,), reading: str = "homological", size: Size | None = None
+) -> Picture:
+    """A column for each k: holes, components, regimes; below them the number of classes."""
+    if not k or min(k) < 1:
+        raise BadOption("--k", "name one k or more, each 1 or more.")
+    if size is not None and len(k) > 1:
+        raise BadOption("ax", "takes one k; omit ax to see several side by side.")
+    regimes = [barcode.regimes(reading, goal) for goal in k]
+    right = last_radius(barcode, regimes)
+    wide, high = size or (max(880.0 / len(k), 290.0), 400.0)
+    panels = []
+    for column, (goal, found) in enumerate(zip(k, regimes, strict=True)):
+        left = LEFT + column * (wide + BETWEEN)
+        pair = [draw_panel(barcode, goal, found, right, (left, 22.0, wide, high))]
+        pair.append(draw_counts(barcode.filtration, goal, right, (left, high + 34, wide, high / 5)))
+        panels += [replace(panel, y=replace(panel.y, ticks=(), label="")) for panel in pair] if column else pair
+    width, tree = LEFT + len(k) * (wide + BETWEEN), barcode.filtration
+    return Picture(
+        TITLE,
+        f"{tree.points.rows:,} row{'s' * (tree.points.rows > 1)}, {len(tree.order):,} distinct; metric: {tree.metric}; "
+        f"reading: {reading}",
+        width,
+        high * 1.2 + 34 + BELOW,
+        panels,
+        name_colours(tree.metric),
+        "\n".join(filter(None, [NOTE + say_whole(tree, right), panels[0].note])),
+    )
+
+
+def last_radius(barcode: Any, regimes: Sequence[Any]) -> float:
+    """Right end of the picture: past the last merge, the last hole and the first regime of every k."""
+    tree = barcode.filtration
+    seen = [tree.death[:-1], *(bars[:, 1] for bars in barcode.holes.values())]
+    seen.append(np.array([found[0].start for found in regimes if found]))
+    radii = np.concatenate(seen)
+    last = float(radii[np.isfinite(radii)].max(initial=0.0))
+    whole = float(tree.simplex_from[-1])
+    return 1.08 * (whole if last < whole < 2 * last else last) or 1.0
+
+
+def say_whole(tree: Any, right: float) -> str:
+    """From where on all rows are together, if that is beyond the picture."""
+    whole = float(tree.simplex_from[-1])
+    return f" All rows are inside one {tree.metric} from eps = {whole:.4g} on." * (whole > right)
+
+
+def name_colours(metric: str) -> list[tuple[str, list[str], bool]]:
+    """Colours in words."""
+    return [
+        ("fewer than k rows", [NAMES[FEW]], False),
+        ("k rows or more", [NAMES[ENOUGH]], False),
+        (f"not yet inside one {metric} of radius eps", [NAMES[FEW_LOOSE], NAMES[ENOUGH_LOOSE]], True),
+        ("hole", [NAMES[HOLE]], False),
+        ("k-anonymous, with so many classes", [NAMES[REGIME]], False),
+    ]
+
+
+# -- panels ----------------------------------------------------------------------------------------------
+
+
+def draw_panel(barcode: Any, k: int, regimes: Any, right: float, place: tuple[float, float, float, float]) -> Panel:
+    """Holes above, components in the middle, regimes below."""
+    tree, holes = barcode.filtration, hole_boxes(barcode)
+    top = HOLES_FROM + min(0.3, 0.03 * max(3, len(holes)))
+    ticks = [(REGIME_AT, "regimes"), (0.5, "rows"), ((HOLES_FROM + top) / 2, name_holes(barcode))]
+    x, y = Scale(0, right, "eps (radius)", find_ticks(0, right)), Scale(REGIMES[0], top, ticks=ticks)
+    room, components = Room(x, y, place[2:]), component_boxes(tree, k, right)
+    shapes, merged = place_boxes(components, (0, 1), room, "components")
+    above, more = place_boxes(holes, (HOLES_FROM, top), room, "holes")
+    shapes += [*above, *label_weights(tree, room)]
+    shapes += [point_beyond(room, 0.5, int(components[components[:, 1].argmax(), 4])), *draw_regimes(regimes, room)]
+    first = "unknown" if regimes is None else f"first at eps = {regimes[0].start:.4g}" if regimes else "nowhere"
+    note = say_together(merged + more)
+    return Panel(x, y, place, shapes, f"k = {k}: {first}", note, has_bottom=False, has_side=False)
+
+
+def component_boxes(tree: Any, k: int, right: float) -> Sides:
+    """Two boxes a component: while it is loose, and as a full simplex."""
+    end = np.minimum(tree.death, right)
+    full = np.clip(tree.simplex_from, tree.birth, end)
+    shade = np.where(tree.weight < k, FEW, ENOUGH)
+    place, bar = heights(tree), np.arange(len(end))
+    loose = np.stack([tree.birth, full, *place, shade + 1, bar], axis=1)
+    tight = np.stack([full, end, *place, shade, bar], axis=1)
+    return np.concatenate([loose[full > tree.birth], tight[full < end]])
+
+
+def heights(tree: Any) -> tuple[Floats, Floats]:
+    """Lower and upper edge of each component: points lie in the order in which they merge.
+
+    A point of w rows is 1 + log2(w) thick; were it w, one heavy point would hide all light ones.
+    """
+    thickness = 1 + np.log2(tree.points.weights[tree.order])
+    edges = 1 - np.append(0, np.cumsum(thickness)) / thickness.sum()
+    return edges[tree.end], edges[tree.begin]
+
+
+def hole_boxes(barcode: Any) -> Sides:
+    """One above the other, by dimension and birth, the thicker the longer; those of zero length are left out."""
+    parts = [bars[np.lexsort(bars.T[::-1])] for _, bars in sorted(barcode.holes.items())]
+    bars = np.concatenate([np.empty((0, 2)), *parts])
+    left, right = bars[bars[:, 0] < bars[:, 1]].T
+    length, number = np.minimum(right - left, 1), np.arange(len(left))
+    thickness = length + 2 * length.sum() / max(1, len(length))
+    edges = np.append(0, np.cumsum(thickness)) / max(thickness.sum(), 1e-300)
+    return np.stack([left, right, edges[:-1], edges[1:], np.full(len(left), HOLE), number], axis=1)
+
+
+def name_holes(barcode: Any) -> str:
+    """How many holes there are of each dimension."""
+    counts = {n: int((bars[:, 0] < bars[:, 1]).sum()) for n, bars in sorted(barcode.holes.items(), reverse=True)}
+    if barcode.is_complete and not any(counts.values()):
+        return "no holes"
+    names = [f"H{n}: {count:,}" for n, count in counts.items()]
+    return "\n".join(["holes", *(names or ["unknown"])])
+
+
+def label_weights(tree: Any, room: Room) -> list[Words]:
+    """The number of rows, at the beginning of every bar that has room for it."""
+    (low, top), length = heights(tree), np.minimum(tree.death, room.x.high) - tree.birth
+    fits = (length * room.wide > 14 + 7 * np.log10(tree.weight)) & ((top - low) * room.high > 11)
+    heaviest = np.argsort(-tree.weight * fits, kind="stable")[: min(MOST_LABELS, fits.sum())].tolist()
+    return [
+        Words(tree.birth[i] + 4 / room.wide, (low[i] + top[i]) / 2, f"{tree.weight[i]:,}", INK, "start")
+        for i in heaviest
+    ]
+
+
+def draw_regimes(regimes: Any, room: Room) -> list[Shape]:
+    """Where k-anonymity holds, with the number of classes."""
+    right = room.x.high
+    if not regimes:
+        return [Words(right / 2, REGIME_AT, "unknown" if regimes is None else "none", GREY)]
+    seen = [[regime.start, regime.stop, regime.classes] for regime in regimes if regime.start < right]
+    start, stop, classes = np.array(seen).T
+    boxes = np.stack([start, stop.clip(max=right), start * 0, start * 0 + 1, start * 0 + REGIME, classes], axis=1)
+    shapes, _ = place_boxes(boxes, REGIMES, room, "regimes")
+    shapes.append(point_beyond(room, REGIME_AT, REGIME))
+    for left, end, *_, count in boxes[(boxes[:, 1] - boxes[:, 0]) * room.wide > 12].tolist():
+        texts = f"{count:,.0f} class{'es' * (count > 1)}", f"{count:,.0f}"
+        text = next((text for text in texts if (end - left) * room.wide > 7 * len(text)), "")
+        if text and room.has_regime_text:
+            shapes.append(Words((left + end) / 2, REGIME_AT, text, PAPER))
+    return shapes
+
+
+def draw_counts(tree: Any, k: int, right: float, place: tuple[float, float, float, float]) -> Panel:
+    """How many classes there are at each eps, and how many of them have fewer than k rows."""
+    eps = np.unique(np.append(tree.birth, right))
+    eps = eps if len(eps) < MOST_BOXES else np.linspace(0, right, MOST_BOXES)
+    y, areas = scale_counts(len(tree.order), place[3]), list[Shape]()
+    for held, shade in ((tree.weight > 0, ENOUGH), (tree.weight < k, FEW)):
+        born, dead = np.sort(tree.birth[held]), np.sort(tree.death[held])
+        count = np.searchsorted(born, eps, side="right") - np.searchsorted(dead, eps, side="right")
+        x, steps = np.repeat(eps, 2)[1:], np.repeat(np.maximum(count, y.low), 2)[:-1]
+        areas.append(Line("number of classes", x, steps.astype(float), NAMES[shade], floor=y.low))
+    return Panel(Scale(0, right, "eps (radius)", find_ticks(0, right)), y, place, areas, is_main=False)
