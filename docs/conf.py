@@ -10,6 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent / "_code"))
 project, author, version = "kech", "The kech authors", kech.__version__
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "reference"]
 exclude_patterns = ["_code", "pictures/*.py"]
+smartquotes = False  # -- is an option, not a dash
 
 myst_heading_anchors = 3
 nb_execution_mode = "off"  # tests run the notebooks: tests/test_site.py

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from examples import BLOCK
-from reference import describe_command, describe_refusals, list_public_names, refusals, shown_arguments
+from reference import describe_options, describe_refusals, list_public_names, refusals, shown_arguments
 
 import kech
 from kech.cli import app
@@ -58,8 +58,9 @@ def test_there_are_commands():
 def test_every_command_has_a_page_with_its_options(command):
     text = page(f"reference/commands/{command}.md")
     assert text.startswith(f"# kech {command}\n\n```{{command}} {command}\n```\n")
+    assert text.endswith(f"## Options\n\n```{{options}} {command}\n```\n")
     assert f"\n{command}\n" in page("reference/commands/index.md")
-    described = describe_command(command)
+    described = describe_options(command)
     for argument in shown_arguments(app[command]):
         assert argument.parameter.help, argument.names
         assert not [name for name in argument.names if f"`{name}`" not in described]
@@ -104,8 +105,9 @@ def anchors(path):
 
 
 def text_of(path):
-    """The words of a page or of the cells of a notebook."""
+    """The words of a page with what it includes, or of the cells of a notebook."""
     text = path.read_text("utf-8")
+    text += "".join((path.parent / name).read_text("utf-8") for name in re.findall(r"^```{include} (\S+)$", text, re.M))
     if path.suffix == ".ipynb":
         return "\n".join(
             "".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"
@@ -115,7 +117,7 @@ def text_of(path):
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path):
-    for link in re.findall(r"\]\(([^)\s]+)\)", BLOCK.sub("", text_of(path))):
+    for link in re.findall(r"\]\(([^)\s]+)\)", BLOCK.sub("", path.read_text("utf-8"))):
         target, _, anchor = link.partition("#")
         if ":" not in target:
             found = (path.parent / target) if target else path

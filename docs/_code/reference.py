@@ -2,7 +2,8 @@
 
 In: the command line and the package.  Out: Markdown, which the directives of this Sphinx extension put into a page:
 
-    {command} NAME      what a command does, how it is typed, and its options by group
+    {command} NAME      what a command does and how it is typed
+    {options} NAME      what a command takes, by group
     {public-names}      every public name, and the records that they give back
     {refusals}          every refusal with its exit code
 """
@@ -24,16 +25,19 @@ from kech.cli import app
 
 
 def describe_command(name: str) -> str:
-    """What a command is for, how it is typed, and a table of options for each of their groups."""
-    command = app[name]
-    arguments = shown_arguments(command)
-    words = [argument.names[0] for argument in arguments if not argument.names[0].startswith("-")]
-    about = re.split(r"\n\s*Parameters\n\s*-{3,}", inspect.cleandoc(command.help or ""))[0]
-    about = escape(re.sub(r"^Example: (kech .*)$", "", about, flags=re.M).strip())
-    example = re.findall(r"^Example: (kech .*)$", inspect.cleandoc(command.help or ""), re.M)
-    usage = "\n".join([" ".join(["kech", name, *words, "[OPTIONS]"]), *example])
-    tables = [f"**{title}**\n\n{draw_options(rows)}" for title, rows in by_group(arguments).items()]
-    return "\n\n".join([about, f"```text\n{usage}\n```", *tables])
+    """What a command is for, how it is typed, and an example."""
+    help_text = inspect.cleandoc(app[name].help or "")
+    about, _, _ = re.split(r"(\n\s*Parameters\n\s*-{3,}|$)", help_text, maxsplit=1)
+    examples = re.findall(r"^Example: (kech .*)$", about, re.M)
+    words = [argument.names[0] for argument in shown_arguments(app[name]) if not argument.names[0].startswith("-")]
+    usage = "\n".join([" ".join(["kech", name, *words, "[OPTIONS]"]), *examples])
+    return f"{escape(re.sub(r'^Example: .*$', '', about, flags=re.M).strip())}\n\n```text\n{usage}\n```"
+
+
+def describe_options(name: str) -> str:
+    """A table of what a command takes, for each heading that `--help` shows."""
+    groups = by_group(shown_arguments(app[name]))
+    return "\n\n".join(f"**{title}**\n\n{draw_options(held)}" for title, held in groups.items())
 
 
 def shown_arguments(command: cyclopts.App) -> list[Any]:
@@ -51,8 +55,11 @@ def by_group(arguments: list[Any]) -> dict[str, list[Any]]:
 
 
 def draw_options(arguments: list[Any]) -> str:
-    """Options as a table."""
-    return draw_table(("option", "takes", "default", "meaning"), [describe_argument(one) for one in arguments])
+    """Options as a table; without a column of defaults where there are none."""
+    rows = [("option", "takes", "default", "meaning"), *map(describe_argument, arguments)]
+    kept = [place for place in range(4) if any(row[place] for row in rows[1:])]
+    header, *cells = [tuple(row[place] for place in kept) for row in rows]
+    return draw_table(header, cells)
 
 
 def describe_argument(argument: Any) -> tuple[str, str, str, str]:
@@ -178,16 +185,18 @@ def draw_table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
 
 
 def escape(text: str) -> str:
-    """Plain words in Markdown: their signs are no markup."""
-    return re.sub(r"([\\*_\[\]<>#])", r"\\\1", text)
+    """Plain words in Markdown: their signs are no markup, and options are code."""
+    plain = re.sub(r"([\\*_\[\]<>#])", r"\\\1", text)
+    return re.sub(r"(?<![\w-])(--[a-z][a-z-]*)", r"`\1`", plain)
 
 
 # -- Sphinx --------------------------------------------------------------------------------------------
 
 
 def setup(sphinx: Any) -> dict[str, bool]:
-    """The three directives, and docstrings that are plain words."""
+    """The four directives, and docstrings that are plain words."""
     sphinx.add_directive("command", directive(describe_command, arguments=1))
+    sphinx.add_directive("options", directive(describe_options, arguments=1))
     sphinx.add_directive("refusals", directive(describe_refusals))
     sphinx.add_directive("public-names", directive(lambda: f"```{{eval-rst}}\n{list_public_names()}\n```"))
     sphinx.connect("autodoc-process-docstring", rewrite_docstring, priority=400)  # before napoleon
