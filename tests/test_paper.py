@@ -278,7 +278,12 @@ def test_a_sample_of_radii_shows_the_regimes(points, metric):
 # The page in the manual
 
 FOLDER = Path(__file__).parents[1] / "docs" / "explanation"
-PAGE, EXAMPLES = FOLDER / "paper.md", FOLDER / "paper_examples.md"
+EXAMPLES = FOLDER / "paper_examples.md"
+PAGES = [FOLDER / "paper.md", FOLDER / "paper.csv", EXAMPLES, FOLDER / "merges.csv"]
+
+
+def text_of_pages():
+    return "\n".join(path.read_text("utf-8") for path in PAGES)
 
 
 def test_the_code_of_the_page_prints_what_the_page_says():
@@ -289,8 +294,7 @@ def test_the_code_of_the_page_prints_what_the_page_says():
 
 
 def test_the_pages_have_every_number():
-    pages = PAGE.read_text("utf-8") + EXAMPLES.read_text("utf-8")
-    numbers_of_page = set(re.findall(r"\d\.\d{4}", pages))
+    numbers_of_page = set(re.findall(r"\d\.\d{4}", text_of_pages()))
     known = {f"{x:.4f}" for x in all_numbers() if x != INF}
 
     assert known <= numbers_of_page
@@ -317,7 +321,7 @@ def all_numbers():
 
 
 def test_the_page_names_tests_that_exist():
-    text = PAGE.read_text("utf-8")
+    text = text_of_pages()
     here = Path(__file__).parent
     for name in re.findall(r"`(test_\w+\.py)", text):
         assert (here / name).exists(), name

@@ -6,12 +6,14 @@ In: the command line and the package.  Out: Markdown, which the directives of th
     {options} NAME      what a command takes, by group
     {public-names}      every public name, and the records that they give back
     {refusals}          every refusal with its exit code
+    {risk-formulas}     every figure of `kech risk`
 """
 
 import dataclasses
 import functools
 import inspect
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -80,7 +82,7 @@ def takes(hint: Any) -> str:
     return " or ".join(dict.fromkeys(named)) + (", one or more" if several else "")
 
 
-# -- refusals ------------------------------------------------------------------------------------------
+# -- refusals and risks ------------------------------------------------------------------------------------------
 
 
 def describe_refusals() -> str:
@@ -101,6 +103,17 @@ def refusals() -> list[type]:
 def exit_code(kind: type) -> str:
     """The exit code of a refusal; a warning has none."""
     return str(getattr(kind, "exit_code", "none"))
+
+
+def describe_risk() -> str:
+    """The formulas that `kech risk` prints, which lie beside the public `Risk`."""
+    return draw_table(("figure", "formula"), [(name, f"`{formula}`") for name, formula in risk_formulas().items()])
+
+
+def risk_formulas() -> dict[str, str]:
+    """Figure -> formula."""
+    found: dict[str, str] = sys.modules[kech.Risk.__module__].FORMULAS  # type: ignore[attr-defined]
+    return found
 
 
 # -- public names --------------------------------------------------------------------------------------
@@ -194,10 +207,11 @@ def escape(text: str) -> str:
 
 
 def setup(sphinx: Any) -> dict[str, bool]:
-    """The four directives, and docstrings that are plain words."""
+    """The directives, and docstrings that are plain words."""
     sphinx.add_directive("command", directive(describe_command, arguments=1))
     sphinx.add_directive("options", directive(describe_options, arguments=1))
     sphinx.add_directive("refusals", directive(describe_refusals))
+    sphinx.add_directive("risk-formulas", directive(describe_risk))
     sphinx.add_directive("public-names", directive(lambda: f"```{{eval-rst}}\n{list_public_names()}\n```"))
     sphinx.connect("autodoc-process-docstring", rewrite_docstring, priority=400)  # before napoleon
     return {"parallel_read_safe": True}
