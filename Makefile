@@ -21,7 +21,7 @@ test: .venv/tested
 	@{ $(LINT); } & linted=$$!; $(SUITE); tested=$$?; wait $$linted && exit $$tested
 
 # Further seeds of laws that `make test` begins with, and what takes seconds of its own.
-test-long: .venv/tested .venv-pycanon/installed
+test-long: .venv/documented .venv-pycanon/installed
 	$(SUITE) -m long
 
 # The suite of the engines on Spark, in an environment of its own: in threads, and on a cluster of one worker.
@@ -56,14 +56,15 @@ bench: .venv/tested
 	$(BIN)/python benchmarks/targets.py
 	$(BIN)/python benchmarks/attacks.py
 
-docs: .venv/tested
-	$(BIN)/python docs/site/build.py
+# The manual as a site; a warning of Sphinx is an error.
+docs: .venv/documented
+	$(BIN)/python -m sphinx -q -W --keep-going -d build/doctrees docs build/site
 	@echo "Open build/site/index.html"
 
 # What commands print in the manual and what notebooks show, written down anew.
 examples: .venv/tested
-	$(BIN)/python docs/site/examples.py
-	$(BIN)/python docs/site/cells.py
+	$(BIN)/python docs/_code/examples.py
+	$(BIN)/python docs/_code/cells.py
 
 pictures: .venv/tested
 	$(BIN)/python docs/pictures/draw.py
@@ -86,7 +87,7 @@ second-library:
 	  || { apt-get update -q && apt-get install -qy --no-install-recommends clang libc++-dev libc++abi-dev; } \
 	  || echo "No clang with libc++ could be installed: labels will not be compared between standard libraries."
 
-# Pictures of the studio for docs/studio.md, made by the test that walks through the town.
+# Pictures of the studio for docs/how-to/studio.md, made by the test that walks through the town.
 screenshots: browser
 	KECH_PICTURES=docs/pictures/studio $(BIN)/python -m pytest -q tests/test_studio_browser.py -k town
 
@@ -115,7 +116,7 @@ spark:
 	@if ! $(HAS_JAVA); then echo "Java 17 or newer is not installed: Spark is left out."; \
 	else $(MAKE) -s .venv-spark/installed || echo "pyspark could not be installed: Spark is left out."; fi
 
-# docs/reliability.md from the figures of the last runs.
+# campaign/pages/reliability.md from the figures of the last runs.
 reliability: .venv/tested
 	$(BIN)/python -m campaign.page
 
@@ -139,6 +140,10 @@ compiler:
 
 .venv/tested: .venv/installed requirements/test.txt
 	$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements/test.txt
+	touch $@
+
+.venv/documented: .venv/tested requirements/docs.txt
+	$(BIN)/python -m pip install -q --disable-pip-version-check -r requirements/docs.txt
 	touch $@
 
 # pyCANON pins its own numpy and pandas, so it judges from an environment of its own.

@@ -1,6 +1,6 @@
 """Loss: kech's local cut beside MDAV, k-member, Mondrian and Hilbert order with dynamic program; Adult by effort.
 
-usage: python benchmarks/loss.py [--quick] [--page]; writes docs/performance_loss.md
+usage: python benchmarks/loss.py [--quick] [--page]; writes pages/loss.md
 
 The peers are written here in numpy, as their papers say: MDAV (Domingo-Ferrer, Mateo-Sanz 2002), k-member (Byun et al.
 2007, with the exact greedy choice), strict Mondrian (LeFevre et al. 2006).  The loss is the mean width of the boxes of
@@ -25,10 +25,10 @@ from kech.points.partition import mean_loss
 from kech.points.points import build_points
 from lattice import EIGHT, FOLDER
 from page import draw
-from run import HERE, ROOT, describe_run, parse_arguments
+from run import HERE, describe_run, parse_arguments
 from tables import ADULT
 
-RESULTS, PAGE = HERE / "results" / "loss.json", ROOT / "docs" / "performance_loss.md"
+RESULTS, PAGE = HERE / "results" / "loss.json", HERE / "pages" / "loss.md"
 KS = (2, 3, 5, 10, 20, 50, 100)
 
 Floats = NDArray[np.float64]

@@ -1,4 +1,4 @@
-"""Page: docs/performance.md, drawn from the figures of a run and from nothing else."""
+"""Page: pages/speed.md, drawn from the figures of a run and from nothing else."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any

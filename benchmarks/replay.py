@@ -1,7 +1,7 @@
 """Replay: how many candidates for one unknown row remain after releases are made again, with the owner's secret and
 without it.
 
-usage: python benchmarks/replay.py [--page]; writes its part of results/attacks.json and docs/attacks.md
+usage: python benchmarks/replay.py [--page]; writes its part of results/attacks.json and pages/attacks.md
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Run: time and peak memory of kech beside two peers, in one run; prints the tables and writes docs/performance.md.
+"""Run: time and peak memory of kech beside two peers, in one run; prints the tables and writes pages/speed.md.
 
 usage: python benchmarks/run.py [--quick] [--cap SECONDS] [--page]
 """
@@ -22,7 +22,7 @@ from tables import SEED, BenchTable, make_tables
 
 HERE = Path(__file__).parent
 ROOT = HERE.parent
-RESULTS, PAGE = HERE / "results" / "latest.json", ROOT / "docs" / "performance.md"
+RESULTS, PAGE = HERE / "results" / "latest.json", HERE / "pages" / "speed.md"
 PINS, PEERS_HOME = ROOT / "requirements" / "bench.txt", ROOT / ".venv-bench"
 SIZES = (30_000, 300_000, 1_000_000)
 K = 10

@@ -9,9 +9,9 @@ from typing import Any
 import lattice
 import topology
 import zigzag
-from run import ROOT
+from run import HERE
 
-PAGE = ROOT / "docs" / "performance_shapes.md"
+PAGE = HERE / "pages" / "shapes.md"
 
 
 def main() -> None:

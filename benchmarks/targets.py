@@ -1,7 +1,7 @@
 """Targets: Adult released at every k, each file scored by a script that knows nothing of kech, beside its target.
 
 usage: python benchmarks/targets.py [--quick] [--page]; needs Adult and its hierarchies (see tables.py) and, beside
-them, lab/score/score.py.  Prints the table; without --quick, writes docs/performance_targets.md
+them, lab/score/score.py.  Prints the table; without --quick, writes pages/targets.md
 
 The targets are what a prototype reached; the goal beyond them is nine tenths of what ARX loses in its hardest setting.
 """
@@ -20,10 +20,10 @@ from kech.cuts.bounds import price_bound
 from kech.points.partition import mean_loss
 from lattice import EIGHT, FOLDER
 from page import draw
-from run import HERE, ROOT, describe_run, parse_arguments
+from run import HERE, describe_run, parse_arguments
 from tables import ADULT
 
-RESULTS, PAGE = HERE / "results" / "targets.json", ROOT / "docs" / "performance_targets.md"
+RESULTS, PAGE = HERE / "results" / "targets.json", HERE / "pages" / "targets.md"
 SCORE = ADULT.parents[1] / "lab" / "score" / "score.py"
 TARGETS = {
     "normal": {2: 0.0214, 3: 0.0353, 5: 0.0531, 10: 0.0778, 20: 0.1061, 50: 0.1505, 100: 0.1929},

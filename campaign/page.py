@@ -1,4 +1,4 @@
-"""Page: docs/reliability.md, drawn from the figures of the last runs and from nothing else.
+"""Page: campaign/pages/reliability.md, drawn from the figures of the last runs and from nothing else.
 
 usage: python -m campaign.page          also: make reliability
 """
@@ -56,7 +56,7 @@ see. Of mutation, `not tried` are the changes for which there was no time, and n
 | harness | cases | faults injected | losses | seconds | kech | day |
 |---|---|---|---|---|---|---|
 """
-PAGE = ROOT / "docs" / "reliability.md"
+PAGE = ROOT / "campaign" / "pages" / "reliability.md"
 USUAL = {"name", "cases", "faults", "losses", "lost", "seconds", "commit", "date", "survivors"}
 SURVIVORS = """
 ## Survivors

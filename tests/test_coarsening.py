@@ -254,7 +254,7 @@ def meeting(tree, a, b):
 
 
 def test_half_a_step_is_too_little_for_printed_boxes_and_for_balls():
-    """The numbers of docs/claims/coarse.md."""
+    """The numbers of docs/explanation/claims/coarse.md."""
     line = pa.table({"a": [0, 4, 5, 9, 100]})
     covered = points_of(line, grid="exact", coarse=Coarse(3, 2))
     one_class = build_partition(covered, np.array([0, 1]), np.array([0, 0]), np.array([1, 1]))

@@ -1,35 +1,33 @@
-"""The manual tells the truth: every command, option, error and public name is in it."""
+"""The manual tells the truth: every command, option, error and public name is in it, and every link leads somewhere."""
 
+import json
 import re
 import runpy
+from functools import cache
 from pathlib import Path
 
 import pytest
+from examples import BLOCK
+from reference import describe_options, describe_refusals, list_public_names, refusals, shown_arguments
 
 import kech
 from kech.cli import app
 from kech.tables.demo import generate_town
 
 ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 COMMANDS = [name for name in app if not name.startswith("-")]
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md")), *sorted(DOCS.rglob("*.ipynb"))]
+OF_OTHERS = {"--showlocals"}  # options of other programs that the manual names
 
 
 def page(name):
-    return (ROOT / "docs" / name).read_text("utf-8")
+    return (DOCS / name).read_text("utf-8")
 
 
 def options(command):
     arguments = app[command].assemble_argument_collection()
     return {name for argument in arguments for name in argument.names if name.startswith("-")}
-
-
-def errors():
-    found, todo = set(), [kech.errors.KechError]
-    while todo:
-        kind = todo.pop()
-        todo += kind.__subclasses__()
-        found |= {kind} if kind.__module__ == "kech.errors" else set()
-    return sorted(found, key=lambda kind: kind.__name__)
 
 
 def test_there_are_commands():
@@ -56,32 +54,83 @@ def test_there_are_commands():
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_and_option_is_documented(command):
-    assert f"## `kech {command}" in page("cli.md")
-    assert not {name for name in options(command) if f"`{name}`" not in page("cli.md")}
+def test_every_command_has_a_page_with_its_options(command):
+    text = page(f"reference/commands/{command}.md")
+    assert text.startswith(f"# kech {command}\n\n```{{command}} {command}\n```\n")
+    assert text.endswith(f"## Options\n\n```{{options}} {command}\n```\n")
+    assert f"\n{command}\n" in page("reference/commands/index.md")
+    described = describe_options(command)
+    for argument in shown_arguments(app[command]):
+        assert argument.parameter.help, argument.names
+        assert not [name for name in argument.names if f"`{name}`" not in described]
 
 
-def test_no_option_is_documented_that_does_not_exist():
-    known = {name for command in COMMANDS for name in options(command)} | {"--help", "--version"}
-    assert not set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", page("cli.md"))) - known - {"-o"}
+def test_no_page_is_about_a_command_that_does_not_exist():
+    assert {path.stem for path in (DOCS / "reference/commands").glob("*.md")} == {*COMMANDS, "index"}
+
+
+@pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=lambda path: str(path.relative_to(DOCS)))
+def test_no_option_is_documented_that_does_not_exist(path):
+    known = {name for command in COMMANDS for name in options(command)} | {"--help", "--version"} | OF_OTHERS
+    named = set(re.findall(r"(?<![\w-])--[a-z][a-z-]*", path.read_text("utf-8")))
+    assert not named - known
 
 
 @pytest.mark.parametrize("name", kech.__all__)
 def test_every_public_name_exists_and_is_documented(name):
     assert getattr(kech, name) is not None
-    assert f"`kech.{name}" in page("api.md")
+    assert "```{public-names}\n```" in page("reference/python.md")
+    assert f":: kech.{name}\n" in list_public_names() or f"`kech.{name}`" in page("reference/python.md")
 
 
-@pytest.mark.parametrize("kind", errors(), ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("kind", refusals(), ids=lambda kind: kind.__name__)
 def test_every_error_is_documented_with_its_exit_code(kind):
-    assert re.search(rf"^\| `{kind.__name__}` \| {kind.exit_code} \|", page("errors.md"), re.M)
+    code = getattr(kind, "exit_code", "none")
+    assert "```{refusals}\n```" in page("reference/errors.md")
+    assert re.search(rf"^\| `{kind.__name__}` \| `\w+` \| {code} \| \S", describe_refusals(), re.M)
+    assert kind.__doc__
     assert kind.__name__ in kech.errors.__doc__
 
 
-@pytest.mark.parametrize("path", [ROOT / "README.md", *(ROOT / "docs").glob("*.md")], ids=lambda path: path.name)
+# Links
+
+
+@cache
+def anchors(path):
+    """The anchors of headings, as readers of Markdown expect them."""
+    prose = BLOCK.sub("", text_of(path))
+    plain = [re.sub(r"[^\w\- ]", "", title.lower()) for title in re.findall(r"^#+ (.*)$", prose, re.M)]
+    return {title.strip().replace(" ", "-") for title in plain}
+
+
+def text_of(path):
+    """The words of a page with what it includes, or of the cells of a notebook."""
+    text = path.read_text("utf-8")
+    text += "".join((path.parent / name).read_text("utf-8") for name in re.findall(r"^```{include} (\S+)$", text, re.M))
+    if path.suffix == ".ipynb":
+        return "\n".join(
+            "".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "markdown"
+        )
+    return text
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(path):
-    for target in re.findall(r"\]\(([^)#:]+)\)", path.read_text("utf-8")):
-        assert (path.parent / target).exists(), target
+    for link in re.findall(r"\]\(([^)\s]+)\)", BLOCK.sub("", path.read_text("utf-8"))):
+        target, _, anchor = link.partition("#")
+        if ":" not in target:
+            found = (path.parent / target) if target else path
+            assert found.exists(), link
+            assert not anchor or anchor in anchors(found), link
+
+
+def test_every_page_is_in_the_menu():
+    listed = {DOCS / "index.md"}
+    for path in DOCS.rglob("*.md"):
+        for names in re.findall(r"```\{toctree\}\n(?::.*\n)*\n(.*?)```", path.read_text("utf-8"), re.S):
+            listed |= {(path.parent / name).resolve() for name in names.split()}
+    listed = {path.with_suffix("") for path in listed}
+    assert {path.with_suffix("") for path in PAGES if path.is_relative_to(DOCS)} == listed
 
 
 def test_no_host_names_of_registries_are_committed():
@@ -90,7 +139,7 @@ def test_no_host_names_of_registries_are_committed():
 
 
 def test_the_plan_of_the_manual_is_a_plan(tmp_path):
-    (example,) = re.findall(r"```toml\n(.*?)```", page("plan.md"), re.S)
+    (example,) = re.findall(r"```toml\n(.*?)```", page("reference/plan.md"), re.S)
     (tmp_path / "kech.toml").write_text(example, "utf-8")
     plan = kech.read_plan(tmp_path / "kech.toml")
     assert plan.release.k == 5
@@ -99,7 +148,7 @@ def test_the_plan_of_the_manual_is_a_plan(tmp_path):
 
 def test_pictures_are_drawn_by_the_code_of_today(tmp_path, monkeypatch):
     pytest.importorskip("ripser")
-    pictures = ROOT / "docs" / "pictures"
+    pictures = DOCS / "pictures"
     script = runpy.run_path(str(pictures / "draw.py"))
     monkeypatch.setitem(script["main"].__globals__, "HERE", tmp_path)
     script["main"]()
@@ -128,7 +177,7 @@ def test_the_figures_of_mixed_data_are_computed_again():
         levels = ",".join(map(str, node.levels))
         lines.append(f"| {goal} | {levels} | {node.classes} | {node.suppressed} | {node.loss:.4f} |")
 
-    assert all(line in page("mixed.md") for line in lines)
-    assert f"\n{lattice.nodes} nodes; the best ones" in page("mixed.md")
+    assert all(line in page("explanation/mixed.md") for line in lines)
+    assert f"\n{lattice.nodes} nodes; the best ones" in page("explanation/mixed.md")
     assert [(regime.start, regime.classes) for regime in regimes] == [(0.5, 1)]
-    assert f"loss {local['loss']:.2f} at k = 5" in page("mixed.md")
+    assert f"loss {local['loss']:.2f} at k = 5" in page("explanation/mixed.md")

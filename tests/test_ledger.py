@@ -60,7 +60,7 @@ def rewritten(people, name, change=lambda frame: frame):
     return path
 
 
-# -- the ways to a second release that docs/security.md names ------------------------------------------------------
+# -- the ways to a second release that docs/how-to/second_releases.md names ----------------------------------------
 
 
 def test_guessing_what_a_table_holds_is_slow():
@@ -81,8 +81,9 @@ def test_one_level_for_all_rows_is_nested_at_a_larger_k(people, said):
 def test_the_refusal_points_to_them(people, said, refuse, folder):
     said(people, *TWO, "--k", 5)
     words = ("release", people, "-o", folder / "two.csv", *TWO, "--k", 7)
-    refuse(*words, code=4, says="docs/security.md, second releases")
-    assert "\n## Second releases\n" in (Path(__file__).parents[1] / "docs/security.md").read_text("utf-8")
+    refuse(*words, code=4, says="docs/how-to/second_releases.md")
+    page = Path(__file__).parents[1] / "docs/how-to/second_releases.md"
+    assert "\n## Make a nested release\n" in page.read_text("utf-8")
 
 
 def test_rows_that_were_left_out_and_come_back_get_a_remedy_that_helps(said, refuse, folder):

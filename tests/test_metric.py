@@ -143,7 +143,7 @@ def test_a_new_value_moves_no_old_ones():
 
 
 def test_values_without_an_order_meet_at_a_half():
-    """As docs/mixed.md says; by the order of frequency they met at a quarter."""
+    """As docs/explanation/mixed.md says; by the order of frequency they met at a quarter."""
     tree = build_filtration(exact_points({"sex": ["f"] * 5 + ["m"] * 4 + ["x"] * 3}, axes={"sex": "set"}))
 
     assert tree.birth.tolist() == [0, 0, 0, 0.5]

@@ -1,4 +1,4 @@
-"""The paper's nine rows, computed: every number of docs/paper.md, and where the paper contradicts itself."""
+"""The paper's nine rows, computed: every number of its pages in the manual, and where the paper contradicts itself."""
 
 import doctest
 import re
@@ -277,18 +277,24 @@ def test_a_sample_of_radii_shows_the_regimes(points, metric):
 
 # The page in the manual
 
-PAGE = Path(__file__).parents[1] / "docs" / "paper.md"
+FOLDER = Path(__file__).parents[1] / "docs" / "explanation"
+EXAMPLES = FOLDER / "paper_examples.md"
+PAGES = [FOLDER / "paper.md", FOLDER / "paper.csv", EXAMPLES, FOLDER / "merges.csv"]
+
+
+def text_of_pages():
+    return "\n".join(path.read_text("utf-8") for path in PAGES)
 
 
 def test_the_code_of_the_page_prints_what_the_page_says():
-    failed, tried = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
+    failed, tried = doctest.testfile(str(EXAMPLES), module_relative=False, encoding="utf-8")
 
     assert tried > 10
     assert failed == 0
 
 
-def test_the_page_has_every_number():
-    numbers_of_page = set(re.findall(r"\d\.\d{4}", PAGE.read_text("utf-8")))
+def test_the_pages_have_every_number():
+    numbers_of_page = set(re.findall(r"\d\.\d{4}", text_of_pages()))
     known = {f"{x:.4f}" for x in all_numbers() if x != INF}
 
     assert known <= numbers_of_page
@@ -315,7 +321,7 @@ def all_numbers():
 
 
 def test_the_page_names_tests_that_exist():
-    text = PAGE.read_text("utf-8")
+    text = text_of_pages()
     here = Path(__file__).parent
     for name in re.findall(r"`(test_\w+\.py)", text):
         assert (here / name).exists(), name
@@ -323,3 +329,15 @@ def test_the_page_names_tests_that_exist():
     assert len(named) > 20
     for file, name in named:
         assert f"def {name}(" in (here / file).read_text("utf-8"), name
+
+
+def test_the_rows_of_the_readme_are_those_of_the_demo():
+    text = (FOLDER.parents[1] / "README.md").read_text("utf-8")
+    rows = re.findall(r"^\| (\d+) \| (\d+) \| (\d+) \| → \| (\S.*?) \| (\S.*?) \| (\d+) \|$", text, re.M)
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"], sensitive=["salary"]) as table:
+        published = kech.make_release(table, k=3, grid="exact").frame.to_pylist()
+    before = [{"age": int(row[0]), "zip": int(row[1]), "salary": int(row[2])} for row in rows]
+    after = [{"age": row[3], "zip": row[4], "salary": int(row[5])} for row in rows]
+
+    assert before == nine_rows().to_pylist()[:3]
+    assert [row for row in after if row in published] == after

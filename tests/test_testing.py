@@ -18,7 +18,7 @@ from kech.audit.testing import assert_k_anonymous
 from kech.errors import BadOption, ColumnInTwoRoles, NoQuasiIdentifier, NoSuchColumn
 from kech.tables.demo import generate_town
 
-PAGE = Path(__file__).parents[1] / "docs" / "checks.md"
+PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "checks.md"
 LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "polars lazy": pl.LazyFrame, "pyarrow": pa.table}
 
 cells = st.sampled_from([None, "a", "b", ""])

@@ -40,7 +40,7 @@ class KechError(TwoVoices, Exception):
 
 
 class DoubtfulColumn(TwoVoices, UserWarning):
-    """A quasi-identifier that is generalized as it was read, though it looks like something else."""
+    """A warning: a quasi-identifier is read as text and looks like dates or numbers (31.12.2020, 1.234,5)."""
 
     def __init__(self, column: str, reason: str) -> None:
         super().__init__(f"Column {column!r}: {reason}")
@@ -71,6 +71,8 @@ class ResourceError(KechError):
 
 
 class NoSuchColumn(UsageError):
+    """A column is named that the table does not have."""
+
     def __init__(self, column: str, columns: Iterable[str]) -> None:
         known = {name.casefold(): name for name in columns}
         close = [known[name] for name in get_close_matches(column.casefold(), known, n=1)]
@@ -79,11 +81,15 @@ class NoSuchColumn(UsageError):
 
 
 class ColumnInTwoRoles(UsageError):
+    """A column is named in two roles."""
+
     def __init__(self, column: str, first: str, second: str) -> None:
         super().__init__(f"Column {column!r} is named as {first} and as {second}. Give it one role.")
 
 
 class NoQuasiIdentifier(UsageError):
+    """No quasi-identifier is named."""
+
     def __init__(self, suggested: Iterable[str] = (), command: str = "") -> None:
         self.suggested = tuple(suggested)
         example = f"for example: {command} --qi {join(self.suggested)}" if command and self.suggested else ""
@@ -94,16 +100,22 @@ class NoQuasiIdentifier(UsageError):
 
 
 class BadOption(UsageError):
+    """A value of an option cannot be used."""
+
     def __init__(self, option: str, reason: str) -> None:
         super().__init__(f"{option}: {reason}")
 
 
 class NoSuchNode(UsageError):
+    """A node is not in the lattice: too many or too few levels, or a level that a column does not have."""
+
     def __init__(self, levels: Iterable[int], reason: str) -> None:
         super().__init__(f"The lattice has no node {','.join(map(str, levels))!r}: {reason}")
 
 
 class TooManyNodes(ResourceError):
+    """A lattice is too large to list its nodes; its best node can still be searched."""
+
     def __init__(self, nodes: int, most: int) -> None:
         super().__init__(
             f"The lattice has {nodes:,} nodes, too many to look at each ({most:,} at most). "
@@ -112,6 +124,8 @@ class TooManyNodes(ResourceError):
 
 
 class TooLittleMemory(ResourceError):
+    """Class sizes at all nodes of a lattice do not fit into the memory it may take."""
+
     def __init__(self, nodes: int, k: int, need: int, allowed: int) -> None:
         super().__init__(
             f"Counting the classes of {nodes:,} nodes for k={k} with suppression takes {need:,} bytes of memory, and "
@@ -120,11 +134,15 @@ class TooLittleMemory(ResourceError):
 
 
 class BadTarget(UsageError):
+    """The output is a folder, the source itself, of an unknown format, or a table that kech did not write."""
+
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(f"Cannot write to {str(path)!r}: {reason}")
 
 
 class AlreadyReleased(UsageError):
+    """The table is a file that kech has released: its certificate lies beside it and its hash fits."""
+
     def __init__(self, path: object) -> None:
         super().__init__(
             f"{str(path)!r} is itself a release of kech: its certificate lies beside it. Labels are no values, and a "
@@ -134,11 +152,15 @@ class AlreadyReleased(UsageError):
 
 
 class BadPlan(UsageError):
+    """A plan cannot be read."""
+
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(f"Plan {str(path)!r}: {reason}")
 
 
 class MissingExtra(UsageError):
+    """An optional package is needed."""
+
     def __init__(self, purpose: str, extra: str) -> None:
         python = quote(sys.executable or "python")
         super().__init__(
@@ -147,6 +169,8 @@ class MissingExtra(UsageError):
 
 
 class NoSuchFile(InputError):
+    """A file is missing."""
+
     def __init__(self, path: object) -> None:
         close = self.similar_file(str(path))
         super().__init__(f"There is no file {str(path)!r}.{f' Did you mean {close!r}?' if close else ''}")
@@ -167,41 +191,55 @@ class NoSuchFile(InputError):
 
 
 class UnreadableFile(InputError):
+    """A file or database cannot be read: empty, damaged, of an unknown format, or out of reach."""
+
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(f"Cannot read {str(path)!r}: {reason}")
 
 
 class NoSuchTable(UnreadableFile):
-    pass
+    """A database has no such table."""
 
 
 class BadColumns(InputError):
+    """Column names are missing or not distinct, or a dataframe column mixes types."""
+
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(f"Columns of {str(path)!r}: {reason}")
 
 
 class BadRow(InputError):
+    """A line of a CSV file is ragged, badly quoted or badly encoded."""
+
     def __init__(self, path: object, line: int, reason: str) -> None:
         super().__init__(f"{str(path)!r}, line {line}: {reason}")
 
 
 class BadValue(InputError):
+    """A value does not fit its column: NaN, an infinity, text among numbers."""
+
     def __init__(self, column: str, row: int, reason: str) -> None:
         super().__init__(f"Column {column!r}, row {row}: {reason}")
 
 
 class BadHierarchy(InputError):
+    """A hierarchy is no tree, or lacks values of the column."""
+
     def __init__(self, source: object, line: int | None, reason: str) -> None:
         where = f"{str(source)!r}, line {line}" if line is not None else repr(str(source))
         super().__init__(f"Hierarchy {where}: {reason}")
 
 
 class BadCertificate(InputError):
+    """A certificate is missing, malformed or of an unknown version."""
+
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(f"Certificate {str(path)!r}: {reason}")
 
 
 class BadLedger(InputError):
+    """The ledger is damaged or of an unknown version."""
+
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(
             f"Ledger {str(path)!r}: {reason} Move it away to begin a new one, which knows no earlier release; "
@@ -210,23 +248,31 @@ class BadLedger(InputError):
 
 
 class BadKey(InputError):
+    """A key file, or the secret beside the ledger, is missing, empty, damaged, or readable by others."""
+
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(f"Key file {str(path)!r}: {reason}")
 
 
 class TooFewRows(GoalNotMet):
+    """The table has fewer than k rows, or none."""
+
     def __init__(self, rows: int, k: int) -> None:
         wanting = f"k={k} needs {k:,} rows or more; the table has {rows:,}. Choose a smaller k."
         super().__init__(wanting if rows else "The table has no rows, only columns. Is it the right file?")
 
 
 class ClaimBroken(GoalNotMet):
+    """A file does not keep the promise of its certificate, or the k asked for."""
+
     def __init__(self, path: object, broken: Iterable[str]) -> None:
         self.broken = tuple(broken)
         super().__init__(f"{str(path)!r} does not hold what is promised or asked: {'; '.join(self.broken)}.")
 
 
 class ReleasedBefore(GoalNotMet):
+    """The table was released before, and this release is not coarser, or the earlier file is missing."""
+
     def __init__(self, when: str, reason: str) -> None:
         super().__init__(
             f"This table was released before ({when}); two releases of one table tell more than each alone. {reason}"
@@ -234,6 +280,8 @@ class ReleasedBefore(GoalNotMet):
 
 
 class OutOfMemory(ResourceError):
+    """More memory is needed than is allowed, or than the machine has."""
+
     def __init__(self, doing: str, limit: int | None = None, need: int | None = None) -> None:
         if limit is None or need is None:
             super().__init__(f"Out of memory while {doing}: this machine is too small. Use fewer rows or columns.")
@@ -245,6 +293,8 @@ class OutOfMemory(ResourceError):
 
 
 class TooLarge(ResourceError):
+    """A Parquet file says it holds more rows than memory and disk can; nothing of it was read."""
+
     def __init__(self, path: object, rows: int, need: int, room: int) -> None:
         super().__init__(
             f"{str(path)!r} says it holds {rows:,} rows: they take {megabytes(need)} at least, "
@@ -253,6 +303,8 @@ class TooLarge(ResourceError):
 
 
 class TooManyPoints(ResourceError):
+    """More distinct points than memory or --max-points allows, and coarser axes do not help or are not allowed."""
+
     each = 5000  # bytes of memory that a point takes, with those of the engine
 
     def __init__(self, points: int, most: int) -> None:
@@ -264,6 +316,8 @@ class TooManyPoints(ResourceError):
 
 
 class NeedsMemory(ResourceError):
+    """Working on the points, or cutting them into classes, takes more than --memory allows."""
+
     def __init__(self, points: int, k: int | None, need: int, room: int) -> None:
         what = f"Parting {points:,} points into classes of {k} rows" if k else f"Working on {points:,} points"
         instead = "lower --max-points, or choose a larger k" if k else "or use fewer rows or columns"
@@ -274,6 +328,8 @@ class NeedsMemory(ResourceError):
 
 
 class ManyValues(ResourceError):
+    """Values of a sensitive column, or texts of a quasi-identifier, take more than --memory allows."""
+
     def __init__(self, column: str, values: int, need: int, room: int) -> None:
         super().__init__(
             f"Column {column!r} has {values:,} different values: working on them takes about {megabytes(need)} of "
@@ -282,6 +338,8 @@ class ManyValues(ResourceError):
 
 
 class CannotWrite(ResourceError):
+    """The output cannot be written."""
+
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(f"Cannot write {str(path)!r}: {reason}")
 

@@ -42,7 +42,7 @@ LEFT_OUT = (
     "only after a first release without --suppress is --cut domain at a larger --k a coarser one"
 )
 OTHERWISE = (
-    " (docs/security.md, second releases). Allow it with --allow-composition; or, if the earlier one was never handed "
+    " (docs/how-to/second_releases.md). Allow it with --allow-composition; or, if the earlier one was never handed "
     "out, say so: kech ledger --forget FILE."
 )
 
