@@ -199,6 +199,15 @@ class Points:
             raise NeedsMemory(len(self.weights), k, max(need, self.enough(k)), table.room)
         return table.room - need
 
+    def merge_grains(self) -> "Points":
+        """Of grains, the points they are parts of; points stay as they are."""
+        if self.sensitive is None:
+            return self
+        _, first = np.unique(self.sensitive.point, return_index=True)
+        weights = np.bincount(self.sensitive.point, weights=self.weights).astype(np.int64)
+        mappings, codes = self.mappings[: len(self.axes)], np.ascontiguousarray(self.codes[first])
+        return replace(self, mappings=mappings, codes=codes, weights=weights, sensitive=None, made={})
+
     def eps_error(self, metric: str = "box") -> float:
         """By how much coarse axes can change a radius: up and down where values were moved, otherwise only up."""
         return joint_error(self.moved or [covering_error(axis) for axis in self.axes], metric)

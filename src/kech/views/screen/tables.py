@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.markup import escape
 
+from kech.release.sentences import bound_words, gap_words
 from kech.views.screen.ledgers import earlier_releases
 from kech.views.screen.outlooks import rows
 from kech.views.screen.terminal import grid, out
@@ -75,8 +76,10 @@ def spectrum(found: dict[str, Any]) -> None:
     left_out = any(row["suppressed"] for row in rows)
     secrets = any(row["l"] is not None for row in rows)
     room = 10 if left_out or secrets or any(map(nearness, rows)) else 30
+    bounded = found["no_bound"] is not None
+    room = 10 if bounded else room
     more = [*(["left out>"] if left_out else []), *(["l>", "t>"] if secrets else [])]
-    table = grid("k>", "cut", "classes>", "average>", "eps>", *more, "loss>", "", "")
+    table = grid("k>", "cut", "classes>", "average>", "eps>", *more, "loss>", *(["gap>"] if bounded else []), "", "")
     for row in shown:
         bar = "█" * round(row["loss"] * room) or "▏"
         figures = (
@@ -86,9 +89,12 @@ def spectrum(found: dict[str, Any]) -> None:
             *([f"{row['suppressed']:,}"] if left_out else []),
             *([str(row["l"]), f"{row['t']:.3f}"] if secrets else []),
             f"{row['loss']:.4f}",
+            *([gap(row)] if bounded else []),
         )
         table.add_row(str(row["k"]), row["cut"], *figures, bar, nearness(row))
     out().print(table)
+    if bounded:
+        explain_gaps(found["no_bound"])
     if len(shown) <= FEW_ROWS:
         quality(shown)
     if found.get("plot"):
@@ -97,6 +103,18 @@ def spectrum(found: dict[str, Any]) -> None:
         out().print(f"{len(ks)} values of k were computed; --json or --k shows any of them.")
     if len(ks) > FEW_ROWS and not found.get("effort"):
         out().print("So many k are searched quickly; a release searches longer and may lose less.")
+
+
+def gap(row: dict[str, Any]) -> str:
+    """How far a loss is above its bound."""
+    return "" if row["loss_gap"] is None else gap_words(row["loss_gap"])
+
+
+def explain_gaps(no_bound: dict[str, str]) -> None:
+    """What a gap says, and why some cuts have none."""
+    out().print("gap: the loss is at most so far above what any release of these rows on this grid could reach.")
+    for cut, why in no_bound.items():
+        out().print(escape(f"No bound for --cut {cut}: {why}."))
 
 
 def coarse(step: float, error: float) -> None:
@@ -140,6 +158,8 @@ def released(found: dict[str, Any], *, unmoved: Sequence[str] = ()) -> None:
         coarse(found["coarse"]["step"], found["coarse"]["eps_error"])
     homogeneous(found["measured"]["l"])
     earlier_releases(found["ledger"])
+    if "bound" in found:
+        out().print(escape(f"PRIVATE: {bound_words(found['bound'])}"))
     if found["mapping"]:
         out().print(escape(f"PRIVATE: {found['mapping']} undoes this release. Keep it as you keep the original."))
     if found["dropped"]:
