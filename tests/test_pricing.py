@@ -17,7 +17,7 @@ from kech.cuts.local import cut_local
 from kech.cuts.starts import level_tables
 from kech.points.partition import mean_loss
 from kech.points.points import Points, build_points
-from kech.release.sentences import bound_words
+from kech.views.screen.tables import bound_words
 from strategies import point_sets, tree_axes, unhurried
 from test_local import cheapest
 

@@ -4,12 +4,10 @@ In: the figures of a release and of its columns.  Out: sentences, for a terminal
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import ceil
 from typing import Any, Protocol
 
 MONTH, YEAR = 30.44, 365.25  # days
 TIMES = ((YEAR, 730, "years"), (MONTH, 60, "months"))  # days of a unit, days from which it is used, its name
-ROUNDING = 1e-6  # tenths of a percent that come from floats, not from the data
 SPACE = "\u00a0"
 
 
@@ -87,25 +85,6 @@ def goal_words(asked: Mapping[str, Any]) -> Iterator[str]:
         yield f"t = {short(asked['t'])} ({asked['t_kind']} distance)"
     if "alpha" in asked:
         yield f"alpha = {short(asked['alpha'])}"
-
-
-def bound_words(bound: Mapping[str, Any]) -> str:
-    """How far a loss is above what any release could reach, or why that is not known."""
-    if bound["loss_lower_bound"] is None:
-        return f"No lower bound of the loss: {bound['why_none']}."
-    reach = f"what any release of these rows at k = {bound['k']:,} on this grid could reach"
-    if bound["loss_gap"] is None:
-        return f"Nothing is proven of the loss {bound['loss']:.4f}: the lower bound of {reach} is 0."
-    return f"The loss {bound['loss']:.4f} is at most {gap_words(bound['loss_gap'])} above {reach}."
-
-
-def gap_words(gap: float) -> str:
-    """A share in percent with one digit, never rounded down.
-
-    >>> gap_words(0.0501), gap_words(0.0)
-    ('5.1 %', '0.0 %')
-    """
-    return f"{ceil(1000 * gap - ROUNDING) / 10:,.1f} %"
 
 
 def quoted(name: str) -> str:

@@ -2,12 +2,12 @@
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 from rich.markup import escape
 
-from kech.release.sentences import bound_words, gap_words
 from kech.views.screen.ledgers import earlier_releases
 from kech.views.screen.outlooks import rows
 from kech.views.screen.terminal import grid, out
@@ -17,6 +17,7 @@ MANY_KS = 24  # beyond, landmarks are shown
 FEW_ROWS = 8  # of a spectrum, of which more figures are shown
 SIGNS = {"k": ">=", "l": ">=", "c": "<", "t": "<=", "alpha": "<="}  # how goals bound what is found
 MISSING_IS_A_VALUE = "l counts a missing value as a value."
+ROUNDING = 1e-6  # tenths of a percent that come from floats, not from the data
 NEARLY_ALL = 0.9  # of the rows: then a value points at its row
 
 
@@ -115,6 +116,25 @@ def explain_gaps(no_bound: dict[str, str]) -> None:
     out().print("gap: the loss is at most so far above what any release of these rows on this grid could reach.")
     for cut, why in no_bound.items():
         out().print(escape(f"No bound for --cut {cut}: {why}."))
+
+
+def bound_words(bound: dict[str, Any]) -> str:
+    """How far a loss is above what any release could reach, or why that is not known."""
+    if bound["loss_lower_bound"] is None:
+        return f"No lower bound of the loss: {bound['why_none']}."
+    reach = f"what any release of these rows at k = {bound['k']:,} on this grid could reach"
+    if bound["loss_gap"] is None:
+        return f"Nothing is proven of the loss {bound['loss']:.4f}: the lower bound of {reach} is 0."
+    return f"The loss {bound['loss']:.4f} is at most {gap_words(bound['loss_gap'])} above {reach}."
+
+
+def gap_words(gap: float) -> str:
+    """A share in percent with one digit, never rounded down.
+
+    >>> gap_words(0.0501), gap_words(0.0)
+    ('5.1 %', '0.0 %')
+    """
+    return f"{ceil(1000 * gap - ROUNDING) / 10:,.1f} %"
 
 
 def coarse(step: float, error: float) -> None:
