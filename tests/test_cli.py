@@ -26,7 +26,7 @@ from kech.views import screen
 
 COMMANDS = [name for name in cli.app if not name.startswith("-")]
 SPECTRUM_ROW = {
-    "k", "cut", "eps", "eps_error", "eps_lower_bound", "classes", "loss", "loss_lower_bound", "suppressed",
+    "k", "cut", "eps", "eps_error", "eps_lower_bound", "classes", "loss", "loss_lower_bound", "loss_gap", "suppressed",
     "average_class", "c_avg", "discernibility", "loss_per_column", "l", "t",
 }  # fmt: skip
 

@@ -16,7 +16,6 @@ from kech.cuts.local import (
     choose_starts,
     cut_local,
     enforce_monotone_loss,
-    find_candidates,
     ks_to_probe,
     ks_to_search,
     on_grid_of,
@@ -409,14 +408,14 @@ def test_a_row_never_loses_more_than_it_would_alone(rows, seed, grid, ks):
 
 def test_the_first_cuts_tell_which_larger_k_are_worth_a_search():
     points = family(120, 6)
-    found = find_candidates(points, [5, 6, 40], "quick", Wishes())
+    found = candidate_ks(points, [5, 6, 40], "quick", Wishes())
 
-    assert found == {k: candidate_ks(k, points, Wishes()) for k in (5, 6, 40)}
+    assert found == {k: candidate_ks(points, [k], "quick", Wishes())[k] for k in (5, 6, 40)}
     assert all(k + 1 in found[k] for k in found)
-    assert not any(find_candidates(points, range(2, 30), "quick", Wishes()).values())
-    assert find_candidates(points, [5, 6], 0.1, Wishes()) == {5: [], 6: []}
-    assert find_candidates(family(10_001, 6), [33], "quick", Wishes()) == {33: []}
-    assert find_candidates(town_points(300, grid="loose"), [5], "quick", Wishes()) == {5: []}
+    assert not any(candidate_ks(points, range(2, 30), "quick", Wishes()).values())
+    assert candidate_ks(points, [5, 6], 0.1, Wishes()) == {5: [], 6: []}
+    assert candidate_ks(family(10_001, 6), [33], "quick", Wishes()) == {33: []}
+    assert candidate_ks(town_points(300, grid="loose"), [5], "quick", Wishes()) == {5: []}
 
 
 @pytest.mark.parametrize(("ks", "options"), [([5], {}), ([5, 9], {}), (range(2, 30), {}), ([5], {"suppress": 0.1})])

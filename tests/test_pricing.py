@@ -1,5 +1,7 @@
 """Pricing: below every partition, and closer to the cheapest than the bound of the nearest rows."""
 
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -10,11 +12,12 @@ import kech
 from kech._kernels import Pricer
 from kech.axes import build_tree_axis
 from kech.cuts import Wishes
-from kech.cuts.bounds import lower_bounds, price_bound
+from kech.cuts.bounds import LossBound, lower_bounds, price_bound
 from kech.cuts.local import cut_local
 from kech.cuts.starts import level_tables
 from kech.points.partition import mean_loss
 from kech.points.points import Points, build_points
+from kech.views.screen.tables import bound_words
 from strategies import point_sets, tree_axes, unhurried
 from test_local import cheapest
 
@@ -96,6 +99,111 @@ def test_too_many_cells_are_not_priced(monkeypatch):
     monkeypatch.setattr("kech.cuts.bounds.MOST", 100)
 
     assert price_bound(points, 4, 1.0) == nearest.loss
+
+
+# Bounds of spectra and releases
+
+
+def few_rows(seed):
+    """Six rows of three people each way: trees given and built, an order, a set and a missing value."""
+    rng = np.random.default_rng(seed)
+    columns = {
+        "tree": [*rng.choice(["a", "b", "c", "d"], 5), None],
+        "code": [f"{code}" for code in rng.choice([101, 102, 112, 211], 6)],
+        "age": rng.integers(20, 30, 6),
+        "set": rng.choice(["x", "y", "z"], 6),
+    }
+    names = [name for name in columns if rng.random() < 0.6] or ["code"]
+    return pa.table({name: columns[name] for name in names} | {"ill": rng.choice(["p", "q"], 6)}), names
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("grid", ["auto", "exact"])
+def test_no_release_loses_less_than_the_bound_of_a_spectrum(seed, grid):
+    """Against the best of all partitions of the six rows, as they would be published on the same axes."""
+    cells, names = few_rows(seed)
+    how = {"quasi_identifiers": names, "sensitive": ["ill"], "hierarchies": {"tree": TREE} if "tree" in names else None}
+    for k in (2, 3):
+        with kech.read_table(cells, **how) as table:
+            (row,) = kech.compute_spectrum(table, k=[k], grid=grid, bound=True).rows()
+            release = kech.make_release(table, k=k, grid=grid)
+        found = release.bound()
+        best = cheapest(release.partition.points.merge_grains(), k)
+
+        assert found.lower_bound <= best + 1e-9
+        assert best <= found.loss + 1e-9
+        assert (row["loss"], row["loss_lower_bound"], row["loss_gap"]) == (found.loss, found.lower_bound, found.gap)
+        assert found.gap is None or found.loss == pytest.approx(found.lower_bound * (1 + found.gap), abs=1e-9)
+
+
+def test_it_is_as_close_for_rows_with_sensitive_values():
+    cells = {"a": list("aabbccdd") * 5, "b": list("abcdabcd") * 5}
+    how = {"quasi_identifiers": ["a", "b"], "hierarchies": {"a": TREE, "b": TREE}}
+    with kech.read_table(pa.table(cells), **how) as table:
+        plain = kech.make_release(table, k=7).bound()
+    with kech.read_table(pa.table(cells | {"ill": list("pqrst") * 8}), sensitive=["ill"], **how) as table:
+        assert kech.make_release(table, k=7).bound() == plain
+    assert plain.gap < 0.5
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ({"suppress": 0.1}, "rows may be left out"),
+        ({"cut": "domain"}, "the domain cut measures each level by itself"),
+        ({}, "more than 5 points"),
+    ],
+)
+def test_where_there_is_no_bound_the_reason_is_said(asked, why, monkeypatch):
+    monkeypatch.setattr("kech.cuts.bounds.MOST_BOUNDED", 5)
+    with kech.read_table(pa.table({"x": list(range(30))}), quasi_identifiers=["x"]) as table:
+        found = kech.compute_spectrum(table, k=[2], bound=True, **asked)
+        silent = kech.compute_spectrum(table, k=[2], **asked)
+        bound = kech.make_release(table, k=2, **asked).bound()
+
+    assert list(found.no_bound) == [asked.get("cut", "local")]
+    assert why in found.no_bound[asked.get("cut", "local")]
+    assert why in bound.why_none
+    assert bound.lower_bound is bound.gap is None
+    assert silent.no_bound is None
+    assert all(row["loss_lower_bound"] is row["loss_gap"] is None for row in (*found.rows(), *silent.rows()))
+
+
+def test_the_bound_of_a_release_is_private(run, tmp_path):
+    source, target = tmp_path / "t.csv", tmp_path / "out.csv"
+    source.write_text("x,y\n" + "".join(f"{i * 7 % 30},{i % 4}\n" for i in range(60)))
+    words = ["release", str(source), "-o", str(target), "--qi", "x", "--k", "4", "--no-ledger"]
+    told = json.loads(run(*words, "--bound", "--json").out)
+    with_bound = (tmp_path / "out.csv.certificate.json").read_text()
+    without = json.loads(run(*words, "--json").out)
+    shown = run(*words, "--bound").out
+
+    assert told["bound"]["private"]
+    assert 0 < told["bound"]["loss_lower_bound"] <= told["loss"]
+    assert "bound" not in without
+    assert "bound" not in with_bound
+    assert "gap" not in with_bound
+    assert "PRIVATE: The loss" in shown
+    assert "above what any release of these rows at k = 4 on this grid could reach" in " ".join(shown.split())
+
+
+@pytest.mark.parametrize(
+    ("loss", "bound", "gap", "words"),
+    [
+        (0.53, 0.5, 0.06, "at most 6.0 % above"),
+        (0.5301, 0.5, 0.0602, "at most 6.1 % above"),
+        (0.5, 0.5, 0.0, "at most 0.0 % above"),
+        (0.5, 0.5 + 1e-12, 0.0, "at most 0.0 % above"),
+        (0.0, 0.0, 0.0, "at most 0.0 % above"),
+        (0.1, 0.0, None, "is 0."),
+        (0.1, None, None, "No lower bound of the loss: it rains."),
+    ],
+)
+def test_a_gap_is_a_share_of_the_bound_and_is_rounded_up(loss, bound, gap, words):
+    found = LossBound(5, loss, bound, None if bound is not None else "it rains")
+
+    assert found.gap == (gap if gap is None else pytest.approx(gap))
+    assert words in bound_words(found.to_json())
 
 
 def test_a_goal_that_is_no_number_and_a_k_beyond_the_rows():

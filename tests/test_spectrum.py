@@ -73,7 +73,7 @@ def test_the_json_of_the_nine_rows(nine):
     made = kech.compute_spectrum(nine, grid="exact").to_json()
 
     assert json.loads(json.dumps(made)) == made
-    assert list(made) == ["rows", "points", "step", "quasi_identifiers", "spectrum"]
+    assert list(made) == ["rows", "points", "step", "quasi_identifiers", "no_bound", "spectrum"]
     assert (made["rows"], made["points"], made["quasi_identifiers"]) == (9, 9, ["age", "zip"])
     assert all(list(row) == FIELDS for row in made["spectrum"])
     assert {row["cut"] for row in made["spectrum"]} == {"local"}

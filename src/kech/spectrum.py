@@ -6,22 +6,17 @@ from os import PathLike
 from typing import Any
 
 from kech.cuts import Wishes
-from kech.cuts.bounds import Bound, lower_bounds
+from kech.cuts.bounds import Bound, closest_bound, explain_no_bound, find_gap, lower_bounds, quick_bounds
 from kech.cuts.dispatcher import EVEN, check_cuts, check_field_use, cut_points
 from kech.cuts.local import fits_grid
-from kech.cuts.starts import by_grid
 from kech.errors import BadOption, TooFewRows
 from kech.points.models import distances, distinct_values, set_goals
 from kech.points.partition import Partition, column_losses, discernibility, largest_radius, mean_loss, tally_sensitive
 from kech.points.points import Coarse, Points, build_points_to_cut
-from kech.system.progress import report
 from kech.tables.frames import as_frame
 from kech.tables.table import Table
 
 LARGEST_K = 100  # of a spectrum for which no k is named
-LANDMARKS = (2, 3, 5, 10, 20, 50, 100)
-FEW_GRIDS = 8  # so many are bounded for every k
-MOST_BOUNDED = 500_000  # points; of more of them bounds would take longer than releases
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +31,7 @@ class SpectrumRow:
     classes: int
     loss: float
     loss_lower_bound: float | None
+    loss_gap: float | None  # the share of the bound by which the loss is above it, at most
     suppressed: int
     average_class: float
     c_avg: float  # average class over k
@@ -55,6 +51,7 @@ class Spectrum:
     lines: tuple[SpectrumRow, ...]
     step: float = 0.0  # of coarse axes
     library: str | None = None  # of dataframes: the caller's
+    no_bound: dict[str, str] | None = None  # where bounds were asked for: the cuts that have none, and why
 
     def __repr__(self) -> str:
         ks, cuts = sorted({line.k for line in self.lines}), dict.fromkeys(line.cut for line in self.lines)
@@ -88,6 +85,7 @@ class Spectrum:
             "points": self.points,
             "step": self.step,
             "quasi_identifiers": list(self.columns),
+            "no_bound": self.no_bound,
             "spectrum": self.rows(),
         }
 
@@ -110,11 +108,13 @@ def compute_spectrum(
     t_kind: str = "equal",
     alpha: float | None = None,
     max_points: int | None = None,
+    bound: bool = False,
 ) -> Spectrum:
     """Fill k = 2 .. 100, or the k named, for each cut; the reading is for the regime cut, effort for the search.
 
     l, t and alpha are goals for every class and sensitive column, as in a release; the rows show what is reached.
     More points than `max_points` (otherwise: than memory holds) make the axes coarser: eps_error says by how much.
+    `bound` proves for every k how far its loss is above what any release could reach; that takes longer.
     """
     cuts = check_cuts(cut)
     check_field_use(field, cuts)
@@ -126,35 +126,27 @@ def compute_spectrum(
     _ = table.secret  # where none can be made, that is said before any work
     coarse = Coarse(max_points, ks[0], others=tuple(ks[1:]))
     coded = {name in EVEN: build_points_to_cut(table, grid, steps=name in EVEN, coarse=coarse) for name in cuts}
-    lines = [line for name in cuts for line in fill(coded[name in EVEN], ks, name, wishes, t_kind)]
+    lines = [line for name in cuts for line in fill(coded[name in EVEN], ks, name, wishes, t_kind, bound=bound)]
     points = coded[cuts[0] in EVEN]
-    return Spectrum(table.rows, len(points.weights), table.quasi_identifiers, tuple(lines), points.step, table.library)
+    why = {name: explain_no_bound(coded[name in EVEN], name, suppress) for name in cuts}
+    no_bound = {name: reason for name, reason in why.items() if reason} if bound else None
+    counts = (table.rows, len(points.weights))
+    return Spectrum(*counts, table.quasi_identifiers, tuple(lines), points.step, table.library, no_bound)
 
 
-def fill(points: Points, ks: Sequence[int], cut: str, wishes: Wishes, t_kind: str) -> Iterator[SpectrumRow]:
-    """The rows of one cut."""
-    bounds = {} if cut in EVEN else known_bounds(points, ks, wishes)
+def fill(
+    points: Points, ks: Sequence[int], cut: str, wishes: Wishes, t_kind: str, *, bound: bool = False
+) -> Iterator[SpectrumRow]:
+    """The rows of one cut; with `bound`, each has the closest bound there is."""
+    bounded = explain_no_bound(points, cut, wishes.suppress) is None
+    quick = quick_bounds(points, ks, threads=wishes.threads) if bounded and not bound else {}
     for k, partition in zip(ks, cut_points(points, ks, cut, wishes), strict=True):
-        bound = bounds.get(k)
-        if bound and not fits_grid(k, partition):  # of a larger k, and measured by its length
-            (bound,) = lower_bounds(replace(points, axes=partition.points.axes), [k], threads=wishes.threads)
-        yield line(cut, k, partition, bound, t_kind)
-
-
-def known_bounds(points: Points, ks: Sequence[int], wishes: Wishes) -> dict[int, Bound]:
-    """Bounds of every k, or of the usual ones where each k has a grid of its own; none where rows may be left out,
-    and of very many points.
-    """
-    if wishes.suppress or len(points.weights) > MOST_BOUNDED:
-        return {}
-    grids = list(by_grid(points, ks))
-    found: dict[int, Bound] = {}
-    for at, batch in grids:
-        wanted = [k for k in batch if len(grids) <= FEW_GRIDS or k in LANDMARKS]
-        if wanted:
-            report("bounding from below")
-            found |= zip(wanted, lower_bounds(at, wanted, threads=wishes.threads), strict=True)
-    return found
+        known = quick.get(k)
+        if bounded and bound:
+            known = closest_bound(partition, k, threads=wishes.threads)
+        elif known and not fits_grid(k, partition):  # of a larger k, and measured by its length
+            (known,) = lower_bounds(replace(points, axes=partition.points.axes), [k], threads=wishes.threads)
+        yield line(cut, k, partition, known, t_kind)
 
 
 def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:
@@ -182,6 +174,7 @@ def line(cut: str, k: int, partition: Partition, bound: Bound | None, t_kind: st
         classes=partition.classes,
         loss=mean_loss(partition),
         loss_lower_bound=bound and bound.loss,
+        loss_gap=find_gap(mean_loss(partition), bound and bound.loss),
         suppressed=partition.suppressed,
         average_class=average,
         c_avg=average / k,

@@ -77,7 +77,7 @@ class Axis(ABC):
         """Code of NULL, or -1."""
         return self.values if self.has_null else -1
 
-    @property
+    @cached_property
     def size(self) -> int:
         """Number of codes."""
         return self.values + self.has_null
@@ -147,7 +147,7 @@ class TextAxis(Axis):
         """The whole cells that a range touches."""
         return self.cells[0][lo], self.cells[1][hi]
 
-    @property
+    @cached_property
     def values(self) -> int:
         """Number of values."""
         return len(self.texts)

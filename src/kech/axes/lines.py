@@ -182,7 +182,7 @@ def open_domain(edges: Floats, unit: float, is_date: bool) -> tuple[float, float
     mean = (edges[-1] - edges[0]) / max(len(edges) - 1, 1) or unit or 1.0
     visible = np.abs(edges).max() * 1e-6  # smaller steps would drown in the rounding of the ends
     step = (np.floor(mean / unit) + 1) * unit if unit else max(mean, visible)
-    ends = np.concatenate([in_digits(edges[:1] - step, unit), last_before(edges[-1:] + step, unit)])
+    ends = in_digits(np.array([edges[0] - step, edges[-1] + step - unit]), unit)
     low, high = np.clip(ends, *(CALENDAR_ENDS if is_date else (-LARGEST, LARGEST))).tolist()
     return low, high
 

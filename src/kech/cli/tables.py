@@ -83,6 +83,7 @@ def spectrum(
     field: Annotated[int | None, Parameter(converter=whole)] = None,
     search: SearchOptions | None = None,
     plot: Path | None = None,
+    bound: Flag = False,
     wanted: GoalOptions | None = None,
 ) -> None:
     """Show for every k what a release would cost: classes, loss, eps, and l and t of the sensitive columns.
@@ -101,6 +102,8 @@ def spectrum(
         Coefficients of the homological reading: numbers modulo this prime, 2 otherwise.
     plot: Path
         Draw loss, classes and eps against k: .svg, .png or .html.
+    bound: bool
+        Prove how far each loss is above what any release could reach. It takes longer: name a few k.
     """
     asked = intake or Intake()
     plan = asked.settle()
@@ -112,7 +115,7 @@ def spectrum(
     (search or SearchOptions()).settle(goals, cuts)
     (wanted or GoalOptions()).settle(goals)
     with asked.open(table, plan, search) as opened:
-        found = kech.compute_spectrum(opened, **goals.spectrum_wishes() | {"k": ks, "cut": cuts})
+        found = kech.compute_spectrum(opened, **goals.spectrum_wishes() | {"k": ks, "cut": cuts, "bound": bound})
     if plot is not None:
         found.plot(plot)
     asked.show(found.to_json() | {"plot": plot and str(plot), "effort": goals.effort}, drawings.spectrum)
@@ -135,6 +138,7 @@ def release(
     earlier: Annotated[list[str | Path], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
     allow_composition: Flag = False,
     no_ledger: Flag = False,
+    bound: Flag = False,
 ) -> None:
     """Write a k-anonymous table and its certificate; with --folder also its report and its plan.
 
@@ -161,6 +165,8 @@ def release(
         Release all the same, and show what the releases leave together.
     no_ledger: bool
         Neither look for earlier releases of this table nor remember this one; the certificate says so.
+    bound: bool
+        Say how far the loss is above what any release could reach. PRIVATE, so the certificate does not say it.
     """
     asked = intake or Intake()
     plan = asked.settle()
@@ -184,6 +190,7 @@ def release(
             else:
                 written = made.write(output, certificate, mapping=mapping, **past)
                 found = made.told(output, written, certificate, mapping)
+        found |= {"bound": made.bound().to_json()} if bound else {}
         unmoved = [axis["column"] for axis in made.axes if axis.get("grid") == "tight" and plan.release.cut != "domain"]
     asked.show(found, partial(drawings.released, unmoved=unmoved))
 

@@ -18,17 +18,22 @@ need to be k, are priced low, and lonely ones high.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kech._kernels import Pricer, bound_side, reach_farthest, reach_rows
 from kech.axes import TreeAxis
-from kech.cuts.starts import level_tables
+from kech.cuts.starts import by_grid, level_tables
+from kech.points.partition import Partition, mean_loss
 from kech.points.points import Points
 from kech.system.progress import report
 
 CLIMBS, STEPS = 8, 60  # looks at all cells, and steps before each
 MOST = 2e8  # points times nodes: their cells are held in memory
+MOST_BOUNDED = 500_000  # points; with more of them bounds would take longer than releases
+FEW_GRIDS = 8  # so many are bounded for every k
+LANDMARKS = (2, 3, 5, 10, 20, 50, 100)
 
 
 class Bound(NamedTuple):
@@ -36,6 +41,82 @@ class Bound(NamedTuple):
 
     eps: float
     loss: float
+
+
+@dataclass(frozen=True, slots=True)
+class LossBound:
+    """How far the loss of a release is above what any release of the same rows on the same grid could reach.
+
+    PRIVATE: the bound is computed from raw rows, and an exact figure of them lets an attacker test guesses.
+    """
+
+    k: int
+    loss: float
+    lower_bound: float | None = None  # no release loses less
+    why_none: str | None = None  # where there is no bound
+
+    @property
+    def gap(self) -> float | None:
+        """The share of the bound by which the loss is above it, at most."""
+        return find_gap(self.loss, self.lower_bound)
+
+    def to_json(self) -> dict[str, Any]:
+        """What `kech release --bound --json` prints of it."""
+        return {
+            "private": True,
+            "k": self.k,
+            "loss": self.loss,
+            "loss_lower_bound": self.lower_bound,
+            "loss_gap": self.gap,
+            "why_none": self.why_none,
+        }
+
+
+def bound_release(partition: Partition, k: int, style: str, suppress: float, *, threads: int = 1) -> LossBound:
+    """The closest bound there is for a partition, on its own axes, or why there is none."""
+    loss, why = mean_loss(partition), explain_no_bound(partition.points, style, suppress)
+    return LossBound(k, loss, None if why else closest_bound(partition, k, threads=threads).loss, why)
+
+
+def explain_no_bound(points: Points, style: str, suppress: float) -> str | None:
+    """Why no release of these points is bounded; None where it is."""
+    if suppress:
+        return "rows may be left out (--suppress), and bounds are of releases of all rows"
+    if style == "domain":
+        return "the domain cut measures each level by itself; kech lattice says whether its node is the best"
+    if len(points.merge_grains().weights) > MOST_BOUNDED:
+        return f"there are more than {MOST_BOUNDED:,} points; --max-points leaves fewer"
+    return None
+
+
+def closest_bound(partition: Partition, k: int, *, threads: int = 1) -> Bound:
+    """The bounds of every partition of the same rows on the same axes, from all that is known here."""
+    points = partition.points.merge_grains()
+    (nearest,) = lower_bounds(points, [k], threads=threads)
+    return Bound(nearest.eps, price_bound(points, k, mean_loss(partition), threads=threads))
+
+
+def find_gap(loss: float, lower_bound: float | None) -> float | None:
+    """By which share of the bound a loss is above it, at most; None where no bound is known, or only 0 is.
+
+    >>> find_gap(0.53, 0.5), find_gap(0.0, 0.0), find_gap(0.1, 0.0)
+    (0.06000000000000005, 0.0, None)
+    """
+    if lower_bound is None or (lower_bound <= 0 < loss):
+        return None
+    return max(0.0, loss / lower_bound - 1) if lower_bound > 0 else 0.0
+
+
+def quick_bounds(points: Points, ks: Sequence[int], *, threads: int) -> dict[int, Bound]:
+    """Bounds of the nearest rows for every k, or for the usual ones where each k has a grid of its own."""
+    grids = list(by_grid(points, ks))
+    found: dict[int, Bound] = {}
+    for at, batch in grids:
+        wanted = [k for k in batch if len(grids) <= FEW_GRIDS or k in LANDMARKS]
+        if wanted:
+            report("bounding from below")
+            found |= zip(wanted, lower_bounds(at, wanted, threads=threads), strict=True)
+    return found
 
 
 def lower_bounds(points: Points, ks: Sequence[int], *, threads: int = 1) -> list[Bound]:

@@ -15,7 +15,16 @@ from kech._kernels import Search, Widths
 from kech.cuts import Wishes
 from kech.cuts.padding import find_padded_axes, padding_loss
 from kech.cuts.protection import expected_widths, protect_labels
-from kech.cuts.starts import KINDS, cut_on, cut_ordering, expected_loss, level_tables, make_starts, published_cells
+from kech.cuts.starts import (
+    KINDS,
+    cut_along,
+    cut_ordering,
+    expected_loss,
+    level_tables,
+    make_starts,
+    order_along,
+    published_cells,
+)
 from kech.errors import BadOption
 from kech.points.partition import Partition, build_partition, mean_loss
 from kech.points.points import Points
@@ -52,8 +61,8 @@ def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Par
     """A partition for each k, ascending."""
     wishes.keep_all()
     effort = choose_effort(ks, wishes)
-    rivals = find_candidates(points, ks, effort, wishes)
-    further = sorted({*chain.from_iterable(rivals.values())} - {*ks})
+    candidates = candidate_ks(points, ks, effort, wishes)
+    further = sorted({*chain.from_iterable(candidates.values())} - {*ks})
     every = sorted({*ks, *further})
     found = dict(zip(every, cut_ordering(points, every, threads=wishes.threads, part=wishes.part), strict=True))
     studied = ks_to_search(ks, effort)
@@ -64,34 +73,34 @@ def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Par
     for k, larger in reversed(list(pairwise(space_out(ks, CLOSER)))):
         if k not in studied and not wishes.halt.asked:
             found[k] = start_from_larger_k(found[larger], found[k], k, wishes)
-    best = [enforce_monotone_loss([k, *rivals[k]], [found[j] for j in (k, *rivals[k])])[0] for k in ks]
+    groups = [[k, *candidates[k]] for k in ks]
+    best = [enforce_monotone_loss(group, [found[j] for j in group])[0] for group in groups]
     return iter(enforce_monotone_loss(ks, best))
 
 
-def find_candidates(points: Points, ks: Sequence[int], effort: str | float, wishes: Wishes) -> dict[int, list[int]]:
+def candidate_ks(points: Points, ks: Sequence[int], effort: str | float, wishes: Wishes) -> dict[int, list[int]]:
     """For each k the larger ones that may turn out cheaper, because small classes are padded more; cut for them too.
 
+    These cost hardly more, as far as first cuts on the grid of k can tell; of few classes, the next k in any case.
     None where nothing is padded, where noise evens out among many classes, for many k and where time is set.
     """
+    found: dict[int, list[int]] = {k: [] for k in ks}
     if len(ks) > FEW or not isinstance(effort, str) or wishes.halt.asked:
-        return {k: [] for k in ks}
-    return {k: candidate_ks(k, points, wishes) if may_lose_to_larger_k(k, points) else [] for k in ks}
+        return found
+    for k in (k for k in ks if is_noisy(points, k)):
+        near = range(k, min(k + REACH, points.rows) + 1)
+        order = order_along(points, threads=wishes.threads)
+        partitions = cut_along(order, points.at(k), near, threads=wishes.threads, part=wishes.part)
+        cuts = dict(zip(near, partitions, strict=True))
+        costs = {j: expected_loss(cut) + padding_loss(cut) for j, cut in cuts.items()}
+        most, unsure = costs[k] * (1 + LUCK / cuts[k].classes ** 0.5), cuts[k].classes <= UNSURE
+        found[k] = [j for j in near[1:] if (unsure and j == k + 1) or costs[j] <= most]
+    return found
 
 
-def may_lose_to_larger_k(k: int, points: Points) -> bool:
+def is_noisy(points: Points, k: int) -> bool:
     """Whether the noise of padding may make a larger k cheaper."""
     return points.rows <= (k * MANY if k <= LARGEST else SMALL) and bool(find_padded_axes(points.at(k)))
-
-
-def candidate_ks(k: int, points: Points, wishes: Wishes) -> list[int]:
-    """The k above this one that cost hardly more, as far as first cuts on its grid can tell; of few classes, the next
-    one in any case.
-    """
-    near = range(k, min(k + REACH, points.rows) + 1)
-    cuts = dict(zip(near, cut_on(points.at(k), near, threads=wishes.threads, part=wishes.part), strict=True))
-    costs = {j: expected_loss(cut) + padding_loss(cut) for j, cut in cuts.items()}
-    most, unsure = costs[k] * (1 + LUCK / cuts[k].classes ** 0.5), cuts[k].classes <= UNSURE
-    return [j for j in near[1:] if (unsure and j == k + 1) or costs[j] <= most]
 
 
 def start_from_larger_k(larger: Partition, own: Partition, k: int, wishes: Wishes) -> Partition:

@@ -17,7 +17,7 @@ from kech.axes import Axis, LineAxis, RankAxis
 from kech.axes.grid import Ints
 from kech.axes.rulers import Floats
 from kech.points.partition import Partition
-from kech.points.points import Points
+from kech.points.points import Points, cache_on_points
 
 Bools = NDArray[np.bool_]
 Boxes = tuple[Ints, Ints]  # the first and the last code of each class on each axis
@@ -56,13 +56,9 @@ class Sides(NamedTuple):
     grows: Ints
 
 
+@cache_on_points
 def find_padded_axes(points: Points) -> list[PaddedAxis]:
-    """The axes whose labels are padded."""
-    return points.hold("padded axes", split_padded_axes)
-
-
-def split_padded_axes(points: Points) -> list[PaddedAxis]:
-    """The axes of these points that have labels to pad, in parts."""
+    """The axes of these points whose labels are padded, in parts."""
     return [split_axis(j, axis) for j, axis in enumerate(points.axes) if axis.widens and axis.values > 1]
 
 

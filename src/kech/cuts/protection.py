@@ -19,7 +19,7 @@ from kech.axes.grid import Ints
 from kech.axes.rulers import Floats
 from kech.cuts.padding import DRAWS, FINE, Boxes, find_padded_axes, pad_labels, units_of
 from kech.points.partition import Partition, box_partition
-from kech.points.points import Points
+from kech.points.points import Points, cache_on_points
 
 NARROW = 3  # units of the narrowest interval whose ends move: in narrower ones an end is several people's value
 
@@ -79,13 +79,9 @@ def find_moved_axes(points: Points) -> dict[int, LineAxis]:
     return {j: axis for j, axis in lines.items() if axis.grid in ("auto", "loose") and axis.unit > 0}
 
 
+@cache_on_points
 def expected_widths(points: Points) -> Widths:
     """The axes as the search knows them: sides end where moved ends lie on average."""
-    return points.hold("expected widths", measure_moved_widths)
-
-
-def measure_moved_widths(points: Points) -> Widths:
-    """The axes of these points, with ends at the mean of their moves."""
     widths = points.widths()
     for j, axis in find_moved_axes(points).items():
         codes = np.arange(axis.values)

@@ -24,7 +24,7 @@ from kech.axes.grid import Ints
 from kech.cuts import Wishes
 from kech.cuts.protection import expected_widths
 from kech.points.partition import Partition, build_partition
-from kech.points.points import Points
+from kech.points.points import Points, cache_on_points
 from kech.system.progress import report
 
 KINDS = ("cut", "curved", "grown", "peeled")  # of starts
@@ -73,27 +73,25 @@ def cut_ordering(
     report("ordering points")
     done = 0
     for at, batch in by_grid(points, ks):
-        for found in cut_on(at, batch, threads=threads, part=part, hilbert=hilbert):
+        order = order_along(points, threads=threads, hilbert=hilbert)
+        for found in cut_along(order, at, batch, threads=threads, part=part):
             yield found
             done += 1
             report("cutting", done / len(ks))
 
 
-def cut_on(
-    points: Points, ks: Sequence[int], *, threads: int, part: bool, hilbert: bool = False
-) -> Iterator[Partition]:
+def cut_along(order: Ints, points: Points, ks: Sequence[int], *, threads: int, part: bool) -> Iterator[Partition]:
     """A partition for each k, all on the grid these points are on."""
-    order = order_along(points, threads=threads, hilbert=hilbert)
     for shares in cut_order(points.codes, points.weights, order, expected_widths(points), list(ks), part, threads):
         yield build_partition(points, *shares)
 
 
 def order_along(points: Points, *, threads: int, hilbert: bool = False) -> Ints:
     """The points as a kd tree of the finest grid puts them on a line, or as the Hilbert curve meets them; made once."""
-    finest = points.at(1)
+    finest = points.once("finest widths", lambda *_: points.at(1).widths())
     if hilbert:
-        return points.once("hilbert", lambda codes, _: order_by_hilbert(codes, finest.widths()))
-    return points.once("kd", lambda codes, weights: order_points(codes, weights, finest.widths(), threads))
+        return points.once("hilbert", lambda codes, _: order_by_hilbert(codes, finest))
+    return points.once("kd", lambda codes, weights: order_points(codes, weights, finest, threads))
 
 
 def by_grid(points: Points, ks: Sequence[int]) -> Iterator[tuple[Points, list[int]]]:
@@ -125,9 +123,10 @@ def peel(points: Points, ks: Sequence[int], limits: Sequence[float], *, threads:
     return peel_points(*how, list(ks), prices, MOST_NODES, seed, threads)
 
 
+@cache_on_points
 def level_tables(points: Points) -> list[Codes]:
     """For each axis [level, code] -> cell, from fine to coarse."""
-    return points.hold("levels", lambda at: [np.ascontiguousarray(axis_levels(axis), np.int32) for axis in at.axes])
+    return [np.ascontiguousarray(axis_levels(axis), np.int32) for axis in points.axes]
 
 
 def axis_levels(axis: Axis) -> Ints:

@@ -6,7 +6,7 @@ matter, a point consists of grains: its rows told apart by their sensitive value
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import cache, partial, wraps
 from math import prod
 from typing import Any, Self, TypeVar, cast
 from weakref import WeakValueDictionary
@@ -107,7 +107,7 @@ class Points:
     step: float = 0.0  # axes were coarsened to cells no wider than this
     moved: tuple[float, ...] = ()  # where values were moved to the middle of their cells: the error of each axis
     made: dict[str, Any] = field(default_factory=dict)  # of these codes and weights, whatever the axes; see `once`
-    held: dict[str, Any] = field(default_factory=dict, init=False)  # of these axes; see `hold`
+    held: dict[Any, Any] = field(default_factory=dict, init=False)  # of these axes; see `cache_on_points`
 
     def once(self, name: str, make: Callable[[Codes, NDArray[np.int64]], T]) -> T:
         """What is made of codes and weights alone, made once for all axes these points are looked at on."""
@@ -115,14 +115,6 @@ class Points:
         if held is None or held[0] is not self.codes or held[1] is not self.weights:
             held = self.made[name] = self.codes, self.weights, make(self.codes, self.weights)
         return cast(T, held[2])
-
-    def hold(self, name: str, make: Callable[["Points"], T]) -> T:
-        """What is made of the axes as they are, made once unless they are long."""
-        if sum(axis.size for axis in self.axes) > HELD_CODES:
-            return make(self)
-        if name not in self.held:
-            self.held[name] = make(self)
-        return cast(T, self.held[name])
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: kernels are made again."""
@@ -199,6 +191,15 @@ class Points:
             raise NeedsMemory(len(self.weights), k, max(need, self.enough(k)), table.room)
         return table.room - need
 
+    def merge_grains(self) -> "Points":
+        """Of grains, the points they are parts of; points stay as they are."""
+        if self.sensitive is None:
+            return self
+        _, first = np.unique(self.sensitive.point, return_index=True)
+        weights = np.bincount(self.sensitive.point, weights=self.weights).astype(np.int64)
+        mappings, codes = self.mappings[: len(self.axes)], np.ascontiguousarray(self.codes[first])
+        return replace(self, mappings=mappings, codes=codes, weights=weights, sensitive=None, made={})
+
     def eps_error(self, metric: str = "box") -> float:
         """By how much coarse axes can change a radius: up and down where values were moved, otherwise only up."""
         return joint_error(self.moved or [covering_error(axis) for axis in self.axes], metric)
@@ -216,6 +217,20 @@ class Points:
         for axis in self.axes:
             axis.add_metric_to(widths)
         return widths
+
+
+def cache_on_points(make: Callable[[Points], T]) -> Callable[[Points], T]:
+    """Keep what a function makes of points and their axes with the points, unless their axes are long."""
+
+    @wraps(make)
+    def keep(points: Points) -> T:
+        if sum(axis.size for axis in points.axes) > HELD_CODES:
+            return make(points)
+        if make not in points.held:
+            points.held[make] = make(points)
+        return cast(T, points.held[make])
+
+    return keep
 
 
 def build_points(

@@ -23,6 +23,7 @@ from kech.certificate import make_certificate
 from kech.certificate.cells import digest
 from kech.certificate.claims import shown_suppression
 from kech.cuts import Wishes
+from kech.cuts.bounds import LossBound, bound_release
 from kech.cuts.dispatcher import EVEN, FREE, check_cuts, check_field_use, cut_points
 from kech.cuts.protection import derive_key, is_protected
 from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet
@@ -294,6 +295,14 @@ class Release:
             "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "auto") not in HIDING],
             "mapping": None if mapping is None else str(mapping),
         }
+
+    def bound(self) -> LossBound:
+        """How far its loss is above what any release of these rows could reach, as far as that is proven.
+
+        PRIVATE, and never part of the certificate: it is computed from raw rows.  It may take minutes.
+        """
+        asked, threads = self.parameters, self.table.threads
+        return bound_release(self.partition, asked["k"], asked["cut"], asked.get("suppress", 0.0), threads=threads)
 
     def certify(self, draft: Path, name: str, format: str, also: dict[str, Any]) -> dict[str, Any]:
         """The certificate of the written draft; it must hold what the partition promised."""

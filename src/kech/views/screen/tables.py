@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ MANY_KS = 24  # beyond, landmarks are shown
 FEW_ROWS = 8  # of a spectrum, of which more figures are shown
 SIGNS = {"k": ">=", "l": ">=", "c": "<", "t": "<=", "alpha": "<="}  # how goals bound what is found
 MISSING_IS_A_VALUE = "l counts a missing value as a value."
+ROUNDING = 1e-6  # tenths of a percent that come from floats, not from the data
 NEARLY_ALL = 0.9  # of the rows: then a value points at its row
 
 
@@ -75,8 +77,10 @@ def spectrum(found: dict[str, Any]) -> None:
     left_out = any(row["suppressed"] for row in rows)
     secrets = any(row["l"] is not None for row in rows)
     room = 10 if left_out or secrets or any(map(nearness, rows)) else 30
+    bounded = found["no_bound"] is not None
+    room = 10 if bounded else room
     more = [*(["left out>"] if left_out else []), *(["l>", "t>"] if secrets else [])]
-    table = grid("k>", "cut", "classes>", "average>", "eps>", *more, "loss>", "", "")
+    table = grid("k>", "cut", "classes>", "average>", "eps>", *more, "loss>", *(["gap>"] if bounded else []), "", "")
     for row in shown:
         bar = "█" * round(row["loss"] * room) or "▏"
         figures = (
@@ -86,9 +90,12 @@ def spectrum(found: dict[str, Any]) -> None:
             *([f"{row['suppressed']:,}"] if left_out else []),
             *([str(row["l"]), f"{row['t']:.3f}"] if secrets else []),
             f"{row['loss']:.4f}",
+            *([gap(row)] if bounded else []),
         )
         table.add_row(str(row["k"]), row["cut"], *figures, bar, nearness(row))
     out().print(table)
+    if bounded:
+        explain_gaps(found["no_bound"])
     if len(shown) <= FEW_ROWS:
         quality(shown)
     if found.get("plot"):
@@ -97,6 +104,37 @@ def spectrum(found: dict[str, Any]) -> None:
         out().print(f"{len(ks)} values of k were computed; --json or --k shows any of them.")
     if len(ks) > FEW_ROWS and not found.get("effort"):
         out().print("So many k are searched quickly; a release searches longer and may lose less.")
+
+
+def gap(row: dict[str, Any]) -> str:
+    """How far a loss is above its bound."""
+    return "" if row["loss_gap"] is None else gap_words(row["loss_gap"])
+
+
+def explain_gaps(no_bound: dict[str, str]) -> None:
+    """What a gap says, and why some cuts have none."""
+    out().print("gap: the loss is at most so far above what any release of these rows on this grid could reach.")
+    for cut, why in no_bound.items():
+        out().print(escape(f"No bound for --cut {cut}: {why}."))
+
+
+def bound_words(bound: dict[str, Any]) -> str:
+    """How far a loss is above what any release could reach, or why that is not known."""
+    if bound["loss_lower_bound"] is None:
+        return f"No lower bound of the loss: {bound['why_none']}."
+    reach = f"what any release of these rows at k = {bound['k']:,} on this grid could reach"
+    if bound["loss_gap"] is None:
+        return f"Nothing is proven of the loss {bound['loss']:.4f}: the lower bound of {reach} is 0."
+    return f"The loss {bound['loss']:.4f} is at most {gap_words(bound['loss_gap'])} above {reach}."
+
+
+def gap_words(gap: float) -> str:
+    """A share in percent with one digit, never rounded down.
+
+    >>> gap_words(0.0501), gap_words(0.0)
+    ('5.1 %', '0.0 %')
+    """
+    return f"{ceil(1000 * gap - ROUNDING) / 10:,.1f} %"
 
 
 def coarse(step: float, error: float) -> None:
@@ -140,6 +178,8 @@ def released(found: dict[str, Any], *, unmoved: Sequence[str] = ()) -> None:
         coarse(found["coarse"]["step"], found["coarse"]["eps_error"])
     homogeneous(found["measured"]["l"])
     earlier_releases(found["ledger"])
+    if "bound" in found:
+        out().print(escape(f"PRIVATE: {bound_words(found['bound'])}"))
     if found["mapping"]:
         out().print(escape(f"PRIVATE: {found['mapping']} undoes this release. Keep it as you keep the original."))
     if found["dropped"]:
