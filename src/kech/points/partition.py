@@ -13,7 +13,7 @@ from kech._kernels import add_up, distinct_rows
 from kech.axes.grid import Ints
 from kech.points.models import Tally, count_values
 from kech.points.points import Grains, Points
-from kech.tables.engines.dealing import take_turns
+from kech.tables.dealing import take_turns
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -33,7 +33,7 @@ from kech.errors import (
 from kech.system.memory import BASE_BYTES
 from kech.system.progress import report
 from kech.system.secret import OwnerSecret
-from kech.tables.engines import Mapping1D
+from kech.tables.sql import Mapping1D
 from kech.tables.table import AxisChoice, Table
 
 T = TypeVar("T")
