@@ -203,7 +203,7 @@ def work_aloud(says: Any, work: Callable[..., Any], given: tuple[Any, ...]) -> N
 def import_all() -> None:
     """Import once what every child would import again; pyarrow brings pandas along where it is installed."""
     heavy = ("duckdb", "pandas", "pyarrow.csv", "pyarrow.dataset", "pyarrow.parquet", "scipy.spatial", "ripser")
-    for name in (*heavy, "kech.tables.engines.duckdb"):
+    for name in (*heavy, "kech.tables.duckdb"):
         if find_spec(name.partition(".")[0]):
             import_module(name)
 

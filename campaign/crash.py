@@ -33,7 +33,7 @@ import kech.system.files
 from campaign.core import ROOT, Answer, Child, Tally, import_all, in_child, own_place, run_kech, use_place
 from kech.release.plan import Plan
 from kech.system.progress import listen
-from kech.tables.databases import find_address, open_database
+from kech.tables.source import find_address, open_database
 
 sys.path.insert(0, str(ROOT / "tests"))
 

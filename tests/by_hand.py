@@ -23,5 +23,6 @@ def certified(path, rows, *, numbers=("age",), secret="salary"):
 
 def held_rows(engine):
     """Every row as a DuckDB engine read it, in the order of the table."""
-    cells = ", ".join(f"c{column}" for column in engine.types)
-    return engine.connection.execute(f"SELECT {cells} FROM {engine._as_read(list(engine.types))} ORDER BY r").fetchall()
+    columns = list(engine.layout.columns)
+    cells = ", ".join(f"c{column}" for column in columns)
+    return engine.backend.rows(f"SELECT {cells} FROM {engine.layout.rows(columns)} ORDER BY r", "testing")

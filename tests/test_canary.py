@@ -27,8 +27,9 @@ import kech
 import kech.release.release
 from kech import cli
 from kech.errors import KechError
-from kech.tables.engines import locked
-from kech.tables.engines.duckdb import DuckDBEngine
+from kech.tables import duckdb as backend
+from kech.tables.duckdb import DuckDB
+from kech.tables.engine import Engine
 
 ROWS = 40
 TEXTS = ("name", "note", "job", "disease", "kept")
@@ -108,7 +109,7 @@ def watch(temporary, capfd, caplog, monkeypatch):
     caplog.set_level(logging.DEBUG)
     monkeypatch.delenv("KECH_DEBUG", raising=False)
     watched = Watch(temporary, capfd, caplog)
-    ran, shut = DuckDBEngine._run, locked.shut
+    ran, shut = DuckDB.rows, backend.shut
 
     def run_and_look(self, sql, doing):
         result = ran(self, sql, doing)
@@ -119,8 +120,8 @@ def watch(temporary, capfd, caplog, monkeypatch):
         watched.look_at_temporary()
         shut(*given)
 
-    monkeypatch.setattr(DuckDBEngine, "_run", run_and_look)
-    monkeypatch.setattr(locked, "shut", look_and_shut)
+    monkeypatch.setattr(DuckDB, "rows", run_and_look)
+    monkeypatch.setattr(backend, "shut", look_and_shut)
     return watched
 
 
@@ -242,7 +243,7 @@ def test_hierarchies_leak_no_leaf_into_the_certificate(run, watch, people, folde
 
 @pytest.mark.parametrize(("share", "code"), [(0.1, 0), (0.03, 5)], ids=["enough", "too little"])
 def test_spilled_rows_cannot_be_read(run, watch, folder, share, code, monkeypatch):
-    monkeypatch.setattr("kech.tables.engines.locked.SHARE", share)
+    monkeypatch.setattr("kech.tables.duckdb.SHARE", share)
     write_large(folder / "large.parquet")
     rest = ("--qi", "income", "--sensitive", "disease", "--keep", "note", "--k", 5, "--memory", "320MB", "--threads", 1)
     run("release", folder / "large.parquet", "-o", folder / "released.parquet", *rest, code=code)
@@ -511,7 +512,7 @@ def test_no_exception_of_a_bad_frame_leaks(watch, fault):
 def test_no_exception_of_the_engine_leaks(watch, people, monkeypatch):
     with watch(), kech.read_table(people, quasi_identifiers=["job"], sensitive=["disease"]) as table:
         release = kech.make_release(table, k=5)
-        monkeypatch.setattr(DuckDBEngine, "_typed", lambda *_: "CAST(source.c3 AS INTEGER)")  # fails at the first row
+        monkeypatch.setattr(Engine, "_type_cell", lambda *_: "CAST(source.c3 AS INTEGER)")  # fails at the first row
         with pytest.raises(KechError) as caught:
             release.frame  # noqa: B018
     watch.note("exception", *hanging_on(caught.value))
@@ -564,10 +565,10 @@ def test_a_seeded_leak_into_the_release_is_seen(run, watch, people, folder):
 
 @pytest.mark.long
 def test_a_spill_that_is_not_encrypted_is_seen(run, watch, folder, monkeypatch):
-    connect = DuckDBEngine._connect
+    connect = DuckDB._connect
     openly = {"temp_file_encryption": False, "force_mbedtls_unsafe": False}
-    monkeypatch.setattr(DuckDBEngine, "_connect", lambda self, given: connect(self, given | openly))
-    monkeypatch.setattr("kech.tables.engines.locked.SHARE", 0.1)
+    monkeypatch.setattr(DuckDB, "_connect", lambda self, given: connect(self, given | openly))
+    monkeypatch.setattr("kech.tables.duckdb.SHARE", 0.1)
     write_large(folder / "large.parquet")
     rest = ("--qi", "income", "--keep", "note", "--k", 5, "--memory", "320MB", "--threads", 1)
     run("release", folder / "large.parquet", "-o", folder / "released.parquet", *rest)

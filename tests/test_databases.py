@@ -22,13 +22,10 @@ import pytest
 import kech
 from by_hand import held_rows
 from kech.errors import BadOption, BadTarget, NoSuchFile, OutOfMemory, ResourceError, UnreadableFile
-from kech.tables.databases import check_free, find_address, open_database
-from kech.tables.databases.duckdb import DuckDBDraft, attach
-from kech.tables.databases.failures import refusals
 from kech.tables.demo import generate_town
-from kech.tables.engines.duckdb import DuckDBEngine
-from kech.tables.engines.failures import refusal as engine_refusal
-from kech.tables.sources import Source
+from kech.tables.duckdb import DuckDB, DuckDBDraft, attach, refusals
+from kech.tables.duckdb import refusal as engine_refusal
+from kech.tables.source import Source, check_free, find_address, open_database
 from test_bad_input import largest_file
 
 pytestmark = [
@@ -259,7 +256,7 @@ def test_a_file_that_is_written_keeps_to_a_part_of_the_memory(folder):
         assert draft.connection.execute(settings).fetchone() == ("30.5 MiB", 1)
         draft.export(folder / "rows.csv")
         draft.put_in_place()
-        with database.reading() as connection:
+        with database.open_reader() as connection:
             assert connection.execute(settings).fetchone() == ("30.5 MiB", 1)
     assert (folder / "rows.csv").read_text("utf-8").count("\n") == 200_001
 
@@ -275,7 +272,7 @@ def test_what_a_file_spills_lies_in_a_private_folder_and_not_beside_it(folder):
     with duckdb.connect(folder / "base.db") as connection:
         connection.execute("CREATE TABLE t AS SELECT sha256(range::VARCHAR) AS a FROM range(600_000)")
     with open_database(find_address(f"duckdb:{folder / 'base.db'}#t"), 320_000_000) as database:
-        with database.reading() as connection, connection.cursor() as cursor:
+        with database.open_reader() as connection, connection.cursor() as cursor:
             rows = cursor.sql("SELECT a FROM target.main.t ORDER BY a").to_arrow_reader(1000)
             rows.read_next_batch()
             (spilled,) = connection.execute("SELECT current_setting('temp_directory')").fetchone()
@@ -408,7 +405,7 @@ class Pressed:
 
 
 def test_ctrl_c_while_a_file_is_opened_is_ctrl_c(folder):
-    address, engine = find_address(f"duckdb:{folder / 'base.db'}#t"), DuckDBEngine()
+    address, engine = find_address(f"duckdb:{folder / 'base.db'}#t"), DuckDB()
     with pytest.raises(KeyboardInterrupt):
         attach(Pressed(), address)
     engine.connection = Pressed()
@@ -452,7 +449,7 @@ def held_elsewhere(path, mode):
 def test_a_file_that_another_program_has_open_is_refused_before_anything_is_read(
     refuse, folder, small_release, monkeypatch, mode
 ):
-    monkeypatch.setattr("kech.tables.databases.duckdb.PATIENCE", 0.2)
+    monkeypatch.setattr("kech.tables.duckdb.PATIENCE", 0.2)
     monkeypatch.setattr("kech.release.plan.Plan.read_table", None)
     with held_elsewhere(folder / "base.db", mode) as program:
         reason = f"another program has it open (process {program}). Close it there, and try again.\n"
@@ -463,7 +460,7 @@ def test_a_file_that_another_program_has_open_is_refused_before_anything_is_read
 def test_a_file_that_is_opened_while_a_release_is_made_is_refused_in_the_same_words(
     refuse, folder, small_release, monkeypatch, mode
 ):
-    monkeypatch.setattr("kech.tables.databases.duckdb.PATIENCE", 0.2)
+    monkeypatch.setattr("kech.tables.duckdb.PATIENCE", 0.2)
     export = DuckDBDraft.export
     with ExitStack() as later:
 
@@ -485,7 +482,7 @@ def test_a_file_that_is_open_for_a_moment_is_waited_for(run, folder, small_relea
 
 
 def test_a_file_that_another_program_writes_cannot_be_read(folder, small_release, monkeypatch):
-    monkeypatch.setattr("kech.tables.databases.duckdb.PATIENCE", 0.2)
+    monkeypatch.setattr("kech.tables.duckdb.PATIENCE", 0.2)
     with (
         held_elsewhere(folder / "base.db", ""),
         pytest.raises(UnreadableFile, match=r"another program has it open \(process \d+\). Close it there"),
@@ -527,9 +524,9 @@ def test_no_bar_is_drawn_where_somebody_types(folder):
     with duckdb.connect(folder / "base.db") as connection:
         connection.execute("CREATE TABLE t AS SELECT 1 AS a")
     program = f"""
-from kech.tables.databases import find_address, open_database
-with open_database(find_address({f"duckdb:{folder / 'base.db'}#t"!r})) as database, database.reading() as connection:
-    print(connection.execute("SELECT current_setting('enable_progress_bar')").fetchone())
+from kech.tables.source import find_address, open_database
+with open_database(find_address({f"duckdb:{folder / 'base.db'}#t"!r})) as database, database.open_reader() as held:
+    print(held.execute("SELECT current_setting('enable_progress_bar')").fetchone())
 """
     said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert said == "(False,)\n"
@@ -555,7 +552,7 @@ def test_a_file_has_more_memory_where_more_is_allowed(folder, memory, share):
         connection.execute("CREATE TABLE t AS SELECT 1 AS a")
     with (
         open_database(find_address(f"duckdb:{folder / 'base.db'}#t"), memory * 10**6) as database,
-        database.reading() as connection,
+        database.open_reader() as connection,
     ):
         assert connection.execute("SELECT current_setting('memory_limit')").fetchone() == (share,)
 

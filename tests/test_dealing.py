@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from kech._kernels import Deck, Urns
 from kech.errors import ResourceError
-from kech.tables.databases.arrow import even
-from kech.tables.engines import Output
-from kech.tables.engines.dealing import Dealer, dealt, list_values, shuffled
+from kech.tables.dealing import Dealer, Output, deal_rows, even_out, list_values, shuffle_rows
 
 
 def urns_of(*points):
@@ -100,21 +98,19 @@ def test_all_rows_come_in_every_order():
     found = Counter()
     rows = pa.concat_tables([pa.table({"a": [0, 1], "b": ["0", "1"]}), pa.table({"a": [2, 3], "b": ["2", "3"]})])
     for _ in range(4800):
-        batches = list(shuffled(rows, 3))
+        batches = list(shuffle_rows(rows, 3))
         assert [len(batch) for batch in batches] == [3, 1]
         found[tuple(x for batch in batches for x in batch["a"].to_pylist())] += 1
     assert len(found) == 24
     assert sum((rows - 200) ** 2 / 200 for rows in found.values()) < 65  # chi-squared of 23 degrees: 1 in 150,000
     assert all(str(a) == b for batch in batches for a, b in zip(*batch.to_pydict().values(), strict=True))
-    assert list(shuffled(rows.slice(0, 0), 3)) == []
+    assert list(shuffle_rows(rows.slice(0, 0), 3)) == []
 
 
 def test_only_rows_of_shared_points_are_drawn(monkeypatch):
     drawn = []
     real = Urns.draw
-    monkeypatch.setattr(
-        "kech.tables.engines.dealing.Urns", lambda starts, rows: Watched(real, Urns(starts, rows), drawn)
-    )
+    monkeypatch.setattr("kech.tables.dealing.Urns", lambda starts, rows: Watched(real, Urns(starts, rows), drawn))
     dealer = Dealer(shares_of((0, 5, 3), (2, 1, 1), (2, 4, 2)), np.array([3, 2, 3]))
     assert dealer.deal(np.array([0, 1, 0, 1, 0])).tolist() == [5, -1, 5, -1, 5]
     assert sorted(dealer.deal(np.array([2, 2, 2])).tolist()) == [1, 4, 4]
@@ -148,7 +144,7 @@ def test_numbers_are_written_out():
 
 
 def test_rows_pass_one_batch_after_the_other(monkeypatch):
-    monkeypatch.setattr("kech.tables.databases.arrow.SIZES", (5,))
+    monkeypatch.setattr("kech.tables.dealing.SIZES", (5,))
     seen = []
 
     def batches():
@@ -159,7 +155,7 @@ def test_rows_pass_one_batch_after_the_other(monkeypatch):
     stream = pa.RecordBatchReader.from_batches(pa.schema([("p", pa.int32()), ("o1", pa.int64())]), batches())
     dealer = Dealer(shares_of((0, 0, 20), (1, 1, 5)), np.array([20, 20]))
     lists = {0: list_values(pa.array(["low", None]))}
-    rows = dealt(stream, dealer, [Output("x", None, ["low", None]), Output("p", 1)], lists, 100)
+    rows = deal_rows(stream, dealer, [Output("x", None, ["low", None]), Output("p", 1)], lists, 100)
     first = rows.read_next_batch()
     assert seen == [0]
     found = pa.Table.from_batches([first, *rows]).to_pydict()
@@ -174,9 +170,9 @@ def test_batches_become_even_and_no_row_moves(sizes, small, times):
     starts = np.cumsum([0, *sizes])
     batches = [pa.record_batch({"x": np.arange(start, start + n)}) for start, n in zip(starts, sizes, strict=False)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kech.tables.databases.arrow.SIZES", (small * times, small))
-        patch.setattr("kech.tables.databases.arrow.AT_ONCE", small * times * 8)
-        found = list(even(batches))
+        patch.setattr("kech.tables.dealing.SIZES", (small * times, small))
+        patch.setattr("kech.tables.dealing.AT_ONCE", small * times * 8)
+        found = list(even_out(batches))
     assert [x for batch in found for x in batch["x"].to_pylist()] == list(range(sum(sizes)))
     assert {len(batch) for batch in found[:-1]} <= {small * times}
     assert sum(sizes) == 0 or 0 < len(found[-1]) <= small * times
@@ -184,7 +180,7 @@ def test_batches_become_even_and_no_row_moves(sizes, small, times):
 
 def test_wide_rows_are_published_fewer_at_a_time():
     def first(text, most=100_000):
-        return len(next(even((pa.record_batch({"x": [text] * 500}) for _ in range(300)), most)))
+        return len(next(even_out((pa.record_batch({"x": [text] * 500}) for _ in range(300)), most)))
 
     assert (first("x"), first("x" * 5_000)) == (100_000, 10_000)
     assert (first("x", 99_999), first("x", 20)) == (10_000, 1_000)
@@ -194,7 +190,7 @@ def test_texts_that_no_batch_can_hold_are_refused(monkeypatch):
     def too_long(_):
         raise pa.ArrowInvalid("offset overflow at CANARY")
 
-    monkeypatch.setattr("kech.tables.databases.arrow.pa.concat_batches", too_long)
+    monkeypatch.setattr("kech.tables.dealing.pa.concat_batches", too_long)
     with pytest.raises(ResourceError) as refusal:
-        list(even([pa.record_batch({"x": ["CANARY"] * 600})] * 2))
+        list(even_out([pa.record_batch({"x": ["CANARY"] * 600})] * 2))
     assert "CANARY" not in str(refusal.value)

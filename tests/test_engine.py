@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 import kech
 from by_hand import held_rows
 from kech.errors import BadColumns, KechError, OutOfMemory, ResourceError, UnreadableFile
-from kech.tables.engines import Mapping1D, Output
-from kech.tables.engines.dialect import Dialect
-from kech.tables.engines.duckdb import DuckDBEngine
-from kech.tables.engines.failures import refusal
-from kech.tables.engines.lines import longest_row
+from kech.tables.csv_dialect import longest_row
+from kech.tables.dealing import Output
+from kech.tables.duckdb import DuckDB, refusal
+from kech.tables.engine import Engine
+from kech.tables.sql import Dialect, Mapping1D
 
 quote, literal, harmless = Dialect().quote, Dialect().literal, Dialect().harmless
 pytestmark = pytest.mark.usefixtures("temporary")
@@ -32,17 +32,17 @@ unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.function_
 @pytest.fixture
 def engine():
     """An engine of two columns and six rows, NULL among them."""
-    made = DuckDBEngine()
+    made = Engine(DuckDB())
     cells = pa.table({"a": ["x", "y", "x", None, "y", None], "b": [1.0, 2.0, 1.0, 2.0, None, None]})
-    made.load_arrow(cells.to_reader(), [0, 1], (), "t")
+    made.backend.load_arrow(cells.to_reader(), [0, 1], (), "t")
     yield made
     made.close()
 
 
 def load(columns, nulls=()):
-    made = DuckDBEngine()
+    made = Engine(DuckDB())
     table = pa.table(columns)
-    made.load_arrow(table.to_reader(), range(table.num_columns), nulls, "t")
+    made.backend.load_arrow(table.to_reader(), range(table.num_columns), nulls, "t")
     return made
 
 
@@ -137,7 +137,7 @@ def test_an_open_engine_would_allow_what_a_locked_one_refuses(reach, folder, way
         opened.close()
     before = {path: path.stat().st_size for path in folder.rglob("*")}
     with kech.read_table(folder / "source.csv") as table:
-        for connection in (table.engine.connection, table.engine.connection.cursor()):
+        for connection in (table.engine.backend.connection, table.engine.backend.connection.cursor()):
             with pytest.raises(duckdb.Error) as caught:
                 connection.execute(statement).fetchall()
             assert isinstance(
@@ -153,7 +153,7 @@ def test_every_way_in_ends_locked(tmp_path, kind):
     (tmp_path / "t.csv").write_text("a\n1\n2\n")
     pq.write_table(table, tmp_path / "t.parquet")
     with kech.read_table(table if kind == "frame" else tmp_path / f"t.{kind}") as opened:
-        for connection in (opened.engine.connection, opened.engine.connection.cursor()):
+        for connection in (opened.engine.backend.connection, opened.engine.backend.connection.cursor()):
             names = (
                 "lock_configuration",
                 "enable_external_access",
@@ -171,13 +171,13 @@ def test_every_way_in_ends_locked(tmp_path, kind):
 
 
 def test_the_private_folder_goes_with_the_engine(temporary):
-    engine = DuckDBEngine()
+    engine = DuckDB()
     assert engine.folder.parent == temporary
     assert engine.folder.stat().st_mode & 0o777 == 0o700
     engine.close()
     engine.close()
     assert not engine.folder.exists()
-    forgotten = DuckDBEngine().folder
+    forgotten = DuckDB().folder
     gc.collect()
     assert not forgotten.exists()
 
@@ -189,7 +189,7 @@ def test_ctrl_c_while_duckdb_starts_leaves_no_folder(temporary, monkeypatch):
 
     monkeypatch.setattr(duckdb, "connect", press)
     with suppress(KeyboardInterrupt):
-        DuckDBEngine()
+        DuckDB()
     gc.collect()
     assert list(temporary.iterdir()) == []
 
@@ -223,7 +223,7 @@ def test_a_file_that_cannot_be_loaded_leaves_no_folder(tmp_path, temporary):
         (
             duckdb.ConversionException("CANARY"),
             ResourceError,
-            "The engine failed while counting (ConversionException).",
+            "DuckDB failed while counting (ConversionException).",
         ),
     ],
 )
@@ -239,7 +239,7 @@ def test_a_failure_while_rows_stream_is_a_refusal(engine):
         yield pa.record_batch({"a": [1]})
         raise pa.ArrowInvalid("CANARY")
 
-    batches = engine._batches(failing(), "publishing")
+    batches = engine.backend.check_batches(failing(), "publishing")
     assert next(batches).num_rows == 1
     with pytest.raises(ResourceError, match="while publishing") as caught:
         next(batches)
@@ -247,12 +247,13 @@ def test_a_failure_while_rows_stream_is_a_refusal(engine):
     assert caught.value.__suppress_context__
 
 
-@pytest.mark.parametrize("verb", ["_run", "_get", "_stream"])
+@pytest.mark.parametrize("verb", ["rows", "read", "stream"])
 def test_a_failed_statement_shows_no_cell(verb):
     engine = load(texts("CANARY"))
     statement = "SELECT CAST(c0 AS INTEGER) FROM words0"
     with pytest.raises(ResourceError, match="while") as caught:
-        engine._stream(statement).read_all() if verb == "_stream" else getattr(engine, verb)(statement, "testing")
+        found = getattr(engine.backend, verb)(statement, "testing")
+        found.read_all()
     assert "CANARY" not in "".join(traceback.format_exception(caught.value))
     engine.close()
 
@@ -263,7 +264,7 @@ def test_a_refusal_of_the_reader_passes_through_the_engine():
         raise UnreadableFile("t", "it is what the reader says.")
 
     schema = pa.schema([("a", pa.string())])
-    engine = DuckDBEngine()
+    engine = DuckDB()
     with pytest.raises(UnreadableFile, match="it is what the reader says"):
         engine.load_arrow(pa.RecordBatchReader.from_batches(schema, failing()), [0], (), "t")
     engine.close()
@@ -271,13 +272,13 @@ def test_a_refusal_of_the_reader_passes_through_the_engine():
 
 def test_a_type_duckdb_does_not_know_is_refused_by_name_unless_it_is_not_wanted():
     halves = pa.table({"a": [1, 2], "half": pa.array(np.array([1, 2], np.float16))})
-    engine = DuckDBEngine()
+    engine = DuckDB()
     with pytest.raises(BadColumns, match="column 'half' is of type halffloat"):
         engine.load_arrow(halves.to_reader(), [0, 1], (), "t")
     engine.close()
-    engine = DuckDBEngine()
+    engine = DuckDB()
     engine.load_arrow(halves.to_reader(), [0], (), "t")
-    assert engine.describe(0).rows == 2
+    assert Engine(engine).describe(0).rows == 2
     engine.close()
 
 
@@ -549,7 +550,7 @@ def test_a_table_larger_than_the_memory_is_published_whole(tmp_path):
         for batch in batches:
             ids[batch.column("id").to_numpy()] += 1
             notes += batch.column("note").nbytes
-            largest = max(largest, spilled(table.engine.folder))
+            largest = max(largest, spilled(table.engine.backend.folder))
     assert (ids == 1).all()
     assert notes > 84_000_000
     assert largest > 10_000_000
@@ -582,8 +583,8 @@ LONG = {
 @pytest.fixture
 def short_lines(monkeypatch):
     """With 320 MB lines of 2,000 bytes are read, and of 8,000 with any."""
-    for name, size in {"LINE": 8000, "LINES": 48_000, "BLOCK": 64}.items():
-        monkeypatch.setattr(f"kech.tables.engines.lines.{name}", size)
+    for name, size in {"duckdb.LINE": 8000, "duckdb.LINES": 48_000, "csv_dialect.BLOCK": 64}.items():
+        monkeypatch.setattr(f"kech.tables.{name}", size)
 
 
 @pytest.mark.parametrize("after", [0, 1000])
@@ -617,7 +618,7 @@ def test_a_quote_within_a_cell_makes_no_row_long(short_lines, tmp_path):
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n"])
 def test_the_longest_row_is_found_in_any_blocks(monkeypatch, tmp_path, end, block):
     path, rows = tmp_path / "t.csv", ["a,b", f'1,"{end * 30}""{end}x"', "y" * 70, '"z"']
-    monkeypatch.setattr("kech.tables.engines.lines.BLOCK", block)
+    monkeypatch.setattr("kech.tables.csv_dialect.BLOCK", block)
     for last in range(len(rows)):
         held = rows[last:] + rows[:last]
         path.write_text(end.join(held), "utf-8", newline="")
@@ -626,28 +627,29 @@ def test_the_longest_row_is_found_in_any_blocks(monkeypatch, tmp_path, end, bloc
 
 def test_long_rows_are_handed_on_with_the_memory_that_their_refusal_names():
     long_rows = "SELECT repeat('y', 5000) AS a FROM range(16384)"
-    engine = DuckDBEngine(memory=150_000_000, threads=1)
+    engine = DuckDB(memory=150_000_000, threads=1)
     with pytest.raises(OutOfMemory, match="it takes about 205 MB of memory, and 150 MB are allowed"):
-        engine._stream(long_rows).read_all()
+        engine.stream(long_rows, "publishing").read_all()
     engine.close()
-    engine = DuckDBEngine(memory=206_000_000, threads=1)
-    assert sum(map(len, engine._stream(long_rows))) == 16384
+    engine = DuckDB(memory=206_000_000, threads=1)
+    assert sum(map(len, engine.stream(long_rows, "publishing"))) == 16384
     engine.close()
 
 
 def test_more_memory_hands_out_more_rows_and_the_refusal_knows_it():
     longer = "SELECT repeat('y', 20000) AS a FROM range(2048)"
-    engine = DuckDBEngine(memory=300_000_000, threads=1)
+    engine = DuckDB(memory=300_000_000, threads=1)
     with pytest.raises(OutOfMemory, match=r"it takes about 3,27[78] MB of memory"):  # 20 batches of 8,192 rows
-        engine._stream(longer).read_all()
+        engine.stream(longer, "publishing").read_all()
     engine.close()
 
 
 @pytest.mark.parametrize(("rows", "fits"), [(0, True), ((1 << 32) - 1, True), (1 << 32, False)])
 def test_only_rows_that_have_a_card_are_shuffled_here(engine, rows, fits):
-    engine._weights, engine._for_rows = np.array([rows]), 1 << 50
-    assert engine._fit(engine.connection.sql("SELECT 1").types) == fits
-    assert not engine._fit(engine.connection.sql("SELECT 'a', 1").types)
+    backend = engine.backend
+    backend.row_bytes = 1 << 50
+    assert backend.fits(backend.connection.sql("SELECT 1").types, rows) == fits
+    assert not backend.fits(backend.connection.sql("SELECT 'a', 1").types, rows)
 
 
 class Interrupted:
@@ -660,11 +662,11 @@ class Interrupted:
     cursor = lambda self: self  # noqa: E731
 
 
-@pytest.mark.parametrize("ask", ["_run", "_get", "_stream", "_shuffled"])
+@pytest.mark.parametrize("ask", ["rows", "read", "stream", "shuffle"])
 def test_ctrl_c_in_the_midst_of_a_query_is_ctrl_c(engine, monkeypatch, ask):
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(engine, "connection", Interrupted())
-        getattr(engine, ask)("SELECT 1", "")
+        patch.setattr(engine.backend, "connection", Interrupted())
+        getattr(engine.backend, ask)("SELECT 1", *(("", 1) if ask == "shuffle" else ("",)))
 
 
 def test_ctrl_c_while_rows_get_their_chances_is_ctrl_c(monkeypatch):
@@ -673,8 +675,8 @@ def test_ctrl_c_while_rows_get_their_chances_is_ctrl_c(monkeypatch):
     def press(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kech.tables.engines.locked.chance_of", press)
-    engine = DuckDBEngine()
+    monkeypatch.setattr("kech.tables.duckdb.draw_chances", press)
+    engine = DuckDB()
     with pytest.raises(KeyboardInterrupt):
-        engine._run("SELECT kech_chance(range) FROM range(9)", "publishing")
+        engine.rows("SELECT kech_chance(range) FROM range(9)", "publishing")
     engine.close()

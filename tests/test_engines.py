@@ -20,9 +20,12 @@ import pytest
 import kech
 from kech.errors import BadColumns, ResourceError, UnreadableFile
 from kech.release.forms import as_texts
-from kech.tables.databases import find_address
-from kech.tables.engines import ColumnFacts, Mapping1D, Output
-from kech.tables.engines.duckdb import DuckDBEngine
+from kech.tables.dealing import Output
+from kech.tables.duckdb import DuckDB
+from kech.tables.engine import Engine
+from kech.tables.kinds import ColumnFacts
+from kech.tables.source import find_address
+from kech.tables.sql import Mapping1D
 
 UTC = dt.timezone.utc  # noqa: UP017
 pytestmark = [
@@ -56,27 +59,26 @@ class Workshop:
         """An engine that holds a table."""
         made = self.make()
         table = table if isinstance(table, pa.Table) else pa.table(table)
-        made.load_arrow(table.to_reader(max_chunksize=7), range(table.num_columns), nulls, "t")
+        made.backend.load_arrow(table.to_reader(max_chunksize=7), range(table.num_columns), nulls, "t")
         return made
 
     def make(self):
         """An engine without rows."""
-        made = self._make()
+        made = Engine(self._open())
         self.opened.append(made)
         return made
 
-    def _make(self):
+    def _open(self):
         if self.kind == "duckdb":
-            from kech.tables.engines.duckdb import DuckDBEngine
-
-            return DuckDBEngine()
+            return DuckDB()
         if self.kind == "postgres":
-            from kech.tables.engines.postgres import PostgresEngine
+            from kech.tables.postgres import Postgres
 
-            return PostgresEngine(find_address(self.request.getfixturevalue("postgres") + "?table=t"))
-        from kech.tables.engines.spark import SparkEngine
+            return Postgres(find_address(self.request.getfixturevalue("postgres") + "?table=t"))
 
-        return SparkEngine(master=self.master)
+        from kech.tables.spark import Spark
+
+        return Spark(master=self.master)
 
     def place(self, table, name="people"):
         """What `read_table` takes to read this table on this engine."""
@@ -97,7 +99,7 @@ class Workshop:
 
 def put_into_postgres(address, table):
     """A table as somebody else would have made it."""
-    from kech.tables.databases.postgres import connect, copy_in, create_table
+    from kech.tables.postgres import connect, copy_in, create_table
 
     found = find_address(address)
     quoted = ".".join('"' + name.replace('"', '""') + '"' for name in found.names)
@@ -414,8 +416,8 @@ CELLS = {
 
 def test_rows_of_a_point_are_dealt_alike_by_every_engine_under_one_key(workshop):
     """DuckDB deals them in another order of rows; the other engines must deal as it does."""
-    mirrored = DuckDBEngine()
-    mirrored.load_arrow(pa.table(CELLS).take(list(range(17))[::-1]).to_reader(), range(4), (), "table")
+    mirrored = Engine(DuckDB())
+    mirrored.backend.load_arrow(pa.table(CELLS).take(list(range(17))[::-1]).to_reader(), range(4), (), "table")
     found = [deal_under(engine, key) for engine in (workshop.load(CELLS), mirrored) for key in (b"one", b"one", b"two")]
     mirrored.close()
     assert found[0] == found[1] == found[3] == found[4]
@@ -529,7 +531,10 @@ def test_an_empty_table_has_no_points(workshop):
 def test_a_failure_shows_no_cell(workshop, caplog):
     engine = workshop.load({"a": ["CANARY"]})
     query = "SELECT CAST(c0 AS INTEGER) AS x FROM kept"
-    for verb in (lambda: engine._get(query, "testing"), lambda: engine._stream(query).read_all()):
+    for verb in (
+        lambda: engine.backend.read(query, "testing"),
+        lambda: engine.backend.shuffle(query, "r", 1).read_all(),
+    ):
         with pytest.raises(ResourceError) as caught:
             verb()
         assert "CANARY" not in str(caught.value)
@@ -551,7 +556,9 @@ def test_a_refusal_of_the_reader_passes_through(workshop):
     engine = workshop.load({"a": ["x"]})
     fresh = workshop.make()
     with pytest.raises(UnreadableFile, match="it is what the reader says"):
-        fresh.load_arrow(pa.RecordBatchReader.from_batches(pa.schema([("a", pa.string())]), failing()), [0], (), "t")
+        fresh.backend.load_arrow(
+            pa.RecordBatchReader.from_batches(pa.schema([("a", pa.string())]), failing()), [0], (), "t"
+        )
     assert engine.describe(0).rows == 1
 
 

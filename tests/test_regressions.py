@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import kech
-from kech.tables.engines.duckdb import DuckDBEngine
+from kech.tables.duckdb import DuckDB
+from kech.tables.engine import Engine
 
 CROWD = {"age": [30] * 400 + [24, 26, 28, 33, 35, 37]}
 
@@ -35,10 +36,10 @@ def test_the_place_of_a_row_in_the_file_does_not_tell_how_it_was_dealt():
 
 def test_row_groups_do_not_tell_how_many_rows_were_suppressed(tmp_path, monkeypatch):
     """They were the batches of the engine without its rows of nobody: all but those were of a known size."""
-    monkeypatch.setattr("kech.tables.databases.arrow.SIZES", (50,))
-    stream = DuckDBEngine._stream
+    monkeypatch.setattr("kech.tables.dealing.SIZES", (50,))
+    shuffle = DuckDB.shuffle
     monkeypatch.setattr(
-        DuckDBEngine, "_stream", lambda self, query: stream(self, query).read_all().to_reader(max_chunksize=40)
+        DuckDB, "shuffle", lambda self, *given: shuffle(self, *given).read_all().to_reader(max_chunksize=40)
     )
     table = pa.table({"job": [*"abcd"] * 60 + ["zz"] * 2, "age": [20, 30] * 121})
     with kech.read_table(table, quasi_identifiers=["job", "age"], axes={"job": "star"}) as held:
@@ -52,12 +53,12 @@ def test_row_groups_do_not_tell_how_many_rows_were_suppressed(tmp_path, monkeypa
 
 
 def test_rows_lost_on_the_way_are_never_certified(tmp_path, monkeypatch):
-    publish = DuckDBEngine.publish
+    publish = Engine.publish
 
     def lose_two(self, *arguments, **options):
         return publish(self, *arguments, **options).read_all().slice(2).to_reader()
 
-    monkeypatch.setattr(DuckDBEngine, "publish", lose_two)
+    monkeypatch.setattr(Engine, "publish", lose_two)
     with kech.read_table(pa.table({"age": list(range(20)) * 6}), quasi_identifiers=["age"]) as table:
         with pytest.raises(kech.errors.ClaimBroken, match="rows: some were lost"):
             kech.make_release(table, k=3).write(tmp_path / "out.csv")

@@ -191,16 +191,14 @@ def test_the_order_of_rows_says_nothing_and_is_never_the_same():
 @pytest.mark.parametrize("most", [0, 1 << 30])  # bytes of rows that are shuffled here; DuckDB sorts what is more
 def test_no_seed_decides_the_order(most, monkeypatch):
     orders = []
-    monkeypatch.setattr("kech.tables.engines.locked.MOST_ROWS", most)
+    monkeypatch.setattr("kech.tables.duckdb.MOST_ROWS", most)
     with read(people(200), ["age", "sex"], keep=["id"]) as table:
         for _ in range(2):
             random.seed(1)
             np.random.seed(1)
-            table.engine.connection.execute("SELECT setseed(0.5)").fetchall()
+            table.engine.backend.connection.execute("SELECT setseed(0.5)").fetchall()
             orders.append(order_of(table).tolist())
-        monkeypatch.setattr(
-            "kech.tables.engines.dealing.secrets.token_bytes", lambda size: random.Random(1).randbytes(size)
-        )
+        monkeypatch.setattr("kech.tables.dealing.secrets.token_bytes", lambda size: random.Random(1).randbytes(size))
         fixed = [order_of(table).tolist() for _ in range(2)]
 
     assert orders[0] != orders[1]

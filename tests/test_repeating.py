@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import kech
 from conftest import read_cells
-from kech.tables.engines.dealing import Contents, shared_points, split_shares
+from kech.tables.dealing import Contents, shared_points, split_shares
 from test_dealing import shares_of
 
 WORDS = ("--qi", "age,sex", "--sensitive", "illness", "--keep", "score,town,seen", "--k", 7, "--grid", "exact")

@@ -57,8 +57,8 @@ from kech.release.published import find_pointers
 from kech.release.release import as_json, asked, chosen
 from kech.release.targets import check_elsewhere
 from kech.system.progress import listen
-from kech.tables.databases import find_address
 from kech.tables.demo import nine_rows
+from kech.tables.source import find_address
 
 PLACES = {0: ["oslo", "bergen", "rome"], 1: ["north", "north", "south"], 2: ["all"] * 3}
 

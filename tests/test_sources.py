@@ -20,8 +20,9 @@ from hypothesis import strategies as st
 import kech
 from by_hand import held_rows
 from kech.errors import BadColumns, BadOption, BadRow, KechError, MissingExtra, TooLarge, UnreadableFile
-from kech.tables.sources import open_source, text
-from kech.tables.sources.text import LineEnds, check_utf8, sniff_delimiter
+from kech.tables import csv_dialect
+from kech.tables.csv_dialect import LineEnds, check_utf8, sniff_delimiter
+from kech.tables.source import open_source
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
@@ -177,7 +178,7 @@ def test_what_is_no_encoding_is_refused(tmp_path, name):
 
 @pytest.mark.parametrize("chunk", [1, 2, 3, 7, 1 << 24])
 def test_bytes_are_checked_across_chunks(tmp_path, monkeypatch, chunk):
-    monkeypatch.setattr(text, "CHUNK", chunk)
+    monkeypatch.setattr(csv_dialect, "CHUNK", chunk)
     path = tmp_path / "t.csv"
     assert check_utf8(write(path, "a,ä\r\n€,漢\r\n")) is True
     assert check_utf8(write(path, "a,ä\r\n€,漢\n")) is False
@@ -364,7 +365,7 @@ def bomb(tmp_path_factory):
 
 
 def test_a_parquet_bomb_is_refused_by_what_it_says_of_itself(bomb, folder, refuse, monkeypatch):
-    monkeypatch.setattr("kech.tables.engines.duckdb.DuckDBEngine.load_parquet", None)  # nothing of it is read
+    monkeypatch.setattr("kech.tables.duckdb.DuckDB.load_parquet", None)  # nothing of it is read
     said = refuse("spectrum", bomb, "--qi", "age", "--memory", "1GB", code=5, says="says it holds 200,000,000 rows")
     assert "2,600 MB at least, and 1,000 MB are allowed" in said
     (folder / "parts").mkdir()

@@ -88,7 +88,7 @@ def test_what_spark_does_not_reach_is_refused(spark, folder):
 def test_another_file_system_is_read_and_written_by_spark(spark, folder, run):
     """A mount table of Hadoop, as it would stand in the settings of a cluster."""
     master = spark("spark")
-    from kech.tables.databases.spark import open_session
+    from kech.tables.spark import open_session
 
     (folder / "mounted").mkdir()
     settings = open_session(master)._jsc.hadoopConfiguration()
@@ -104,7 +104,7 @@ def test_another_file_system_is_read_and_written_by_spark(spark, folder, run):
 
 def test_what_is_copied_instead_of_renamed_is_no_target_of_spark(spark, folder, monkeypatch):
     spark("spark")
-    monkeypatch.setattr("kech.tables.databases.spark.RENAMES", ("hdfs",))
+    monkeypatch.setattr("kech.tables.spark.RENAMES", ("hdfs",))
     with kech.read_table(pa.table(generate_town(50)), quasi_identifiers=["age"]) as table:
         with pytest.raises(BadTarget, match="copies what it renames"):
             kech.make_release(table, k=5).write(f"file://{folder}/safe", folder / "c.json")
@@ -114,7 +114,7 @@ def test_what_is_copied_instead_of_renamed_is_no_target_of_spark(spark, folder, 
 def test_a_table_that_has_its_name_stays_in_the_ledger(spark, folder, monkeypatch):
     """The earlier release cannot be deleted; the new one is in place all the same."""
     spark("spark")
-    from kech.tables.databases.spark import Folder, Py4JError
+    from kech.tables.spark import Folder, Py4JError
 
     def keeps(self, real=Folder.delete):
         if "kech-earlier" in str(self):

@@ -46,8 +46,8 @@ def test_only_columns_with_a_role_are_read():
         assert table.loaded == ("age", "ill")
         assert table.dropped == ("name", "job")
         assert table.rows == 6
-        held = {name[1:] for name, *_ in table.engine.connection.execute("DESCRIBE source").fetchall()}
-        assert held == set(map(str, table.engine.types)) == {"1", "3"}
+        held = {name[1:] for name, *_ in table.engine.backend.connection.execute("DESCRIBE source").fetchall()}
+        assert held == set(map(str, table.engine.layout.columns)) == {"1", "3"}
 
 
 def test_without_a_quasi_identifier_all_columns_are_read():
@@ -86,7 +86,7 @@ def test_only_spark_is_started_before_a_table_is_looked_at(source, order, monkey
         raise NoSuchFile(given)
 
     monkeypatch.setattr(
-        "kech.tables.table.open_engine",
+        "kech.tables.table.open_backend",
         lambda *_, **__: heard.append("started") or SimpleNamespace(close=lambda: heard.append("closed")),
     )
     monkeypatch.setattr("kech.tables.table.open_source", look)
@@ -103,7 +103,7 @@ def started_with(monkeypatch):
     def count_threads(source, threads=None):
         with kech.read_table(source, quasi_identifiers=["a"], threads=threads) as table:
             assert table.threads == (threads or 3)
-            return table.engine.connection.execute("SELECT current_setting('threads')").fetchone()[0]
+            return table.engine.backend.connection.execute("SELECT current_setting('threads')").fetchone()[0]
 
     return count_threads
 
@@ -123,7 +123,7 @@ def test_an_engine_that_others_will_use_gets_all_threads(monkeypatch):
         raise NoSuchFile("nothing")
 
     monkeypatch.setattr("os.cpu_count", lambda: 3)
-    monkeypatch.setattr("kech.tables.table.open_engine", start)
+    monkeypatch.setattr("kech.tables.table.open_backend", start)
     for engine in ("duckdb", "spark"):
         with pytest.raises(NoSuchFile):
             kech.read_table(pa.table(PEOPLE), quasi_identifiers=["age"], engine=engine)

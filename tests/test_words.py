@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 import kech
 from kech._kernels import Words
 from kech.errors import KechError
-from kech.tables.databases import arrow
-from kech.tables.engines import Mapping1D, locked, words
-from kech.tables.engines.duckdb import DuckDBEngine
-from kech.tables.engines.packing import LARGEST, Packing
-from kech.tables.engines.words import Numbering
+from kech.tables import duckdb, words
+from kech.tables.duckdb import DuckDB
+from kech.tables.engine import Engine
+from kech.tables.sql import LARGEST, Mapping1D, Packing
+from kech.tables.words import Numbering
 
 pytestmark = pytest.mark.usefixtures("temporary")
 unhurried = settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -25,9 +25,9 @@ cells = st.lists(st.none() | st.sampled_from(["", "a", "b", "ab" * 40]) | st.tex
 
 def load(columns, pieces=1):
     """An engine that reads a table in so many batches."""
-    table, made = pa.table(columns), DuckDBEngine(threads=2)
+    table, made = pa.table(columns), Engine(DuckDB(threads=2))
     batches = table.to_reader(max_chunksize=max(-(-len(table) // pieces), 1))
-    made.load_arrow(batches, range(table.num_columns), (), "t")
+    made.backend.load_arrow(batches, range(table.num_columns), (), "t")
     return made
 
 
@@ -37,7 +37,7 @@ def test_each_text_has_one_number_and_null_has_none(parts, skipped, kind):
     numbering = Numbering([0], 1)
     batches = [pa.record_batch({"c0": pa.array(part, kind)}).slice(skipped) for part in parts]
     numbered = [x for piece in numbering.number(batches) for x in piece["k0"].to_pylist()]
-    known = numbering.listed(0).to_pydict()
+    known = numbering.list_words(0).to_pydict()
     assert [known["c0"][x] for x in numbered] == [x for part in parts for x in part[skipped:]]
     assert known["k0"] == list(range(len(known["c0"])))
     assert len(set(known["c0"])) == len(known["c0"])
@@ -56,17 +56,17 @@ def test_texts_of_too_many_bytes_are_spelled_out_and_let_go():
     numbering = Numbering([0], 1, most=2_000)
     pieces = list(numbering.number([pa.record_batch({"c0": texts[start : start + 10]}) for start in range(0, 400, 10)]))
     assert [piece.column_names for piece in pieces] == [["k0"]] + 39 * [["c0"]]
-    assert numbering.listed(0)["c0"].to_pylist()[1:] == texts[:20]
+    assert numbering.list_words(0)["c0"].to_pylist()[1:] == texts[:20]
     assert not numbering.given_up
 
 
 @pytest.mark.parametrize(("most", "numbered"), [(None, [0, 1]), (10_000, [0, 1]), (4_000, [1])])
 def test_the_words_of_all_columns_share_what_they_may_take(most, numbered):
-    made = DuckDBEngine(threads=1)
-    made._words = most
+    made = Engine(DuckDB(threads=1))
+    made.backend.word_bytes = most
     table = pa.table({"a": [f"{i % 40}{'x' * 100}" for i in range(400)], "b": ["y"] * 400})
-    made.load_arrow(table.to_reader(max_chunksize=100), range(2), (), "t")
-    assert sorted(made._numbered) == numbered
+    made.backend.load_arrow(table.to_reader(max_chunksize=100), range(2), (), "t")
+    assert [i for i, held in made.layout.columns.items() if held.in_words] == numbered
     assert made.count_values(0, "text")[0] == sorted(set(table["a"].to_pylist()))
 
 
@@ -87,22 +87,23 @@ def test_nobody_can_tell_whether_texts_are_numbered(texts, pieces, few):
     table = {"a": pa.array(texts, pa.string()), "b": pa.array(range(len(texts)), pa.int64())}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(words, "REPEATED", 1000)
-        patch.setattr(locked, "PIECE", 1)
+        patch.setattr(duckdb, "PIECE", 1)
         found = []
         for limit in (few, -1, 1000):  # given up on the way, from the beginning, and never
             patch.setattr(words, "FEW", limit)
             engine = load(table, pieces)
-            found.append((seen(engine, ["text", "number"]), engine.types))
-            assert (0 in engine._numbered) == (not texts or len({*texts} - {None}) + 1 <= limit)
+            columns = engine.layout.columns
+            found.append((seen(engine, ["text", "number"]), [(i, held.type) for i, held in columns.items()]))
+            assert columns[0].in_words == (not texts or len({*texts} - {None}) + 1 <= limit)
             engine.close()
     assert found[0] == found[1] == found[2]
 
 
 def test_numbers_become_wider_and_rows_keep_their_order(monkeypatch):
-    monkeypatch.setattr(locked, "PIECE", 50_000)
+    monkeypatch.setattr(duckdb, "PIECE", 50_000)
     texts = [f"t{i % (100 if i < 50_000 else 300 if i < 100_000 else 70_000)}" for i in range(250_000)]
     engine = load({"a": texts, "b": [f"u{i // 2}" if i < 240_000 else "u" for i in range(250_000)]}, 5)
-    held = dict(engine.connection.execute("SELECT column_name, data_type FROM duckdb_columns()").fetchall())
+    held = dict(engine.backend.connection.execute("SELECT column_name, data_type FROM duckdb_columns()").fetchall())
     assert held["k0"] == "UINTEGER"
     assert held["c1"] == "VARCHAR"
     values, _ = engine.count_values(0, "text")
@@ -155,7 +156,7 @@ def test_rows_that_take_several_numbers_are_grouped(rng=np.random.default_rng(7)
 def test_batches_are_gathered_by_rows_and_by_bytes(most, expected, kind):
     """Found by review: texts of many batches, each of which fits, were more than Arrow holds in one."""
     batches = [pa.record_batch({"x": pa.array(["abcdefgh"] * n, kind)}) for n in (1, 2, 3, 40, 1, 1, 7)]
-    assert [len(piece) for piece in arrow.gathered(batches, 6, most)] == expected
+    assert [len(piece) for piece in words.gather(batches, 6, most)] == expected
 
 
 class Counted:
@@ -170,9 +171,9 @@ class Counted:
 
 def test_a_batch_is_looked_at_once_however_many_are_gathered(monkeypatch):
     """Found by review: all that were held were counted again at each that came."""
-    monkeypatch.setattr(arrow, "together", len)
+    monkeypatch.setattr(words, "join_batches", len)
     batches = [Counted() for _ in range(100)]
-    assert list(arrow.gathered(batches, 1_000, 1 << 28)) == [100]
+    assert list(words.gather(batches, 1_000, 1 << 28)) == [100]
     assert {batch.asked for batch in batches} == {1}
 
 
@@ -180,7 +181,7 @@ def test_what_arrow_cannot_gather_is_a_refusal(monkeypatch):
     def too_long(_):
         raise pa.ArrowInvalid("offset overflow at CANARY")
 
-    monkeypatch.setattr("kech.tables.databases.arrow.pa.concat_batches", too_long)
+    monkeypatch.setattr("kech.tables.dealing.pa.concat_batches", too_long)
     piece = pa.table({"a": ["CANARY"] * 4})
     with pytest.raises(KechError) as refusal:
         kech.read_table(pa.concat_tables([piece, piece]), quasi_identifiers=["a"])

@@ -25,7 +25,7 @@ from kech.errors import BadOption, KechError, ManyValues
 from kech.points.columns import build_axis
 from kech.release.plan import AxisSection, Plan, RolesSection
 from kech.release.pointers import find_joint_pointers
-from kech.tables.engines import ColumnFacts
+from kech.tables.kinds import ColumnFacts
 from kech.tables.table import WISHES, Table
 
 NAMED = {

@@ -28,7 +28,7 @@ from kech.release.composition import find_cover
 from kech.release.linkage import link
 from kech.release.published import Published, dialect_of, find_joint_pointers, find_pointers, read_published
 from kech.system.files import private_folder
-from kech.tables.databases import find_address, open_database
+from kech.tables.source import find_address, open_database
 from kech.tables.table import Table, read_table
 
 Figures = dict[str, Any]

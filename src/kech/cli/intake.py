@@ -13,7 +13,7 @@ from cyclopts import App, Parameter
 
 import kech
 from kech.errors import BadOption, NoQuasiIdentifier
-from kech.tables.databases import find_address
+from kech.tables.source import find_address
 from kech.views import screen
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from kech.cli.intake import (
 )
 from kech.errors import BadOption, BadTarget
 from kech.system.files import clear_refusals
-from kech.tables.databases import check_free, find_address
+from kech.tables.source import check_free, find_address
 from kech.views import screen
 from kech.views.screen import tables as drawings
 

@@ -16,7 +16,7 @@ from kech.axes.hierarchy import build_prefix_tree, find_hierarchy, looks_like_co
 from kech.axes.hints import hint_at_writing
 from kech.axes.spelling import fold
 from kech.errors import BadHierarchy, BadOption, DoubtfulColumn
-from kech.tables.engines import Mapping1D
+from kech.tables.sql import Mapping1D
 from kech.tables.table import AxisChoice, Table
 
 MOST_LOOKED_AT = 100_000  # distinct values of a column of text

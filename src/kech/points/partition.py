@@ -14,7 +14,7 @@ from kech.axes.grid import Ints
 from kech.axes.rulers import Floats
 from kech.points.models import Tally, count_values
 from kech.points.points import Points
-from kech.tables.engines.dealing import take_turns
+from kech.tables.dealing import take_turns
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -37,7 +37,7 @@ from kech.system.memory import (
 )
 from kech.system.progress import report
 from kech.system.secret import OwnerSecret
-from kech.tables.engines import Mapping1D
+from kech.tables.sql import Mapping1D
 from kech.tables.table import Table
 
 T = TypeVar("T")

@@ -23,7 +23,7 @@ from kech.release.linkage import link_all
 from kech.release.published import read_published
 from kech.system.files import private_folder
 from kech.system.memory import BASE_BYTES, CELL_BYTES, CELL_COPIES, CODE_BYTES, PAIR_BYTES, PLACE_BYTES, ROW_BYTES
-from kech.tables.databases import Address, find_address, open_database
+from kech.tables.source import Address, find_address, open_database
 from kech.tables.table import Table
 
 BESIDE = ".certificate.json"

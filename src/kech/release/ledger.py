@@ -22,7 +22,7 @@ import msgspec
 from kech.certificate.cells import digest
 from kech.errors import BadLedger, BadOption, KechError, NoSuchFile, NoSuchTable
 from kech.system.files import held_alone, is_held, private_folder, state_folder, write_text
-from kech.tables.databases import Address, find_address, open_database
+from kech.tables.source import Address, find_address, open_database
 
 VERSION = 1
 KEY = "[0-9a-f]{64}"

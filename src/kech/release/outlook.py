@@ -23,7 +23,7 @@ from kech.points.partition import Partition
 from kech.release.release import Release
 from kech.release.sentences import consequences
 from kech.spectrum import line
-from kech.tables.engines import Mapping1D
+from kech.tables.sql import Mapping1D
 from kech.topology.barcode import WeightedBarcode
 
 MOST_TICKS = 24

@@ -11,7 +11,7 @@ import tomli_w
 
 from kech.errors import BadPlan, NoSuchFile
 from kech.system.files import write_text
-from kech.tables.databases import find_address
+from kech.tables.source import find_address
 from kech.tables.table import AxisChoice, Table, read_table
 
 TEXT_FILES = (".csv", ".tsv", ".txt")  # only they have a delimiter and an encoding

@@ -50,11 +50,10 @@ from kech.spectrum import check_ks
 from kech.system.files import clear_refusals, private_folder, put_in_place, written_aside
 from kech.system.interrupts import unbroken
 from kech.system.progress import report
-from kech.tables.databases import Address, find_address, open_database
-from kech.tables.databases.arrow import ahead
-from kech.tables.engines import Output
+from kech.tables.dealing import Output, read_ahead
 from kech.tables.frames import as_native
 from kech.tables.kinds import plain_kind
+from kech.tables.source import Address, find_address, open_database
 from kech.tables.table import Table
 
 TOLERANCE = 1e-9
@@ -444,7 +443,7 @@ def write_batches(batches: Any, draft: Path, target: Path) -> None:
     """Write a stream of record batches as CSV or Parquet."""
     as_csv = FORMATS[target.suffix.lower()] == "csv"
     with draft.open("wb") as file, (csv_writer if as_csv else parquet_writer)(file, batches.schema) as writer:
-        for batch in ahead(batches):
+        for batch in read_ahead(batches):
             writer.write_batch(batch)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from kech.errors import BadTarget
 from kech.system.files import clear_refusals
-from kech.tables.databases import Address
+from kech.tables.source import Address
 from kech.tables.table import Table
 
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}

@@ -24,7 +24,7 @@ from kech.studio.jobs import READING, WORKING, Job, Lane
 from kech.studio.verbs import VERBS
 from kech.system.files import claim_folder, clear_refusals, let_go
 from kech.tables.demo import generate_town, nine_rows, write_csv
-from kech.tables.sources import FORMATS
+from kech.tables.source import FORMATS
 
 EXAMPLES = {"nine": ("nine.csv", nine_rows), "town": ("town.csv", generate_town)}
 TREES = (".csv", ".toml", ".json")

@@ -1,13 +1,69 @@
-"""Kinds: how a column is read, number, date or text; a doubtful column is refused with its row."""
+"""Kinds: facts of a column, and how it is read: number, date or text.  A doubtful column is refused with its row."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 from kech.errors import BadValue, InputError
-from kech.tables.engines import ColumnFacts
 
 MOSTLY = 0.9  # a column of text with this share of numbers was meant to hold numbers
 MOST_DIGITS = 15  # longer numbers are codes; a float could not tell them apart
 
 
-def asked_kind(column: str, facts: ColumnFacts, wish: str) -> str:
+@dataclass(frozen=True, slots=True)
+class ColumnFacts:
+    """What an engine knows about a column: counts and row numbers (from 1), never a value."""
+
+    type: str  # text, number, date or other
+    rows: int
+    nulls: int
+    distinct: int  # without NULL
+    numbers: int  # rows that read as a finite number
+    first_other: int | None  # first row that is neither NULL nor a finite number
+    not_finite: int | None  # first row with NaN or an infinity
+    zero_padded: int  # rows such as 02138
+    dates: int
+    first_not_date: int | None
+    longest: int  # digits or characters of the longest value
+
+
+class Alike(NamedTuple):
+    """Distinct values of a column of which the same is true."""
+
+    missing: bool
+    finite: bool
+    odd: bool  # NaN or an infinity
+    padded: bool | None
+    dated: bool
+    rows: int
+    held: int  # how many values
+    first: int  # row of one of them
+    digits: int | None  # of the longest that is a whole number
+
+
+def gather_facts(kind: str, told: Sequence[Alike]) -> ColumnFacts:
+    """Facts about a column from all its values."""
+
+    def first(of: Iterable[Alike]) -> int | None:
+        return min((one.first for one in of), default=None)
+
+    present = [one for one in told if not one.missing]
+    return ColumnFacts(
+        kind,
+        rows=sum(one.rows for one in told),
+        nulls=sum(one.rows for one in told if one.missing),
+        distinct=sum(one.held for one in present),
+        numbers=sum(one.rows for one in told if one.finite),
+        first_other=first(one for one in present if not one.finite),
+        not_finite=first(one for one in told if one.odd),
+        zero_padded=sum(one.rows for one in told if one.padded),
+        dates=sum(one.rows for one in told if one.dated),
+        first_not_date=first(one for one in present if not one.dated),
+        longest=max((one.digits or 0 for one in told), default=0),
+    )
+
+
+def check_kind(column: str, facts: ColumnFacts, wish: str) -> str:
     """The kind the user named, if every value can be read so."""
     present = facts.rows - facts.nulls
     if wish == "numeric":
@@ -26,7 +82,7 @@ def asked_kind(column: str, facts: ColumnFacts, wish: str) -> str:
     return "text"
 
 
-def guessed_kind(column: str, facts: ColumnFacts) -> str:
+def guess_kind(column: str, facts: ColumnFacts) -> str:
     """Numbers and dates when every value is one; codes such as 02138 and everything else are text."""
     present = facts.rows - facts.nulls
     if facts.type == "other":

@@ -1,4 +1,4 @@
-"""Table: the only door for foreign data.  Names are checked and roles given here; rooms behind trust it.
+"""Table: the only way in for foreign data.  Names are checked and roles given here; everything behind trusts it.
 
 In: a file or a dataframe, and the roles of its columns.  Out: a `Table`.
 """
@@ -27,12 +27,14 @@ from kech.errors import (
 )
 from kech.system.memory import BASE_BYTES, TEXT_BYTES, TEXT_COPIES, TEXT_SHARE, check_memory, limit_of, room_of
 from kech.system.secret import OwnerSecret, open_secret
-from kech.tables.databases import Address, find_address
-from kech.tables.engines import ColumnFacts, Engine, Mapping1D
-from kech.tables.engines.duckdb import DuckDBEngine
+from kech.tables.csv_dialect import find_fault
+from kech.tables.duckdb import DuckDB
+from kech.tables.engine import Engine
+from kech.tables.formats import find_parts, measure_parquet
 from kech.tables.frames import frame_batches, hold_frame, is_short, native_library, open_frame
-from kech.tables.kinds import asked_kind, guessed_kind, plain_kind
-from kech.tables.sources import Source, find_fault, measure_parquet, open_source, read_batches
+from kech.tables.kinds import ColumnFacts, check_kind, guess_kind, plain_kind
+from kech.tables.source import Address, Source, find_address, open_source, read_batches
+from kech.tables.sql import Mapping1D
 
 MOST_THREADS = 256
 FEW_ROWS, FEW_BYTES = 10_000, 1 << 18  # of a small table; DuckDB deals out 122,880 rows at a time
@@ -148,12 +150,12 @@ class Table:
     def kind(self, column: str) -> str:
         """How a quasi-identifier is read: number, date or text; a doubtful column is refused with the row."""
         wish = self.choice(column).kind
-        return asked_kind(column, self.facts(column), wish) if wish else guessed_kind(column, self.facts(column))
+        return check_kind(column, self.facts(column), wish) if wish else guess_kind(column, self.facts(column))
 
     def secret_kind(self, column: str) -> str:
         """How a sensitive column is read: number, date or text; a doubtful one is text."""
         wish = self.choice(column).kind
-        return asked_kind(column, self.facts(column), wish) if wish else plain_kind(self.facts(column))
+        return check_kind(column, self.facts(column), wish) if wish else plain_kind(self.facts(column))
 
     @cached_property
     def secret(self) -> OwnerSecret:
@@ -176,19 +178,17 @@ class Table:
         """A hash of the whole source, all its columns: the same for equal rows in any order."""
         if self.source.address and self.source.format == "duckdb":
             return self._fingerprint_of_file(self.source.address)
-        others = ("parquet", "folder", "spark", "postgresql")
-        itself = ("parquet", "csv") if isinstance(self.engine, DuckDBEngine) else others
-        again = self.source.format not in itself or not self.source.plain
+        again = not reads(self.engine.backend, self.source)
         return self.engine.fingerprint(self.columns, read_again(self.source, self.given) if again else None)
 
     def _fingerprint_of_file(self, address: Address) -> tuple[int, ...]:
         """The file was let go, and the engine is locked: another looks at it once more."""
-        engine = DuckDBEngine(memory=self.limit, threads=self.threads)
+        backend = DuckDB(memory=self.limit, threads=self.threads)
         try:
-            engine.attach(address)
-            return engine.fingerprint(self.columns)
+            backend.attach(address)
+            return backend.fingerprint(self.columns)
         finally:
-            engine.close()
+            backend.close()
 
     def reopen(self, columns: Sequence[str]) -> "Table":
         """The same source with these columns as quasi-identifiers, read in the same way."""
@@ -267,7 +267,7 @@ def read_table(
     address = find_address(source)
     chosen = choose_engine(address, engine, master)
     written = {"decimal": check_choice("--decimal", decimal, DECIMALS), "dates": check_choice("--dates", dates, DATES)}
-    start = partial(open_engine, chosen, address, memory=check_memory(memory), master=master)
+    start = partial(open_backend, chosen, address, memory=check_memory(memory), master=master)
     made = start(threads=workers) if address and chosen == "spark" else None  # whoever looks starts an application
     try:
         if isinstance(source, str | PathLike | Address):
@@ -281,11 +281,11 @@ def read_table(
         how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
         held: dict[str, Any] = {"memory": memory, "engine": engine, "master": master}
         held |= {"null_values": as_names(null_values), "key_file": check_key(key_file)}
-        table = Table(made, opened, hierarchies=hierarchies, reading=held | written, **how)
+        table = Table(Engine(made), opened, hierarchies=hierarchies, reading=held | written, **how)
         if opened.format in ("parquet", "folder") and chosen == "duckdb":
             check_size(opened, table.loaded, memory)
         load(made, opened, [table.index(name) for name in table.loaded], held["null_values"], given)
-        made.rewrite(**written)
+        table.engine.rewrite(**written)
         return table
     except BaseException:
         if made is not None:
@@ -314,36 +314,39 @@ def is_small(engine: str, source: Source, given: Any) -> bool:
     return source.format in FILES and source.path.is_file() and source.path.stat().st_size <= FEW_BYTES
 
 
-def open_engine(name: str, address: Address | None, *, memory: str | None, threads: int, master: str | None) -> Any:
-    """An engine without rows."""
+def open_backend(name: str, address: Address | None, *, memory: str | None, threads: int, master: str | None) -> Any:
+    """A backend without rows."""
     size = limit_of(memory)
     if name == "duckdb":
-        return DuckDBEngine(memory=size, threads=threads)
+        return DuckDB(memory=size, threads=threads)
     if name == "spark":
-        from kech.tables.engines.spark import SparkEngine
+        from kech.tables.spark import Spark
 
         named = address.master if address else None
-        return SparkEngine(master=master or named, memory=size, threads=threads)
-    from kech.tables.engines.postgres import PostgresEngine
+        return Spark(master=master or named, memory=size, threads=threads)
+    from kech.tables.postgres import Postgres
 
-    return PostgresEngine(address, memory=size, threads=threads)  # type: ignore[arg-type]
+    return Postgres(address, memory=size, threads=threads)  # type: ignore[arg-type]
 
 
-def load(engine: Any, source: Source, wanted: Sequence[int], nulls: Sequence[str], given: Any) -> None:
-    """Put the rows into the engine."""
-    if source.format == "frame":
-        engine.load_arrow(read_again(source, given), wanted, nulls, source.path)
-    elif source.address is not None:
-        engine.load_table(source.address, source.columns, wanted, nulls)
-    elif source.format == "parquet" or (source.format == "folder" and not isinstance(engine, DuckDBEngine)):
-        engine.load_parquet(source.path, source.columns, wanted, nulls)
-    elif source.format == "csv" and source.plain and isinstance(engine, DuckDBEngine):
+def load(backend: Any, source: Source, wanted: Sequence[int], nulls: Sequence[str], given: Any) -> None:
+    """Put the rows into the backend."""
+    if not reads(backend, source):
+        backend.load_arrow(read_again(source, given), wanted, nulls, source.path)
+    elif source.csv:
         try:
-            engine.load_csv(source.path, len(source.columns), wanted, nulls, source.delimiter or ",")
+            backend.load_csv(source.path, source.csv, wanted, nulls)
         except UnreadableFile as refusal:
-            raise find_fault(source) or refusal from None
+            raise find_fault(source.path, source.csv) or refusal from None
+    elif source.address:
+        backend.load_table(source.address, source.columns, wanted, nulls)
     else:
-        engine.load_arrow(read_again(source, None), wanted, nulls, source.path)
+        backend.load_parquet(source.path, source.columns, wanted, nulls)
+
+
+def reads(backend: Any, source: Source) -> bool:
+    """Whether a backend reads this source by itself."""
+    return source.format in backend.reads and (source.csv is None or source.csv.plain)
 
 
 def read_again(source: Source, given: Any) -> Any:
@@ -402,7 +405,8 @@ def check_size(source: Source, wanted: Sequence[str], memory: str | None) -> Non
 
     What does not fit into memory goes to disk, but not what a tiny file blows up.
     """
-    rows, need, stored = measure_parquet(source, wanted)
+    files = find_parts(source.path) if source.format == "folder" else [source.path]
+    rows, need, stored = measure_parquet(files, wanted)
     allowed = room_of(memory)
     room = allowed if need > BLOWN_UP * stored else allowed + shutil.disk_usage(tempfile.gettempdir()).free
     if need > room:

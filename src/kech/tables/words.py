@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from kech._kernels import Words
+from kech.tables.dealing import join_batches
 
 MOST, MOST_BYTES = 1 << 20, 1 << 26  # of the texts of a column
 FEW, REPEATED = 1000, 2  # more texts than this must be repeated so often
@@ -57,7 +58,7 @@ class Numbering:
         """The narrowest type for the numbers of a column."""
         return narrowest(self.words[column])
 
-    def listed(self, column: int) -> Any:
+    def list_words(self, column: int) -> Any:
         """All texts of a column with their numbers; NULL is the first.  What was given up is let go."""
         words = self.given_up.pop(column, None) or self.words[column]
         ends, letters = words.texts()
@@ -83,3 +84,20 @@ def number_cells(given: tuple[Words, Any]) -> NDArray[np.uint32] | None:
     present, ends, letters = (np.frombuffer(part or b"", np.uint8) for part in held.buffers())
     bounds = ends.view(np.int32)[held.offset : held.offset + len(held) + 1]
     return words.number(present, held.offset, bounds, letters)
+
+
+def gather(batches: Iterable[Any], rows: int, most: int) -> Iterator[Any]:
+    """Small batches together, so that each has about so many rows, and no more bytes than can be held at once."""
+    held: list[Any] = []
+    count = size = 0
+    for batch in batches:
+        if held and size + batch.nbytes > most:
+            yield join_batches(held)
+            held, count, size = [], 0, 0
+        held.append(batch)
+        count, size = count + len(batch), size + batch.nbytes
+        if count >= rows:
+            yield join_batches(held)
+            held, count, size = [], 0, 0
+    if held:
+        yield join_batches(held)

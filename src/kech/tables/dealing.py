@@ -6,6 +6,7 @@ Out: batches as they are published.
 
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -16,12 +17,24 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from kech._kernels import Deck, Urns
-from kech.tables.databases.arrow import even
-from kech.tables.engines import Output
+from kech.errors import ResourceError
 
 Ints = NDArray[np.int64]
+SIZES = (100_000, 10_000, 1_000)  # rows of a published batch: the first of them whose rows are likely to fit into
+AT_ONCE = 1 << 26  # bytes
 NOBODY = -1  # the class of rows that are not published
 FEW = 1000  # labels that may be listed in every batch
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Output:
+    """A column of the release: labels of a quasi-identifier, or a source column as it is."""
+
+    name: str
+    source: int | None  # None for labels
+    labels: Sequence[str | None] = ()  # one a class
+    typed: bool = False  # turn text that reads as numbers or dates into them
+    private: bool = False  # text of the source as it stands there, for the eyes of its owner
 
 
 class Dealer:
@@ -48,7 +61,7 @@ class Dealer:
         classes: Ints = self._first[points]
         shared = np.flatnonzero(self._shared[points])
         if len(shared):
-            classes[shared] = self._class[self._urns.draw(points[shared], chances(len(shared)))]
+            classes[shared] = self._class[self._urns.draw(points[shared], draw_numbers(len(shared)))]
         return classes
 
 
@@ -117,16 +130,16 @@ def take_turns(point: Ints, rows: Ints) -> Ints:
     return taker[np.lexsort((turn, point[taker]))]
 
 
-def chances(count: int) -> NDArray[np.uint64]:
+def draw_numbers(count: int) -> NDArray[np.uint64]:
     """Numbers that nobody can know."""
     return np.frombuffer(secrets.token_bytes(8 * count), np.uint64)
 
 
-def shuffled(rows: Any, most: int) -> Iterator[Any]:
+def shuffle_rows(rows: Any, most: int) -> Iterator[Any]:
     """The rows of an Arrow table in an order nobody can know, so many at a time."""
     held, deck = rows.combine_chunks(), Deck(rows.num_rows)
     for start in range(0, rows.num_rows, most):
-        cards = deck.draw(chances(min(most, rows.num_rows - start)))
+        cards = deck.draw(draw_numbers(min(most, rows.num_rows - start)))
         yield from held.take(pa.array(cards)).to_batches()
 
 
@@ -169,23 +182,23 @@ def list_values(values: Any) -> Listed:
     return Listed(coded.dictionary.take(order), place[coded.indices.fill_null(len(order)).to_numpy()])
 
 
-def dealt(stream: Any, dealer: Dealer, outputs: Sequence[Output], lists: Mapping[int, Listed], most: int) -> Any:
+def deal_rows(stream: Any, dealer: Dealer, outputs: Sequence[Output], lists: Mapping[int, Listed], most: int) -> Any:
     """Rows as they are published, so many at a time at most: columns of the stream are p, and o<i> for each output
     that is no label.
 
     What is listed stands there as a number, and labels have the numbers of the classes.
     """
-    kinds = [lists[i].kind if i in lists else spelled(stream.schema.field(f"o{i}").type) for i in range(len(outputs))]
+    kinds = [lists[i].kind if i in lists else cell_type(stream.schema.field(f"o{i}").type) for i in range(len(outputs))]
     schema = pa.schema([pa.field(output.name, kind) for output, kind in zip(outputs, kinds, strict=True)])
-    return pa.RecordBatchReader.from_batches(schema, _dealt(even(_published(stream, dealer), most), schema, lists))
+    return pa.RecordBatchReader.from_batches(schema, _label(even_out(_deal(stream, dealer), most), schema, lists))
 
 
-def spelled(kind: Any) -> Any:
+def cell_type(kind: Any) -> Any:
     """The type of cells that are spelled out: a dictionary of the source may list what no published row holds."""
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _dealt(batches: Iterable[Any], schema: Any, lists: Mapping[int, Listed]) -> Iterator[Any]:
+def _label(batches: Iterable[Any], schema: Any, lists: Mapping[int, Listed]) -> Iterator[Any]:
     for rows in batches:
         cells: dict[str, Any] = dict(zip(rows.schema.names, rows.columns, strict=True))
         found = {i: cells.get(f"o{i}", cells["class"]).to_numpy() for i in lists}
@@ -195,10 +208,58 @@ def _dealt(batches: Iterable[Any], schema: Any, lists: Mapping[int, Listed]) -> 
         yield pa.record_batch(columns, schema=schema)
 
 
-def _published(stream: Any, dealer: Dealer) -> Iterator[Any]:
+def _deal(stream: Any, dealer: Dealer) -> Iterator[Any]:
     """Rows with their classes, without those of nobody."""
     for batch in stream:
         classes = dealer.deal(batch.column("p").to_numpy().astype(np.int64))
         rows = pa.record_batch([*batch.columns, pa.array(classes)], names=[*batch.schema.names, "class"])
         published = classes != NOBODY
         yield rows if published.all() else rows.filter(pa.array(published))
+
+
+# -- batches of one size ------------------------------------------------------------------------------------
+
+
+def even_out(batches: Iterable[Any], most: int = SIZES[0]) -> Iterator[Any]:
+    """The same rows in batches of one size, but for the last: where they were parted before tells of rows left out.
+
+    The size follows from the first of the rows alone, and from how many there is memory for.
+    """
+    held: list[Any] = []
+    count, size = 0, 0
+    for batch in batches:
+        held.append(batch)
+        count += len(batch)
+        if not size and count >= SIZES[-1]:
+            size = count_fitting(join_batches(held).slice(0, SIZES[-1]), most)
+        while size and count >= size:
+            whole = join_batches(held)
+            yield whole.slice(0, size)
+            held, count = [whole.slice(size)], count - size
+    if count:
+        yield join_batches(held)
+
+
+def count_fitting(sample: Any, most: int) -> int:
+    """How many rows like these are a batch."""
+    most = min(most, AT_ONCE * len(sample) // max(sample.nbytes, 1))
+    return next((size for size in SIZES if size <= most), SIZES[-1])
+
+
+def join_batches(batches: Sequence[Any]) -> Any:
+    """Batches as one."""
+    try:
+        return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+    except pa.ArrowException:
+        reason = "The texts of neighbouring rows are too long to be held together."
+        raise ResourceError(f"{reason} Shorten them, or leave their column out.") from None
+
+
+def read_ahead(batches: Iterable[Any]) -> Iterator[Any]:
+    """The same batches; while one is used the next is made."""
+    rest = iter(batches)
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, rest, None)
+        while (batch := coming.result()) is not None:
+            coming = pool.submit(next, rest, None)
+            yield batch

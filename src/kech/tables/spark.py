@@ -1,4 +1,7 @@
-"""Apache Spark: a session with known settings, rows on its workers, and Parquet folders that they read and write."""
+"""Apache Spark: rows stay on the workers; Parquet folders that they read and write.
+
+In: Parquet wherever Spark reaches it, or record batches.  Out: a `Backend` for an engine; a `Database` for a release.
+"""
 
 import logging
 import re
@@ -12,9 +15,11 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from kech.errors import BadOption, BadTarget, MissingExtra, NoSuchTable, ResourceError, UnreadableFile
-from kech.tables.databases.address import Address
-from kech.tables.databases.arrow import as_plain, even, plain_type
-from kech.tables.databases.text import GUARDED, LOGGED, LOGS, MARK
+from kech.tables.dealing import SIZES, even_out
+from kech.tables.formats import ENDINGS, LOGGED, LOGS
+from kech.tables.frames import as_plain, plain_type
+from kech.tables.source import Address
+from kech.tables.sql import GUARDED, MARK, NOT_FINITE, NUMBER, Column, Dialect, hash_rows
 
 try:
     from py4j.protocol import Py4JError
@@ -33,6 +38,7 @@ APPLICATION = {
     "spark.executor.syncLogLevel.enabled": "true",  # those of the workers too
     "spark.io.encryption.enabled": "true",  # what is spilled is not readable on disk
 }
+READING = "reading the table"
 MOST_HELD_WHOLE = 1_000_000  # rows of codes, points or labels
 SESSION = {
     "spark.sql.session.timeZone": "UTC",  # moments with a zone read the same everywhere
@@ -56,9 +62,208 @@ TYPES: dict[Any, Any] = {
     pa.timestamp("us"): st.TimestampNTZType(),
     pa.timestamp("us", tz="UTC"): st.TimestampType(),
 }
-ENDINGS = (".parquet", ".pq")
 RENAMES = ("file", "hdfs", "viewfs")  # where a folder is renamed at once; elsewhere it would be copied file by file
 MARKED = "_kech"  # a file in folders that we may replace; readers of Parquet overlook it
+NUMBER_TYPES = re.compile(r"(tinyint|smallint|int|bigint|float|double|decimal\(.*\))")
+PARTITION = 1_000_000  # rows that a worker sorts at a time
+PLACE = (1 << 33) - 1  # of a row in its partition, within the number Spark gives it
+STARTS = pa.schema([("part", pa.int64()), ("start", pa.int64())])
+
+
+class SparkDialect(Dialect):
+    """What Spark says differently."""
+
+    group_mark, everywhere = "$", ""  # as in Java, which replaces all that fits
+    nan = "double('NaN')"
+
+    def quote(self, name: str) -> str:
+        """An identifier, whatever its characters."""
+        return quote(name)
+
+    def literal(self, text: str) -> str:
+        """A string constant, whatever its characters."""
+        return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    def matches(self, text: str, pattern: str) -> str:
+        """Whether a pattern fits the whole of a text."""
+        whole = self.literal(rf"\A(?s:{pattern})\z")
+        return f"regexp_like({text}, {whole})"
+
+    def text(self, cell: str, type: str) -> str:
+        """A cell as text; floats as Python writes them."""
+        return as_text(cell, type.lower())
+
+    def number(self, text: str) -> str:
+        """A text as a float."""
+        return f"try_cast({text} AS DOUBLE)"
+
+    def loose_number(self, text: str) -> str:
+        """A text as a float, infinities and NaN too."""
+        return self.number(f"CASE WHEN {self.matches(text, f'{NUMBER}|{NOT_FINITE}')} THEN {text} END")
+
+    def bytes(self, text: str) -> str:
+        """How many bytes a text has in UTF-8."""
+        return f"octet_length({text})"
+
+    def digests(self, text: str) -> tuple[str, str]:
+        """The two halves of the MD5 of a text, as whole numbers."""
+        halves = [
+            " || ".join(f"substr(md5({text}), {2 * byte + 1}, 2)" for byte in range(start + 7, start - 1, -1))
+            for start in (8, 0)
+        ]
+        return tuple(f"CAST(conv({half}, 16, 10) AS DECIMAL(20, 0))" for half in halves)  # type: ignore[return-value]
+
+    def moment(self, text: str) -> str:
+        """A text as a date with its time."""
+        return f"try_cast({text} AS TIMESTAMP_NTZ)"
+
+    def seconds(self, moment: str) -> str:
+        """Seconds since 1970, from whole microseconds."""
+        return f"(CAST(unix_micros(CAST({moment} AS TIMESTAMP)) AS DOUBLE) / 1e6D)"
+
+    def finite(self, number: str) -> str:
+        """Whether a float is neither NaN nor infinite."""
+        return f"(NOT isnan({number}) AND abs({number}) <> double('Infinity'))"
+
+    def secret(self, row: str) -> str:
+        """A text for each row that nobody can know: its hash with a key of its own."""
+        return f"sha2({self.literal(secrets.token_hex(32))} || CAST({row} AS STRING), 256)"
+
+
+class Spark:
+    """One session of a Spark application, which all backends of this process share."""
+
+    dialect = SparkDialect()
+    piece = SIZES[0]
+    on_workers = True
+    reads = ("parquet", "folder", "spark")
+
+    def __init__(self, *, master: str | None = None, memory: int | None = None, threads: int | None = None) -> None:
+        self.columns: dict[int, Column] = {}
+        self.session = open_session(master, memory, threads)
+        self._given: Any = None  # the source, to be read again
+        self._views: set[str] = set()
+
+    def close(self) -> None:
+        """Forget all rows; the application goes on."""
+        for name in list(self._views):
+            self.drop(name, "VIEW")
+        self._given = None
+
+    # -- rows in ---------------------------------------------------------------------------------------------
+
+    def load_parquet(self, path: Path, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+        """Read a Parquet file, or a folder of them, by a path of this machine that the workers know too."""
+        self._keep(read_parquet(self.session, f"file://{path.resolve()}", path), names, wanted, nulls)
+
+    def load_table(self, address: Address, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+        """Read Parquet files wherever Spark reaches them."""
+        self._keep(read_parquet(self.session, address.place, address), names, wanted, nulls)
+
+    def load_arrow(self, batches: Any, wanted: Sequence[int], nulls: Sequence[str], path: object) -> None:
+        """Send record batches to the workers."""
+        self._keep(send(self.session, batches, path), batches.schema.names, wanted, nulls)
+
+    def _keep(self, given: Any, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+        """Number the rows as they lie: their place in their partition, after all partitions before it."""
+        self._given = given
+        columns = [f"{quote(names[i])} AS c{i}" for i in wanted]
+        with refusals(READING):
+            kept = given.selectExpr(*columns, "monotonically_increasing_id() AS id").localCheckpoint()
+            types = {i: kept.schema[f"c{i}"].dataType.simpleString() for i in wanted}
+            counts = kept.selectExpr("shiftright(id, 33) AS part").groupBy("part").count().collect()
+        self.columns.update({i: Column(type, kind_of(type)) for i, type in types.items()})
+        before, starts = 0, []
+        for part, rows in sorted(tuple(row) for row in counts):
+            starts.append({"part": part, "start": before})
+            before += rows
+        parts = max(int(self.session.conf.get("spark.sql.shuffle.partitions")), before // PARTITION)
+        self.session.conf.set("spark.sql.shuffle.partitions", str(parts))
+        self._name(kept, "loaded")
+        self.put("starts", pa.Table.from_pylist(starts, STARTS), READING)
+        mended = ", ".join(f"{self.dialect.without(f'c{i}', types[i], nulls)} AS c{i}" for i in wanted)
+        query = f"""SELECT (id & {PLACE}L) + start AS r, {mended} FROM loaded
+            JOIN starts ON starts.part = shiftright(id, 33)"""
+        self.create("kept", query, READING)
+        for name in ("loaded", "starts"):  # rows are kept once
+            self.drop(name, "VIEW")
+
+    def overwrite(self, column: int, value: str, where: str) -> None:
+        """Give a column of the loaded rows another value where a condition holds."""
+        others = [f"c{i}" for i in self.columns if i != column]
+        chosen = f"CASE WHEN {where} THEN {value} ELSE c{column} END AS c{column}"
+        self.create("kept", f"SELECT {', '.join(['r', *others, chosen])} FROM kept", READING)
+
+    def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
+        """The source as Spark reads it again, all its columns."""
+        given = send(self.session, batches, "table") if batches is not None else self._given
+        self._name(given, "given")
+        types = {field.name: field.dataType.simpleString() for field in given.schema}
+        cells = {name: (quote(name), types[name], kind_of(types[name])) for name in columns}
+        (found,) = self.rows(hash_rows(self.dialect, cells, "given"), "comparing tables")
+        return tuple(int(figure or 0) for figure in found)
+
+    # -- queries ---------------------------------------------------------------------------------------------
+
+    def create(self, name: str, query: str, doing: str) -> None:
+        """Keep the rows of a query under a name."""
+        with refusals(doing):
+            self._name(self.session.sql(query).localCheckpoint(), name)  # plans of plans grow without end
+
+    def define(self, name: str, query: str, doing: str) -> None:
+        """Name a query; its rows are computed when they are asked for."""
+        with refusals(doing):
+            self._name(self.session.sql(query), name)
+
+    def drop(self, name: str, kind: str) -> None:  # noqa: ARG002 - all are views here
+        """Forget a view."""
+        with refusals("tidying up"):
+            self.session.catalog.dropTempView(name)
+        self._views.discard(name)
+
+    def spread(self, name: str, rows: int) -> None:
+        """A small table is held whole by every worker, so that rows need not be sorted to meet it."""
+        if rows <= MOST_HELD_WHOLE:
+            with refusals("loading codes"):
+                self._name(sf.broadcast(self.session.table(name)), name)
+
+    def put(self, name: str, table: Any, doing: str) -> None:
+        """An Arrow table under a name, in place of the one before."""
+        schema = pa.schema([(field.name, plain_type(field, "labels")) for field in table.schema])
+        with refusals(doing):
+            self._name(send_plain(self.session, table.cast(schema)), name)
+        self.spread(name, table.num_rows)
+
+    def rows(self, query: str, doing: str) -> list[tuple[Any, ...]]:
+        """The few rows of a query."""
+        with refusals(doing):
+            return [tuple(row) for row in self.session.sql(query).collect()]
+
+    def read(self, query: str, doing: str) -> Any:
+        """The rows of a query as an Arrow table."""
+        with refusals(doing):
+            return self.session.sql(query).toArrow()
+
+    def shuffle(self, query: str, row: str, rows: int) -> Any:  # noqa: ARG002 - the workers sort any number
+        """The rows of a query in an order nobody can know; they stay on the workers until somebody wants them here."""
+        with refusals("publishing"):
+            return SparkRows(hold_on_disk(self.session.sql(f"{query} ORDER BY {self.dialect.secret(row)}")))
+
+    def _name(self, frame: Any, name: str) -> None:
+        frame.createOrReplaceTempView(name)
+        self._views.add(name)
+
+
+def kind_of(type: str) -> str:
+    """What a column of this type is for kech."""
+    if NUMBER_TYPES.fullmatch(type):
+        return "number"
+    return {"date": "date", "timestamp": "date", "timestamp_ntz": "date", "string": "text", "boolean": "text"}.get(
+        type, "other"
+    )
+
+
+# -- what it says when it fails -------------------------------------------------------------------------------
 
 
 @contextmanager
@@ -91,11 +296,6 @@ def open_session(master: str | None, memory: int | None = None, threads: int | N
         for name, write in (("kech_double", float_writer()), ("kech_float", float_writer(single=True))):
             session.udf.register(name, write, st.StringType())
     return session
-
-
-def name_table(table: Any, name: str, rows: int) -> None:
-    """Call a table by its name; a small one is held whole by every worker, so that large ones need not be sorted."""
-    (sf.broadcast(table) if rows <= MOST_HELD_WHOLE else table).createOrReplaceTempView(name)
 
 
 def hold_on_disk(table: Any) -> Any:
@@ -155,7 +355,7 @@ class SparkRows:
 
     def __iter__(self) -> Iterator[Any]:
         """A partition after the other, so that the driver never holds all rows."""
-        return even(self._parts())
+        return even_out(self._parts())
 
     def _parts(self) -> Iterator[Any]:
         with refusals("publishing"):
@@ -277,7 +477,7 @@ class Folder:
         self.system.delete(self.path, True)
 
 
-# -- a table ---------------------------------------------------------------------------------------------------
+# -- a table, read and written --------------------------------------------------------------------------------
 
 
 class SparkDatabase:

@@ -1,43 +1,59 @@
-"""CSV: encoding, line ends, delimiter and header of a file; and a reader for what no engine reads by itself."""
+"""CSV: encoding, line ends, delimiter and header of a file; and a reader for what no backend reads by itself.
+
+In: a path.  Out: a `CsvDialect`, so that nothing is guessed twice; record batches of text.
+"""
 
 import codecs
 import csv
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, TextIO
 
+import numpy as np
+import pyarrow as pa
+
 from kech.errors import BadOption, BadRow, KechError, UnreadableFile
-from kech.tables.sources.source import Source, text_batches
 
 DELIMITERS = ",;\t|"
 UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 SAMPLE = 1 << 16  # characters looked at to find the delimiter
 CHUNK = 1 << 24  # bytes looked at together
 BATCH = 1 << 14  # rows handed over together
+BLOCK = 1 << 20  # bytes looked at together to find the longest row
 LONGEST = 1 << 25  # characters of a cell
 TOO_LONG = "it is longer than 32 MB. Is a quote missing?"
 QUOTES = "a quote is opened and never closed, or text follows a closing quote."
 OTHER_ENCODING = "Name its encoding, for example --encoding latin-1, --encoding cp1252 or --encoding utf-16."
 
 
-def open_csv(path: Path, delimiter: str | None, encoding: str | None) -> Source:
+@dataclass(frozen=True, slots=True)
+class CsvDialect:
+    """How a CSV file is written."""
+
+    header: tuple[str, ...]
+    delimiter: str
+    encoding: str
+    plain: bool  # every backend reads it alike: UTF-8, and all lines end in the same way
+
+
+def find_dialect(path: Path, delimiter: str | None, encoding: str | None) -> CsvDialect:
     """Decide the dialect of a CSV file: encoding first, then the delimiter, then the header."""
     if delimiter is not None and (len(delimiter.encode()) != 1 or delimiter in '"\r\n\0'):
         raise BadOption("--delimiter", "give one character; write a tab as $'\\t'.")
     codec = choose_encoding(path, encoding)
     plain = codec == "utf-8" and check_utf8(path)
-    with reading_text(path, codec) as file:
+    with open_text(path, codec) as file:
         chosen = delimiter or sniff_delimiter(file.read(SAMPLE))
-    with reading_text(path, codec) as file:
+    with open_text(path, codec) as file:
         try:
             header = next(csv.reader(file, delimiter=chosen, strict=True), [])
         except csv.Error as fault:
             raise BadRow(path, 1, TOO_LONG if "limit" in str(fault) else QUOTES) from None
-    return Source(path, "csv", tuple(header) or ("",), chosen, codec, plain)
+    return CsvDialect(tuple(header) or ("",), chosen, codec, plain)
 
 
 def choose_encoding(path: Path, encoding: str | None) -> str:
@@ -117,7 +133,7 @@ class LineEnds:
 
 
 @contextmanager
-def reading_text(path: Path, codec: str) -> Iterator[TextIO]:
+def open_text(path: Path, codec: str) -> Iterator[TextIO]:
     """A file opened as text; one in another encoding is refused."""
     csv.field_size_limit(max(csv.field_size_limit(), LONGEST))
     try:
@@ -140,17 +156,28 @@ def sniff_delimiter(sample: str) -> str:
     return max(DELIMITERS, key=score)
 
 
-def csv_batches(source: Source) -> Any:
-    """A CSV file of any encoding and any line ends; slower than the reader of an engine."""
-    rows = csv_rows(source)
-    return text_batches(source.columns, iter(lambda: list(islice(rows, BATCH)), []))
+def csv_batches(path: Path, dialect: CsvDialect) -> Any:
+    """A CSV file of any encoding and any line ends; slower than the reader of a backend."""
+    rows = csv_rows(path, dialect)
+    return text_batches(dialect.header, iter(lambda: list(islice(rows, BATCH)), []))
 
 
-def csv_rows(source: Source) -> Iterator[list[str]]:
+def text_batches(columns: Sequence[str], chunks: Iterable[Sequence[Sequence[str]]]) -> Any:
+    """Rows of text, some at a time, as record batches; an empty cell is NULL."""
+    schema = pa.schema([(name, pa.string()) for name in columns])
+
+    def as_batch(rows: Sequence[Sequence[str]]) -> Any:
+        cells = ([cell or None for cell in column] for column in zip(*rows, strict=True))
+        return pa.record_batch([pa.array(column, pa.string()) for column in cells], schema=schema)
+
+    return pa.RecordBatchReader.from_batches(schema, map(as_batch, chunks))
+
+
+def csv_rows(path: Path, dialect: CsvDialect) -> Iterator[list[str]]:
     """Rows as wide as the header, without blank lines; a fault is named by the line on which its row begins."""
-    path, width, line = source.path, len(source.columns), 1
-    with reading_text(path, source.encoding or "utf-8") as file:
-        reader = csv.reader(without_nul(path, file), delimiter=source.delimiter or ",", strict=True)
+    width, line = len(dialect.header), 1
+    with open_text(path, dialect.encoding) as file:
+        reader = csv.reader(check_nul(path, file), delimiter=dialect.delimiter, strict=True)
         try:
             for row in reader:
                 cells = row or [""] * (width == 1)  # where there is one column, a blank line is a NULL
@@ -168,19 +195,54 @@ def csv_rows(source: Source) -> Iterator[list[str]]:
             raise BadRow(path, line, TOO_LONG if "limit" in str(fault) else QUOTES) from None
 
 
-def find_fault(source: Source) -> KechError | None:
-    """What is wrong with a file that an engine refused, and on which line."""
+def find_fault(path: Path, dialect: CsvDialect) -> KechError | None:
+    """What is wrong with a file that a backend refused, and on which line."""
     try:
-        for _ in csv_rows(source):
+        for _ in csv_rows(path, dialect):
             pass
     except KechError as fault:
         return fault
     return None
 
 
-def without_nul(path: Path, lines: Iterable[str]) -> Iterator[str]:
+def check_nul(path: Path, lines: Iterable[str]) -> Iterator[str]:
     """Lines of text; one with a NUL character is refused."""
     for number, line in enumerate(lines, 1):
         if "\0" in line:
             raise BadRow(path, number, f"it contains a NUL character. {OTHER_ENCODING}")
         yield line
+
+
+# -- the longest row: where it is longer than the buffer of DuckDB and the last one, DuckDB loses it silently -------
+
+
+def longest_row(path: Path) -> int:
+    """Bytes of the longest row of a CSV file, or of a block where all are shorter; quotes are taken to be in pairs."""
+    longest, start, place, inside = BLOCK, 0, 0, False
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            ends = row_ends(block, inside)
+            if len(ends):
+                longest, start = max(longest, place + int(ends[0]) - start), place + int(ends[-1])
+            place, inside = place + len(block), inside ^ bool(block.count(b'"') % 2)
+    return max(longest, place - start)
+
+
+def row_ends(block: bytes, inside: bool) -> Any:
+    """Where rows end in a part of a file, the first and the last at least; line ends within quotes end none."""
+    end = b"\n" if b"\n" in block else b"\r"
+    if not inside and b'"' not in block:
+        return [block.find(end), block.rfind(end)] if end in block else []
+    cells = np.frombuffer(block, np.uint8)
+    ends, quotes = (np.flatnonzero(cells == sign[0]) for sign in (end, b'"'))
+    return ends[(np.searchsorted(quotes, ends) + inside) % 2 == 0]
+
+
+def read_longest(path: Path, delimiter: str, most: int) -> int:
+    """The same for files with single quotes in their cells too, a row at a time."""
+    csv.field_size_limit(max(csv.field_size_limit(), most))
+    try:
+        with path.open(encoding="latin-1", newline="") as file:  # a byte is a letter
+            return max(sum(map(len, row)) + len(row) for row in csv.reader(file, delimiter=delimiter))
+    except csv.Error:
+        return most + 1

@@ -1,0 +1,773 @@
+"""DuckDB: rows in a locked database in memory, spilled to encrypted files; tables of DuckDB files, read and written.
+
+In: a file, a table of a DuckDB file, or record batches.  Out: a `Backend` for an engine; a `Database` for a release.
+"""
+
+import errno
+import math
+import os
+import re
+import weakref
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.csv as pc
+from duckdb.func import PythonUDFType
+
+from kech.errors import (
+    BadColumns,
+    BadTarget,
+    CannotWrite,
+    KechError,
+    NoSuchFile,
+    NoSuchTable,
+    OutOfMemory,
+    ResourceError,
+    UnreadableFile,
+)
+from kech.system.files import claim_folder, let_go, private_folder
+from kech.system.memory import BASE_BYTES
+from kech.tables.csv_dialect import CsvDialect, longest_row, read_longest
+from kech.tables.dealing import draw_numbers, read_ahead, shuffle_rows
+from kech.tables.source import Address
+from kech.tables.sql import MARK, Column, Dialect, guard, hash_rows, quote
+from kech.tables.words import MOST_BYTES, TYPES, Numbering, gather
+
+SHARE = 0.3  # of the memory that is allowed; points, classes and the interpreter need the rest
+FOR_ROWS, FOR_WORDS = 0.1, 0.1  # of the memory that is allowed, while rows are written and while they are read
+MOST_ROWS = 1 << 30  # bytes of rows on their way, where no limit is given
+A_CARD, MOST_CARDS = 4, (1 << 32) - 1  # bytes for the place of a row, and how many there are
+A_THREAD, MOST_THREADS = 400_000_000, 256  # bytes of memory for each thread: with less, DuckDB cannot even spill
+PIECE, A_ROW = 122_880, 25_000  # rows that DuckDB keeps together, and bytes of memory for each that is on its way
+SMALL, VECTOR, HANDED = 600_000_000, 2048, 8192  # a limit, and rows that DuckDB hands out at a time below and above it
+BATCHES, GATHERED = 20, 1 << 28  # batches that memory must hold, and bytes of those that are put together
+LINE, LINES = 1 << 25, 6  # bytes of a line of CSV at most, and how many of them DuckDB must have room for
+A_JOIN, BLOCKS = 6_000_000, 4  # bytes that DuckDB holds for a join, and how many blocks it may want
+READING = "reading the table"
+ENUM = "ENUM("  # how the name of a type that lists its values begins
+NUMBER_TYPES = re.compile(r"(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|BIGNUM)$")
+DATE_TYPES = re.compile(r"(DATE|TIMESTAMP.*)$")
+TEXT_TYPES = re.compile(r"(VARCHAR|ENUM.*|BOOLEAN|UUID|\"NULL\")$")
+SAME_IN_ARROW = re.compile(r"(U?(TINY|SMALL|BIG)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*|VARCHAR|BOOLEAN|DATE|TIMESTAMP)$")
+SHORT_TYPES = {"BOOLEAN": 1, "TINYINT": 1, "UTINYINT": 1, "SMALLINT": 2, "USMALLINT": 2, "INTEGER": 4, "UINTEGER": 4}
+SHORT_TYPES |= {"FLOAT": 4, "DATE": 4, "BIGINT": 8, "UBIGINT": 8, "DOUBLE": 8, "TIMESTAMP": 8}  # and their bytes
+
+
+class DuckDB:
+    """One locked connection in memory, which reaches one file and its own encrypted spill in a private folder."""
+
+    dialect = Dialect()
+    on_workers = False
+    reads = ("csv", "parquet", "duckdb")
+
+    def __init__(self, *, memory: int | None = None, threads: int | None = None) -> None:
+        self.memory, self.threads = memory, threads
+        self.columns: dict[int, Column] = {}
+        self.piece = min(PIECE, max(memory // A_ROW, 1)) if memory else PIECE
+        self.row_bytes = int(memory * FOR_ROWS) if memory else MOST_ROWS  # that may be shuffled here
+        self.word_bytes = int(memory * FOR_WORDS) if memory else None  # of the words of all columns
+        self._handed = PIECE if not memory else VECTOR if memory < SMALL else HANDED
+        self._source = ""  # what the rows were read from, if they can be read again
+        self._origin: tuple[Path, os.stat_result] | None = None
+        self.folder, held = claim_folder()
+        self._finalizer: weakref.finalize[..., DuckDB] = weakref.finalize(self, let_go, self.folder, held)
+        self.connection = self._connect(self._settings())
+        self._finalizer.detach()
+        self._finalizer = weakref.finalize(self, shut, self.connection, self.folder, held)
+        self.rows("SET enable_progress_bar = false", "starting")
+        self.connection.create_function(
+            "kech_chance", draw_chances, ["BIGINT"], "UBIGINT", type=PythonUDFType.ARROW, side_effects=True
+        )
+
+    def _settings(self) -> dict[str, Any]:
+        memory, threads = self.memory, self.threads
+        settings = {
+            "threads": min(threads or MOST_THREADS, max(memory // A_THREAD, 1)) if memory else threads,
+            "memory_limit": memory and f"{int(memory * SHARE / 1000)}KB",
+            "temp_directory": str(self.folder / "spill"),
+            "force_mbedtls_unsafe": True,  # without it DuckDB encrypts nothing unless it may download an extension
+            "temp_file_encryption": True,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "allow_community_extensions": False,
+            "python_enable_replacements": False,
+        }
+        return {name: value for name, value in settings.items() if value is not None}
+
+    def _connect(self, settings: dict[str, Any]) -> duckdb.DuckDBPyConnection:
+        try:
+            return duckdb.connect(":memory:", config=settings)
+        except duckdb.Error as failure:
+            self._finalizer()
+            raise refusal(failure, "starting", self.memory) from None
+
+    def _lock(self, path: Path | None) -> None:
+        """From here on the connection reaches nothing but this file and its own encrypted spill."""
+        allowed = []
+        if path is not None:
+            link = self.folder / "source"
+            link.symlink_to(path.resolve())
+            allowed = [str(link), str(path.resolve())]
+            self._origin = path, path.stat()
+        settings = {
+            "timezone": "'UTC'",  # moments with a zone read the same everywhere
+            "allowed_paths": "[" + ", ".join(map(self.dialect.literal, allowed)) + "]",
+            "enable_external_access": "false",
+            "lock_configuration": "true",
+        }
+        for name, value in settings.items():
+            self.rows(f"SET GLOBAL {name} = {value}", "locking the engine")  # for cursors too
+
+    def close(self) -> None:
+        """Forget all rows and remove the private folder."""
+        self._finalizer()
+
+    # -- rows in ---------------------------------------------------------------------------------------------
+
+    def load_csv(self, path: Path, dialect: CsvDialect, wanted: Sequence[int], nulls: Sequence[str]) -> None:
+        """Read a plain CSV file (UTF-8, all lines ending alike) in a pinned dialect, every cell as text."""
+        names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(dialect.header)))
+        line = longest_line(self.memory)
+        options = (
+            f"auto_detect = false, header = true, quote = '\"', escape = '\"', strict_mode = true, "
+            f"null_padding = false, max_line_size = {line}, columns = {{{names}}}, "
+            f"delim = {self.dialect.literal(dialect.delimiter)}{f', buffer_size = {2 * line}' if self.memory else ''}"
+        )
+        check_lines(path, dialect.delimiter, self.memory)
+        self._lock(path)
+        self._source = f"read_csv({self.dialect.literal(str(self.folder / 'source'))}, {options})"
+        self._store({i: f"c{i}" for i in wanted}, nulls, path)
+
+    def load_parquet(self, path: Path, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+        """Read a Parquet file."""
+        self._lock(path)
+        self._source = f"read_parquet({self.dialect.literal(str(self.folder / 'source'))})"
+        self._store({i: names[i] for i in wanted}, nulls, path)
+
+    def load_table(self, address: Address, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+        """Read a table or view of a DuckDB file, which is let go again."""
+        self.attach(address)
+        self._store({i: names[i] for i in wanted}, nulls, address)
+        self.rows("DETACH given", "closing the file")
+
+    def attach(self, address: Address) -> None:
+        """Look at a table or view of a DuckDB file; a view reaches nothing outside its file."""
+        try:
+            self.connection.execute(f"ATTACH {literal_file(address)} AS given (TYPE duckdb, READ_ONLY)")
+        except FAILURES as failure:
+            raise KeyboardInterrupt if is_stopped(failure) else refuse_reading(failure, address) from None
+        self._lock(None)
+        self._source = ".".join(map(quote, ("given", *address.names)))
+
+    def load_arrow(self, batches: Any, wanted: Sequence[int], nulls: Sequence[str], path: object) -> None:
+        """Read a stream of record batches; what is wrong with them is refused in the words of whoever makes them."""
+        self._lock(None)
+        fields = [batches.schema.field(i) for i in wanted]
+        schema = pa.schema([field.with_name(f"c{i}") for i, field in zip(wanted, fields, strict=True)])
+        types = self._types_in(schema)
+        if types is None:
+            field = next(field for field in fields if self._types_in(pa.schema([field])) is None)
+            reason = f"column {field.name!r} is of type {field.type}. Convert it to text, a number or a date."
+            raise BadColumns(path, reason)
+        with blame_file(path):
+            self._number(pick(batches, schema), dict(zip(wanted, types, strict=True)))
+        self._finish(nulls)
+
+    def _types_in(self, schema: Any) -> list[str] | None:
+        """The types of columns that come through Arrow; None where DuckDB does not know one."""
+        try:
+            return list(map(str, self.connection.from_arrow(schema.empty_table()).types))
+        except duckdb.Error:
+            return None
+
+    def _store(self, names: Mapping[int, str], nulls: Sequence[str], path: object) -> None:
+        """Keep the rows of the source, narrow if they can pass through Arrow as they are."""
+        picked = ", ".join(f"{quote(name)} AS c{i}" for i, name in names.items())
+        query = f"SELECT {picked} FROM {self._source}"
+        with blame_file(path):
+            described = self.rows(f"DESCRIBE {query}", READING)
+            types = {int(name[1:]): str(kind) for name, kind, *_ in described}
+            if enums := [i for i, kind in types.items() if kind.startswith(ENUM)]:  # their type lists all their members
+                texts = ", ".join(f"CAST(c{i} AS VARCHAR) AS c{i}" for i in enums)
+                query, types = f"SELECT * REPLACE ({texts}) FROM ({query})", types | dict.fromkeys(enums, "VARCHAR")
+            if not self._store_narrow(query, types):
+                self._hold(types)
+                self.rows(f"CREATE OR REPLACE TABLE source AS {query}", READING)
+        self._finish(nulls)
+
+    def _store_narrow(self, query: str, types: dict[int, str]) -> bool:
+        if "VARCHAR" not in types.values() or not all(map(SAME_IN_ARROW.match, types.values())):
+            return False
+        try:
+            self._number(self.stream(query, READING), types)
+        except DuckDBFailed:  # texts of a batch can be too long for Arrow
+            return False
+        return True
+
+    def _hold(self, types: Mapping[int, str], numbered: Sequence[int] = ()) -> None:
+        """Say how columns are held from now on."""
+        self.columns.update({i: Column(kind, kind_of(kind), i in numbered) for i, kind in types.items()})
+
+    def _number(self, batches: Iterator[Any], types: dict[int, str]) -> None:
+        """Keep rows, with numbers for the texts of columns that have few."""
+        texts = [i for i, kind in types.items() if kind == "VARCHAR"]
+        most = MOST_BYTES if self.word_bytes is None else min(MOST_BYTES, self.word_bytes // max(len(texts), 1))
+        numbering = Numbering(texts, self.threads, most)
+        kinds = {i: numbering.kind(i) for i in texts}
+        cells = ", ".join(f"k{i} UTINYINT" if i in kinds else f"c{i} {t}" for i, t in types.items())
+        self.rows(f"CREATE OR REPLACE TABLE source ({cells})", READING)
+        gathered = gather(batches, self.piece, min(GATHERED, self.memory // BATCHES) if self.memory else GATHERED)
+        for piece in numbering.number(read_ahead(self.check_batches(gathered, READING))):
+            for i in list(kinds):
+                self._widen(i, numbering, kinds)
+            self.put("incoming", piece, READING)
+            self.rows("INSERT INTO source BY NAME SELECT * FROM incoming", READING)
+        for i in kinds:
+            self.put("incoming", numbering.list_words(i), READING)
+            self.create(f"words{i}", "SELECT * FROM incoming", READING)
+        self.connection.unregister("incoming")
+        self._hold(types, list(kinds))
+
+    def _widen(self, column: int, numbering: Numbering, kinds: dict[int, Any]) -> None:
+        """Make room for more words; or spell out what is held, where a column has too many."""
+        if column in numbering.given_up:
+            del kinds[column]
+            self.put("spelled", numbering.list_words(column), READING)
+            self.rows(
+                f"""CREATE OR REPLACE TABLE source AS SELECT source.* EXCLUDE (k{column}), spelled.c{column}
+                FROM source JOIN spelled ON spelled.k{column} = source.k{column} ORDER BY source.rowid""",
+                READING,
+            )
+            self.connection.unregister("spelled")
+        elif kinds[column] != (wider := numbering.kind(column)):
+            self.rows(f"ALTER TABLE source ALTER k{column} TYPE {TYPES[wider.itemsize]}", READING)
+            kinds[column] = wider
+
+    def _finish(self, nulls: Sequence[str]) -> None:
+        """Texts that mean NULL become NULL; only now: while it reads Parquet, DuckDB believes the file's statistics,
+        which know no NaN.
+        """
+        cells = {i: f"{self.dialect.without(f'c{i}', held.type, nulls)} AS c{i}" for i, held in self.columns.items()}
+        for i in [i for i, held in self.columns.items() if nulls and held.in_words]:
+            self.rows(f"CREATE OR REPLACE TABLE words{i} AS SELECT k{i}, {cells[i]} FROM words{i}", READING)
+            cells[i] = f"k{i}"
+        if nulls and not all(held.in_words for held in self.columns.values()):
+            self.rows(f"CREATE OR REPLACE TABLE source AS SELECT {', '.join(cells.values())} FROM source", READING)
+        self.rows("CREATE VIEW kept AS SELECT rowid AS r, * FROM source", READING)
+
+    def overwrite(self, column: int, value: str, where: str) -> None:
+        """Give a column of the loaded rows another value where a condition holds."""
+        table = f"words{column}" if self.columns[column].in_words else "source"
+        self.rows(f"UPDATE {table} SET c{column} = {value} WHERE {where}", READING)
+
+    def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
+        """The source is read once more, all its columns."""
+        if batches is not None:
+            self.connection.register("incoming", batches)
+        elif self._origin is not None and has_changed(*self._origin):
+            raise UnreadableFile(self._origin[0], "it was changed while kech worked on it. Run again.")
+        source, doing = self._source if batches is None else "incoming", "comparing tables"
+        types = [str(kind) for _, kind, *_ in self.rows(f"DESCRIBE SELECT * FROM {source}", doing)]
+        cells = {name: (f"c{i}", types[i], kind_of(types[i])) for i, name in enumerate(columns)}
+        held = f"{source} AS held({', '.join(f'c{i}' for i in range(len(columns)))})"
+        (found,) = self.rows(hash_rows(self.dialect, cells, held), doing)
+        if batches is not None:
+            self.connection.unregister("incoming")
+        return tuple(int(figure or 0) for figure in found)
+
+    # -- queries ---------------------------------------------------------------------------------------------
+
+    def create(self, name: str, query: str, doing: str) -> None:
+        """Keep the rows of a query under a name."""
+        self.rows(f"CREATE TABLE {name} AS {query}", doing)
+
+    def define(self, name: str, query: str, doing: str) -> None:
+        """Name a query; its rows are computed when they are asked for."""
+        self.rows(f"CREATE VIEW {name} AS {query}", doing)
+
+    def drop(self, name: str, kind: str) -> None:
+        """Forget a TABLE or VIEW."""
+        self.rows(f"DROP {kind} IF EXISTS {name}", "tidying up")
+
+    def spread(self, name: str, rows: int) -> None:
+        """There are no workers."""
+
+    def put(self, name: str, table: Any, doing: str) -> None:
+        """An Arrow table under a name, for the next query."""
+        try:
+            self.connection.register(name, table)
+        except duckdb.Error as failure:
+            raise refusal(failure, doing, self.memory) from None
+
+    def rows(self, query: str, doing: str) -> list[tuple[Any, ...]]:
+        """The few rows of a query."""
+        try:
+            return self.connection.execute(query).fetchall()
+        except FAILURES as failure:
+            raise refusal(failure, doing, self.memory, query) from None
+
+    def read(self, query: str, doing: str) -> Any:
+        """The rows of a query as an Arrow table."""
+        try:
+            return self.connection.sql(query).to_arrow_table()
+        except FAILURES as failure:
+            raise refusal(failure, doing, self.memory, query) from None
+
+    def stream(self, query: str, doing: str) -> Any:
+        """The rows of a query as record batches; rows so long that memory does not hold enough are refused."""
+        try:
+            reader = self.connection.cursor().sql(query).to_arrow_reader(self._handed)
+        except FAILURES as failure:
+            raise refusal(failure, doing, self.memory, query) from None
+        batches = self._check_length(self.check_batches(reader, doing, query), doing)
+        return pa.RecordBatchReader.from_batches(reader.schema, batches)
+
+    def shuffle(self, query: str, row: str, rows: int) -> Any:
+        """Short rows that fit are shuffled here, which takes a third of the time; DuckDB sorts the others at random."""
+        try:
+            found = self.connection.sql(query)
+            if not self.fits(found.types, rows):
+                return self.stream(f"{query} ORDER BY {self.dialect.secret(row)}", "publishing")
+            table = found.to_arrow_table()
+        except FAILURES as failure:
+            raise refusal(failure, "publishing", self.memory, query) from None
+        return pa.RecordBatchReader.from_batches(table.schema, shuffle_rows(table, self.piece))
+
+    def fits(self, types: Sequence[Any], rows: int) -> bool:
+        """Whether rows of these types may be held beside all else: twice, and a card for each."""
+        each = [SHORT_TYPES.get(str(kind), math.inf) for kind in types]
+        return rows <= MOST_CARDS and rows * (2 * sum(each) + A_CARD) <= self.row_bytes
+
+    def check_batches(self, batches: Any, doing: str, query: str = "") -> Iterator[Any]:
+        """The batches of a query; a failure on the way does not quote the rows."""
+        try:
+            yield from batches
+        except (*FAILURES, pa.ArrowException, OSError) as failure:
+            raise refusal(failure, doing, self.memory, query) from None
+
+    def _check_length(self, batches: Iterator[Any], doing: str) -> Iterator[Any]:
+        for batch in batches:
+            if self.memory and (need := BATCHES * batch.nbytes) > self.memory:
+                more = HANDED // self._handed if need >= SMALL else 1  # with so much memory, more rows are handed out
+                raise OutOfMemory(doing, self.memory, need * more)
+            yield batch
+
+
+def kind_of(type: str) -> str:
+    """What a type is for kech: number, date, text or other."""
+    types = {"number": NUMBER_TYPES, "date": DATE_TYPES, "text": TEXT_TYPES}
+    return next((kind for kind, pattern in types.items() if pattern.match(type)), "other")
+
+
+def draw_chances(rows: Any) -> Any:
+    """A number for each row that nobody can know."""
+    return pa.array(draw_numbers(len(rows)))
+
+
+def shut(connection: duckdb.DuckDBPyConnection, folder: Path, held: int) -> None:
+    """Forget all rows and remove the private folder."""
+    connection.close()
+    let_go(folder, held)
+
+
+def longest_line(memory: int | None) -> int:
+    """Bytes of a line that can be read with so much memory."""
+    return min(LINE, int(memory * SHARE) // LINES) if memory else LINE
+
+
+def check_lines(path: Path, delimiter: str, memory: int | None) -> None:
+    """Refuse rows of CSV that are too long; the last one, if it is longer than a buffer, DuckDB loses silently."""
+    most = longest_line(memory)
+    if path.stat().st_size <= most or longest_row(path) <= most:
+        return
+    longest = read_longest(path, delimiter, LINE)
+    if longest > LINE:
+        raise UnreadableFile(path, "a row is longer than 32 MB. Is a quote missing?")
+    if longest > most:
+        raise OutOfMemory("reading long lines", memory, int(LINES * LINE / SHARE) + 1)
+
+
+def pick(batches: Any, schema: Any) -> Iterator[Any]:
+    """The wanted columns, under the names of the schema."""
+    wanted = [int(name[1:]) for name in schema.names]
+    for batch in batches:
+        yield pa.record_batch([batch.column(i) for i in wanted], schema=schema)
+
+
+def has_changed(path: Path, before: os.stat_result) -> bool:
+    """Whether a file is no longer the one it was."""
+    now = path.stat() if path.exists() else None
+    return now is None or any(getattr(now, at) != getattr(before, at) for at in ("st_ino", "st_size", "st_mtime_ns"))
+
+
+# -- what it says when it fails -------------------------------------------------------------------------------
+
+STOPPED = re.compile(
+    "Query interrupted$|Invalid Input Error: (Python exception .* the UDF|.* failed): KeyboardInterrupt", re.DOTALL
+)
+OUT_OF_MEMORY = re.compile(
+    r"Out of Memory|^TransactionContext Error: Failed to commit: (could not|failed to) (allocate|pin)"
+)
+HELD = re.compile(r"Could not set lock on file|Unique file handle conflict")  # by another process, or in this one
+HOLDER = re.compile(r"\(PID (\d+)\)")
+OF_A_FILE = re.compile(r'file "(.*)": ([^":]+)$', re.DOTALL)
+REASONS = {os.strerror(code): code for code in errno.errorcode}
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+ASKED = re.compile(r"of size ([\d.]+) (bytes|[KMG]iB)")  # what DuckDB wanted
+FAILURES = (duckdb.Error, RuntimeError)  # the latter where a query is interrupted
+
+
+class DuckDBFailed(ResourceError):
+    """Neither memory nor disk was short."""
+
+
+@contextmanager
+def refusals(doing: str, memory: int | None = None, target: Address | None = None) -> Iterator[None]:
+    """What DuckDB says as a refusal; `target` is the table whose file is being written."""
+    try:
+        yield
+    except FAILURES as failure:
+        if not isinstance(failure, duckdb.Error) and not is_stopped(failure):
+            raise
+        if is_short_of_memory(failure):
+            raise OutOfMemory(doing, memory, memory and 2 * memory) from None
+        raise (target and refuse_writing(failure, target)) or refusal(failure, doing, memory) from None
+
+
+@contextmanager
+def blame_file(path: object) -> Iterator[None]:
+    """What fails while a file is read is the fault of the file."""
+    try:
+        yield
+    except DuckDBFailed:
+        raise UnreadableFile(path, "it is damaged or not in the format its name says.") from None
+
+
+def refusal(failure: Exception, doing: str, memory: int | None, query: str = "") -> KechError | KeyboardInterrupt:
+    """What DuckDB says, without the cells it quotes; Ctrl-C ends its queries too."""
+    if is_stopped(failure):
+        return KeyboardInterrupt()
+    if is_full(failure):
+        room = "Free some space, or set TMPDIR to a folder with more."
+        return ResourceError(f"The disk is full while {doing}. {room}")
+    if is_short_of_memory(failure):
+        return OutOfMemory(doing, memory, memory and estimate_need(str(failure), memory, query))
+    return DuckDBFailed(f"DuckDB failed while {doing} ({type(failure).__name__}).")
+
+
+def estimate_need(said: str, memory: int, query: str) -> int:
+    """Bytes of memory that are likely to be enough for a query that had too few: twice as many, or what is known."""
+    asked = ASKED.search(said)
+    block = float(asked[1]) * 1024 ** ("bKMG".index(asked[2][0])) if asked else 0.0
+    known = (query.count("JOIN") + 1) * A_JOIN + BLOCKS * block
+    return max(2 * memory, int(known / SHARE))
+
+
+def is_stopped(failure: Exception) -> bool:
+    """Whether somebody pressed Ctrl-C."""
+    return isinstance(failure, duckdb.InterruptException) or STOPPED.match(str(failure)) is not None
+
+
+def is_short_of_memory(failure: Exception) -> bool:
+    """Whether DuckDB ran out of memory, whatever it calls that."""
+    return isinstance(failure, duckdb.OutOfMemoryException) or OUT_OF_MEMORY.search(str(failure)) is not None
+
+
+def is_full(failure: Exception) -> bool:
+    """Whether a disk has no room."""
+    return any(os.strerror(code) in str(failure) for code in FULL)
+
+
+def is_held(failure: Exception) -> bool:
+    """Whether somebody else has the file open."""
+    return HELD.search(str(failure)) is not None
+
+
+def fault_of(failure: Exception) -> tuple[str, int | None]:
+    """The file that could not be opened or written, and why, as the system numbers it."""
+    found = OF_A_FILE.search(str(failure))
+    return (found[1], REASONS.get(found[2])) if found else ("", None)
+
+
+def refuse_writing(failure: Exception, target: Address) -> CannotWrite | None:
+    """Why the file of a table cannot be written; None where the failure is none of this file."""
+    if is_held(failure):
+        return CannotWrite(target, name_holder(failure))
+    file, code = fault_of(failure)
+    if code is None or not file.startswith(str(Path(target.place).resolve())):
+        return None
+    room = " Free some space on its disk, or write to another." if code in FULL else ""
+    return CannotWrite(target, f"{os.strerror(code).lower()}.{room}")
+
+
+def refuse_reading(failure: Exception, source: Address) -> UnreadableFile:
+    """Why a file cannot be opened."""
+    _, code = fault_of(failure)
+    reason = f"{os.strerror(code).lower()}." if code else f"it is no DuckDB file ({type(failure).__name__})."
+    return UnreadableFile(source, name_holder(failure) if is_held(failure) else reason)
+
+
+def name_holder(failure: Exception) -> str:
+    """Who has the file open, and what to do."""
+    found = HOLDER.search(str(failure))
+    who = f"another program has it open (process {found[1]})" if found else "another connection has it open"
+    return f"{who}. Close it there, and try again."
+
+
+# -- a table of a file, read and written ----------------------------------------------------------------------
+
+FOR_A_FILE, BEYOND = 0.1, 0.3  # of the memory that is allowed, or of what kech leaves; the backend has its own
+LEAST = 3 * 4096  # bytes of a file of DuckDB: its headers
+PATIENCE, PAUSE = 2.0, 0.05  # seconds that a file may be open elsewhere, and between two looks at it
+LOCK = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "python_enable_replacements": "false",
+    "timezone": "'UTC'",
+    "enable_external_access": "false",  # a view in the file reaches nothing outside it
+    "lock_configuration": "true",
+}
+
+
+def open_connection(file: str, folder: Path, memory: int | None) -> Any:
+    """An instance of its own beside the backend, in a process that may take so much; it spills in the folder."""
+    limits: dict[str, Any] = {"threads": 1, "memory_limit": f"{share_of(memory) // 1000}KB"} if memory else {}
+    connection = duckdb.connect(file, config={"temp_directory": str(folder / "spill"), **limits})
+    connection.execute("SET enable_progress_bar = false")  # in a notebook DuckDB draws one
+    return connection
+
+
+def share_of(memory: int) -> int:
+    """Bytes for an instance: long texts are sorted in 100 MB, whatever their number, and not in 60."""
+    return int(max(FOR_A_FILE * memory, BEYOND * (memory - BASE_BYTES)))
+
+
+@contextmanager
+def look_at(address: Address, memory: int | None, *, to_write: bool = False) -> Iterator[Any]:
+    """A locked connection that sees the file as `target` and changes nothing; other connections to it stay theirs.
+
+    `to_write` the file must be free; what a crash left in its log is not worked in before there is something to write.
+    """
+    as_writer = to_write and not log_of(file_of(address)).exists()
+    with private_folder() as folder, closing(open_connection(":memory:", folder, memory)) as connection:
+        try:
+            attach(connection, address, "" if as_writer else ", READ_ONLY")
+        except duckdb.Error as failure:
+            raise (to_write and refuse_writing(failure, address)) or refuse_reading(failure, address) from None
+        for name, value in LOCK.items():
+            connection.execute(f"SET GLOBAL {name} = {value}")
+        yield connection
+
+
+def attach(connection: Any, address: Address, mode: str = "") -> None:
+    """Call the file `target`; who has it open for a moment, as another release does, is waited for."""
+    end = monotonic() + PATIENCE
+    while True:
+        try:
+            connection.execute(f"ATTACH {literal_file(address)} AS target (TYPE duckdb{mode})")
+        except (duckdb.Error, RuntimeError) as failure:
+            if is_stopped(failure):
+                raise KeyboardInterrupt from None
+            if not is_held(failure) or monotonic() > end:
+                raise
+            sleep(PAUSE)
+        else:
+            return
+
+
+def literal_file(address: Address) -> str:
+    """The file as a constant of SQL."""
+    return "'" + str(file_of(address)).replace("'", "''") + "'"
+
+
+def file_of(address: Address) -> Path:
+    """The file itself, where a link is named: its log lies beside it, and not beside the link."""
+    return Path(address.place).resolve()
+
+
+def log_of(file: Path) -> Path:
+    """Where DuckDB keeps what is not in the file yet."""
+    return Path(f"{file}.wal")
+
+
+class DuckDBDatabase:
+    """One table of a file."""
+
+    def __init__(self, address: Address, memory: int | None = None) -> None:
+        self.address = address
+        self.memory = memory
+        self.schema, self.name = address.names if len(address.names) == 2 else ("main", *address.names)
+        self.quoted = f"target.{quote(self.schema)}.{quote(self.name)}"
+
+    @classmethod
+    @contextmanager
+    def open(cls, address: Address, memory: int | None = None) -> Iterator["DuckDBDatabase"]:
+        """A table; the file is opened only while it is read or written."""
+        yield cls(address, memory)
+
+    def columns(self) -> Sequence[str]:
+        """The names of its columns."""
+        with self.open_reader() as connection, refusals("reading the columns"):
+            return list(names_of(connection, self.quoted))
+
+    def identity(self) -> object:
+        """The file on its disk, and the name, whatever the case."""
+        path = Path(self.address.place)
+        found = path.stat() if path.exists() else None
+        return found and (found.st_dev, found.st_ino, self.schema.casefold(), self.name.casefold())
+
+    def export(self, path: Path) -> None:
+        """Its rows as CSV, every cell as text, in the order of the text."""
+        with self.open_reader() as connection, refusals("reading the released table", self.memory):
+            export(connection, self.quoted, path)
+
+    @contextmanager
+    def open_reader(self) -> Iterator[Any]:
+        """A connection that changes nothing; the table is there."""
+        if not Path(self.address.place).is_file():
+            raise NoSuchFile(self.address.place)
+        with look_at(self.address, self.memory) as connection:
+            if self.comment(connection) is None:
+                raise NoSuchTable(self.address, "the file has no such table.")
+            yield connection
+
+    @contextmanager
+    def write_aside(self, batches: Any) -> Iterator["DuckDBDraft"]:
+        """A draft in a private file; the database itself is opened only to put it in place."""
+        self.check_free()
+        with (
+            private_folder() as folder,
+            refusals("writing the table", self.memory),
+            closing(open_connection(str(folder / "draft.db"), folder, self.memory)) as connection,
+        ):
+            fill(connection, batches)
+            yield DuckDBDraft(self, connection)
+
+    def check_free(self) -> None:
+        """A table that kech did not write is never replaced."""
+        path = Path(self.address.place)
+        if not path.parent.is_dir():
+            raise BadTarget(self.address, "its folder does not exist; create it first.")
+        if not path.exists():
+            if self.schema.casefold() != "main":
+                raise BadTarget(self.address, "a new file has no schema but main.")
+            return
+        with look_at(self.address, self.memory, to_write=True) as connection:
+            found = self.comment(connection)
+        if found not in (None, ("TABLE", MARK)):
+            reason = "a table of this name exists that kech did not write. Drop it yourself, or choose another name."
+            raise BadTarget(self.address, reason)
+
+    def comment(self, connection: Any) -> tuple[str, str | None] | None:
+        """What stands under the name, a TABLE or a VIEW, and its comment; None for nothing."""
+        with refusals("looking for the table"):
+            found = connection.execute(
+                """SELECT 'TABLE', comment FROM duckdb_tables() WHERE lower(schema_name) = lower($1)
+                AND lower(table_name) = lower($2) UNION ALL SELECT 'VIEW', comment FROM duckdb_views()
+                WHERE lower(schema_name) = lower($1) AND lower(view_name) = lower($2)""",
+                [self.schema, self.name],
+            ).fetchone()
+        return found and (str(found[0]), found[1])
+
+
+class DuckDBDraft:
+    """A table in a file of its own."""
+
+    def __init__(self, database: DuckDBDatabase, connection: Any) -> None:
+        self.database = database
+        self.connection = connection
+
+    def export(self, path: Path) -> None:
+        """Its rows as CSV, every cell as text, in the order of the text."""
+        export(self.connection, "draft", path)
+
+    def put_in_place(self) -> None:
+        """Take the place of an earlier release, in one transaction; if that fails, a file made for it is gone."""
+        self.database.check_free()
+        address = self.database.address
+        with refusals("writing the table", self.database.memory, address):
+            is_new = self.attach()
+            try:
+                self.replace()
+            except BaseException:
+                clear(file_of(address), is_new)
+                raise
+        with suppress(duckdb.Error):  # it is written: rows that find no room in the file now stay in its log
+            self.connection.execute("DETACH target")
+
+    def attach(self) -> bool:
+        """Call the file `target`; whether it was made for that."""
+        file = file_of(self.database.address)
+        is_new = not file.exists()
+        try:
+            attach(self.connection, self.database.address)
+        except duckdb.Error:
+            if is_new and file.exists() and file.stat().st_size < LEAST:
+                file.unlink()
+            raise
+        return (
+            is_new
+            and not self.connection.execute("SELECT 1 FROM duckdb_tables() WHERE database_name = 'target'").fetchall()
+        )
+
+    def replace(self) -> None:
+        """One transaction."""
+        target, run = self.database.quoted, self.connection.execute
+        run("BEGIN")
+        run(f"DROP TABLE IF EXISTS {target}")
+        run(f"CREATE TABLE {target} AS SELECT * FROM draft")
+        run(f"COMMENT ON TABLE {target} IS '{MARK}'")
+        run("COMMIT")
+
+
+def fill(connection: Any, batches: Any) -> None:
+    """Rows as the table `draft`; what fails while they are made is told by whoever makes them."""
+    failures: list[BaseException] = []
+
+    def make_rows() -> Iterator[Any]:
+        try:
+            yield from batches
+        except BaseException as failure:
+            failures.append(failure)
+            raise
+
+    connection.register("incoming", pa.RecordBatchReader.from_batches(batches.schema, make_rows()))
+    try:
+        connection.execute("CREATE TABLE draft AS SELECT * FROM incoming")
+    except duckdb.Error:
+        if failures:
+            raise failures[0] from None
+        raise
+    connection.unregister("incoming")
+
+
+def clear(file: Path, is_new: bool) -> None:
+    """What a failed transaction leaves: an empty log, and an empty file; while it is attached, nobody can open it."""
+    log = log_of(file)
+    if log.exists() and (is_new or not log.stat().st_size):
+        log.unlink()
+    if is_new:
+        file.unlink(missing_ok=True)
+
+
+def names_of(connection: Any, name: str) -> Sequence[str]:
+    """The columns of a table."""
+    with connection.cursor() as cursor:
+        return [column[0] for column in cursor.execute(f"SELECT * FROM {name} LIMIT 0").description]
+
+
+def export(connection: Any, name: str, path: Path) -> None:
+    """A table as CSV, every cell as text, rows in the order of the text: the same bytes for the same rows."""
+    names = names_of(connection, name)
+    texts = ", ".join(f"{guard(f'CAST({quote(column)} AS VARCHAR)')} AS {quote(column)}" for column in names)
+    places = ", ".join(str(place) for place in range(1, len(names) + 1))
+    with connection.cursor() as cursor, path.open("wb") as file:
+        batches = cursor.sql(f"SELECT {texts} FROM {name} ORDER BY {places}").to_arrow_reader(HANDED)
+        with pc.CSVWriter(file, batches.schema) as writer:
+            for batch in batches:
+                writer.write_batch(batch)

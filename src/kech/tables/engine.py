@@ -1,0 +1,410 @@
+"""Engine: every question about the rows of one table.  Rows stay inside; counts, codes and published labels come out.
+
+In: a `Backend` that holds rows: DuckDB, PostgreSQL or Spark.  Out: facts of columns, values, points, a release.
+The text of queries is in `sql.py`; a backend runs it.
+"""
+
+import weakref
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kech.errors import TooManyPoints
+from kech.tables import sql
+from kech.tables.dealing import Contents, Dealer, Listed, Output, deal_rows, list_values, shared_points, split_shares
+from kech.tables.kinds import MOST_DIGITS, Alike, ColumnFacts, gather_facts
+from kech.tables.sql import CodedRows, Column, Dialect, Layout, Mapping1D, Packing
+
+MOSTLY = 0.9  # a column of text with this share of such numbers or dates is one of them
+TOGETHER = 16  # columns that are described by one query
+LONGEST_FLOAT = 24  # no double needs more characters to be written exactly
+MOST_SHORT = 1 << 31  # numbers that an INTEGER holds
+DEALING = "dealing rows to classes"
+
+
+class Backend(Protocol):
+    """Where rows live: one connection, a table `kept`, and whatever is made of it.
+
+    `doing` is for refusals: what failed, without the cells that a failure quotes.
+    """
+
+    dialect: Dialect
+    columns: dict[int, Column]
+    piece: int  # rows that may be on their way at a time
+    on_workers: bool  # rows get their labels where they are
+
+    def create(self, name: str, query: str, doing: str) -> None:
+        """Keep the rows of a query under a name."""
+
+    def define(self, name: str, query: str, doing: str) -> None:
+        """Name a query; its rows are computed when they are asked for."""
+
+    def drop(self, name: str, kind: str) -> None:
+        """Forget a TABLE or VIEW, where there is one of this name."""
+
+    def put(self, name: str, table: Any, doing: str) -> None:
+        """An Arrow table under a name, for the next query, in place of the one before."""
+
+    def spread(self, name: str, rows: int) -> None:
+        """A table has so many rows; one that is small may be held by every worker."""
+
+    def overwrite(self, column: int, value: str, where: str) -> None:
+        """Give a column of the loaded rows another value where a condition holds."""
+
+    def read(self, query: str, doing: str) -> Any:
+        """The rows of a query as an Arrow table."""
+
+    def rows(self, query: str, doing: str) -> list[tuple[Any, ...]]:
+        """The few rows of a query."""
+
+    def shuffle(self, query: str, row: str, rows: int) -> Any:
+        """The rows of a query, so many, in an order nobody can know; `row` tells them apart."""
+
+    def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
+        """A hash of the whole source, or of the batches, whatever the order of rows and columns."""
+
+    def close(self) -> None:
+        """Forget all rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """What is dealt, and how a query finds its number: a point, or equal rows of a shared one."""
+
+    shares: Mapping[str, NDArray[np.int64]]
+    weights: NDArray[np.int64]
+    cells: str = ""  # of `kept`
+    joins: str = ""
+    number: str = "points.p"
+
+    @property
+    def type(self) -> str:
+        """The type of a number."""
+        return "INTEGER" if len(self.weights) < MOST_SHORT else "BIGINT"
+
+
+class Engine:
+    """One table and everything made from it; `without` gives further engines on the same backend."""
+
+    def __init__(self, backend: Backend, prefix: str = "", whole: "Engine | None" = None) -> None:
+        self.backend = backend
+        self.layout = Layout(backend.dialect, backend.columns, prefix)
+        self._whole = whole  # of what is left of a table, which keeps it open
+        self._rests = 0
+        self._made: dict[str, str] = {}  # name and kind of what this engine keeps
+        self._garbage: dict[str, str] = whole._garbage if whole else {}  # the same of engines that are gone
+        self._facts: dict[int, ColumnFacts] = {}
+        self._counted: set[int] = set()  # columns whose distinct values lie in the backend
+        self._loaded: Sequence[Mapping1D] = ()  # whose codes lie in the backend
+        self._grouped: Sequence[Mapping1D] = ()  # whose points do
+        self._weights = np.zeros(0, np.int64)  # rows of these points
+
+    def close(self) -> None:
+        """Forget all rows; what `without` gave is forgotten together with the whole."""
+        if self._whole is None:
+            self.backend.close()
+
+    def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
+        """A hash of the whole source, or of the batches, whatever the order of rows and columns."""
+        return self.backend.fingerprint(columns, batches)
+
+    def _make(self, name: str, query: str, doing: str) -> None:
+        self.backend.create(self._claim(name, "TABLE"), query, doing)
+
+    def _claim(self, name: str, kind: str) -> str:
+        """A name of this engine, free to be used; what gone engines left is dropped on the way."""
+        while self._garbage:
+            self.backend.drop(*self._garbage.popitem())  # the last made first
+        full = self.layout.name(name)
+        if full in self._made:
+            self.backend.drop(full, kind)
+        self._made[full] = kind
+        return full
+
+    # -- columns ---------------------------------------------------------------------------------------------
+
+    def rewrite(self, *, decimal: str | None, dates: str | None) -> None:
+        """Numbers with decimal commas, and dates that begin with the day or the month, as kech reads them.
+
+        Only columns of text that hold hardly anything else are rewritten; a cell of another kind is left as it is.
+        """
+        for column in (i for i, held in self.layout.columns.items() if held.kind == "text"):
+            if decimal == ",":
+                self._rewrite(column, sql.COMMA_NUMBER, sql.NUMBER, self.layout.dialect.point_number)
+            if dates in ("dmy", "mdy"):
+                foreign = sql.DAY_FIRST if dates == "dmy" else sql.MONTH_FIRST
+                turn = partial(self.layout.dialect.year_first, day_first=dates == "dmy")
+                self._rewrite(column, foreign, sql.DATE, turn)
+
+    def _rewrite(self, column: int, foreign: str, own: str, turn: Callable[[str], str]) -> None:
+        query = sql.fitting_cells(self.layout, column, f"({foreign})|({own})")
+        ((fitting, present),) = self.backend.rows(query, "reading the table")
+        if fitting >= MOSTLY * present > 0:
+            text = f"trim({self.layout.text(column, f'c{column}')})"
+            self.backend.overwrite(column, turn(text), self.layout.dialect.matches(text, foreign))
+
+    def describe(self, column: int, beside: Sequence[int] = ()) -> ColumnFacts:
+        """Facts about one column, from its distinct values; they are looked up once, a few columns together."""
+        if column not in self._facts:
+            unknown = [i for i in dict.fromkeys((column, *beside)) if i not in self._facts][:TOGETHER]
+            for i in unknown:
+                self._count(i)
+            found = self.backend.rows(sql.alike_values(self.layout, unknown), "describing columns")
+            for i in unknown:
+                alike = [Alike(*told) for at, *told in found if at == i]
+                self._facts[i] = gather_facts(self.layout.columns[i].kind, alike)
+        return self._facts[column]
+
+    def count_values(self, column: int, kind: str) -> tuple[Any, NDArray[np.int64]]:
+        """Distinct values read as `kind`, without NULL, and their rows; numbers and dates ascend."""
+        self._count(column)
+        found = self.backend.read(sql.read_values(self.layout, column, kind), "counting values")
+        values = found["x"].to_pylist() if kind == "text" else as_array(found, "x", np.float64)
+        return values, as_array(found, "n", np.int64)
+
+    def text_bytes(self, column: int) -> int:
+        """Bytes that the distinct values of a column have as text."""
+        self._count(column)
+        ((found,),) = self.backend.rows(sql.text_bytes(self.layout, column), "counting values")
+        return int(found)
+
+    def count_together(self, columns: Sequence[int]) -> tuple[int, int]:
+        """Distinct combinations of values in these columns, and the rows that have one in any of them; '' is none."""
+        ((found, rows),) = self.backend.rows(sql.combinations(self.layout, columns), "counting values")
+        return int(found), int(rows)
+
+    def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
+        """The first rows as text, as they were read: for the eyes of whoever owns the table."""
+        found = self.backend.read(sql.first_rows(self.layout, columns, rows), "reading the table")
+        return [list(row) for row in zip(*(column.to_pylist() for column in found.columns), strict=True)]
+
+    def _count(self, column: int) -> None:
+        if column not in self._counted:
+            self._make(f"v{column}", sql.distinct_values(self.layout, column), "counting values")
+            self._counted.add(column)
+
+    # -- points ------------------------------------------------------------------------------------------------
+
+    def group(
+        self, mappings: Sequence[Mapping1D], most: int | None = None
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Distinct code tuples, in their own order, and their rows; refused where there are more than `most`."""
+        self._grouped = ()  # the points of before are not of these codes
+        coded, points = self._code(mappings), self.layout.name("points")
+        self._make("points", coded.points(), "grouping rows")
+        if most is not None and self.describe(mappings[0].column).rows > most:
+            ((count,),) = self.backend.rows(f"SELECT count(*) FROM {points}", "grouping rows")
+            if count > most:
+                raise TooManyPoints(count, most)
+        keys = ", ".join(coded.packing.names)
+        found = self.backend.read(f"SELECT {keys}, n FROM {points} ORDER BY p", "grouping rows")
+        self._grouped, self._weights = mappings, as_array(found, "n", np.int64)
+        self.backend.spread(points, len(self._weights))
+        return coded.packing.unpack(found), self._weights
+
+    def code_rows(self, mappings: Sequence[Mapping1D], every: int = 1) -> NDArray[np.int32]:
+        """Codes of every row, or of each n-th, in the order of the table."""
+        coded = self._code(mappings)
+        query = f"{coded.select()} WHERE kept.r % {int(every)} = 0 ORDER BY kept.r"
+        return coded.packing.unpack(self.backend.read(query, "coding rows"))
+
+    def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> "Engine":
+        """The rows of all other points, as an engine of their own: nothing here changes."""
+        coded, whole = self._find_points(mappings), self._whole or self
+        whole._rests += 1
+        rest = Engine(self.backend, f"rest{whole._rests}_", whole)
+        weakref.finalize(rest, self._garbage.update, rest._made)  # only names: another query may be under way
+        doing = "leaving rows out"
+        self.backend.put("gone", pa.table({"p": points}), doing)
+        rest._make("left_out", f"SELECT coded.r FROM {coded.with_points()} JOIN gone ON gone.p = points.p", doing)
+        self.backend.define(rest._claim("kept", "VIEW"), sql.other_rows(self.layout, rest.layout), doing)
+        return rest
+
+    def _find_points(self, mappings: Sequence[Mapping1D]) -> CodedRows:
+        """The coded rows, whose points lie in the backend."""
+        if self._grouped is not mappings:
+            self.group(mappings)
+        return self._code(mappings)
+
+    def _code(self, mappings: Sequence[Mapping1D]) -> CodedRows:
+        """The rows with their codes, which lie in the backend: tables with the part of each value in a number."""
+        packing = Packing(mappings)
+        if self._loaded is not mappings:
+            self._loaded = ()
+            for mapping, stride in zip(mappings, packing.strides, strict=True):
+                self._load(mapping, stride)
+            self._loaded = mappings
+        held = [m.column for m in mappings if not self.layout.columns[m.column].in_words]
+        return CodedRows(self.layout, mappings, packing, {i for i in held if self.describe(i).nulls})
+
+    def _load(self, mapping: Mapping1D, stride: int) -> None:
+        column, kind = mapping.column, pa.string() if mapping.kind == "text" else pa.float64()
+        if not self.layout.columns[column].in_words:
+            self._count(column)
+        parts = pa.array(mapping.codes.astype(np.int64) * stride)
+        self.backend.put("mapping", pa.table({"x": pa.array(mapping.values, kind), "part": parts}), "loading codes")
+        self._make(f"m{column}", sql.parts_of_values(self.layout, mapping, stride), "loading codes")
+        self.backend.spread(self.layout.name(f"m{column}"), len(mapping.values))
+
+    # -- a release -----------------------------------------------------------------------------------------------
+
+    def publish(
+        self,
+        mappings: Sequence[Mapping1D],
+        shares: Mapping[str, NDArray[np.int64]],
+        outputs: Sequence[Output],
+        *,
+        for_csv: bool,
+        key: bytes | None = None,
+    ) -> Any:
+        """A stream of record batches: the rows, recoded and in an order nobody can know.  Texts may be dictionaries.
+
+        Rows of a point that several classes share are dealt out by what they hold, under the key; without one, at
+        random.
+        """
+        coded = self._find_points(mappings)
+        split = self._split(coded, shares, outputs, key)
+        publish = self._publish_on_workers if self.backend.on_workers else self._publish_here
+        return publish(coded, split, outputs, for_csv)
+
+    def _publish_here(self, coded: CodedRows, split: Split, outputs: Sequence[Output], for_csv: bool) -> Any:
+        """Rows leave the backend as narrow as they can, and are dealt to their classes here.
+
+        Where several classes share equal rows, or some of these are suppressed, each row has a draw of its own.
+        """
+        lists = self._list_labels(outputs, for_csv) | self._list_words(outputs, for_csv)
+        given = {i: o.source for i, o in enumerate(outputs) if o.source is not None}
+        cells = {
+            f"o{i}": f"kept.{self.layout.key(source)}" if i in lists else self._publish_cell(outputs[i], for_csv)
+            for i, source in given.items()
+        }
+        also = "".join(f", {cell} AS {name}" for name, cell in cells.items()) + split.cells
+        rows = coded.with_points(also, [source for i, source in given.items() if i not in lists])
+        told = "".join(f", o{i} AS {self.layout.dialect.quote(outputs[i].name)}" for i in given)
+        query = f"SELECT CAST({split.number} AS {split.type}) AS p{told} FROM {rows} {split.joins}"
+        stream = self.backend.shuffle(query, "coded.r", int(self._weights.sum()))  # refusals name columns of the table
+        dealer = Dealer(split.shares, split.weights)
+        return deal_rows(rename_columns(stream, ["p", *cells]), dealer, outputs, lists, self.backend.piece)
+
+    def _publish_on_workers(self, coded: CodedRows, split: Split, outputs: Sequence[Output], for_csv: bool) -> Any:
+        """Each row gets the labels of its class on the workers, which may write them, too.
+
+        Equal rows that several classes share, or of which some are suppressed, are dealt out in one secret
+        order, and the whole table is written in another: the place of a row in the file says nothing about how
+        it was dealt.  Rows in no share are not published.
+        """
+        dialect, name = self.layout.dialect, self.layout.name
+        self._put_shares(split, outputs)
+        deal = dialect.secret("r")
+        cells = {f"o{j}": self._publish_cell(o, for_csv) for j, o in enumerate(outputs) if o.source is not None}
+        rows = f"""{coded.with_points("".join(f", {cell} AS {o}" for o, cell in cells.items()) + split.cells)}
+            {split.joins} JOIN {name("takers")} AS takers ON takers.p = {split.number}"""
+        told = f"r, takers.p, split{''.join(f', {o}' for o in cells)}"
+        turns = f"row_number() OVER (PARTITION BY takers.p ORDER BY {deal}, r)"
+        labels = {f"l{j}": dialect.harmless(f"l{j}") if for_csv else f"l{j}" for j in range(len(outputs))}
+        columns = ", ".join(
+            f"{f'o{j}' if f'o{j}' in cells else labels[f'l{j}']} AS {dialect.quote(o.name)}"
+            for j, o in enumerate(outputs)
+        )
+        return self.backend.shuffle(
+            f"""SELECT {columns} FROM (SELECT {told}, {turns} AS i FROM {rows} WHERE split
+            UNION ALL SELECT {told}, 1 AS i FROM {rows} WHERE NOT split) AS dealt
+            JOIN {name("shares")} AS shares
+            ON shares.p = dealt.p AND (NOT dealt.split OR dealt.i BETWEEN shares.first AND shares.last)
+            JOIN {name("labels")} AS labels ON labels.class = shares.class""",
+            "dealt.r",
+            int(self._weights.sum()),
+        )
+
+    def _put_shares(self, split: Split, outputs: Sequence[Output]) -> None:
+        labels = {f"l{j}": pa.array(o.labels, pa.string()) for j, o in enumerate(outputs) if o.source is None}
+        classes, taken = len(next(iter(labels.values()))), np.unique(split.shares["p"])
+        divided = np.isin(taken, shared_points(split.shares, split.weights))
+        tables = {
+            "shares": dict(split.shares),
+            "labels": {"class": np.arange(classes), **labels},
+            "takers": {"p": taken, "split": divided},
+        }
+        for name, cells in tables.items():
+            self.backend.put(self._claim(name, "TABLE"), pa.table(cells), "loading labels")
+
+    def _split(
+        self, coded: CodedRows, shares: Mapping[str, NDArray[np.int64]], outputs: Sequence[Output], key: bytes | None
+    ) -> Split:
+        """Shares of equal rows in place of those of shared points, dealt under the key by what rows hold.
+
+        So equal tables are dealt alike in any order, format and backend; without a key points stay whole.
+        """
+        columns = list(dict.fromkeys(o.source for o in outputs if o.source is not None and not o.private))
+        points = shared_points(shares, self._weights)
+        if key is None or not columns or not len(points):
+            return Split(shares, self._weights)
+        self.backend.put("shared", pa.table({"p": points}), DEALING)
+        self._make("parts", "SELECT p FROM shared", DEALING)
+        self._make("contents", sql.contents(coded, columns), DEALING)
+        found = self.backend.read(sql.content_hashes(self.layout, columns), DEALING)
+        hashes, letters = (found[name].to_pylist() for name in ("hash", "letters"))
+        contents = Contents(as_array(found, "p", np.int64), as_array(found, "n", np.int64), hashes, letters)
+        number = f"coalesce(contents.g + {len(self._weights)}, points.p)"
+        cells, joins = sql.content_cells(self.layout, columns), sql.content_joins(self.layout, columns)
+        return Split(*split_shares(shares, self._weights, contents, key), cells, joins, number)
+
+    def _list_labels(self, outputs: Sequence[Output], for_csv: bool) -> dict[int, Listed]:
+        """For outputs that are no cells of the table, the labels of the classes as they are published, each once."""
+        lists = {i: list_values(pa.array(o.labels, pa.string())) for i, o in enumerate(outputs) if o.source is None}
+        if for_csv and lists:
+            texts = pa.chunked_array([found.values for found in lists.values()])
+            self.backend.put("labels", pa.table({"i": np.arange(len(texts)), "l": texts}), "loading labels")
+            query = f"SELECT {self.layout.dialect.harmless('l')} AS x FROM labels ORDER BY i"
+            written, start = self.backend.read(query, "loading labels")["x"].cast(pa.string()), 0
+            for i, found in lists.items():
+                lists[i] = replace(found, values=written.slice(start, len(found.values)).combine_chunks())
+                start += len(found.values)
+        return {i: replace(found, labels=True) for i, found in lists.items()}
+
+    def _list_words(self, outputs: Sequence[Output], for_csv: bool) -> dict[int, Listed]:
+        """For outputs whose texts lie in the backend once, the texts as they are published."""
+        lists = {}
+        for i, output in enumerate(outputs):
+            if output.source is not None and self.layout.columns[output.source].in_words:
+                words = f"{sql.held_words(self.layout, output.source)} AS kept ORDER BY k{output.source}"
+                query = f"SELECT {self._publish_cell(output, for_csv)} AS x FROM {words}"
+                lists[i] = list_values(self.backend.read(query, "publishing")["x"].combine_chunks())
+        return lists
+
+    def _publish_cell(self, output: Output, for_csv: bool) -> str:
+        """A cell of the source as it is published; text that reads as numbers or dates throughout becomes them."""
+        cell = sql.published_cell(self.layout, output, for_csv)
+        is_text = output.source is not None and self.layout.columns[output.source].kind == "text"
+        if output.source is None or not is_text or not output.typed or output.private or for_csv:
+            return cell
+        return self._type_cell(cell, output.source)
+
+    def _type_cell(self, cell: str, column: int) -> str:
+        """Text as the number or date it reads as, if nothing is lost by it."""
+        facts, dialect = self.describe(column), self.layout.dialect
+        ((whole, longest),) = self.backend.rows(sql.text_lengths(self.layout, column), "publishing")
+        present = facts.rows - facts.nulls
+        exact = not facts.zero_padded and facts.longest <= MOST_DIGITS and longest <= LONGEST_FLOAT
+        trimmed = f"trim({cell})"
+        if present and facts.numbers == present and exact:
+            return f"CAST({trimmed} AS BIGINT)" if whole else dialect.number(trimmed)
+        if present and facts.dates == present:
+            return f"CAST({trimmed} AS DATE)" if longest == len("2020-12-31") else dialect.moment(trimmed)
+        return cell
+
+
+def as_array(found: Any, name: str, kind: Any) -> NDArray[Any]:
+    """A column of an Arrow table as an array."""
+    return np.asarray(found[name].to_numpy(), kind)
+
+
+def rename_columns(stream: Any, names: Sequence[str]) -> Any:
+    """The columns of a stream under other names."""
+    schema = pa.schema([field.with_name(name) for field, name in zip(stream.schema, names, strict=True)])
+    return pa.RecordBatchReader.from_batches(schema, (pa.record_batch(b.columns, schema=schema) for b in stream))

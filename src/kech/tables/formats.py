@@ -1,0 +1,149 @@
+"""Formats: column names of Parquet, Arrow and Excel files and of folders; rows of those no backend reads by itself.
+
+A folder of Parquet files is one table in parts, with columns named by its subfolders (`year=2020/`).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from kech.errors import MissingExtra, UnreadableFile
+from kech.tables.csv_dialect import text_batches
+
+ROW, CODE = 8, 4  # bytes of the number of a row, and of the code of each of its cells
+ENDINGS = (".parquet", ".pq")
+LOGS = ("_delta_log", ".hoodie")  # of folders whose files need not be part of the table
+LOGGED = "it is a table of Delta or Hudi, whose folder holds files that are no longer part of it. Export it first."
+DAMAGED = "it is damaged or not in the format its name says."
+
+
+def read_names(path: Path, kind: str) -> tuple[str, ...]:
+    """Column names of a Parquet, Arrow or Excel file, or of a folder."""
+    try:
+        if kind == "parquet":
+            import pyarrow.parquet as pq
+
+            return tuple(pq.read_schema(path).names)
+        return tuple(read_rows(path, kind).schema.names)
+    except PermissionError:
+        raise
+    except (pa.ArrowException, OSError, ValueError):
+        raise UnreadableFile(path, DAMAGED) from None
+
+
+def read_rows(path: Path, kind: str) -> Any:
+    """The rows of an Arrow or Excel file, or of a folder, as record batches."""
+    if kind == "folder":
+        return folder_batches(path)
+    return arrow_batches(path) if kind == "arrow" else excel_batches(path)
+
+
+def measure_parquet(files: Sequence[Path], wanted: Sequence[str]) -> tuple[int, int, int]:
+    """What Parquet files say of themselves: rows, bytes the wanted columns take at least, and bytes on disk."""
+    measured = [measure_rows(file, wanted) for file in files]
+    rows, need = (sum(figures) for figures in zip(*measured, strict=True))
+    return rows, need, sum(file.stat().st_size for file in files)
+
+
+def measure_rows(path: Path, wanted: Sequence[str]) -> tuple[int, int]:
+    """What a Parquet file says of itself: its rows, and the bytes the wanted columns take at least."""
+    import pyarrow.parquet as pq
+
+    try:
+        with pq.ParquetFile(path) as file:
+            rows, schema = file.metadata.num_rows, file.schema_arrow
+    except (pa.ArrowException, ValueError):
+        raise UnreadableFile(path, DAMAGED) from None
+    widths = [cell_width(schema.field(name).type) for name in schema.names if name in wanted]
+    return rows, rows * (ROW + sum(widths) + CODE * len(wanted))
+
+
+def cell_width(kind: Any) -> int:
+    """Bytes of a cell; text has its length and a place to find it."""
+    return max(1, int(kind.bit_width // 8)) if pa.types.is_primitive(kind) else 16
+
+
+def arrow_batches(path: Path) -> Any:
+    """An Arrow IPC file or stream as record batches, each checked: a damaged one could crash its reader."""
+    mapped = pa.memory_map(str(path))
+    try:
+        reader = pa.ipc.open_file(mapped)
+        batches = (reader.get_batch(i) for i in range(reader.num_record_batches))
+    except pa.ArrowInvalid:
+        mapped.seek(0)
+        reader = batches = pa.ipc.open_stream(mapped)
+    return pa.RecordBatchReader.from_batches(reader.schema, check_batches(path, batches))
+
+
+def check_batches(path: Path, batches: Iterable[Any]) -> Iterator[Any]:
+    """Record batches whose buffers hold what they should."""
+    try:
+        for batch in batches:
+            batch.validate(full=True)
+            yield batch
+    except (pa.ArrowException, OSError, ValueError):
+        raise UnreadableFile(path, DAMAGED) from None
+
+
+def excel_batches(path: Path) -> Any:
+    """The first sheet of a workbook, every cell as text."""
+    try:
+        from python_calamine import CalamineError, CalamineWorkbook
+    except ImportError:
+        raise MissingExtra("Reading Excel files", "excel") from None
+    try:
+        rows = CalamineWorkbook.from_path(str(path)).get_sheet_by_index(0).to_python()
+    except (CalamineError, OSError):
+        raise UnreadableFile(path, DAMAGED) from None
+    if not rows:
+        raise UnreadableFile(path, "its first sheet is empty.")
+    header, *cells = ([cell_text(cell) for cell in row] for row in rows)
+    return text_batches(header, [cells] if cells else [])
+
+
+def cell_text(cell: Any) -> str:
+    """An Excel cell as CSV would hold it: whole numbers without a point."""
+    return str(int(cell) if isinstance(cell, float) and cell.is_integer() else cell)
+
+
+def folder_batches(folder: Path) -> Any:
+    """All rows, file after file by name; a column named by subfolders is text, so that 02138 stays what it is."""
+    import pyarrow.dataset as ds
+
+    files = find_parts(folder)
+    keys = dict.fromkeys(chain.from_iterable(part_keys(folder, file) for file in files))
+    schema = pa.schema([(key, pa.string()) for key in keys])
+    rows = ds.dataset(
+        [str(file) for file in files],
+        format="parquet",
+        partitioning=ds.HivePartitioning(schema),
+        partition_base_dir=str(folder),
+    )
+    return pa.RecordBatchReader.from_batches(rows.schema, check_parts(folder, rows))
+
+
+def find_parts(folder: Path) -> Sequence[Path]:
+    """The Parquet files below a folder, in the order of their names; what begins with _ or . is none."""
+    found = [path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file()]
+    files = sorted(path for path in found if not any(part[0] in "._" for part in path.relative_to(folder).parts))
+    if any((folder / log).exists() for log in LOGS):
+        raise UnreadableFile(folder, LOGGED)
+    if not files:
+        raise UnreadableFile(folder, "it is a folder without Parquet files; name a file.")
+    return files
+
+
+def part_keys(folder: Path, file: Path) -> Sequence[str]:
+    """The columns that the subfolders of a file name."""
+    return [part.partition("=")[0] for part in file.relative_to(folder).parts[:-1] if "=" in part]
+
+
+def check_parts(folder: Path, rows: Any) -> Iterator[Any]:
+    """Record batches; a damaged file is refused by the name of its folder."""
+    try:
+        yield from rows.to_batches()
+    except (pa.ArrowException, OSError, ValueError):
+        raise UnreadableFile(folder, "one of its files is damaged, or has other columns than the first.") from None

@@ -1,0 +1,545 @@
+"""PostgreSQL: rows stay in the server, in temporary tables that only this session sees; tables, read and written.
+
+In: a table of a server, or record batches.  Out: a `Backend` for an engine; a `Database` for a release.
+"""
+
+import io
+import re
+import secrets
+import weakref
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as pc
+
+from kech.errors import BadTarget, InputError, KechError, MissingExtra, NoSuchTable, ResourceError, UnreadableFile
+from kech.tables.dealing import SIZES
+from kech.tables.frames import as_plain, plain_type
+from kech.tables.source import Address
+from kech.tables.sql import MARK, NOT_FINITE, NUMBER, Column, Dialect, guard, hash_rows, quote
+
+try:
+    import psycopg
+except ImportError:  # pragma: no cover - the tests install it
+    raise MissingExtra("A table of PostgreSQL", "postgres") from None
+
+READING = "reading the table"
+BLOCK = 1 << 22  # bytes of text turned into a record batch together
+SESSION = {
+    "timezone": "UTC",  # moments with a zone read the same everywhere
+    "datestyle": "ISO, YMD",
+    "bytea_output": "hex",
+    "extra_float_digits": "1",  # shortest digits that read back
+    "standard_conforming_strings": "on",
+    "client_encoding": "UTF8",
+    "statement_timeout": "0",
+    "idle_in_transaction_session_timeout": "0",
+    "row_security": "off",  # a policy that hides rows is refused, not followed silently
+}
+ARROW = {
+    16: pa.bool_(),
+    20: pa.int64(),
+    21: pa.int16(),
+    23: pa.int32(),
+    700: pa.float32(),
+    701: pa.float64(),
+    1082: pa.date32(),
+    1114: pa.timestamp("us"),
+    1184: pa.timestamp("us", tz="UTC"),
+}
+NUMERIC = 1700
+STORED = {
+    pa.string(): 'text COLLATE "C"',
+    pa.bool_(): "boolean",
+    pa.int16(): "smallint",
+    pa.int32(): "integer",
+    pa.int64(): "bigint",
+    pa.float32(): "real",
+    pa.float64(): "double precision",
+    pa.date32(): "date",
+    pa.timestamp("us"): "timestamp",
+    pa.timestamp("us", tz="UTC"): "timestamptz",
+}
+KEPT = {
+    16: Column("boolean", "text"),
+    20: Column("bigint", "number"),
+    21: Column("smallint", "number"),
+    23: Column("integer", "number"),
+    700: Column("real", "number"),
+    701: Column("double precision", "number"),
+    1082: Column("date", "date"),
+    1114: Column("timestamp", "date"),
+    1184: Column("timestamptz", "date"),
+    2950: Column("text", "text"),  # uuid
+}
+SHARE = 8  # of the memory allowed, for each of the sorts and joins that a query holds together
+FUNCTIONS = {
+    "kech_number(given text) RETURNS double precision LANGUAGE plpgsql IMMUTABLE": """
+        BEGIN RETURN given::double precision;
+        EXCEPTION WHEN numeric_value_out_of_range THEN
+            RETURN CASE WHEN given ~ '[eE]-' OR given ~ '^[+-]?0*[.]0' THEN '0'
+                WHEN given ~ '^-' THEN '-Infinity' ELSE 'Infinity' END;
+        END""",
+    "kech_moment(given text) RETURNS timestamp LANGUAGE plpgsql IMMUTABLE": """
+        BEGIN RETURN given::timestamp; EXCEPTION WHEN OTHERS THEN RETURN NULL; END""",
+    "kech_float(given text) RETURNS text LANGUAGE sql IMMUTABLE": """
+        SELECT CASE WHEN given ~ '[NI]' THEN left(lower(given), CASE WHEN given ~ '^-' THEN 4 ELSE 3 END)
+            WHEN plain ~ '^-?[0-9]+$' THEN plain || '.0' ELSE plain END
+        FROM (SELECT CASE WHEN given ~ 'e[+](0.|1[0-5])$' THEN given::numeric::text ELSE given END AS plain) AS w""",
+    "kech_half(given text, start integer) RETURNS numeric LANGUAGE sql IMMUTABLE": """
+        SELECT CASE WHEN half < 0 THEN half + 18446744073709551616 ELSE half END FROM (SELECT ('x' || string_agg(
+            substr(md5(given), 2 * (start + byte) + 1, 2), '' ORDER BY byte DESC))::bit(64)::bigint::numeric AS half
+            FROM generate_series(0, 7) AS byte) AS read""",
+}
+FLOATS = ("real", "double precision")
+
+
+class PostgresDialect(Dialect):
+    """What PostgreSQL says differently."""
+
+    float_type = "double precision"
+    nan = "CAST('NaN' AS double precision)"
+
+    def matches(self, text: str, pattern: str) -> str:
+        """Whether a pattern fits the whole of a text."""
+        return f"({text}) ~ {self.literal(f'^(?:{pattern})$')}"
+
+    def text(self, cell: str, type: str) -> str:
+        """A cell as text; floats as Python writes them."""
+        text = f"CAST({cell} AS text)"
+        return f'{f"pg_temp.kech_float({text})" if type in FLOATS else text} COLLATE "C"'
+
+    def number(self, text: str) -> str:
+        """A text as a float."""
+        return f"pg_temp.kech_number({text})"
+
+    def loose_number(self, text: str) -> str:
+        """A text as a float, infinities and NaN too."""
+        return self.number(f"CASE WHEN {self.matches(text, f'{NUMBER}|{NOT_FINITE}')} THEN {text} END")
+
+    def digests(self, text: str) -> tuple[str, str]:
+        """The two halves of the MD5 of a text, as whole numbers."""
+        return f"pg_temp.kech_half({text}, 8)", f"pg_temp.kech_half({text}, 0)"
+
+    def moment(self, text: str) -> str:
+        """A text as a date with its time."""
+        return f"pg_temp.kech_moment({text})"
+
+    def seconds(self, moment: str) -> str:
+        """Seconds since 1970, from whole microseconds."""
+        whole = f"CAST(extract(epoch FROM {moment}) * 1000000 AS bigint)"
+        return f"(CASE WHEN isfinite({moment}) THEN CAST({whole} AS double precision) / 1e6::double precision END)"
+
+    def finite(self, number: str) -> str:
+        """Whether a float is neither NaN nor infinite."""
+        return f"({number} NOT IN ('NaN', 'Infinity', '-Infinity'))"
+
+    def bytes(self, text: str) -> str:
+        """How many bytes a text has in UTF-8."""
+        return f"octet_length({text})"
+
+    def lower(self, text: str) -> str:
+        """A text in small letters; ICU knows all scripts."""
+        return f'lower({text} COLLATE "und-x-icu") COLLATE "C"'
+
+    def secret(self, row: str) -> str:
+        """A text for each row that nobody can know: its hash with a key of its own."""
+        return f"sha256(decode({self.literal(secrets.token_hex(32))}, 'hex') || int8send({row}))"
+
+
+class Postgres:
+    """One session; everything it makes goes with it."""
+
+    dialect = PostgresDialect()
+    piece = SIZES[0]
+    on_workers = False
+    reads = ("postgresql",)
+
+    def __init__(self, address: Address, *, memory: int | None = None, threads: int | None = None) -> None:
+        self.columns: dict[int, Column] = {}
+        self._table = ""  # what the rows were read from
+        self.connection = connect(address)
+        self._finalizer = weakref.finalize(self, self.connection.close)
+        settings = {
+            "enable_nestloop": "off",  # many equal columns make it expect one row where there are many
+            "jit": "off",  # it takes a second for each query that is thought to be dear
+            "synchronize_seqscans": "off",  # rows are numbered as they lie
+            "max_parallel_workers_per_gather": str((threads or 1) - 1),
+        }
+        settings |= {"work_mem": str(max(64, memory // 1024 // SHARE))} if memory else {}
+        with refusals("starting"):
+            for name, value in settings.items():
+                self.connection.execute("SELECT set_config(%s, %s, false)", (name, value))
+            for head, body in FUNCTIONS.items():
+                self.connection.execute(f"CREATE FUNCTION pg_temp.{head} AS $${body}$$")
+
+    def close(self) -> None:
+        """End the session."""
+        self._finalizer()
+
+    # -- rows in ---------------------------------------------------------------------------------------------
+
+    def load_table(self, address: Address, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+        """Number the rows of a table or view as they lie, and keep the wanted columns."""
+        schema = address.names[:-1] or (self.rows("SELECT current_schema()", READING)[0][0],)
+        self._table = ".".join(map(quote, (*schema, address.names[-1])))
+        self._keep([names[i] for i in wanted], wanted, nulls)
+
+    def load_arrow(self, batches: Any, wanted: Sequence[int], nulls: Sequence[str], path: object) -> None:
+        """Read a stream of record batches."""
+        schema = pa.schema([batches.schema.field(i) for i in wanted])
+        self._load_batches(pa.RecordBatchReader.from_batches(schema, pick(batches, wanted)), path)
+        self._keep(schema.names, wanted, nulls)
+        self.drop("incoming", "TABLE")
+
+    def _load_batches(self, batches: Any, path: object) -> None:
+        """Record batches as a table."""
+        self._table = "pg_temp.incoming"
+        self.drop("incoming", "TABLE")
+        with refusals(READING, path):
+            create_table(self.connection, "TEMP TABLE", "incoming", batches.schema, path)
+            copy_in(self.connection, "incoming", batches, path)
+
+    def _keep(self, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+        """Rows are numbered by one worker in one scan, and only then may queries look at all of them together."""
+        self.columns.update(zip(wanted, self._describe(names), strict=True))
+        cells = []
+        for i, name in zip(wanted, names, strict=True):
+            type = self.columns[i].type
+            cell = self.dialect.without(f"CAST({quote(name)} AS {type})", type, nulls)
+            collation = ' COLLATE "C"' if type == "text" else ""
+            cells.append(f"{cell}{collation} AS c{i}")
+        query = f"SELECT row_number() OVER () - 1 AS r, {', '.join(cells)} FROM {self._table}"
+        self.create("kept", query, READING)
+        self._run("SET search_path = pg_catalog, pg_temp", READING)  # nobody's functions but the server's
+
+    def _describe(self, names: Sequence[str]) -> list[Column]:
+        """What columns of the table are for kech, and the types they are kept in."""
+        with refusals(READING):
+            picked = ", ".join(map(quote, names))
+            described = self.connection.execute(f"SELECT {picked} FROM {self._table} LIMIT 0").description
+            oids = [column.type_code for column in described]
+            query = "SELECT oid::bigint, typcategory FROM pg_type WHERE oid = ANY(%s)"
+            categories = dict(self.connection.execute(query, (oids,)).fetchall())
+        return [keep_as(column, categories[column.type_code]) for column in described]
+
+    def overwrite(self, column: int, value: str, where: str) -> None:
+        """Give a column of the loaded rows another value where a condition holds."""
+        self._run(f"UPDATE kept SET c{column} = {value} WHERE {where}", READING)
+
+    def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
+        """The table in the server, all its columns; or the batches, which are put there."""
+        if batches is not None:
+            self._load_batches(batches, "table")
+        held = dict(zip(columns, self._describe(columns), strict=True))
+        cells = {name: (f"CAST({quote(name)} AS {one.type})", one.type, one.kind) for name, one in held.items()}
+        (found,) = self.rows(hash_rows(self.dialect, cells, self._table), "comparing tables")
+        return tuple(int(figure or 0) for figure in found)
+
+    # -- queries ---------------------------------------------------------------------------------------------
+
+    def create(self, name: str, query: str, doing: str) -> None:
+        """Keep the rows of a query under a name."""
+        self._run(f"CREATE TEMP TABLE {name} AS {query}", doing)
+
+    def define(self, name: str, query: str, doing: str) -> None:
+        """Name a query; its rows are computed when they are asked for."""
+        self._run(f"CREATE TEMP VIEW {name} AS {query}", doing)
+
+    def drop(self, name: str, kind: str) -> None:
+        """Forget a TABLE or VIEW."""
+        self._run(f"DROP {kind} IF EXISTS pg_temp.{name} CASCADE", "tidying up")
+
+    def spread(self, name: str, rows: int) -> None:
+        """The server decides by itself who holds what."""
+
+    def put(self, name: str, table: Any, doing: str) -> None:
+        """An Arrow table under a name, in place of the one before."""
+        self.drop(name, "TABLE")
+        with refusals(doing):
+            create_table(self.connection, "TEMP TABLE", name, table.schema, "labels")
+            copy_in(self.connection, name, table.to_batches(), "labels")
+
+    def rows(self, query: str, doing: str) -> list[tuple[Any, ...]]:
+        """The few rows of a query."""
+        with refusals(doing):
+            return list(self.connection.execute(query).fetchall())
+
+    def read(self, query: str, doing: str) -> Any:
+        """The rows of a query as an Arrow table."""
+        with refusals(doing):
+            schema = schema_of(self.connection, query)
+            return pa.Table.from_batches(read_batches(self.connection, query, schema), schema)
+
+    def shuffle(self, query: str, row: str, rows: int) -> Any:  # noqa: ARG002 - the server sorts any number
+        """The rows of a query in an order nobody can know."""
+        with refusals("publishing"):
+            schema = schema_of(self.connection, query)
+        return pa.RecordBatchReader.from_batches(schema, self._sort(query, row, schema))
+
+    def _sort(self, query: str, row: str, schema: Any) -> Iterator[Any]:
+        with refusals("publishing"):
+            yield from read_batches(self.connection, f"{query} ORDER BY {self.dialect.secret(row)}", schema)
+
+    def _run(self, statement: str, doing: str) -> None:
+        with refusals(doing):
+            self.connection.execute(statement)
+
+
+def connect(address: Address) -> Any:
+    """A session of its own; the reason of a failure is that of the server, which has seen no row yet."""
+    try:
+        connection = psycopg.connect(address.place, autocommit=True, application_name="kech")
+        for name, value in SESSION.items():
+            connection.execute("SELECT set_config(%s, %s, false)", (name, value))
+    except (psycopg.Error, UnicodeError) as failure:
+        said = str(failure).strip() if isinstance(failure, psycopg.OperationalError) else "see its URL"
+        reason = [line for line in said.splitlines() if not line.startswith("\t")][-1]  # others are advice
+        raise UnreadableFile(address, f"the server cannot be used: {reason}.") from None
+    return connection
+
+
+def keep_as(column: Any, category: str) -> Column:
+    """What a column is for kech, and the type it is kept in; numbers without a scale are kept as their text."""
+    if column.type_code == NUMERIC:
+        scaled = column.precision is not None and 0 <= column.scale <= column.precision <= 38
+        return Column(f"numeric({column.precision}, {column.scale})", "number") if scaled else Column("text", "text")
+    return KEPT.get(column.type_code, Column("text", "text" if category in "SE" and category else "other"))
+
+
+def pick(batches: Any, wanted: Sequence[int]) -> Any:
+    """The wanted columns of a stream."""
+    for batch in batches:
+        yield batch.select(wanted)
+
+
+# -- what it says when it fails -------------------------------------------------------------------------------
+
+
+@contextmanager
+def refusals(doing: str, path: object = None) -> Iterator[None]:
+    """What the server says, without the cells it quotes; `path` is the source of rows it may be unable to hold."""
+    try:
+        yield
+    except psycopg.Error as failure:
+        if path is not None and isinstance(failure, psycopg.DataError):
+            raise UnreadableFile(path, "it holds text or dates that PostgreSQL cannot, such as NUL.") from None
+        raise refusal(failure, doing) from None
+
+
+def refusal(failure: Exception, doing: str) -> KechError:
+    """What is short at the server, or only the kind of failure."""
+    if isinstance(failure, psycopg.errors.DiskFull | psycopg.errors.OutOfMemory):
+        return ResourceError(f"The server is out of memory or disk while {doing}.")
+    if isinstance(failure, psycopg.errors.InsufficientPrivilege):
+        return ResourceError(f"The server does not allow this user what is needed while {doing}.")
+    if isinstance(failure, psycopg.OperationalError):
+        return ResourceError(f"The connection to the server was lost while {doing}.")
+    return ResourceError(f"The server failed while {doing} ({type(failure).__name__}).")
+
+
+# -- rows out ------------------------------------------------------------------------------------------------
+
+
+def schema_of(connection: Any, query: str) -> Any:
+    """The names and types of a query's columns, as Arrow has them; what Arrow has not is text."""
+    described = connection.execute(f"SELECT * FROM ({query}) AS described LIMIT 0").description
+    return pa.schema([(column.name, arrow_type(column)) for column in described])
+
+
+def arrow_type(column: Any) -> Any:
+    """A type of PostgreSQL in Arrow."""
+    if column.type_code == NUMERIC and column.precision is not None and 0 <= column.scale <= column.precision <= 38:
+        return pa.decimal128(column.precision, column.scale)
+    return ARROW.get(column.type_code, pa.string())
+
+
+def read_batches(connection: Any, query: str, schema: Any) -> Iterator[Any]:
+    """The rows of a query, in its order, as record batches."""
+    with connection.cursor() as cursor, cursor.copy(f"COPY ({query}) TO STDOUT (FORMAT csv, FORCE_QUOTE *)") as rows:
+        for block in blocks(rows):
+            yield from as_batches(block, schema)
+
+
+def blocks(rows: Iterable[Any]) -> Iterator[bytes]:
+    """Rows of text put together; each message of the server is one row."""
+    held = bytearray()
+    for row in rows:
+        held += row
+        if len(held) > BLOCK:
+            yield bytes(held)
+            held.clear()
+    if held:
+        yield bytes(held)
+
+
+def as_batches(block: bytes, schema: Any) -> Iterable[Any]:
+    """Text in the CSV of PostgreSQL as record batches: what is quoted is there, what is not is NULL."""
+    places = pa.schema([(f"f{i}", field.type) for i, field in enumerate(schema)])  # names may be equal, or empty
+    try:
+        table = read_text(block, places)
+    except pa.ArrowException as failure:  # which quotes the cell
+        found = re.match(r"In CSV column #(\d+)", str(failure))
+        column = repr(schema.names[int(found[1])]) if found else "a column"
+        reason = (
+            f"{column} holds what no file can: an infinity, NaN in a decimal, or a date beyond the years 1 to 9999."
+        )
+        raise InputError(f"Reading the table: {reason} Cast it to text, or leave it out.") from None
+    return list(table.rename_columns(schema.names).cast(schema).to_batches())
+
+
+def read_text(block: bytes, places: Any) -> Any:
+    """Text in the CSV of PostgreSQL as a table."""
+    return pc.read_csv(
+        pa.BufferReader(block),
+        read_options=pc.ReadOptions(column_names=places.names, use_threads=False, block_size=len(block) + 1),
+        parse_options=pc.ParseOptions(newlines_in_values=True, ignore_empty_lines=False),
+        convert_options=pc.ConvertOptions(
+            column_types=places,
+            null_values=[""],
+            true_values=["t"],
+            false_values=["f"],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        ),
+    )
+
+
+# -- rows in -------------------------------------------------------------------------------------------------
+
+
+def create_table(connection: Any, kind: str, name: str, schema: Any, path: object) -> None:
+    """A table for Arrow rows."""
+    columns = ", ".join(f"{quote(field.name)} {stored_type(field, path)}" for field in schema)
+    connection.execute(f"CREATE {kind} {name} ({columns})")
+
+
+def stored_type(field: Any, path: object) -> str:
+    """The type of PostgreSQL that holds a column of Arrow."""
+    kind = plain_type(field, path)
+    if pa.types.is_decimal(kind):
+        return f"numeric({kind.precision}, {kind.scale})"
+    return STORED[kind]
+
+
+def copy_in(connection: Any, name: str, batches: Iterable[Any], path: object) -> None:
+    """Fill a table."""
+    options = pc.WriteOptions(include_header=False, quoting_style="all_valid")
+    with connection.cursor() as cursor, cursor.copy(f"COPY {name} FROM STDIN (FORMAT csv)") as copy:
+        for batch in batches:
+            text = io.BytesIO()
+            pc.write_csv(as_plain(batch, path), text, options)
+            copy.write(text.getbuffer())
+
+
+# -- a table, read and written --------------------------------------------------------------------------------
+
+
+class PostgresDatabase:
+    """One table of a server, and the session that reaches it."""
+
+    def __init__(self, address: Address, connection: Any) -> None:
+        self.address = address
+        self.connection = connection
+        with refusals("looking for the table"):
+            (here,) = connection.execute("SELECT current_schema()").fetchone()
+        self.schema, self.name = address.names if len(address.names) == 2 else (here or "public", *address.names)
+        self.quoted = f"{quote(self.schema)}.{quote(self.name)}"
+
+    @classmethod
+    @contextmanager
+    def open(cls, address: Address) -> Iterator["PostgresDatabase"]:
+        """A session that ends with the block."""
+        connection = connect(address)
+        try:
+            yield cls(address, connection)
+        finally:
+            connection.close()
+
+    def columns(self) -> Sequence[str]:
+        """The names of its columns."""
+        if self.identity() is None:
+            raise NoSuchTable(self.address, "the database has no such table, or this user may not see it.")
+        with refusals("reading the columns"):
+            return [
+                column.name for column in self.connection.execute(f"SELECT * FROM {self.quoted} LIMIT 0").description
+            ]
+
+    def identity(self) -> object:
+        """When the server was started, and the numbers of database and table."""
+        with refusals("looking for the table"):
+            return self.connection.execute(
+                """SELECT pg_postmaster_start_time(), d.oid, c.oid FROM pg_database d, pg_class c
+                JOIN pg_namespace n ON n.oid = c.relnamespace
+                WHERE d.datname = current_database() AND n.nspname = %s AND c.relname = %s""",
+                (self.schema, self.name),
+            ).fetchone()
+
+    def export(self, path: Path) -> None:
+        """Its rows as CSV, every cell as text, in the order of the text."""
+        self.columns()
+        with refusals("reading the released table"):
+            export(self.connection, self.quoted, path)
+
+    @contextmanager
+    def write_aside(self, batches: Any) -> Iterator["PostgresDraft"]:
+        """One transaction, which is undone unless the draft is put in place."""
+        self.check_free()
+        with refusals("writing the table"):
+            self.connection.execute("BEGIN")
+            try:
+                draft = PostgresDraft(self)
+                create_table(self.connection, "TABLE", draft.quoted, batches.schema, self.address)
+                copy_in(self.connection, draft.quoted, batches, self.address)
+                yield draft
+            finally:
+                if not self.connection.closed:
+                    self.connection.rollback()
+
+    def check_free(self) -> None:
+        """A table that kech did not write is never replaced."""
+        with refusals("looking for the table"):
+            found = self.connection.execute(
+                """SELECT c.relkind = 'r' AND obj_description(c.oid, 'pg_class') = %s FROM pg_class c
+                JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = %s""",
+                (MARK, self.schema, self.name),
+            ).fetchone()
+        if found is not None and not found[0]:
+            reason = "a table of this name exists that kech did not write. Drop it yourself, or choose another name."
+            raise BadTarget(self.address, reason)
+
+
+class PostgresDraft:
+    """A table inside a transaction: no other session sees it."""
+
+    def __init__(self, database: PostgresDatabase) -> None:
+        self.database = database
+        self.name = f"{database.name[:40]}.kech-draft"
+        self.quoted = f"{quote(database.schema)}.{quote(self.name)}"
+
+    def export(self, path: Path) -> None:
+        """Its rows as CSV, every cell as text, in the order of the text."""
+        export(self.database.connection, self.quoted, path)
+
+    def put_in_place(self) -> None:
+        """Take the place of an earlier release, and end the transaction."""
+        target, run = self.database, self.database.connection.execute
+        run(f"DROP TABLE IF EXISTS {target.quoted}")
+        run(f"ALTER TABLE {self.quoted} RENAME TO {quote(target.name)}")
+        run(f"COMMENT ON TABLE {target.quoted} IS '{MARK}'")
+        target.connection.commit()
+
+
+def export(connection: Any, name: str, path: Path) -> None:
+    """A table as CSV, every cell as text, rows in the order of the text: the same bytes for the same rows."""
+    names = [column.name for column in connection.execute(f"SELECT * FROM {name} LIMIT 0").description]
+    texts = ", ".join(f'{guard(f"{quote(column)}::text")} COLLATE "C" AS {quote(column)}' for column in names)
+    order = ", ".join(str(place) for place in range(1, len(names) + 1))
+    query = f"SELECT {texts} FROM {name} ORDER BY {order}"
+    statement = f"COPY ({query}) TO STDOUT (FORMAT csv, HEADER true)"
+    with path.open("wb") as file, connection.cursor() as cursor, cursor.copy(statement) as rows:
+        for row in rows:
+            file.write(row)

@@ -1,0 +1,303 @@
+"""Source: a file, a dataframe, or a table of a database, looked at once before any row is kept.
+
+In: a path, or an address: postgresql://user@host/base?table=schema.name, duckdb:file#name, spark://host:7077/path,
+s3a://bucket/path.  Out: a `Source` that a backend reads without guessing; a `Database` to read from and write to.
+The command line knows addresses, so readers are imported where a file is opened.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+from urllib.parse import parse_qsl, quote, urlencode
+from urllib.request import url2pathname
+
+from kech.errors import BadColumns, BadOption, NoSuchFile, UnreadableFile
+
+if TYPE_CHECKING:
+    from kech.tables.csv_dialect import CsvDialect
+
+FORMATS = {
+    ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
+    ".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow", ".xlsx": "excel", ".xls": "excel", ".ods": "excel",
+}  # fmt: skip
+SERVERS = ("postgresql", "postgres")
+FILE_SYSTEMS = ("file", "hdfs", "viewfs", "s3a", "gs", "abfs", "abfss")  # which Spark reaches through Hadoop
+WHERE = ("host", "hostaddr", "port", "dbname", "user", "options", "service")  # of a server; none is a secret
+NAME = r'"(?:[^"]|"")+"|[^."]+'
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """One table: where its database is, and its name with the schema in front, if one was given."""
+
+    scheme: str  # postgresql, duckdb or spark
+    place: str  # what the driver connects to: a URL, which may hold a password, or a file; for Spark, where rows lie
+    names: tuple[str, ...]
+    shown: str  # as it may be printed: without a password
+    master: str | None = None  # the cluster of Spark that is named in it
+
+    def __str__(self) -> str:
+        return self.shown
+
+    def __repr__(self) -> str:
+        return f"Address({self.shown!r})"
+
+    @property
+    def table(self) -> str:
+        """The name of the table, with its schema."""
+        return ".".join(self.names)
+
+    @property
+    def anywhere(self) -> str:
+        """Without a password too, and in another folder read as the same table: the ledger asks there what became."""
+        if self.scheme == "duckdb":
+            return f"duckdb:{Path(self.place).resolve()}#{self.shown.rpartition('#')[2]}"
+        if self.scheme == "spark":
+            return self.shown
+        where = [(name, value) for name, value in parse_qsl(self.place.partition("?")[2]) if name in WHERE]
+        table = ".".join('"' + name.replace('"', '""') + '"' for name in self.names)
+        return f"{self.shown.partition('?')[0]}?{urlencode([*where, ('table', table)], quote_via=quote)}"
+
+
+def find_address(text: object) -> Address | None:
+    """The address a text holds; None for the path of a file, and for anything else."""
+    if isinstance(text, Address):
+        return text
+    typed = text if isinstance(text, str) else ""
+    scheme, colon, rest = typed.partition(":")
+    if colon and scheme == "duckdb":
+        file, _, table = rest.rpartition("#")
+        return Address("duckdb", file, split_name(table if file else "", "duckdb:people.db#people"), typed)
+    if colon and rest.startswith("//"):
+        return server_address(scheme.lower(), rest[2:])
+    return None
+
+
+def server_address(scheme: str, typed: str) -> Address:
+    """A URL whose query names the table; the rest of it is for the driver.  What is refused is not shown."""
+    if scheme == "spark":
+        return cluster_address(typed)
+    if scheme in FILE_SYSTEMS:
+        return path_address(f"{scheme}://{typed}")
+    if scheme not in SERVERS:
+        known = (
+            "postgresql://user@host/base?table=name, duckdb:file#name, spark://host:7077/path and s3a://bucket/path."
+        )
+        raise BadOption("table", f"kech knows files, {known}")
+    place, _, asked = typed.partition("?")
+    query = parse_qsl(asked, keep_blank_values=True)
+    tables = [value for name, value in query if name == "table"]
+    names = split_name(tables[0] if len(tables) == 1 else "", "postgresql://user@host/base?table=schema.name")
+    rest = urlencode([pair for pair in query if pair[0] != "table"], quote_via=quote)
+    shown = f"{scheme}://{without_password(place)}?table={tables[0]}"
+    return Address("postgresql", f"{scheme}://{place}" + (f"?{rest}" if rest else ""), names, shown)
+
+
+def cluster_address(typed: str) -> Address:
+    """A cluster of Spark, and a path that its workers know."""
+    host, slash, path = typed.partition("/")
+    if not host or not path.strip("/"):
+        raise BadOption("table", "name the path of its Parquet files on the workers: spark://host:7077/data/people.")
+    found = path_address(slash + path)
+    return replace(found, shown=f"spark://{without_password(host)}{found.shown}", master=f"spark://{host}")
+
+
+def path_address(typed: str) -> Address:
+    """A Parquet file or folder in a file system that Spark reaches; a password in front of the host is not shown."""
+    scheme, colon, rest = typed.rpartition("://")
+    host, slash, path = rest.partition("/")
+    if not path.strip("/"):
+        raise BadOption("table", "name the path of its Parquet files: s3a://bucket/people.")
+    if re.search(":[^@]*[^@0-9]", host) and "@" not in host and "@" in path:  # a password with a slash, as those of S3
+        _, _, path = path.rpartition("@")
+        shown = f"{scheme}{colon}{host.partition(':')[0]}@{path}"
+    else:
+        shown = f"{scheme}{colon}{without_password(host)}{slash}{path}"
+    return Address("spark", typed, (path.strip("/").rpartition("/")[2],), shown)
+
+
+def without_password(host: str) -> str:
+    """A host, and the user in front of it."""
+    login, at, server = host.rpartition("@")
+    return f"{login.partition(':')[0]}{at}{server}"
+
+
+def split_name(text: str, example: str) -> tuple[str, ...]:
+    """The parts of a name between its dots; a part that holds a dot is written in double quotes."""
+    if not re.fullmatch(rf"({NAME})(\.({NAME}))?", text):
+        raise BadOption("table", f"name one table of the database: {example}.")
+    return tuple(part[1:-1].replace('""', '"') if part.startswith('"') else part for part in re.findall(NAME, text))
+
+
+# -- a file, a dataframe, or a table ----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file with its column names and, for CSV, its dialect."""
+
+    path: Path
+    format: str  # csv, parquet, folder, arrow, excel, frame, duckdb, postgresql or spark
+    columns: tuple[str, ...]
+    csv: "CsvDialect | None" = None
+    address: Address | None = None  # of a table in a database
+    identity: object = None  # of that table, by whatever address
+
+    @property
+    def delimiter(self) -> str | None:
+        """What parts the fields of a CSV file."""
+        return self.csv.delimiter if self.csv else None
+
+    @property
+    def encoding(self) -> str | None:
+        """How a CSV file is encoded."""
+        return self.csv.encoding if self.csv else None
+
+    @property
+    def shown(self) -> object:
+        """What messages call it."""
+        return self.address or self.path
+
+    @property
+    def here(self) -> Path:
+        """Where it lies on this machine; what Spark reads at `file:` does too."""
+        name = str(self.identity)
+        return Path(url2pathname(name.removeprefix("file://"))) if name.startswith("file://") else self.path
+
+
+def check_columns(source: Source) -> None:
+    """There are columns, and every one has a name of its own, whatever the case."""
+    if not source.columns:
+        raise BadColumns(source.shown, "there are none.")
+    if any(not name.strip() for name in source.columns):
+        position = next(i for i, name in enumerate(source.columns, 1) if not name.strip())
+        raise BadColumns(source.shown, f"column {position} has no name. Does the file begin with a header line?")
+    seen = Counter(name.casefold() for name in source.columns)
+    twice = [str(i) for i, name in enumerate(source.columns, 1) if seen[name.casefold()] > 1]
+    if twice:
+        reason = f"the names of columns {', '.join(twice)} are not distinct, whatever the case. Rename them."
+        raise BadColumns(source.shown, reason)
+
+
+def open_source(
+    given: str | PathLike[str] | Address, *, delimiter: str | None = None, encoding: str | None = None
+) -> Source:
+    """Look at a file, a folder or a table of a database: its format, columns and dialect."""
+    address = find_address(given)
+    path = Path("." if isinstance(given, Address) else given)
+    try:
+        kind = address.scheme if address else find_format(path)
+        if kind != "csv" and (delimiter or encoding):
+            raise BadOption("--delimiter, --encoding", "only CSV files have them.")
+        source = open_table(address) if address else open_file(path, kind, delimiter, encoding)
+    except OSError as failure:
+        raise UnreadableFile(address or path, f"{(failure.strerror or 'it cannot be opened').lower()}.") from None
+    check_columns(source)
+    return source
+
+
+def open_file(path: Path, kind: str, delimiter: str | None, encoding: str | None) -> Source:
+    """Look at a file or folder."""
+    if kind == "csv":
+        from kech.tables.csv_dialect import find_dialect
+
+        dialect = find_dialect(path, delimiter, encoding)
+        return Source(path, kind, dialect.header, dialect)
+    from kech.tables.formats import read_names
+
+    return Source(path, kind, read_names(path, kind))
+
+
+def open_table(address: Address) -> Source:
+    """Look at a table of a database."""
+    with open_database(address) as database:
+        columns, identity = tuple(database.columns()), database.identity()
+    path = Path(address.place if address.scheme == "duckdb" else address.table)
+    return Source(path, address.scheme, columns, address=address, identity=identity)
+
+
+def find_format(path: Path) -> str:
+    """What the name of a file says it is."""
+    if not path.exists():
+        raise NoSuchFile(path)
+    if path.is_dir():
+        return "folder"
+    if path.stat().st_size == 0:
+        raise UnreadableFile(path, "it is empty.")
+    kind = FORMATS.get(path.suffix.lower())
+    if kind is None:
+        raise UnreadableFile(path, f"unknown ending; kech reads {', '.join(FORMATS)}.")
+    return kind
+
+
+def read_batches(source: Source) -> Any:
+    """The rows of a file that a backend does not read by itself."""
+    if source.csv:
+        from kech.tables.csv_dialect import csv_batches
+
+        return csv_batches(source.path, source.csv)
+    from kech.tables.formats import read_rows
+
+    return read_rows(source.path, source.format)
+
+
+# -- a table of a database ------------------------------------------------------------------------------------
+
+
+class Draft(Protocol):
+    """A table that nobody sees yet; it is gone unless it is put in place."""
+
+    def export(self, path: Path) -> None:
+        """Its rows as CSV, every cell as text, in the order of the text."""
+
+    def put_in_place(self) -> None:
+        """Give it the name of the target, in place of an earlier release."""
+
+
+class Database(Protocol):
+    """One table of a database."""
+
+    def columns(self) -> Sequence[str]:
+        """The names of its columns."""
+
+    def identity(self) -> object:
+        """The same for the same table, by whatever address; None where there is none."""
+
+    def export(self, path: Path) -> None:
+        """Its rows as CSV, every cell as text, in the order of the text."""
+
+    def check_free(self) -> None:
+        """Refuse to write where others have a table, or where nothing can be written now."""
+
+    def write_aside(self, batches: Any) -> AbstractContextManager[Draft]:
+        """The rows as a table that nobody sees yet."""
+
+
+def open_database(address: Address, memory: int | None = None) -> AbstractContextManager[Database]:
+    """A connection to the database of a table; where it works in this process, with so much memory in all."""
+    if address.scheme == "duckdb":
+        from kech.tables.duckdb import DuckDBDatabase
+
+        return DuckDBDatabase.open(address, memory)
+    if address.scheme == "spark":
+        from kech.tables.spark import SparkDatabase
+
+        return SparkDatabase.open(address)
+    from kech.tables.postgres import PostgresDatabase
+
+    return PostgresDatabase.open(address)
+
+
+def check_free(target: Address, source: Address | None = None) -> None:
+    """Refuse a target before any work.
+
+    The source itself is refused once it is read, in words of its own; what Spark reaches, once its application runs.
+    """
+    if target.scheme != "spark" and (source is None or source.anywhere != target.anywhere):
+        with open_database(target) as database:
+            database.check_free()

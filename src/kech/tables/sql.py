@@ -1,0 +1,473 @@
+"""SQL: the text of every query, one for all backends.  Every name, text and pattern of a query passes here.
+
+In: how a backend holds rows (`Layout`), and how it writes what SQL does not say alike (`Dialect`).  Out: queries.
+Rows are a table `kept`, numbered by r from 0, with columns c0, c1, ...  Made of them are tables of distinct values
+(v0, v1, ...), tables of codes (m0, m1, ...), and `points`.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech.tables.dealing import Output
+
+YEAR = "([0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"
+TIME = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?"
+NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
+NOT_FINITE = r"[+-]?([nN][aA][nN]|[iI][nN][fF]([iI][nN][iI][tT][yY])?)"
+ZERO_PADDED = r"[+-]?0[0-9].*"
+DATE = rf"{YEAR}-[0-9]{{2}}-[0-9]{{2}}([ T]{TIME})?"
+WHOLE = r"[+-]?[0-9]+"
+OPEN_END = "-inf"  # the lower end of an open interval, in a column of numbers
+COMMA_NUMBER = r"[+-]?([0-9]{1,3}(\.[0-9]{3})+|[0-9]+)(,[0-9]*)?([eE][+-]?[0-9]+)?"
+DAY, MONTH = "(0?[1-9]|[12][0-9]|3[01])", "(0?[1-9]|1[0-2])"
+DAY_FIRST = rf"{DAY}[./-]{MONTH}[./-]{YEAR}([ T]{TIME})?"
+MONTH_FIRST = rf"{MONTH}[./-]{DAY}[./-]{YEAR}([ T]{TIME})?"
+BLANK = "\t\n\v\f\r\x1c-\x1f \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"  # white space of all scripts
+FORMULA = f"'*[{BLANK}]*[=+@\t\r-].*"
+GUARDED = f"^(''+[{BLANK}]*[=+@\t\r-])"  # as a constant of SQL: what a reader of CSV takes one apostrophe from
+MARK = "released by kech"  # comment of the tables we may replace
+FLOATS = ("float", "double", "real")  # how the names of their types begin
+LARGEST = 2**62
+
+
+def quote(name: str) -> str:
+    """An identifier, whatever its characters."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def guard(text: str) -> str:
+    """Text for a CSV file whose reader takes an apostrophe away in front of formulas: one more where it would."""
+    return rf"regexp_replace({text}, '{GUARDED}', '''\1')"
+
+
+class Dialect:
+    """The words of DuckDB; other backends overrule what they say differently."""
+
+    float_type = "DOUBLE"
+    nan = "CAST('nan' AS DOUBLE)"
+    group_mark, everywhere = "\\", ", 'g'"  # how a replacement names a bracket of its pattern, and replaces all
+
+    def quote(self, name: str) -> str:
+        """An identifier, whatever its characters."""
+        return quote(name)
+
+    def literal(self, text: str) -> str:
+        """A string constant, whatever its characters."""
+        return "'" + text.replace("'", "''") + "'"
+
+    def matches(self, text: str, pattern: str) -> str:
+        """Whether a pattern fits the whole of a text; a dot is any character."""
+        return f"regexp_full_match({text}, {self.literal(pattern)}, 's')"
+
+    def text(self, cell: str, type: str) -> str:  # noqa: ARG002
+        """A cell as text: shortest digits that read back, 1.0 for a whole float; moments with a zone in UTC."""
+        return f"CAST({cell} AS VARCHAR)"
+
+    def number(self, text: str) -> str:
+        """A text as a float, infinite where it is too large; NULL where it is none."""
+        return f"TRY_CAST({text} AS DOUBLE)"
+
+    def loose_number(self, text: str) -> str:
+        """A text as a float, infinities and NaN too; NULL where it is none."""
+        return f"TRY_CAST({text} AS DOUBLE)"
+
+    def digests(self, text: str) -> tuple[str, str]:
+        """The two halves of the MD5 of a text, as whole numbers."""
+        return f"md5_number_lower({text})", f"md5_number_upper({text})"
+
+    def moment(self, text: str) -> str:
+        """A text as a date with its time; NULL where there is no such day."""
+        return f"TRY_CAST({text} AS TIMESTAMP)"
+
+    def seconds(self, moment: str) -> str:
+        """Seconds since 1970 of a date or moment, as a float; NULL where it is infinite."""
+        return f"epoch_us(TRY_CAST({moment} AS TIMESTAMP)) / 1e6"
+
+    def point_number(self, text: str) -> str:
+        """1.234,5 as 1234.5."""
+        return f"replace(replace({text}, '.', ''), ',', '.')"
+
+    def year_first(self, text: str, day_first: bool) -> str:
+        """31.12.2020 as 2020-12-31, or 12/31/2020 where the month comes first."""
+        order = "321" if day_first else "312"
+        year, month, day = (f"{self.group_mark}{place}" for place in order)
+        first = self.literal("^([0-9]{1,2})[./-]([0-9]{1,2})[./-]([0-9]{4})")
+        padded = f"regexp_replace({text}, {first}, {self.literal(f'{year}-0{month}-0{day}')})"
+        of_two = f"{self.literal('-0([0-9]{2})')}, {self.literal(f'-{self.group_mark}1')}"
+        return f"regexp_replace({padded}, {of_two}{self.everywhere})"
+
+    def finite(self, number: str) -> str:
+        """Whether a float is neither NaN nor infinite."""
+        return f"isfinite({number})"
+
+    def bytes(self, text: str) -> str:
+        """How many bytes a text has in UTF-8."""
+        return f"strlen({text})"
+
+    def lower(self, text: str) -> str:
+        """A text in small letters of all scripts."""
+        return f"lower({text})"
+
+    def secret(self, row: str) -> str:
+        """A number or text for each row that nobody can know; in DuckDB by a function of the backend."""
+        return f"kech_chance({row})"
+
+    def without(self, cell: str, type: str, nulls: Sequence[str]) -> str:
+        """A cell, with the texts that mean NULL turned into NULL."""
+        if not nulls:
+            return cell
+        texts = ", ".join(self.literal(text.lower()) for text in nulls)
+        return f"CASE WHEN {self.lower(self.text(cell, type))} NOT IN ({texts}) THEN {cell} END"
+
+    def harmless(self, text: str) -> str:
+        """Text that a spreadsheet would run as a formula gets an apostrophe in front."""
+        formula = f"{self.matches(text, FORMULA)} AND NOT {self.matches(text, f'{NUMBER}|{OPEN_END}')}"
+        return f"CASE WHEN {formula} THEN '''' || {text} ELSE {text} END"
+
+    def comparable(self, cell: str, type: str, kind: str) -> str:
+        """A cell of any type as text that is the same for all types it could have: 1.0 is 1, TRUE is true."""
+        text = self.text(cell, type)
+        if kind == "date":
+            return f"coalesce(regexp_replace({text}, ' 00:00:00([+]00)?$', ''), '')"
+        number = f"nullif({self.loose_number(f'trim({text})')} + CAST(0 AS {self.float_type}), {self.nan})"
+        return f"coalesce({self.text(number, self.float_type)}, nullif({self.lower(f'trim({text})')}, 'nan'), '')"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """How a backend holds a column."""
+
+    type: str  # as the backend calls it
+    kind: str  # number, date, text or other
+    in_words: bool = False  # rows hold numbers k<i>, and a table words<i> the text c<i> of each
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a backend holds rows; what is made of them has names with a prefix of its own."""
+
+    dialect: Dialect
+    columns: Mapping[int, Column]
+    prefix: str = ""
+
+    def name(self, table: str) -> str:
+        """A table of these rows."""
+        return self.prefix + table
+
+    def text(self, column: int, cell: str) -> str:
+        """A cell of a column as text."""
+        return self.dialect.text(cell, self.columns[column].type)
+
+    def key(self, column: int) -> str:
+        """The cell of `kept` that tells values apart."""
+        return f"k{column}" if self.columns[column].in_words else f"c{column}"
+
+    def rows(self, columns: Sequence[int]) -> str:
+        """The rows, with these columns as they were read."""
+        worded = [i for i in dict.fromkeys(columns) if self.columns[i].in_words]
+        if not worded:
+            return self.name("kept")
+        cells = ", ".join(["kept.*", *(f"words{i}.c{i}" for i in worded)])
+        joins = " ".join(f"JOIN words{i} ON words{i}.k{i} = kept.k{i}" for i in worded)
+        return f"(SELECT {cells} FROM {self.name('kept')} AS kept {joins})"
+
+
+# -- columns and their distinct values -----------------------------------------------------------------------
+
+
+def distinct_values(layout: Layout, column: int) -> str:
+    """The distinct values of a column, how many rows each has, and its first one."""
+    held, kept = layout.columns[column], layout.name("kept")
+    zero = f" + CAST(0 AS {held.type})" if is_float(held) else ""  # -0.0 becomes 0.0
+    if held.in_words:
+        numbers = f"SELECT k{column}, count(*) AS n, min(r) + 1 AS first FROM {kept} GROUP BY k{column}"
+        return f"""SELECT c{column} AS value, CAST(sum(n) AS BIGINT) AS n, min(first) AS first
+            FROM ({numbers}) AS numbers JOIN words{column} USING (k{column}) GROUP BY value"""
+    return f"""SELECT value, count(*) AS n, min(r) + 1 AS first
+        FROM (SELECT r, c{column}{zero} AS value FROM {kept}) AS cells GROUP BY value"""
+
+
+def alike_values(layout: Layout, columns: Sequence[int]) -> str:
+    """What is true of the distinct values of columns; each pattern is tried once."""
+    sql = layout.dialect
+    number, date = (f"CASE WHEN {sql.matches('written', pattern)} THEN written END" for pattern in (NUMBER, DATE))
+    each = {
+        "number": f"coalesce(number, {sql.number(number)})",
+        "dated": f"dated OR {sql.moment(date)} IS NOT NULL",
+        "odd": sql.matches("written", NOT_FINITE),
+        "padded": sql.matches("written", ZERO_PADDED),
+        "digits": f"CASE WHEN {sql.matches('written', WHOLE)} THEN length(written) END",
+    }
+    finite = sql.finite("number")
+    alike = f"i, missing, coalesce({finite}, false), coalesce(odd OR NOT {finite}, false), padded, dated"
+    written = " UNION ALL ".join(written_values(layout, column) for column in columns)
+    return f"""SELECT {alike}, CAST(sum(n) AS BIGINT), count(*), min(first), max(digits)
+        FROM (SELECT i, n, first, missing, {", ".join(f"{cell} AS {name}" for name, cell in each.items())}
+        FROM ({written}) AS cells) AS told GROUP BY {alike}"""
+
+
+def written_values(layout: Layout, column: int) -> str:
+    """The distinct values of a column as text, and what is known of them by their type alone."""
+    held, sql = layout.columns[column], layout.dialect
+    kind, floating = held.kind, is_float(held)
+    number = "value" if floating else read_value(layout, column, "number") if kind == "number" else "NULL"
+    dated = f"{read_value(layout, column, 'date')} IS NOT NULL" if kind == "date" else "false"
+    text = layout.text(column, "value" if kind in ("text", "number") and not floating else "NULL")
+    return f"""SELECT {column} AS i, n, first, value IS NULL AS missing, trim({text}) AS written,
+        CAST({number} AS {sql.float_type}) AS number, {dated} AS dated FROM {layout.name(f"v{column}")}"""
+
+
+def read_values(layout: Layout, column: int, kind: str) -> str:
+    """The distinct values of a column read as `kind`, without NULL, and their rows."""
+    return f"""SELECT x, CAST(sum(n) AS BIGINT) AS n FROM (SELECT {read_value(layout, column, kind)} AS x, n
+        FROM {layout.name(f"v{column}")} WHERE value IS NOT NULL) AS read GROUP BY x ORDER BY x NULLS LAST"""
+
+
+def read_value(layout: Layout, column: int, kind: str) -> str:
+    """A distinct value as a number, as seconds since 1970, or as text."""
+    sql, is_text = layout.dialect, layout.columns[column].kind == "text"
+    text = layout.text(column, "value")
+    if kind == "text":
+        return text
+    fits = sql.matches(f"trim({text})", NUMBER if kind == "number" else DATE)
+    checked = f"CASE WHEN {fits} THEN trim({text}) END"
+    if kind == "number":
+        number = sql.number(checked) if is_text else f"CAST(value AS {sql.float_type})"
+        return f"({number} + CAST(0 AS {sql.float_type}))"
+    return sql.seconds(sql.moment(checked) if is_text else "value")
+
+
+def is_float(column: Column) -> bool:
+    """Whether a column holds floats."""
+    return column.type.lower().startswith(FLOATS)
+
+
+def text_bytes(layout: Layout, column: int) -> str:
+    """Bytes of the distinct values of a column as text."""
+    text = layout.dialect.bytes(read_value(layout, column, "text"))
+    return f"""SELECT CAST(coalesce(sum({text}), 0) AS BIGINT)
+        FROM {layout.name(f"v{column}")} WHERE value IS NOT NULL"""
+
+
+def text_lengths(layout: Layout, column: int) -> str:
+    """Whether all values of a column of text are whole numbers, and how long the longest is."""
+    text = f"trim({layout.text(column, 'value')})"
+    return f"""SELECT min(CASE WHEN {layout.dialect.matches(text, WHOLE)} THEN 1 ELSE 0 END),
+        coalesce(max(length({text})), 0) FROM {layout.name(f"v{column}")} WHERE value IS NOT NULL"""
+
+
+def combinations(layout: Layout, columns: Sequence[int]) -> str:
+    """Distinct combinations of values, and the rows that have a value in one of these columns; '' is none."""
+    cells = [f"nullif(c{i}, '')" if layout.columns[i].kind == "text" else f"c{i}" for i in columns]
+    held = ", ".join(f"{cell} AS h{place}" for place, cell in enumerate(cells))
+    names = [f"h{place}" for place in range(len(cells))]
+    return f"""SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT) FROM (SELECT count(*) AS n
+        FROM (SELECT {held} FROM {layout.rows(columns)} AS kept) AS held
+        WHERE {" OR ".join(f"{name} IS NOT NULL" for name in names)}
+        GROUP BY {", ".join(names)}) AS together"""
+
+
+def first_rows(layout: Layout, columns: Sequence[int], rows: int) -> str:
+    """The first rows as text."""
+    cells = ", ".join(f"{layout.text(i, f'c{i}')} AS c{i}" for i in columns)
+    return f"SELECT {cells} FROM {layout.rows(columns)} AS kept ORDER BY r LIMIT {int(rows)}"
+
+
+def fitting_cells(layout: Layout, column: int, pattern: str) -> str:
+    """How many cells of a column fit a pattern, and how many there are."""
+    fits = layout.dialect.matches(f"trim({layout.text(column, f'c{column}')})", pattern)
+    return f"SELECT count(*) FILTER (WHERE {fits}), count(c{column}) FROM {layout.rows([column])} AS kept"
+
+
+# -- codes and points ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Mapping1D:
+    """A column, how its values are read, and the code of each distinct value."""
+
+    column: int
+    kind: str  # number, date or text
+    values: Any  # ascending floats, or text
+    codes: NDArray[np.int32]
+    null: int
+
+
+class Packing:
+    """The codes of a row as one number, or as a few, which order as codes do; -1 has no place on its axis.
+
+    `keys[i]` lists the mappings in number i, from the highest place down; a code is multiplied by its stride.
+    """
+
+    def __init__(self, mappings: Sequence[Mapping1D]) -> None:
+        self.lowest = [min(int(mapping.codes.min(initial=0)), mapping.null, 0) for mapping in mappings]
+        highest = [max(int(mapping.codes.max(initial=0)), mapping.null) for mapping in mappings]
+        self.sizes = [high - low + 1 for low, high in zip(self.lowest, highest, strict=True)]
+        self.strides = [1] * len(mappings)
+        self.keys: list[list[int]] = [[]]
+        for j, size in enumerate(self.sizes):
+            held = self.keys[-1]
+            if held and size * self.strides[held[0]] * self.sizes[held[0]] > LARGEST:
+                self.keys.append(held := [])
+            for i in held:
+                self.strides[i] *= size
+            held.append(j)
+
+    @property
+    def names(self) -> list[str]:
+        """The numbers as columns."""
+        return [f"q{i}" for i in range(len(self.keys))]
+
+    @property
+    def same_point(self) -> str:
+        """The condition under which a coded row is of a point."""
+        return " AND ".join(f"coded.{key} = points.{key}" for key in self.names)
+
+    def unpack(self, found: Any) -> NDArray[np.int32]:
+        """Codes, a row for each row of an Arrow table of numbers."""
+        codes = np.empty((len(found), len(self.sizes)), np.int32)
+        for name, held in zip(self.names, self.keys, strict=True):
+            rest = np.asarray(found[name].to_numpy(), np.int64) - sum(self.lowest[j] * self.strides[j] for j in held)
+            for j in held:
+                place, rest = np.divmod(rest, self.strides[j])
+                codes[:, j] = place + self.lowest[j]
+        return codes
+
+
+def parts_of_values(layout: Layout, mapping: Mapping1D, stride: int) -> str:
+    """The part of each value in the number of a row, from a table `mapping` of values x and their parts."""
+    column = mapping.column
+    keys = f"SELECT value AS key, value FROM {layout.name(f'v{column}')}"
+    if layout.columns[column].in_words:
+        keys = f"SELECT k{column} AS key, c{column} AS value FROM words{column}"
+    return f"""SELECT key, coalesce(part, {mapping.null * stride}) AS part
+        FROM (SELECT key, {read_value(layout, column, mapping.kind)} AS x FROM ({keys}) AS keyed) AS read
+        LEFT JOIN mapping ON mapping.x = read.x"""
+
+
+@dataclass(frozen=True, slots=True)
+class CodedRows:
+    """Rows with their codes in a few numbers; `missing` are columns with NULL in some rows."""
+
+    layout: Layout
+    mappings: Sequence[Mapping1D]
+    packing: Packing
+    missing: Collection[int]
+
+    def select(self, also: str = "", columns: Sequence[int] = ()) -> str:
+        """The coded rows, and what else is wanted of `kept`: of these columns, as they were read."""
+        parts, joins = zip(*map(self._part, self.mappings, self.packing.strides), strict=True)
+        sums = [" + ".join(parts[j] for j in held) for held in self.packing.keys]
+        keys = ", ".join(f"{added} AS {name}" for name, added in zip(self.packing.names, sums, strict=True))
+        return f"SELECT kept.r, {keys}{also} FROM {self.layout.rows(columns)} AS kept {' '.join(joins)}"
+
+    def with_points(self, also: str = "", columns: Sequence[int] = ()) -> str:
+        """What stands behind FROM: the coded rows, each with its point."""
+        points = self.layout.name("points")
+        return f"({self.select(also, columns)}) AS coded JOIN {points} AS points ON {self.packing.same_point}"
+
+    def points(self) -> str:
+        """The distinct numbers, in their order, and their rows."""
+        keys = ", ".join(self.packing.names)
+        return f"""SELECT row_number() OVER (ORDER BY {keys}) - 1 AS p, grouped.* FROM (SELECT {keys}, count(*) AS n
+            FROM ({self.select()}) AS coded GROUP BY {keys}) AS grouped ORDER BY p"""
+
+    def _part(self, mapping: Mapping1D, stride: int) -> tuple[str, str]:
+        """The part of a value in the number of a row, and the join that finds it."""
+        column, null = mapping.column, mapping.null * stride
+        join = f"JOIN {self.layout.name(f'm{column}')} AS m{column} ON m{column}.key = kept.{self.layout.key(column)}"
+        return (
+            (f"coalesce(m{column}.part, {null})", f"LEFT {join}")
+            if column in self.missing
+            else (f"m{column}.part", join)
+        )
+
+
+def other_rows(layout: Layout, rest: Layout) -> str:
+    """The rows that are not in the table `left_out` of the rest."""
+    return f"""SELECT kept.* FROM {layout.name("kept")} AS kept WHERE NOT EXISTS
+        (SELECT 1 FROM {rest.name("left_out")} AS left_out WHERE left_out.r = kept.r)"""
+
+
+# -- equal rows of points that several classes share -----------------------------------------------------------
+
+
+def contents(coded: CodedRows, columns: Sequence[int]) -> str:
+    """The equal rows of the points in `parts`, numbered by g; cells are text as e<i>."""
+    layout = coded.layout
+    cells = ", ".join(f"{content(layout, i)} AS e{i}" for i in columns)
+    names = ", ".join(f"e{i}" for i in columns)
+    return f"""SELECT row_number() OVER (ORDER BY p, {names}) - 1 AS g, grouped.* FROM (
+        SELECT p, {names}, count(*) AS n FROM (SELECT points.p, {cells}
+        FROM {coded.with_points(content_cells(layout, columns))}
+        JOIN {layout.name("parts")} AS parts ON parts.p = points.p) AS held GROUP BY p, {names}) AS grouped"""
+
+
+def content_cells(layout: Layout, columns: Sequence[int]) -> str:
+    """Cells of `kept` that tell contents apart, beside others."""
+    return "".join(f", kept.{layout.key(i)} AS x{i}" for i in columns)
+
+
+def content_joins(layout: Layout, columns: Sequence[int]) -> str:
+    """The joins that find the content of a row, if it is of a shared point."""
+    same = " AND ".join(f"contents.e{i} = {content(layout, i)}" for i in columns)
+    return f"""LEFT JOIN {layout.name("parts")} AS parts ON parts.p = points.p
+        LEFT JOIN {layout.name("contents")} AS contents ON contents.p = points.p AND {same}"""
+
+
+def content(layout: Layout, column: int) -> str:
+    """A cell of a shared point as text that equal rows share; NULL elsewhere, where nothing need be read."""
+    held, cell = layout.columns[column], f"coded.x{column}"
+    text = layout.dialect.text(cell, "UINTEGER" if held.in_words else held.type)
+    return f"CASE WHEN parts.p IS NULL THEN NULL WHEN {cell} IS NULL THEN 'n' ELSE 'v' || {text} END"
+
+
+def content_hashes(layout: Layout, columns: Sequence[int]) -> str:
+    """Hashes of the contents: of what cells read as, the same for all types, and of their letters."""
+    spelled = {i: spell_content(layout, i) for i in columns}
+    read = ", ".join(layout.dialect.comparable(spelled[i][0], "string", layout.columns[i].kind) for i in columns)
+    exact = ", ".join(f"coalesce('v' || {text}, 'n')" for text, _ in spelled.values())
+    return f"""SELECT p, n, md5(concat_ws(chr(31), {read})) AS hash, md5(concat_ws(chr(31), {exact})) AS letters
+        FROM {layout.name("contents")} AS contents {" ".join(join for _, join in spelled.values())} ORDER BY g"""
+
+
+def spell_content(layout: Layout, column: int) -> tuple[str, str]:
+    """The text of a cell in the contents, and the join that finds it."""
+    if not layout.columns[column].in_words:
+        return f"CASE WHEN contents.e{column} <> 'n' THEN substr(contents.e{column}, 2) END", ""
+    number = f"CAST(substr(contents.e{column}, 2) AS UINTEGER)"
+    return f"words{column}.c{column}", f"JOIN words{column} ON words{column}.k{column} = {number}"
+
+
+# -- what is published, and a hash of all ------------------------------------------------------------------------
+
+
+def published_cell(layout: Layout, output: Output, for_csv: bool) -> str:
+    """A source column as it is published: text, defused for CSV; numbers and dates; anything else as text."""
+    assert output.source is not None
+    cell, kind = f"kept.c{output.source}", layout.columns[output.source].kind
+    text = layout.text(output.source, cell)
+    if output.private:
+        return text
+    if kind == "other" or (kind == "text" and for_csv):
+        return layout.dialect.harmless(text) if for_csv else text
+    return cell
+
+
+def held_words(layout: Layout, column: int) -> str:
+    """The words of a column, with NULL for those that no row holds: they need not read as the others do."""
+    held = f"SELECT DISTINCT k{column} FROM {layout.name('kept')}"
+    cell = f"CASE WHEN held.k{column} IS NOT NULL THEN c{column} END AS c{column}"
+    return f"(SELECT words.k{column}, {cell} FROM words{column} AS words LEFT JOIN ({held}) AS held USING (k{column}))"
+
+
+def hash_rows(sql: Dialect, cells: Mapping[str, tuple[str, str, str]], source: str) -> str:
+    """Rows, and twice the sum of a hash of each row; for each column its cell, its type and its kind."""
+    joined = ", ".join(sql.comparable(*cells[name]) for name in sorted(cells))
+    low, high = sql.digests("cells")
+    return f"""SELECT count(*), {sql.text(f"sum({low})", "")}, {sql.text(f"sum({high})", "")}
+        FROM (SELECT concat_ws(chr(31), {joined}) AS cells FROM {source}) AS rows_of_text"""
