@@ -22,7 +22,7 @@ import kech
 from kech import cli
 from kech.system.progress import report
 from kech.tables.demo import generate_town
-from kech.views import screen
+from kech.views.screen import progress
 
 COMMANDS = [name for name in cli.app if not name.startswith("-")]
 SPECTRUM_ROW = {
@@ -491,9 +491,10 @@ def test_plain_words_tell_the_same_as_json(run, people, target):
 
 SLOW = """
 import sys, time
-from kech import cli, screen
+from kech import cli
+from kech.views.screen import progress
 
-screen.PATIENCE = float(sys.argv[1])
+progress.PATIENCE = float(sys.argv[1])
 inspected = cli.kech.inspect_table
 
 def slowly(table, **options):
@@ -586,7 +587,7 @@ def waiting(monkeypatch, people):
         return terminal
 
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(screen, "PATIENCE", 0.01)
+    monkeypatch.setattr(progress, "PATIENCE", 0.01)
     return wait
 
 

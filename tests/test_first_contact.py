@@ -5,7 +5,7 @@ import pytest
 from kech.cli.intake import without_password
 from kech.system.progress import listen, report, within
 from kech.tables.demo import generate_town, write_csv
-from kech.views.screen import estimate
+from kech.views.screen.progress import estimate
 
 ROLES = ("--qi", "age", "sex", "--sensitive", "diagnosis")
 

@@ -17,7 +17,7 @@ from kech.cuts.local import cut_local
 from kech.cuts.starts import level_tables
 from kech.points.partition import mean_loss
 from kech.points.points import Points, build_points
-from kech.views.screen.tables import bound_words
+from kech.views.screen.tables import describe_bound
 from strategies import point_sets, tree_axes, unhurried
 from test_local import cheapest
 
@@ -203,7 +203,7 @@ def test_a_gap_is_a_share_of_the_bound_and_is_rounded_up(loss, bound, gap, words
     found = LossBound(5, loss, bound, None if bound is not None else "it rains")
 
     assert found.gap == (gap if gap is None else pytest.approx(gap))
-    assert words in bound_words(found.to_json())
+    assert words in describe_bound(found.to_json())
 
 
 def test_a_goal_that_is_no_number_and_a_k_beyond_the_rows():

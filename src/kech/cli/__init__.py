@@ -12,7 +12,7 @@ from kech.cli.intake import app, without_password
 from kech.errors import KechError, NoQuasiIdentifier, UsageError
 from kech.system.interrupts import heard_once
 from kech.views import screen
-from kech.views.screen.lines import streaming
+from kech.views.screen.progress import show_progress, stream_progress
 
 __all__ = [
     "app",
@@ -33,9 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     lines = "--json-lines" in words
     as_json = lines or "--json" in words
-    with heard_once(arguments is None), screen.warning(as_json):
+    with heard_once(arguments is None), screen.show_warnings(as_json):
         try:
-            with streaming() if lines else screen.watching():
+            with stream_progress() if lines else show_progress():
                 app(words, exit_on_error=False, print_error=False)
         except cyclopts.CycloptsError as misuse:
             sys.exit(screen.refuse(UsageError(f"{without_passwords(str(misuse), words)} See kech --help."), as_json))
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         except KeyboardInterrupt as pressed:
             sys.exit(screen.stop(pressed, as_json))
         except Exception as fault:  # a traceback would show cells
-            sys.exit(screen.refuse(screen.internal(fault), as_json))
+            sys.exit(screen.refuse(screen.report_fault(fault), as_json))
 
 
 def without_passwords(message: str, words: Sequence[str]) -> str:

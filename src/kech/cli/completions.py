@@ -29,7 +29,7 @@ def completion(
     json: bool
         Print one JSON object.
     """
-    screen.show({"shell": shell, "script": script_for(shell)}, json, screen.script)
+    screen.show({"shell": shell, "script": script_for(shell)}, json, screen.print_script)
 
 
 def script_for(shell: Literal["bash", "zsh", "fish"]) -> str:

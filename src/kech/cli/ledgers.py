@@ -5,7 +5,7 @@ from pathlib import Path
 import kech
 from kech.cli.intake import Flag, app
 from kech.views import screen
-from kech.views.screen.ledgers import remembered
+from kech.views.screen.releases import print_ledger
 
 
 @app.command
@@ -29,4 +29,4 @@ def ledger(*, forget: str | None = None, new_key: Path | None = None, json: Flag
     struck = [] if forget is None else book.forget(forget)
     made = None if new_key is None else str(kech.write_key_file(new_key))
     found = {"file": str(book.path), "forgotten": struck, "releases": book.listed(), "key_file": made}
-    screen.show(found, json, remembered)
+    screen.show(found, json, print_ledger)

@@ -37,7 +37,7 @@ def outlook(
     with asked.open(table, plan, search) as opened:
         made = kech.make_release(opened, **plan.release.wishes())
         found = kech.compute_outlook(made, rows=rows)
-    asked.show(found.to_json(), drawings.outlook)
+    asked.show(found.to_json(), drawings.print_outlook)
 
 
 @app.command
@@ -90,4 +90,4 @@ def plane(
         found = kech.compute_plane(seen, across, up, eps=eps)
     if plot is not None:
         found.plot(plot)
-    asked.show(found.to_json() | {"plot": plot and str(plot)}, drawings.plane)
+    asked.show(found.to_json() | {"plot": plot and str(plot)}, drawings.print_plane)

@@ -11,7 +11,7 @@ from kech.cli.intake import Flag, Names, Seed, TableName, app, read_given
 from kech.cli.risks import Released, as_chances
 from kech.errors import BadOption
 from kech.views import screen
-from kech.views.screen import reports as drawings
+from kech.views.screen import audits as drawings
 
 
 @app.command
@@ -69,7 +69,7 @@ def report(
         )
     if output is not None:
         made.write(output)
-    screen.show(made.to_json() | {"page": output and str(output)}, json, drawings.report)
+    screen.show(made.to_json() | {"page": output and str(output)}, json, drawings.print_report)
 
 
 @app.command
@@ -105,4 +105,4 @@ def compare(
     screen.doing("comparing")
     with read_given(plan).read_table(original) as opened:
         found = kech.compare(opened, table, certificate=certificate, target=target, seed=seed).to_json()
-    screen.show({"file": str(table)} | found, json, drawings.comparison)
+    screen.show({"file": str(table)} | found, json, drawings.print_comparison)

@@ -10,7 +10,7 @@ import kech
 from kech.cli.intake import Flag, Names, Seed, app, opened_population, read_given, split
 from kech.errors import BadOption
 from kech.views import screen
-from kech.views.screen import risks as drawings
+from kech.views.screen import audits as drawings
 
 Released = Annotated[Path, Parameter(help="A released file.")]
 
@@ -84,7 +84,7 @@ def risk(
         "loss_per_column": losses,
         "attacks": attacks,
     }
-    screen.show(shown, json, drawings.risk)
+    screen.show(shown, json, drawings.print_risk)
 
 
 @app.command
@@ -134,7 +134,7 @@ def attack(
         made_by = read_given(plan).release
         chosen["request"] = {"effort": made_by.effort, "seed": made_by.seed, "max_points": made_by.max_points}
     found = attacked(table, original, plan, key_file, **chosen)
-    screen.show({"file": str(table), "private": True, "attacks": found}, json, drawings.attacks)
+    screen.show({"file": str(table), "private": True, "attacks": found}, json, drawings.print_attacks)
 
 
 def attacked(

@@ -77,7 +77,7 @@ def barcode(
     if plot is not None:
         drawn = found.sampled(parse_radii(radii)) if radii else found
         drawn.plot(plot, k=ks, reading="homological" if reading is None else reading)
-    asked.show(shown | {"plot": plot and str(plot)}, drawings.barcode)
+    asked.show(shown | {"plot": plot and str(plot)}, drawings.print_barcode)
 
 
 def has_topology() -> bool:
@@ -128,11 +128,11 @@ def lattice(
     with asked.open(table, plan) as opened:
         found = kech.compute_lattice(opened, grid=plan.release.grid)
         if levels is not None:
-            asked.show(found.neighbours(levels), drawings.neighbours)
+            asked.show(found.neighbours(levels), drawings.print_neighbours)
             return
         allowed = plan.release.suppress if suppress is None else suppress
         shown = found.to_json(ks, allowed, search="lattice" if search is None else search)
-    asked.show(shown, drawings.lattice)
+    asked.show(shown, drawings.print_lattice)
 
 
 def parse_node(text: str) -> list[int]:
@@ -180,7 +180,7 @@ def zigzag(
         found = kech.compute_zigzag(opened, named, through=through, grid=plan.release.grid)
     if plot is not None:
         found.plot(plot, k=k)
-    asked.show(found.to_json(k, longest=longest) | {"plot": plot and str(plot)}, drawings.zigzag)
+    asked.show(found.to_json(k, longest=longest) | {"plot": plot and str(plot)}, drawings.print_zigzag)
 
 
 @app.command
@@ -221,4 +221,4 @@ def hierarchy(
         found = kech.review_hierarchy(opened, column, kind=kind, source=source, pad=pad, grid=plan.release.grid)
     if output is not None:
         found.write(output)
-    asked.show(found.to_json() | {"file": output and str(output)}, drawings.hierarchy)
+    asked.show(found.to_json() | {"file": output and str(output)}, drawings.print_hierarchy)

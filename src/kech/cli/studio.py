@@ -54,7 +54,9 @@ def studio(
     def announce(entry: Entry) -> None:
         is_shown = not no_browser and start_browser(entry)
         address = entry.page if is_shown else entry.address
-        screen.show({"address": address, "folder": str(output.resolve()), "browser": is_shown}, json, screen.opened)
+        screen.show(
+            {"address": address, "folder": str(output.resolve()), "browser": is_shown}, json, screen.print_address
+        )
 
     run_studio(table, output, port, announce)
 

@@ -32,7 +32,9 @@ from kech.errors import BadOption, BadTarget
 from kech.system.files import clear_refusals
 from kech.tables.source import check_free, find_address
 from kech.views import screen
+from kech.views.screen import releases
 from kech.views.screen import tables as drawings
+from kech.views.screen.progress import hide
 
 if TYPE_CHECKING:
     from kech.release.plan import Plan
@@ -67,7 +69,8 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5, 
         note = f"Not published unless you add them to keep: {', '.join(map(repr, plain))}" if plain else ""
         suggest_plan(found, k, plan).write(target, note)
     asked.show(
-        found.to_json() | {"plan": target and str(target)}, partial(drawings.inspection, source=without_password(table))
+        found.to_json() | {"plan": target and str(target)},
+        partial(drawings.print_inspection, source=without_password(table)),
     )
 
 
@@ -118,7 +121,7 @@ def spectrum(
         found = kech.compute_spectrum(opened, **goals.spectrum_wishes() | {"k": ks, "cut": cuts, "bound": bound})
     if plot is not None:
         found.plot(plot)
-    asked.show(found.to_json() | {"plot": plot and str(plot), "effort": goals.effort}, drawings.spectrum)
+    asked.show(found.to_json() | {"plot": plot and str(plot), "effort": goals.effort}, drawings.print_spectrum)
 
 
 @app.command
@@ -178,13 +181,13 @@ def release(
         )
     past: dict[str, Any] = {"ledger": not no_ledger, "earlier": earlier, "allow_composition": allow_composition}
     with ExitStack() as held:
-        with screen.leaving("nothing was released"):
+        with screen.note_interrupt("nothing was released"):
             target = find_address(output) if folder is None else None
             if target and plan.roles.quasi_identifiers:  # who names none is told that first
                 check_free(target, find_address(table))
             opened = held.enter_context(asked.open(table, plan, search))
             made = kech.make_release(opened, **plan.release.wishes())
-        with screen.leaving("the release is as it was before, or new and whole: kech verify tells"):
+        with screen.note_interrupt("the release is as it was before, or new and whole: kech verify tells"):
             if folder is not None:
                 found = kech.publish_release(made, folder, output, plan, **past).to_json()
             else:
@@ -192,7 +195,7 @@ def release(
                 found = made.told(output, written, certificate, mapping)
         found |= {"bound": made.bound().to_json()} if bound else {}
         unmoved = [axis["column"] for axis in made.axes if axis.get("grid") == "tight" and plan.release.cut != "domain"]
-    asked.show(found, partial(drawings.released, unmoved=unmoved))
+    asked.show(found, partial(releases.print_release, unmoved=unmoved))
 
 
 @app.command
@@ -253,7 +256,9 @@ def verify(
             population=people,
             **goals,
         )
-    screen.show({"file": str(find_address(table) or table), "holds": True, **figures}, json, drawings.verified)
+    screen.show(
+        {"file": str(find_address(table) or table), "holds": True, **figures}, json, releases.print_verification
+    )
 
 
 @app.command
@@ -290,7 +295,7 @@ def demo(
         run_demo("a town of 20,000 people", write_csv(generate_town(), output / "town.csv"), town, key, as_json=json),
     ]
     if json:
-        screen.show({"demo": found}, True, screen.nothing)
+        screen.show({"demo": found}, True, screen.print_nothing)
 
 
 def town_plan(path: Path) -> "Plan":
@@ -315,6 +320,6 @@ def run_demo(title: str, path: Path, plan: "Plan", key: Path, *, as_json: bool) 
         certificate = kech.make_release(table, **goals.wishes()).write(target, ledger=False)  # nobody is in it
     figures = kech.check_certificate(target)
     if not as_json:
-        screen.hide()
-        drawings.demo(title, path, target, found.to_json(), certificate, figures)
+        hide()
+        releases.print_demo(title, path, target, found.to_json(), certificate, figures)
     return {"table": str(path), "release": str(target), "spectrum": found.rows(), "verified": figures}

@@ -231,7 +231,7 @@ async def refuse(request: Request, refusal: Exception) -> Response:
     """A refusal as the command line tells it."""
     del request
     assert isinstance(refusal, KechError)
-    return answer(screen.told(refusal), 409 if isinstance(refusal, Stale) else 422)
+    return answer(screen.describe_refusal(refusal), 409 if isinstance(refusal, Stale) else 422)
 
 
 async def whole_body(request: Request) -> bytes:

@@ -73,7 +73,7 @@ def answer(question: Question, sitting: Sitting | None) -> Sitting | None:
     except MemoryError:
         send_refusal(question, OutOfMemory("working"))
     except Exception as fault:  # a traceback would show cells
-        send_refusal(question, screen.internal(fault))
+        send_refusal(question, screen.report_fault(fault))
     return sitting
 
 
@@ -100,7 +100,7 @@ def reporter() -> Any:
 
 def send_refusal(question: Question, refusal: KechError) -> None:
     """A refusal, in which the table has the name its owner gave it."""
-    said = screen.told(refusal)
+    said = screen.describe_refusal(refusal)
     said["message"] = said["message"].replace(question.path, question.name)
     send(b"r", said)
 

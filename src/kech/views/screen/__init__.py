@@ -3,23 +3,17 @@
 import json
 import os
 import sys
-import threading
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from kech.errors import DoubtfulColumn, KechError, ResourceError
 from kech.system.interrupts import STOPPED
-from kech.system.progress import Listener, listen, report
-from kech.views.screen.lines import say
-
-PATIENCE = 1.0  # seconds before a progress bar appears
-_hide: ContextVar[Callable[[], None]] = ContextVar("hide", default=lambda: None)
+from kech.system.progress import report
+from kech.views.screen.progress import hide, say
 
 
 def show(found: dict[str, Any], as_json: bool, draw: Callable[[dict[str, Any]], None], *, last: bool = False) -> None:
@@ -32,12 +26,12 @@ def show(found: dict[str, Any], as_json: bool, draw: Callable[[dict[str, Any]], 
     sys.stdout.flush()
 
 
-def nothing(found: dict[str, Any]) -> None:
+def print_nothing(found: dict[str, Any]) -> None:
     """Draw nothing."""
     del found
 
 
-def script(found: dict[str, Any]) -> None:
+def print_script(found: dict[str, Any]) -> None:
     """The script itself, for a shell to read."""
     sys.stdout.write(found["script"])
 
@@ -49,7 +43,7 @@ ONE_TIME = (
 )
 
 
-def opened(found: dict[str, Any]) -> None:
+def print_address(found: dict[str, Any]) -> None:
     """The address of the studio, alone on the first line."""
     sys.stdout.write(f"{found['address']}\n")
     sys.stdout.write(SHOWN if found["browser"] else ONE_TIME)
@@ -58,7 +52,7 @@ def opened(found: dict[str, Any]) -> None:
 
 def refuse(refusal: KechError, as_json: bool) -> int:
     """Say what was refused; the exit code."""
-    complain(told(refusal), as_json)
+    complain(describe_refusal(refusal), as_json)
     return refusal.exit_code
 
 
@@ -70,7 +64,7 @@ def stop(pressed: KeyboardInterrupt, as_json: bool) -> int:
 
 
 @contextmanager
-def leaving(what: str) -> Iterator[None]:
+def note_interrupt(what: str) -> Iterator[None]:
     """Say what Ctrl-C leaves while this is being done."""
     try:
         yield
@@ -85,13 +79,13 @@ def complain(about: dict[str, Any], as_json: bool) -> None:
     sys.stderr.write(line + "\n")
 
 
-def told(refusal: KechError) -> dict[str, Any]:
+def describe_refusal(refusal: KechError) -> dict[str, Any]:
     """A refusal as JSON."""
     return {"error": type(refusal).__name__, "message": refusal.typed, "exit_code": refusal.exit_code}
 
 
 @contextmanager
-def warning(as_json: bool) -> Iterator[None]:
+def show_warnings(as_json: bool) -> Iterator[None]:
     """Say what is doubtful, each thing once."""
     usual = warnings.showwarning
 
@@ -111,7 +105,7 @@ def warning(as_json: bool) -> Iterator[None]:
         yield
 
 
-def internal(fault: Exception) -> KechError:
+def report_fault(fault: Exception) -> KechError:
     """A fault of kech itself: where it happened, without the values a traceback would show."""
     if os.environ.get("KECH_DEBUG"):
         traceback.print_exception(fault)
@@ -122,84 +116,6 @@ def internal(fault: Exception) -> KechError:
     )
 
 
-# -- progress ----------------------------------------------------------------------------------------------
-
-
 def doing(what: str) -> None:
     """Tell whoever watches."""
     report(what)
-
-
-def hide() -> None:
-    """Take the progress bar off the terminal, for something else to be written; the next report brings it back."""
-    _hide.get()()
-
-
-@contextmanager
-def watching() -> Iterator[None]:
-    """A progress bar on a terminal, once the work has taken longer than a second."""
-    if not sys.stderr.isatty():
-        yield
-        return
-    hear, hider = bar()
-    token = _hide.set(hider)
-    try:
-        with listen(hear):
-            yield
-    finally:
-        hider()
-        _hide.reset(token)
-
-
-def bar() -> tuple[Listener, Callable[[], None]]:
-    """A progress bar that appears when patience ends: what it hears, and what takes it away."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    drawn = Progress(
-        *columns, console=Console(stderr=True), transient=True, redirect_stdout=False, redirect_stderr=False
-    )
-    drawn.add_task("starting", total=None)
-    left, timer = estimate(), wait_for(drawn.start)
-
-    def hear(what: str, share: float | None) -> None:
-        nonlocal timer
-        work = drawn.tasks[0]  # `update` would stop its clock for good at the first share of 1
-        work.description = what + left(share)
-        work.total, work.completed = None if share is None else 1.0, share or 0.0
-        if timer.finished.is_set() and not drawn.live.is_started:
-            timer = wait_for(drawn.start)
-
-    def hider() -> None:
-        timer.cancel()
-        timer.join()  # it may be about to show the bar
-        drawn.live.stop()
-
-    return hear, hider
-
-
-def wait_for(start: Callable[[], None]) -> threading.Timer:
-    """Do it when patience ends."""
-    timer = threading.Timer(PATIENCE, start)
-    timer.daemon = True
-    timer.start()
-    return timer
-
-
-def estimate(now: Callable[[], float] = monotonic) -> Callable[[float | None], str]:
-    """How long the work under way will take, roughly: as long for what is left as for what was done."""
-    began, first, last = now(), 0.0, 0.0
-
-    def left(share: float | None) -> str:
-        nonlocal began, first, last
-        if share is None or share < last:  # other work began
-            began, first = now(), share or 0.0
-        last = share or 0.0
-        spent = now() - began
-        if share is None or share <= first or spent < PATIENCE:
-            return ""
-        seconds = spent * (1 - share) / (share - first)
-        return f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {seconds:.0f} s left"
-
-    return left

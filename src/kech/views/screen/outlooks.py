@@ -10,7 +10,7 @@ from kech.views.screen.terminal import grid, out
 ISOLATES = str.maketrans({"\u2068": "'", "\u2069": "'"})  # a terminal shows quotes around a name
 
 
-def outlook(found: dict[str, Any]) -> None:
+def print_outlook(found: dict[str, Any]) -> None:
     """Sentences, the loss of each column, and the first rows before and after."""
     out().print("[yellow]PRIVATE:[/] rows of the table before and after; do not publish them.")
     for sentence in found["words"]:
@@ -22,16 +22,16 @@ def outlook(found: dict[str, Any]) -> None:
     out().print(table)
     if found["before"]:
         pairs = zip(found["before"], found["after"], strict=True)
-        rows(["", *found["names"]], [line for i, pair in enumerate(pairs, 1) for line in before_and_after(i, *pair)])
+        print_rows(["", *found["names"]], [line for i, pair in enumerate(pairs, 1) for line in pair_rows(i, *pair)])
 
 
-def before_and_after(number: int, before: Sequence[Any], after: Sequence[Any] | None) -> list[list[str | None]]:
+def pair_rows(number: int, before: Sequence[Any], after: Sequence[Any] | None) -> list[list[str | None]]:
     """Two lines of a table."""
     changed = ["left out", *[""] * (len(before) - 1)] if after is None else list(after)
     return [[str(number), *before], ["", *changed]]
 
 
-def rows(names: Sequence[str], lines: Sequence[Sequence[str | None]]) -> None:
+def print_rows(names: Sequence[str], lines: Sequence[Sequence[str | None]]) -> None:
     """Rows as they are read."""
     table = grid(*(f"{escape(name)}~" for name in names))
     for line in lines:
@@ -39,7 +39,7 @@ def rows(names: Sequence[str], lines: Sequence[Sequence[str | None]]) -> None:
     out().print(table)
 
 
-def plane(found: dict[str, Any]) -> None:
+def print_plane(found: dict[str, Any]) -> None:
     """How many rows and classes two columns show."""
     out().print("[yellow]PRIVATE:[/] where rows lie; do not publish it.")
     names = f"{found['x']['column']} and {found['y']['column']}"

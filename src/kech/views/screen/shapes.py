@@ -16,7 +16,7 @@ MOST_STEPS = 20
 YES = {True: "yes", False: "no", None: "unknown"}
 
 
-def barcode(found: dict[str, Any]) -> None:
+def print_barcode(found: dict[str, Any]) -> None:
     """The longest-lived components, the number of holes, and the regimes of each reading."""
     bars = [bar for bar in found["bars"] if bar["dimension"] == 0]
     holes = len(found["bars"]) - len(bars)
@@ -28,13 +28,13 @@ def barcode(found: dict[str, Any]) -> None:
         out().print(
             f"Too many points: values were moved, and every eps is within {found['eps_error']:.4f} of the truth."
         )
-    bars_of(bars)
+    print_bars(bars)
     if found["shorter_bars"]:
         out().print(f"{found['shorter_bars']:,} shorter bars are left out (--longest).")
     if left_out := sum(found["left_out"].values()):
         out().print(f"{left_out:,} bars of zero length are left out; --zero-length --json shows them.")
     for reading, regimes in found["regimes"].items():
-        out().print(f"{reading}: {regime_text(regimes)}{most_text(regimes)}")
+        out().print(f"{reading}: {format_regimes(regimes)}{say_proven(regimes)}")
     for at in found["radii"]:
         holds = ", ".join(f"{name} {YES[at[name]]}" for name in ("homological", "strict"))
         out().print(f"eps {at['eps']:g}: {at['classes']:,} classes; for k up to {at['k']:,}: {holds}")
@@ -42,18 +42,18 @@ def barcode(found: dict[str, Any]) -> None:
         out().print(escape(f"Drawn to {found['plot']} (PRIVATE)"))
 
 
-def bars_of(bars: list[dict[str, Any]]) -> None:
+def print_bars(bars: list[dict[str, Any]]) -> None:
     """The longest bars of components, each where it lies between 0 and the last merge."""
     table = grid("from eps>", "to eps>", "rows>", "simplex from>", "")
     top = max((bar["death"] or 0.0 for bar in bars), default=0.0) or 1.0
     longest = sorted(bars, key=lambda bar: (bar["birth"] - end(bar), -bar["weight"]))[:MOST_BARS]
     for bar in sorted(longest, key=lambda bar: (bar["birth"], end(bar))):
         start, stop = (round(30 * min(x / top, 1)) for x in (bar["birth"], end(bar)))
-        ends = [eps_text(bar[name]) for name in ("birth", "death")]
+        ends = [format_eps(bar[name]) for name in ("birth", "death")]
         table.add_row(
             *ends,
             f"{bar['weight']:,}",
-            eps_text(bar["simplex_from"]),
+            format_eps(bar["simplex_from"]),
             " " * start + ("━" * max(stop - start, 1) if bar["birth"] < end(bar) else "·"),
         )
     out().print(table)
@@ -66,26 +66,26 @@ def end(bar: dict[str, Any]) -> float:
     return float("inf") if bar["death"] is None else float(bar["death"])
 
 
-def regime_text(regimes: list[dict[str, Any]] | None) -> str:
+def format_regimes(regimes: list[dict[str, Any]] | None) -> str:
     """Regimes in a line."""
     if regimes is None:
         return "unknown (not computed)"
-    parts = [f"[{eps_text(r['start'])}, {eps_text(r['stop'])}) k={r['k']:,} in {r['classes']:,}" for r in regimes]
+    parts = [f"[{format_eps(r['start'])}, {format_eps(r['stop'])}) k={r['k']:,} in {r['classes']:,}" for r in regimes]
     return "; ".join(parts[:6]) + ("; ..." if len(parts) > 6 else "") or "nowhere"
 
 
-def most_text(regimes: list[dict[str, Any]] | None) -> str:
+def say_proven(regimes: list[dict[str, Any]] | None) -> str:
     """Whether the number of classes is known to be the largest."""
     proven = regimes and all(regime["proven"] for regime in regimes)
     return " classes: proven, no partition has more" if proven else ""
 
 
-def eps_text(eps: float | None) -> str:
+def format_eps(eps: float | None) -> str:
     """A radius; infinity as a word."""
     return "inf" if eps is None else f"{eps:.4f}"
 
 
-def lattice(found: dict[str, Any]) -> None:
+def print_lattice(found: dict[str, Any]) -> None:
     """The best node for each k, and the minimal ones."""
     out().print("[yellow]PRIVATE:[/] counts of rows that are alike; do not publish them.")
     heights = ", ".join(f"{column} 0-{height - 1}" for column, height in found["heights"].items())
@@ -94,7 +94,7 @@ def lattice(found: dict[str, Any]) -> None:
     for node in found["best"]:
         levels = ",".join(map(str, node["levels"].values()))
         figures = (f"{node['classes']:,}", f"{node['suppressed']:,}", f"{node['loss']:.4f}")
-        table.add_row(str(node["k"]), *figures, levels, sureness(node, found["search"]))
+        table.add_row(str(node["k"]), *figures, levels, describe_certainty(node, found["search"]))
     out().print(table)
     if found["peak_bytes"]:
         out().print(f"Classes of all nodes took {found['peak_bytes'] / 2**20:,.0f} MB at most.")
@@ -104,7 +104,7 @@ def lattice(found: dict[str, Any]) -> None:
         out().print(f"minimal for k = {k}: {shown}{more}")
 
 
-def neighbours(found: dict[str, Any]) -> None:
+def print_neighbours(found: dict[str, Any]) -> None:
     """A node, and those one step above and below it."""
     out().print("[yellow]PRIVATE:[/] counts of rows that are alike; do not publish them.")
     heights = ", ".join(f"{column} 0-{height - 1}" for column, height in found["heights"].items())
@@ -117,14 +117,14 @@ def neighbours(found: dict[str, Any]) -> None:
     out().print(table)
 
 
-def sureness(node: dict[str, Any], search: str) -> str:
+def describe_certainty(node: dict[str, Any], search: str) -> str:
     """What is known when not every node was seen."""
     if node["proven"]:
         return ""
     return "first on the chains" if search == "chain" else f"best found; none loses less than {node['bound']:.4f}"
 
 
-def zigzag(found: dict[str, Any]) -> None:
+def print_zigzag(found: dict[str, Any]) -> None:
     """Classes along the path, equal bars in one line, and which nodes are k-anonymous."""
     out().print("[yellow]PRIVATE:[/] bars tell how many rows are alike; do not publish them.")
     out().print(escape(f"Levels of {', '.join(found['columns'])}; neighbours meet in their {found['through']}."))
@@ -152,15 +152,15 @@ def zigzag(found: dict[str, Any]) -> None:
         out().print(escape(f"Drawn to {found['plot']} (PRIVATE)"))
 
 
-def hierarchy(found: dict[str, Any]) -> None:
+def print_hierarchy(found: dict[str, Any]) -> None:
     """A tree with counts, its largest branches."""
     out().print("[yellow]PRIVATE:[/] the values of the column and how many rows have each.")
     sizes = ", ".join(f"{size:,}" for size in found["levels"])
     counts = f"{found['leaves']:,} values in {found['rows']:,} rows; labels at each level: {sizes}"
     out().print(escape(f"{found['column']} ({found['kind']}): {counts}"))
-    depth = shown_depth(found["levels"])
+    depth = choose_depth(found["levels"])
     for root in found["tree"]:
-        out().print(branch(root, depth))
+        out().print(build_branch(root, depth))
     if found["padded"]:
         out().print(f"{found['padded']:,} values were less deep; the label below the root is repeated for them.")
     if found["unused"]:
@@ -170,7 +170,7 @@ def hierarchy(found: dict[str, Any]) -> None:
         out().print(escape(f"{named} and name its folder with --hierarchies."))
 
 
-def shown_depth(levels: list[int]) -> int:
+def choose_depth(levels: list[int]) -> int:
     """How many levels from the root have room on a screen: two, or more while they are short."""
     lines = accumulate(
         min(size, MOST_CHILDREN * above) for size, above in zip(levels[-2::-1], levels[:0:-1], strict=True)
@@ -178,7 +178,7 @@ def shown_depth(levels: list[int]) -> int:
     return max(1, sum(line <= MOST_LINES for line in lines))
 
 
-def branch(node: dict[str, Any], depth: int) -> Tree:
+def build_branch(node: dict[str, Any], depth: int) -> Tree:
     """A node and the children with most rows, in their order; an only child of the same name is skipped."""
     children = node["children"]
     while len(children) == 1 and children[0]["label"] == node["label"]:
@@ -188,7 +188,7 @@ def branch(node: dict[str, Any], depth: int) -> Tree:
     shown = sorted(children, key=lambda child: -child["rows"])[: MOST_CHILDREN if depth else 0]
     for child in children:
         if child in shown:
-            tree.add(branch(child, depth - 1))
+            tree.add(build_branch(child, depth - 1))
     if depth and len(children) > len(shown):
         tree.add(f"... and {len(children) - len(shown):,} more")
     return tree
