@@ -25,6 +25,7 @@ def page(name):
     return (DOCS / name).read_text("utf-8")
 
 
+@cache
 def options(command):
     arguments = app[command].assemble_argument_collection()
     return {name for argument in arguments for name in argument.names if name.startswith("-")}
@@ -77,11 +78,14 @@ def test_no_option_is_documented_that_does_not_exist(path):
     assert not named - known
 
 
+public_names = cache(list_public_names)
+
+
 @pytest.mark.parametrize("name", kech.__all__)
 def test_every_public_name_exists_and_is_documented(name):
     assert getattr(kech, name) is not None
     assert "```{public-names}\n```" in page("reference/python.md")
-    assert f":: kech.{name}\n" in list_public_names() or f"`kech.{name}`" in page("reference/python.md")
+    assert f":: kech.{name}\n" in public_names() or f"`kech.{name}`" in page("reference/python.md")
 
 
 @pytest.mark.parametrize("kind", refusals(), ids=lambda kind: kind.__name__)
