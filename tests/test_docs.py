@@ -25,6 +25,7 @@ def page(name):
     return (DOCS / name).read_text("utf-8")
 
 
+@cache
 def options(command):
     arguments = app[command].assemble_argument_collection()
     return {name for argument in arguments for name in argument.names if name.startswith("-")}
@@ -76,11 +77,14 @@ def test_no_option_is_documented_that_does_not_exist(path):
     assert not named - known
 
 
+public_names = cache(list_public_names)
+
+
 @pytest.mark.parametrize("name", kech.__all__)
 def test_every_public_name_exists_and_is_documented(name):
     assert getattr(kech, name) is not None
     assert "```{public-names}\n```" in page("reference/python.md")
-    assert f":: kech.{name}\n" in list_public_names() or f"`kech.{name}`" in page("reference/python.md")
+    assert f":: kech.{name}\n" in public_names() or f"`kech.{name}`" in page("reference/python.md")
 
 
 @pytest.mark.parametrize("kind", refusals(), ids=lambda kind: kind.__name__)
@@ -131,6 +135,40 @@ def test_every_page_is_in_the_menu():
             listed |= {(path.parent / name).resolve() for name in names.split()}
     listed = {path.with_suffix("") for path in listed}
     assert {path.with_suffix("") for path in PAGES if path.is_relative_to(DOCS)} == listed
+
+
+# Style
+
+
+def own_pages():
+    """Pages written by hand for readers; docs/architecture.md is a table that a test reads."""
+    return [path for path in sorted(DOCS.rglob("*.md")) if path.name != "architecture.md"]
+
+
+def paragraphs(text):
+    """Paragraphs and items of lists, without code, headings, tables and pictures."""
+    for part in re.split(r"\n\s*\n", BLOCK.sub("", text)):
+        if not part.lstrip("\n").startswith(("    ", "#", "|", "!")):
+            yield from re.split(r"\n(?=\s*(?:[-*]|\d+\.) )", part.strip("\n"))
+
+
+@pytest.mark.parametrize("path", own_pages(), ids=lambda path: str(path.relative_to(DOCS)))
+def test_a_paragraph_has_at_most_five_lines_of_100_letters(path):
+    long = [part for part in paragraphs(path.read_text("utf-8")) if len(" ".join(part.split())) > 500]
+    assert [part for part in long if '{"' not in part] == []  # the shape of a JSON object is one word
+
+
+@pytest.mark.parametrize("path", own_pages(), ids=lambda path: str(path.relative_to(DOCS)))
+def test_a_cell_of_a_table_has_at_most_one_sentence(path):
+    rows = re.findall(r"^\|.*\|$", BLOCK.sub("", path.read_text("utf-8")), re.M)
+    assert [cell for row in rows for cell in row.split("|") if re.search(r"[.!?] [A-Z]", cell)] == []
+
+
+def test_the_manual_is_short():
+    assert sum(len(path.read_text("utf-8").split()) for path in own_pages()) <= 31_000
+
+
+# What the pages show
 
 
 def test_no_host_names_of_registries_are_committed():

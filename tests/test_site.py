@@ -11,6 +11,7 @@ from pathlib import Path
 import cells
 import examples
 import pytest
+from reference import held_by
 
 import kech
 
@@ -102,7 +103,10 @@ def test_nothing_is_loaded_from_elsewhere(pages):
     for path, page in pages.items():
         for target in page.loaded:
             assert not ELSEWHERE.match(target), (path, target)
-            assert target.startswith(("data:", "#")) or (path.parent / target.partition("?")[0]).is_file(), (path, target)
+            assert target.startswith(("data:", "#")) or (path.parent / target.partition("?")[0]).is_file(), (
+                path,
+                target,
+            )
 
 
 def test_a_page_that_loads_from_elsewhere_would_be_seen():
@@ -222,8 +226,13 @@ def test_a_claim_is_stated_proven_and_held_by_tests_that_exist(path):
     if path.stem == "index":
         assert all(f"\n{other.stem}\n" in text for other in CLAIMS if other != path)
         return
-    assert re.match(r"# Claim: ", text)
-    assert [name for name in ("## Statement", "## Proof", "## Held by") if f"\n{name}\n" not in text] == []
-    named = re.findall(r"`(test_\w+\.py)::(\w+)`", text)
+    assert re.match(r"# \w", text)
+    assert [name for name in ("## Statement", "## Proof") if f"\n{name}\n" not in text] == []
+    assert text.endswith(f"\n## Held by\n\n```{{held-by}} {path.stem}\n```\n")
+    named = [line.split()[0].split("::") for line in held_by()[path.stem]]
     assert len(named) >= 4
     assert [pair for pair in named if pair[1] not in named_in(pair[0])] == []
+
+
+def test_every_list_of_tests_belongs_to_a_claim():
+    assert {*held_by(), "index"} == {path.stem for path in CLAIMS}

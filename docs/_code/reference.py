@@ -7,6 +7,7 @@ In: the command line and the package.  Out: Markdown, which the directives of th
     {public-names}      every public name, and the records that they give back
     {refusals}          every refusal with its exit code
     {risk-formulas}     every figure of `kech risk`
+    {held-by} CLAIM     the tests that hold a claim
 """
 
 import dataclasses
@@ -14,6 +15,7 @@ import functools
 import inspect
 import re
 import sys
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
@@ -22,6 +24,8 @@ import cyclopts
 
 import kech
 from kech.cli import app
+
+CLAIMS = Path(__file__).parents[1] / "explanation" / "claims"
 
 # -- commands ------------------------------------------------------------------------------------------
 
@@ -116,12 +120,42 @@ def risk_formulas() -> dict[str, str]:
     return found
 
 
+# -- claims --------------------------------------------------------------------------------------------
+
+
+def list_tests(claim: str) -> str:
+    """The tests that would fail if a claim were not true."""
+    return "\n".join("- " + re.sub(r"^\S+", lambda name: f"`{name[0]}`", line) for line in held_by()[claim])
+
+
+def held_by() -> dict[str, list[str]]:
+    """Claim -> tests, each `file::name` with a remark where there is one."""
+    found: dict[str, list[str]] = tomllib.loads((CLAIMS / "held_by.toml").read_text("utf-8"))
+    return found
+
+
 # -- public names --------------------------------------------------------------------------------------
+
+
+def describe_public_names() -> str:
+    """A table of the public names, and then each with its parameters and members."""
+    rows = [(f"{{py:obj}}`{name} <kech.{name}>`", first_line(value)) for name, value in public_names().items()]
+    return f"{draw_table(('name', 'what it is'), rows)}\n\n```{{eval-rst}}\n{list_public_names()}\n```"
+
+
+def public_names() -> dict[str, Any]:
+    """Name -> function or class."""
+    return {name: getattr(kech, name) for name in kech.__all__ if not inspect.ismodule(getattr(kech, name))}
+
+
+def first_line(value: Any) -> str:
+    """The first sentence of a docstring."""
+    return escape((inspect.getdoc(value) or "").partition("\n")[0])
 
 
 def list_public_names() -> str:
     """Functions, classes, and the records they give back, each for autodoc."""
-    public = {name: getattr(kech, name) for name in kech.__all__ if not inspect.ismodule(getattr(kech, name))}
+    public = public_names()
     functions = [f"kech.{name}" for name, value in public.items() if not inspect.isclass(value)]
     classes = [f"kech.{name}" for name, value in public.items() if inspect.isclass(value)]
     records = [f"{kind.__module__}.{kind.__qualname__}" for kind in given_back(public)]
@@ -211,21 +245,22 @@ def setup(sphinx: Any) -> dict[str, bool]:
     sphinx.add_directive("command", directive(describe_command, arguments=1))
     sphinx.add_directive("options", directive(describe_options, arguments=1))
     sphinx.add_directive("refusals", directive(describe_refusals))
+    sphinx.add_directive("held-by", directive(list_tests, arguments=1))
     sphinx.add_directive("risk-formulas", directive(describe_risk))
-    sphinx.add_directive("public-names", directive(lambda: f"```{{eval-rst}}\n{list_public_names()}\n```"))
+    sphinx.add_directive("public-names", directive(describe_public_names))
     sphinx.connect("autodoc-process-docstring", rewrite_docstring, priority=400)  # before napoleon
     return {"parallel_read_safe": True}
 
 
 def directive(describe: Callable[..., str], arguments: int = 0) -> type:
-    """A directive that puts Markdown into the page; the page is made again when any file of kech changes."""
+    """A directive that puts Markdown into the page; the page is made again when what it describes changes."""
     from sphinx.util.docutils import SphinxDirective
 
     class Described(SphinxDirective):
         required_arguments = arguments
 
         def run(self) -> list[Any]:
-            for path in Path(kech.__file__).parent.rglob("*.py"):
+            for path in [__file__, CLAIMS / "held_by.toml", *Path(kech.__file__).parent.rglob("*.py")]:
                 self.env.note_dependency(str(path))
             return self.parse_text_to_nodes(describe(*self.arguments), allow_section_headings=False)
 
