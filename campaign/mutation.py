@@ -1,6 +1,6 @@
 """Mutation: small changes to the code that claims, checks and writes; some test must notice each.
 
-usage: python -m campaign.mutation [--room release/release.py] [--seconds 4] [--minutes 60] [--again]     also: make mutation
+usage: python -m campaign.mutation [--room release/release.py] [--seconds 4] [--minutes 60] [--again]  (make mutation)
 A change is made in a forked copy of a process that has imported everything, and only tests that run the changed lines
 are run (campaign.coverage knows them), the quickest first, until one fails.  A change that no test notices is a
 survivor: it is explained in campaign/explained.json (why nobody could notice), or it is a loss.
