@@ -363,7 +363,7 @@ def test_a_sampled_barcode_is_the_barcode_of_the_complexes_at_these_radii(metric
         exact, middles = stops([0.0, *radii.values()])
         choice = [*middles, *(exact if metric == "box" else [])]
         grid = sorted({float(x) for x in rng.choice(choice, min(6, len(choice)), replace=False)})
-        found = complete_barcode(points, metric, radii).sampled(grid).bars()
+        found = complete_barcode(points, metric, radii).sample(grid).bars()
 
         assert sorted(bar for bar in map(astuple, found) if bar[-1] == 0) == sampled_classes(points, metric, grid)
         for n, bars in persistent_holes(seen_from(grid, radii), len(points.axes) - 1).items():
@@ -399,7 +399,7 @@ def test_all_radii_at_once_are_the_exact_barcode():
         tree = barcode.filtration
         ends = [tree.birth, tree.simplex_from, *(bars.ravel() for bars in barcode.holes.values())]
         exact, _ = stops(*ends)
-        assert barcode.sampled(exact).bars() == barcode.bars()
+        assert barcode.sample(exact).bars() == barcode.bars()
 
 
 @metrics
@@ -409,7 +409,7 @@ def test_every_bar_is_shown_at_the_radii_or_counted_as_left_out(metric, zero_len
         found = computed(points, metric, zero_length=True)
         exact = replace(found, zero_length=zero_length)
         for radii in ([0.1, 0.3], [0.0, 0.2, 5.0], [4.0]):
-            sample = exact.sampled(radii)
+            sample = exact.sample(radii)
             assert counted(sample) == counted(exact)
             assert all(bar.birth in radii for bar in sample.bars())
             assert exact.to_json(2, radii)["left_out"] == sample.left_out
@@ -432,9 +432,9 @@ def test_radii_are_sorted_once_and_checked():
     barcode = complete_barcode(line_points([[0, 0], [1, 1]]), "box")
 
     assert [at["eps"] for at in barcode.at([0.7, 0.1, 0.7])] == [0.1, 0.7]
-    assert barcode.at([]) == barcode.sampled([]).bars() == []
+    assert barcode.at([]) == barcode.sample([]).bars() == []
     for bad in (-0.1, INF, float("nan")):
-        for look in (barcode.at, barcode.sampled):
+        for look in (barcode.at, barcode.sample):
             with pytest.raises(BadOption, match=r"^radii: "):
                 look([0.1, bad])
 

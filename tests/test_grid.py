@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kech.axes import build_line_axis
-from kech.axes.grid import build_date_grid, build_number_grid, bulk
+from kech.axes.grid import build_date_grid, build_number_grid, bulk_span
 from kech.axes.rulers import CALENDAR_ENDS
 from kech.tables.demo import NINE_ROWS
 from oracles import lies_in, read_date
@@ -86,7 +86,7 @@ def test_the_span_covers_the_bulk_and_all_beyond_is_an_open_tail(column):
     is_date, (values, counts) = column
     grid = build(*column)
     low, high = grid.span
-    start, stop = bulk(values, counts)
+    start, stop = bulk_span(values, counts)
     slack = max(abs(low), abs(high), high - low) * 1e-8
 
     assert low <= start + slack
@@ -199,10 +199,10 @@ def test_the_ends_of_the_calendar_can_be_written(day, others):
 
 
 def test_bulk_leaves_out_as_many_rows_at_each_end():
-    assert bulk(*counted(range(1000))) == (20, 979)
-    assert bulk(*counted(range(10_000))) == (50, 9949)
-    assert bulk(*counted(range(8))) == (2, 5)
-    assert bulk(*counted([3])) == (3, 3)
+    assert bulk_span(*counted(range(1000))) == (20, 979)
+    assert bulk_span(*counted(range(10_000))) == (50, 9949)
+    assert bulk_span(*counted(range(8))) == (2, 5)
+    assert bulk_span(*counted([3])) == (3, 3)
 
 
 def test_no_edge_stands_at_the_first_day_of_the_calendar():

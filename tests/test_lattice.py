@@ -241,9 +241,9 @@ def test_searching_finds_what_enumerating_finds(points, k, suppress):
     lattice = build_lattice(points)
     if k > points.rows:
         with pytest.raises(TooFewRows):
-            lattice._choice(k, suppress).searched(10**6)
+            lattice._choice(k, suppress).search(10**6)
         return
-    found = lattice._choice(k, suppress).searched(10**6)
+    found = lattice._choice(k, suppress).search(10**6)
 
     assert found.proven
     assert found.loss == pytest.approx(lattice.best(k, suppress).loss, abs=1e-9)
@@ -255,11 +255,11 @@ def test_bounds_from_single_columns_lead_to_the_same_node(seed, monkeypatch):
     with kech.read_table(case.table, **case.roles) as table:
         lattice = compute_lattice(table, grid=case.grid)
     choice = lattice._choice(case.k, 0.1)
-    together = choice.searched(10**6)
+    together = choice.search(10**6)
     monkeypatch.setattr("kech.topology.lattice.choice.GROUP_NODES", 1)
 
     assert len(choice.groups()) == len(lattice.columns)
-    assert choice.searched(10**6).loss == pytest.approx(together.loss, abs=1e-12)
+    assert choice.search(10**6).loss == pytest.approx(together.loss, abs=1e-12)
 
 
 @given(point_sets(kinds=bare_axes), st.integers(1, 45), st.integers(1, 30))
@@ -268,7 +268,7 @@ def test_a_search_that_is_cut_short_is_honest(points, k, looks):
     """What it gives reaches k, and the best node loses no less than its bound."""
     lattice = build_lattice(points)
     k = min(k, points.rows)
-    found, best = lattice._choice(k, 0).searched(looks), lattice.best(k)
+    found, best = lattice._choice(k, 0).search(looks), lattice.best(k)
 
     assert lattice.k_of(found.levels) >= k
     assert found.bound - 1e-9 <= best.loss <= found.loss + 1e-9
@@ -429,7 +429,7 @@ def test_sql_counts_the_same_classes_of_adult(adult):
 @needs_adult
 def test_searching_adult_finds_its_best_nodes(adult):
     for k, suppress in ((5, 0.0), (50, 0.0), (5, 0.05)):
-        found = adult._choice(k, suppress).searched(5000)
+        found = adult._choice(k, suppress).search(5000)
         assert found.proven
         assert found.loss == pytest.approx(adult.best(k, suppress).loss, abs=1e-12)
 

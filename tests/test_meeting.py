@@ -259,12 +259,12 @@ def test_the_search_of_a_large_lattice_keeps_goals_too():
     def holds(levels):
         return hold(goal, tally_sensitive(deal(lattice.partition(levels, 5))))
 
-    listed, searched = lattice.best(5, holds=holds), lattice._choice(5, 0, holds).searched(10**6)
+    listed, searched = lattice.best(5, holds=holds), lattice._choice(5, 0, holds).search(10**6)
     assert holds(searched.levels)
     assert searched.loss == pytest.approx(listed.loss)
     assert listed.loss > lattice.best(5).loss
     with pytest.raises(GoalNotMet):
-        lattice._choice(5, 0, lambda levels: False).searched(10**6)
+        lattice._choice(5, 0, lambda levels: False).search(10**6)
 
 
 def test_the_regime_cut_takes_the_first_regime_that_keeps_the_goals():

@@ -18,7 +18,7 @@ from kech._kernels import leave_out
 from kech.cuts import Wishes
 from kech.cuts.dispatcher import EVEN, cut_points
 from kech.cuts.goals import cut_for_goals
-from kech.cuts.local import REACH, cut_local
+from kech.cuts.local import MOST_CANDIDATES, cut_local
 from kech.cuts.starts import published_cells
 from kech.cuts.suppressing import let_go, lost_values
 from kech.errors import BadOption, GoalNotMet
@@ -119,7 +119,7 @@ def test_the_published_rows_alone_decide_every_parameter(cut, seed):
     with kech.read_table(published, **roles | {"axes": read}) as table:
         points = build_points(table, grid=case.grid)
     made = release.partition
-    grids = (points.at(j) for j in range(k, k + REACH + 1))  # what serves a larger k may serve k
+    grids = (points.at(j) for j in range(k, k + MOST_CANDIDATES + 1))  # what serves a larger k may serve k
     alone = next(at for at in grids if published_cells(at) == published_cells(made.points))
     parameters = [axis.parameters(release.labels[axis.column]) for axis in alone.axes]
 

@@ -17,7 +17,7 @@ from kech._kernels import walk_path
 from kech.errors import BadOption, BadTarget, ResourceError
 from kech.tables import demo
 from kech.topology.paths import MOST_STEPS, parse_path, resolve_path
-from kech.topology.zigzag import PathRegime, ZigzagBar, ZigzagBarcode, zigzag_of
+from kech.topology.zigzag import PathRegime, ZigzagBar, ZigzagBarcode, build_zigzag
 from kech.views.pictures.bars import COLOURS, FEW
 from kech.views.pictures.zigzag import heights
 from strategies import unhurried
@@ -119,7 +119,7 @@ def paper():
 
 def test_the_first_sequence_of_the_paper(paper):
     """C03 (2 classes) and C10 (8 countries) are not comparable: their union is one class with 16 - 2 - 8 + 1 holes."""
-    barcode = zigzag_of(paper, "rows")
+    barcode = build_zigzag(paper, "rows")
 
     assert [f"{g}{c}" for g, c in barcode.path] == ["00", "01", "02", "03", "10", "11", "12", "13"]
     assert counted(barcode) == {
@@ -132,7 +132,7 @@ def test_the_first_sequence_of_the_paper(paper):
 
 def test_the_second_sequence_of_the_paper(paper):
     """Three neighbours are not comparable, so there are three unions with holes: another barcode."""
-    barcode = zigzag_of(paper, "columns")
+    barcode = build_zigzag(paper, "columns")
 
     assert [f"{g}{c}" for g, c in barcode.path] == ["00", "10", "01", "11", "02", "12", "03", "13"]
     assert counted(barcode) == {
@@ -143,7 +143,7 @@ def test_the_second_sequence_of_the_paper(paper):
 
 
 def test_the_rows_of_the_paper_are_carried_to_the_end(paper):
-    barcode = zigzag_of(paper, "rows")
+    barcode = build_zigzag(paper, "rows")
     (longest,) = [bar for bar in barcode.bars() if (bar.birth, bar.death) == (0, 7)]
 
     # women of Spain, of West Europe, of Europe, women; all; people of Spain, of West Europe, of Europe, all
@@ -152,7 +152,7 @@ def test_the_rows_of_the_paper_are_carried_to_the_end(paper):
 
 
 def test_the_regimes_of_the_paper(paper):
-    barcode = zigzag_of(paper, "rows")
+    barcode = build_zigzag(paper, "rows")
 
     assert barcode.regimes(2) == [PathRegime(1, 7, 2, 8)]
     assert barcode.regimes(4) == [PathRegime(2, 3, 4, 4), PathRegime(5, 7, 4, 4)]
@@ -165,7 +165,7 @@ def test_the_regimes_of_the_paper(paper):
 @through_both
 @pytest.mark.parametrize("path", ["rows", "columns", "diagonal"])
 def test_regimes_name_the_nodes_that_are_k_anonymous_and_nothing_between_them(paper, path, through):
-    barcode = zigzag_of(paper, path, through)
+    barcode = build_zigzag(paper, path, through)
     smallest = [np.bincount(paper.classes(node), weights=paper.weights).min() for node in barcode.path]
     for k in range(1, 20):
         named = [node for regime in barcode.regimes(k) for node in range(regime.start, regime.stop + 1)]
@@ -175,14 +175,14 @@ def test_regimes_name_the_nodes_that_are_k_anonymous_and_nothing_between_them(pa
 
 
 def test_a_union_with_holes_is_in_no_regime(paper):
-    barcode = zigzag_of(paper, [(0, 3), (1, 0)])
+    barcode = build_zigzag(paper, [(0, 3), (1, 0)])
 
     assert (barcode.smallest.tolist(), barcode.holes.tolist()) == ([8, 18, 2], [0, 7, 0])
     assert barcode.regimes(9) == []
 
 
 def test_json_has_the_fixed_fields(paper):
-    made = zigzag_of(paper, [(0, 3), (1, 0)]).to_json(k=4)
+    made = build_zigzag(paper, [(0, 3), (1, 0)]).to_json(k=4)
     again = json.loads(json.dumps(made))
 
     assert again == made
@@ -479,7 +479,7 @@ def test_paths_are_parsed():
 )
 def test_a_bad_path_is_refused_by_its_step(paper, path, reason):
     with pytest.raises(BadOption, match=rf"^path: .*{reason}"):
-        zigzag_of(paper, path)
+        build_zigzag(paper, path)
 
 
 @pytest.mark.parametrize("name", ["rows", "columns"])
@@ -491,23 +491,24 @@ def test_a_lattice_too_large_to_visit_is_refused_before_it_is_listed(name):
 
 def test_another_way_through_is_refused(paper):
     with pytest.raises(BadOption, match="choose among union, intersection"):
-        zigzag_of(paper, "rows", "cone")
+        build_zigzag(paper, "rows", "cone")
 
 
 def test_a_path_beyond_memory_is_refused(paper, monkeypatch):
     for limit in (1000, 3000):
         monkeypatch.setattr("kech.topology.zigzag.half_the_memory", lambda limit=limit: limit)
         with pytest.raises(ResourceError, match="shorter path"):
-            zigzag_of(paper, "rows")
+            build_zigzag(paper, "rows")
 
 
 def test_a_path_beyond_what_a_limit_leaves_is_refused(paper, monkeypatch):
-    assert zigzag_of(paper, "rows", memory=1_000_000).bars() == zigzag_of(paper, "rows").bars()
+    assert build_zigzag(paper, "rows", memory=1_000_000).bars() == build_zigzag(paper, "rows").bars()
     with pytest.raises(ResourceError, match="shorter path"):
-        zigzag_of(paper, "rows", memory=3000)
+        build_zigzag(paper, "rows", memory=3000)
     asked = []
     monkeypatch.setattr(
-        "kech.topology.zigzag.zigzag_of", lambda *_, memory, **__: asked.append(memory) or zigzag_of(paper, "rows")
+        "kech.topology.zigzag.build_zigzag",
+        lambda *_, memory, **__: asked.append(memory) or build_zigzag(paper, "rows"),
     )
     for limit in ("400MB", None):
         with kech.read_table(demo.nine_rows(), quasi_identifiers=["age", "zip"], memory=limit) as table:
@@ -517,7 +518,7 @@ def test_a_path_beyond_what_a_limit_leaves_is_refused(paper, monkeypatch):
 
 
 def test_bars_are_plain_values(paper):
-    barcode = zigzag_of(paper, [np.array([0, 3]), (1, 3)])
+    barcode = build_zigzag(paper, [np.array([0, 3]), (1, 3)])
 
     assert barcode.path == ((0, 3), (1, 3))
     assert barcode.bars() == [ZigzagBar(0, 0.0, 0.0, 8, (8,)), ZigzagBar(0, 0.0, 1.0, 10, (10, 18, 18))]
@@ -586,7 +587,7 @@ def words(figure):
 @through_both
 @pytest.mark.parametrize("k", [1, 3, 4, 19])
 def test_under_every_position_are_its_classes_in_their_colour(paper, through, k):
-    barcode = zigzag_of(paper, "columns", through)
+    barcode = build_zigzag(paper, "columns", through)
     sides, colours = boxes(barcode.plot(k=k), "classes")
     for position, classes in zip(barcode.positions, barcode.classes, strict=True):
         under = (sides[:, 0] < position) & (position < sides[:, 1])
@@ -598,7 +599,7 @@ def test_under_every_position_are_its_classes_in_their_colour(paper, through, k)
 
 
 def test_bars_lie_by_birth_then_death(paper):
-    barcode = zigzag_of(paper, "columns")
+    barcode = build_zigzag(paper, "columns")
     sides, _ = boxes(barcode.plot(k=1), "classes")
     downward = sides[np.argsort(-sides[:, 3])]
 
@@ -609,7 +610,7 @@ def test_bars_lie_by_birth_then_death(paper):
 
 @pytest.mark.parametrize("k", [2, 4, 18])
 def test_shaded_spans_are_the_regimes_and_marks_the_holes(paper, k):
-    barcode = zigzag_of(paper, "rows")
+    barcode = build_zigzag(paper, "rows")
     ax = barcode.plot(k=k)
     sides, _ = boxes(ax, "regimes")
     holes, _ = boxes(ax, "holes")
@@ -622,7 +623,7 @@ def test_shaded_spans_are_the_regimes_and_marks_the_holes(paper, k):
 
 @through_both
 def test_levels_stand_below_their_positions(paper, through):
-    figure = zigzag_of(paper, "rows", through).plot(k=4).figure
+    figure = build_zigzag(paper, "rows", through).plot(k=4).figure
     below = figure.axes[1].xaxis
     between = {"union": "∪", "intersection": "∩"}[through]
 
@@ -659,7 +660,7 @@ def test_your_own_axes_are_drawn_into(paper, many):
 
     mine = Figure().subplots()
 
-    assert zigzag_of(paper, "rows").plot(k=4, ax=mine) is mine
+    assert build_zigzag(paper, "rows").plot(k=4, ax=mine) is mine
     assert "PRIVATE" in words(mine)
     assert "drawn together" in many.plot(k=4, ax=Figure().subplots()).get_xlabel()
 
@@ -667,7 +668,7 @@ def test_your_own_axes_are_drawn_into(paper, many):
 @pytest.mark.parametrize("name", ["z.svg", "z.png", "z.html"])
 def test_a_picture_is_written_whole_marked_and_without_cells(paper, tmp_path, name):
     for path in ("rows", "0,0"):
-        zigzag_of(paper, path).plot(tmp_path / name, k=2)
+        build_zigzag(paper, path).plot(tmp_path / name, k=2)
         content = (tmp_path / name).read_bytes()
 
         assert b"PRIVATE" in content
@@ -677,6 +678,6 @@ def test_a_picture_is_written_whole_marked_and_without_cells(paper, tmp_path, na
 
 def test_a_picture_of_no_k_or_of_another_kind_is_refused(paper, tmp_path):
     with pytest.raises(BadOption, match=r"^k: "):
-        zigzag_of(paper, "rows").plot(k=0)
+        build_zigzag(paper, "rows").plot(k=0)
     with pytest.raises(BadTarget, match=r"\.svg"):
-        zigzag_of(paper, "rows").plot(tmp_path / "z.pdf")
+        build_zigzag(paper, "rows").plot(tmp_path / "z.pdf")

@@ -97,7 +97,7 @@ def move_codes(axis: Axis, step: float) -> Ints:
     if isinstance(axis, TreeAxis):
         starts = run_starts(axis, step)
         return replace(axis, starts=starts).cells[0]
-    left, right = stretches(axis)
+    left, right = code_ends(axis)
     to, at, half = np.arange(axis.size), 0, step * (1 + 1e-12) / 2
     while at < axis.values:
         middle = last_within(left, right, at, half)
@@ -107,7 +107,7 @@ def move_codes(axis: Axis, step: float) -> Ints:
     return to
 
 
-def stretches(axis: Axis) -> tuple[Floats, Floats]:
+def code_ends(axis: Axis) -> tuple[Floats, Floats]:
     """Left and right end of each code, as shares of the axis; values of a set stay, so far apart are they."""
     if isinstance(axis, LineAxis):
         left, right = (end[: axis.values] / axis.length for end in axis.ends)
@@ -132,20 +132,20 @@ def covering_error(axis: Axis) -> float:
         return float((inner_left - left).max(initial=0) + (right - inner_right).max(initial=0)) / axis.length / 2
     if isinstance(axis, RankAxis | TreeAxis) and axis.starts is not None:
         fine = replace(axis, starts=None)
-        return changes(fine, *axis.runs)
+        return largest_change(fine, *axis.runs)
     return 0.0
 
 
 def rounding_error(axis: Axis, to: Ints) -> float:
     """By how much half the width of a range can grow or shrink when codes move."""
     if isinstance(axis, LineAxis):
-        left, right = stretches(axis)
+        left, right = code_ends(axis)
         moved = to[: axis.values]
         return float(max(np.abs(end[moved] - end).max(initial=0) for end in (left, right)))
-    return changes(axis, to, to)
+    return largest_change(axis, to, to)
 
 
-def changes(axis: Axis, first: Ints, last: Ints) -> float:
+def largest_change(axis: Axis, first: Ints, last: Ints) -> float:
     """The largest change of half a width when a range [lo, hi] becomes [first[lo], last[hi]].
 
     On a tree only ranges inside one cell change.  In an order the ends change apart from each other.  Values of a set

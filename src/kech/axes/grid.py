@@ -48,7 +48,7 @@ class Grid:
 def build_number_grid(values: Floats, counts: Ints) -> Grid:
     """Grid of round numbers; `values` ascend."""
     unit = number_unit(values)
-    low, high = np.clip(bulk(values, counts), -LARGEST, LARGEST).tolist()
+    low, high = np.clip(bulk_span(values, counts), -LARGEST, LARGEST).tolist()
     rulers = number_rulers(max(high - low, 10 * unit, abs(low) * 1e-9, 1e-290), unit)
     return build_grid(values, counts, (low, high), unit, rulers)
 
@@ -56,7 +56,7 @@ def build_number_grid(values: Floats, counts: Ints) -> Grid:
 def build_date_grid(values: Floats, counts: Ints) -> Grid:
     """Grid of calendar dates; `values` are seconds since 1970 and ascend."""
     unit = date_unit(values)
-    low, high = np.clip(bulk(values, counts), CALENDAR_ENDS[0], CALENDAR_ENDS[1] - 2 * DAY).tolist()
+    low, high = np.clip(bulk_span(values, counts), CALENDAR_ENDS[0], CALENDAR_ENDS[1] - 2 * DAY).tolist()
     grid = build_grid(values, counts, (low, high), unit, date_rulers(max(high - low, unit, 1.0), unit))
     written = grid.edges > CALENDAR_ENDS[0]  # before the first day of the calendar there is nothing to write
     return replace(grid, edges=grid.edges[written], hides=grid.hides[written])
@@ -70,9 +70,9 @@ def build_step_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
     """
     unit = (date_unit if is_date else number_unit)(values)
     ends = (CALENDAR_ENDS[0], CALENDAR_ENDS[1] - 2 * DAY) if is_date else (-LARGEST, LARGEST)
-    low, high = np.clip(bulk(values, counts), *ends).tolist()
+    low, high = np.clip(bulk_span(values, counts), *ends).tolist()
     rulers = step_rulers(low, high, unit, is_date)
-    low, high = outward((low, high), unit, rulers)
+    low, high = round_outward((low, high), unit, rulers)
     edges = rulers[-1].marks(low, high)
     edges = edges[edges > ends[0]]
     return Grid(edges, np.full(len(edges), ALWAYS), (low, high), unit)
@@ -86,7 +86,7 @@ def step_rulers(low: float, high: float, unit: float, is_date: bool) -> list[Rul
     return dividing_number_rulers(span, unit_ruler(span, unit))
 
 
-def bulk(values: Floats, counts: Ints) -> tuple[float, float]:
+def bulk_span(values: Floats, counts: Ints) -> tuple[float, float]:
     """The span of all but the outermost rows: 20, or half a percent, at each end."""
     rows = int(counts.sum())
     left_out = min(max(20, rows // 200), rows // 4)
@@ -98,7 +98,7 @@ def bulk(values: Floats, counts: Ints) -> tuple[float, float]:
 
 def build_grid(values: Floats, counts: Ints, span: tuple[float, float], unit: float, rulers: Sequence[Ruler]) -> Grid:
     """Edges at the marks of `rulers` (coarse to fine), each with the k it serves."""
-    low, high = outward(span, unit, rulers)
+    low, high = round_outward(span, unit, rulers)
     marks, ranks = all_marks(low, high, rulers)
     below = np.concatenate([[0], np.cumsum(counts)])[np.searchsorted(values, marks)]
     hides = hidden_rows(below, ranks, int(counts.sum()))
@@ -106,7 +106,7 @@ def build_grid(values: Floats, counts: Ints, span: tuple[float, float], unit: fl
     return Grid(marks[keep], hides[keep], (low, float(last_before(np.array(high), unit))), unit)
 
 
-def outward(span: tuple[float, float], unit: float, rulers: Sequence[Ruler]) -> tuple[float, float]:
+def round_outward(span: tuple[float, float], unit: float, rulers: Sequence[Ruler]) -> tuple[float, float]:
     """The span, rounded outward to the coarsest marks that cut it into about five steps or more.
 
     The last mark lies beyond the span, since steps are half open.

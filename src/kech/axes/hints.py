@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from kech.axes.grid import Ints
-from kech.axes.hierarchy import half_prefixes, looks_like_codes, written_as_codes
+from kech.axes.hierarchy import half_prefixes, have_code_form, looks_like_codes
 from kech.axes.rulers import Floats
 from kech.axes.spelling import count_variants
 
@@ -113,7 +113,7 @@ def hint_at_codes(column: str, texts: Sequence[str]) -> Hint | None:
 def hint_at_prefixes(column: str, values: Sequence[str]) -> Hint | None:
     """Codes that kech takes for sets, being few, though some begin alike: called a postcode, or of one length."""
     codes = {value.strip() for value in values}
-    if looks_like_codes(values) or not written_as_codes(codes) or len(half_prefixes(codes)) == len(codes):
+    if looks_like_codes(values) or not have_code_form(codes) or len(half_prefixes(codes)) == len(codes):
         return None
     if not is_postcode(column) and (len(codes) < MANY_CODES or len(set(map(len, codes))) > 1):
         return None

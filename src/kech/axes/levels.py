@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from kech.axes import Axis, LineAxis, NodeAxis, RankAxis, TreeAxis, always, open_domain
+from kech.axes import Axis, LineAxis, NodeAxis, RankAxis, TreeAxis, open_domain, publish_always
 from kech.axes.grid import LARGEST, Ints, step_rulers
 from kech.axes.rulers import CALENDAR_ENDS, DAY, Floats, Ruler, base_ruler, dividing_number_rulers, last_before
 
@@ -60,13 +60,13 @@ def build_levels(axis: Axis, rows: Ints | None = None) -> tuple[Level, ...]:
     ordinal axis merges neighbours by 2, 4, 8 and so on, numbers and dates have round steps that divide one another, a
     set has nothing between its values and everything.
     """
-    rows = one_of_each(axis) if rows is None else rows
+    rows = mark_values(axis) if rows is None else rows
     drafts = FINDERS[type(axis)](axis, np.flatnonzero(rows))[: 1 if axis.size == 1 else None]
-    cells = [with_null(axis, draft.cells) for draft in drafts[:-1]] + [np.zeros(axis.size, np.int64)]
+    cells = [append_null(axis, draft.cells) for draft in drafts[:-1]] + [np.zeros(axis.size, np.int64)]
     return tuple(build_level(axis, *pair, rows) for pair in zip(cells, drafts, strict=True))
 
 
-def one_of_each(axis: Axis) -> Ints:
+def mark_values(axis: Axis) -> Ints:
     """A row for every value of the column, and for NULL."""
     codes = np.append(axis.codes, [axis.null] * axis.has_null).astype(np.int64)
     return np.asarray(np.bincount(codes, minlength=axis.size) > 0).astype(np.int64)
@@ -75,18 +75,18 @@ def one_of_each(axis: Axis) -> Ints:
 def build_level(axis: Axis, cells: Ints, draft: Draft, rows: Ints) -> Level:
     """A level from the cell of each code."""
     numbers = np.arange(cells[-1] + 1)
-    places, printed = with_null(axis, draft.places), draft.measure(rows)
+    places, printed = append_null(axis, draft.places), draft.measure(rows)
     first, last = (places[np.searchsorted(cells, numbers, side) - (side == "right")] for side in ("left", "right"))
     lo, hi = printed.close(first, last)
     return Level(cells, places, draft.measure, printed, lo, hi, printed.widths(lo, hi))
 
 
-def with_null(axis: Axis, numbers: Ints) -> Ints:
+def append_null(axis: Axis, numbers: Ints) -> Ints:
     """Numbers of codes, and one more for NULL."""
     return np.append(numbers, numbers.max(initial=-1) + 1) if axis.has_null else numbers
 
 
-def counted(cells: Ints) -> Ints:
+def number_cells(cells: Ints) -> Ints:
     """Ascending cells, numbered from 0."""
     return np.concatenate([[0], np.cumsum(np.diff(cells) != 0)]).astype(np.int64)
 
@@ -148,15 +148,15 @@ def line_levels(axis: LineAxis, held: Ints) -> list[Draft]:
     Marks below the first start are no edges of a line with open tails: a tail stays as open.  A step that joins no
     two values of the column is left out.
     """
-    low, high = ends(axis)
-    cells, inner = counted(axis.cells[0][: axis.values]), held[held < axis.values]
+    low, high = outer_starts(axis)
+    cells, inner = number_cells(axis.cells[0][: axis.values]), held[held < axis.values]
     found = [line_level(axis, cells, *stretches(axis, cells), inclusive=axis.inclusive)]
     for ruler in reversed(line_rulers(axis)):
         marks = ruler.marks(low, high + ruler.size)
         marks = marks[marks >= low] if axis.span is None else marks
         steps = np.searchsorted(marks, axis.low[np.searchsorted(cells, cells)], side="right")
-        above = counted(steps)
-        if 1 < occupied(above, inner) < occupied(cells, inner):
+        above = number_cells(steps)
+        if 1 < count_occupied(above, inner) < count_occupied(cells, inner):
             cells = above
             sides = stretches(axis, cells) if axis.span is None else whole_steps(axis, cells, marks, steps)
             found.append(line_level(axis, cells, *sides, inclusive=axis.unit > 0))
@@ -166,7 +166,7 @@ def line_levels(axis: LineAxis, held: Ints) -> list[Draft]:
 
 def line_level(axis: LineAxis, cells: Ints, low: Floats, high: Floats, *, inclusive: bool) -> Draft:
     """Cells of a line, printed from low to high."""
-    codes, hides = cells[axis.codes].astype(np.int32), always(len(low))
+    codes, hides = cells[axis.codes].astype(np.int32), publish_always(len(low))
     line = replace(axis, codes=codes, low=low, high=high, hides=hides, span=None, inclusive=inclusive, k=1)
     return Draft(cells, cells, partial(measure_line, line, cells, axis.span is not None))
 
@@ -196,20 +196,20 @@ def measure_line(line: LineAxis, cells: Ints, closed: bool, rows: Ints) -> LineA
     return replace(line, span=open_domain(edges[np.isfinite(edges)], line.unit, line.is_date))
 
 
-def occupied(cells: Ints, held: Ints) -> int:
+def count_occupied(cells: Ints, held: Ints) -> int:
     """Cells that hold a value of the column."""
     return len(np.unique(cells[held]))
 
 
 def line_rulers(axis: LineAxis) -> list[Ruler]:
     """Rulers of a line, coarse to fine: multiples of the step that was asked for, or round ones."""
-    low, high = ends(axis)
+    low, high = outer_starts(axis)
     if isinstance(axis.grid, str):
         return step_rulers(low, high, axis.unit, axis.is_date)
     return dividing_number_rulers(high - low, base_ruler(axis.grid * (DAY if axis.is_date else 1)))
 
 
-def ends(axis: LineAxis) -> tuple[float, float]:
+def outer_starts(axis: LineAxis) -> tuple[float, float]:
     """Where the first and the last stretch start; an open tail starts nowhere."""
     known = axis.low[np.isfinite(axis.low)]
     return (float(known[0]), float(known[-1])) if len(known) else (0.0, 0.0)

@@ -210,7 +210,7 @@ def exact_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit:
     """Every distinct value is a code."""
     codes = np.arange(len(values), dtype=np.int32)
     low, high = np.clip(values[[0, -1]], -LARGEST, LARGEST).tolist()
-    always_shown = always(len(values))
+    always_shown = publish_always(len(values))
     return LineAxis(column, codes, has_null, is_date, values, values, always_shown, (low, high), unit, True, "exact")
 
 
@@ -236,7 +236,17 @@ def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: 
         low, high = (np.clip(x, CALENDAR_ENDS[0], CALENDAR_ENDS[1] + DAY - (unit or 1.0)) for x in (low, high))
     span, shown = (float(low[0]), float(high[-1])), step / (DAY if is_date else 1)
     return LineAxis(
-        column, codes.astype(np.int32), has_null, is_date, low, high, always(len(low)), span, unit, unit > 0, shown
+        column,
+        codes.astype(np.int32),
+        has_null,
+        is_date,
+        low,
+        high,
+        publish_always(len(low)),
+        span,
+        unit,
+        unit > 0,
+        shown,
     )
 
 
@@ -246,6 +256,6 @@ def multiples(counts: Floats, step: float) -> Floats:
     return np.round(counts * step, digits) if 0 < digits <= EXACT_POWER else counts * step
 
 
-def always(codes: int) -> Ints:
+def publish_always(codes: int) -> Ints:
     """Boundaries published for every k."""
     return np.full(max(codes - 1, 0), ALWAYS)

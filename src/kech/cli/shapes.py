@@ -75,7 +75,7 @@ def barcode(
         )
     shown = found.to_json(min(ks), parse_radii(radii), None if reading is None else [reading], longest=longest)
     if plot is not None:
-        drawn = found.sampled(parse_radii(radii)) if radii else found
+        drawn = found.sample(parse_radii(radii)) if radii else found
         drawn.plot(plot, k=ks, reading="homological" if reading is None else reading)
     asked.show(shown | {"plot": plot and str(plot)}, drawings.print_barcode)
 

@@ -31,23 +31,25 @@ from kech.points.points import Points
 from kech.system.interrupts import hear_again
 from kech.system.progress import report, within
 
-FEW = 8  # so many k are all studied, however little effort is asked for
-APART = 1.3  # beyond, and in haste, only k this factor apart
-CLOSER = 1.1  # and k this factor apart lean on them
-PROBED = 2.5  # of many k, all kinds are tried at those this factor apart
-CLOSE = 1.25  # starts that cost no more than this factor race
-LARGEST = 32  # k beyond which padding costs next to nothing, unless classes are few
-SMALL = 10_000  # rows; of so few, larger k are tried beyond it too
-MANY = 4000  # classes among which the noise of padding evens out
-REACH = 6  # so many larger k are looked at otherwise
-UNSURE = 100  # classes; among so few, noise may add more loss than one more row in every class
-LUCK = 0.2  # by which share the loss may turn out different, for the square root of the classes
-PAIR_ROUNDS = 2  # before classes are freed
-HEAT = 0.003  # how much dearer, as a share, classes made anew may be at first
+# Which k are cut, searched and compared (measured: docs/claims/monotone.md).
+FEW_KS = 8  # so many k are all searched, even with little effort
+SEARCH_FACTOR = 1.3  # with more k and quick effort, k this factor apart are searched
+LEAN_FACTOR = 1.1  # and k this factor apart start from what was found for a larger one
+PROBE_FACTOR = 2.5  # with more k, all kinds of start are tried at k this factor apart
+CLOSE_FACTOR = 1.25  # starts that cost no more than this factor of the cheapest are compared by a first step
+LARGEST_PADDED_K = 32  # beyond this k padding costs next to nothing, unless the table is small
+SMALL_TABLE = 10_000  # rows of such a table
+MANY_CLASSES = 4000  # among so many classes the noise of padding evens out
+MOST_CANDIDATES = 6  # larger k that are compared with one
+FEW_CLASSES = 100  # among so few, noise may add more loss than one more row in every class: the next k is always tried
+NOISE_SHARE = 0.2  # by which share the loss may turn out different, divided by the square root of the classes
+
+# The search of one k.
+PAIR_ROUNDS = 2  # rounds of exchanges before classes are freed
+HEAT = 0.003  # share by which classes made anew may be dearer at first
 COOL = 0.85  # share of the search after which nothing may become dearer
 STUCK, GAIN = 3, 1e-4  # so many rounds, or a third of all, gain less than this share: begin again with another seed
-
-CROWD = 8  # rows of a point that count at most when work is measured out: more of them are classes of their own
+MOST_POINT_ROWS = 8  # rows of a point that count when work is measured out: more of them are classes of their own
 
 # Width look-ups of the search: at least, for each row, and of a large table at most these and for each row these.
 EFFORTS = {
@@ -70,7 +72,7 @@ def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Par
     for done, (k, start) in enumerate(chain.from_iterable(starts)):
         with within(done, len(studied) + len(further)):
             found[k] = search(start, k, effort, wishes)
-    for k, larger in reversed(list(pairwise(space_out(ks, CLOSER)))):
+    for k, larger in reversed(list(pairwise(space_out(ks, LEAN_FACTOR)))):
         if k not in studied and not wishes.halt.asked:
             found[k] = start_from_larger_k(found[larger], found[k], k, wishes)
     groups = [[k, *candidates[k]] for k in ks]
@@ -85,22 +87,23 @@ def candidate_ks(points: Points, ks: Sequence[int], effort: str | float, wishes:
     None where nothing is padded, where noise evens out among many classes, for many k and where time is set.
     """
     found: dict[int, list[int]] = {k: [] for k in ks}
-    if len(ks) > FEW or not isinstance(effort, str) or wishes.halt.asked:
+    if len(ks) > FEW_KS or not isinstance(effort, str) or wishes.halt.asked:
         return found
     for k in (k for k in ks if is_noisy(points, k)):
-        near = range(k, min(k + REACH, points.rows) + 1)
+        near = range(k, min(k + MOST_CANDIDATES, points.rows) + 1)
         order = order_along(points, threads=wishes.threads)
         partitions = cut_along(order, points.at(k), near, threads=wishes.threads, part=wishes.part)
         cuts = dict(zip(near, partitions, strict=True))
         costs = {j: expected_loss(cut) + padding_loss(cut) for j, cut in cuts.items()}
-        most, unsure = costs[k] * (1 + LUCK / cuts[k].classes ** 0.5), cuts[k].classes <= UNSURE
+        most, unsure = costs[k] * (1 + NOISE_SHARE / cuts[k].classes ** 0.5), cuts[k].classes <= FEW_CLASSES
         found[k] = [j for j in near[1:] if (unsure and j == k + 1) or costs[j] <= most]
     return found
 
 
 def is_noisy(points: Points, k: int) -> bool:
     """Whether the noise of padding may make a larger k cheaper."""
-    return points.rows <= (k * MANY if k <= LARGEST else SMALL) and bool(find_padded_axes(points.at(k)))
+    most = k * MANY_CLASSES if k <= LARGEST_PADDED_K else SMALL_TABLE
+    return points.rows <= most and bool(find_padded_axes(points.at(k)))
 
 
 def start_from_larger_k(larger: Partition, own: Partition, k: int, wishes: Wishes) -> Partition:
@@ -113,7 +116,7 @@ def start_from_larger_k(larger: Partition, own: Partition, k: int, wishes: Wishe
 
 def choose_effort(ks: Sequence[int], wishes: Wishes) -> str | float:
     """A name, or seconds; without a wish, a few k are searched normally and many quickly."""
-    usual = "normal" if len(ks) <= FEW else "quick"
+    usual = "normal" if len(ks) <= FEW_KS else "quick"
     effort = wishes.effort if wishes.effort is not None else usual
     if effort not in EFFORTS and not (isinstance(effort, (int, float)) and 0 <= effort < inf):
         raise BadOption("--effort", f"choose among {', '.join(EFFORTS)}, or a number of seconds.")
@@ -122,7 +125,7 @@ def choose_effort(ks: Sequence[int], wishes: Wishes) -> str | float:
 
 def ks_to_search(ks: Sequence[int], effort: str | float) -> list[int]:
     """The k to peel and search for: all, or in haste some."""
-    return list(ks) if effort != "quick" or len(ks) <= FEW else space_out(ks, APART)
+    return list(ks) if effort != "quick" or len(ks) <= FEW_KS else space_out(ks, SEARCH_FACTOR)
 
 
 def space_out(ks: Sequence[int], factor: float, small: int = 5) -> list[int]:
@@ -154,7 +157,7 @@ def choose_starts(points: Points, starts: Mapping[int, Partition], wishes: Wishe
 
 def ks_to_probe(ks: Sequence[int]) -> list[int]:
     """The k at which all kinds of start are tried: all of a few, otherwise the first, the last and some between."""
-    return list(ks) if len(ks) <= FEW else space_out(ks, PROBED, small=0)
+    return list(ks) if len(ks) <= FEW_KS else space_out(ks, PROBE_FACTOR, small=0)
 
 
 def choose_start(starts: Mapping[str, Partition], k: int, wishes: Wishes) -> tuple[str, Partition]:
@@ -162,7 +165,7 @@ def choose_start(starts: Mapping[str, Partition], k: int, wishes: Wishes) -> tup
     close.
     """
     losses = {kind: expected_loss(start) for kind, start in starts.items()}
-    close = [kind for kind, loss in losses.items() if loss <= CLOSE * min(losses.values())]
+    close = [kind for kind, loss in losses.items() if loss <= CLOSE_FACTOR * min(losses.values())]
     if len(close) == 1:
         return close[0], starts[close[0]]
     searches = {kind: prepare_search(starts[kind], k, wishes)(wishes.seed) for kind in close}
@@ -179,7 +182,7 @@ def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, lim
     points = start.points
     begin = prepare_search(start, k, wishes, limit=limit)
     found = best = begin(wishes.seed)
-    rows, cells = min(points.rows, CROWD * len(points.weights)), points.rows * len(points.axes)
+    rows, cells = min(points.rows, MOST_POINT_ROWS * len(points.weights)), points.rows * len(points.axes)
     share, alone = progress_of(rows, effort), points.rows < 2 * k
     before, again, gained, least = 0, 0, 0, inf
     try:

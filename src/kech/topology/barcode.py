@@ -19,7 +19,7 @@ from kech.tables.table import Table
 from kech.topology.filtration import Filtration, Floats, Ints, build_filtration
 from kech.topology.homology import find_holes, highest_dimension
 from kech.topology.homology.reduction import check_field
-from kech.topology.minimal import count_classes, rising
+from kech.topology.minimal import count_classes, keep_rising
 
 READINGS = ("homological", "strict", "partition")
 
@@ -130,7 +130,7 @@ class WeightedBarcode:
             return self._partition_regimes(k)
         if reading == "homological" and not self.is_complete:
             return None
-        return [regime for regime in joined(self._steps(reading)) if regime.k >= k]
+        return [regime for regime in join_regimes(self._steps(reading)) if regime.k >= k]
 
     def _partition_regimes(self, k: int) -> list[Regime] | None:
         """From eps*(k) on, k holds; more classes of k rows are possible as eps grows.
@@ -144,7 +144,7 @@ class WeightedBarcode:
         if steps is None:
             return None
         strict = [(regime.start, regime.classes) for regime in self.regimes("strict", k) or []]
-        steps = rising([*steps, *strict])
+        steps = keep_rising([*steps, *strict])
         stops = [*(start for start, _ in steps[1:]), float("inf")]
         return [Regime(start, stop, k, classes, True) for (start, classes), stop in zip(steps, stops, strict=True)]
 
@@ -158,8 +158,8 @@ class WeightedBarcode:
             trouble = (bars[:, 0], bars[:, 1])
         events = np.unique(np.concatenate([tree.birth, *trouble]))
         events = events[np.isfinite(events)]
-        holds = running(trouble[0], events) == running(trouble[1], events)
-        classes = running(tree.birth, events) - running(tree.death, events)
+        holds = count_up_to(trouble[0], events) == count_up_to(trouble[1], events)
+        classes = count_up_to(tree.birth, events) - count_up_to(tree.death, events)
         smallest = smallest_weights(tree, events)
         stops = np.append(events[1:], np.inf)
         rows = zip(events, stops, smallest, classes, strict=True)
@@ -185,13 +185,13 @@ class WeightedBarcode:
             "strict": bool((tree.simplex_from[nodes] <= eps).all()),
         }
 
-    def sampled(self, radii: Sequence[float]) -> "WeightedBarcode":
+    def sample(self, radii: Sequence[float]) -> "WeightedBarcode":
         """The barcode as Algorithm 1 sees it: from the first radius at which a bar lives to the first at which not."""
         grid = np.append(check_radii(radii), np.inf)
         tree = self.filtration
-        birth, death, full = (snap(values, grid) for values in (tree.birth, tree.death, tree.simplex_from))
+        birth, death, full = (snap_up(values, grid) for values in (tree.birth, tree.death, tree.simplex_from))
         seen = replace(tree, birth=birth, death=death, simplex_from=np.where(full < death, full, np.inf))
-        return replace(self, filtration=seen, holes={n: snap(bars, grid) for n, bars in self.holes.items()})
+        return replace(self, filtration=seen, holes={n: snap_up(bars, grid) for n, bars in self.holes.items()})
 
     def plot(
         self,
@@ -217,7 +217,7 @@ class WeightedBarcode:
     ) -> dict[str, Any]:
         """The object `kech barcode --json` prints, with all bars or the longest; infinity is null."""
         regimes = {name: self.regimes(name, k) for name in readings or READINGS}
-        seen = self.sampled(radii) if radii else self
+        seen = self.sample(radii) if radii else self
         every = seen.bars()
         bars = longest_bars(every, longest)
         return {
@@ -227,11 +227,11 @@ class WeightedBarcode:
             "rows": self.filtration.points.rows,
             "eps_error": self.eps_error,
             "max_dimension": max(self.holes, default=0),
-            "bars": [finite(bar) for bar in bars],
+            "bars": [as_record(bar) for bar in bars],
             "shorter_bars": len(every) - len(bars),
             "left_out": seen.left_out,
             "regimes": {
-                name: found if found is None else [finite(regime) for regime in found]
+                name: found if found is None else [as_record(regime) for regime in found]
                 for name, found in regimes.items()
             },
             "radii": self.at(radii),
@@ -279,7 +279,7 @@ def build_barcode(
     return WeightedBarcode(filtration, holes.bars, holes.left_out, zero_length, field=field)
 
 
-def snap(values: Floats, grid: Floats) -> Floats:
+def snap_up(values: Floats, grid: Floats) -> Floats:
     """The first radius of a grid that ends in infinity, at or above each value."""
     return grid[np.searchsorted(grid, values)]
 
@@ -291,7 +291,7 @@ def check_radii(radii: Sequence[float]) -> list[float]:
     return sorted(set(radii))
 
 
-def running(values: Floats, events: Floats) -> Ints:
+def count_up_to(values: Floats, events: Floats) -> Ints:
     """How many values are at or below each event."""
     return np.searchsorted(np.sort(values), events, side="right")
 
@@ -307,7 +307,7 @@ def smallest_weights(tree: Filtration, events: Floats) -> Ints:
     return tree.weight[order][np.searchsorted(ended, events, side="right")]
 
 
-def joined(steps: Sequence[Regime]) -> list[Regime]:
+def join_regimes(steps: Sequence[Regime]) -> list[Regime]:
     """Neighbouring stretches with the same classes are one regime."""
     out: list[Regime] = []
     for step in steps:
@@ -328,7 +328,7 @@ def longest_bars(bars: list[Any], most: int | None) -> list[Any]:
     return [bars[i] for i in np.sort(np.argsort(-lengths, kind="stable")[:most]).tolist()]
 
 
-def finite(record: Bar | Regime) -> dict[str, Any]:
+def as_record(record: Bar | Regime) -> dict[str, Any]:
     """Fields and values; infinity is written as null."""
     values = {name: getattr(record, name) for name in record.__slots__}
     return {name: None if value == float("inf") else value for name, value in values.items()}

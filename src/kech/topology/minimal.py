@@ -70,7 +70,7 @@ class Partitions:
     @property
     def steps(self) -> list[tuple[float, int]]:
         """Each eps at which the largest number of classes grows."""
-        return rising((eps, count) for count, (eps, _) in self.best(self.whole).items())
+        return keep_rising((eps, count) for count, (eps, _) in self.best(self.whole).items())
 
     def classes(self, count: int) -> Iterator[int]:
         """The classes of the narrowest partition into so many of k to 2k - 1 rows."""
@@ -86,7 +86,7 @@ def best_partitions(points: Points, k: int, metric: str) -> Partitions | None:
     return Partitions(points, k, metric) if 1 <= k <= points.rows <= MOST_ROWS else None
 
 
-def rising(pairs: Iterable[tuple[float, int]]) -> list[tuple[float, int]]:
+def keep_rising(pairs: Iterable[tuple[float, int]]) -> list[tuple[float, int]]:
     """Pairs of eps and a number of classes, by eps, without those that have no more classes than one before."""
     found: list[tuple[float, int]] = []
     for eps, count in sorted(pairs, key=lambda pair: (pair[0], -pair[1])):

@@ -188,11 +188,11 @@ def compute_zigzag(
     """Bars along a path of the table's lattice: node by node, or rows, columns, diagonal, minimal."""
     check_through(through)
     lattice = compute_lattice(table, grid=grid)
-    found = zigzag_of(lattice, path, through, threads=table.threads, memory=lattice.points.check_room())
+    found = build_zigzag(lattice, path, through, threads=table.threads, memory=lattice.points.check_room())
     return replace(found, library=table.library)
 
 
-def zigzag_of(
+def build_zigzag(
     lattice: Lattice,
     path: str | Sequence[Sequence[int]],
     through: str = "union",

@@ -5,9 +5,9 @@ from kech.axes.hierarchy.tree import (
     GeneralizationTree,
     build_prefix_tree,
     half_prefixes,
+    have_code_form,
     looks_like_codes,
     star_tree,
-    written_as_codes,
 )
 
 __all__ = [
@@ -16,8 +16,8 @@ __all__ = [
     "find_hierarchies",
     "find_hierarchy",
     "half_prefixes",
+    "have_code_form",
     "looks_like_codes",
     "read_hierarchy",
     "star_tree",
-    "written_as_codes",
 ]

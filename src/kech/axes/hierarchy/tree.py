@@ -181,10 +181,10 @@ def looks_like_codes(values: Sequence[str]) -> bool:
     values or more share.
     """
     codes = set(values)
-    return len(codes) >= 20 and written_as_codes(codes) and 2 * len(half_prefixes(codes)) <= len(codes)
+    return len(codes) >= 20 and have_code_form(codes) and 2 * len(half_prefixes(codes)) <= len(codes)
 
 
-def written_as_codes(codes: Collection[str]) -> bool:
+def have_code_form(codes: Collection[str]) -> bool:
     """One or two lengths from 3 on, nearly all letters and digits, a digit in each."""
     lengths = {len(code) for code in codes}
     if not lengths or len(lengths) > 2 or min(lengths) < 3:

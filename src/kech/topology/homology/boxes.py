@@ -35,17 +35,17 @@ def box_bars(points: Points, top: int, highest: int, limit: int, *, field: int, 
         raise ResourceError(f"{count:,} points have too many distances for holes. {ADVICE}")
     found = [bars.astype(np.int64) for bars in ripser_bars(ripser, ranks, top, looked, field)]
     instants = instant_bars(ranks.astype(np.int64), found) if zero_length else [np.empty((0, 2), np.int64)] * top
-    return counted(
+    return count_holes(
         count, {n: in_order(lengths[np.concatenate([found[n], instants[n - 1]])] / 2) for n in range(1, top + 1)}
     )
 
 
 def no_bars(count: int, top: int) -> Holes:
     """Where no hole can last."""
-    return counted(count, {n: np.empty((0, 2)) for n in range(1, top + 1)})
+    return count_holes(count, {n: np.empty((0, 2)) for n in range(1, top + 1)})
 
 
-def counted(count: int, bars: Bars) -> Holes:
+def count_holes(count: int, bars: Bars) -> Holes:
     """Of all simplices of some points, C(count - 1, n + 1) open a hole of dimension n."""
     return Holes(bars, {n: comb(count - 1, n + 1) - len(found) for n, found in bars.items()})
 

@@ -147,7 +147,7 @@ class GeneralizationLattice:
     @property
     def table(self) -> NodeTable:
         """Figures of all nodes."""
-        return self._nodes.counted()
+        return self._nodes.count_sizes()
 
     @property
     def losses(self) -> Floats:
@@ -171,7 +171,7 @@ class GeneralizationLattice:
         choices = [self._choice(k, suppress) for k in (self._usual_ks if ks is None else ks)]
         for choice in reversed(choices):  # the largest k first, so that it is counted far enough for every k
             if choice.limit and choice.is_enumerable:
-                choice.nodes.counted(choice.bound)
+                choice.nodes.count_sizes(choice.bound)
         return [choice.best() for choice in choices]
 
     def to_frame(self, suppress: float = 0.0, ks: Sequence[int] | None = None) -> Any:
@@ -188,7 +188,7 @@ class GeneralizationLattice:
 
     def chain(self, k: int, suppress: float = 0.0, *, chains: int = 2) -> LatticeNode:
         """The first node that reaches k along the lowest chains of the lattice, as the paper approximates."""
-        return self._choice(k, suppress).chained(chains)
+        return self._choice(k, suppress).search_chain(chains)
 
     def path_barcode(self, path: Sequence[Sequence[int]]) -> list[PathBar]:
         """Bars of a path that only goes up; every class is there from the start, since all maps are onto."""

@@ -68,7 +68,7 @@ class Choice:
         if self.nodes.has_room(0) and not self.is_enumerable:
             need = 2 * NODE_SIZE_BYTES * self.nodes.count * self.bound
             raise TooLittleMemory(self.nodes.count, self.k, need, self.nodes.memory)
-        return np.asarray(self.nodes.counted(self.bound).suppressed(self.k) <= self.limit)
+        return np.asarray(self.nodes.count_sizes(self.bound).suppressed(self.k) <= self.limit)
 
     def minimal(self) -> list[Levels]:
         """Nodes that fit while no node below them does."""
@@ -83,11 +83,11 @@ class Choice:
     def best(self, looks: int = LOOKS) -> LatticeNode:
         """The node of least loss; where there are too many to list, the best that so many looks find."""
         if not self.is_enumerable:
-            return self.searched(looks)
+            return self.search(looks)
         fits = self.fits()
         if not fits.any():
             raise TooFewRows(self.nodes.points.rows, self.k)
-        cost = self.nodes.counted(self.bound).cost(self.k) if self.limit else 0.0
+        cost = self.nodes.count_sizes(self.bound).cost(self.k) if self.limit else 0.0
         losses = np.where(fits, self.nodes.losses + cost, np.inf)
         return self._node(self._first(np.asarray(np.round(losses, 12), np.float64)))
 
@@ -117,7 +117,7 @@ class Choice:
             way.append((*way[-1][:j], way[-1][j] + 1, *way[-1][j + 1 :]))
         return way[bisect_left(way, True, lo=1, key=holds) - 1]
 
-    def searched(self, looks: int) -> LatticeNode:
+    def search(self, looks: int) -> LatticeNode:
         """The best node that so many looks find, and what no node can go below."""
         losses = [axis.tolist() for axis in self.nodes.axis_losses]
         found = search_best(self._look, losses, self.groups(), self.limit, looks)
@@ -142,7 +142,7 @@ class Choice:
             start = stop
         return found
 
-    def chained(self, chains: int) -> LatticeNode:
+    def search_chain(self, chains: int) -> LatticeNode:
         """The first node that fits along the lowest chains."""
         found = search_chains(self._look, self.nodes.heights, self.limit, chains)
         if found is None:

@@ -173,12 +173,12 @@ class Nodes:
     @property
     def smallest(self) -> Ints:
         """Rows of the smallest class of every node."""
-        return (self.twin or self).counted().smallest
+        return (self.twin or self).count_sizes().smallest
 
-    def counted(self, bound: int = 1) -> NodeTable:
+    def count_sizes(self, bound: int = 1) -> NodeTable:
         """Figures of all nodes, with class sizes counted up to `bound` or further."""
         if self.twin is not None and self._widths_agree:
-            return self.twin.counted(bound)
+            return self.twin.count_sizes(bound)
         if self.count > MOST_NODES:
             raise TooManyNodes(self.count, MOST_NODES)
         if self._table is None or self._table.bound < bound:
