@@ -1082,7 +1082,7 @@ def test_lines_that_are_alike_are_read_as_if_they_were_not(tmp_path, header, lin
         rows = [row for batch in table.batches(names) for row in zip(*batch, strict=True)]
         return Counter(rows)
 
-    assert found(TextTable.counted) == found(one_by_one)
+    assert found(TextTable.count) == found(one_by_one)
 
 
 @pytest.mark.parametrize("way", ["lines", "rows"])
@@ -1103,7 +1103,7 @@ def test_csv_tells_empty_text_from_nothing(tmp_path, line, found, end, way):
     (tmp_path / "t.csv").write_bytes(("a,b,c\n" + line + "\n").replace("\n", end).encode())
     table = open_published(tmp_path / "t.csv")
     if way == "lines":
-        ((cells_found, _),) = table.counted(["a", "b", "c"]).items()
+        ((cells_found, _),) = table.count(["a", "b", "c"]).items()
     else:
         (cells_found,) = zip(*next(table.batches(["a", "b", "c"])), strict=True)
 
@@ -1113,9 +1113,9 @@ def test_csv_tells_empty_text_from_nothing(tmp_path, line, found, end, way):
 @pytest.fixture
 def parted(monkeypatch):
     """How many lines were parted at a time."""
-    lines, real = [], cells._parted
+    lines, real = [], cells._part_lines
     counting = lambda block, **how: lines.append(block.count(b"\n")) or real(block, **how)  # noqa: E731
-    monkeypatch.setattr("kech.certificate.cells._parted", counting)
+    monkeypatch.setattr("kech.certificate.cells._part_lines", counting)
     return lines
 
 
@@ -1128,9 +1128,9 @@ def test_lines_are_counted_alike_however_many_are_read_at_once(tmp_path, monkeyp
     write(tmp_path / "t.csv", ["a", "b", "c"], rows)
     (tmp_path / "t.csv").write_bytes((tmp_path / "t.csv").read_bytes().rstrip(b"\r\n"))
 
-    found = dict(open_published(tmp_path / "t.csv").counted(["c", "a"]).items())
+    found = dict(open_published(tmp_path / "t.csv").count(["c", "a"]).items())
     assert found == Counter((c or None, a) for a, _, c in rows)
-    assert dict(open_published(tmp_path / "t.csv").counted(["b"]).items()) == {(f"{i}",): 3 for i in range(100)}
+    assert dict(open_published(tmp_path / "t.csv").count(["b"]).items()) == {(f"{i}",): 3 for i in range(100)}
     assert sum(parted) == 600
 
 
@@ -1160,7 +1160,7 @@ def test_odd_lines_are_read_as_rows(tmp_path, lines):
         except UnreadableFile as refusal:
             return str(refusal)
 
-    assert found(lambda table: table.counted(["a", "b"])) == found(
+    assert found(lambda table: table.count(["a", "b"])) == found(
         lambda table: Counter(row for batch in table.batches(["a", "b"]) for row in zip(*batch, strict=True))
     )
 
@@ -1170,13 +1170,13 @@ def test_short_lines_that_make_up_a_row_together_are_refused(tmp_path, lines):
     (tmp_path / "t.csv").write_text(lines)
 
     with pytest.raises(UnreadableFile, match=r"line 3: . cells under"):
-        open_published(tmp_path / "t.csv").counted(["a", "b"])
+        open_published(tmp_path / "t.csv").count(["a", "b"])
 
 
 def test_a_delimiter_of_several_bytes_is_one_too(tmp_path):
     (tmp_path / "t.csv").write_text("a§b\n1§2\n1§3\n", "utf-8")
 
-    assert dict(open_published(tmp_path / "t.csv", delimiter="§").counted(["a"]).items()) == {("1",): 2}
+    assert dict(open_published(tmp_path / "t.csv", delimiter="§").count(["a"]).items()) == {("1",): 2}
 
 
 def test_long_lines_are_not_held_all_at_once(tmp_path, monkeypatch):
@@ -1188,7 +1188,7 @@ def test_long_lines_are_not_held_all_at_once(tmp_path, monkeypatch):
 
     tracemalloc.start()
     try:
-        assert dict(open_published(tmp_path / "t.csv").counted(["c"]).items()) == {(str(c),): 120 for c in range(5)}
+        assert dict(open_published(tmp_path / "t.csv").count(["c"]).items()) == {(str(c),): 120 for c in range(5)}
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -1200,7 +1200,7 @@ def test_a_line_that_is_too_long_is_read_as_a_row(tmp_path, monkeypatch, parted)
     monkeypatch.setattr("kech.certificate.cells.BLOCK", 50)
     (tmp_path / "t.csv").write_text(f"c,note\n1,{'x' * 900}\n1,y\n2,y\n")
 
-    assert dict(open_published(tmp_path / "t.csv").counted(["c"]).items()) == {("1",): 2, ("2",): 1}
+    assert dict(open_published(tmp_path / "t.csv").count(["c"]).items()) == {("1",): 2, ("2",): 1}
     assert not parted
 
 
@@ -1216,7 +1216,7 @@ def test_cells_that_one_number_cannot_hold_are_counted(tmp_path, monkeypatch, bi
     columns = dict(zip("nabcd", map(list, zip(*rows, strict=True)), strict=True))
     parquet.write_table(pyarrow.table(columns), tmp_path / "t.parquet")
 
-    found = open_published(tmp_path / "t.parquet").counted(["n", "a", "b", "c", "d"])
+    found = open_published(tmp_path / "t.parquet").count(["n", "a", "b", "c", "d"])
     expected = Counter((n, a, str(b), c, str(d)) for n, a, b, c, d in rows)
     assert dict(found.items()) == expected
     classes, group = found.first(3)

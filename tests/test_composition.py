@@ -113,7 +113,7 @@ def test_a_column_of_many_cells_remembers_no_more_labels_than_there_is_room_for(
     cells = [str(i) for i in range(100_000)]
     column = LinkedColumn(NUMBERS, [*cells, None], np.arange(100_000, dtype=np.int32), {}, [])
     assert column.rows("[10, 12]").tolist() == [10, 11, 12]
-    assert column.covered.cache_info().maxsize * len(column.texts) <= 4_000_000
+    assert column.cover.cache_info().maxsize * len(column.texts) <= 4_000_000
 
 
 NUMBERS = {"axis": "numeric", "domain": [0, 99]}
@@ -175,7 +175,7 @@ def test_a_label_holds_another_by_what_both_say(earlier, label, later, within, h
         return LinkedColumn({"column": "x", **axis}, ["a", "b", "c", None], np.zeros(1, np.int32), paths, [shown])
 
     found = Holder(column(earlier, label), column(later, within))
-    assert found.holding(label).tolist() == [holds]
+    assert found.find_holders(label).tolist() == [holds]
     assert found.holds(label, 0) == holds
 
 
@@ -185,9 +185,9 @@ def test_without_its_hierarchy_a_label_of_a_tree_holds_itself_and_the_root_every
         for _ in range(2)
     ]
     holder = Holder(*columns)
-    assert holder.holding("a").tolist() == [False, True, True]
-    assert holder.holding("west").tolist() == [True, False, True]
-    assert Holder(None, columns[1]).holding(None).tolist() == [False, False, True]
+    assert holder.find_holders("a").tolist() == [False, True, True]
+    assert holder.find_holders("west").tolist() == [True, False, True]
+    assert Holder(None, columns[1]).find_holders(None).tolist() == [False, False, True]
 
 
 def test_the_same_boxes_with_other_people_are_no_coarsening(folder):
@@ -225,4 +225,4 @@ def test_a_prefix_covers_what_begins_with_it_and_is_no_longer(texts, prefix, sta
     axis = {"column": "c", "axis": "tree", "leaves": 99, "labels": {label: 2}}
     column = LinkedColumn(axis, [*texts, None], np.arange(len(texts) + 1, dtype=np.int32), {}, [label])
     fitting = [text for text in texts if text and text.startswith(prefix) and len(text) <= len(label)]
-    assert [column.texts[code] for code in np.flatnonzero(column.covered(label))] == fitting
+    assert [column.texts[code] for code in np.flatnonzero(column.cover(label))] == fitting

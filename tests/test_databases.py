@@ -425,7 +425,7 @@ def test_ctrl_c_while_a_table_takes_its_place_waits_until_all_of_it_is_there(run
     monkeypatch.setattr(DuckDBDraft, "replace", replace_and_press)
     assert run(*small_release).code == 130
     assert kech.verify_release(small_release[-1], certificate=folder / "safe.json")["rows"] == 9_000
-    assert len(kech.open_ledger().listed()) == 2
+    assert len(kech.open_ledger().list_releases()) == 2
 
 
 HOLD = (

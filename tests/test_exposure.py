@@ -141,7 +141,7 @@ def test_two_columns_that_are_unique_together_are_told_of(released, run, tmp_pat
 
     with kech.read_table(people(), **ROLES) as table:
         release = kech.make_release(table, k=3, grid="exact")
-        told = release.told("again.csv", release.write(tmp_path / "again.csv", ledger=False))
+        told = release.summarize("again.csv", release.write(tmp_path / "again.csv", ledger=False))
         assert (told["identifying"], told["identifying_together"]) == ([], [["visit", "hour"]])
         assert kech.inspect_table(table).identifying_together == (("visit", "hour"),)
 
@@ -168,7 +168,7 @@ def test_three_columns_may_be_needed(tmp_path, suffix):
     with kech.read_table(pa.table(rows), quasi_identifiers=["age"], keep=["a", "b", "c", "d"]) as table:
         release = kech.make_release(table, k=2)
         document = release.write(tmp_path / f"safe.{suffix}", ledger=False)
-        told = release.told(tmp_path / f"safe.{suffix}", document)
+        told = release.summarize(tmp_path / f"safe.{suffix}", document)
     assert told["identifying_together"] == [["a", "b", "c", "d"]]
     assert find_in_file(tmp_path / f"safe.{suffix}", document, []) == [["a", "b", "c", "d"]]
 
@@ -182,7 +182,7 @@ def test_rows_without_values_do_not_count(tmp_path):
     with kech.read_table(rows, quasi_identifiers=["age"], keep=["a", "b"]) as table:
         release = kech.make_release(table, k=2)
         document = release.write(tmp_path / "safe.csv", ledger=False)
-        assert release.told(tmp_path / "safe.csv", document)["identifying_together"] == [["a", "b"]]
+        assert release.summarize(tmp_path / "safe.csv", document)["identifying_together"] == [["a", "b"]]
     assert find_in_file(tmp_path / "safe.csv", document, []) == [["a", "b"]]
 
 
@@ -223,7 +223,7 @@ def test_release_and_verify_look_at_the_same_pairs(tmp_path, suffix):
     kept = rows.column_names[1:]
     with kech.read_table(rows, quasi_identifiers=["age"], keep=kept) as table:
         release = kech.make_release(table, k=2)
-        told = release.told(tmp_path / f"safe.{suffix}", release.write(tmp_path / f"safe.{suffix}", ledger=False))
+        told = release.summarize(tmp_path / f"safe.{suffix}", release.write(tmp_path / f"safe.{suffix}", ledger=False))
         found = kech.inspect_table(table).identifying_together
     verified = kech.verify_release(tmp_path / f"safe.{suffix}")
 

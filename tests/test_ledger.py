@@ -262,7 +262,7 @@ def test_boxes_that_overlap_too_often_are_refused_with_the_number(people, said, 
     words = ("release", people, "-o", folder / "two.csv", *TWO, "--k", 7, "--allow-composition")
     refuse(*words, code=5, says="comparing it with earlier releases: it takes about")
     assert not list(folder.glob("two*"))
-    assert len(kech.open_ledger().listed()) == 1
+    assert len(kech.open_ledger().list_releases()) == 1
 
 
 def test_a_file_beside_that_is_no_certificate_harms_nobody(people, said, folder):
@@ -290,7 +290,7 @@ def test_the_earlier_file_is_found_or_must_be_named(people, said, refuse, run, f
     for name in ("out.csv", "out.csv.certificate.json"):
         (folder / name).rename(away / name.replace("out", "sent"))
     words = ("release", people, "-o", folder / "two.csv", *TWO, "--k", 7, "--allow-composition")
-    (known,) = kech.open_ledger().listed()
+    (known,) = kech.open_ledger().list_releases()
     message = refuse(*words, code=4, says="name the earlier one")
     assert f"Not at hand: {known['release'][:12]}." in message
     named = run(*words, "--earlier", away / "sent.csv", "--json")
@@ -298,7 +298,7 @@ def test_the_earlier_file_is_found_or_must_be_named(people, said, refuse, run, f
     (away / "sent.csv").write_text((away / "sent.csv").read_text("utf-8") + "1,1,1\n", "utf-8")
     refuse(*words, "--earlier", away / "sent.csv", code=4, says="sha256")
     assert run("ledger", "--forget", known["release"][:12]).code == 0
-    assert all(held["release"] != known["release"] for held in kech.open_ledger().listed())
+    assert all(held["release"] != known["release"] for held in kech.open_ledger().list_releases())
 
 
 def test_an_earlier_file_the_ledger_never_saw_counts_too(people, refuse, said, folder, run):
@@ -394,7 +394,7 @@ def test_a_ledger_that_cannot_be_read_is_refused(people, refuse, own_ledger, fol
     (own_ledger / "ledger.json").write_text(text, "utf-8")
     refuse("release", people, "-o", folder / "out.csv", *TWO, "--k", 5, code=3, says=says)
     with pytest.raises(BadLedger):
-        kech.open_ledger().listed()
+        kech.open_ledger().list_releases()
 
 
 def test_a_ledger_that_cannot_be_written_is_refused(people, refuse, folder, monkeypatch):
@@ -425,7 +425,7 @@ def test_releases_are_listed_and_forgotten(people, said, run, own_ledger, folder
 
 def entered(ledger, **where):
     """A line of a release that is being put in place."""
-    with ledger.held() as book:
+    with ledger.lock() as book:
         ledger.add(book, Entry("table", "", "f" * 64, 5, "2026-01-01T00:00:00Z", **where))
     ledger.settle()
     return [(held.draft, held.address) for held in ledger.read().releases]
@@ -447,7 +447,7 @@ def test_a_draft_in_a_folder_that_was_closed_is_in_doubt(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied", str(path))
 
     ledger, draft = Ledger(tmp_path / "home"), tmp_path / "closed" / "draft"
-    with ledger.held() as book:
+    with ledger.lock() as book:
         ledger.add(book, Entry("table", "", "f" * 64, 5, "2026-01-01T00:00:00Z", draft=str(draft)))
     (entry,) = ledger.read().releases
     monkeypatch.setattr(Path, "exists", closed)
@@ -474,7 +474,7 @@ def entry(name):
 
 
 def add(ledger, name):
-    with ledger.held() as book:
+    with ledger.lock() as book:
         ledger.write(Book(book.ledger, book.key, [*book.releases, entry(name)]))
 
 
@@ -484,7 +484,7 @@ from pathlib import Path
 from kech.release.ledger import Book, Entry, Ledger
 ledger = Ledger(Path(sys.argv[1]))
 for i in range(20):
-    with ledger.held() as book:
+    with ledger.lock() as book:
         one = Entry(f"{sys.argv[2]}-{i}", "", "", 5, "2026-01-01T00:00:00Z")
         ledger.write(Book(book.ledger, book.key, [*book.releases, one]))
 """

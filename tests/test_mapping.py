@@ -135,7 +135,7 @@ def test_rows_in_several_batches_add_up(rows, size):
     )
     tally = ValueTally(["label"], ["x"])
     tally.many = 3
-    passed = tally.watched(pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=size)))
+    passed = tally.watch(pa.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=size)))
 
     assert passed.read_all().column_names == ["label"]
     found = {

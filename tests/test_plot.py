@@ -3,7 +3,9 @@
 import re
 import subprocess
 import sys
+from io import BytesIO
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -16,8 +18,10 @@ import kech
 from kech.errors import BadOption, BadTarget, CannotWrite, MissingExtra
 from kech.tables.demo import NINE_ROWS, nine_rows
 from kech.topology.barcode import WeightedBarcode
-from kech.views.pictures.barcode import heights
+from kech.views.pictures.barcode import draw_barcode, heights
 from kech.views.pictures.bars import COLOURS, ENOUGH, FEW, FEW_LOOSE, coverage
+from kech.views.pictures.picture import HEAD
+from kech.views.pictures.svg import encode_png, render_file
 from strategies import unhurried
 
 Figure = pytest.importorskip("matplotlib.figure").Figure
@@ -335,3 +339,56 @@ def test_nothing_is_left_in_the_process(nine, tmp_path):
     assert dict(matplotlib.rcParams) == before
     code = "import sys, kech.views.pictures as p; p.load_matplotlib(); sys.exit('matplotlib.pyplot' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# -- two painters, one picture ---------------------------------------------------------------------------
+
+
+def painted(svg, name):
+    """Left, right, top and bottom of the boxes under a name of an SVG picture, in pixels, and their colours."""
+    (group,) = (part for part in ElementTree.fromstring(svg).iter() if part.get("data-name") == name)
+    found = [
+        ([x, x + wide, y, y + high], path.get("fill"))
+        for path in group
+        if path.get("fill") != "none"
+        for x, y, wide, high in (
+            map(float, box) for box in re.findall(r"M([-\d.]+) ([-\d.]+)h([\d.]+)v([\d.]+)H[-\d.]+z", path.get("d"))
+        )
+    ]
+    return np.array([box for box, _ in found]), [colour for _, colour in found]
+
+
+@pytest.mark.parametrize("name", ["components", "holes", "regimes"])
+def test_svg_has_the_boxes_of_matplotlib_where_the_panel_lies(nine, name):
+    picture = draw_barcode(nine, (3,))
+    panel = picture.panels[0]
+    (boxes,) = (shape for shape in panel.shapes if getattr(shape, "name", "") == name)
+    sides, colours = painted(render_file(picture), name)
+    left, top, width, height = panel.place
+    across = left + (boxes.sides[:, :2] - panel.x.low) / (panel.x.high - panel.x.low) * width
+    down = HEAD + top + (panel.y.high - boxes.sides[:, [3, 2]]) / (panel.y.high - panel.y.low) * height
+    expected = np.concatenate([across, down], axis=1)
+
+    assert sorted(colours) == sorted(boxes.colours)
+    assert np.abs(np.sort(sides, axis=0) - np.sort(expected, axis=0)).max() < 1  # a gap, and tenths of a pixel
+    assert sorted(drawn(nine.plot(k=(3,)), name)[0].tolist()) == sorted(boxes.sides.tolist())
+
+
+@given(arrays(np.uint8, st.tuples(st.integers(1, 5), st.integers(1, 5), st.just(4))))
+def test_an_image_is_read_back_by_another_library(cells):
+    from matplotlib.image import imread
+
+    assert (np.round(imread(BytesIO(encode_png(cells / 255))) * 255) == cells).all()
+
+
+def test_names_of_columns_are_text_in_a_file(tmp_path):
+    frame = pd.DataFrame({"<b>&\"'": range(20), "$x$ <script>": [1, 2] * 10})
+    with kech.read_table(frame, quasi_identifiers=list(frame.columns)) as table:
+        plane = kech.compute_plane(kech.make_release(table, k=2), *frame.columns)
+    plane.plot(tmp_path / "p.svg")
+    plane.plot(tmp_path / "p.html")
+    tree = ElementTree.parse(tmp_path / "p.svg")
+
+    assert {part.tag.split("}")[1] for part in tree.iter()} <= {"svg", "title", "desc", "rect", "g", "path", "text"}
+    assert {*frame.columns} <= {part.text for part in tree.iter()}
+    assert "<script" not in (tmp_path / "p.html").read_text("utf-8")

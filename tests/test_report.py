@@ -20,6 +20,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
+from kech.audit import shape
+from kech.audit.figures import describe_plan
 from kech.certificate import NOT_PROMISED
 from kech.certificate.labels import bound_interval
 from kech.certificate.widths import width_reader
@@ -29,8 +31,6 @@ from kech.release.published import Published, read_published
 from kech.tables.demo import generate_town, write_csv
 from kech.views.markup import tag
 from kech.views.pictures.released import bin_sizes
-from kech.views.report import shape
-from kech.views.report.figures import describe_plan
 from test_canary import ROLES, canaries, found_in
 
 SCRIPT = "<script>alert(1)</script>"

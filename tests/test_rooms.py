@@ -54,7 +54,7 @@ from kech.points.points import build_points
 from kech.release.ledger import Entry, open_ledger
 from kech.release.plan import ReleaseSection
 from kech.release.published import find_pointers
-from kech.release.release import as_json, asked, chosen
+from kech.release.release import as_json, pick_ledger, state_options
 from kech.release.targets import check_elsewhere
 from kech.system.progress import listen
 from kech.tables.demo import nine_rows
@@ -416,7 +416,7 @@ def test_a_table_of_csv_can_be_read_twice(tmp_path):
     table = certificate_cells.open_published(tmp_path / "t.csv")
     batches = [list(table.batches(["b", "a"])) for _ in range(2)]
     assert batches == [[[["x\ny", "z"], ["1", "2"]]]] * 2
-    assert [dict(table.counted(["b"]).items()) for _ in range(2)] == [{("x\ny",): 1, ("z",): 1}] * 2
+    assert [dict(table.count(["b"]).items()) for _ in range(2)] == [{("x\ny",): 1, ("z",): 1}] * 2
 
 
 def test_a_folder_is_no_file_and_a_torn_file_is_damaged(tmp_path):
@@ -462,7 +462,7 @@ def test_parquet_is_counted_alike_however_many_rows_are_read_at_once(tmp_path, m
     cells = ["a", "b", None, "a", "a", "a", "b", "", "c", "a", "d", "d", "a"]
     pq.write_table(pa.table({"x": cells, "y": cells[::-1]}), tmp_path / "t.parquet")
     monkeypatch.setattr(certificate_cells, "ROWS_AT_ONCE", at_once)
-    counts = certificate_cells.open_published(tmp_path / "t.parquet").counted(["x", "y"])
+    counts = certificate_cells.open_published(tmp_path / "t.parquet").count(["x", "y"])
     assert dict(counts.items()) == Counter(zip(cells, cells[::-1], strict=True))
 
 
@@ -627,7 +627,7 @@ def test_texts_of_their_own_are_told_of_though_some_are_missing(role, tmp_path):
     with kech.read_table(pa.table({"age": [i % 5 for i in range(60)], "story": texts}), **roles) as table:
         made = kech.make_release(table, k=3)
         document = made.write(tmp_path / "t.csv", ledger=False)
-        told = made.told(tmp_path / "t.csv", document)
+        told = made.summarize(tmp_path / "t.csv", document)
     expected = {"keep": (["story"], []), "quasi_identifiers": ([], ["story"])}
     assert (told["identifying"], told["rare_texts"]) == expected[role]
     assert find_pointers(tmp_path / "t.csv", document) == told["identifying"]
@@ -637,7 +637,7 @@ def test_what_is_told_of_a_release(people, tmp_path):
     made = kech.make_release(people, k=5, grid=10)
     path, mapping = tmp_path / "t.csv", tmp_path / "m.json"
     document = made.write(path, mapping=mapping)
-    told = made.told(path, document, mapping=mapping)
+    told = made.summarize(path, document, mapping=mapping)
     assert document["values"] == {"size": {"kind": "ordinal", "order": ["S", "M", "L"]}}
     assert document["parameters"] == {"k": 5, "cut": "local", "grid": 10, "owner_secret": True}
     assert told == document["claims"] | {
@@ -662,7 +662,7 @@ def test_what_is_told_of_a_release(people, tmp_path):
     ]
     auto = kech.make_release(people, k=5)
     again = auto.write(tmp_path / "u.csv", tmp_path / "u.json", ledger=False)
-    bare = auto.told(tmp_path / "u.csv", again, tmp_path / "u.json")
+    bare = auto.summarize(tmp_path / "u.csv", again, tmp_path / "u.json")
     assert (bare["certificate"], bare["mapping"], bare["unhidden_edges"]) == (str(tmp_path / "u.json"), None, [])
     assert again["parameters"] == {"k": 5, "cut": "local", "grid": "auto", "owner_secret": True, "no_ledger": True}
     assert again["quasi_identifiers"][0]["grid"] == "auto"
@@ -747,7 +747,7 @@ def test_coarse_axes_are_measured_by_the_domain_of_the_fine_ones(tmp_path):
         fine, coarse = (kech.make_release(read, k=5, grid="tight", max_points=most) for most in (None, 6))
         even = kech.make_release(read, k=5, cut="domain")
         document = coarse.write(tmp_path / "t.csv")
-        told = coarse.told(tmp_path / "t.csv", document)
+        told = coarse.summarize(tmp_path / "t.csv", document)
     assert coarse.axes[0]["domain"] == fine.axes[0]["domain"] == even.axes[0]["domain"] == [4, 95]
     assert (fine.axes[0]["grid"], even.axes[0]["grid"]) == ("tight", "auto")
     assert coarse.partition.classes <= 6 < fine.partition.classes
@@ -819,7 +819,7 @@ def test_columns_are_judged_by_the_rows_that_are_published(tmp_path):
     columns = {"a": [1] * 5 + [2] * 5 + [50, 90, 99], "note": [*map(str, range(10)), "0", "0", "0"]}
     with kech.read_table(pa.table(columns), quasi_identifiers=["a"], keep=["note"]) as read:
         made = kech.make_release(read, k=3, suppress=0.25, cut="minimal", grid="exact")
-        told = made.told(tmp_path / "t.csv", made.write(tmp_path / "t.csv", ledger=False))
+        told = made.summarize(tmp_path / "t.csv", made.write(tmp_path / "t.csv", ledger=False))
     assert (told["rows"], told["identifying"]) == (10, ["note"])
 
 
@@ -928,12 +928,12 @@ def test_a_certificate_is_written_as_people_write():
 
 def test_which_ledger_is_asked_and_what_a_reader_is_told_of_it():
     own = open_ledger()
-    assert chosen(own) is own
-    assert type(chosen(True)) is type(own)
-    assert chosen(False) is None
-    assert asked(False, False) == {"no_ledger": True}
-    assert asked(own, True) == asked(True, True) == {"allow_composition": True}
-    assert asked(own, False) == asked(True, False) == {}
+    assert pick_ledger(own) is own
+    assert type(pick_ledger(True)) is type(own)
+    assert pick_ledger(False) is None
+    assert state_options(False, False) == {"no_ledger": True}
+    assert state_options(own, True) == state_options(True, True) == {"allow_composition": True}
+    assert state_options(own, False) == state_options(True, False) == {}
 
 
 def test_nothing_is_allowed_by_saying_nothing(nine, tmp_path):
@@ -944,7 +944,7 @@ def test_nothing_is_allowed_by_saying_nothing(nine, tmp_path):
 def test_a_release_strikes_out_what_a_killed_run_had_entered(nine, tmp_path):
     ledger, draft = open_ledger(), tmp_path / ".t.csv.1.kech-draft"
     draft.touch()
-    with ledger.held() as book:
+    with ledger.lock() as book:
         ledger.add(book, Entry("another table", "", "f" * 64, 5, "2026-01-01T00:00:00Z", draft=str(draft)))
     document = kech.make_release(nine, k=3).write(tmp_path / "t.csv")
     assert [held.release for held in ledger.read().releases] == [document["file"]["sha256"]]
@@ -1036,7 +1036,7 @@ def test_a_certificate_tells_which_labels_are_widened(values, grid, tmp_path):
     """On a line it says how the edges were chosen; of a set or an order, only that they are widened."""
     with kech.read_table(pa.table({"a": values}), quasi_identifiers=["a"]) as read:
         made = kech.make_release(read, k=40, grid=grid)
-        told = made.told(tmp_path / "t.csv", made.write(tmp_path / "t.csv", ledger=False))
+        told = made.summarize(tmp_path / "t.csv", made.write(tmp_path / "t.csv", ledger=False))
     line = isinstance(values[0], int)
     assert made.axes[0].get("grid") == (grid if line or grid == "auto" else None)
     assert [axis.widens for axis in made.partition.points.axes] == [grid == "auto"]

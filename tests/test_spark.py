@@ -125,7 +125,7 @@ def test_a_table_that_has_its_name_stays_in_the_ledger(spark, folder, monkeypatc
     for seed in (1, 2):
         with kech.read_table(pa.table(generate_town(50, seed=seed)), quasi_identifiers=["age"]) as table:
             kech.make_release(table, k=5).write(f"file://{folder}/safe", folder / "c.json")
-        assert len(kech.open_ledger().listed()) == seed
+        assert len(kech.open_ledger().list_releases()) == seed
         assert kech.verify_release(f"file://{folder}/safe", certificate=folder / "c.json")["k"] >= 5
 
 

@@ -462,7 +462,7 @@ def test_a_release_that_fails_at_last_leaves_nothing(tmp_path, monkeypatch, brok
         raise OSError(28, "full")
 
     def known():
-        return kech.open_ledger().listed()[0]["release"]
+        return kech.open_ledger().list_releases()[0]["release"]
 
     monkeypatch.setenv("KECH_HOME", str(tmp_path / "home"))
     path, below = write_csv(nine_rows(), tmp_path / "nine.csv"), tmp_path / "below"
@@ -473,7 +473,7 @@ def test_a_release_that_fails_at_last_leaves_nothing(tmp_path, monkeypatch, brok
     with monkeypatch.context() as patch, pytest.raises(CannotWrite, match="no space"):
         patch.setattr(publication, broken, fail)
         verbs.release(sitting, asked)
-    assert list(below.iterdir()) == [] and kech.open_ledger().listed() == []
+    assert list(below.iterdir()) == [] and kech.open_ledger().list_releases() == []
     assert verbs.release(sitting, asked)["ledger"]["verdict"] == "first"
     with pytest.raises(ZeroDivisionError), publication.struck_unless_done(known(), True, {known()}):
         raise ZeroDivisionError

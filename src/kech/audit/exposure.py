@@ -38,9 +38,9 @@ class Rows:
         self.whole.append(mix(cells))
         self.group.append(mix(cells[: self.labels]))
         for column, held in enumerate(self.values):
-            held.append(self._numbered(column, batch[self.labels + column]))
+            held.append(self._number(column, batch[self.labels + column]))
 
-    def _numbered(self, column: int, cells: Sequence[Cell]) -> Ints:
+    def _number(self, column: int, cells: Sequence[Cell]) -> Ints:
         known, numbers = self.known[column], self.numbers[column]
         for cell in set(cells).difference(known):
             value = self.readers[column](cell)
@@ -83,7 +83,7 @@ def measure_exposure(
 
 def held_cells(table: TextTable, column: str) -> list[Cell]:
     """The distinct cells of a column that rows hold."""
-    found = table.counted([column])
+    found = table.count([column])
     return [found.texts[0][i] for i in np.unique(found.places[0]).tolist()]
 
 

@@ -72,7 +72,7 @@ def publish_release(
             put_folder_in_place(draft, place)
     if ledger:
         open_ledger().settle()
-    return Publication(release.told(target, certificate), verified, place / PAGE, place / PLAN, tuple(private))
+    return Publication(release.summarize(target, certificate), verified, place / PAGE, place / PLAN, tuple(private))
 
 
 def check_folder(folder: Path, name: str) -> Path:
@@ -129,7 +129,7 @@ def listed_releases(ledger: bool) -> set[str]:
     if not ledger:
         return set()
     open_ledger().settle()
-    return {entry["release"] for entry in open_ledger().listed()}
+    return {entry["release"] for entry in open_ledger().list_releases()}
 
 
 @contextmanager

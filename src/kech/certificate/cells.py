@@ -40,7 +40,7 @@ class TextTable:
     label: Callable[[Cell], Cell]
     groups: Callable[[Sequence[str]], Counts] | None = None  # rows of each combination of cells, where that is quicker
 
-    def counted(self, names: Sequence[str]) -> Counts:
+    def count(self, names: Sequence[str]) -> Counts:
         """How often each combination of cells occurs in the named columns."""
         return tally(self.batches(names), len(names)) if self.groups is None else self.groups(names)
 
@@ -123,7 +123,7 @@ def _count_lines(path: Path, delimiter: str, columns: Sequence[str], names: Sequ
     """
     if not delimiter.isascii():
         raise csv.Error
-    read = partial(_parted, delimiter=delimiter, width=len(columns), wanted=[columns.index(name) for name in names])
+    read = partial(_part_lines, delimiter=delimiter, width=len(columns), wanted=[columns.index(name) for name in names])
     with _reading(path), path.open("rb") as file:
         _split([file.readline().removeprefix(BOM_UTF8)], delimiter)  # the header is one line too
         return Tally(len(names)).count(meanwhile(read, _whole_lines(file), WORKERS))
@@ -142,7 +142,7 @@ def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
         yield rest + b"\n"
 
 
-def _parted(lines: bytes, delimiter: str, width: int, wanted: Sequence[int]) -> list[Coded]:
+def _part_lines(lines: bytes, delimiter: str, width: int, wanted: Sequence[int]) -> list[Coded]:
     """The cells of the wanted columns, each text once."""
     import pyarrow
 
@@ -153,7 +153,7 @@ def _parted(lines: bytes, delimiter: str, width: int, wanted: Sequence[int]) -> 
     ).dictionary_encode()
     texts = _read_alone(parts.dictionary.to_pylist(), delimiter)
     rows = parts.indices.to_numpy().reshape(-1, width)
-    return [_used(texts, rows[:, column]) for column in wanted]
+    return [_keep_used(texts, rows[:, column]) for column in wanted]
 
 
 def _ends(letters: Any, delimiter: int, width: int) -> Ints:
@@ -170,7 +170,7 @@ def _ends(letters: Any, delimiter: int, width: int) -> Ints:
     return ends
 
 
-def _used(texts: Sequence[Cell], places: Any) -> Coded:
+def _keep_used(texts: Sequence[Cell], places: Any) -> Coded:
     """Only those texts that a column has."""
     used = np.zeros(len(texts), bool)
     used[places] = True
@@ -244,9 +244,9 @@ class _Lines:
     def __next__(self) -> str:
         line = next(self.lines)
         goes_on, self.is_first = not self.is_first, False
-        return self._marked(line, goes_on) if '""' in line else line
+        return self._mark(line, goes_on) if '""' in line else line
 
-    def _marked(self, line: str, goes_on: bool) -> str:
+    def _mark(self, line: str, goes_on: bool) -> str:
         """The line, cell by cell; the first may be the rest of one that began before."""
         line = '"' + line if goes_on else line
         place, parts = 0, []
@@ -279,12 +279,12 @@ def _open_parquet(path: Path) -> TextTable:
     def groups(names: Sequence[str]) -> Counts:
         with _parquet_file(path, texts.intersection(names)) as file:
             batches = file.iter_batches(ROWS_AT_ONCE, columns=list(dict.fromkeys(names)))
-            return Tally(len(names)).count(meanwhile(partial(_listed, names=names), batches, WORKERS))
+            return Tally(len(names)).count(meanwhile(partial(_list_cells, names=names), batches, WORKERS))
 
     return TextTable(columns, batches, lambda cell: cell, groups)
 
 
-def _listed(batch: Any, names: Sequence[str]) -> list[Coded]:
+def _list_cells(batch: Any, names: Sequence[str]) -> list[Coded]:
     """Cells as text, each text once; the last is that of no text."""
     import pyarrow
 

@@ -103,9 +103,9 @@ def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> Figu
                 document["parameters"].get("k", document["claims"]["k"]),
             )
         except NoSuchColumn:
-            raise ClaimBroken(path, changed(file, digest()) + broken) from None
+            raise ClaimBroken(path, find_changes(file, digest()) + broken) from None
         unreadable += pages
-    broken = changed(file, digest()) + broken
+    broken = find_changes(file, digest()) + broken
     figures = with_suppressed(figures, document["claims"]["suppressed"])
     if broken := broken + unreadable + broken_claims(document, figures):
         raise ClaimBroken(path, broken)
@@ -117,7 +117,7 @@ def forged_words(document: Mapping[str, Any]) -> list[str]:
     return [] if document["not_promised"] == list(NOT_PROMISED) else ["not_promised: these are not the words of kech"]
 
 
-def changed(file: Mapping[str, Any], found: str) -> list[str]:
+def find_changes(file: Mapping[str, Any], found: str) -> list[str]:
     """A complaint where the digest is not that of the certificate."""
     return [] if file["sha256"] == found else ["sha256: this is not the file that was certified"]
 

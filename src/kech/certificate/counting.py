@@ -55,7 +55,7 @@ def count(
     if missing := [name for name in (*quasi_identifiers, *sensitive) if name not in table.columns]:
         raise NoSuchColumn(missing[0], table.columns)
     names, width = list(dict.fromkeys(sensitive)), len(quasi_identifiers)
-    found = table.counted([*quasi_identifiers, *names])
+    found = table.count([*quasi_identifiers, *names])
     classes, group = found.first(width)
     values = zip(names, found.texts[width:], found.places[width:], strict=True)
     return classes, {name: Within(group, texts, places, found.rows) for name, texts, places in values}

@@ -32,13 +32,13 @@ class Within:
     place: Ints  # of the cell
     rows: Ints
 
-    def held(self) -> list[int]:
+    def find_held(self) -> list[int]:
         """The cells that are there; others are listed only."""
         return np.flatnonzero(np.bincount(self.place)).tolist()
 
     def values(self, read: Callable[[Cell], Value]) -> "Values":
         """Cells as they are compared."""
-        held = self.held()
+        held = self.find_held()
         known = {i: read(self.cells[i]) for i in held}
         order = {value: rank for rank, value in enumerate(sorted(set(known.values())))}
         rank = np.zeros(len(self.cells), np.int64)
@@ -73,7 +73,7 @@ def model_figures(
     """For each model the figure of each sensitive column; one that is not in `read_as` is read as its cells look."""
     figures: Figures = {name: {} for name in MODELS}
     for column, counts in within.items():
-        read = read_as.get(column) or guess_kind(table, [counts.cells[i] for i in counts.held()])
+        read = read_as.get(column) or guess_kind(table, [counts.cells[i] for i in counts.find_held()])
         found = _column_figures(counts.values(value_reader(table, read)), read["kind"] != "text", goals)
         for name, figure in found.items():
             figures[name][column] = figure

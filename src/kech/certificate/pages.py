@@ -73,7 +73,7 @@ class Values:
 def find_unpublished(path: Path, *, certified: bool) -> list[str]:
     """Complaints about what a file holds and no row does; of a certified file everything must be known."""
     try:
-        with _mapped(path) as data:
+        with _map_file(path) as data:
             return _look_into(data, certified)
     except REFUSED:
         reason = "its pages cannot be looked into: it is damaged, or of an odd kind. Write it again with plain pages."
@@ -81,7 +81,7 @@ def find_unpublished(path: Path, *, certified: bool) -> list[str]:
 
 
 @contextmanager
-def _mapped(path: Path) -> Iterator[Any]:
+def _map_file(path: Path) -> Iterator[Any]:
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             yield data
@@ -193,7 +193,7 @@ def _search_elsewhere(data: Any, column: Column, chunks: Sequence[Struct]) -> No
         pages = list(_pages(data, chunk[3]))
         values = _values(column, chunk[3], pages)
         column.spare -= values.referred
-        column.spare -= {value for value in column.spare if _spelled(column, value, values)}
+        column.spare -= {value for value in column.spare if _is_spelled(column, value, values)}
 
 
 def _first_page(about: Struct) -> int:
@@ -222,7 +222,7 @@ def _places(head: Struct) -> int:
     return int(head[5][1] if head[1] == DATA else head[8][1] if head[1] == DATA_V2 else 0)
 
 
-def _unpacked(about: Struct, stored: bytes, size: int) -> bytes:
+def _unpack(about: Struct, stored: bytes, size: int) -> bytes:
     import pyarrow
 
     if size < 0:
@@ -234,7 +234,7 @@ def _unpacked(about: Struct, stored: bytes, size: int) -> bytes:
 
 def _dictionaries(about: Struct, pages: Sequence[tuple[Struct, bytes]]) -> tuple[int, bytes]:
     """How many values the dictionary lists, and their bytes, one value after the other."""
-    found = [(head[7][1], _unpacked(about, stored, head[2])) for head, stored in pages if head[1] == DICTIONARY]
+    found = [(head[7][1], _unpack(about, stored, head[2])) for head, stored in pages if head[1] == DICTIONARY]
     return sum(count for count, _ in found), b"".join(page for _, page in found)
 
 
@@ -289,7 +289,7 @@ def _as_bits(body: bytes, rows: int, encoding: int) -> bytes:
 def _body(column: Column, about: Struct, head: Struct, stored: bytes) -> tuple[int, int, bytes]:
     """The encoding of a page, how many values it has, and their bytes behind the levels."""
     if head[1] == DATA:
-        page, told = _unpacked(about, stored, head[2]), head[5]
+        page, told = _unpack(about, stored, head[2]), head[5]
         if column.repeats:
             page = page[4 + int.from_bytes(page[:4], "little") :]
         levels, start = page[4:], 4 + int.from_bytes(page[:4], "little") if column.defines else 0
@@ -299,7 +299,7 @@ def _body(column: Column, about: Struct, head: Struct, stored: bytes) -> tuple[i
     if told[5] < 0 or told[6] < 0:
         raise ValueError
     size = head[2] - start
-    body = _unpacked(about, stored[start:], size) if told.get(7, True) else stored[start:]
+    body = _unpack(about, stored[start:], size) if told.get(7, True) else stored[start:]
     return told[4], _present(column, stored[told[6] :], told[1]), body
 
 
@@ -373,7 +373,7 @@ def _untrue(column: Column, stats: Struct, values: Values) -> Iterator[str]:
 def _is_held(column: Column, value: bytes, values: Values) -> bool:
     """Whether a row holds the value; 0.0 is -0.0, and long texts may be cut short, the last byte made one more."""
     same = ZEROS[column.type] if value in ZEROS.get(column.type, ()) else (value,)
-    if any(each in values.referred or _spelled(column, each, values) for each in same):
+    if any(each in values.referred or _is_spelled(column, each, values) for each in same):
         return True
     if column.type not in (BYTE_ARRAY, FIXED) or len(value) < LEAST_CUT:
         return False
@@ -381,7 +381,7 @@ def _is_held(column: Column, value: bytes, values: Values) -> bool:
     return any(each.startswith(begin) for each in values.referred) or any(begin in page for page in values.plain)
 
 
-def _spelled(column: Column, value: bytes, values: Values) -> bool:
+def _is_spelled(column: Column, value: bytes, values: Values) -> bool:
     """Whether a page spells the value out."""
     if column.type == BYTE_ARRAY:
         told = len(value).to_bytes(4, "little") + value

@@ -153,10 +153,10 @@ def sums(group: Ints, figures: NDArray[Any], groups: int) -> NDArray[np.float64]
 
 def tally(batches: Iterable[Sequence[Sequence[Cell]]], columns: int) -> Counts:
     """Combinations of cells that come as lists, one a column."""
-    return Tally(columns).count(map(_listed, batch) for batch in batches)
+    return Tally(columns).count(map(_list_cells, batch) for batch in batches)
 
 
-def _listed(cells: Sequence[Cell]) -> Coded:
+def _list_cells(cells: Sequence[Cell]) -> Coded:
     """Each text once, and its place for every row."""
     seen: dict[Cell, int] = {}
     places = [seen.setdefault(cell, len(seen)) for cell in cells]

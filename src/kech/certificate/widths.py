@@ -49,7 +49,7 @@ def _share(part: int, whole: int) -> float:
 
 def _read_set(axis: Axis) -> Callable[[Any], float]:
     values, rare = int(axis["values"]), _rare_values(axis)
-    return lambda label: _share(_covered(label, rare), values) if label.startswith("{") else 0.0
+    return lambda label: _share(_count_covered(label, rare), values) if label.startswith("{") else 0.0
 
 
 def _rare_values(axis: Axis) -> int | None:
@@ -60,10 +60,10 @@ def _rare_values(axis: Axis) -> int | None:
     return rare
 
 
-def _covered(label: str, rare: int | None) -> int:
+def _count_covered(label: str, rare: int | None) -> int:
     """Values that a set stands for: its members, and as many rare ones as its last member says.
 
-    >>> _covered("{a, b, 7 rare values}", 7)
+    >>> _count_covered("{a, b, 7 rare values}", 7)
     9
     """
     members = split_set(label)

@@ -28,5 +28,5 @@ def ledger(*, forget: str | None = None, new_key: Path | None = None, json: Flag
     book = kech.open_ledger()
     struck = [] if forget is None else book.forget(forget)
     made = None if new_key is None else str(kech.write_key_file(new_key))
-    found = {"file": str(book.path), "forgotten": struck, "releases": book.listed(), "key_file": made}
+    found = {"file": str(book.path), "forgotten": struck, "releases": book.list_releases(), "key_file": made}
     screen.show(found, json, print_ledger)

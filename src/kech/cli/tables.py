@@ -192,7 +192,7 @@ def release(
                 found = kech.publish_release(made, folder, output, plan, **past).to_json()
             else:
                 written = made.write(output, certificate, mapping=mapping, **past)
-                found = made.told(output, written, certificate, mapping)
+                found = made.summarize(output, written, certificate, mapping)
         found |= {"bound": made.bound().to_json()} if bound else {}
         unmoved = [axis["column"] for axis in made.axes if axis.get("grid") == "tight" and plan.release.cut != "domain"]
     asked.show(found, partial(releases.print_release, unmoved=unmoved))

@@ -13,7 +13,7 @@ COMMANDS = {
     r"`?kech inspect TABLE`?": "`kech.inspect_table(table)`",
     r"`?kech ledger --forget (\w+)`?": r"`kech.open_ledger().forget(\1)`",
     r"`?kech ledger --new-key (\w+)`?": r"`kech.write_key_file(\1)`",
-    r"`kech ledger`": "`kech.open_ledger().listed()`",
+    r"`kech ledger`": "`kech.open_ledger().list_releases()`",
     r"`kech hierarchy --pad`": "`kech.review_hierarchy(..., pad=True)`",
 }
 NAME = r"(?<!\w)'[^']*'(?!\w)"  # of a column or file, whatever it looks like

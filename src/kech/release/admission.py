@@ -18,7 +18,7 @@ from kech.certificate import AnyPath
 from kech.certificate.cells import digest
 from kech.errors import BadOption, CannotWrite, KechError, OutOfMemory, ReleasedBefore, UsageError
 from kech.release.composition import Composition, compose, is_coarsening
-from kech.release.ledger import Entry, Ledger, hash_path, hash_table, placed, time_now
+from kech.release.ledger import Entry, Ledger, finish_entry, hash_path, hash_table, time_now
 from kech.release.linkage import link_all
 from kech.release.published import read_published
 from kech.system.files import private_folder
@@ -102,7 +102,7 @@ class Nested(NamedTuple):
 
 
 @contextmanager
-def admitted(
+def check_admission(
     draft: Draft, ledger: Ledger | None, earlier: Sequence[AnyPath], allow_composition: bool
 ) -> Iterator[Word]:
     """Enter a release into the ledger while it is put in place; it is struck out if that fails."""
@@ -111,7 +111,7 @@ def admitted(
         yield word if word.earlier else Word("no ledger")
         return
     contents = draft.table.fingerprint()
-    with ledger.held() as book:
+    with ledger.lock() as book:
         entry = draft.entry(book.key, contents)
         before = [other for other in book.releases if other.table == entry.table]
         word = judge(draft, before, earlier, allow_composition)
@@ -126,7 +126,7 @@ def admitted(
             raise
         if not draft.trace.exists():
             with suppress(CannotWrite):  # then the next run settles it
-                ledger.add(book, placed(entry))
+                ledger.add(book, finish_entry(entry))
 
 
 def judge(draft: Draft, before: Sequence[Entry], earlier: Sequence[AnyPath], allow_composition: bool) -> Word:

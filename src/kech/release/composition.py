@@ -154,7 +154,7 @@ def choose_holder(holders: Sequence["Holder"], labels: tuple[Cell, ...], same: i
     pairs = list(zip(holders, labels, strict=True))
     if same is not None and all(holder.holds(label, same) for holder, label in pairs):
         return same
-    groups = np.flatnonzero(np.logical_and.reduce([holder.holding(label) for holder, label in pairs]))
+    groups = np.flatnonzero(np.logical_and.reduce([holder.find_holders(label) for holder, label in pairs]))
     return int(groups[np.argmin(sizes[groups])]) if len(groups) else -1
 
 
@@ -170,11 +170,11 @@ class Holder:
 
     def holds(self, label: Cell, group: int) -> bool:
         """Whether the label of a later class contains an earlier one."""
-        return bool(self.containing(label)[self.of_class[group]])
+        return bool(self.containers(label)[self.of_class[group]])
 
-    def holding(self, label: Cell) -> Bools:
+    def find_holders(self, label: Cell) -> Bools:
         """Which later classes have a label that contains an earlier one."""
-        return np.asarray(self.containing(label)[self.of_class])
+        return np.asarray(self.containers(label)[self.of_class])
 
     @cached_property
     def labels(self) -> list[Cell]:
@@ -199,7 +199,7 @@ class Holder:
         return np.array(low), np.array(high), np.array(closed)
 
     @cached_property
-    def containing(self) -> Callable[[Cell], Bools]:
+    def containers(self) -> Callable[[Cell], Bools]:
         """Of an earlier label: which later labels can be shown to contain it."""
         return lru_cache(maxsize=1024)(lambda label: self.everything | self._find_containing(label))
 

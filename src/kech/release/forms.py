@@ -51,11 +51,11 @@ def write_form(form: str, axis: Mapping[str, Any], labels: Sequence[Cell]) -> tu
         closed = not any(label and (label.endswith(")") or label.startswith("< ")) for label in labels)
         cells = {name: [pair[i] for pair in ends] for i, name in enumerate(names)}
         return {**axis, "form": form, "columns": names, "closed": closed}, cells
-    written = [dashed(axis, label) for label in labels] if form == "dash" else list(labels)
+    written = [write_dash(axis, label) for label in labels] if form == "dash" else list(labels)
     return {**axis, "form": form}, {column: written}
 
 
-def dashed(axis: Mapping[str, Any], label: Cell) -> Cell:
+def write_dash(axis: Mapping[str, Any], label: Cell) -> Cell:
     """`22-25`; of dates `2001-01-01/2001-12-31`, as ISO 8601 writes them.  What could be misread is refused."""
     found = INTERVAL.fullmatch(label or "")
     if found is None:
@@ -104,13 +104,13 @@ def as_texts(stream: Any) -> Any:
 def as_missing(stream: Any, columns: int) -> Any:
     """A stream in which empty text in the first columns is missing: most readers of CSV do not tell them apart."""
     written = (
-        pa.record_batch([*map(unwritten, batch.columns[:columns]), *batch.columns[columns:]], batch.schema.names)
+        pa.record_batch([*map(drop_empty, batch.columns[:columns]), *batch.columns[columns:]], batch.schema.names)
         for batch in stream
     )
     return pa.RecordBatchReader.from_batches(stream.schema, written)
 
 
-def unwritten(column: Any) -> Any:
+def drop_empty(column: Any) -> Any:
     """A column without empty texts."""
     if not pa.types.is_string(column.type):
         return column
@@ -122,11 +122,11 @@ def recast(stream: Any, type_of: Callable[[Any], Any]) -> Any:
     schema = pa.schema([field.with_type(type_of(field)) for field in stream.schema])
     if schema == stream.schema:
         return stream
-    written = (pa.record_batch(list(map(converted, batch.columns, schema.types)), schema=schema) for batch in stream)
+    written = (pa.record_batch(list(map(convert, batch.columns, schema.types)), schema=schema) for batch in stream)
     return pa.RecordBatchReader.from_batches(schema, written)
 
 
-def converted(column: Any, kind: Any) -> Any:
+def convert(column: Any, kind: Any) -> Any:
     """A column of another type."""
     coded = pa.types.is_dictionary(column.type) and column.type != kind
     return (column.dictionary.take(column.indices) if coded else column).cast(kind)

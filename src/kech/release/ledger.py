@@ -68,7 +68,7 @@ class Ledger:
         return self.folder / "ledger.json"
 
     @contextmanager
-    def held(self) -> Iterator[Book]:
+    def lock(self) -> Iterator[Book]:
         """The book, while no other process reads or writes it."""
         with held_alone(self.folder / "ledger.lock", " Name another folder in KECH_HOME, or use --no-ledger."):
             yield self.read()
@@ -104,12 +104,12 @@ class Ledger:
         """
         if not self.path.exists() or not any(entry.draft for entry in self.read().releases):
             return
-        with self.held() as book:
+        with self.lock() as book:
             fates = [(entry, fate(entry)) for entry in book.releases]
-            kept = [placed(entry) if found == "placed" else entry for entry, found in fates if found != "never"]
+            kept = [finish_entry(entry) if found == "placed" else entry for entry, found in fates if found != "never"]
             self.write(Book(book.ledger, book.key, kept))
 
-    def listed(self) -> list[dict[str, Any]]:
+    def list_releases(self) -> list[dict[str, Any]]:
         """All releases, the first one first; tables are numbered as they came."""
         releases = self.read().releases
         tables = list(dict.fromkeys(entry.table for entry in releases))
@@ -123,7 +123,7 @@ class Ledger:
         start = digest(Path(release)) if Path(release).is_file() else str(release)
         if len(start) < SHORTEST:
             raise BadOption("--forget", f"name a released file, or at least {SHORTEST} letters of its hash.")
-        with self.held() as book:
+        with self.lock() as book:
             struck = [entry for entry in book.releases if entry.release.startswith(start)]
             if not struck:
                 raise BadOption("--forget", "the ledger knows no such release; `kech ledger` lists all.")
@@ -156,7 +156,7 @@ def fate_of_table(address: Address, release: str) -> str:
         return "open"
 
 
-def placed(entry: Entry) -> Entry:
+def finish_entry(entry: Entry) -> Entry:
     """An entry once its release is in its place."""
     return msgspec.structs.replace(entry, draft="", address="")
 

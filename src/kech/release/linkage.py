@@ -58,14 +58,14 @@ class LinkedColumn:
         return np.array([read_place(self.axis, text) for text in self.texts])
 
     @cached_property
-    def covered(self) -> Any:
+    def cover(self) -> Any:
         """Of a label: which distinct cells it covers."""
         return lru_cache(maxsize=max(1, MOST_COVERED // len(self.texts)))(self._find_covered)
 
     @cached_property
     def weight(self) -> Any:
         """Of a label: how many rows it covers."""
-        return lru_cache(maxsize=None)(lambda label: int(self.counts[self.covered(label)].sum()))
+        return lru_cache(maxsize=None)(lambda label: int(self.counts[self.cover(label)].sum()))
 
     @cached_property
     def by_cell(self) -> NDArray[np.int32]:
@@ -83,7 +83,7 @@ class LinkedColumn:
 
     def rows_by_cell(self, label: Cell) -> NDArray[np.int32]:
         """The same, cell by cell."""
-        cells = np.flatnonzero(self.covered(label))
+        cells = np.flatnonzero(self.cover(label))
         counts = self.counts[cells]
         before = np.cumsum(counts) - counts
         places = np.arange(counts.sum()) + np.repeat(self.starts[cells] - before, counts)
@@ -103,7 +103,7 @@ class LinkedColumn:
         return (self.numbers >= low) & ((self.numbers <= high) if closed else (self.numbers < high))
 
     @cached_property
-    def ordered(self) -> list[str]:
+    def values_in_order(self) -> list[str]:
         """Values in the order a label runs along: the order of the axis, for sets the most frequent first."""
         if self.axis.get("axis") == "ordinal":
             return list(self.axis["order"])
@@ -116,16 +116,16 @@ class LinkedColumn:
         if kind == "set" and label.startswith("{"):
             spelled, counted = read_set(label)
             members = {*spelled, *(self.rare if counted else ())}
-            return [value for value in self.ordered if value in members]
+            return [value for value in self.values_in_order if value in members]
         if kind != "ordinal" or label == EVERYTHING:
             return [label]
         first, last = self.ranks(label)
-        return self.ordered[first : last + 1]
+        return self.values_in_order[first : last + 1]
 
     @cached_property
     def ranks(self) -> Callable[[str], tuple[int, int]]:
         """Of a range: the first and the last of the values in order."""
-        return range_reader(self.ordered)
+        return range_reader(self.values_in_order)
 
     @cached_property
     def rare(self) -> list[str]:
@@ -134,13 +134,13 @@ class LinkedColumn:
         In the table that was released they are the least frequent ones, as many as the certificate says.
         """
         spelled = {text for label in set(self.labels) if label for text in read_set(label)[0]}
-        others, rare = [text for text in self.ordered if text not in spelled], int(self.axis.get("rare") or 0)
-        same = len(self.ordered) + bool(self.counts[-1]) == self.axis.get("values")
+        others, rare = [text for text in self.values_in_order if text not in spelled], int(self.axis.get("rare") or 0)
+        same = len(self.values_in_order) + bool(self.counts[-1]) == self.axis.get("values")
         return others[-rare:] if same and rare else others
 
     def among(self, values: Sequence[str]) -> Bools:
         """The distinct cells that are one of these."""
-        return self._marked([self.places[value] for value in values if value in self.places])
+        return self._mark([self.places[value] for value in values if value in self.places])
 
     def _find_covered(self, label: Cell) -> Bools:
         if label == EVERYTHING:
@@ -160,12 +160,12 @@ class LinkedColumn:
         if leaves == self.axis["leaves"] and leaves > 1:
             return np.ones(len(self.texts), bool)
         if self.paths:
-            return self._marked(self.below.get(label, []))
+            return self._mark(self.below.get(label, []))
         prefix = read_prefix(label)
         if leaves > 1 and prefix is None and not self.among([label]).any():
             reason = f"column {self.axis['column']!r} was published with a hierarchy: give the plan that names it."
             raise BadOption("--plan", reason)
-        return self._marked([] if prefix is None else self._starting(prefix, len(label)))
+        return self._mark([] if prefix is None else self._starting(prefix, len(label)))
 
     @cached_property
     def below(self) -> Mapping[str, list[int]]:
@@ -191,7 +191,7 @@ class LinkedColumn:
         last = bisect_right(self.sorted_texts, prefix, key=beginning)
         return [code for text, code in self.sorted_texts[first:last] if len(text) <= longest]
 
-    def _marked(self, codes: Sequence[int]) -> Bools:
+    def _mark(self, codes: Sequence[int]) -> Bools:
         found = np.zeros(len(self.texts), bool)
         found[list(codes)] = True
         return found
@@ -217,7 +217,7 @@ class Linkage:
         (first, label), *others = pairs
         rows = first.rows_by_cell(label)
         for column, label in others:
-            rows = rows[column.covered(label)[column.codes[rows]]]
+            rows = rows[column.cover(label)[column.codes[rows]]]
         return np.sort(rows).astype(np.int64)
 
     def classes_of(self, rows: Ints) -> list[Ints]:
@@ -225,7 +225,7 @@ class Linkage:
         masks = []
         for column in self.columns:
             known = {label: i for i, label in enumerate(dict.fromkeys(column.labels))}
-            held = np.stack([column.covered(label)[column.codes[rows]] for label in known])
+            held = np.stack([column.cover(label)[column.codes[rows]] for label in known])
             masks.append((held, np.array([known[label] for label in column.labels])))
         return [
             np.flatnonzero(np.logical_and.reduce([held[label, i] for held, label in masks])) for i in range(len(rows))

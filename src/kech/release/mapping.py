@@ -33,7 +33,7 @@ class ValueTally:
         self.columns = list(columns)  # the quasi-identifiers
         self.counts: list[Counter[tuple[Cell, ...]]] = [Counter() for _ in self.columns]  # (*labels, value) -> rows
 
-    def watched(self, stream: Any) -> Any:
+    def watch(self, stream: Any) -> Any:
         """The stream without the original values, which are its last columns."""
         schema = pa.schema([stream.schema.field(i) for i in range(len(stream.schema) - len(self.columns))])
         return pa.RecordBatchReader.from_batches(schema, self._passing(stream, schema))

@@ -31,7 +31,7 @@ from kech.points.columns import SensitiveColumn
 from kech.points.models import set_goals
 from kech.points.partition import Partition, mean_loss, published_loss
 from kech.points.points import Coarse, Points, build_points_to_cut
-from kech.release.admission import Draft, Word, admitted
+from kech.release.admission import Draft, Word, check_admission
 from kech.release.forms import (
     Written,
     as_missing,
@@ -88,7 +88,7 @@ class Release:
         from kech.views.pictures.released import draw_sizes
 
         sizes = Counter(self.partition.sizes.tolist())
-        return plot(lambda size: draw_sizes(sizes, self.partition.k, size), ax=ax)
+        return plot(lambda size: draw_sizes(sizes, self.partition.k, size or (560.0, 240.0)), ax=ax)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -104,10 +104,10 @@ class Release:
     @property
     def axes(self) -> list[dict[str, Any]]:
         """What a reader must know to measure the labels."""
-        return [axis for axis, _ in self.written.values()]
+        return [axis for axis, _ in self.published_cells.values()]
 
     @cached_property
-    def written(self) -> dict[str, tuple[dict[str, Any], Written]]:
+    def published_cells(self) -> dict[str, tuple[dict[str, Any], Written]]:
         """For each quasi-identifier its axis, and the cells of each class in every column that is published for it."""
         axes = [axis.parameters(self.labels[axis.column]) for axis in self.partition.points.axes]
         check_intervals(self.form, axes)
@@ -122,11 +122,11 @@ class Release:
     def describe_values(self, held: SensitiveColumn) -> dict[str, Any]:
         """The order of a sensitive column, and the kind of its published values; those left out do not decide it."""
         named = held.kind == "ordinal" or self.table.choice(held.column).kind
-        kind = held.kind if named else plain_kind(self.published.facts(held.column))
+        kind = held.kind if named else plain_kind(self.published_table.facts(held.column))
         return {"kind": kind} | ({"order": list(held.order)} if held.order else {})
 
     @cached_property
-    def published(self) -> Table:
+    def published_table(self) -> Table:
         """The table without the points of which no row is published: their cells decide no type and no kind."""
         points = self.partition.points
         gone = np.setdiff1d(np.arange(len(points.weights)), self.partition.point)
@@ -151,22 +151,22 @@ class Release:
         behind = [Output(name, self.table.index(name), private=True) for name in (tally.columns if tally else ())]
         mappings, shares = self.partition.points.mappings, self.published_shares()
         key = derive_key(self.partition.points, "dealing")
-        stream = self.published.engine.publish(mappings, shares, outputs + behind, for_csv=for_csv, key=key)
+        stream = self.published_table.engine.publish(mappings, shares, outputs + behind, for_csv=for_csv, key=key)
         stream = stream if listed and not tally else as_texts(stream)
         stream = as_missing(stream, len(outputs)) if for_csv else stream
-        return as_numbers(tally.watched(stream) if tally else stream, self.axes)
+        return as_numbers(tally.watch(stream) if tally else stream, self.axes)
 
     def outputs(self, name: str) -> list[Output]:
         """The published columns of one column of the table."""
         if name not in self.labels:
             return [Output(name, self.table.index(name), typed=True)]
-        _, cells = self.written[name]
+        _, cells = self.published_cells[name]
         return [Output(column, None, labels) for column, labels in cells.items()]
 
     def tally(self) -> ValueTally:
         """Where the values behind the labels can be counted."""
         names = self.table.quasi_identifiers
-        return ValueTally([column for name in names for column in self.written[name][1]], names)
+        return ValueTally([column for name in names for column in self.published_cells[name][1]], names)
 
     def write(
         self,
@@ -187,8 +187,8 @@ class Release:
         A file `within` a folder that is itself a draft is in its place once that folder is.
         `mapping` names a .json file for the values behind the labels of each class: PRIVATE, for its owner only.
         """
-        also, admission = asked(ledger, allow_composition), (ledger, earlier, allow_composition)
-        if book := chosen(ledger):
+        also, admission = state_options(ledger, allow_composition), (ledger, earlier, allow_composition)
+        if book := pick_ledger(ledger):
             book.settle()
         if address := find_address(path):
             return self.write_table(address, certificate, mapping, also, admission)
@@ -211,7 +211,7 @@ class Release:
             certificate_draft.write_text(as_json(certified), "utf-8")
             mapped.fill(certified["file"]["sha256"])
             drafted = Draft(draft, certificate_draft, certified, target, self.table, within or draft)
-            with self.admitted(drafted, *admission), unbroken() if within is None else nullcontext():
+            with self.pass_ledger(drafted, *admission), unbroken() if within is None else nullcontext():
                 put_in_place({draft: target, certificate_draft: beside})
                 mapped.put_in_place()
         return certified
@@ -247,7 +247,7 @@ class Release:
                 draft.write_text(as_json(certified), "utf-8")
                 mapped.fill(certified["file"]["sha256"])
                 drafted = Draft(text, draft, certified, beside, self.table, draft, address)
-                with self.admitted(drafted, *admission), unbroken():
+                with self.pass_ledger(drafted, *admission), unbroken():
                     table.put_in_place()
                     text.unlink()
                     put_in_place({draft: beside})
@@ -255,7 +255,7 @@ class Release:
         return certified
 
     @contextmanager
-    def admitted(
+    def pass_ledger(
         self,
         drafted: Draft,
         ledger: Ledger | bool,
@@ -264,11 +264,11 @@ class Release:
     ) -> Iterator[None]:
         """What the ledger says of a release while it is put in place."""
         report("looking for earlier releases")
-        with admitted(drafted, chosen(ledger), earlier, allow_composition) as word:
+        with check_admission(drafted, pick_ledger(ledger), earlier, allow_composition) as word:
             yield
         self.words.append(word)
 
-    def told(
+    def summarize(
         self,
         path: str | PathLike[str],
         certificate: dict[str, Any],
@@ -286,8 +286,8 @@ class Release:
             "coarse": self.parameters.get("coarse"),
             "dropped": list(table.dropped),
             "ledger": self.words[-1].to_json(),
-            "identifying": [name for name in as_they_are if points_at_rows(self.published, name)],
-            "identifying_together": find_joint_pointers(self.published, as_they_are),
+            "identifying": [name for name in as_they_are if points_at_rows(self.published_table, name)],
+            "identifying_together": find_joint_pointers(self.published_table, as_they_are),
             "rare_texts": [
                 axis["column"] for axis in self.axes if axis["axis"] == "set" and points_at_rows(table, axis["column"])
             ],
@@ -416,12 +416,12 @@ def coarseness(points: Points) -> dict[str, Any]:
     return {"coarse": {"step": points.step, "eps_error": points.eps_error()}} if points.step else {}
 
 
-def chosen(ledger: Ledger | bool) -> Ledger | None:
+def pick_ledger(ledger: Ledger | bool) -> Ledger | None:
     """The ledger of this user, one of the caller's own, or none."""
     return (open_ledger() if ledger else None) if isinstance(ledger, bool) else ledger
 
 
-def asked(ledger: Ledger | bool, allow_composition: bool) -> dict[str, Any]:
+def state_options(ledger: Ledger | bool, allow_composition: bool) -> dict[str, Any]:
     """What a reader should know about earlier releases."""
     return ({"no_ledger": True} if ledger is False else {}) | ({"allow_composition": True} if allow_composition else {})
 

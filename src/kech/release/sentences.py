@@ -42,7 +42,7 @@ def consequences(
 
 def column_words(about: Described) -> str:
     """One column."""
-    name, rest = quoted(about.column), "".join(absent_words(about))
+    name, rest = quote(about.column), "".join(absent_words(about))
     if about.exact + about.missing > 0.9995:
         return f"{name} stays as it is{rest}."
     if about.exact + about.missing > 0.95:
@@ -87,7 +87,7 @@ def goal_words(asked: Mapping[str, Any]) -> Iterator[str]:
         yield f"alpha = {short(asked['alpha'])}"
 
 
-def quoted(name: str) -> str:
+def quote(name: str) -> str:
     """A name inside a sentence: whatever letters it holds, it does not turn the words around it."""
     return f"\u2068{name}\u2069"
 

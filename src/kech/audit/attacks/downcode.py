@@ -34,7 +34,7 @@ def claim_parts(target: Target, about: str, find: Callable[[LinkedColumn, str], 
     """How often a part of a label is occupied by its class, and by as many rows at random."""
     rng = target.rng()
     targets = hits = by_chance = 0
-    for rows, column, label in target.labelled():
+    for rows, column, label in target.list_labels():
         for part in find(column, label) if label is not None else ():
             covered = column.rows(label)
             drawn = covered[rng.choice(len(covered), len(rows), replace=False, shuffle=False)]

@@ -46,10 +46,10 @@ def single_out(target: Target, find: Find) -> tuple[Singled, Singled]:
     """The records that the values found in labels single out, and those that values drawn at random do."""
     rng = target.rng()
     found, by_chance = Singled(set), Singled(set)
-    for rows, column, label in target.labelled():
+    for rows, column, label in target.list_labels():
         codes, name = column.codes[rows], column.axis["column"]
         for values in find(column, label):
-            drawn = rng.choice(np.flatnonzero(column.covered(label)))
+            drawn = rng.choice(np.flatnonzero(column.cover(label)))
             for held, singled in ((values[codes], found[name]), (codes == drawn, by_chance[name])):
                 singled.update(rows[held].tolist() if np.count_nonzero(held) == 1 else ())
     return found, by_chance

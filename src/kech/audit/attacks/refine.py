@@ -127,7 +127,7 @@ def find_overlaps(target: Target, puzzle: Puzzle) -> Overlaps:
                 if wide != narrow:
                     together[wide, narrow].append(row)
     release = target.linkage.release
-    masks = [[column.covered(label) for label in column.labels] for column in target.linkage.columns]
+    masks = [[column.cover(label) for label in column.labels] for column in target.linkage.columns]
     k, widths = release.document["parameters"].get("k", release.sizes.min()), add_widths(target)
     return {
         (wide, narrow): rows

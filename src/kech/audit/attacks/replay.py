@@ -54,7 +54,7 @@ def attack_replay(target: Target) -> list[Attack]:
     """
     check_size(target)
     owner, own = target.linkage.table.secret, draw_own(target.seed)
-    if make_again(target, owner, rows_of(target)) != published(target):
+    if make_again(target, owner, rows_of(target)) != count_published(target):
         raise BadOption("replay", NOT_AGAIN)
     rows = target.rng().permutation(target.linkage.rows)[:MOST_TARGETS].tolist()
     rows = [row for row, held in zip(rows, target.linkage.classes_of(np.array(rows)), strict=True) if len(held)]
@@ -85,7 +85,7 @@ def draw_own(seed: int) -> OwnerSecret:
 def try_row(target: Target, secret: OwnerSecret, row: int) -> Trial:
     """Put every candidate in place of one row, and make the release again."""
     fit, candidates = find_candidates(target, row)
-    wanted, rows = published(target), rows_of(target)
+    wanted, rows = count_published(target), rows_of(target)
     found = []
     for candidate in candidates:
         known = (*candidate, *rows[row][len(candidate) :])
@@ -103,7 +103,7 @@ def find_candidates(target: Target, row: int) -> tuple[int, list[Row]]:
     """
     columns, linkage = target.linkage.columns, target.linkage
     group = int(linkage.classes_of(np.array([row]))[0][0])
-    covered = [np.flatnonzero(column.covered(column.labels[group])).tolist() for column in columns]
+    covered = [np.flatnonzero(column.cover(column.labels[group])).tolist() for column in columns]
     covered = [[code for code in codes if column.counts[code]] for codes, column in zip(covered, columns, strict=True)]
     fit, right = prod(map(len, covered)), tuple(int(column.codes[row]) for column in columns)
     rng = np.random.default_rng([target.seed, row])
@@ -121,7 +121,7 @@ def draw_tuples(rng: np.random.Generator, covered: Sequence[Sequence[int]]) -> I
 # -- the release, again --------------------------------------------------------------------------------------
 
 
-def published(target: Target) -> Classes:
+def count_published(target: Target) -> Classes:
     """The classes of the file."""
     release = target.linkage.release
     return Counter(dict(zip(release.labels, release.sizes.tolist(), strict=True)))

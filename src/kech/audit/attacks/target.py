@@ -36,7 +36,7 @@ class Target:
         """Chance, the same for equal seeds."""
         return np.random.default_rng(self.seed)
 
-    def labelled(self) -> Iterator[tuple[Ints, LinkedColumn, Cell]]:
+    def list_labels(self) -> Iterator[tuple[Ints, LinkedColumn, Cell]]:
         """Candidates, column and label, for every attacked class and every column."""
         for group, rows in zip(self.groups.tolist(), self.candidates, strict=True):
             for column in self.linkage.columns:

@@ -29,7 +29,7 @@ def by_chance(pair: dict[str, Any]) -> bool:
 
 def compare_pair(one: Side, other: Side) -> dict[str, Any]:
     """Spearman's rho where both have an order, Cramer's V otherwise; None where a column is constant."""
-    spearman = one.ordered and other.ordered
+    spearman = one.is_ordered and other.is_ordered
     measure = spearman_rho if spearman else cramers_v
     table = count_before(one, other, np.arange(len(one.before)))[:-1, :-1]
     before, after = measure(table), measure(count_after(one, other)[:-1, :-1])

@@ -48,7 +48,7 @@ class Side:
     )
 
     @property
-    def ordered(self) -> bool:
+    def is_ordered(self) -> bool:
         """Whether parts have an order."""
         return self.kind != "text"
 
@@ -118,7 +118,7 @@ def pair_line(
 
 def name_parts(column: LinkedColumn) -> tuple[tuple[str, ...], Ints]:
     """The parts of a text column, and the part of each of its distinct cells."""
-    order = [text for text in column.ordered if text]
+    order = [text for text in column.values_in_order if text]
     return part_texts(column.texts, order, len(order) if column.axis["axis"] == "ordinal" else MOST_VALUES)
 
 
@@ -132,8 +132,8 @@ def part_texts(texts: Sequence[Cell], order: Sequence[str], most: int) -> tuple[
 
 def spread_over(column: LinkedColumn, label: Cell) -> Floats:
     """A row with this label, spread over the distinct cells of the original that it covers."""
-    covered = column.covered(label) & (column.counts > 0)
-    found = covered if covered.any() else column.covered(label)
+    covered = column.cover(label) & (column.counts > 0)
+    found = covered if covered.any() else column.cover(label)
     return np.asarray(found / max(found.sum(), 1))
 
 

@@ -24,8 +24,8 @@ def compare_column(side: Side) -> dict[str, Any]:
     return found | {
         "ks": distance(line.before, line.after),
         "tv": None,
-        "before": written(describe(line.before), side.kind),
-        "after": written(describe(line.after), side.kind),
+        "before": format_dates(describe(line.before), side.kind),
+        "after": format_dates(describe(line.after), side.kind),
         "bars": line_bars(line, side.kind, missing),
     }
 
@@ -56,7 +56,7 @@ def bars_of(side: Side) -> list[dict[str, Any]]:
     """The most frequent parts; an order is kept."""
     before, after = before_shares(side), after_shares(side)
     named = [i for i, part in enumerate(side.parts[:-1]) if part != OTHERS]
-    shown = named if side.ordered else sorted(named, key=lambda i: -before[i])
+    shown = named if side.is_ordered else sorted(named, key=lambda i: -before[i])
     bars = [bar(side.parts[i], before[i], after[i]) for i in shown[:MOST_BARS]]
     rest = [i for i in range(len(side.parts) - 1) if i not in shown[:MOST_BARS]]
     bars.append(bar(OTHERS, before[rest].sum(), after[rest].sum()))
@@ -80,7 +80,7 @@ def line_bars(line: Line, kind: str, missing: list[float]) -> list[dict[str, Any
     return [*bars, bar(MISSING, *missing)] if any(missing) else bars
 
 
-def written(found: dict[str, Any], kind: str) -> dict[str, Any]:
+def format_dates(found: dict[str, Any], kind: str) -> dict[str, Any]:
     """Moments of dates as dates, their standard deviation in days."""
     if kind != "date":
         return found

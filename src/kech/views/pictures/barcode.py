@@ -39,6 +39,7 @@ from kech.views.pictures.picture import (
     Line,
     Panel,
     Picture,
+    Place,
     Scale,
     Shape,
     Size,
@@ -112,7 +113,7 @@ def name_colours(metric: str) -> list[tuple[str, list[str], bool]]:
 # -- panels ----------------------------------------------------------------------------------------------
 
 
-def draw_panel(barcode: Any, k: int, regimes: Any, right: float, place: tuple[float, float, float, float]) -> Panel:
+def draw_panel(barcode: Any, k: int, regimes: Any, right: float, place: Place) -> Panel:
     """Holes above, components in the middle, regimes below."""
     tree, holes = barcode.filtration, hole_boxes(barcode)
     top = HOLES_FROM + min(0.3, 0.03 * max(3, len(holes)))
@@ -198,7 +199,7 @@ def draw_regimes(regimes: Any, room: Room) -> list[Shape]:
     return shapes
 
 
-def draw_counts(tree: Any, k: int, right: float, place: tuple[float, float, float, float]) -> Panel:
+def draw_counts(tree: Any, k: int, right: float, place: Place) -> Panel:
     """How many classes there are at each eps, and how many of them have fewer than k rows."""
     eps = np.unique(np.append(tree.birth, right))
     eps = eps if len(eps) < MOST_BOXES else np.linspace(0, right, MOST_BOXES)

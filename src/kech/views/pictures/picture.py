@@ -15,6 +15,7 @@ from kech.axes.rulers import DAY, date_rulers, format_date, number_rulers
 Floats = NDArray[np.float64]
 Ticks = Sequence[tuple[float, str]]
 Size = tuple[float, float]  # of the first panel: pixels across and down
+Place = tuple[float, float, float, float]  # of a panel: left, top, width and height in pixels
 
 INK, GREY, PAPER = "#222222", "#767676", "#ffffff"
 BAR, DEEP, ORANGE = "#7d9fc3", "#1f5a8a", "#e67314"
@@ -121,7 +122,7 @@ class Panel:
 
     x: Scale
     y: Scale
-    place: tuple[float, float, float, float]
+    place: Place
     shapes: list[Shape]
     title: str = ""
     note: str = ""  # what cannot be seen in the panel itself

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from kech.views.pictures.picture import GREY, Line, Marks, Panel, Picture, Scale, Shape, Size, Words, find_ticks
+from kech.views.pictures.picture import GREY, Line, Marks, Panel, Picture, Place, Scale, Shape, Size, Words, find_ticks
 
 TITLE = "Spectrum: what every k costs"
 COLOURS = {"local": "#3f6fa3", "domain": "#e57414", "minimal": "#5b8c5a", "regime": "#a77bb5"}
@@ -37,7 +37,7 @@ def draw_spectrum(
 def draw_panel(
     rows: Sequence[dict[str, Any]],
     measure: str,
-    place: tuple[float, float, float, float],
+    place: Place,
     *,
     is_last: bool,
     is_main: bool,

@@ -27,7 +27,7 @@ from kech.views.pictures.bars import (
     say_together,
     scale_counts,
 )
-from kech.views.pictures.picture import GREY, INK, PAPER, Floats, Line, Panel, Picture, Scale, Shape, Size, Words
+from kech.views.pictures.picture import GREY, INK, PAPER, Floats, Line, Panel, Picture, Place, Scale, Shape, Size, Words
 
 Ints = NDArray[np.int64]
 
@@ -85,7 +85,7 @@ def name_positions(zigzag: Any, width: float) -> Scale:
 # -- panels ----------------------------------------------------------------------------------------------
 
 
-def draw_panel(zigzag: Any, k: int, x: Scale, place: tuple[float, float, float, float]) -> Panel:
+def draw_panel(zigzag: Any, k: int, x: Scale, place: Place) -> Panel:
     """Holes above, bars in the middle, regimes below."""
     top, regimes = HOLES_FROM + 0.15, zigzag.regimes(k)
     holes = f"holes\nH1: {zigzag.holes.sum():,}" if zigzag.holes.any() else "no holes"
@@ -188,7 +188,7 @@ def label_rows(zigzag: Any, room: Room) -> list[Words]:
     return [Words(x[i], y[i], f"{rows[i]:,}", INK, "start") for i in chosen.tolist()]
 
 
-def draw_counts(zigzag: Any, k: int, x: Scale, place: tuple[float, float, float, float]) -> Panel:
+def draw_counts(zigzag: Any, k: int, x: Scale, place: Place) -> Panel:
     """Number of classes at each position, and of those with fewer than k rows."""
     few = np.bincount(owners(zigzag)[1][zigzag.rows < k], minlength=len(zigzag.classes))
     edges = np.repeat(np.arange(len(few) + 1) / 2 - HALF, 2)[1:-1]

@@ -12,13 +12,13 @@ from typing import Any
 
 from kech.audit.attacks import run_attacks
 from kech.audit.comparison import compare
+from kech.audit.figures import gather_figures
 from kech.audit.risk import THRESHOLDS
 from kech.certificate import AnyPath
 from kech.errors import BadTarget
 from kech.release.plan import Plan
 from kech.system.files import write_text
 from kech.tables.table import Table
-from kech.views.report.figures import gather
 from kech.views.report.page import draw_page
 
 __all__ = ["Report", "make_report"]
@@ -59,7 +59,7 @@ def make_report(
     The plan adds what it says; it must be that of the release.  With the original, an open table, the report is
     PRIVATE: it compares both, with a model that predicts the target, and shows what attacks achieve.
     """
-    found = gather(path, certificate, plan, threshold, private=original is not None)
+    found = gather_figures(path, certificate, plan, threshold, private=original is not None)
     if original is None:
         return Report(found)
     beside = compare(original, path, certificate=certificate, target=target, seed=seed).to_json()

@@ -31,12 +31,12 @@ ATTACKERS = {
 }
 
 
-def at_risk(found: Mapping[str, Any]) -> Markup:
+def show_risk(found: Mapping[str, Any]) -> Markup:
     """Attackers, uniqueness, class sizes and what tells rows apart."""
     risk = found["risk"]
     taus = [f"{tau:g}" for tau in risk["thresholds"]]
     headings = ("attacker", "who", "highest>", "average>", *(f"records above {tau}>" for tau in taus))
-    rows = [attacker(kind, risk, taus) for kind in ATTACKERS]
+    rows = [list_chances(kind, risk, taus) for kind in ATTACKERS]
     unknown = None
     if risk["population"] is None:
         text = "“Not available”: the population is not known; these chances are never taken from the prosecutor's."
@@ -51,18 +51,18 @@ def at_risk(found: Mapping[str, Any]) -> Markup:
         ),
         table("Chances of three attackers", headings, rows, class_="stack"),
         unknown,
-        in_words(risk, taus),
+        say_chances(risk, taus),
         tag("h3", "Class sizes"),
         embed(draw_sizes({int(size): classes for size, classes in risk["class_sizes"].items()}, risk["k"])),
-        tag("p", smallest(risk["smallest_classes"])),
-        separation(risk),
+        tag("p", say_smallest(risk["smallest_classes"])),
+        show_separation(risk),
         tag("h3", "Formulas"),
         definitions((label, tag("code", formula)) for label, formula in risk["formulas"].items()),
         key="risk",
     )
 
 
-def attacker(kind: str, risk: Mapping[str, Any], taus: list[str]) -> tuple[Content, ...]:
+def list_chances(kind: str, risk: Mapping[str, Any], taus: list[str]) -> tuple[Content, ...]:
     """One attacker's chances; a marketer has but an average."""
     held = risk[kind]
     none = "not available" if held is None else "–"
@@ -71,7 +71,7 @@ def attacker(kind: str, risk: Mapping[str, Any], taus: list[str]) -> tuple[Conte
     return (kind, ATTACKERS[kind], *figures, *above)
 
 
-def in_words(risk: Mapping[str, Any], taus: list[str]) -> Markup:
+def say_chances(risk: Mapping[str, Any], taus: list[str]) -> Markup:
     """What the prosecutor's chances mean, and the rows that are alone."""
     share, held = risk["population_uniqueness"], risk["prosecutor"]
     known = "not available, as the population is not known" if share is None else percent(share, 4)
@@ -83,14 +83,14 @@ def in_words(risk: Mapping[str, Any], taus: list[str]) -> Markup:
     )
 
 
-def smallest(sizes: Sequence[int]) -> str:
+def say_smallest(sizes: Sequence[int]) -> str:
     """The sizes of the smallest classes."""
     if len(set(sizes)) == 1:
         return f"The {count(len(sizes))} smallest classes have {count(sizes[0])} rows each."
     return f"The {count(len(sizes))} smallest classes have {', '.join(map(count, sizes))} rows."
 
 
-def separation(risk: Mapping[str, Any]) -> Markup:
+def show_separation(risk: Mapping[str, Any]) -> Markup:
     """How well each column tells the rows apart."""
     rows = [
         (
@@ -116,11 +116,11 @@ def separation(risk: Mapping[str, Any]) -> Markup:
 # -- columns ---------------------------------------------------------------------------------------------
 
 
-def lost(found: Mapping[str, Any]) -> Markup:
+def show_loss(found: Mapping[str, Any]) -> Markup:
     """Loss of each column, and its labels."""
     verified, claims = found["verified"], found["claims"]
     rows: list[tuple[Content, ...]] = [
-        (name(column["column"]), figure(column["loss"]), meter(column["loss"]), extent(column))
+        (name(column["column"]), figure(column["loss"]), meter(column["loss"]), describe_extent(column))
         for column in found["columns"]
     ]
     rows.append(("all columns", figure(verified["loss"]), meter(verified["loss"]), ""))
@@ -150,12 +150,12 @@ def lost(found: Mapping[str, Any]) -> Markup:
             "Below, the coloured line of each column shows how many rows have labels that wide, as shares of the "
             "whole column. Of sets only the number of values is told here; the file names them.",
         ),
-        tag("div", *(column_card(column, found["verified"]["rows"]) for column in found["columns"]), class_="cards"),
+        tag("div", *(show_card(column, found["verified"]["rows"]) for column in found["columns"]), class_="cards"),
         key="loss",
     )
 
 
-def extent(column: Mapping[str, Any]) -> str:
+def describe_extent(column: Mapping[str, Any]) -> str:
     """What an average label covers, in the unit of the column."""
     held = column["extent"]
     if held["mean"] is None:
@@ -166,7 +166,7 @@ def extent(column: Mapping[str, Any]) -> str:
     return f"{amount(held['mean'] / scale)} of {amount(held['of'] / scale)} {unit}".rstrip() + open_ended
 
 
-def column_card(column: Mapping[str, Any], rows: int) -> Markup:
+def show_card(column: Mapping[str, Any], rows: int) -> Markup:
     """One column: how sharp its labels are, which are frequent, where intervals begin."""
     title = f"How wide the labels of {column['column']} are"
     shown = [(name(each["label"]), count(each["rows"]), percent(each["width"])) for each in column["labels"]]
@@ -176,14 +176,14 @@ def column_card(column: Mapping[str, Any], rows: int) -> Markup:
         "article",
         tag("h3", name(column["column"])),
         strip(parts, SHARP, title),
-        tag("ul", *(legend(i, part / rows) for i, part in enumerate(parts) if part), class_="legend"),
+        tag("ul", *(show_legend(i, part / rows) for i, part in enumerate(parts) if part), class_="legend"),
         table(caption, ("label", "rows>", "width>"), shown, class_="labels"),
-        edges(column),
+        show_edges(column),
         class_="card",
     )
 
 
-def legend(shade: int, share: float) -> Markup:
+def show_legend(shade: int, share: float) -> Markup:
     """A colour and what it means."""
     patch = tag(
         "svg", tag("rect", width=8, height=8, class_=f"s{shade}"), viewBox="0 0 8 8", class_="patch", aria_hidden="true"
@@ -191,7 +191,7 @@ def legend(shade: int, share: float) -> Markup:
     return tag("li", patch, f"{SHARP[shade]}: {percent(share)}")
 
 
-def edges(column: Mapping[str, Any]) -> Markup | None:
+def show_edges(column: Mapping[str, Any]) -> Markup | None:
     """The grid, as far as the file shows it."""
     held = column["edges"]
     if held is None:
@@ -214,11 +214,11 @@ def edges(column: Mapping[str, Any]) -> Markup | None:
 # -- shape -----------------------------------------------------------------------------------------------
 
 
-def shape(found: Mapping[str, Any]) -> Markup:
+def show_shape(found: Mapping[str, Any]) -> Markup:
     """The barcode of the released table."""
     barcode, rows = found["barcode"], found["verified"]["rows"]
     steps = [
-        (f"{at['eps']:g}", count(at["classes"]), share_of(at["rows"], rows, barcode), count(at["components"]))
+        (f"{at['eps']:g}", count(at["classes"]), format_share(at["rows"], rows, barcode), count(at["components"]))
         for at in barcode["at"]
     ]
     return section(
@@ -249,6 +249,6 @@ def shape(found: Mapping[str, Any]) -> Markup:
     )
 
 
-def share_of(part: int, rows: int, barcode: Mapping[str, Any]) -> str:
+def format_share(part: int, rows: int, barcode: Mapping[str, Any]) -> str:
     """Rows, and their share where every class was looked at."""
     return f"{count(part)} ({percent(part / rows)})" if barcode["drawn"] == barcode["classes"] else count(part)

@@ -83,12 +83,12 @@ POINTING_TOGETHER = (
 ASKED = {"l": ("l", "distinct"), "entropy_l": ("l", "entropy"), "recursive_c": ("c", "recursive")}
 
 
-def head(found: Mapping[str, Any]) -> Markup:
+def show_head(found: Mapping[str, Any]) -> Markup:
     """The name of the file, the verdict, and the figures people ask for first."""
     verified, risk, claims = found["verified"], found["risk"], found["claims"]
     chance = risk["prosecutor"]["highest"]
     tiles = (
-        ("k", count(verified["k"]), f"rows or more share every combination of labels; {asked_k(found)}"),
+        ("k", count(verified["k"]), f"rows or more share every combination of labels; {say_asked_k(found)}"),
         (
             "rows",
             count(verified["rows"]),
@@ -96,7 +96,7 @@ def head(found: Mapping[str, Any]) -> Markup:
         ),
         ("highest risk", percent(chance), f"to be picked out of a class at random: 1 in {count(verified['k'])}"),
         ("loss", figure(verified["loss"]), "of the detail of the generalized columns: 0 is none, 1 is all"),
-        ("left out", str(claims["suppressed"]), left_out(claims)),
+        ("left out", str(claims["suppressed"]), say_left_out(claims)),
     )
     return tag(
         "header",
@@ -119,12 +119,12 @@ def tile(label: str, value: str, about: str) -> Markup:
     return tag("li", tag("span", label, class_="label"), tag("strong", value), tag("span", about, class_="about"))
 
 
-def asked_k(found: Mapping[str, Any]) -> str:
+def say_asked_k(found: Mapping[str, Any]) -> str:
     """What k was asked for."""
     return f"{found['parameters'].get('k', found['verified']['k'])} was asked for"
 
 
-def left_out(claims: Mapping[str, Any]) -> str:
+def say_left_out(claims: Mapping[str, Any]) -> str:
     """Suppressed rows in words; few of them are not counted, as their number would point at people."""
     if claims["rows_in"] is None:
         return "rows: so few that their number is hidden; the loss is that of the published rows"
@@ -134,48 +134,54 @@ def left_out(claims: Mapping[str, Any]) -> str:
 # -- what was done ---------------------------------------------------------------------------------------
 
 
-def done(found: Mapping[str, Any]) -> Markup:
+def show_method(found: Mapping[str, Any]) -> Markup:
     """Columns and what became of them."""
-    parameters, columns = found["parameters"], found["columns"]
-    cut = CUTS.get(str(parameters.get("cut")), "classes were formed")
-    told = [
-        join(
-            f"{len(columns)} columns that could point at a person (quasi-identifiers) were blurred until every "
-            f"combination of their labels is shared by {count(found['verified']['k'])} rows or more: {cut}. The rows "
-            "were put into a random order."
-        )
-    ]
-    if found["sensitive"]:
-        told.append(join("Protected, and published as they are: ", names(found["sensitive"]), "."))
-    if found["kept"]:
-        told.append(join("Kept, and published as they are: ", names(found["kept"]), "."))
-    if found["plan"] and found["plan"]["identifiers"]:
-        told.append(join("Named as identifiers, and not published: ", names(found["plan"]["identifiers"]), "."))
-    told.append(join("No other column is in the file."))
+    parameters = found["parameters"]
     rows = [
         (
             name(column["column"]),
             KINDS.get(column["axis"], column["axis"]),
-            edges_of(column, parameters.get("cut")),
+            describe_edges(column, parameters.get("cut")),
             percent(column["width"]),
         )
-        for column in columns
+        for column in found["columns"]
     ]
     shown = table("Quasi-identifiers", ("column", "kind", "edges", "average width>"), rows, class_="stack")
-    notices = [tag("p", text, class_="warn") for key, text in NOTICES.items() if parameters.get(key)]
+    unique = tag("p", say_unique_rows(found["exposure"]))
+    return section("What was done", paragraphs(*say_columns(found)), *show_notices(found), unique, shown, key="done")
+
+
+def say_columns(found: Mapping[str, Any]) -> Iterator[Markup]:
+    """What was done with the columns of each role."""
+    cut = CUTS.get(str(found["parameters"].get("cut")), "classes were formed")
+    yield join(
+        f"{len(found['columns'])} columns that could point at a person (quasi-identifiers) were blurred until every "
+        f"combination of their labels is shared by {count(found['verified']['k'])} rows or more: {cut}. The rows "
+        "were put into a random order."
+    )
+    roles = {
+        "Protected, and published as they are: ": found["sensitive"],
+        "Kept, and published as they are: ": found["kept"],
+        "Named as identifiers, and not published: ": found["plan"] and found["plan"]["identifiers"],
+    }
+    yield from (join(words, names(columns), ".") for words, columns in roles.items() if columns)
+    yield join("No other column is in the file.")
+
+
+def show_notices(found: Mapping[str, Any]) -> Iterator[Markup]:
+    """What a reader should be warned of."""
+    for key, text in NOTICES.items():
+        if found["parameters"].get(key):
+            yield tag("p", text, class_="warn")
+    alone = "Published as they are, with a value of its own in nearly every row: "
     if found["identifying"]:
-        told_of = join(
-            "Published as they are, with a value of its own in nearly every row: ", names(found["identifying"])
-        )
-        notices.append(tag("p", told_of, f". {POINTING}", class_="warn"))
+        yield tag("p", alone, names(found["identifying"]), f". {POINTING}", class_="warn")
+    jointly = "Published as they are, with values of its own in nearly every row together: "
     for columns in found["identifying_together"]:
-        told_of = join("Published as they are, with values of its own in nearly every row together: ", names(columns))
-        notices.append(tag("p", told_of, f". {POINTING_TOGETHER}", class_="warn"))
-    notices.append(tag("p", unique_rows(found["exposure"])))
-    return section("What was done", paragraphs(*told), *notices, shown, key="done")
+        yield tag("p", jointly, names(columns), f". {POINTING_TOGETHER}", class_="warn")
 
 
-def unique_rows(exposure: Mapping[str, Any]) -> str:
+def say_unique_rows(exposure: Mapping[str, Any]) -> str:
     """How many rows nobody else equals in everything that is published."""
     rows, share = exposure["unique_rows"], exposure["unique_share"]
     many = f"{rows} rows are" if isinstance(rows, str) else f"{percent(share)} of the rows ({count(rows)}) are"
@@ -189,7 +195,7 @@ def names(columns: Sequence[str] | Mapping[str, Any]) -> Iterator[Content]:
         yield name(column)
 
 
-def edges_of(column: Mapping[str, Any], cut: str | None) -> str:
+def describe_edges(column: Mapping[str, Any], cut: str | None) -> str:
     """How the edges of intervals were chosen."""
     grid = column["grid"]
     if column["axis"] in ("ordinal", "set"):
@@ -206,7 +212,7 @@ def edges_of(column: Mapping[str, Any], cut: str | None) -> str:
 # -- models ----------------------------------------------------------------------------------------------
 
 
-def promised(found: Mapping[str, Any]) -> Markup:
+def show_promises(found: Mapping[str, Any]) -> Markup:
     """k and what classes tell about the sensitive columns."""
     verified, goals = found["verified"], found["claims"].get("goals", {})
     asked = found["parameters"].get("k", verified["k"])
@@ -223,11 +229,17 @@ def promised(found: Mapping[str, Any]) -> Markup:
     for column in found["sensitive"]:
         caption = join("What the worst class tells about ", name(column))
         rows = [
-            (tag("span", label), tag("code", formula), words, wish(model, goals), figure(verified[model][column]))
+            (
+                tag("span", label),
+                tag("code", formula),
+                words,
+                format_goal(model, goals),
+                figure(verified[model][column]),
+            )
             for model, (label, formula, words) in MODELS.items()
         ]
         contents.append(table(caption, ("model", "formula", "in words", "asked>", "found>"), rows, class_="stack"))
-        contents += shared_value(column, found["exposure"]["one_value"][column])
+        contents += show_shared_value(column, found["exposure"]["one_value"][column])
     contents.append(
         tag(
             "p",
@@ -240,7 +252,7 @@ def promised(found: Mapping[str, Any]) -> Markup:
     return section("What is promised", *contents, key="promised")
 
 
-def shared_value(column: str, held: Mapping[str, Any]) -> Iterator[Markup]:
+def show_shared_value(column: str, held: Mapping[str, Any]) -> Iterator[Markup]:
     """How many rows share one value with their whole class; in a private report also which values."""
     if not held["rows"]:
         return
@@ -253,7 +265,7 @@ def shared_value(column: str, held: Mapping[str, Any]) -> Iterator[Markup]:
         yield table(caption, ("value", "rows>"), listed)
 
 
-def wish(model: str, goals: Mapping[str, Any]) -> str:
+def format_goal(model: str, goals: Mapping[str, Any]) -> str:
     """What was asked of a model, if anything."""
     if model in ASKED:
         goal, kind = ASKED[model]

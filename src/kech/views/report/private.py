@@ -11,14 +11,14 @@ MOST_PAIRS = 12
 MEASURES = {"spearman": "Spearman's rho", "cramers_v": "Cramér's V"}
 
 
-def private_parts(found: Mapping[str, Any]) -> list[Markup]:
+def show_private_parts(found: Mapping[str, Any]) -> list[Markup]:
     """Everything that needed the original."""
     beside = found["comparison"]
-    parts = [before_and_after(beside), together(beside["associations"]), models(beside["prediction"])]
-    return [*parts, attacked(found["attacks"])]
+    parts = [show_distributions(beside), show_associations(beside["associations"]), show_models(beside["prediction"])]
+    return [*parts, show_attacks(found["attacks"])]
 
 
-def secret(title: str, *contents: Content, key: str) -> Markup:
+def private_section(title: str, *contents: Content, key: str) -> Markup:
     """A part that is marked as private."""
     return section(f"{title} (private)", *contents, key=key, class_="secret")
 
@@ -26,21 +26,21 @@ def secret(title: str, *contents: Content, key: str) -> Markup:
 # -- distributions ---------------------------------------------------------------------------------------
 
 
-def before_and_after(beside: Mapping[str, Any]) -> Markup:
+def show_distributions(beside: Mapping[str, Any]) -> Markup:
     """Each column in the original and in the release."""
     rows = [
         (
             name(column["column"]),
             figure(beside["loss_per_column"].get(column["column"], 0.0)),
-            distance(column),
-            pair(column, "mean"),
-            pair(column, "sd"),
-            pair(column, "median"),
+            format_distance(column),
+            format_pair(column, "mean"),
+            format_pair(column, "sd"),
+            format_pair(column, "median"),
         )
         for column in beside["columns"]
     ]
     headings = ("column", "loss>", "distance>", "mean>", "standard deviation>", "median>")
-    return secret(
+    return private_section(
         "Before and after",
         tag(
             "p",
@@ -56,34 +56,34 @@ def before_and_after(beside: Mapping[str, Any]) -> Markup:
             "q|. 0 is equal, 1 is as different as can be. Standard deviations of dates are in days.",
             class_="note",
         ),
-        tag("div", *(drawn(column) for column in beside["columns"] if column["bars"]), class_="cards"),
+        tag("div", *(show_column(column) for column in beside["columns"] if column["bars"]), class_="cards"),
         key="before-after",
     )
 
 
-def distance(column: Mapping[str, Any]) -> str:
+def format_distance(column: Mapping[str, Any]) -> str:
     """The distance of two distributions and what it is."""
     if column["ks"] is not None:
         return f"{column['ks']:.4f} (KS)"
     return "none" if column["tv"] is None else f"{column['tv']:.4f} (TV)"
 
 
-def pair(column: Mapping[str, Any], part: str) -> str:
+def format_pair(column: Mapping[str, Any], part: str) -> str:
     """A moment before and after."""
     if column["before"] is None:
         return ""
     held = (column["before"], column["after"])
-    return " → ".join(number(each["quantiles"]["0.5"] if part == "median" else each[part]) for each in held)
+    return " → ".join(format_number(each["quantiles"]["0.5"] if part == "median" else each[part]) for each in held)
 
 
-def number(value: float | str) -> str:
+def format_number(value: float | str) -> str:
     """A number to four digits, or a date."""
     if isinstance(value, str):
         return value
     return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
 
 
-def drawn(column: Mapping[str, Any]) -> Markup:
+def show_column(column: Mapping[str, Any]) -> Markup:
     """The two distributions of a column."""
     title = f"{column['column']}, before and after"
     return tag("article", tag("h3", name(column["column"])), embed(draw_pair(column["bars"], title)), class_="card")
@@ -92,7 +92,7 @@ def drawn(column: Mapping[str, Any]) -> Markup:
 # -- associations and models -----------------------------------------------------------------------------
 
 
-def together(pairs: Sequence[Mapping[str, Any]]) -> Markup:
+def show_associations(pairs: Sequence[Mapping[str, Any]]) -> Markup:
     """Pairs of columns whose association changed most."""
     rows = [
         (
@@ -106,8 +106,8 @@ def together(pairs: Sequence[Mapping[str, Any]]) -> Markup:
         for held in pairs[:MOST_PAIRS]
     ]
     if not rows:
-        return secret("What goes together", tag("p", "There is but one column."), key="together")
-    return secret(
+        return private_section("What goes together", tag("p", "There is but one column."), key="together")
+    return private_section(
         "What goes together",
         tag(
             "p",
@@ -124,17 +124,21 @@ def together(pairs: Sequence[Mapping[str, Any]]) -> Markup:
     )
 
 
-def models(held: Mapping[str, Any] | None) -> Markup:
+def show_models(held: Mapping[str, Any] | None) -> Markup:
     """A simple model trained on each."""
     title, key = "A model trained on each", "models"
     if held is None:
-        return secret(title, tag("p", "No column was named as sensitive, so there is nothing to predict."), key=key)
+        return private_section(
+            title, tag("p", "No column was named as sensitive, so there is nothing to predict."), key=key
+        )
     if not held["models"]:
-        return secret(title, tag("p", "No model predicts ", name(held["target"]), f": {held['note']}."), key=key)
+        return private_section(
+            title, tag("p", "No model predicts ", name(held["target"]), f": {held['note']}."), key=key
+        )
     kind, measure = ("logistic", "AUC") if held["measure"] == "auc" else ("ridge", "R²")
-    rows = [(model["trained_on"], model["tested_on"], *interval(model)) for model in held["models"]]
-    rows.append(("release minus original, all rows", "original", *interval(held["difference"])))
-    return secret(
+    rows = [(model["trained_on"], model["tested_on"], *format_interval(model)) for model in held["models"]]
+    rows.append(("release minus original, all rows", "original", *format_interval(held["difference"])))
+    return private_section(
         title,
         tag(
             "p",
@@ -156,7 +160,7 @@ def models(held: Mapping[str, Any] | None) -> Markup:
     )
 
 
-def interval(held: Mapping[str, Any]) -> tuple[str, str]:
+def format_interval(held: Mapping[str, Any]) -> tuple[str, str]:
     """A mean and its interval."""
     if held["mean"] is None:
         return "none", ""
@@ -166,20 +170,20 @@ def interval(held: Mapping[str, Any]) -> tuple[str, str]:
 # -- attacks ---------------------------------------------------------------------------------------------
 
 
-def attacked(attacks: Sequence[Mapping[str, Any]]) -> Markup:
+def show_attacks(attacks: Sequence[Mapping[str, Any]]) -> Markup:
     """Each attack beside its control."""
     rows = [
         (
             held["attack"],
             f"{held['about']} ({held['note']})" if held["note"] else held["about"],
             count(held["targets"]),
-            rate(held, "rate"),
-            rate(held, "control"),
+            format_rate(held, "rate"),
+            format_rate(held, "control"),
             held["verdict"],
         )
         for held in attacks
     ]
-    return secret(
+    return private_section(
         "What attacks achieve",
         tag(
             "p",
@@ -192,7 +196,7 @@ def attacked(attacks: Sequence[Mapping[str, Any]]) -> Markup:
     )
 
 
-def rate(held: Mapping[str, Any], part: str) -> str:
+def format_rate(held: Mapping[str, Any], part: str) -> str:
     """A rate and between what it may lie."""
     if held[part] is None:
         return "none"

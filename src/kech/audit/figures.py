@@ -14,6 +14,7 @@ from typing import Any
 
 from kech.audit.exposure import hide_few, measure_exposure
 from kech.audit.risk import assess, check_thresholds
+from kech.audit.shape import build_released_barcode
 from kech.certificate import NOT_PROMISED, AnyPath, Axis, Cell, published_columns
 from kech.certificate.check import read_values
 from kech.certificate.labels import (
@@ -31,7 +32,6 @@ from kech.certificate.widths import width_reader
 from kech.errors import BadCertificate, BadOption
 from kech.release.plan import Plan, read_plan
 from kech.release.published import Published, dialect_of, find_joint_pointers, find_pointers, read_published
-from kech.views.report.shape import build_released_barcode
 
 MISSING = "missing"
 VERSION = re.compile(r"[0-9][0-9A-Za-z.+-]{0,63}")
@@ -48,7 +48,7 @@ MOST_LABELS = 6
 SHARPNESS = (0.0, 0.05, 0.1, 0.25, 0.5, 0.999999)  # upper ends of the widths that are counted together; then all
 
 
-def gather(
+def gather_figures(
     path: AnyPath,
     certificate: AnyPath | None,
     plan: Plan | str | PathLike[str] | None,
@@ -72,7 +72,7 @@ def gather(
         "kech": document["kech"] if VERSION.fullmatch(document["kech"]) else None,
         "claims": document["claims"],
         "verified": release.figures,
-        "parameters": stated_parameters(document["parameters"]),
+        "parameters": pick_parameters(document["parameters"]),
         "columns": [describe_column(release, name, document["claims"]) for name in release.quasi_identifiers],
         "sensitive": {name: document.get("values", {}).get(name, {}).get("kind", "text") for name in release.sensitive},
         "kept": document["kept"],
@@ -95,7 +95,7 @@ def describe_exposure(path: AnyPath, document: Mapping[str, Any], k: int | None)
     return found if k is None else hide_few(found, k)
 
 
-def stated_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def pick_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters by the names that kech writes; numbers, and words that kech knows: a certificate can say anything."""
     return {name: value for name, value in parameters.items() if name in PARAMETERS and is_stated(value)}
 
