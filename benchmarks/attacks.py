@@ -193,7 +193,7 @@ def run(seeds: Sequence[int], cap: float) -> dict[str, Any]:
 def draw_page(found: dict[str, Any]) -> str:
     """The page of the manual."""
     told = {**found["machine"], **found["versions"]}
-    about = "\n".join(f"- {name}: {value}" for name, value in told.items())
+    about = "Measured with " + ", ".join(f"{name} {value}" for name, value in told.items()) + "."
     families = list(dict.fromkeys(line["family"] for line in found["measured"]))
     counted = draw(
         ["table", "naive boxes", "default release"],

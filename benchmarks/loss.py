@@ -230,7 +230,7 @@ def main() -> None:
 def draw_page(found: dict[str, Any]) -> str:
     """The page of the manual."""
     told = {**found["machine"], **found["versions"]}
-    about = "\n".join(f"- {name}: {value}" for name, value in told.items())
+    about = "Measured with " + ", ".join(f"{name} {value}" for name, value in told.items()) + "."
     names = list(found["numeric"][0]["tools"])
     numeric = draw(
         ["table", "k", *names], ([line["table"], str(line["k"]), *cells(line, names)] for line in found["numeric"])

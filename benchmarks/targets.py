@@ -93,7 +93,7 @@ def score(released: Path, *options: str) -> dict[str, Any]:
 def draw_page(found: dict[str, Any]) -> str:
     """The page of the manual."""
     told = {**found["machine"], **found["versions"]}
-    about = "\n".join(f"- {name}: {value}" for name, value in told.items())
+    about = "Measured with " + ", ".join(f"{name} {value}" for name, value in told.items()) + "."
     tables = "\n\n".join(
         f"## Effort `{effort}`\n\n{draw_effort([line for line in found['measured'] if line['effort'] == effort])}"
         for effort in dict.fromkeys(line["effort"] for line in found["measured"])

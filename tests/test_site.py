@@ -11,7 +11,7 @@ from pathlib import Path
 import cells
 import examples
 import pytest
-from reference import held_by
+from reference import as_rst, draw_table, escape, held_by
 
 import kech
 
@@ -114,6 +114,20 @@ def test_a_page_that_loads_from_elsewhere_would_be_seen():
     page.feed('<img src="https://a.b/c.png"><link href="//a.b/c.css"><p style="background: url(http://a.b/c)">')
 
     assert len([target for target in page.loaded if ELSEWHERE.match(target)]) == 3
+
+
+# What the reference is made of
+
+
+def test_plain_words_are_no_markup():
+    text = "A star * and |bars| of `k`, from x_ on.\n\n    f = a * b\n\n>>> 2 * 3\n6"
+
+    assert as_rst(text) == "A star \\* and \\|bars\\| of ``k``, from x\\_ on.\n\n::\n\n    f = a * b\n\n>>> 2 * 3\n6"
+    assert escape("[22, 25] or a_b < c; --k 5") == r"\[22, 25\] or a\_b \< c; `--k` 5"
+
+
+def test_a_cell_may_hold_a_bar_and_a_line_break():
+    assert draw_table(("a",), [("x|y\nz",)]) == "| a |\n| --- |\n| x\\|y z |"
 
 
 # Examples
