@@ -21,9 +21,8 @@ HOW = "make second-library installs them"
 WORDS = r"nth_element|unordered_\w+|hash|\w+_distribution|shuffle|sample|reduce|exp|log\w*|pow|cbrt|fma|jthread"
 FREE = rf"std::({WORDS})\b"
 HANDLED = {
-    "splitting.hpp": "nth_element",  # the parts keep the order they had
-    "kdtree.hpp": "nth_element",  # leaves are sorted
-    "counting.hpp": "nth_element",  # rows of a node are counted
+    "rank_split.hpp": "nth_element",  # the parts keep the order they had
+    "kd_tree.hpp": "nth_element",  # leaves are sorted
 }
 
 

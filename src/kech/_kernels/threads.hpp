@@ -1,6 +1,8 @@
-// What several threads do together; a fault in one of them is a fault of the whole, not the end of the process.
+// Work on several threads; a fault in one of them is a fault of the whole, not the end of the process.
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -19,7 +21,7 @@ struct Pool {
 
 // work(id) on each of the threads; the first fault is thrown when all have ended.
 template <class Work>
-void together(std::size_t threads, const Work& work) {
+void run_threads(std::size_t threads, const Work& work) {
     std::exception_ptr fault;
     std::mutex lock;
     auto guarded = [&](std::size_t id) {
@@ -36,6 +38,15 @@ void together(std::size_t threads, const Work& work) {
         guarded(0);
     }
     if (fault) std::rethrow_exception(fault);
+}
+
+// job(i, id) for each i below `jobs`, on the thread that is free next.
+template <class Job>
+void for_each(std::size_t jobs, std::size_t threads, const Job& job) {
+    std::atomic<std::size_t> next{0};
+    run_threads(std::min(threads, jobs), [&](std::size_t id) {
+        for (std::size_t i = next.fetch_add(1); i < jobs; i = next.fetch_add(1)) job(i, id);
+    });
 }
 
 }  // namespace kech

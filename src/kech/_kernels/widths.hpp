@@ -8,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "constants.hpp"
+
 namespace kech {
 
 using Code = std::int32_t;
@@ -111,6 +113,9 @@ class Widths {
         return dear(tree ? trees_[at](lo, hi) : lines_[at](lo, hi));
     }
 
+    // The width of the range between two codes, in any order.
+    double between(std::size_t axis, Code a, Code b) const { return width(axis, std::min(a, b), std::max(a, b)); }
+
     // The width of every (lo, hi), at lo * codes + hi; nothing for a large axis.
     const double* table(std::size_t axis) const { return axes_[axis].all.empty() ? nullptr : axes_[axis].all.data(); }
 
@@ -121,10 +126,9 @@ class Widths {
     }
 
   private:
-    static constexpr std::size_t small = 256;
-    static constexpr double price = 20;  // of being beyond the limit, in widths of the whole axis
-
-    double dear(double width) const { return width > limit_ ? width + price * (1 + width - limit_) : width; }
+    double dear(double width) const {
+        return width > limit_ ? width + constants::limit_price * (1 + width - limit_) : width;
+    }
 
     struct Axis {
         bool tree;
@@ -134,7 +138,7 @@ class Widths {
 
     template <class Ruler>
     static std::vector<double> fill(const Ruler& ruler, std::size_t codes) {
-        if (codes > small) return {};
+        if (codes > constants::table_codes) return {};
         std::vector<double> all(codes * codes, 0.0);
         for (std::size_t lo = 0; lo < codes; ++lo)
             for (std::size_t hi = lo; hi < codes; ++hi) all[lo * codes + hi] = ruler(lo, hi);
@@ -145,27 +149,6 @@ class Widths {
     std::vector<Axis> axes_;
     std::vector<Line> lines_;
     std::vector<Tree> trees_;
-};
-
-// The smallest box of codes around some points.
-struct Box {
-    std::vector<Code> lo, hi;
-
-    explicit Box(std::size_t axes) : lo(axes), hi(axes) { clear(); }
-
-    void clear() {
-        std::fill(lo.begin(), lo.end(), std::numeric_limits<Code>::max());
-        std::fill(hi.begin(), hi.end(), std::numeric_limits<Code>::min());
-    }
-
-    void cover(const Code* low, const Code* high) {
-        for (std::size_t j = 0; j < lo.size(); ++j) {
-            lo[j] = std::min(lo[j], low[j]);
-            hi[j] = std::max(hi[j], high[j]);
-        }
-    }
-
-    void cover(const Code* point) { cover(point, point); }
 };
 
 }  // namespace kech

@@ -1,13 +1,7 @@
 // Zig-zag of a path of partitions: how classes split and merge from node to node, through unions or intersections.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <numeric>
-#include <utility>
-#include <vector>
-
+#include "core.hpp"
 #include "threads.hpp"
 
 namespace kech {
@@ -24,12 +18,6 @@ struct Zigzag {
     Rows classes, smallest, holes;  // at each position
 };
 
-inline Labels count_up(std::size_t size) {
-    Labels all(size);
-    std::iota(all.begin(), all.end(), Label{0});
-    return all;
-}
-
 // Items in the order of their keys, equal ones as they were; one pass to count and one to place.
 template <class Key>
 Labels in_order(const Labels& items, std::size_t keys, Key key) {
@@ -44,7 +32,7 @@ Labels in_order(const Labels& items, std::size_t keys, Key key) {
 // Classes with many rows first, digit by digit of what they lack of the heaviest.
 inline Labels heaviest_first(const Rows& rows) {
     constexpr unsigned bits = 11, digits = 1u << bits;
-    Labels order = count_up(rows.size());
+    Labels order = count_up<Label>(rows.size());
     if (rows.empty()) return order;
     auto [least, most] = std::minmax_element(rows.begin(), rows.end());
     auto top = *most, reach = top - *least;
@@ -189,19 +177,19 @@ class MergeForest {
     }
 
   private:
-    // A set of glued classes has one heir, the only one whose bar is not known yet.
-    struct Class : Linked {
+    // A class of a position.  A set of glued ones has one heir, the only one whose bar is not known yet.
+    struct Vertex : Linked {
         Label parent = nobody, heir = nobody, bar = nobody;
     };
 
     // One position.
     struct Level {
         Rows rows;
-        Sets<Class> classes;
+        Sets<Vertex> classes;
     };
 
     void add(Rows rows, const Labels& parent) {
-        Sets<Class> classes(rows.size());
+        Sets<Vertex> classes(rows.size());
         for (Label c = 0; c < rows.size(); ++c) classes[c].heir = c;
         for (Label c = 0; c < parent.size(); ++c) classes[c].parent = parent[c];
         levels_.push_back({std::move(rows), std::move(classes)});
@@ -243,7 +231,8 @@ class MergeForest {
     Zigzag collect() {
         Zigzag out;
         auto by = [](const Rows& values) { return [&values](Label b) { return static_cast<std::size_t>(values[b]); }; };
-        auto order = in_order(in_order(count_up(birth_.size()), levels_.size(), by(death_)), levels_.size(), by(birth_));
+        Labels by_death = in_order(count_up<Label>(birth_.size()), levels_.size(), by(death_));
+        Labels order = in_order(by_death, levels_.size(), by(birth_));
         Rows start(order.size());
         out.begin.assign(1, 0);
         for (auto b : order) {
@@ -304,7 +293,7 @@ class PathWalk {
             for (std::size_t part = 0; part < parts.rows.size(); ++part) next[parts.right[part]] += parts.rows[part];
             steps[i] = {unions_ ? join(parts, a.count, b.count) : std::move(parts), std::move(next)};
         };
-        together(count, look);
+        run_threads(count, look);
         return steps;
     }
 

@@ -1,8 +1,10 @@
 // Merge tree of the points: which components live from when to when, and from when on each is a full simplex.
 #pragma once
 
-#include "enclosing.hpp"
-#include "spanning.hpp"
+#include <tuple>
+
+#include "enclosing_ball.hpp"
+#include "spanning_tree.hpp"
 #include "threads.hpp"
 
 namespace kech {
@@ -13,29 +15,24 @@ struct MergeTree {
     std::vector<double> birth, death, simplex;
 };
 
-class Merger {
+class MergeTreeBuilder {
   public:
-    Merger(const Code* codes, const std::int64_t* weights, std::size_t points, const Widths& widths)
-        : codes_(codes), points_(points), axes_(widths.axes()), widths_(widths) {
-        tree_.weight.assign(weights, weights + points);
-        tree_.parent.assign(points, -1);
-        tree_.birth.assign(points, 0.0);
-        tree_.death.assign(points, infinity);
+    MergeTreeBuilder(const Points& points, const Widths& widths) : points_(points), widths_(widths) {
+        tree_.weight.assign(points.weights, points.weights + points.count);
+        tree_.parent.assign(points.count, -1);
+        tree_.birth.assign(points.count, 0.0);
+        tree_.death.assign(points.count, infinity);
     }
 
     MergeTree run(const std::vector<Edge>& edges, bool ball, unsigned threads) {
-        UnionFind sets(points_);
-        std::vector<std::int64_t> top(points_);
-        std::iota(top.begin(), top.end(), std::int64_t{0});
+        UnionFind sets(points_.count);
+        auto top = count_up<std::int64_t>(points_.count);
         for (std::size_t i = 0, j = 0; i < edges.size(); i = j) {
             while (j < edges.size() && edges[j].length == edges[i].length) ++j;
             merge(edges.data() + i, edges.data() + j, sets, top);
         }
         lay_out();
-        auto lo = boxes(true), hi = boxes(false);
-        tree_.simplex.resize(tree_.parent.size());
-        for (std::size_t n = 0; n < tree_.parent.size(); ++n)
-            tree_.simplex[n] = settle(n, half_widest(lo.data() + n * axes_, hi.data() + n * axes_));
+        measure_simplices();
         if (ball) enclose(threads);
         return std::move(tree_);
     }
@@ -74,41 +71,38 @@ class Merger {
         std::size_t nodes = tree_.parent.size();
         std::vector<std::int64_t> size(nodes, 0);
         for (std::size_t n = 0; n < nodes; ++n) {
-            if (n < points_) size[n] = 1;
+            if (n < points_.count) size[n] = 1;
             if (tree_.parent[n] >= 0) size[tree_.parent[n]] += size[n];
         }
         tree_.begin.assign(nodes, 0);
         tree_.end.assign(nodes, 0);
-        tree_.order.assign(points_, 0);
+        tree_.order.assign(points_.count, 0);
         std::vector<std::int64_t> next(nodes, 0);
         std::int64_t start = 0;
-        for (std::size_t n = nodes; n-- > 0;) {
+        for (std::size_t left = nodes; left > 0; --left) {
+            std::size_t n = left - 1;
             auto& from = tree_.parent[n] < 0 ? start : next[tree_.parent[n]];
             tree_.begin[n] = next[n] = from;
             from += size[n];
             tree_.end[n] = from;
-            if (n < points_) tree_.order[tree_.begin[n]] = static_cast<std::int64_t>(n);
+            if (n < points_.count) tree_.order[tree_.begin[n]] = static_cast<std::int64_t>(n);
         }
     }
 
-    std::vector<Code> boxes(bool low) const {
-        std::size_t nodes = tree_.parent.size();
-        std::vector<Code> side(nodes * axes_, low ? std::numeric_limits<Code>::max() : std::numeric_limits<Code>::min());
-        std::copy(codes_, codes_ + points_ * axes_, side.begin());
-        for (std::size_t n = 0; n < nodes; ++n)
-            if (auto up = tree_.parent[n]; up >= 0)
-                for (std::size_t j = 0; j < axes_; ++j) {
-                    auto &above = side[up * axes_ + j], own = side[n * axes_ + j];
-                    above = low ? std::min(above, own) : std::max(above, own);
-                }
-        return side;
-    }
-
-    double half_widest(const Code* lo, const Code* hi) const {
-        double widest = 0;
-        for (std::size_t j = 0; j < axes_; ++j)
-            if (lo[j] != hi[j]) widest = std::max(widest, widths_.width(j, lo[j], hi[j]));
-        return widest / 2;
+    // In the box metric, rows form a simplex from half the widest side of their box on.
+    void measure_simplices() {
+        std::size_t axes = points_.axes, merges = tree_.parent.size() - points_.count;
+        std::vector<Box> boxes(merges, Box(axes));
+        for (std::size_t n = 0; n < tree_.parent.size(); ++n) {
+            bool point = n < points_.count;
+            const Code* lo = point ? points_[n] : boxes[n - points_.count].lo.data();
+            const Code* hi = point ? points_[n] : boxes[n - points_.count].hi.data();
+            if (auto up = tree_.parent[n]; up >= 0) boxes[up - points_.count].cover(lo, hi);
+            double widest = 0;
+            for (std::size_t j = 0; j < axes; ++j)
+                if (lo[j] != hi[j]) widest = std::max(widest, widths_.width(j, lo[j], hi[j]));
+            tree_.simplex.push_back(settle(n, widest / 2));
+        }
     }
 
     // A component is never a simplex before it is born, and never becomes one if it dies first.
@@ -119,26 +113,23 @@ class Merger {
 
     // Half the widest side bounds the enclosing ball from below: components that die before it need no ball.
     void enclose(unsigned threads) {
-        std::atomic<std::size_t> next{points_};
-        auto worker = [&] {
-            for (std::size_t n; (n = next.fetch_add(1)) < tree_.parent.size();)
-                if (tree_.simplex[n] < infinity) tree_.simplex[n] = settle(n, ball_radius(n));
-        };
-        together(threads, [&](std::size_t) { worker(); });
+        for_each(tree_.parent.size() - points_.count, threads, [&](std::size_t merge, std::size_t) {
+            std::size_t n = points_.count + merge;
+            if (tree_.simplex[n] < infinity) tree_.simplex[n] = settle(n, ball_radius(n));
+        });
     }
 
     // Places are taken from the first point, where they are most precise.
     double ball_radius(std::size_t node) const {
         const std::int64_t* inside = tree_.order.data() + tree_.begin[node];
         std::size_t count = tree_.end[node] - tree_.begin[node];
-        std::vector<double> place(count * axes_);
+        std::vector<double> place;
         for (std::size_t i = 0; i < count; ++i)
-            for (std::size_t j = 0; j < axes_; ++j) {
+            for (std::size_t j = 0; j < points_.axes; ++j) {
                 const Line& line = widths_.line(j);
-                double start = line.left[codes_[inside[0] * axes_ + j]];
-                place[i * axes_ + j] = (line.left[codes_[inside[i] * axes_ + j]] - start) / line.length;
+                place.push_back((line.left[points_[inside[i]][j]] - line.left[points_[inside[0]][j]]) / line.length);
             }
-        EnclosingBall ball(place.data(), count, axes_);
+        EnclosingBall ball(place.data(), count, points_.axes);
         auto held = ball.support();
         return held.size() == 2 ? half_distance(inside[held[0]], inside[held[1]]) : ball.radius();
     }
@@ -147,18 +138,26 @@ class Merger {
     double half_distance(std::int64_t a, std::int64_t b) const {
         SquareSum fold(widths_);
         double square = 0;
-        for (std::size_t j = 0; j < axes_; ++j) {
-            double side = fold.position(j, codes_[a * axes_ + j]) - fold.position(j, codes_[b * axes_ + j]);
+        for (std::size_t j = 0; j < points_.axes; ++j) {
+            double side = fold.position(j, points_[a][j]) - fold.position(j, points_[b][j]);
             square = fold(square, side / fold.length(j));
         }
         return fold.radius(square);
     }
 
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
-    const Code* codes_;
-    std::size_t points_, axes_;
+    Points points_;
     const Widths& widths_;
     MergeTree tree_;
 };
+
+// Edges in the order of their lengths, then of their points.
+inline MergeTree build_merge_tree(const Points& points, const Widths& widths, bool ball, unsigned threads) {
+    auto edges = ball ? SpanningTree<SquareSum>(points, widths, threads).run()
+                      : SpanningTree<WidestSide>(points, widths, threads).run();
+    std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
+        return std::tie(a.length, a.from, a.to) < std::tie(b.length, b.from, b.to);
+    });
+    return MergeTreeBuilder(points, widths).run(edges, ball, threads);
+}
 
 }  // namespace kech

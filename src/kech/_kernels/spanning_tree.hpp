@@ -2,9 +2,8 @@
 #pragma once
 
 #include <atomic>
-#include <numeric>
 
-#include "kdtree.hpp"
+#include "kd_tree.hpp"
 #include "threads.hpp"
 
 namespace kech {
@@ -16,7 +15,7 @@ struct Edge {
 
 class UnionFind {
   public:
-    explicit UnionFind(std::size_t size) : up_(size) { std::iota(up_.begin(), up_.end(), std::int64_t{0}); }
+    explicit UnionFind(std::size_t size) : up_(count_up<std::int64_t>(size)) {}
 
     std::int64_t find(std::int64_t i) {
         while (up_[i] != i) i = up_[i] = up_[up_[i]];
@@ -36,8 +35,8 @@ class UnionFind {
 template <class Fold>
 class SpanningTree {
   public:
-    SpanningTree(const Code* codes, std::size_t points, const Widths& widths, unsigned threads)
-        : tree_(codes, points, widths), labels_(tree_.nodes().size()), threads_(threads) {}
+    SpanningTree(const Points& points, const Widths& widths, unsigned threads)
+        : tree_(points, widths), labels_(tree_.nodes().size()), threads_(threads) {}
 
     // Edges with their radii (half distances), in no order.
     std::vector<Edge> run() {
@@ -45,8 +44,7 @@ class SpanningTree {
         std::size_t points = order.size();
         std::vector<Edge> edges;
         UnionFind sets(points);
-        component_.resize(points);
-        std::iota(component_.begin(), component_.end(), std::int64_t{0});
+        component_ = count_up<std::int64_t>(points);
         lower_.assign(points, 0.0);
         while (edges.size() + 1 < points) {
             search_round();
@@ -64,7 +62,6 @@ class SpanningTree {
     }
 
   private:
-    static constexpr std::size_t block = 512;
     struct Found {
         double length;
         std::int64_t to;
@@ -82,26 +79,26 @@ class SpanningTree {
                 offer(i, i + 1, length);
                 offer(i + 1, i, length);
             }
-        std::atomic<std::size_t> next{0};
-        auto worker = [&] {
+        constexpr std::size_t block = constants::point_task;
+        for_each((points + block - 1) / block, threads_, [&](std::size_t b, std::size_t) {
             std::vector<std::pair<double, std::size_t>> open;
-            for (std::size_t at; (at = next.fetch_add(block)) < points;)
-                for (std::size_t i = at; i < std::min(at + block, points); ++i) search(i, open);
-        };
-        together(threads_, [&](std::size_t) { worker(); });
+            for (std::size_t i = b * block; i < std::min((b + 1) * block, points); ++i) search(i, open);
+        });
     }
 
     // The one component of each node, or -1.
     void label_nodes() {
         const auto& nodes = tree_.nodes();
-        for (std::size_t n = nodes.size(); n-- > 0;) {
-            const auto& node = nodes[n];
+        for (std::size_t left = nodes.size(); left > 0; --left) {
+            std::size_t n = left - 1;
             auto& label = labels_[n];
-            label = node.right ? labels_[n + 1] : component_[node.begin];
-            if (node.right && labels_[node.right] != label) label = -1;
-            if (!node.right)
-                for (std::size_t i = node.begin; i < node.end; ++i)
-                    if (component_[i] != label) label = -1;
+            if (!tree_.is_leaf(n)) {
+                label = labels_[tree_.left(n)] == labels_[tree_.right(n)] ? labels_[tree_.left(n)] : -1;
+                continue;
+            }
+            label = component_[nodes[n].begin];
+            for (std::size_t i = nodes[n].begin; i < nodes[n].end; ++i)
+                if (component_[i] != label) label = -1;
         }
     }
 
@@ -126,11 +123,10 @@ class SpanningTree {
             double limit = best.load(std::memory_order_relaxed);
             const auto& node = tree_.nodes()[n];
             if (near >= limit || labels_[n] == own) continue;
-            if (node.right) {
-                double left = tree_.gap(n + 1, i), right = tree_.gap(node.right, i);
-                bool swap = left < right;
-                std::pair<double, std::size_t> far{right, node.right}, close{left, n + 1};
-                if (!swap) std::swap(far, close);
+            if (!tree_.is_leaf(n)) {
+                std::size_t left = tree_.left(n), right = tree_.right(n);
+                std::pair<double, std::size_t> close{tree_.gap(left, i), left}, far{tree_.gap(right, i), right};
+                if (close.first >= far.first) std::swap(far, close);
                 if (far.first < limit) open.push_back(far);
                 if (close.first < limit) open.push_back(close);
                 continue;
@@ -141,8 +137,7 @@ class SpanningTree {
         lower_[i] = std::min(found_[i].length, best.load(std::memory_order_relaxed));
     }
 
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
-    KdTree<Fold> tree_;
+    MetricTree<Fold> tree_;
     std::vector<std::int64_t> labels_, component_;
     unsigned threads_;
     std::vector<double> lower_;

@@ -1,4 +1,4 @@
-// Pricing: a price for each row; where no class of k rows is cheaper than its rows' prices, they add up to a bound.
+// Dual bound: a price for each row; where no class of k rows is cheaper than its rows' prices, they add up to a bound.
 //
 // A class of rows under trees is published as the lattice cell around it.  For any prices v all rows together pay
 //     sum of v + sum over classes of (width - v) of each row  >=  sum of v - sum over cells of excess(cell)
@@ -9,7 +9,7 @@
 
 #include <span>
 
-#include "peeling.hpp"
+#include "cells.hpp"
 
 namespace kech {
 
@@ -28,22 +28,21 @@ struct Cells {
 // The cells that can be the label of a class: k rows or more, and on no axis all of them in one finer cell.
 class CellFinder {
   public:
-    CellFinder(const Code* codes, const std::int64_t* weights, std::size_t points, const Levels& levels)
-        : codes_(codes), weights_(weights), points_(points), axes_(levels.axes()), levels_(levels) {}
+    CellFinder(const Points& points, const Levels& levels) : points_(points), axes_(levels.axes()), levels_(levels) {}
 
     Cells run(std::int64_t k) const {
         Cells found;
-        std::vector<std::uint32_t> line(points_);
-        std::iota(line.begin(), line.end(), 0u);
-        std::vector<std::uint64_t> key(points_);
+        auto line = count_up<std::uint32_t>(points_.count);
+        std::vector<std::uint64_t> key(points_.count);
         Node at(axes_, 0);
         do {
-            for (std::size_t p = 0; p < points_; ++p) key[p] = name(p, at);
+            for (std::size_t p = 0; p < points_.count; ++p) key[p] = name(p, at);
             auto before = [&](auto a, auto b) { return key[a] != key[b] ? key[a] < key[b] : a < b; };
             std::sort(line.begin(), line.end(), before);
-            for (std::size_t i = 0, end = 0; i < points_; i = end) {
+            for (std::size_t i = 0, end = 0; i < points_.count; i = end) {
                 std::int64_t rows = 0;
-                for (end = i; end < points_ && key[line[end]] == key[line[i]]; ++end) rows += weights_[line[end]];
+                for (end = i; end < points_.count && key[line[end]] == key[line[i]]; ++end)
+                    rows += points_.weights[line[end]];
                 std::span<const std::uint32_t> cell(line.data() + i, end - i);
                 if (rows >= k && is_closed(cell, at)) add(found, cell, at);
             }
@@ -63,7 +62,7 @@ class CellFinder {
     }
 
     std::size_t place(std::size_t point, std::size_t j, std::size_t level) const {
-        return level * levels_[j].codes + codes_[point * axes_ + j];
+        return level * levels_[j].codes + points_[point][j];
     }
 
     std::uint64_t name(std::size_t point, const Node& at) const {
@@ -89,16 +88,15 @@ class CellFinder {
         found.width.push_back(width);
     }
 
-    const Code* codes_;
-    const std::int64_t* weights_;
-    std::size_t points_, axes_;
+    Points points_;
+    std::size_t axes_;
     const Levels& levels_;
 };
 
-class Pricer {
+class DualBound {
   public:
-    Pricer(Cells cells, std::vector<std::int64_t> weights, std::int64_t k)
-        : cells_(std::move(cells)), weights_(std::move(weights)), k_(k), price_(weights_.size(), never_priced),
+    DualBound(Cells cells, std::vector<std::int64_t> weights, std::int64_t k)
+        : cells_(std::move(cells)), weights_(std::move(weights)), k_(k), price_(weights_.size(), infinity),
           slope_(weights_.size()), pace_(weights_.size()), above_(cells_.size(), 0) {
         for (std::size_t c = 0; c < cells_.size(); ++c)
             for (auto p : cells_[c]) price_[p] = std::min(price_[p], cells_.width[c]);
@@ -110,14 +108,14 @@ class Pricer {
     void climb(std::size_t steps, double goal) {
         std::fill(pace_.begin(), pace_.end(), 0.0);
         std::vector<double> best = price_;
-        double most = -std::numeric_limits<double>::infinity();
+        double most = -infinity;
         for (std::size_t i = 0, worse = 0; i < steps; ++i) {
             double here = worth();
             worse = here > most ? 0 : worse + 1;
             if (here > most) most = here, best = price_;
-            if (worse == patience) {
+            if (worse == constants::dual_patience) {
                 price_ = best;
-                stride_ *= shorter;
+                stride_ *= constants::dual_shorter;
                 worse = 0;
                 std::fill(pace_.begin(), pace_.end(), 0.0);
             } else {
@@ -125,17 +123,13 @@ class Pricer {
             }
         }
         price_ = best;
-        stride_ = std::min(1.0, stride_ * longer);
+        stride_ = std::min(1.0, stride_ * constants::dual_longer);
         look_at_all();
     }
 
     double bound() const { return bound_; }
 
   private:
-    static constexpr double never_priced = std::numeric_limits<double>::infinity();
-    static constexpr double near = 0.12, shorter = 0.7, longer = 1.3;  // shares
-    static constexpr std::size_t patience = 8;
-
     struct Dear {
         double below;  // the width of the cell
         std::uint32_t point;
@@ -214,7 +208,7 @@ class Pricer {
             sum -= std::max(0.0, above);
             bool was = above_[c];
             above_[c] = above > 0;
-            if (was || above > -near * static_cast<double>(k_) * cells_.width[c]) list_.push_back(c);
+            if (was || above > -constants::dual_near * static_cast<double>(k_) * cells_.width[c]) list_.push_back(c);
         }
         bound_ = std::max(bound_, sum);
     }

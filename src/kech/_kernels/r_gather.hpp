@@ -1,23 +1,22 @@
-// Gathering: classes of k rows or more, each within the reach of a centre, where the narrowest partition allows it.
+// r-gather: classes of k rows or more, each within the reach of a centre, where the narrowest partition allows it.
 #pragma once
 
-#include "parting.hpp"
+#include "core.hpp"
 
 namespace kech {
 
 // The 2-approximation of r-gather (Aggarwal et al., Achieving anonymity via clustering).  Centres lie farther apart than
 // the reach, so no class of sides within the reach holds two of them; each is to have k rows within the reach.
-class Centres {
+class RGather {
   public:
-    Centres(const Code* codes, const std::int64_t* weights, std::size_t points, const Widths& widths, std::int64_t k)
-        : codes_(codes), weights_(weights), points_(points), axes_(widths.axes()), widths_(widths), k_(k) {}
+    RGather(const Points& points, const Widths& widths, std::int64_t k) : points_(points), widths_(widths), k_(k) {}
 
     // False where no partition has classes whose sides are all within the reach.  True where one may: then the classes
     // are in `made`, unless more pairs than told had to be compared.
-    bool run(double reach, double most_pairs, Share& made) {
+    bool run(double reach, double most_pairs, Shares& made) {
         double pairs = 0;
         ends_.assign(1, 0);
-        for (std::size_t p = 0; p < points_; ++p) {
+        for (std::size_t p = 0; p < points_.count; ++p) {
             if (side(p, p, reach) > reach) return false;
             for (std::uint32_t c = 0; c < centres_.size(); ++c)
                 if (side(p, centres_[c], reach) <= reach) arms_.push_back({static_cast<std::uint32_t>(p), c, 0});
@@ -45,21 +44,15 @@ class Centres {
         std::int64_t rows;
     };
 
-    // The widest side of the box around two points; beyond the limit, something beyond it.
     double side(std::size_t a, std::size_t b, double limit) const {
-        double widest = 0;
-        for (std::size_t j = 0; j < axes_ && widest <= limit; ++j) {
-            Code x = codes_[a * axes_ + j], y = codes_[b * axes_ + j];
-            widest = std::max(widest, widths_.width(j, std::min(x, y), std::max(x, y)));
-        }
-        return widest;
+        return widest_side(widths_, points_[a], points_[b], limit);
     }
 
     // A point that came before a centre has not met it yet.
     bool reach_back(double reach, double most_pairs, double& pairs) {
         std::vector<Arm> all;
         std::vector<std::size_t> ends(1, 0);
-        for (std::size_t p = 0, late = 0; p < points_; ++p) {
+        for (std::size_t p = 0, late = 0; p < points_.count; ++p) {
             all.insert(all.end(), arms_.begin() + ends_[p], arms_.begin() + ends_[p + 1]);
             while (late < centres_.size() && centres_[late] <= p) ++late;
             for (std::size_t c = late; c < centres_.size(); ++c)
@@ -76,16 +69,16 @@ class Centres {
     void put_nearest() {
         rows_.assign(centres_.size(), 0);
         of_.assign(centres_.size(), {});
-        for (std::size_t p = 0; p < points_; ++p) {
+        for (std::size_t p = 0; p < points_.count; ++p) {
             std::size_t best = ends_[p];
-            double near = never;
+            double near = infinity;
             for (std::size_t a = ends_[p]; a < ends_[p + 1]; ++a) {
                 of_[arms_[a].centre].push_back(a);
-                double far = side(p, centres_[arms_[a].centre], never);
+                double far = side(p, centres_[arms_[a].centre], infinity);
                 if (far < near) near = far, best = a;
             }
-            arms_[best].rows = weights_[p];
-            rows_[arms_[best].centre] += weights_[p];
+            arms_[best].rows = points_.weights[p];
+            rows_[arms_[best].centre] += points_.weights[p];
         }
     }
 
@@ -119,16 +112,14 @@ class Centres {
         return false;
     }
 
-    Share shares() const {
+    Shares shares() const {
         std::vector<Class> classes(centres_.size());
         for (const Arm& arm : arms_)
             if (arm.rows > 0) classes[arm.centre].push_back({static_cast<std::int64_t>(arm.point), arm.rows});
         return shares_of(classes);
     }
 
-    const Code* codes_;
-    const std::int64_t* weights_;
-    std::size_t points_, axes_;
+    Points points_;
     const Widths& widths_;
     std::int64_t k_;
     std::vector<std::size_t> centres_, ends_;  // arms of point p: from ends_[p] on

@@ -1,9 +1,7 @@
-// How far each row must reach to find k rows: every class that holds it is at least as wide.
+// How far each row lies from the nearest k rows: every class that holds it is at least as wide.
 #pragma once
 
-#include <atomic>
-
-#include "kdtree.hpp"
+#include "kd_tree.hpp"
 #include "threads.hpp"
 
 namespace kech {
@@ -14,19 +12,13 @@ struct SideSum : WidestSide {
 };
 
 template <class Fold>
-class Reacher {
+class NearestRows {
   public:
-    Reacher(const Code* codes, const std::int64_t* weights, std::size_t points, const Widths& widths)
-        : axes_(widths.axes()), widths_(widths), tree_(codes, points, widths) {
+    NearestRows(const Points& points, const Widths& widths)
+        : axes_(widths.axes()), widths_(widths), fold_{widths}, tree_(points, widths) {
         for (std::int64_t i : tree_.order()) {
-            codes_.insert(codes_.end(), codes + i * axes_, codes + (i + 1) * axes_);
-            weights_.push_back(weights[i]);
-        }
-        for (const auto& node : tree_.nodes()) {
-            Box box(axes_);
-            for (std::size_t at = node.begin; at < node.end; ++at) box.cover(point(at));
-            low_.insert(low_.end(), box.lo.begin(), box.lo.end());
-            high_.insert(high_.end(), box.hi.begin(), box.hi.end());
+            codes_.insert(codes_.end(), points[i], points[i] + axes_);
+            weights_.push_back(points.weights[i]);
         }
         for (std::size_t j = 0; j < axes_; ++j) both_.push_back(mirrored(j));
         order_axes();
@@ -35,11 +27,10 @@ class Reacher {
     // For each k, the sum over all rows; ks ascend.  Blocks are added up in their order, so that threads do not show.
     std::vector<double> sums(const std::vector<std::int64_t>& ks, unsigned threads) const {
         std::vector<std::vector<double>> parts(blocks(), std::vector<double>(ks.size(), 0.0));
-        over_blocks(threads, [&](std::size_t) {
-            return [&](std::size_t b, std::size_t i) {
-                auto near = nearest(i, ks.back(), [](const auto&) { return false; });
-                along(near, ks, [&](std::size_t q, double width) { parts[b][q] += width * static_cast<double>(weights_[i]); });
-            };
+        each_point(threads, [&](std::size_t i, std::size_t b, std::size_t) {
+            auto near = nearest(i, ks.back(), [](const auto&) { return false; });
+            auto rows = static_cast<double>(weights_[i]);
+            along(near, ks, [&](std::size_t q, double width) { parts[b][q] += width * rows; });
         });
         std::vector<double> all(ks.size(), 0.0);
         for (const auto& part : parts)
@@ -50,16 +41,14 @@ class Reacher {
     // For each k, the loneliest row's; ks ascend.  A row that is seen to be no lonelier than others is not looked at further.
     std::vector<double> largest(const std::vector<std::int64_t>& ks, unsigned threads) const {
         std::vector<std::vector<double>> parts(std::max(threads, 1u), std::vector<double>(ks.size(), -1.0));
-        over_blocks(threads, [&](std::size_t id) {
-            return [&, id](std::size_t, std::size_t i) {
-                auto& mine = parts[id];
-                auto near = nearest(i, ks.back(), [&](std::vector<Found> found) {
-                    bool known = true;
-                    along(found, ks, [&](std::size_t q, double width) { known &= width <= mine[q]; });
-                    return known;
-                });
-                along(near, ks, [&](std::size_t q, double width) { mine[q] = std::max(mine[q], width); });
-            };
+        each_point(threads, [&](std::size_t i, std::size_t, std::size_t thread) {
+            auto& mine = parts[thread];
+            auto near = nearest(i, ks.back(), [&](std::vector<Found> found) {
+                bool known = true;
+                along(found, ks, [&](std::size_t q, double width) { known &= width <= mine[q]; });
+                return known;
+            });
+            along(near, ks, [&](std::size_t q, double width) { mine[q] = std::max(mine[q], width); });
         });
         std::vector<double> all(ks.size(), 0.0);
         for (const auto& part : parts)
@@ -70,30 +59,25 @@ class Reacher {
     // For each point, how far it must reach for k rows.
     std::vector<double> each(std::int64_t k, unsigned threads) const {
         std::vector<double> far(weights_.size());
-        over_blocks(threads, [&](std::size_t) {
-            return [&](std::size_t, std::size_t i) {
-                auto near = nearest(i, k, [](const auto&) { return false; });
-                for (const auto& [width, _] : near) far[tree_.order()[i]] = std::max(far[tree_.order()[i]], width);
-            };
+        each_point(threads, [&](std::size_t i, std::size_t, std::size_t) {
+            auto near = nearest(i, k, [](const auto&) { return false; });
+            for (const auto& [width, _] : near) far[tree_.order()[i]] = std::max(far[tree_.order()[i]], width);
         });
         return far;
     }
 
   private:
-    static constexpr std::size_t block = 512;
+    static constexpr std::size_t block = constants::point_task;
     using Found = std::pair<double, std::int64_t>;  // how wide the box is, rows
 
     const Code* point(std::size_t i) const { return codes_.data() + i * axes_; }
     std::size_t blocks() const { return (weights_.size() + block - 1) / block; }
 
-    // look(b, i) at every point i of every block b; each thread makes a look of its own.
-    template <class Make>
-    void over_blocks(unsigned threads, const Make& make) const {
-        std::atomic<std::size_t> next{0};
-        together(threads, [&](std::size_t id) {
-            auto look = make(id);
-            for (std::size_t b; (b = next.fetch_add(1)) < blocks();)
-                for (std::size_t i = b * block; i < std::min(weights_.size(), (b + 1) * block); ++i) look(b, i);
+    // job(point, block, thread) for every point.
+    template <class Job>
+    void each_point(unsigned threads, const Job& job) const {
+        for_each(blocks(), threads, [&](std::size_t b, std::size_t thread) {
+            for (std::size_t i = b * block; i < std::min(weights_.size(), (b + 1) * block); ++i) job(i, b, thread);
         });
     }
 
@@ -124,13 +108,12 @@ class Reacher {
         std::size_t points = weights_.size();
         for (std::size_t i = 0; i < points; i += 1 + points / block)
             for (std::size_t j = 0; j < axes_; ++j) apart[j] += side(j, point(i)[j], point((i + points / 2) % points)[j]);
-        turns_.resize(axes_);
-        std::iota(turns_.begin(), turns_.end(), std::size_t{0});
+        turns_ = count_up<std::size_t>(axes_);
         std::stable_sort(turns_.begin(), turns_.end(), [&](auto a, auto b) { return apart[a] > apart[b]; });
     }
 
     double side(std::size_t axis, Code from, Code to) const {
-        if (both_[axis].empty()) return widths_.width(axis, std::min(from, to), std::max(from, to));
+        if (both_[axis].empty()) return widths_.between(axis, from, to);
         return both_[axis][from * widths_.codes(axis) + to];
     }
 
@@ -138,16 +121,16 @@ class Reacher {
     double cost(const Code* a, const Code* b, double limit) const {
         double total = 0;
         for (std::size_t j : turns_)
-            if ((total = tree_.fold()(total, side(j, a[j], b[j]))) >= limit) break;
+            if ((total = fold_(total, side(j, a[j], b[j]))) >= limit) break;
         return total;
     }
 
     // The same for a point and whatever point of a node.
     double gap(const Code* a, std::size_t node, double limit) const {
-        const Code *low = low_.data() + node * axes_, *high = high_.data() + node * axes_;
+        const Code *low = tree_.lo(node), *high = tree_.hi(node);
         double total = 0;
         for (std::size_t j : turns_)
-            if ((total = tree_.fold()(total, side(j, a[j], std::clamp(a[j], low[j], high[j])))) >= limit) break;
+            if ((total = fold_(total, side(j, a[j], std::clamp(a[j], low[j], high[j])))) >= limit) break;
         return total;
     }
 
@@ -157,14 +140,15 @@ class Reacher {
         std::vector<Found> heap;
         std::vector<std::pair<double, std::size_t>> open{{0.0, 0}};
         std::int64_t held = 0;
-        double limit = std::numeric_limits<double>::infinity();
+        double limit = infinity;
         while (!open.empty()) {
             auto [least, n] = open.back();
             open.pop_back();
             if (least >= limit) continue;
             const auto& node = tree_.nodes()[n];
-            if (node.right) {
-                std::pair<double, std::size_t> close{gap(point(i), n + 1, limit), n + 1}, far{gap(point(i), node.right, limit), node.right};
+            if (!tree_.is_leaf(n)) {
+                std::size_t left = tree_.left(n), right = tree_.right(n);
+                std::pair close{gap(point(i), left, limit), left}, far{gap(point(i), right, limit), right};
                 if (far.first < close.first) std::swap(far, close);
                 if (far.first < limit) open.push_back(far);
                 if (close.first < limit) open.push_back(close);
@@ -190,8 +174,9 @@ class Reacher {
 
     std::size_t axes_;
     const Widths& widths_;
-    KdTree<Fold> tree_;
-    std::vector<Code> codes_, low_, high_;  // of points in the order of the tree; of nodes
+    Fold fold_;
+    KdTree tree_;
+    std::vector<Code> codes_;  // of points in the order of the tree
     std::vector<std::int64_t> weights_;
     std::vector<std::vector<double>> both_;  // of each axis
     std::vector<std::size_t> turns_;

@@ -1,9 +1,7 @@
 // Hilbert order: one curve through all cells of a fine grid, always on to a cell beside it, independent of k.
 #pragma once
 
-#include <numeric>
-
-#include "widths.hpp"
+#include "core.hpp"
 
 namespace kech {
 
@@ -22,8 +20,7 @@ class HilbertOrder {
             turn(cell);
             interleave(cell, keys.data() + p * words_);
         }
-        std::vector<std::int64_t> order(points_);
-        std::iota(order.begin(), order.end(), std::int64_t{0});
+        auto order = count_up<std::int64_t>(points_);
         std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
             const std::uint64_t *first = keys.data() + a * words_, *second = keys.data() + b * words_;
             return std::lexicographical_compare(first, first + words_, second, second + words_);
@@ -32,7 +29,7 @@ class HilbertOrder {
     }
 
   private:
-    static constexpr std::size_t bits = 10;  // of the grid, on each axis
+    static constexpr std::size_t bits = constants::hilbert_bits;  // of the grid, on each axis
 
     // Codes lie as far apart as they are wide together; the last one at the end of the grid.
     static std::vector<std::uint32_t> grid_steps(const Widths& widths, std::size_t axis) {

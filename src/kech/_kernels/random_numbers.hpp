@@ -1,4 +1,4 @@
-// Chance that can be repeated: equal seeds, equal numbers, on every machine and thread.
+// Random numbers that can be repeated: equal seeds, equal numbers, on every machine and thread.
 #pragma once
 
 #include <cmath>
@@ -13,9 +13,9 @@ inline std::uint64_t scramble(std::uint64_t x) {
     return x ^ (x >> 31);
 }
 
-class Chance {
+class Random {
   public:
-    explicit Chance(std::uint64_t seed) : state_(scramble(seed)) {}
+    explicit Random(std::uint64_t seed) : state_(scramble(seed)) {}
 
     std::uint64_t next() { return scramble(state_ += 0x9e3779b97f4a7c15); }
 

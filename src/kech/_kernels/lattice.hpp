@@ -1,12 +1,8 @@
 // Generalization lattice: the classes of every node, each rolled up from the smallest node just below it.
 #pragma once
 
-#include <atomic>
-#include <numeric>
-#include <utility>
-
+#include "core.hpp"
 #include "threads.hpp"
-#include "widths.hpp"
 
 namespace kech {
 
@@ -108,8 +104,9 @@ class Lattice {
   public:
     using Node = std::vector<int>;  // a level for each axis
 
-    Lattice(const Code* codes, const std::int64_t* weights, std::size_t points, std::size_t axes)
-        : codes_(codes, codes + points * axes), weights_(weights, weights + points), points_(points), axes_(axes) {}
+    explicit Lattice(const Points& points)
+        : codes_(points.codes, points.codes + points.count * points.axes),
+          weights_(points.weights, points.weights + points.count), points_(points.count), axes_(points.axes) {}
 
     std::size_t axes() const { return axes_; }
     std::size_t added() const { return levels_.size(); }
@@ -152,7 +149,7 @@ class Lattice {
     NodeFigures look(const int* levels, std::size_t nodes, std::size_t bound, unsigned threads) const {
         NodeFigures figures(nodes, bound);
         std::vector<Gatherer<0>> gatherers(threads, Gatherer<0>(words_));
-        share_out(nodes, threads, [&](std::size_t n, unsigned worker) {
+        for_each(nodes, threads, [&](std::size_t n, std::size_t worker) {
             Node node(levels + n * axes_, levels + (n + 1) * axes_);
             measure(group(node, gatherers[worker]), n, bound, figures);
         });
@@ -220,7 +217,7 @@ class Lattice {
         measure(kept[0], 0, bound, figures);
         std::int64_t below = figures.peak_bytes = kept[0].bytes();
         for (std::size_t t = 1; t < layers.size(); ++t) {
-            share_out(layers[t].size(), threads, [&](std::size_t i, unsigned worker) {
+            for_each(layers[t].size(), threads, [&](std::size_t i, std::size_t worker) {
                 auto n = layers[t][i];
                 kept[n] = roll_up(n, fixed.size(), strides, kept, gatherers[worker]);
                 measure(kept[n], n, bound, figures);
@@ -300,14 +297,6 @@ class Lattice {
         }
         figures.classes[n] = static_cast<std::int64_t>(made.size());
         figures.smallest[n] = smallest;
-    }
-
-    template <class Job>
-    static void share_out(std::size_t jobs, unsigned threads, const Job& job) {
-        std::atomic<std::size_t> next{0};
-        together(std::min<std::size_t>(threads, jobs), [&](std::size_t id) {
-            for (std::size_t i; (i = next.fetch_add(1)) < jobs;) job(i, id);
-        });
     }
 
     std::vector<Code> codes_;

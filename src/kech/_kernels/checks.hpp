@@ -1,16 +1,14 @@
-// What may come in: arrays that fit together, codes that are on their axes, numbers that can be counted with.
-// Kernels index by codes and points and trust them; whatever is refused here would be a fault in there.
+// Checks of what comes in: arrays that fit together, codes that are on their axes, numbers that can be counted with.
+// Kernels index by codes and points and trust them; what is refused here would be a fault in there.
 #pragma once
 
 #include <cmath>
 #include <span>
 #include <stdexcept>
 
-#include "cutting.hpp"
-#include "repairing.hpp"
-#include "rolling.hpp"
-#include "suppressing.hpp"
-#include "widths.hpp"
+#include "goals.hpp"
+#include "lattice.hpp"
+#include "suppression.hpp"
 
 namespace kech {
 
@@ -32,7 +30,7 @@ inline bool is_finite(std::span<const double> values) {
 }
 
 // As many as make sense; what is computed never depends on it.
-inline unsigned crew(unsigned threads) { return std::clamp(threads, 1u, 256u); }
+inline unsigned clamp_threads(unsigned threads) { return std::clamp(threads, 1u, 256u); }
 
 // -- widths ---------------------------------------------------------------------------------------------------
 
@@ -162,7 +160,7 @@ inline void check_order(std::span<const std::int64_t> order, std::size_t points)
 }
 
 // Shares ascend by class; every class has k rows, and no point twice.  All rows.
-inline std::int64_t check_share(const Share& share, std::size_t points, std::int64_t k) {
+inline std::int64_t check_shares(const Shares& share, std::size_t points, std::int64_t k) {
     require(share.point.size() == share.group.size() && share.point.size() == share.rows.size(),
             "a share has a point, a class and rows");
     require(k >= 1 && k <= most_rows, "k is 1 or more");
@@ -195,7 +193,7 @@ inline void check_pieces(std::span<const std::int64_t> point, std::span<const st
     }
 }
 
-inline void check_held(const Share& share, std::span<const std::int64_t> weights) {
+inline void check_held(const Shares& share, std::span<const std::int64_t> weights) {
     std::vector<std::int64_t> left(weights.begin(), weights.end());
     for (std::size_t i = 0; i < share.point.size(); ++i)
         require((left[share.point[i]] -= share.rows[i]) >= 0, "no more rows of a point are held than it has");

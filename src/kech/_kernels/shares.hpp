@@ -1,11 +1,7 @@
-// Joining: boxes that are equal become one class, and the rows of a point in one class one share.
+// Partitions as arrays: equal boxes become one class, the rows of a point in one class one share.
 #pragma once
 
-#include <algorithm>
-#include <numeric>
-
-#include "cutting.hpp"
-#include "widths.hpp"
+#include "core.hpp"
 
 namespace kech {
 
@@ -16,8 +12,7 @@ struct Distinct {
 
 inline Distinct distinct_rows(const std::int64_t* table, std::size_t rows, std::size_t columns) {
     auto row = [&](std::int64_t i) { return table + i * columns; };
-    std::vector<std::int64_t> order(rows);
-    std::iota(order.begin(), order.end(), std::int64_t{0});
+    auto order = count_up<std::int64_t>(rows);
     std::sort(order.begin(), order.end(), [&](auto a, auto b) {
         auto [x, y] = std::mismatch(row(a), row(a) + columns, row(b));
         return x != row(a) + columns ? *x < *y : a < b;
@@ -31,14 +26,15 @@ inline Distinct distinct_rows(const std::int64_t* table, std::size_t rows, std::
 }
 
 // One share for each point and class, by class and then by point.
-inline Share add_up(const std::int64_t* point, const std::int64_t* group, const std::int64_t* rows, std::size_t shares) {
+inline Shares merge_shares(const std::int64_t* point, const std::int64_t* group, const std::int64_t* rows,
+                           std::size_t shares) {
     std::int64_t groups = shares ? *std::max_element(group, group + shares) + 1 : 0;
     std::vector<std::size_t> start(groups + 1, 0);
     for (std::size_t i = 0; i < shares; ++i) ++start[group[i] + 1];
     std::partial_sum(start.begin(), start.end(), start.begin());
     std::vector<std::pair<std::int64_t, std::int64_t>> held(shares);
     for (std::size_t i = 0; i < shares; ++i) held[start[group[i]]++] = {point[i], rows[i]};
-    Share out;
+    Shares out;
     for (std::int64_t g = 0; g < groups; ++g) {  // the start of each class has moved to its end
         auto begin = held.begin() + (g ? start[g - 1] : 0), end = held.begin() + start[g];
         std::sort(begin, end);
@@ -47,9 +43,7 @@ inline Share add_up(const std::int64_t* point, const std::int64_t* group, const 
                 out.rows.back() += at->second;
                 continue;
             }
-            out.point.push_back(at->first);
-            out.group.push_back(g);
-            out.rows.push_back(at->second);
+            out.add(at->first, g, at->second);
         }
     }
     return out;
@@ -65,7 +59,7 @@ inline double price_shares(const Code* codes, const Widths& widths, const std::i
         box.cover(codes + point[i] * widths.axes());
         held += rows[i];
         if (i + 1 < shares && group[i + 1] == group[i]) continue;
-        total += held * widths.sum(box.lo.data(), box.hi.data());
+        total += held * box.width(widths);
         box.clear();
         held = 0;
     }

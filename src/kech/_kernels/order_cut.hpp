@@ -1,11 +1,8 @@
 // Order and cut: along one order of the points, the cheapest cut into runs of at least k rows, for many k at once.
 #pragma once
 
-#include <atomic>
-#include <numeric>
-
+#include "core.hpp"
 #include "threads.hpp"
-#include "widths.hpp"
 
 namespace kech {
 
@@ -15,34 +12,22 @@ struct Piece {
     std::int64_t weight;
 };
 
-struct Share {
-    std::vector<std::int64_t> point, group, rows;
-};
-
-class Cutter {
+class OrderCut {
   public:
-    Cutter(const Code* codes, const std::int64_t* weights, const std::int64_t* order, std::size_t points,
-           const Widths& widths, bool part)
-        : codes_(codes), weights_(weights), order_(order), points_(points), axes_(widths.axes()), widths_(widths),
-          part_(part) {}
+    OrderCut(const Points& points, const std::int64_t* order, const Widths& widths, bool part)
+        : points_(points), order_(order), widths_(widths), part_(part) {}
 
-    std::vector<Share> run(const std::vector<std::int64_t>& ks, unsigned threads) const {
-        std::vector<Share> shares(ks.size());
+    std::vector<Shares> run(const std::vector<std::int64_t>& ks, unsigned threads) const {
+        std::vector<Shares> shares(ks.size());
         auto starts = batches(ks);
-        std::atomic<std::size_t> next{0};
-        auto worker = [&] {
-            for (std::size_t b; (b = next.fetch_add(1)) + 1 < starts.size();)
-                cut({ks.begin() + starts[b], ks.begin() + starts[b + 1]}, shares.data() + starts[b]);
-        };
-        together(threads, [&](std::size_t) { worker(); });
+        for_each(starts.size() - 1, threads, [&](std::size_t b, std::size_t) {
+            cut({ks.begin() + starts[b], ks.begin() + starts[b + 1]}, shares.data() + starts[b]);
+        });
         return shares;
     }
 
   private:
-    static constexpr std::int64_t batch = 8;
-    static constexpr std::int64_t finest = 128;  // a run of k rows is looked at in 128 steps or more,
-    static constexpr std::int64_t lent = 8;      // and in 8 or more where they are of one point; of a small k
-    static constexpr std::int64_t small = 32;    // at every row
+    static constexpr std::int64_t batch = constants::cut_batch;
 
     // The k of one batch (0..7, 8..15, ...) share pieces and one scan of the order; ks ascend.
     static std::vector<std::size_t> batches(const std::vector<std::int64_t>& ks) {
@@ -54,16 +39,17 @@ class Cutter {
     }
 
     // Pieces depend on the batch alone, so that a k is cut alike whether it is asked for alone or with others.
-    void cut(const std::vector<std::int64_t>& ks, Share* shares) const {
-        std::int64_t first = ks.front() / batch * batch, step = std::max<std::int64_t>(1, first / finest);
-        auto pieces = part_points(first + batch - 1, step, first < small ? step : std::max(step, first / lent));
+    void cut(const std::vector<std::int64_t>& ks, Shares* shares) const {
+        std::int64_t first = ks.front() / batch * batch, step = std::max<std::int64_t>(1, first / constants::cut_steps);
+        std::int64_t lent = first < constants::cut_small_k ? step : std::max(step, first / constants::cut_lent_steps);
+        auto pieces = part_points(first + batch - 1, step, lent);
         std::vector<Code> lo, hi;
         box_pieces(pieces, lo, hi);
         std::vector<std::vector<double>> cost(ks.size(), std::vector<double>(pieces.size() + 1, infinity));
         std::vector<std::vector<std::uint32_t>> length(ks.size(), std::vector<std::uint32_t>(pieces.size() + 1, 0));
         for (auto& c : cost) c[0] = 0;
         sweep(pieces, lo, hi, ks, cost, length);
-        for (std::size_t q = 0; q < ks.size(); ++q) shares[q] = share(pieces, length[q]);
+        for (std::size_t q = 0; q < ks.size(); ++q) shares[q] = collect(pieces, length[q]);
     }
 
     // A point of many rows keeps k - 1 of them on both sides for its neighbours, in pieces of `unit` rows; nobody ever
@@ -76,8 +62,8 @@ class Cutter {
             if (pending > 0) pieces.push_back({from, to, pending});
             pending = 0;
         };
-        for (std::size_t p = 0; p < points_; ++p) {
-            std::int64_t rows = weights_[order_[p]];
+        for (std::size_t p = 0; p < points_.count; ++p) {
+            std::int64_t rows = points_.weights[order_[p]];
             if (pending == 0) from = p;
             if (pending + rows < step) {
                 pending += rows;
@@ -96,19 +82,17 @@ class Cutter {
                 if (rows > 0) pieces.push_back({p, p, rows});
             }
         }
-        flush(points_ - 1);
+        flush(points_.count - 1);
         return pieces;
     }
 
     void box_pieces(const std::vector<Piece>& pieces, std::vector<Code>& lo, std::vector<Code>& hi) const {
-        lo.resize(pieces.size() * axes_);
-        hi.resize(pieces.size() * axes_);
-        Box box(axes_);
+        Box box(points_.axes);
         for (std::size_t e = 0; e < pieces.size(); ++e) {
             box.clear();
-            for (std::size_t p = pieces[e].first; p <= pieces[e].last; ++p) box.cover(codes_ + order_[p] * axes_);
-            std::copy(box.lo.begin(), box.lo.end(), lo.begin() + e * axes_);
-            std::copy(box.hi.begin(), box.hi.end(), hi.begin() + e * axes_);
+            for (std::size_t p = pieces[e].first; p <= pieces[e].last; ++p) box.cover(points_[order_[p]]);
+            lo.insert(lo.end(), box.lo.begin(), box.lo.end());
+            hi.insert(hi.end(), box.hi.begin(), box.hi.end());
         }
     }
 
@@ -119,48 +103,24 @@ class Cutter {
         std::int64_t largest = ks.back();
         std::vector<std::int64_t> rows{0};
         std::vector<double> price{0};
-        Growing box(widths_);
+        MeasuredBox box(widths_);
         for (std::size_t end = 1; end <= pieces.size(); ++end) {
             box.clear();
             rows.resize(1);
             price.resize(1);
             std::int64_t enough = 0;
-            for (std::size_t at = end; at-- > 0;) {
-                rows.push_back(rows.back() + pieces[at].weight);
-                price.push_back(rows.back() * box.cover(lo.data() + at * axes_, hi.data() + at * axes_));
+            double width = 0;
+            for (std::size_t at = end; at > 0; --at) {
+                std::size_t corner = (at - 1) * points_.axes;
+                if (box.cover(lo.data() + corner, hi.data() + corner)) width = box.sum_of_sides();
+                rows.push_back(rows.back() + pieces[at - 1].weight);
+                price.push_back(rows.back() * width);
                 if (enough == 0 && rows.back() >= largest) enough = rows.back();
                 if (enough > 0 && rows.back() - enough >= largest) break;
             }
             for (std::size_t q = 0; q < ks.size(); ++q) choose(rows, price, ks[q], end, cost[q], length[q]);
         }
     }
-
-    // A box that is measured again only where it has grown.
-    class Growing {
-      public:
-        explicit Growing(const Widths& widths) : widths_(widths), box_(widths.axes()), each_(widths.axes()) {}
-
-        void clear() { box_.clear(); }
-
-        double cover(const Code* low, const Code* high) {
-            bool grown = false;
-            for (std::size_t j = 0; j < each_.size(); ++j) {
-                if (low[j] >= box_.lo[j] && high[j] <= box_.hi[j]) continue;
-                box_.lo[j] = std::min(box_.lo[j], low[j]);
-                box_.hi[j] = std::max(box_.hi[j], high[j]);
-                each_[j] = widths_.width(j, box_.lo[j], box_.hi[j]);
-                grown = true;
-            }
-            if (grown) total_ = std::accumulate(each_.begin(), each_.end(), 0.0);
-            return total_;
-        }
-
-      private:
-        const Widths& widths_;
-        Box box_;
-        std::vector<double> each_;
-        double total_ = 0;
-    };
 
     static void choose(const std::vector<std::int64_t>& rows, const std::vector<double>& price, std::int64_t k,
                        std::size_t end, std::vector<double>& cost, std::vector<std::uint32_t>& length) {
@@ -176,10 +136,10 @@ class Cutter {
         }
     }
 
-    Share share(const std::vector<Piece>& pieces, const std::vector<std::uint32_t>& length) const {
+    Shares collect(const std::vector<Piece>& pieces, const std::vector<std::uint32_t>& length) const {
         std::vector<std::size_t> ends;
         for (std::size_t end = pieces.size(); end > 0; end -= length[end]) ends.push_back(end);
-        Share out;
+        Shares out;
         std::size_t begin = 0;
         for (std::size_t g = 0; g < ends.size(); ++g) {
             std::size_t end = ends[ends.size() - 1 - g];
@@ -188,25 +148,20 @@ class Cutter {
         return out;
     }
 
-    void give(Share& out, const Piece& piece, std::int64_t group) const {
+    void give(Shares& out, const Piece& piece, std::int64_t group) const {
         bool several = piece.first != piece.last;
         for (std::size_t p = piece.first; p <= piece.last; ++p) {
-            std::int64_t point = order_[p], rows = several ? weights_[point] : piece.weight;
+            std::int64_t point = order_[p], rows = several ? points_.weights[point] : piece.weight;
             if (!out.point.empty() && out.point.back() == point && out.group.back() == group) {
                 out.rows.back() += rows;
                 continue;
             }
-            out.point.push_back(point);
-            out.group.push_back(group);
-            out.rows.push_back(rows);
+            out.add(point, group, rows);
         }
     }
 
-    static constexpr double infinity = std::numeric_limits<double>::infinity();
-    const Code* codes_;
-    const std::int64_t* weights_;
+    Points points_;
     const std::int64_t* order_;
-    std::size_t points_, axes_;
     const Widths& widths_;
     bool part_;
 };

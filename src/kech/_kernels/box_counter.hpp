@@ -1,0 +1,72 @@
+// How many rows lie in each of many boxes.
+#pragma once
+
+#include "kd_tree.hpp"
+
+namespace kech {
+
+class BoxCounter {
+  public:
+    explicit BoxCounter(const Points& points) : points_(points), all_(points.axes), tree_(build()) {
+        for (const auto& node : tree_.nodes()) {
+            std::int64_t rows = 0;
+            for (std::size_t i = node.begin; i < node.end; ++i) rows += points_.weights[tree_.order()[i]];
+            rows_.push_back(rows);
+        }
+    }
+
+    // Rows in each box, or any number above `enough`.
+    std::vector<std::int64_t> count(const Code* lo, const Code* hi, std::size_t boxes, std::int64_t enough) const {
+        std::vector<std::int64_t> rows;
+        std::size_t axes = points_.axes;
+        for (std::size_t i = 0; i < boxes; ++i) rows.push_back(count(lo + i * axes, hi + i * axes, enough));
+        return rows;
+    }
+
+  private:
+    // Sides are measured in shares of the box around all points: there are no widths here.
+    KdTree build() {
+        for (std::size_t i = 0; i < points_.count; ++i) all_.cover(points_[i]);
+        return {points_.codes, points_.count, points_.axes, [&](std::size_t j, Code lo, Code hi) {
+                    return (double{1} * hi - lo) / (double{1} * all_.hi[j] - all_.lo[j] + 1.0);
+                }};
+    }
+
+    std::int64_t count(const Code* lo, const Code* hi, std::int64_t enough) const {
+        std::int64_t rows = 0;
+        for (std::size_t at = 0; at < rows_.size() && rows <= enough;) {
+            const Code *low = tree_.lo(at), *high = tree_.hi(at);
+            bool apart = false, within = true;
+            for (std::size_t j = 0; j < points_.axes; ++j) {
+                apart |= high[j] < lo[j] || low[j] > hi[j];
+                within &= low[j] >= lo[j] && high[j] <= hi[j];
+            }
+            if (!apart && !within && !tree_.is_leaf(at)) {
+                ++at;
+                continue;
+            }
+            if (within) rows += rows_[at];
+            else if (!apart) rows += scan(at, lo, hi);
+            at = tree_.nodes()[at].after;
+        }
+        return rows;
+    }
+
+    std::int64_t scan(std::size_t leaf, const Code* lo, const Code* hi) const {
+        std::int64_t rows = 0;
+        for (std::size_t i = tree_.nodes()[leaf].begin; i < tree_.nodes()[leaf].end; ++i) {
+            const Code* point = points_[tree_.order()[i]];
+            bool inside = true;
+            for (std::size_t j = 0; j < points_.axes; ++j) inside &= point[j] >= lo[j] && point[j] <= hi[j];
+            rows += inside ? points_.weights[tree_.order()[i]] : 0;
+        }
+        return rows;
+    }
+
+    Points points_;
+    Box all_;
+    KdTree tree_;
+    std::vector<std::int64_t> rows_;  // of each node
+};
+
+}  // namespace kech

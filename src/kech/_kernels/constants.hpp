@@ -1,0 +1,154 @@
+// Every constant of a heuristic, with what was measured to choose it.
+//
+// "Not measured" means that nobody compared other values: the constant was set once and tests hold with it.
+// Losses are those of docs/performance_targets.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kech::constants {
+
+// -- widths ---------------------------------------------------------------------------------------------------
+
+// Codes of an axis for which the width of every range is in a table (half a megabyte at most).  Not measured.
+constexpr std::size_t table_codes = 256;
+// What a side beyond the limit costs, in widths of the whole axis.  Not measured: any price above the number of axes
+// makes a search keep to the limit.
+constexpr double limit_price = 20;
+
+// -- kd order -------------------------------------------------------------------------------------------------
+
+// Points of a node of which every cut is looked at; more of them are put into buckets.  Not measured.
+constexpr std::size_t kd_exact_points = 32;
+constexpr std::size_t kd_buckets = 64;
+// Least share of the rows on either side of a cut, so that the tree is not deep.  Not measured.
+constexpr double kd_least_share = 0.1;
+// Points of a node that one thread orders alone.  Changes no order.
+constexpr std::size_t kd_task = 8192;
+
+// -- Hilbert order --------------------------------------------------------------------------------------------
+
+// Bits of the grid on each axis: 1024 steps, more than most axes have codes.  Not measured.
+constexpr std::size_t hilbert_bits = 10;
+
+// -- cut of an order ------------------------------------------------------------------------------------------
+
+// So many k share one pass over the order.  Changes the pieces of k above 255 only.
+constexpr std::int64_t cut_batch = 8;
+// A run of k rows is cut in this many steps or more.  Not measured.
+constexpr std::int64_t cut_steps = 128;
+// In this many steps where the rows are of one point, from this k on: the work no longer grows with the rows of a
+// point (docs/how.md).
+constexpr std::int64_t cut_lent_steps = 8;
+constexpr std::int64_t cut_small_k = 32;
+
+// -- peeling of the whole lattice -----------------------------------------------------------------------------
+
+// Boxes are narrower than their cells: peeling ends where this share of its cost exceeds the best start.  Not measured.
+constexpr double peel_hope = 0.6;
+// Look-ups of a point on an axis: about a second, and a second more for each million points.  Not measured for loss.
+constexpr std::size_t peel_visits = 800'000'000;
+constexpr std::size_t peel_visits_per_point = 800;
+
+// -- local search ---------------------------------------------------------------------------------------------
+
+// Classes that one thread works on, and how many blocks make a step.
+constexpr std::size_t search_block = 400;
+constexpr std::size_t search_batch = 16;
+// Work that a block counts for beside its look-ups, so that tables with nothing to search end soon.
+constexpr std::size_t block_overhead = 100;
+// Pairs of classes that choose the axis along which blocks are parted, and where: within this range of shares.
+constexpr std::size_t block_samples = 24;
+constexpr double block_cut_from = 0.35;
+constexpr double block_cut_range = 0.3;
+// Neighbours of a class in pairs before the first ruin, and later.  Half as many later: no difference beyond chance.
+constexpr std::size_t first_neighbours = 4;
+constexpr std::size_t pair_neighbours = 8;
+// Share of its own width by which a class counts as nearer.
+constexpr double nearest_relief = 0.5;
+// Rounds after which one class more is freed: 0.1894 against 0.1901 on Adult at k = 100 and effort best.
+constexpr std::size_t late_rounds = 8;
+// Classes that are freed together, at most.  Six in place of five: on a town under trees at k = 50 0.2315 against 0.2293.
+constexpr std::size_t freed_classes = 5;
+constexpr std::size_t freed_members = 4096;
+// Noise of weights: axes look up to so much longer or shorter when neighbours, levels and cuts are chosen.
+constexpr double recipe_noise = 0.4;
+// Every recipe gets this share of the tries; the rest goes by what it saved for its work.
+constexpr double recipe_least_share = 0.03;
+// What is remembered of a recipe's record after each round.
+constexpr double record_memory = 0.5;
+// Recipes stop beyond the present cost and so many times the heat.
+constexpr double heat_limit = 4;
+// Members up to which insertion sort is used.  Changes no label.
+constexpr std::size_t insertion_sort = 32;
+
+// -- recipes --------------------------------------------------------------------------------------------------
+
+// Nodes of the lattice of a region; more levels are dropped at random.  They are sorted into so many buckets.
+constexpr std::size_t region_nodes = 1024;
+constexpr std::size_t region_buckets = 2048;
+// Peeling ends where what is paid and this share of the mean width of the rest exceed what is allowed.
+constexpr double peel_patience = 0.9;
+constexpr double borrow_patience = 0.8;
+// Share of the peelings that begin with a forced cell, the best of so many tries; share of levels one step lower, and
+// of levels one step higher.
+constexpr double forced_cell_share = 0.5;
+constexpr std::size_t forced_cell_trials = 30;
+constexpr double other_level_share = 0.2;
+// All partitions are compared of up to so many neighbours, rows and units: 2^10 subsets.
+constexpr std::size_t exact_classes = 3;
+constexpr std::int64_t exact_rows = 9;
+constexpr std::size_t exact_units = 10;
+// Classes that are asked to lend; members they lend beyond twice those that are freed; least share of k that a cell
+// must have of its own.
+constexpr std::size_t donors = 40;
+constexpr std::size_t borrowed_members = 50;
+constexpr double own_share = 0.2;
+
+// -- suppression ----------------------------------------------------------------------------------------------
+
+// Classes among which neighbours are looked for, pairs of them that choose the axis along which they are parted, and
+// neighbours to which rows may go.
+constexpr std::size_t suppression_block = 2000;
+constexpr std::size_t suppression_samples = 64;
+constexpr std::size_t suppression_neighbours = 8;
+// Rows added to those that leave when gains are compared: a gain without any row outside is finite.
+constexpr double suppression_rate_rows = 0.5;
+
+// -- repair of goals ------------------------------------------------------------------------------------------
+
+// So many classes are all looked at; of more, so many neighbours on either side in kd order.
+constexpr std::size_t goal_few_classes = 256;
+constexpr std::size_t goal_neighbours = 32;
+// Rows a class may trade, neighbours it may trade with, members beyond which a class does not trade.
+constexpr std::size_t goal_trades = 4;
+constexpr std::size_t goal_traders = 12;
+constexpr std::size_t goal_trade_members = 48;
+// Cuts tried on an axis, and cuts judged for a class.
+constexpr std::int64_t goal_cuts_tried = 64;
+constexpr std::size_t goal_cuts_judged = 48;
+
+// -- dual bound -----------------------------------------------------------------------------------------------
+
+// Share of its width within which a cell counts as near its limit; steps without gain before the stride gets shorter,
+// and by how much; by how much it gets longer for the next climb.  Not measured.
+constexpr double dual_near = 0.12;
+constexpr std::size_t dual_patience = 8;
+constexpr double dual_shorter = 0.7;
+constexpr double dual_longer = 1.3;
+
+// -- bound of the widest side ---------------------------------------------------------------------------------
+
+// Points that are looked at, work for one of them, halvings of an interval (to 1e-15).  The bound holds with any.
+constexpr std::size_t side_points = 200;
+constexpr std::size_t side_work = 200'000;
+constexpr int side_halvings = 48;
+
+// -- trees and threads ----------------------------------------------------------------------------------------
+
+// Points of a leaf, points that a thread takes at a time.  They change no result.
+constexpr std::size_t tree_leaf = 8;
+constexpr std::size_t point_task = 512;
+
+}  // namespace kech::constants

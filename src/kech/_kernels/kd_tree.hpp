@@ -1,0 +1,180 @@
+// A kd tree over the codes of points, and on it how near a point can be to anything in a node.
+#pragma once
+
+#include <cmath>
+
+#include "core.hpp"
+
+namespace kech {
+
+// Nodes stand in preorder: a node, what is below its left child, what is below its right child.
+class KdTree {
+  public:
+    struct Node {
+        std::size_t begin, end;  // places of its points
+        std::size_t after;       // the node after all that are below it
+    };
+
+    // Nodes are halved along the axis with the longest side(axis, lo, hi).
+    template <class Side>
+    KdTree(const Code* codes, std::size_t points, std::size_t axes, const Side& side)
+        : codes_(codes), axes_(axes), order_(count_up<std::int64_t>(points)) {
+        if (points) build(0, points, side);
+    }
+
+    KdTree(const Points& points, const Widths& widths)
+        : KdTree(points.codes, points.count, points.axes,
+                 [&](std::size_t j, Code lo, Code hi) { return widths.width(j, lo, hi); }) {}
+
+    // The point at each place.
+    const std::vector<std::int64_t>& order() const { return order_; }
+    const std::vector<Node>& nodes() const { return nodes_; }
+    bool is_leaf(std::size_t node) const { return nodes_[node].after == node + 1; }
+    std::size_t left(std::size_t node) const { return node + 1; }
+    std::size_t right(std::size_t node) const { return nodes_[node + 1].after; }
+
+    // The box around the points of a node.
+    const Code* lo(std::size_t node) const { return lo_.data() + node * axes_; }
+    const Code* hi(std::size_t node) const { return hi_.data() + node * axes_; }
+
+  private:
+    template <class Side>
+    void build(std::size_t begin, std::size_t end, const Side& side) {
+        std::size_t node = nodes_.size();
+        nodes_.push_back({begin, end, 0});
+        Box box(axes_);
+        for (std::size_t i = begin; i < end; ++i) box.cover(codes_ + order_[i] * axes_);
+        lo_.insert(lo_.end(), box.lo.begin(), box.lo.end());
+        hi_.insert(hi_.end(), box.hi.begin(), box.hi.end());
+        if (end - begin <= constants::tree_leaf) {
+            std::sort(order_.begin() + begin, order_.begin() + end);  // nth_element leaves them in no order
+        } else {
+            std::size_t middle = begin + (end - begin) / 2, axis = longest_axis(box, side);
+            std::nth_element(order_.begin() + begin, order_.begin() + middle, order_.begin() + end, [&](auto a, auto b) {
+                Code x = codes_[a * axes_ + axis], y = codes_[b * axes_ + axis];
+                return x != y ? x < y : a < b;
+            });
+            build(begin, middle, side);
+            build(middle, end, side);
+        }
+        nodes_[node].after = nodes_.size();
+    }
+
+    template <class Side>
+    std::size_t longest_axis(const Box& box, const Side& side) const {
+        std::size_t longest = 0;
+        double length = -1;
+        for (std::size_t j = 0; j < axes_; ++j) {
+            if (box.lo[j] == box.hi[j]) continue;
+            if (double here = side(j, box.lo[j], box.hi[j]); here > length) length = here, longest = j;
+        }
+        return longest;
+    }
+
+    const Code* codes_;
+    std::size_t axes_;
+    std::vector<std::int64_t> order_;
+    std::vector<Node> nodes_;
+    std::vector<Code> lo_, hi_;
+};
+
+// -- distances ------------------------------------------------------------------------------------------------
+
+// The widest side of the box around two points.
+struct WidestSide {
+    const Widths& widths;
+
+    double position(std::size_t axis, Code code) const { return widths.line(axis).left[code]; }
+    double length(std::size_t axis) const { return widths.line(axis).length; }
+    double operator()(double total, double side) const { return std::max(total, side); }
+    double radius(double distance) const { return distance / 2; }
+};
+
+// Euclidean, on plain lines; compared as squares, told as radii.
+class SquareSum {
+  public:
+    SquareSum(const Widths& widths) : widths_(widths), cube_(common_length(widths)) {}
+
+    double position(std::size_t axis, Code code) const {
+        const Line& line = widths_.line(axis);
+        return cube_ ? (line.left[code] - line.left[0]) * (cube_ / line.length) : line.left[code];
+    }
+    double length(std::size_t axis) const { return cube_ ? 1 : widths_.line(axis).length; }
+    double operator()(double total, double side) const { return total + side * side; }
+    double radius(double distance) const { return std::sqrt(distance) / 2 / (cube_ ? cube_ : 1); }
+
+  private:
+    static constexpr double longest = 1 << 24;  // squares of it, and the sum of ten, are exact
+
+    // Side of a cube of whole units, in which equal distances are equal numbers; 0 where there is none.
+    static double common_length(const Widths& widths) {
+        std::int64_t common = 1;
+        for (std::size_t j = 0; j < widths.axes(); ++j) {
+            double length = widths.line(j).length;
+            if (length > longest || length != std::floor(length)) return 0;
+            common = std::lcm(common, static_cast<std::int64_t>(length));
+            if (common > longest) return 0;
+        }
+        return static_cast<double>(common);
+    }
+
+    const Widths& widths_;
+    double cube_;
+};
+
+// A kd tree with distances: plain lines as positions, every other axis as codes.
+template <class Fold>
+class MetricTree : public KdTree {
+  public:
+    MetricTree(const Points& points, const Widths& widths) : KdTree(points, widths), widths_(widths), fold_{widths} {
+        for (std::size_t j = 0; j < widths.axes(); ++j) (widths.is_plain(j) ? lines_ : others_).push_back(j);
+        for (auto j : lines_) length_.push_back(fold_.length(j));
+        for (auto i : order()) points_.add(*this, points[i]);
+        for (std::size_t n = 0; n < nodes().size(); ++n) lows_.add(*this, lo(n)), highs_.add(*this, hi(n));
+    }
+
+    const Fold& fold() const { return fold_; }
+
+    // Between the points at two places.
+    double distance(std::size_t a, std::size_t b) const { return apart(points_, points_, a, b); }
+
+    // Between the box of a node and the point at a place; 0 on axes where they overlap.
+    double gap(std::size_t node, std::size_t i) const { return apart(lows_, highs_, node, i); }
+
+  private:
+    struct Corners {
+        std::vector<double> position;
+        std::vector<Code> code;
+
+        void add(const MetricTree& tree, const Code* corner) {
+            for (auto j : tree.lines_) position.push_back(tree.fold_.position(j, corner[j]));
+            for (auto j : tree.others_) code.push_back(corner[j]);
+        }
+    };
+
+    double apart(const Corners& lows, const Corners& highs, std::size_t box, std::size_t i) const {
+        double total = 0;
+        std::size_t lines = lines_.size(), others = others_.size();
+        const double *lo = lows.position.data() + box * lines, *hi = highs.position.data() + box * lines;
+        const double* x = points_.position.data() + i * lines;
+        for (std::size_t l = 0; l < lines; ++l) {
+            double side = std::max(std::max(lo[l] - x[l], x[l] - hi[l]), 0.0);
+            total = fold_(total, side / length_[l]);
+        }
+        const Code *low = lows.code.data() + box * others, *high = highs.code.data() + box * others;
+        const Code* c = points_.code.data() + i * others;
+        for (std::size_t o = 0; o < others; ++o)
+            total = fold_(total, c[o] < low[o]    ? widths_.width(others_[o], c[o], low[o])
+                                 : c[o] > high[o] ? widths_.width(others_[o], high[o], c[o])
+                                                  : 0.0);
+        return total;
+    }
+
+    const Widths& widths_;
+    Fold fold_;
+    std::vector<std::size_t> lines_, others_;
+    std::vector<double> length_;
+    Corners points_, lows_, highs_;
+};
+
+}  // namespace kech
