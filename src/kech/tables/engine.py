@@ -1,7 +1,7 @@
 """Engine: every question about the rows of one table.  Rows stay inside; counts, codes and published labels come out.
 
 In: a `Backend` that holds rows: DuckDB, PostgreSQL or Spark.  Out: facts of columns, values, points, a release.
-The text of queries is in `sql.py`; a backend runs it.
+`sql.py` writes the queries, and a backend runs them.
 """
 
 import weakref
@@ -18,6 +18,7 @@ from kech.errors import TooManyPoints
 from kech.tables import sql
 from kech.tables.dealing import Contents, Dealer, Listed, Output, deal_rows, list_values, shared_points, split_shares
 from kech.tables.kinds import MOST_DIGITS, Alike, ColumnFacts, gather_facts
+from kech.tables.source import Address
 from kech.tables.sql import CodedRows, Column, Dialect, Layout, Mapping1D, Packing
 
 MOSTLY = 0.9  # a column of text with this share of such numbers or dates is one of them
@@ -33,10 +34,29 @@ class Backend(Protocol):
     `doing` is for refusals: what failed, without the cells that a failure quotes.
     """
 
-    dialect: Dialect
     columns: dict[int, Column]
-    piece: int  # rows that may be on their way at a time
-    on_workers: bool  # rows get their labels where they are
+
+    @property
+    def dialect(self) -> Dialect:
+        """How it writes what SQL does not say alike."""
+
+    @property
+    def reads(self) -> Sequence[str]:
+        """Formats of sources that it reads by itself; it loads record batches of all others."""
+
+    @property
+    def piece(self) -> int:
+        """Rows that may be on their way at a time."""
+
+    @property
+    def on_workers(self) -> bool:
+        """Whether rows get their labels where they are."""
+
+    def load_arrow(self, batches: Any, wanted: Sequence[int], nulls: Sequence[str], path: object) -> None:
+        """Read a stream of record batches; `nulls` are texts that mean NULL."""
+
+    def load_table(self, address: Address, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+        """Read a table of a database."""
 
     def create(self, name: str, query: str, doing: str) -> None:
         """Keep the rows of a query under a name."""
@@ -298,28 +318,13 @@ class Engine:
         order, and the whole table is written in another: the place of a row in the file says nothing about how
         it was dealt.  Rows in no share are not published.
         """
-        dialect, name = self.layout.dialect, self.layout.name
         self._put_shares(split, outputs)
-        deal = dialect.secret("r")
+        quote = self.layout.dialect.quote
         cells = {f"o{j}": self._publish_cell(o, for_csv) for j, o in enumerate(outputs) if o.source is not None}
-        rows = f"""{coded.with_points("".join(f", {cell} AS {o}" for o, cell in cells.items()) + split.cells)}
-            {split.joins} JOIN {name("takers")} AS takers ON takers.p = {split.number}"""
-        told = f"r, takers.p, split{''.join(f', {o}' for o in cells)}"
-        turns = f"row_number() OVER (PARTITION BY takers.p ORDER BY {deal}, r)"
-        labels = {f"l{j}": dialect.harmless(f"l{j}") if for_csv else f"l{j}" for j in range(len(outputs))}
-        columns = ", ".join(
-            f"{f'o{j}' if f'o{j}' in cells else labels[f'l{j}']} AS {dialect.quote(o.name)}"
-            for j, o in enumerate(outputs)
-        )
-        return self.backend.shuffle(
-            f"""SELECT {columns} FROM (SELECT {told}, {turns} AS i FROM {rows} WHERE split
-            UNION ALL SELECT {told}, 1 AS i FROM {rows} WHERE NOT split) AS dealt
-            JOIN {name("shares")} AS shares
-            ON shares.p = dealt.p AND (NOT dealt.split OR dealt.i BETWEEN shares.first AND shares.last)
-            JOIN {name("labels")} AS labels ON labels.class = shares.class""",
-            "dealt.r",
-            int(self._weights.sum()),
-        )
+        names = {f"l{j}" if o.source is None else f"o{j}": quote(o.name) for j, o in enumerate(outputs)}
+        rows = coded.with_points("".join(f", {cell} AS {o}" for o, cell in cells.items()) + split.cells)
+        query = sql.labelled_rows(self.layout, f"{rows} {split.joins}", split.number, names, for_csv)
+        return self.backend.shuffle(query, "dealt.r", int(self._weights.sum()))
 
     def _put_shares(self, split: Split, outputs: Sequence[Output]) -> None:
         labels = {f"l{j}": pa.array(o.labels, pa.string()) for j, o in enumerate(outputs) if o.source is None}

@@ -229,16 +229,16 @@ def read_values(layout: Layout, column: int, kind: str) -> str:
 
 def read_value(layout: Layout, column: int, kind: str) -> str:
     """A distinct value as a number, as seconds since 1970, or as text."""
-    sql, is_text = layout.dialect, layout.columns[column].kind == "text"
-    text = layout.text(column, "value")
+    sql, held = layout.dialect, layout.columns[column]
+    text = sql.text("value", held.type)
     if kind == "text":
         return text
     fits = sql.matches(f"trim({text})", NUMBER if kind == "number" else DATE)
     checked = f"CASE WHEN {fits} THEN trim({text}) END"
     if kind == "number":
-        number = sql.number(checked) if is_text else f"CAST(value AS {sql.float_type})"
+        number = sql.number(checked) if held.kind == "text" else f"CAST(value AS {sql.float_type})"
         return f"({number} + CAST(0 AS {sql.float_type}))"
-    return sql.seconds(sql.moment(checked) if is_text else "value")
+    return sql.seconds(sql.moment(checked) if held.kind == "text" else "value")
 
 
 def is_float(column: Column) -> bool:
@@ -456,6 +456,24 @@ def published_cell(layout: Layout, output: Output, for_csv: bool) -> str:
     if kind == "other" or (kind == "text" and for_csv):
         return layout.dialect.harmless(text) if for_csv else text
     return cell
+
+
+def labelled_rows(layout: Layout, rows: str, number: str, names: Mapping[str, str], for_csv: bool) -> str:
+    """Rows with the labels of their classes; `names` are those of the release, for cells o<i> and labels l<i>.
+
+    A table `takers` says which numbers several classes share, `shares` who takes how many of their rows, `labels` what
+    each class is called.  Shared rows take turns in an order of their own that nobody can know.
+    """
+    sql, cells = layout.dialect, [name for name in names if name.startswith("o")]
+    told = ", ".join(["r", "takers.p", "split", *cells])
+    turn = f"row_number() OVER (PARTITION BY takers.p ORDER BY {sql.secret('r')}, r)"
+    taken = f"{rows} JOIN {layout.name('takers')} AS takers ON takers.p = {number}"
+    published = {name: name if name in cells or not for_csv else sql.harmless(name) for name in names}
+    return f"""SELECT {", ".join(f"{published[name]} AS {named}" for name, named in names.items())}
+        FROM (SELECT {told}, {turn} AS i FROM {taken} WHERE split
+        UNION ALL SELECT {told}, 1 AS i FROM {taken} WHERE NOT split) AS dealt JOIN {layout.name("shares")} AS shares
+        ON shares.p = dealt.p AND (NOT dealt.split OR dealt.i BETWEEN shares.first AND shares.last)
+        JOIN {layout.name("labels")} AS labels ON labels.class = shares.class"""
 
 
 def held_words(layout: Layout, column: int) -> str:

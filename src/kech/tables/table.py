@@ -29,7 +29,7 @@ from kech.system.memory import BASE_BYTES, TEXT_BYTES, TEXT_COPIES, TEXT_SHARE, 
 from kech.system.secret import OwnerSecret, open_secret
 from kech.tables.csv_dialect import find_fault
 from kech.tables.duckdb import DuckDB
-from kech.tables.engine import Engine
+from kech.tables.engine import Backend, Engine
 from kech.tables.formats import find_parts, measure_parquet
 from kech.tables.frames import frame_batches, hold_frame, is_short, native_library, open_frame
 from kech.tables.kinds import ColumnFacts, check_kind, guess_kind, plain_kind
@@ -314,7 +314,9 @@ def is_small(engine: str, source: Source, given: Any) -> bool:
     return source.format in FILES and source.path.is_file() and source.path.stat().st_size <= FEW_BYTES
 
 
-def open_backend(name: str, address: Address | None, *, memory: str | None, threads: int, master: str | None) -> Any:
+def open_backend(
+    name: str, address: Address | None, *, memory: str | None, threads: int, master: str | None
+) -> Backend:
     """A backend without rows."""
     size = limit_of(memory)
     if name == "duckdb":
@@ -344,7 +346,7 @@ def load(backend: Any, source: Source, wanted: Sequence[int], nulls: Sequence[st
         backend.load_parquet(source.path, source.columns, wanted, nulls)
 
 
-def reads(backend: Any, source: Source) -> bool:
+def reads(backend: Backend, source: Source) -> bool:
     """Whether a backend reads this source by itself."""
     return source.format in backend.reads and (source.csv is None or source.csv.plain)
 
