@@ -196,7 +196,7 @@ def group(town: Path, columns: list[str], **how: str) -> dict[str, int]:
     from kech.points.points import Coarse, build_points
 
     with opened(town, columns, **how) as table:
-        return {"points": len(build_points(table, with_secrets=True, coarse=Coarse(POINTS, K)).weights)}
+        return {"points": len(build_points(table, with_sensitive=True, coarse=Coarse(POINTS, K)).weights)}
 
 
 @timed
@@ -242,8 +242,9 @@ def plain(town: Path, columns: list[str], memory: str) -> None:
 def cut(town: Path, columns: list[str], memory: str, times: int = 1) -> dict[str, float]:
     """From points to partition alone; each row of the table is there so many times."""
     from kech.cuts import Wishes
+    from kech.cuts.dispatcher import cut_points
     from kech.points.points import Coarse
-    from kech.spectrum import coded_points, partitions
+    from kech.spectrum import coded_points
 
     if times > 1:
         source, town = town, town.with_name("repeated.parquet")
@@ -252,7 +253,7 @@ def cut(town: Path, columns: list[str], memory: str, times: int = 1) -> dict[str
     with opened(town, columns, memory=memory) as table:
         points = coded_points(table, "local", "exact", Coarse(POINTS, K * times))
         begin = monotonic()
-        list(partitions(points, [K * times], "local", Wishes(table.threads, effort=EFFORT)))
+        list(cut_points(points, [K * times], "local", Wishes(table.threads, effort=EFFORT)))
         return {"cut": monotonic() - begin, "points": len(points.weights)}
 
 

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 import kech
 from kech.cuts import Wishes
 from kech.cuts.bounds import Bound, lower_bounds
+from kech.cuts.dispatcher import cut_points
 from kech.points.loss import largest_radius, mean_loss
 from kech.points.points import build_points
-from kech.spectrum import partitions
 from kech.tables.demo import nine_rows
 from kech.topology.minimal import minimal_complex
 from strategies import point_sets, unhurried
@@ -52,7 +52,7 @@ def test_bounds_are_those_of_all_pairs(points, data):
 @given(point_sets(), st.data())
 def test_no_partition_is_below_its_bound(points, data):
     k = data.draw(st.integers(1, points.rows))
-    (partition,) = partitions(points, [k], "local", Wishes())
+    (partition,) = cut_points(points, [k], "local", Wishes())
     (bound,) = lower_bounds(partition.points, [k])  # on the grid of a larger k, where that serves
 
     assert bound.eps <= largest_radius(partition) + 1e-12

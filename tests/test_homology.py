@@ -13,10 +13,11 @@ from kech import read_table
 from kech.axes import build_line_axis, build_rank_axis
 from kech.errors import BadOption, MissingExtra, ResourceError
 from kech.points.points import Points, build_points
+from kech.system import memory
 from kech.tables import demo
 from kech.topology.barcode import build_barcode
 from kech.topology.filtration import build_filtration, simplex_radius
-from kech.topology.homology import balls, boxes, find_holes, highest_dimension, limits
+from kech.topology.homology import balls, boxes, find_holes, highest_dimension
 from strategies import point_sets, unhurried
 from topology_oracles import eps_widths
 
@@ -556,4 +557,4 @@ def test_names_the_missing_extra(metric, package, monkeypatch):
 
 
 def test_allows_half_of_the_memory():
-    assert 2**28 < limits.half_the_memory() < 2**50
+    assert 2**28 < memory.half_the_memory() < 2**50

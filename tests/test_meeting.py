@@ -19,10 +19,11 @@ from kech.cuts.local import cut_local
 from kech.cuts.meeting import cut_for_goals, meet_goals
 from kech.errors import BadHierarchy, GoalNotMet
 from kech.points import models
+from kech.points.columns import SensitiveColumn
 from kech.points.loss import mean_loss
 from kech.points.models import Goals, hold
-from kech.points.partition import build_partition, deal, tally_secrets
-from kech.points.points import Grains, Points, Secret, build_points
+from kech.points.partition import build_partition, deal, tally_sensitive
+from kech.points.points import Points, SensitiveValues, build_points
 from kech.tables.demo import generate_town, write_csv
 from kech.topology.lattice import build_lattice
 from strategies import point_sets, random_case, seeds, unhurried
@@ -48,15 +49,9 @@ def grained(draw, columns=2):
     drawn = [draw(st.lists(st.integers(0, 3), min_size=rows, max_size=rows)) for _ in range(count)]
     point = np.repeat(np.arange(len(points.weights)), points.weights)
     held, weights = np.unique(np.column_stack([point, *map(np.array, drawn)]), axis=0, return_counts=True)
-    grains = Grains(
-        points.axes,
-        (),
-        points.codes[held[:, 0]],
-        weights.astype(np.int64),
-        point=held[:, 0],
-        secrets=np.ascontiguousarray(held[:, 1:], np.int32),
-        sensitive=tuple(Secret(f"s{s}", "number") for s in range(count)),
-    )
+    named = tuple(SensitiveColumn(f"s{s}", "number") for s in range(count))
+    values = SensitiveValues(named, np.ascontiguousarray(held[:, 1:], np.int32), held[:, 0])
+    grains = Points(points.axes, (), points.codes[held[:, 0]], weights.astype(np.int64), sensitive=values)
     return Points(points.axes, (), points.codes, points.weights, grains)
 
 
@@ -73,7 +68,7 @@ def is_valid(partition, points, k):
 
 def reachable(points, goal):
     everybody = np.arange(len(points.weights))
-    return hold(goal, tally_secrets(deal(build_partition(points, everybody, 0 * everybody, points.weights))))
+    return hold(goal, tally_sensitive(deal(build_partition(points, everybody, 0 * everybody, points.weights))))
 
 
 # Dealing
@@ -86,7 +81,7 @@ def test_dealing_changes_no_class(points, k):
         dealt = deal(made)
         is_valid(dealt, points, min(k, points.rows))
         back = np.zeros((made.classes, len(points.weights)))
-        np.add.at(back, (dealt.group, points.grains.point[dealt.point]), dealt.rows)
+        np.add.at(back, (dealt.group, points.grains.sensitive.point[dealt.point]), dealt.rows)
         given_rows = np.zeros_like(back)
         np.add.at(given_rows, (made.group, made.point), made.rows)
         assert (back == given_rows).all()
@@ -95,11 +90,11 @@ def test_dealing_changes_no_class(points, k):
 def test_rows_of_a_shared_point_are_dealt_in_proportion():
     table = pa.table({"a": [1] * 12 + [5], "s": ["x"] * 6 + ["y"] * 6 + ["z"]})
     with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
-        points = build_points(read, grid="exact", with_secrets=True)
+        points = build_points(read, grid="exact", with_sensitive=True)
     shares = (np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([8, 4, 1]))
     dealt = deal(build_partition(points, *shares))
 
-    (tally,) = tally_secrets(dealt)
+    (tally,) = tally_sensitive(dealt)
     assert tally.rows.tolist() == [4, 4, 2, 2, 1]
     assert tally.group.tolist() == [0, 0, 1, 1, 1]
 
@@ -120,7 +115,7 @@ def test_the_local_cut_keeps_goals_or_says_that_nobody_can(points, k, goal):
     made = list(cut_for_goals(cut_local, points, ks, wishes))
     for at, partition in zip(ks, made, strict=True):
         is_valid(partition, points, at)
-        assert hold(goal, tally_secrets(partition))
+        assert hold(goal, tally_sensitive(partition))
 
 
 @given(grained(columns=1), st.integers(1, 4), goals)
@@ -131,7 +126,7 @@ def test_meeting_goals_starts_from_any_partition(points, k, goal):
         for made in cut_local(points, [k], Wishes()):
             met = meet_goals(made, k, goal)
             is_valid(met, points, k)
-            assert hold(goal, tally_secrets(met))
+            assert hold(goal, tally_sensitive(met))
             assert mean_loss(met) >= mean_loss(made) - 1e-12 or met.classes >= made.classes
 
 
@@ -156,7 +151,7 @@ def best_loss(points, k, goal):
             group = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
             grain = np.array([rows[i] for part in parts for i in part])
             made = build_partition(grains, grain, group, np.ones(len(grain), np.int64))
-            if hold(goal, tally_secrets(made)):
+            if hold(goal, tally_sensitive(made)):
                 best = min(best, mean_loss(made))
     return best
 
@@ -168,7 +163,7 @@ def test_small_tables_are_near_the_best_of_all_partitions():
         cells = {"a": rng.integers(0, 9, 7), "b": rng.integers(0, 5, 7), "s": rng.integers(0, 3, 7).astype(str)}
         goal = [Goals(l=2), Goals(t=0.4), Goals(alpha=0.5), Goals(l=1.8, l_kind="entropy")][seed % 4]
         with kech.read_table(pa.table(cells), quasi_identifiers=["a", "b"], sensitive=["s"]) as read:
-            points = build_points(read, grid="exact", with_secrets=True)
+            points = build_points(read, grid="exact", with_sensitive=True)
         if reachable(points, goal):
             (made,) = cut_for_goals(cut_local, points, [2], Wishes(goals=goal))
             best = best_loss(points.at(2), 2, goal)
@@ -182,7 +177,7 @@ def test_classes_with_equal_middles_can_be_lined_up():
     """The kd order knows distinct points only; many boxes here share their middle."""
     table = pa.table({"a": [0, 2, 1, 1, 0, 2, 1, 1], "b": [0, 2, 1, 1, 2, 0, 1, 1], "s": list("aabbccdd")})
     with kech.read_table(table, quasi_identifiers=["a", "b"], sensitive=["s"]) as read:
-        points = build_points(read, grid="exact", with_secrets=True)
+        points = build_points(read, grid="exact", with_sensitive=True)
     codes = [tuple(code) for code in points.codes.tolist()]
     pairs = [
         [codes.index((0, 0)), codes.index((2, 2))],
@@ -195,7 +190,7 @@ def test_classes_with_equal_middles_can_be_lined_up():
     met = meet_goals(start, 2, Goals(l=2))
 
     is_valid(met, points, 2)
-    assert hold(Goals(l=2), tally_secrets(met))
+    assert hold(Goals(l=2), tally_sensitive(met))
 
 
 # Domain and regime
@@ -210,7 +205,7 @@ def test_the_domain_cut_is_the_best_of_all_nodes_that_keep_the_goals(points, k, 
     for levels in product(*map(range, lattice.heights)):
         if lattice.suppressed_of(levels, k) <= lattice.limit(suppress):
             made = deal(lattice.partition(levels, k, suppress))
-            if hold(goal, tally_secrets(made)):
+            if hold(goal, tally_sensitive(made)):
                 fitting.append((lattice.loss_of(levels, k), mean_loss(made)))
     wishes = Wishes(goals=goal, suppress=suppress)
     if not fitting:
@@ -220,7 +215,7 @@ def test_the_domain_cut_is_the_best_of_all_nodes_that_keep_the_goals(points, k, 
     (made,) = map(deal, cut_domain(points, [k], wishes))
 
     least = min(loss for loss, _ in fitting)
-    assert hold(goal, tally_secrets(made))
+    assert hold(goal, tally_sensitive(made))
     assert mean_loss(made) in [pytest.approx(own, abs=1e-9) for loss, own in fitting if loss <= least + 1e-9]
     assert suppress or mean_loss(made) == pytest.approx(least, abs=1e-9)
 
@@ -232,7 +227,7 @@ def test_the_best_node_under_a_given_tree_is_measured_by_all_its_leaves_though_f
     tree = {0: towns, 1: ["north", "north", *(f"place{i}" for i in range(2, 11))], 2: ["all"] * 11}
     rows = pa.table({"a": [*["town0"] * 10, *["town1"] * 2, *towns[2:]], "s": ["x"] * 21})
     with kech.read_table(rows, quasi_identifiers=["a"], sensitive=["s"], hierarchies={"a": tree}) as read:
-        points = build_points(read, with_secrets=True)
+        points = build_points(read, with_sensitive=True)
     lattice = build_lattice(points)
     (made,) = cut_domain(points, [3], Wishes(goals=goal, suppress=0.6))
 
@@ -247,7 +242,7 @@ def test_the_best_node_is_best_among_all_rows_though_another_may_lose_less_of_th
     """Of numbers from 1 to 95 those from 1 to 3 remain: a small part of the line as it was, and all that is left."""
     rows = pa.table({"a": [*[1] * 10, *[3] * 2, 40, 90, 95, 60, 55, 77, 31, 22, 85], "s": ["x"] * 21})
     with kech.read_table(rows, quasi_identifiers=["a"], sensitive=["s"]) as read:
-        points = build_points(read, grid="exact", steps=True, with_secrets=True)
+        points = build_points(read, grid="exact", steps=True, with_sensitive=True)
     lattice = build_lattice(points)
     (made,) = cut_domain(points, [3], Wishes(goals=goal, suppress=0.6))
 
@@ -259,11 +254,11 @@ def test_the_best_node_is_best_among_all_rows_though_another_may_lose_less_of_th
 
 def test_the_search_of_a_large_lattice_keeps_goals_too():
     with kech.read_table(generate_town(400), quasi_identifiers=TOWN, sensitive=["diagnosis"]) as table:
-        lattice = build_lattice(build_points(table, steps=True, with_secrets=True))
+        lattice = build_lattice(build_points(table, steps=True, with_sensitive=True))
     goal = Goals(l=4, t=0.05)
 
     def holds(levels):
-        return hold(goal, tally_secrets(deal(lattice.partition(levels, 5))))
+        return hold(goal, tally_sensitive(deal(lattice.partition(levels, 5))))
 
     listed, searched = lattice.best(5, holds=holds), lattice._choice(5, 0, holds).searched(10**6)
     assert holds(searched.levels)
@@ -452,7 +447,7 @@ def test_certificates_read_numbers_dates_and_orders_as_the_partition_did(tmp_pat
     ) as table:
         made = kech.make_release(table, k=3, l=2, t=0.4, t_kind="ordered")
         certificate = made.write(path, ledger=False)
-    tallies = dict(zip(names, tally_secrets(made.partition), strict=True))
+    tallies = dict(zip(names, tally_sensitive(made.partition), strict=True))
 
     assert {name: read["kind"] for name, read in certificate["values"].items()} == {
         "number": "number", "date": "date", "size": "ordinal", "=text": "text",
@@ -476,7 +471,7 @@ def test_the_spectrum_shows_what_a_release_reaches():
         rows = kech.compute_spectrum(table, **asked).rows()
         goals = kech.compute_spectrum(table, **asked, l=3, t=0.6, t_kind="ordered").rows()
         for row in rows:
-            tallies = tally_secrets(kech.make_release(table, k=row["k"], effort="quick").partition)
+            tallies = tally_sensitive(kech.make_release(table, k=row["k"], effort="quick").partition)
             assert row["l"] == min(models.distinct_values(tally).min() for tally in tallies)
             assert row["t"] == max(models.equal_distances(tally).max() for tally in tallies)
     assert all(row["l"] >= 3 and row["t"] <= 0.6 for row in goals)

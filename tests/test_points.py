@@ -8,7 +8,8 @@ import pytest
 import kech
 from kech.axes import LineAxis
 from kech.errors import BadHierarchy, BadOption, NoQuasiIdentifier
-from kech.points.points import build_points, check_grid
+from kech.points.columns import check_grid
+from kech.points.points import build_points
 from kech.tables.demo import nine_rows
 from oracles import means
 from strategies import random_case, seeds

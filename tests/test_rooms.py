@@ -35,6 +35,7 @@ from kech.certificate.forms import as_brackets, published_columns
 from kech.certificate.models import MODELS, model_figures
 from kech.certificate.tally import Packing, meanwhile, tally
 from kech.certificate.widths import width_reader, width_readers
+from kech.cuts.dispatcher import cut_points
 from kech.errors import (
     AlreadyReleased,
     BadCertificate,
@@ -48,14 +49,13 @@ from kech.errors import (
     TooFewRows,
     UnreadableFile,
 )
-from kech.points.partition import build_partition, deal, tally_secrets
+from kech.points.partition import build_partition, deal, tally_sensitive
 from kech.points.points import build_points
 from kech.release.ledger import Entry, open_ledger
 from kech.release.plan import ReleaseSection
 from kech.release.published import find_pointers
 from kech.release.release import as_json, asked, chosen
 from kech.release.targets import check_elsewhere
-from kech.spectrum import partitions
 from kech.system.progress import listen
 from kech.tables.databases import find_address
 from kech.tables.demo import nine_rows
@@ -792,9 +792,9 @@ def test_every_wish_reaches_the_cut(nine, monkeypatch):
 
     def heed(points, ks, cut, wishes):
         heard.append(wishes)
-        return partitions(points, ks, cut, wishes)
+        return cut_points(points, ks, cut, wishes)
 
-    monkeypatch.setattr("kech.release.release.partitions", heed)
+    monkeypatch.setattr("kech.release.release.cut_points", heed)
     asked_for = {"reading": "homological", "suppress": 0.1, "effort": "quick", "seed": 7}
     kech.make_release(nine, k=3, l=2, **asked_for)
     assert {name: getattr(heard[0], name) for name in asked_for} == asked_for
@@ -991,13 +991,13 @@ def test_rows_of_a_divided_point_are_dealt_by_their_values(split):
     values = "xxxxxxxyyyyz"
     table = pa.table({"a": [1] * 12 + [2] * 3, "s": [*values, *"wwv"]})
     with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
-        points = build_points(read, grid="exact", with_secrets=True).at(2)
+        points = build_points(read, grid="exact", with_sensitive=True).at(2)
     made = build_partition(points, np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([*split, 3]))
     dealt = deal(made)
     turns = sorted((Fraction(2 * j + 1, 2 * rows), taker) for taker, rows in enumerate(split) for j in range(rows))
     expected = Counter([(1, "w"), (1, "w"), (1, "v")])
     expected.update((taker, value) for value, (_, taker) in zip(values, turns, strict=True))
-    _, codes = np.unique(dealt.points.secrets[dealt.point, 0], return_inverse=True)
+    _, codes = np.unique(dealt.points.sensitive.codes[dealt.point, 0], return_inverse=True)
     found = Counter()
     for group, code, rows in zip(dealt.group.tolist(), codes.tolist(), dealt.rows.tolist(), strict=True):
         found[group, "vwxyz"[code]] += rows
@@ -1007,17 +1007,17 @@ def test_rows_of_a_divided_point_are_dealt_by_their_values(split):
     assert dealt.points.axes is points.axes
     assert made.once("itself", lambda partition: partition) is made
     assert dealt.made == deal(made).made == {}
-    assert tally_secrets(made) == []
-    assert len(tally_secrets(dealt)) == 1
+    assert tally_sensitive(made) == []
+    assert len(tally_sensitive(dealt)) == 1
 
 
 def test_rows_of_two_divided_points_are_dealt_each_among_its_own_classes():
     table = pa.table({"a": [1] * 4 + [2] * 4 + [3] * 2, "s": list("xxyyuuvvww")})
     with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
-        points = build_points(read, grid="exact", with_secrets=True).at(2)
+        points = build_points(read, grid="exact", with_sensitive=True).at(2)
     made = build_partition(points, np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 2, 2]), np.array([2, 2, 2, 2, 2]))
     dealt = deal(made)
-    _, codes = np.unique(dealt.points.secrets[dealt.point, 0], return_inverse=True)
+    _, codes = np.unique(dealt.points.sensitive.codes[dealt.point, 0], return_inverse=True)
     shares = zip(dealt.group.tolist(), codes.tolist(), dealt.rows.tolist(), strict=True)
     assert {(group, "uvwxy"[code]): rows for group, code, rows in shares} == {
         (0, "x"): 1, (0, "y"): 1,

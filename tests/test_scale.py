@@ -10,8 +10,9 @@ import pytest
 import kech
 from kech import _kernels
 from kech.cuts import Wishes
+from kech.cuts.dispatcher import cut_points
 from kech.points.points import Coarse
-from kech.spectrum import coded_points, partitions
+from kech.spectrum import coded_points
 from kech.tables.demo import generate_town
 
 COLUMNS = ["age", "sex", "zip", "moved_in"]
@@ -53,7 +54,7 @@ def test_equal_points_are_equal_work_however_many_rows_they_have(asked, cut):
         points = coded_points(table, cut, "exact", Coarse(k=5 * times))
         table.close()  # no row can be looked at from here on
         asked.clear()
-        (partition,) = partitions(points, [5 * times], cut, Wishes(1, effort="quick"))
+        (partition,) = cut_points(points, [5 * times], cut, Wishes(1, effort="quick"))
         assert partition.sizes.min() >= 5 * times
         assert partition.sizes.sum() == 300 * times
         found.append((points, list(asked)))

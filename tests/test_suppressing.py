@@ -16,6 +16,7 @@ from sklearn.base import clone
 import kech
 from kech._kernels import leave_out
 from kech.cuts import Wishes
+from kech.cuts.dispatcher import cut_points
 from kech.cuts.local import REACH, cut_local
 from kech.cuts.meeting import cut_for_goals
 from kech.cuts.ordering import published_cells
@@ -23,9 +24,9 @@ from kech.cuts.suppressing import let_go, lost_values
 from kech.errors import BadOption, GoalNotMet
 from kech.points.loss import largest_radius, mean_loss
 from kech.points.models import Goals, hold
-from kech.points.partition import build_partition, tally_secrets
+from kech.points.partition import build_partition, tally_sensitive
 from kech.points.points import build_points
-from kech.spectrum import coded_points, partitions
+from kech.spectrum import coded_points
 from kech.tables.demo import generate_town
 from oracles import label_width
 from strategies import point_sets, random_case, seeds, unhurried
@@ -87,7 +88,7 @@ def test_any_table_is_released_and_never_loses_more(cut, seed, tmp_path):
     k = max(case.k, 2)
     with kech.read_table(case.table, **case.roles) as table:
         points = coded_points(table, cut, case.grid)
-        (whole,) = partitions(points, [k], cut, Wishes(1, effort="quick"))
+        (whole,) = cut_points(points, [k], cut, Wishes(1, effort="quick"))
         release = kech.make_release(table, k=k, cut=cut, grid=case.grid, suppress=0.3, effort="quick")
         release.write(tmp_path / f"out{case.suffix}")
     made, rows = release.partition, case.table.num_rows
@@ -307,12 +308,12 @@ def test_goals_hold_for_the_rows_that_stay(seed, goal):
     with kech.read_table(case.table, **case.roles) as table:
         points = coded_points(table, "local", case.grid)
         try:
-            (whole,) = partitions(points, [k], "local", Wishes(1, goals=goal, effort="quick"))
+            (whole,) = cut_points(points, [k], "local", Wishes(1, goals=goal, effort="quick"))
         except GoalNotMet:
             return
-        (made,) = partitions(points, [k], "local", Wishes(1, goals=goal, suppress=0.3, effort="quick"))
+        (made,) = cut_points(points, [k], "local", Wishes(1, goals=goal, suppress=0.3, effort="quick"))
 
-    assert hold(goal, tally_secrets(made))
+    assert hold(goal, tally_sensitive(made))
     assert made.k >= k
     assert made.suppressed <= 0.3 * case.table.num_rows + 1e-9
     assert mean_loss(made) <= mean_loss(whole)
@@ -383,8 +384,8 @@ def test_goals_are_met_without_parting_equal_rows(points, k):
         return
     (made,) = cut_for_goals(cut_local, points, [k], Wishes(1, part=False, goals=goal))
     owners = {}
-    for point, group in zip(made.points.point[made.point].tolist(), made.group.tolist(), strict=True):
+    for point, group in zip(made.points.sensitive.point[made.point].tolist(), made.group.tolist(), strict=True):
         assert owners.setdefault(point, group) == group
 
-    assert hold(goal, tally_secrets(made))
+    assert hold(goal, tally_sensitive(made))
     assert made.rows.sum() == points.rows

@@ -21,7 +21,7 @@ def towns():
 
 
 def test_points_and_merge_trees(towns):
-    one, two = (build_points(table, with_secrets=True) for table in towns)
+    one, two = (build_points(table, with_sensitive=True) for table in towns)
     assert np.array_equal(one.codes, two.codes)
     assert np.array_equal(one.weights, two.weights)
 

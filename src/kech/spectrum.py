@@ -1,26 +1,19 @@
 """Spectrum: every k and every cut side by side, so that k is chosen with open eyes."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import partial
 from os import PathLike
 from typing import Any
 
 from kech.cuts import Wishes
 from kech.cuts.bounds import Bound, lower_bounds
-from kech.cuts.domain import cut_domain
-from kech.cuts.local import cut_local, fits_grid
-from kech.cuts.meeting import cut_for_goals
-from kech.cuts.minimal import cut_minimal
-from kech.cuts.moved_ends import loosen
-from kech.cuts.noise import draw_seed
+from kech.cuts.dispatcher import EVEN, check_cuts, check_field_use, cut_points
+from kech.cuts.local import fits_grid
 from kech.cuts.ordering import by_grid
-from kech.cuts.regime import cut_regime
-from kech.cuts.suppressing import cut_rest
 from kech.errors import BadOption, TooFewRows
 from kech.points.loss import column_losses, discernibility, largest_radius, mean_loss
 from kech.points.models import distances, distinct_values, set_goals
-from kech.points.partition import Partition, deal, tally_secrets
+from kech.points.partition import Partition, tally_sensitive
 from kech.points.points import Coarse, Points, build_points
 from kech.system.progress import report
 from kech.tables.frames import as_frame
@@ -30,14 +23,6 @@ LARGEST_K = 100  # of a spectrum for which no k is named
 LANDMARKS = (2, 3, 5, 10, 20, 50, 100)
 FEW_GRIDS = 8  # so many are bounded for every k
 MOST_BOUNDED = 500_000  # points; of more of them bounds would take longer than releases
-
-Cut = Callable[[Points, Sequence[int], Wishes], Iterator[Partition]]
-CUTS: dict[str, Cut] = {"local": cut_local, "regime": cut_regime, "domain": cut_domain, "minimal": cut_minimal}
-EVEN = ("domain",)  # cuts that need grids of equal steps, each level measured on an axis of its own
-FREE = (
-    "local",
-    "minimal",
-)  # cuts whose classes may be merged, parted and left until goals hold; the others choose by themselves
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +134,7 @@ def compute_spectrum(
 def fill(points: Points, ks: Sequence[int], cut: str, wishes: Wishes, t_kind: str) -> Iterator[SpectrumRow]:
     """The rows of one cut."""
     bounds = {} if cut in EVEN else known_bounds(points, ks, wishes)
-    for k, partition in zip(ks, partitions(points, ks, cut, wishes), strict=True):
+    for k, partition in zip(ks, cut_points(points, ks, cut, wishes), strict=True):
         bound = bounds.get(k)
         if bound and not fits_grid(k, partition):  # of a larger k, and measured by its length
             (bound,) = lower_bounds(replace(points, axes=partition.points.axes), [k], threads=wishes.threads)
@@ -174,33 +159,9 @@ def known_bounds(points: Points, ks: Sequence[int], wishes: Wishes) -> dict[int,
 
 def coded_points(table: Table, cut: str, grid: str | float, coarse: Coarse = Coarse()) -> Points:  # noqa: B008
     """The points a cut works on: the domain cut needs equal steps."""
-    points = build_points(table, grid=grid, steps=cut in EVEN, with_secrets=True, coarse=coarse)
+    points = build_points(table, grid=grid, steps=cut in EVEN, with_sensitive=True, coarse=coarse)
     points.check_room(coarse.k)
     return points
-
-
-def partitions(points: Points, ks: Sequence[int], cut: str, wishes: Wishes) -> Iterator[Partition]:
-    """One partition for each k, by the named cut and the owner's seed; sensitive values are dealt to the classes."""
-    wishes = replace(wishes, seed=draw_seed(points, wishes.seed))
-    make = partial(cut_for_goals, CUTS[cut]) if wishes.goals is not None and cut in FREE else CUTS[cut]
-    if wishes.suppress and cut in FREE:
-        make = partial(cut_rest, make, narrow=cut == "minimal")
-    made = make(points, ks, wishes)
-    return map(deal, made if cut in EVEN else map(loosen, made))
-
-
-def check_cuts(cut: str | Sequence[str]) -> tuple[str, ...]:
-    """One of the cuts by its name, or several."""
-    cuts = (cut,) if isinstance(cut, str) else tuple(cut)
-    if not cuts or any(name not in tuple(CUTS) for name in cuts):
-        raise BadOption("--cut", f"choose among {', '.join(CUTS)}.")
-    return cuts
-
-
-def check_field_use(field: int, cuts: Sequence[str]) -> None:
-    """Only the regime cut computes homology."""
-    if field != 2 and "regime" not in cuts:
-        raise BadOption("--field", "only the homological reading of the regime cut takes it.")
 
 
 def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:
@@ -217,7 +178,7 @@ def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:
 
 def line(cut: str, k: int, partition: Partition, bound: Bound | None, t_kind: str) -> SpectrumRow:
     """The figures of one partition."""
-    average, tallies = float(partition.sizes.mean()), tally_secrets(partition)
+    average, tallies = float(partition.sizes.mean()), tally_sensitive(partition)
     columns = [axis.column for axis in partition.points.axes]
     return SpectrumRow(
         k=k,

@@ -22,7 +22,7 @@ from kech.axes.hints import (
 )
 from kech.axes.rulers import Floats
 from kech.errors import BadOption, KechError, ManyValues
-from kech.points.points import build_axis
+from kech.points.columns import build_axis
 from kech.release.plan import AxisSection, Plan, RolesSection
 from kech.release.pointers import find_joint_pointers
 from kech.tables.engines import ColumnFacts

@@ -15,7 +15,7 @@ from kech.axes.grid import Ints
 from kech.axes.hierarchy import GeneralizationTree, build_prefix_tree, read_hierarchy
 from kech.axes.levels import build_levels
 from kech.errors import BadHierarchy, BadOption, NoSuchColumn
-from kech.points.points import build_axis, code_anew
+from kech.points.columns import build_axis, encode_anew
 from kech.tables.table import Table, read_table
 
 KINDS = ("intervals", "dates", "prefixes", "ordered", "star")
@@ -137,4 +137,4 @@ def labels_start(lowest: list[str | None], texts: list[str]) -> int:
 def codes_of(axis: Axis, texts: list[str]) -> Ints:
     """The code of each text, read by the engine as the column was."""
     with read_table(pa.table({axis.column: pa.array(texts)}), quasi_identifiers=[axis.column]) as table:
-        return table.engine.code_rows([code_anew(table, axis)])[:, 0].astype(np.int64)
+        return table.engine.code_rows([encode_anew(table, axis)])[:, 0].astype(np.int64)

@@ -28,6 +28,7 @@ class Wishes:
     goals: Goals | None = None  # for the sensitive columns, beside k
     halt: Halt = field(default_factory=Halt, compare=False)
     field: int = 2  # the prime of the coefficients of homology, for the homological reading
+    eps: float | None = None  # for the regime cut: the components at this radius, whatever k they reach
 
     def __post_init__(self) -> None:
         if not 0 <= self.seed <= LARGEST_SEED:

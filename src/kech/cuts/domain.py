@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from kech.cuts import Wishes
 from kech.cuts.meeting import check_reachable
 from kech.points.models import Goals, hold
-from kech.points.partition import Partition, deal, tally_secrets
+from kech.points.partition import Partition, deal, tally_sensitive
 from kech.points.points import Points
 from kech.system.progress import report
 from kech.topology.lattice import GeneralizationLattice, build_lattice
@@ -32,7 +32,7 @@ def best_partition(lattice: GeneralizationLattice, k: int, goals: Goals, suppres
     """The classes of the node of least loss that reaches k and the goals."""
 
     def holds(levels: Levels) -> bool:
-        return hold(goals, tally_secrets(deal(lattice.partition(levels, k, suppress))))
+        return hold(goals, tally_sensitive(deal(lattice.partition(levels, k, suppress))))
 
     if not suppress:  # what all rows together do not reach, fewer of them may
         check_reachable(lattice.points, goals)

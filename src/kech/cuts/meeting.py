@@ -18,8 +18,8 @@ from kech.cuts.moved_ends import loose_widths
 from kech.errors import GoalNotMet
 from kech.points.loss import mean_loss
 from kech.points.models import L_KINDS, Goals, hold, in_words, reached
-from kech.points.partition import Partition, build_partition, deal, tally_secrets
-from kech.points.points import Grains, Points
+from kech.points.partition import Partition, build_partition, deal, tally_sensitive
+from kech.points.points import Points, SensitiveValues
 from kech.system.progress import report
 
 DOUBLINGS = 5  # cuts of 2, 4, 8, ... times the rows are offered too: hard goals need large classes
@@ -55,7 +55,7 @@ def start_sizes(ks: Sequence[int], goals: Goals, rows: int) -> list[int]:
 def meet_goals(partition: Partition, k: int, goals: Goals, *, part: bool = True) -> Partition:
     """A partition that keeps the goals, from one whose classes have k rows; all rows as one class must keep them."""
     dealt = deal(partition)
-    if hold(goals, tally_secrets(dealt)):
+    if hold(goals, tally_sensitive(dealt)):
         return dealt
     mended = repair(dealt, k, goals, part=part, apart=False)
     if mended.classes > HARD * dealt.classes:
@@ -66,17 +66,17 @@ def meet_goals(partition: Partition, k: int, goals: Goals, *, part: bool = True)
 def repair(dealt: Partition, k: int, goals: Goals, *, part: bool, apart: bool) -> Partition:
     """Merge what breaks a goal, then part what was merged, or everything; without `part`, equal rows stay together."""
     points = dealt.points
-    assert isinstance(points, Grains)
-    aims = aims_of(goals, points)
+    assert points.sensitive is not None
+    aims, values = aims_of(goals, points.sensitive), points.sensitive.codes
     shares = (dealt.point, dealt.group, dealt.rows)
     return build_partition(
-        points, *repair_classes(points.codes, points.secrets, loose_widths(points), k, aims, *shares, part, apart)
+        points, *repair_classes(points.codes, values, loose_widths(points), k, aims, *shares, part, apart)
     )
 
 
-def aims_of(goals: Goals, points: Grains) -> Aims:
+def aims_of(goals: Goals, sensitive: SensitiveValues) -> Aims:
     """The goals as the kernel knows them."""
-    ordered = [goals.t_kind == "ordered" and secret.ordered for secret in points.sensitive]
+    ordered = [goals.t_kind == "ordered" and column.ordered for column in sensitive.columns]
     t, alpha = (inf if goal is None else goal for goal in (goals.t, goals.alpha))
     return Aims(L_KINDS.index(goals.l_kind), goals.l or 0.0, goals.c or 0.0, t, alpha, ordered)
 
@@ -95,7 +95,7 @@ def check_reachable(points: Points, goals: Goals) -> None:
 
 def check_goals(partition: Partition, goals: Goals, where: str) -> None:
     """Refuse a partition that breaks a goal; figures only, no value is named."""
-    tallies = tally_secrets(partition)
+    tallies = tally_sensitive(partition)
     if not hold(goals, tallies):
         asked = in_words({name: goal for name, goal in goals.asked().items() if not isinstance(goal, str)})
         names = ", ".join(repr(name) for name in broken_columns(partition, goals))
@@ -104,7 +104,7 @@ def check_goals(partition: Partition, goals: Goals, where: str) -> None:
 
 def broken_columns(partition: Partition, goals: Goals) -> list[str]:
     """The sensitive columns that break a goal."""
-    points = partition.points
-    assert isinstance(points, Grains)
-    pairs = zip(points.sensitive, tally_secrets(partition), strict=True)
-    return [secret.column for secret, tally in pairs if not hold(goals, [tally])]
+    sensitive = partition.points.sensitive
+    assert sensitive is not None
+    pairs = zip(sensitive.columns, tally_sensitive(partition), strict=True)
+    return [held.column for held, tally in pairs if not hold(goals, [tally])]

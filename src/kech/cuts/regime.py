@@ -7,21 +7,28 @@ from dataclasses import replace
 import numpy as np
 
 from kech.cuts import Wishes
-from kech.cuts.meeting import check_reachable
+from kech.cuts.meeting import check_goals, check_reachable
+from kech.cuts.moved_ends import loosen
 from kech.cuts.ordering import by_grid
 from kech.errors import BadOption, GoalNotMet
 from kech.points.models import Goals, hold
-from kech.points.partition import Partition, build_partition, deal, tally_secrets
+from kech.points.partition import Partition, build_partition, deal, tally_sensitive
 from kech.points.points import Points
 from kech.system.progress import report
 from kech.topology.barcode import WeightedBarcode, build_barcode
-from kech.topology.filtration import Filtration
+from kech.topology.filtration import Filtration, build_filtration
 from kech.topology.homology import highest_dimension
-from kech.topology.homology.limits import check_field
+from kech.topology.homology.reduction import check_field
 
 
 def cut_regime(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Partition]:
-    """For each k the components at the smallest eps whose regime holds; equal rows are never parted."""
+    """For each k the components at the eps that is asked, or at the smallest one whose regime holds.
+
+    Equal rows are never parted.
+    """
+    if wishes.eps is not None:
+        yield from (cut_components(points, k, wishes.eps, wishes) for k in ks)
+        return
     reading = wishes.reading
     if reading not in ("homological", "strict"):
         raise BadOption("--reading", "the regime cut reads homological or strict.")
@@ -32,6 +39,18 @@ def cut_regime(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Pa
         for k in batch:
             yield first_cut(barcode, reading, k, wishes.goals)
             report("cutting", (ks.index(k) + 1) / len(ks))
+
+
+def cut_components(points: Points, k: int, eps: float, wishes: Wishes) -> Partition:
+    """The components at eps, on the grid of the k they reach; the goals are checked on what will be published."""
+    wishes.keep_all()
+    found, grid_k = cut_at(build_filtration(points.at(k), threads=wishes.threads), eps), 0
+    while grid_k < found.k:
+        grid_k = found.k
+        found = build_partition(points.at(grid_k), found.point, found.group, found.rows)
+    if wishes.goals:
+        check_goals(deal(loosen(found)), wishes.goals, "and the components at this eps reach")
+    return found
 
 
 def read_barcode(points: Points, wishes: Wishes) -> WeightedBarcode:
@@ -54,7 +73,7 @@ def first_cut(barcode: WeightedBarcode, reading: str, k: int, goals: Goals | Non
     check_reachable(barcode.filtration.points, goals)
 
     def holds(eps: float) -> bool:
-        return hold(goals, tally_secrets(deal(cut_at(barcode.filtration, eps))))
+        return hold(goals, tally_sensitive(deal(cut_at(barcode.filtration, eps))))
 
     return cut_at(barcode.filtration, starts[bisect_left(starts, True, key=holds)])
 

@@ -25,7 +25,7 @@ from kech.cuts.minimal import shrink
 from kech.errors import GoalNotMet
 from kech.points.loss import largest_radius
 from kech.points.partition import Partition, build_partition
-from kech.points.points import Grains, Points, places_among, points_without
+from kech.points.points import Points, points_without
 from kech.system.progress import report
 
 PRICES = (0.5, 0.75, 1.0)  # of a row outside, round by round: cheap at first, so that classes try to do without it
@@ -54,9 +54,10 @@ def worth_released(partition: Partition) -> tuple[float, float]:
 
 def on_points(partition: Partition, points: Points) -> Partition:
     """A partition whose rows are told apart by their quasi-identifiers only."""
-    if not isinstance(partition.points, Grains):
+    sensitive = partition.points.sensitive
+    if sensitive is None:
         return partition
-    return build_partition(points, partition.points.point[partition.point], partition.group, partition.rows)
+    return build_partition(points, sensitive.point[partition.point], partition.group, partition.rows)
 
 
 def cut_others(cut: Cut, points: Points, fewer: Partition, k: int, wishes: Wishes) -> Iterator[Partition]:
@@ -65,11 +66,28 @@ def cut_others(cut: Cut, points: Points, fewer: Partition, k: int, wishes: Wishe
     if len(kept) == len(points.weights):
         return
     rest = points_without(points, np.setdiff1d(np.arange(len(points.weights)), kept))
-    place = places_among(rest, points, kept)
+    place = find_places(rest, points, kept)
     if place is not None and wishes.goals is None:
         yield build_partition(rest.at(k), place[fewer.point], fewer.group, fewer.rows)
     with suppress(GoalNotMet):  # what all rows together reach, the rest may not
         yield from cut(rest, [k], wishes)
+
+
+def find_places(rest: Points, points: Points, kept: Ints) -> Ints | None:
+    """Where each kept point lies among those of the rest; None where new edges part the rows of one point."""
+    codes = np.empty((len(kept), len(points.axes)), np.int32)
+    for j, (axis, now) in enumerate(zip(points.axes, rest.axes, strict=True)):
+        codes_now = dict(zip(rest.mappings[j].values, now.codes.tolist(), strict=True))
+        old = zip(points.mappings[j].values, axis.codes.tolist(), strict=True)
+        pairs = {(code, codes_now[value]) for value, code in old if value in codes_now}
+        pairs |= {(axis.null, now.null)} if now.has_null else set()
+        moved = dict(pairs)
+        if len(moved) < len(pairs):
+            return None
+        codes[:, j] = [moved[code] for code in points.codes[kept, j].tolist()]
+    place = np.full(len(points.weights), -1)
+    place[kept] = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
+    return place
 
 
 # -- letting rows go ---------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from kech._kernels import add_up, distinct_rows
 from kech.axes.grid import Ints
 from kech.points.models import Tally, count_values
-from kech.points.points import Grains, Points
+from kech.points.points import Points
 from kech.tables.engines.dealing import take_turns
 
 
@@ -104,18 +104,19 @@ def box_partition(points: Points, point: Ints, group: Ints, rows: Ints, lo: Ints
 def deal(partition: Partition) -> Partition:
     """The same classes, with the rows of a point that several share dealt out by their sensitive values."""
     grains = partition.points.grains
-    if grains is None:
+    if grains is None or grains.sensitive is None:
         return partition
+    of = grains.sensitive.point
     order = np.lexsort((partition.group, partition.point))
     point, group, rows = partition.point[order], partition.group[order], partition.rows[order]
     whole = rows == partition.points.weights[point]
     owner = np.full(len(partition.points.weights), -1)
     owner[point[whole]] = group[whole]
-    undivided = np.flatnonzero(owner[grains.point] >= 0)
-    grain, taker = deal_rows(grains, point[~whole], rows[~whole])
+    undivided = np.flatnonzero(owner[of] >= 0)
+    grain, taker = deal_rows(of, grains.weights, point[~whole], rows[~whole])
     shares = add_up(
         np.r_[undivided, grain],
-        np.r_[owner[grains.point[undivided]], group[~whole][taker]],
+        np.r_[owner[of[undivided]], group[~whole][taker]],
         np.r_[grains.weights[undivided], np.ones(len(grain), np.int64)],
     )
     dealt = replace(grains, axes=partition.points.axes)
@@ -123,26 +124,27 @@ def deal(partition: Partition) -> Partition:
     return replace(partition, points=dealt, point=point, group=group, rows=rows)
 
 
-def deal_rows(grains: Grains, point: Ints, rows: Ints) -> tuple[Ints, Ints]:
+def deal_rows(of: Ints, weights: Ints, point: Ints, rows: Ints) -> tuple[Ints, Ints]:
     """For every row of divided points its grain and its taker; takers ascend by point.
 
-    Each taker gets every value in proportion to what it takes of the point, as nearly as whole rows allow: takers take
-    turns, the rows of the point are lined up by value, and both lines are matched.
+    `of` is the point of each grain, `weights` its rows.  Each taker gets every value in proportion to what it takes of
+    the point, as nearly as whole rows allow: takers take turns, the rows of the point are lined up by value, and both
+    lines are matched.
     """
     taker = take_turns(point, rows)
-    line = np.flatnonzero(np.isin(grains.point, point))
-    line = np.repeat(line, grains.weights[line])
-    start = np.searchsorted(grains.point[line], point[taker])
+    line = np.flatnonzero(np.isin(of, point))
+    line = np.repeat(line, weights[line])
+    start = np.searchsorted(of[line], point[taker])
     first = np.searchsorted(point[taker], point[taker])
     return line[start + np.arange(len(taker)) - first], taker
 
 
-def tally_secrets(partition: Partition) -> list[Tally]:
+def tally_sensitive(partition: Partition) -> list[Tally]:
     """The sensitive values of each class, a tally for each column; none where they are not known."""
-    points = partition.points
-    if not isinstance(points, Grains):
+    sensitive = partition.points.sensitive
+    if sensitive is None:
         return []
     return [
-        count_values(partition.group, points.secrets[partition.point, s], partition.rows, ordered=secret.ordered)
-        for s, secret in enumerate(points.sensitive)
+        count_values(partition.group, sensitive.codes[partition.point, s], partition.rows, ordered=column.ordered)
+        for s, column in enumerate(sensitive.columns)
     ]

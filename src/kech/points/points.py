@@ -9,42 +9,42 @@ from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from math import prod
 from typing import Any, Self, TypeVar, cast
-from warnings import warn
 from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import Widths
-from kech.axes import HIDING, Axis, Codes, LineAxis, build_line_axis, build_rank_axis, build_tree_axis
+from kech.axes import Axis, Codes
 from kech.axes.coarsening import count_distinct, cover, covering_error, fitting_step, joint_error, point_keys, rounded
-from kech.axes.hierarchy import build_prefix_tree, find_hierarchy, looks_like_codes, read_hierarchy, star_tree
-from kech.axes.hints import hint_at_writing
-from kech.axes.spelling import fold
 from kech.errors import (
-    BadHierarchy,
     BadOption,
-    DoubtfulColumn,
     ManyValues,
     NeedsMemory,
     NoQuasiIdentifier,
     TooManyPoints,
 )
-from kech.system.memory import BASE_BYTES
+from kech.points.columns import SensitiveColumn, build_axis, check_grid, encode_sensitive, warn_of_text
+from kech.system.memory import (
+    BASE_BYTES,
+    ENGINE_POINT_BYTES,
+    GRAIN_BYTES,
+    POINT_BYTES,
+    SAMPLE_ROW_BYTES,
+    counting_bytes,
+    holding_bytes,
+    working_bytes,
+)
 from kech.system.progress import report
 from kech.system.secret import OwnerSecret
 from kech.tables.engines import Mapping1D
-from kech.tables.table import AxisChoice, Table
+from kech.tables.table import Table
 
 T = TypeVar("T")
 
-POINT_BYTES, GRAIN_BYTES, CLASS_BYTES = 1000, 150, 700  # what a release was seen to take
-VALUE_BYTES, FIGURE_BYTES = 200, 250  # of a sensitive value, and more of it while its column is looked at
-HELD_BYTES, BOX_BYTES = 80, 320  # of a point, and of a class, in each of several partitions
-MOST_LOOKED_AT = 100_000  # distinct values of a column of text
 WIDEST = 2.0  # of a step: whatever can be joined, or moved half as far, is one
 HELD_CODES = 10_000  # of all axes; what is made of more would fill memory where there are many k
-SAMPLE, SAMPLE_BYTES = 500_000, 3000  # rows that tell how coarse axes must be, and what they may take each
+SAMPLE = 500_000  # rows that tell how coarse axes must be
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class Coarse:
 
     def each(self, table: Table) -> int:
         """Bytes of memory for a point; where a limit was set, for its part in the partitions of further k too."""
-        held = (HELD_BYTES + BOX_BYTES) * len(self.others)
-        return TooManyPoints.each + (held if table.is_limited else 0)
+        held = holding_bytes(1, [1] * len(self.others))
+        return ENGINE_POINT_BYTES + (held if table.is_limited else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,19 +75,33 @@ class Origin:
     table: Table
     grid: str | float
     steps: bool
-    with_secrets: bool
+    with_sensitive: bool
     coarse: "Coarse"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class SensitiveValues:
+    """What the rows of each grain hold in the sensitive columns."""
+
+    columns: tuple[SensitiveColumn, ...]
+    codes: Codes  # grains x columns
+    point: NDArray[np.int64]  # of which each grain is a part
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Points:
-    """m distinct points: codes (m x d) and weights in rows."""
+    """m distinct points: codes (m x d) and weights in rows.
+
+    Where sensitive columns matter, `grains` are the same rows told apart by their sensitive values too: codes repeat
+    where only those differ.
+    """
 
     axes: tuple[Axis, ...]
     mappings: tuple[Mapping1D, ...]
     codes: Codes
     weights: NDArray[np.int64]
-    grains: "Grains | None" = None
+    grains: "Points | None" = None
+    sensitive: SensitiveValues | None = None  # of grains
     origin: Origin | None = None
     left_out: int = 0  # rows of the table that are in no point
     step: float = 0.0  # axes were coarsened to cells no wider than this
@@ -151,15 +165,14 @@ class Points:
         """
         points, grains = len(self.weights), len(self.grains.weights) if self.grains is not None else 0
         classes = self.most_classes(max(k, 1)) if k is not None else 0
-        worked_on = points * POINT_BYTES + grains * GRAIN_BYTES + classes * CLASS_BYTES + self.counting_bytes
-        held = sum(points * HELD_BYTES + min(points, self.most_classes(other)) * BOX_BYTES for other in self.others)
-        return BASE_BYTES + worked_on + held  # 1.3 times the limit may be taken, 0.3 of it by the engine
+        held = holding_bytes(points, [min(points, self.most_classes(other)) for other in self.others])
+        return working_bytes(points, grains, classes, self.distinct_values) + held
 
     @property
-    def counting_bytes(self) -> int:
-        """Bytes that it takes to count the sensitive values of the written file."""
+    def distinct_values(self) -> list[int]:
+        """Distinct values of each sensitive column."""
         mappings = self.grains.mappings[len(self.axes) :] if self.grains is not None else ()
-        return counting_bytes([len(mapping.values) for mapping in mappings])
+        return [len(mapping.values) for mapping in mappings]
 
     def most_classes(self, k: int) -> int:
         """Into how many classes of k rows a cut parts the points: one has no more than k rows to give on both sides."""
@@ -169,11 +182,12 @@ class Points:
         """The same where axes are coarse for want of memory: with more of it there are more points, and grains."""
         if not self.step or self.origin is None or self.origin.coarse.most is not None:
             return self.memory(k)
-        grains = self.rows * GRAIN_BYTES if self.grains is not None else 0
-        classes = self.rows // max(k, 1) * CLASS_BYTES if k is not None else 0
-        rest = BASE_BYTES + grains + classes + self.counting_bytes
-        rest += sum(self.rows // other * BOX_BYTES for other in self.others)
-        each, allowed = POINT_BYTES + HELD_BYTES * len(self.others), self.origin.coarse.each(self.origin.table)
+        grains = self.rows if self.grains is not None else 0
+        classes = self.rows // max(k, 1) if k is not None else 0
+        rest = working_bytes(0, grains, classes, self.distinct_values)
+        rest += holding_bytes(0, [self.rows // other for other in self.others])
+        each = POINT_BYTES + holding_bytes(1, [0] * len(self.others))
+        allowed = self.origin.coarse.each(self.origin.table)
         return min(rest * allowed // (allowed - each) + 1, rest + self.rows * each)
 
     def check_room(self, k: int | None = None) -> int | None:
@@ -204,35 +218,12 @@ class Points:
         return widths
 
 
-@dataclass(frozen=True, slots=True)
-class Secret:
-    """A sensitive column: its values are coded in their order, what is missing first."""
-
-    column: str
-    kind: str  # number, date, ordinal or text
-    order: tuple[str, ...] = ()  # of an ordinal
-
-    @property
-    def ordered(self) -> bool:
-        """Whether values have a distance along a line."""
-        return self.kind != "text"
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Grains(Points):
-    """Points told apart by their sensitive values too: codes repeat where only those differ."""
-
-    point: NDArray[np.int64]  # of which each is a part
-    secrets: Codes  # grains x sensitive columns
-    sensitive: tuple[Secret, ...]
-
-
 def build_points(
     table: Table,
     *,
     grid: str | float = "auto",
     steps: bool = False,
-    with_secrets: bool = False,
+    with_sensitive: bool = False,
     coarse: Coarse = Coarse(),  # noqa: B008
 ) -> Points:
     """Code every quasi-identifier, then one GROUP BY in the engine; with `steps`, auto grids have equal steps.
@@ -246,7 +237,7 @@ def build_points(
     coded = [build_axis(table, column, grid, steps=steps) for column in table.quasi_identifiers]
     axes, mappings = (tuple(part) for part in zip(*coded, strict=True))
     warn_of_text(table, mappings)
-    origin = Origin(table, grid, steps, with_secrets, coarse)
+    origin = Origin(table, grid, steps, with_sensitive, coarse)
     sample = cache(partial(sample_rows, table, mappings))
     if steps or not looks_too_many(table, axes, sample, most):
         try:
@@ -255,17 +246,6 @@ def build_points(
             if steps:
                 raise
     return coarse_points(origin, axes, mappings, sample(), most)
-
-
-def warn_of_text(table: Table, mappings: Sequence[Mapping1D]) -> None:
-    """Say which columns of text look like dates or numbers, where nobody said how they are generalized."""
-    for mapping in (mapping for mapping in mappings if mapping.kind == "text"):
-        column = table.columns[mapping.column]
-        choice = table.choice(column)
-        chosen = choice.kind is not None or hierarchy_of(table, column) is not None
-        hint = None if chosen else hint_at_writing([value.strip() for value in mapping.values[:MOST_LOOKED_AT]])
-        if hint is not None:
-            warn(DoubtfulColumn(column, hint.says), stacklevel=2)
 
 
 def looks_too_many(table: Table, axes: Sequence[Axis], sample: Callable[[], Codes], most: int) -> bool:
@@ -277,7 +257,7 @@ def looks_too_many(table: Table, axes: Sequence[Axis], sample: Callable[[], Code
 
 def sample_rows(table: Table, mappings: Sequence[Mapping1D]) -> Codes:
     """Codes of rows at equal distances."""
-    rows = min(SAMPLE, max(table.room // SAMPLE_BYTES, 1))
+    rows = min(SAMPLE, max(table.room // SAMPLE_ROW_BYTES, 1))
     return table.engine.code_rows(mappings, every=max(table.rows // rows, 1))
 
 
@@ -306,7 +286,7 @@ def coarse_points(
 
 def group_points(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], most: int) -> Points:
     """One GROUP BY, refused where it finds more points than are allowed."""
-    if origin.with_secrets and origin.table.sensitive:
+    if origin.with_sensitive and origin.table.sensitive:
         return build_grains(origin, axes, mappings, most)
     return Points(axes, mappings, *origin.table.engine.group(mappings, most), origin=origin)
 
@@ -318,166 +298,36 @@ def points_without(points: Points, left_out: NDArray[np.int64]) -> Points:
         raise BadOption("--suppress", "these points have no table from which rows could be left out.")
     rest = origin.table.without(points.mappings, left_out)
     made = build_points(
-        rest, grid=origin.grid, steps=origin.steps, with_secrets=origin.with_secrets, coarse=origin.coarse
+        rest, grid=origin.grid, steps=origin.steps, with_sensitive=origin.with_sensitive, coarse=origin.coarse
     )
     rows = points.left_out + int(points.weights[left_out].sum())
     grains = made.grains and replace(made.grains, left_out=rows)
     return replace(made, grains=grains, left_out=rows)
 
 
-def places_among(rest: Points, points: Points, kept: NDArray[np.int64]) -> NDArray[np.int64] | None:
-    """Where each kept point lies among those of the rest; None where new edges part the rows of one point."""
-    codes = np.empty((len(kept), len(points.axes)), np.int32)
-    for j, (axis, now) in enumerate(zip(points.axes, rest.axes, strict=True)):
-        codes_now = dict(zip(rest.mappings[j].values, now.codes.tolist(), strict=True))
-        old = zip(points.mappings[j].values, axis.codes.tolist(), strict=True)
-        pairs = {(code, codes_now[value]) for value, code in old if value in codes_now}
-        pairs |= {(axis.null, now.null)} if now.has_null else set()
-        moved = dict(pairs)
-        if len(moved) < len(pairs):
-            return None
-        codes[:, j] = [moved[code] for code in points.codes[kept, j].tolist()]
-    place = np.full(len(points.weights), -1)
-    place[kept] = np.unique(codes, axis=0, return_inverse=True)[1].ravel()
-    return place
-
-
 def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], most: int) -> Points:
     """The same GROUP BY with the sensitive columns behind the others; what agrees on the others is one point."""
     table = origin.table
-    coded = [code_secret(table, column) for column in table.sensitive]
-    check_secrets(table)
-    sensitive, secret_mappings = zip(*coded, strict=True)
-    everything = (*mappings, *secret_mappings)
+    coded = [encode_sensitive(table, column) for column in table.sensitive]
+    check_sensitive(table)
+    columns, sensitive_mappings = zip(*coded, strict=True)
+    everything = (*mappings, *sensitive_mappings)
     held, rows = table.engine.group(everything, max(most, table.room // (2 * GRAIN_BYTES)))
-    codes, secrets = (np.ascontiguousarray(part) for part in np.hsplit(held, [len(axes)]))
+    codes, values = (np.ascontiguousarray(part) for part in np.hsplit(held, [len(axes)]))
     new = np.r_[True, (np.diff(codes, axis=0) != 0).any(axis=1)][: len(codes)]
     first, point = np.flatnonzero(new), np.cumsum(new) - 1
     if len(first) > most:
         raise TooManyPoints(len(first), most)
     weights = np.add.reduceat(rows, first) if len(rows) else rows
-    grains = Grains(axes, everything, codes, rows, origin=origin, point=point, secrets=secrets, sensitive=sensitive)
-    return Points(axes, mappings, np.ascontiguousarray(codes[first]), weights, grains, origin)
+    sensitive = SensitiveValues(columns, values, point)
+    grains = Points(axes, everything, codes, rows, sensitive=sensitive, origin=origin)
+    return Points(axes, mappings, np.ascontiguousarray(codes[first]), weights, grains, origin=origin)
 
 
-def check_secrets(table: Table) -> None:
+def check_sensitive(table: Table) -> None:
     """Where a limit was set, it must be enough to count the values of the sensitive columns."""
     distinct = {name: table.facts(name).distinct for name in table.sensitive}
     most = max(distinct, key=distinct.__getitem__)
     need = BASE_BYTES + counting_bytes([*distinct.values()]) + distinct[most] * GRAIN_BYTES
     if table.is_limited and need > table.room:
         raise ManyValues(most, distinct[most], need, table.room)
-
-
-def counting_bytes(distinct: Sequence[int]) -> int:
-    """Bytes for so many values of each sensitive column: the texts of all, the figures of one column at a time."""
-    return sum(distinct) * VALUE_BYTES + max(distinct, default=0) * FIGURE_BYTES
-
-
-def code_secret(table: Table, column: str) -> tuple[Secret, Mapping1D]:
-    """Codes of a sensitive column in the order of its values; NULL and empty text are one value, the first.
-
-    Texts are compared folded: `hiv`, `HIV` and ` hiv ` have one code.
-    """
-    choice = table.choice(column)
-    kind = "ordinal" if choice.kind == "ordinal" else table.secret_kind(column)
-    read = "text" if kind == "ordinal" else kind
-    values, _ = table.values(column, read)
-    ranks = ranks_in(column, values, choice.order) if kind == "ordinal" else range(len(values))
-    codes = np.array(ranks, np.int32) + np.int32(1)
-    if kind == "text":
-        codes = code_spellings(values)
-    elif kind == "ordinal":
-        codes[[i for i, value in enumerate(values) if value == ""]] = 0
-    return Secret(column, kind, choice.order), Mapping1D(table.index(column), read, values, codes, 0)
-
-
-def code_spellings(values: Sequence[str]) -> NDArray[np.int32]:
-    """The code of each text: that of the first one that says the same, 0 for what says nothing."""
-    known = {"": 0}
-    return np.array([known.setdefault(fold(value), place) for place, value in enumerate(values, 1)], np.int32)
-
-
-def ranks_in(column: str, values: Sequence[str], order: Sequence[str]) -> Sequence[int]:
-    """The place of each value in the order somebody gave; empty text has none."""
-    rank = {text: i for i, text in enumerate(order)}
-    check_known(column, values, {*order, ""})
-    return [rank.get(value, 0) for value in values]
-
-
-def check_known(column: str, values: Sequence[str], known: set[str]) -> None:
-    """An order that somebody gave holds every value of its column."""
-    if unknown := len(set(values) - known):
-        told = f"{unknown:,} values of the column are missing from it. Add each of them where it belongs."
-        raise BadHierarchy(f"order of {column}", None, told)
-
-
-def build_axis(table: Table, column: str, grid: str | float, *, steps: bool = False) -> tuple[Axis, Mapping1D]:
-    """The axis of one column, and the mapping of its values to codes."""
-    choice = table.choice(column)
-    hierarchy = hierarchy_of(table, column)
-    nulls = int(table.facts(column).nulls)
-    kind = "text" if hierarchy is not None else table.kind(column)
-    values, counts = table.values(column, kind)
-    step = check_grid(choice.grid if choice.grid is not None else grid)
-    step = "steps" if steps and step in HIDING else step
-    if kind == "text":
-        axis = text_axis(column, values, counts, nulls, choice, hierarchy, step)
-    else:
-        axis = build_line_axis(column, values, counts, nulls > 0, is_date=kind == "date", grid=step)
-    return axis, Mapping1D(table.index(column), kind, values, axis.codes, max(axis.null, 0))
-
-
-def code_anew(table: Table, axis: Axis) -> Mapping1D:
-    """The codes that an axis of another table gives to the values of this one; -1 where it has no place for one."""
-    kind = "text" if not isinstance(axis, LineAxis) else "date" if axis.is_date else "number"
-    values, _ = table.values(axis.column, kind)
-    return Mapping1D(table.index(axis.column), kind, values, axis.encode(values), axis.null)
-
-
-def hierarchy_of(table: Table, column: str) -> Any:
-    """The hierarchy given for a column, or None."""
-    own = table.choice(column).hierarchy
-    return find_hierarchy(own, table.hierarchies, column, table.columns)
-
-
-def text_axis(
-    column: str,
-    values: Sequence[str],
-    counts: NDArray[np.int64],
-    nulls: int,
-    choice: AxisChoice,
-    hierarchy: Any,
-    grid: str | float,
-) -> Axis:
-    """A hierarchy where there is one, an order where one is named, prefixes for codes, sets for the rest."""
-    has_null = nulls > 0
-    if hierarchy is not None:
-        tree = read_hierarchy(hierarchy, column=column)
-        return build_tree_axis(column, values, tree, has_null, rows=counts, nulls=nulls)
-    if choice.kind == "ordinal":
-        check_known(column, values, set(choice.order))
-        known = dict(zip(values, counts.tolist(), strict=True))
-        rows = np.array([known.get(value, 0) for value in choice.order], np.int64)
-        return build_rank_axis(column, values, choice.order, has_null, ordinal=True, widens=grid == "auto", rows=rows)
-    if choice.kind == "star" or (looks_like_codes(values) and choice.kind != "set"):
-        tree = star_tree(values) if choice.kind == "star" else build_prefix_tree(values)
-        return build_tree_axis(column, values, tree, has_null, given=False, rows=counts, nulls=nulls)
-    by_rows = np.argsort(-counts, kind="stable")
-    order = [values[i] for i in by_rows]
-    return build_rank_axis(
-        column, values, order, has_null, ordinal=False, widens=grid == "auto", rows=counts[by_rows].astype(np.int64)
-    )
-
-
-def check_grid(grid: str | float) -> str | float:
-    """Auto, loose, tight, exact, or a positive step."""
-    if grid in (*HIDING, "exact"):
-        return grid
-    try:
-        step = float(grid)
-    except ValueError:
-        step = 0.0
-    if not 0 < step < float("inf"):
-        raise BadOption("--grid", "auto, loose, tight, exact, or a step greater than 0 (for dates, in days).")
-    return step

@@ -22,7 +22,7 @@ from kech.release.ledger import Entry, Ledger, hash_path, hash_table, placed, ti
 from kech.release.linkage import link_all
 from kech.release.published import read_published
 from kech.system.files import private_folder
-from kech.system.memory import BASE_BYTES
+from kech.system.memory import BASE_BYTES, CELL_BYTES, CELL_COPIES, CODE_BYTES, PAIR_BYTES, PLACE_BYTES, ROW_BYTES
 from kech.tables.databases import Address, find_address, open_database
 from kech.tables.table import Table
 
@@ -32,9 +32,6 @@ NOT_NAMED = (
     "compared: --earlier FILE or TABLE. If it was never handed out, say so: kech ledger --forget HASH. Not at hand: "
 )
 SHOWN = 12  # letters of a hash
-ROW_BYTES, CELL_BYTES, CODE_BYTES = 300, 400, 12  # a row of a release, a distinct cell in it, a cell of the table
-TEXT_COPIES = 2  # of such a cell
-PLACE_BYTES, PAIR_BYTES = 150, 100  # a distinct cell of the table; a row and a cell of several releases it could be in
 REPEAT = (
     "Repeat the earlier release as it was made, with the same --key-file and in the same format (CSV cannot tell NULL "
     "from empty text), or without all of its --keep columns"
@@ -206,7 +203,7 @@ def check_room(table: Table, releases: int, pairs: int = 0) -> None:
     distinct = sum(table.facts(name).distinct for name in (*table.sensitive, *table.keep))
     texts = sum(table.engine.text_bytes(table.index(name)) for name in (*table.sensitive, *table.keep))
     places = sum(table.facts(name).distinct for name in table.quasi_identifiers)
-    each = table.rows * ROW_BYTES + distinct * CELL_BYTES + TEXT_COPIES * texts + places * PLACE_BYTES
+    each = table.rows * ROW_BYTES + distinct * CELL_BYTES + CELL_COPIES * texts + places * PLACE_BYTES
     need = BASE_BYTES + table.rows * CODE_BYTES * len(table.quasi_identifiers) + releases * each
     need += max(0, pairs - releases * table.rows) * PAIR_BYTES
     if need > table.room:

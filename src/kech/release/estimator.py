@@ -17,12 +17,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kech.axes import Axis, Codes
 from kech.cuts import Wishes
+from kech.cuts.dispatcher import check_cuts, check_field_use, cut_points
 from kech.errors import BadOption
+from kech.points.columns import encode_anew
 from kech.points.models import set_goals
 from kech.points.partition import Partition
-from kech.points.points import Coarse, Points, code_anew
+from kech.points.points import Coarse, Points
 from kech.release.forms import check_form, write_form
-from kech.spectrum import check_cuts, check_field_use, check_ks, coded_points, partitions
+from kech.spectrum import check_ks, coded_points
 from kech.tables.frames import frame_batches
 from kech.tables.table import Table, read_table
 
@@ -100,7 +102,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         roles = {"quasi_identifiers": chosen, "sensitive": secret, "hierarchies": self.hierarchies}
         with read_table(pa.table(columns), key_file=self.key_file, **roles) as table:
             points = coded_points(table, self.cut, self.grid, Coarse(k=self.k))
-            (found,) = partitions(points, check_ks([self.k], points.rows), self.cut, self._wishes(table))
+            (found,) = cut_points(points, check_ks([self.k], points.rows), self.cut, self._wishes(table))
             self.left_out_ = LeftOut(points.axes, left_out(points, found))
         self.partition_ = replace(found, points=replace(found.points, origin=None))
         self.quasi_identifiers_ = chosen
@@ -173,7 +175,7 @@ def encode(axes: Sequence[Axis], columns: Mapping[str, Any]) -> Codes:
     """Codes of every row, read by the same engine as the fitted table; -1 for values that have no place."""
     names = [axis.column for axis in axes]
     with read_table(pa.table({name: columns[name] for name in names}), quasi_identifiers=names) as table:
-        return table.engine.code_rows([code_anew(table, axis) for axis in axes])
+        return table.engine.code_rows([encode_anew(table, axis) for axis in axes])
 
 
 def find_classes(partition: Partition, codes: Codes) -> NDArray[np.int64]:

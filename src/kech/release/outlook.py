@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from kech.axes import EVERYTHING, Axis, LineAxis, TextAxis
 from kech.axes.grid import Ints
 from kech.axes.rulers import DAY, Floats
+from kech.cuts.dispatcher import EVEN
 from kech.cuts.regime import cut_at
 from kech.errors import BadOption, NoSuchColumn, TooManyPoints
 from kech.points.partition import Partition
 from kech.release.release import Release
 from kech.release.sentences import consequences
-from kech.spectrum import EVEN, line
+from kech.spectrum import line
 from kech.tables.engines import Mapping1D
 from kech.topology.barcode import WeightedBarcode
 

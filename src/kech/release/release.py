@@ -22,16 +22,16 @@ from kech.certificate import make_certificate
 from kech.certificate.cells import digest
 from kech.certificate.claims import shown_suppression
 from kech.cuts import Wishes
-from kech.cuts.meeting import check_goals
-from kech.cuts.moved_ends import loose_axes, loosen
+from kech.cuts.dispatcher import EVEN, FREE, check_cuts, check_field_use, cut_points
+from kech.cuts.moved_ends import loose_axes
 from kech.cuts.noise import draw_key
 from kech.cuts.padding import wide_axes
-from kech.cuts.regime import cut_at
 from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet
+from kech.points.columns import SensitiveColumn
 from kech.points.loss import mean_loss, published_loss
 from kech.points.models import set_goals
-from kech.points.partition import Partition, build_partition, deal
-from kech.points.points import Coarse, Grains, Points, Secret
+from kech.points.partition import Partition
+from kech.points.points import Coarse, Points
 from kech.release.admission import Draft, Word, admitted
 from kech.release.forms import (
     Written,
@@ -47,7 +47,7 @@ from kech.release.ledger import Ledger, open_ledger
 from kech.release.mapping import ValueTally, mapping_aside
 from kech.release.pointers import find_joint_pointers, points_at_rows
 from kech.release.targets import FORMATS, certificate_path, check_beside, check_elsewhere, check_mapping, check_target
-from kech.spectrum import EVEN, FREE, check_cuts, check_field_use, check_ks, coded_points, partitions
+from kech.spectrum import check_ks, coded_points
 from kech.system.files import clear_refusals, private_folder, put_in_place, written_aside
 from kech.system.interrupts import unbroken
 from kech.system.progress import report
@@ -57,7 +57,6 @@ from kech.tables.engines import Output
 from kech.tables.frames import as_native
 from kech.tables.kinds import plain_kind
 from kech.tables.table import Table
-from kech.topology.filtration import build_filtration
 
 TOLERANCE = 1e-9
 
@@ -117,14 +116,14 @@ class Release:
     @property
     def values(self) -> dict[str, dict[str, Any]]:
         """How a reader must read the sensitive columns to compare their values."""
-        secrets = self.partition.points.sensitive if isinstance(self.partition.points, Grains) else ()
-        orders = {secret.column: {"order": list(secret.order)} if secret.order else {} for secret in secrets}
-        return {secret.column: {"kind": self.published_kind(secret), **orders[secret.column]} for secret in secrets}
+        sensitive = self.partition.points.sensitive
+        return {held.column: self.describe_values(held) for held in sensitive.columns} if sensitive else {}
 
-    def published_kind(self, secret: Secret) -> str:
-        """How the published values of a sensitive column read, whatever those read as that are left out."""
-        named = secret.kind == "ordinal" or self.table.choice(secret.column).kind
-        return secret.kind if named else plain_kind(self.published.facts(secret.column))
+    def describe_values(self, held: SensitiveColumn) -> dict[str, Any]:
+        """The order of a sensitive column, and the kind of its published values; those left out do not decide it."""
+        named = held.kind == "ordinal" or self.table.choice(held.column).kind
+        kind = held.kind if named else plain_kind(self.published.facts(held.column))
+        return {"kind": kind} | ({"order": list(held.order)} if held.order else {})
 
     @cached_property
     def published(self) -> Table:
@@ -354,18 +353,15 @@ def make_release(
     """
     check_form(labels)
     check_original(table)
-    ks = check_wish(k, eps, cut, table.rows)
+    check_wish(k, eps, cut, table.rows)
     check_field_use(field, [cut] if eps is None else [])
     goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
     wishes = Wishes(
-        table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals, field=field
+        table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals, field=field, eps=eps
     )
     _ = table.secret  # where none can be made, that is said before any work
     points = coded_points(table, cut, grid, Coarse(max_points, k or 2))
-    if eps is not None:
-        partition = regime_at(points, k, eps, wishes)
-    else:
-        (partition,) = partitions(points, ks, cut, wishes)
+    (partition,) = cut_points(points, [k or 2], cut, wishes)
     if partition.k < (k or 2):
         goal = f"k={k} was asked" if k else "A release hides every row among two or more"
         raise GoalNotMet(f"{goal}; the smallest class would have {partition.k} rows.")
@@ -383,7 +379,7 @@ def make_release(
     return release
 
 
-def check_wish(k: int | None, eps: float | None, cut: str, rows: int) -> list[int]:
+def check_wish(k: int | None, eps: float | None, cut: str, rows: int) -> None:
     """The k that is asked for, or an eps in its place, for the one cut that takes it."""
     check_cuts([cut])
     if eps is not None and cut != "regime":
@@ -392,7 +388,8 @@ def check_wish(k: int | None, eps: float | None, cut: str, rows: int) -> list[in
         raise BadOption("--eps", "give a radius of 0 or more.")
     if k is None and eps is None:
         raise BadOption("--k", "say among how many rows every row must hide: --k 5.")
-    return [] if k is None else check_ks([k], rows)
+    if k is not None:
+        check_ks([k], rows)
 
 
 @cache
@@ -409,19 +406,6 @@ def is_drawn(partition: Partition, cut: str) -> bool:
 def coarseness(points: Points) -> dict[str, Any]:
     """What a reader should know of axes that were made coarser."""
     return {"coarse": {"step": points.step, "eps_error": points.eps_error()}} if points.step else {}
-
-
-def regime_at(points: Points, k: int | None, eps: float, wishes: Wishes) -> Partition:
-    """The components at eps, on the grid of the k they reach."""
-    wishes.keep_all()
-    found, grid_k = cut_at(build_filtration(points.at(k or 2), threads=wishes.threads), eps), 0
-    while grid_k < found.k:
-        grid_k = found.k
-        found = build_partition(points.at(grid_k), found.point, found.group, found.rows)
-    found = deal(loosen(found))
-    if wishes.goals:
-        check_goals(found, wishes.goals, "and the components at this eps reach")
-    return found
 
 
 def chosen(ledger: Ledger | bool) -> Ledger | None:

@@ -1,12 +1,75 @@
-"""Memory: how much of it a user allows, and how much kech takes before it has read a row."""
+"""Memory: how much of it a user allows, and how much each part of the work takes.
+
+One table of figures in bytes.  Each was chosen so that the peak of the whole process stays within 1.3 times --memory:
+`make memory` (campaign/memory.py) measures it in child processes, on tables of several shapes.  The engines set their
+own shares of --memory (tables/engines); DuckDB gets 0.3 of it.
+"""
 
 import os
 import re
+from collections.abc import Sequence
 
-from kech.errors import BadOption, OutOfMemory
+from kech.errors import BadOption, OutOfMemory, ResourceError, TooManyPoints, megabytes
 
-BASE_BYTES = 240_000_000  # of memory for Python, Arrow and the kernels
-LEAST_BYTES = 320_000_000  # of memory that may be allowed: these, and a small table
+# the program: tables, points, release
+BASE_BYTES = 240_000_000  # Python, Arrow and the kernels, before a row is read
+LEAST_BYTES = 320_000_000  # the smallest --memory: the program and a small table
+# values of a column of text: tables.table
+TEXT_BYTES = 60  # a text beside its letters
+TEXT_COPIES = 8  # of a text that are held at once
+TEXT_SHARE = 0.1  # of --memory: texts may take so much even where the program leaves less
+# points and classes: points.points
+ENGINE_POINT_BYTES = TooManyPoints.each  # a point with its part of the engine: decides how many points there may be
+POINT_BYTES = 1000  # a point while it is cut and published
+GRAIN_BYTES = 150  # a point told apart by its sensitive values
+CLASS_BYTES = 700  # a class with its labels
+HELD_POINT_BYTES, HELD_CLASS_BYTES = 80, 320  # in the partition of each further k of a spectrum
+SAMPLE_ROW_BYTES = 3000  # a row of the sample that tells how coarse axes must be
+# values of a sensitive column, counted in the written file: points.points
+VALUE_BYTES = 200  # a value of any column
+VALUE_FIGURE_BYTES = 250  # a value of the column that is being counted
+# a lattice and its paths: topology.lattice, topology.zigzag
+NODE_SIZE_BYTES = 12  # a class size of a node
+PATH_POINT_BYTES, PATH_CLASS_BYTES = 8, 36  # at each position of a path, in the kernel and the result
+# holes: topology.homology; ripser measured on boxes, Qhull and the reduction on balls of 2 to 8 axes
+DISTANCE_BYTES = 80  # a pair of points
+CORNER_BYTES = 48  # a corner of a simplex, where bars of zero length are listed
+SIMPLEX_BYTES = 100  # a simplex that ripser reduces, and one more byte for each point
+DELAUNAY_BYTES, DELAUNAY_GROWTH = 500, 1.6  # a cell of the Delaunay complex, and its growth with each axis
+# comparing with earlier releases: release.admission; measured on 20,000 rows of 20 columns in four releases
+ROW_BYTES = 300  # a row of a release
+CELL_BYTES, CELL_COPIES = 400, 2  # a distinct cell that is published as it is, and copies of its text
+CODE_BYTES = 12  # a cell of the table
+PLACE_BYTES = 150  # a distinct value of a quasi-identifier
+PAIR_BYTES = 100  # a row and one more class of a release that it could be in
+
+
+def working_bytes(points: int, grains: int, classes: int, values: Sequence[int]) -> int:
+    """--memory that it takes to cut and publish; `values` are the distinct values of each sensitive column."""
+    return BASE_BYTES + points * POINT_BYTES + grains * GRAIN_BYTES + classes * CLASS_BYTES + counting_bytes(values)
+
+
+def counting_bytes(values: Sequence[int]) -> int:
+    """Bytes for so many values of each sensitive column: the texts of all, the figures of one column at a time."""
+    return sum(values) * VALUE_BYTES + max(values, default=0) * VALUE_FIGURE_BYTES
+
+
+def holding_bytes(points: int, classes: Sequence[int]) -> int:
+    """Bytes of the partitions of further k, each of so many classes."""
+    return sum(points * HELD_POINT_BYTES + count * HELD_CLASS_BYTES for count in classes)
+
+
+def check_need(need: int, limit: int, what: str, advice: str) -> None:
+    """Refuse before the machine does."""
+    if need > limit:
+        sizes = f"{megabytes(need)} of memory or more, and {megabytes(limit)} are allowed"
+        more = f"Or allow {megabytes(need - limit)} more: --memory."
+        raise ResourceError(f"{what} may need {sizes}. {advice} {more}")
+
+
+def half_the_memory() -> int:
+    """Bytes of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
 
 
 def check_memory(memory: str | None) -> str | None:

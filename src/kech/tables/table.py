@@ -25,7 +25,7 @@ from kech.errors import (
     TooLarge,
     UnreadableFile,
 )
-from kech.system.memory import BASE_BYTES, check_memory, limit_of, room_of
+from kech.system.memory import BASE_BYTES, TEXT_BYTES, TEXT_COPIES, TEXT_SHARE, check_memory, limit_of, room_of
 from kech.system.secret import OwnerSecret, open_secret
 from kech.tables.cache import open_cache
 from kech.tables.databases import Address, find_address
@@ -38,7 +38,6 @@ from kech.tables.sources import Source, find_fault, find_files, measure_parquet,
 
 MOST_THREADS = 256
 FEW_ROWS, FEW_BYTES = 10_000, 1 << 18  # of a small table; DuckDB deals out 122,880 rows at a time
-TEXT_COPIES, TEXT_BYTES, TEXT_SHARE = 8, 60, 0.1  # how often texts are held at once, what each takes beside its letters
 BLOWN_UP = 1000  # times its size on disk: no table of people repeats itself so much
 WISHES = {"number": "numeric", "date": "date", "text": "categorical"}  # how a kind is asked for
 DECIMALS, DATES = (".", ","), ("ymd", "dmy", "mdy")

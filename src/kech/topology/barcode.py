@@ -18,7 +18,7 @@ from kech.tables.frames import as_frame
 from kech.tables.table import Table
 from kech.topology.filtration import Filtration, Floats, Ints, build_filtration
 from kech.topology.homology import find_holes, highest_dimension
-from kech.topology.homology.limits import check_field
+from kech.topology.homology.reduction import check_field
 from kech.topology.minimal import count_classes, rising
 
 READINGS = ("homological", "strict", "partition")

@@ -27,18 +27,17 @@ from numpy.typing import NDArray
 
 from kech._kernels import walk_path
 from kech.errors import BadOption
+from kech.system.memory import PATH_CLASS_BYTES, PATH_POINT_BYTES, check_need, half_the_memory
 from kech.system.progress import report
 from kech.tables.frames import as_frame
 from kech.tables.table import Table
 from kech.topology.barcode import READINGS, longest_bars
-from kech.topology.homology.limits import check_need, half_the_memory
 from kech.topology.lattice import compute_lattice
 from kech.topology.paths import Lattice, Node, resolve_path
 
 Ints = NDArray[np.int64]
 
 THROUGH = ("union", "intersection")
-CLASS_BYTES = 36  # what the kernel holds for each class of each position, with its rows in the result
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,10 +203,12 @@ def zigzag_of(
     check_through(through)
     nodes = resolve_path(lattice, path)
     weights, allowed = lattice.points.weights, half_the_memory() if memory is None else memory
-    check_memory(8 * len(nodes) * len(weights), allowed)
+    check_memory(PATH_POINT_BYTES * len(nodes) * len(weights), allowed)
     report("walking the path")
     partitions = [lattice.classes(node) for node in nodes]
-    check_memory(8 * len(nodes) * len(weights) + CLASS_BYTES * most_classes(partitions, through), allowed)
+    check_memory(
+        PATH_POINT_BYTES * len(nodes) * len(weights) + PATH_CLASS_BYTES * most_classes(partitions, through), allowed
+    )
     found = walk_path(partitions, weights, through == "union", threads)
     return ZigzagBarcode(nodes, lattice.columns, through, library=None, **found)
 

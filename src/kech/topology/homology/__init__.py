@@ -9,11 +9,11 @@ have coefficients in Z/field, Z/2 unless told otherwise; fields differ only wher
 import numpy as np
 
 from kech.points.points import Points
+from kech.system.memory import half_the_memory
 from kech.topology.filtration import Filtration, build_filtration, check_metric
 from kech.topology.homology.balls import ball_bars
 from kech.topology.homology.boxes import box_bars, no_bars
-from kech.topology.homology.limits import check_field, half_the_memory
-from kech.topology.homology.reduction import Holes
+from kech.topology.homology.reduction import Holes, check_field
 
 
 def find_holes(

@@ -14,9 +14,19 @@ from numpy.typing import NDArray
 from kech.axes import LineAxis
 from kech.errors import BadOption, MissingExtra, ResourceError
 from kech.points.points import Points
+from kech.system.memory import DELAUNAY_BYTES, DELAUNAY_GROWTH
 from kech.topology.filtration import Filtration
-from kech.topology.homology.limits import ADVICE, check_memory
-from kech.topology.homology.reduction import ROUNDING, Faces, Floats, Holes, Ints, reduce_boundaries, sort_out
+from kech.topology.homology.reduction import (
+    ADVICE,
+    ROUNDING,
+    Faces,
+    Floats,
+    Holes,
+    Ints,
+    check_holes,
+    reduce_boundaries,
+    sort_out,
+)
 
 FLAT = 1e13  # times longer than high
 LONGEST = 2.0**24  # of a cube of whole units: its squares are exact
@@ -102,9 +112,9 @@ def delaunay_cells(hull: Floats, limit: int) -> NDArray[np.int32]:
         found = len(triangulate(sample)) if sample.shape[1] > 1 else len(sample)
         growth = max(2.0, found / cells) if cells else growth
         cells = found
-        check_memory(cells_bytes(cells * growth, axes), limit, count)
+        check_holes(cells_bytes(cells * growth, axes), limit, count)
     simplices = triangulate(hull)
-    check_memory(cells_bytes(len(simplices), axes), limit, count)
+    check_holes(cells_bytes(len(simplices), axes), limit, count)
     return simplices
 
 
@@ -122,7 +132,7 @@ def triangulate(places: Floats) -> NDArray[np.int32]:
 
 def cells_bytes(cells: float, axes: int) -> int:
     """What the Delaunay complex and its reduction may need, measured for 2 to 8 axes."""
-    return int(cells * 500 * 1.6**axes)
+    return int(cells * DELAUNAY_BYTES * DELAUNAY_GROWTH**axes)
 
 
 def skeleton(cells: NDArray[np.int32]) -> list[Faces]:

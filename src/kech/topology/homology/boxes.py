@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from kech.errors import MissingExtra, ResourceError
 from kech.points.points import Points
-from kech.topology.homology.limits import ADVICE, check_memory
-from kech.topology.homology.reduction import Bars, Floats, Holes, Ints, in_order
+from kech.system.memory import CORNER_BYTES, DISTANCE_BYTES, SIMPLEX_BYTES
+from kech.topology.homology.reduction import ADVICE, Bars, Floats, Holes, Ints, check_holes, in_order
 
 FLOAT32_COUNTS = 2**24  # ripser computes in float32, where larger whole numbers collide
 
@@ -25,12 +25,12 @@ def box_bars(points: Points, top: int, highest: int, limit: int, *, field: int, 
     except ImportError:
         raise MissingExtra("Homology above dimension 0", "topology") from None
     count, looked = len(points.codes), min(top, highest)
-    check_memory(80 * count**2, limit, count)
+    check_holes(DISTANCE_BYTES * count**2, limit, count)
     if zero_length:
-        check_memory(sum(48 * (n + 1) * comb(count, n + 1) for n in range(1, top + 1)), limit, count)
+        check_holes(sum(CORNER_BYTES * (n + 1) * comb(count, n + 1) for n in range(1, top + 1)), limit, count)
     lengths, ranks = rank_distances(points)
     near = int((ranks <= ranks.max(axis=0).min()).sum() - count) // 2
-    check_memory(80 * count**2 + rips_bytes(count, near, looked), limit, count)
+    check_holes(DISTANCE_BYTES * count**2 + rips_bytes(count, near, looked), limit, count)
     if len(lengths) > FLOAT32_COUNTS:
         raise ResourceError(f"{count:,} points have too many distances for holes. {ADVICE}")
     found = [bars.astype(np.int64) for bars in ripser_bars(ripser, ranks, top, looked, field)]
@@ -107,4 +107,4 @@ def rips_bytes(count: int, near: int, top: int) -> int:
     the most simplices when they are all pairs of a few rows (Kruskal and Katona).
     """
     few = (isqrt(8 * near + 1) + 3) // 2
-    return (100 + count) * comb(few, top + 1)
+    return (SIMPLEX_BYTES + count) * comb(few, top + 1)

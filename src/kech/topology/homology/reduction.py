@@ -1,4 +1,4 @@
-"""Reduction: which simplex opens and which fills each hole."""
+"""Reduction: which simplex opens and which fills each hole; what it may take is refused before it begins."""
 
 from collections.abc import Iterator
 from heapq import heapify, heappop, heappush
@@ -7,11 +7,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from kech.errors import BadOption
+from kech.system.memory import check_need
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bars = dict[int, Floats]  # births and deaths, n x 2, by dimension
 Chain = dict[int, int]  # faces, each with its coefficient, which is not 0
 
+LARGEST_FIELD = 127  # ripser holds coefficients in 8 bits with a sign: beyond, it never ends or ends the process
+ADVICE = "Use fewer rows or columns, or leave holes out: --max-dimension 0."
 ROUNDING = 1e-11  # of the unit cube: shorter bars of balls come from floats, not from the data
 
 
@@ -31,6 +36,17 @@ class Faces(NamedTuple):
 
     points: Ints
     facets: Ints
+
+
+def check_holes(need: int, limit: int, count: int) -> None:
+    """Refuse a search for holes among so many points that needs too much memory."""
+    check_need(need, limit, f"Holes among {count:,} points", ADVICE)
+
+
+def check_field(field: int) -> None:
+    """Coefficients are numbers modulo a prime."""
+    if not 2 <= field <= LARGEST_FIELD or any(field % n == 0 for n in range(2, field)):
+        raise BadOption("--field", f"give a prime from 2 to {LARGEST_FIELD}: --field 3.")
 
 
 def reduce_boundaries(skeleton: list[Faces], radii: list[Floats], field: int) -> Iterator[tuple[int, Floats]]:

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from kech.axes.rulers import Floats
 from kech.errors import GoalNotMet, TooFewRows, TooLittleMemory
+from kech.system.memory import NODE_SIZE_BYTES
 from kech.system.progress import report
-from kech.topology.lattice.nodes import FIGURE_BYTES, Nodes
+from kech.topology.lattice.nodes import Nodes
 from kech.topology.node_search import ROUNDING, Levels, Sight, search_best, search_chains
 
 GROUP_NODES, GROUP_WORK = 4096, 10**8  # nodes, and nodes times points, of columns looked at together for a bound
@@ -65,7 +66,7 @@ class Choice:
         if not self.limit:
             return np.asarray(self.nodes.smallest >= self.k)
         if self.nodes.has_room(0) and not self.is_enumerable:
-            need = 2 * FIGURE_BYTES * self.nodes.count * self.bound
+            need = 2 * NODE_SIZE_BYTES * self.nodes.count * self.bound
             raise TooLittleMemory(self.nodes.count, self.k, need, self.nodes.memory)
         return np.asarray(self.nodes.counted(self.bound).suppressed(self.k) <= self.limit)
 

@@ -22,11 +22,11 @@ from kech.axes.rulers import Floats
 from kech.errors import GoalNotMet, TooManyNodes
 from kech.points.partition import Partition, box_partition
 from kech.points.points import Points
+from kech.system.memory import NODE_SIZE_BYTES
 from kech.topology.node_search import Levels, Sight
 from kech.topology.rollup import NodeTable, build_kernel, roll_all
 
 MOST_NODES = 1_000_000  # beyond it nodes are searched, not enumerated
-FIGURE_BYTES = 12  # of one class size at one node
 BOUND = 128  # class sizes counted at every node; for a larger k with suppression they are counted again
 
 
@@ -157,7 +157,7 @@ class Nodes:
     @property
     def room(self) -> int:
         """How many class sizes memory holds, of all nodes together."""
-        return self.memory // 2 // FIGURE_BYTES
+        return self.memory // 2 // NODE_SIZE_BYTES
 
     def has_room(self, bound: int) -> bool:
         """Whether nodes are few enough to be listed, each with class sizes up to `bound`."""
