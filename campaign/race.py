@@ -1,12 +1,11 @@
-"""Race: two processes that share a cache and a ledger release into one target at the same time.
+"""Race: two processes that share a ledger release into one target at the same time.
 
 usage: python -m campaign.race [--races 20]
 One wins cleanly: what stands there is one whole release with its own certificate, the ledger knows it and nothing that
-is not so, who lost was refused with its exit code, every answer in the cache is whole, and nothing is left behind.
+is not so, who lost was refused with its exit code, and nothing is left behind.
 """
 
 import argparse
-import os
 import random
 import sys
 import time
@@ -19,12 +18,10 @@ import kech
 import kech.release.ledger
 import kech.release.release
 import kech.system.files
-import kech.tables.cache
 from campaign.core import FORK, Answer, Child, Tally, import_all, in_child, own_place, use_place
 from campaign.crash import QI, digest, ledger_of, write_rows
 from kech.errors import KechError
 from kech.system.progress import listen
-from kech.tables.engines import remembering
 
 COMPOSES = 4  # the exit code of a release that an earlier one makes unsafe
 SLOW = 0.05  # seconds between the names of a file and of its certificate, so that runs overlap
@@ -35,8 +32,6 @@ def release(folder: Path, source: str, k: int, meet: Any, fault: str | None, say
     """Release a table, and begin to write when the other one does; the hash of the file."""
     del say
     use_place(folder)
-    os.environ.pop("KECH_CACHE", None)
-    remembering.MANY, remembering.SETTLED = 1, -1.0  # small files that are new are kept, too
     name_slowly()
     FAULTS[fault]() if fault else None
     met = []
@@ -46,7 +41,7 @@ def release(folder: Path, source: str, k: int, meet: Any, fault: str | None, say
             met.append(meet.wait(60))
 
     roles: dict[str, Any] = {"quasi_identifiers": QI, "sensitive": ["ill"]}
-    with listen(hear), kech.read_table(folder / source, **roles, threads=1, cache=True) as table:
+    with listen(hear), kech.read_table(folder / source, **roles, threads=1) as table:
         made = kech.make_release(table, k=k, effort="quick")
         return str(made.write(folder / "out" / "safe.csv")["file"]["sha256"])
 
@@ -90,8 +85,6 @@ def judge(tally: Tally, folder: Path, where: str, ended: list[Answer]) -> None:
     tally.expect(stands in done, f"{where}: what stands there is nobody's release")
     tally.expect(in_child(check, folder), f"{where}: the certificate is not that of the file")
     tally.expect(sorted(ledger_of(folder)) == sorted(set(done)), f"{where}: the ledger tells of other releases")
-    kept, whole = in_child(count_cache, folder)
-    tally.expect(kept > 0 and kept == whole, f"{where}: {whole} of {kept} answers in the cache are whole")
     names = sorted(path.name for path in (folder / "out").iterdir())
     tally.expect(names == ["safe.csv", "safe.csv.certificate.json"], f"{where}: left behind {names}")
 
@@ -105,14 +98,6 @@ def check(folder: Path, say: Any) -> bool:
     except KechError:
         return False
     return True
-
-
-def count_cache(folder: Path, say: Any) -> tuple[int, int]:
-    """Answers in the cache, and how many of them are whole."""
-    del say
-    held = kech.tables.cache.Cache(folder / "home" / "cache")
-    names = [path.name.removesuffix(kech.tables.cache.ENDING) for path, _ in held.held()]
-    return len(names), sum(held.find(name) is not None for name in names)
 
 
 # -- faults, to see that they are seen -------------------------------------------------------------------------------
@@ -139,16 +124,9 @@ def share_ledger() -> None:
     kech.release.ledger.held_alone = pass_by
 
 
-def tear_cache() -> None:
-    """Answers are kept without the end."""
-    seal = kech.tables.cache.seal
-    kech.tables.cache.seal = lambda body: seal(bytes(body) + b".")
-
-
 FAULTS: dict[str | None, Callable[[], None]] = {
     "folders are not locked": share_folders,
     "the ledger is not locked": share_ledger,
-    "the cache is torn": tear_cache,
 }
 
 

@@ -312,7 +312,7 @@ def press(folder, tmp_path):
     def run_and_press(doing, *words, impatient=False):
         typed = ["release", folder / "people.csv", "--qi", "age", "zip", "--k", "50", "-o", folder / "safe.csv", *words]
         command = [sys.executable, "-m", "kech", *map(str, typed), "--json-lines"]
-        pipe, settings = subprocess.PIPE, os.environ | {"KECH_CACHE": "0", "TMPDIR": str(tmp_path)}
+        pipe, settings = subprocess.PIPE, os.environ | {"TMPDIR": str(tmp_path)}
         with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=settings) as process:
             next(line for line in process.stdout if json.loads(line).get("doing", "").startswith(doing))
             process.send_signal(signal.SIGINT)

@@ -49,7 +49,6 @@ def test_there_are_commands():
         "attack",
         "studio",
         "ledger",
-        "clean",
         "report",
         "compare",
         "completion",

@@ -49,8 +49,8 @@ def test_a_command_that_was_stopped_clears_up_in_peace(run, monkeypatch):
             press()
             cleared.append("what it began")
 
-    monkeypatch.setattr(cli.kech, "clear_cache", begin)
-    assert run("clean").code == 130
+    monkeypatch.setattr(cli.kech, "open_ledger", begin)
+    assert run("ledger").code == 130
     assert cleared == ["what it began"]
 
 

@@ -383,6 +383,17 @@ def test_drafts_of_killed_runs_are_cleared_and_those_of_living_ones_kept(nine, t
     assert listed(tmp_path) == ["out.csv", "out.csv.certificate.json"]
 
 
+def test_private_folders_of_killed_runs_are_cleared_and_those_of_living_ones_kept(temporary):
+    left, held = files.claim_folder()
+    (left / "spill").write_bytes(b"rows")
+    with files.private_folder():
+        assert left.exists()
+    os.close(held)  # as the system does for a process that was killed
+    with files.private_folder() as folder:
+        assert list(temporary.iterdir()) == [folder]
+    assert list(temporary.iterdir()) == []
+
+
 def test_a_foreign_file_of_a_similar_name_is_left_alone(nine, tmp_path):
     for name in (".out.csv", "out.csv.kech-draft", ".other.tmp"):
         (tmp_path / name).write_text("x", "utf-8")

@@ -8,7 +8,6 @@ from kech import errors
 ROOMS = {
     "audit.attacks": ("Attack", "run_attacks"),
     "topology.barcode": ("WeightedBarcode", "compute_barcode"),
-    "tables.cache": ("clear_cache",),
     "certificate": ("check_certificate", "check_table"),
     "audit.comparison": ("Comparison", "compare"),
     "release.estimator": ("Anonymizer",),

@@ -40,7 +40,6 @@ from kech.release.release import make_release as make_release
 from kech.spectrum import Spectrum as Spectrum
 from kech.spectrum import compute_spectrum as compute_spectrum
 from kech.system.secret import write_key_file as write_key_file
-from kech.tables.cache import clear_cache as clear_cache
 from kech.tables.table import AxisChoice as AxisChoice
 from kech.tables.table import Table as Table
 from kech.tables.table import read_table as read_table

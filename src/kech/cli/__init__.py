@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import cyclopts
 
 import kech
-from kech.cli import caches, completions, ledgers, outlooks, reports, risks, shapes, studio, tables
+from kech.cli import completions, ledgers, outlooks, reports, risks, shapes, studio, tables
 from kech.cli.intake import app, without_password
 from kech.errors import KechError, NoQuasiIdentifier, UsageError
 from kech.system.interrupts import heard_once
@@ -16,7 +16,6 @@ from kech.views.screen.lines import streaming
 
 __all__ = [
     "app",
-    "caches",
     "completions",
     "ledgers",
     "main",

@@ -101,8 +101,6 @@ class Intake:
     """The cluster of --engine spark: local[4] or spark://host:7077."""
     plan: Path | None = None
     """A plan (kech.toml); options on the command line come before it."""
-    no_cache: Flag = False
-    """Neither use nor keep values and points of large files (`kech clean`); KECH_CACHE=0 does the same."""
     json: Flag = False
     """Print one JSON object."""
     json_lines: Flag = False
@@ -145,7 +143,7 @@ class Intake:
             "master": self.master,
         }
         known = {name: value for name, value in (typed | others).items() if value is not None}
-        return plan.read_table(path, memory=self.memory, threads=self.threads, cache=not self.no_cache, **known)
+        return plan.read_table(path, memory=self.memory, threads=self.threads, **known)
 
 
 @Parameter(name="*")

@@ -189,13 +189,9 @@ def held_alone(path: Path, hint: str = "") -> Iterator[None]:
         os.close(handle)
 
 
-def clear_leftovers(folder: Path, pattern: str) -> tuple[int, int]:
-    """Remove drafts and folders of this user that no process holds; what is not ours is left alone.
-
-    Gives back how many there were, and their bytes.
-    """
+def clear_leftovers(folder: Path, pattern: str) -> None:
+    """Remove drafts and folders of this user that no process holds; what is not ours is left alone."""
     found: list[Path] = []
-    removed = size = 0
     with suppress(OSError):  # a folder that cannot be listed
         found.extend(folder.glob(pattern))
     for path in found:
@@ -203,17 +199,9 @@ def clear_leftovers(folder: Path, pattern: str) -> tuple[int, int]:
             handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
             try:
                 if os.fstat(handle).st_uid == os.geteuid() and lock(handle):
-                    held = bytes_below(path)
                     shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
-                    removed, size = removed + 1, size + held
             finally:
                 os.close(handle)
-    return removed, size
-
-
-def bytes_below(path: Path) -> int:
-    """Bytes of a file, or of all files in a folder; a link counts as itself."""
-    return sum(one.lstat().st_size for one in (path, *path.rglob("*")) if not one.is_dir())
 
 
 def is_held(draft: Path) -> bool:

@@ -27,14 +27,12 @@ from kech.errors import (
 )
 from kech.system.memory import BASE_BYTES, TEXT_BYTES, TEXT_COPIES, TEXT_SHARE, check_memory, limit_of, room_of
 from kech.system.secret import OwnerSecret, open_secret
-from kech.tables.cache import open_cache
 from kech.tables.databases import Address, find_address
 from kech.tables.engines import ColumnFacts, Engine, Mapping1D
 from kech.tables.engines.duckdb import DuckDBEngine
-from kech.tables.engines.remembering import Notes, RememberingEngine
 from kech.tables.frames import frame_batches, hold_frame, is_short, native_library, open_frame
 from kech.tables.kinds import asked_kind, guessed_kind, plain_kind
-from kech.tables.sources import Source, find_fault, find_files, measure_parquet, open_source, read_batches
+from kech.tables.sources import Source, find_fault, measure_parquet, open_source, read_batches
 
 MOST_THREADS = 256
 FEW_ROWS, FEW_BYTES = 10_000, 1 << 18  # of a small table; DuckDB deals out 122,880 rows at a time
@@ -179,7 +177,7 @@ class Table:
         if self.source.address and self.source.format == "duckdb":
             return self._fingerprint_of_file(self.source.address)
         others = ("parquet", "folder", "spark", "postgresql")
-        itself = ("parquet", "csv") if isinstance(self.engine, DuckDBEngine | RememberingEngine) else others
+        itself = ("parquet", "csv") if isinstance(self.engine, DuckDBEngine) else others
         again = self.source.format not in itself or not self.source.plain
         return self.engine.fingerprint(self.columns, read_again(self.source, self.given) if again else None)
 
@@ -251,7 +249,6 @@ def read_table(
     threads: int | None = None,
     engine: str | None = None,
     master: str | None = None,
-    cache: bool = False,
     key_file: str | PathLike[str] | None = None,
 ) -> Table:
     """Read a CSV, Parquet, Arrow or Excel file, a folder of Parquet files or a table of a database; or a dataframe.
@@ -262,7 +259,6 @@ def read_table(
     Text such as 1.234,5 is a number with `decimal=","`; 31.12.2020 is a date with `dates="dmy"`, 12/31/2020 with "mdy".
     Only columns with a role are read, once a quasi-identifier is named; without any, all are.
     Labels are drawn with the owner's secret, or with that of a `key_file` that a team shares (`kech.write_key_file`).
-    With `cache=True`, values and points of a large file are kept for the next time, PRIVATE (`kech.clear_cache`).
     """
     named = (quasi_identifiers, sensitive, identifiers, keep)
     roles = {name: as_names(value) for name, value in zip(ROLES, named, strict=True)}
@@ -271,8 +267,7 @@ def read_table(
     address = find_address(source)
     chosen = choose_engine(address, engine, master)
     written = {"decimal": check_choice("--decimal", decimal, DECIMALS), "dates": check_choice("--dates", dates, DATES)}
-    size = check_memory(memory)
-    start = partial(open_engine, chosen, address, memory=size, master=master)
+    start = partial(open_engine, chosen, address, memory=check_memory(memory), master=master)
     made = start(threads=workers) if address and chosen == "spark" else None  # whoever looks starts an application
     try:
         if isinstance(source, str | PathLike | Address):
@@ -289,31 +284,13 @@ def read_table(
         table = Table(made, opened, hierarchies=hierarchies, reading=held | written, **how)
         if opened.format in ("parquet", "folder") and chosen == "duckdb":
             check_size(opened, table.loaded, memory)
-        return filled(table, cache=cache)
+        load(made, opened, [table.index(name) for name in table.loaded], held["null_values"], given)
+        made.rewrite(**written)
+        return table
     except BaseException:
         if made is not None:
             made.close()
         raise
-
-
-def filled(table: Table, *, cache: bool) -> Table:
-    """The table with its rows in the engine, or with an engine that will read them when notes are not enough."""
-    engine: Any = table.engine
-    source, reading = table.source, table.reading
-    wanted = [table.index(name) for name in table.loaded]
-    written = {name: reading[name] for name in ("decimal", "dates")}
-
-    def fill() -> None:
-        load(engine, source, wanted, reading["null_values"], table.given)
-        engine.rewrite(**written)
-
-    notes = open_cache() if cache else None
-    if notes is None or source.format not in FILES or not isinstance(engine, DuckDBEngine):
-        fill()
-        return table
-    how = [source.format, source.columns, source.delimiter, source.encoding, source.plain]
-    seen = Notes(notes, find_files(source), [*how, reading["null_values"], written], table.room)
-    return replace(table, engine=RememberingEngine(engine, fill, wanted, seen))
 
 
 def choose_engine(address: Address | None, engine: str | None, master: str | None) -> str:

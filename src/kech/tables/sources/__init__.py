@@ -15,7 +15,7 @@ from kech.tables.sources.folder import find_parts, folder_batches
 from kech.tables.sources.source import Source, check_columns
 from kech.tables.sources.text import csv_batches, find_fault, open_csv
 
-__all__ = ["Source", "check_columns", "find_fault", "find_files", "measure_parquet", "open_source", "read_batches"]
+__all__ = ["Source", "check_columns", "find_fault", "measure_parquet", "open_source", "read_batches"]
 
 FORMATS = {
     ".csv": "csv", ".tsv": "csv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
@@ -69,15 +69,10 @@ def find_format(path: Path) -> str:
 
 def measure_parquet(source: Source, wanted: Sequence[str]) -> tuple[int, int, int]:
     """What Parquet files say of themselves: rows, bytes the wanted columns take at least, and bytes on disk."""
-    files = find_files(source)
+    files = find_parts(source.path) if source.format == "folder" else [source.path]
     measured = [measure_rows(file, wanted) for file in files]
     rows, need = (sum(figures) for figures in zip(*measured, strict=True))
     return rows, need, sum(file.stat().st_size for file in files)
-
-
-def find_files(source: Source) -> Sequence[Path]:
-    """The file, or all files of a folder."""
-    return find_parts(source.path) if source.format == "folder" else [source.path]
 
 
 def read_batches(source: Source) -> Any:
