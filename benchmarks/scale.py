@@ -244,6 +244,7 @@ def cut(town: Path, columns: list[str], memory: str, times: int = 1) -> dict[str
     from kech.cuts import Wishes
     from kech.cuts.dispatcher import cut_points
     from kech.points.points import Coarse
+    from kech.request import Labels
     from kech.spectrum import coded_points
 
     if times > 1:
@@ -251,7 +252,7 @@ def cut(town: Path, columns: list[str], memory: str, times: int = 1) -> dict[str
         with duckdb.connect() as connection:
             connection.execute(f"COPY (SELECT t.* FROM '{source}' AS t, range({times})) TO '{town}'")
     with opened(town, columns, memory=memory) as table:
-        points = coded_points(table, "local", "exact", Coarse(POINTS, K * times))
+        points = coded_points(table, "local", Labels(grid="exact"), Coarse(POINTS, K * times))
         begin = monotonic()
         list(cut_points(points, [K * times], "local", Wishes(table.threads, effort=EFFORT)))
         return {"cut": monotonic() - begin, "points": len(points.weights)}

@@ -12,6 +12,7 @@ from kech import _kernels
 from kech.cuts import Wishes
 from kech.cuts.dispatcher import cut_points
 from kech.points.points import Coarse
+from kech.request import Labels
 from kech.spectrum import coded_points
 from kech.tables.demo import generate_town
 
@@ -51,7 +52,7 @@ def test_equal_points_are_equal_work_however_many_rows_they_have(asked, cut):
     town, found = generate_town(300), []
     for times in (1, TIMES):
         table = kech.read_table(pa.concat_tables([town] * times), quasi_identifiers=COLUMNS, sensitive=["diagnosis"])
-        points = coded_points(table, cut, "exact", Coarse(k=5 * times))
+        points = coded_points(table, cut, Labels(grid="exact"), Coarse(k=5 * times))
         table.close()  # no row can be looked at from here on
         asked.clear()
         (partition,) = cut_points(points, [5 * times], cut, Wishes(1, effort="quick"))

@@ -66,7 +66,7 @@ def count_at(counter: BoxCounter, boxes: Boxes, classes: Ints, j: int, at: Ints)
 def loose_axes(points: Points) -> dict[int, LineAxis]:
     """Where intervals are loosened: on axes whose round edges we chose, and whose values are multiples of a unit."""
     lines = {j: axis for j, axis in enumerate(points.axes) if isinstance(axis, LineAxis)}
-    return {j: axis for j, axis in lines.items() if axis.grid in ("auto", "loose") and axis.unit > 0}
+    return {j: axis for j, axis in lines.items() if axis.protect in ("full", "ends") and axis.unit > 0}
 
 
 def loose_widths(points: Points) -> Widths:

@@ -3,7 +3,7 @@
 from kech.request.field import Field
 from kech.request.parts import AxisChoice, Columns, Cut, Goal, Labels, Limits, Reading
 from kech.request.plan import read_request, write_plan
-from kech.request.request import FIELDS, PARTS, Request
+from kech.request.request import FIELDS, PARTS, Request, check_k
 
 __all__ = [
     "FIELDS",
@@ -17,6 +17,7 @@ __all__ = [
     "Limits",
     "Reading",
     "Request",
+    "check_k",
     "read_request",
     "write_plan",
 ]

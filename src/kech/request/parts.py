@@ -14,6 +14,10 @@ CUTS = ("local", "minimal", "domain", "regime")
 EFFORTS = ("quick", "normal", "best")
 MOST_THREADS = 256
 LARGEST_SEED = 2**63 - 1
+MIDPOINT = (
+    "a midpoint is refused: it looks like a measured value and does not say how wide its class is, so nobody can check "
+    "what was lost or which values it stands for. Publish --labels columns, and take the middle of both ends yourself."
+)
 ROUNDING = 1e-9  # figures that differ by less are equal
 
 
@@ -185,12 +189,19 @@ class Goal(Part, frozen=True):
     @property
     def is_for_values(self) -> bool:
         """Whether sensitive values must keep something, beside k."""
-        return not (self.l is None and self.t is None and self.alpha is None)
+        return bool(self.for_values())
 
     @property
     def least_rows(self) -> int:
         """No class of fewer rows can keep what is asked for sensitive values."""
         return max(1, ceil(self.l or 1), ceil(1 / (self.alpha or 1) - ROUNDING))
+
+    def for_values(self) -> dict[str, Any]:
+        """What is asked for sensitive values, by name."""
+        found: dict[str, Any] = {} if self.l is None else {"l": self.l, "l_kind": self.l_kind}
+        found |= {} if self.c is None else {"c": self.c}
+        found |= {} if self.t is None else {"t": self.t, "t_kind": self.t_kind}
+        return found | ({} if self.alpha is None else {"alpha": self.alpha})
 
     def check_sensitive(self, sensitive: Sequence[str]) -> None:
         """Goals for sensitive values need a sensitive column."""
@@ -308,6 +319,8 @@ class Labels(Part, frozen=True):
 
     def __post_init__(self) -> None:
         settle(self, grid=check_grid(self.grid))
+        if self.form == "midpoint":
+            raise BadOption("--labels", MIDPOINT)
         super().__post_init__()
         if self.grid != "round" and self.protect not in (None, "none"):
             raise BadOption("--protect", "only the edges of a round grid are hidden: leave it out, or --grid round.")

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.errors import BadOption, BadTarget, MissingExtra
+from kech.request import check_k
 from kech.system.files import clear_refusals, put_in_place, written_aside
 
 Floats = NDArray[np.float64]
@@ -123,8 +124,9 @@ def load_matplotlib() -> Any:
 
 def build_figure(barcode: Any, k: Sequence[int], reading: str) -> list[Any]:
     """A column for each k: holes, components, regimes; below them the number of classes."""
-    if not k or min(k) < 1:
-        raise BadOption("--k", "name one k or more, each 1 or more.")
+    if not k:
+        raise BadOption("--k", "name one k or more.")
+    check_k(min(k))
     regimes = [barcode.regimes(reading, goal) for goal in k]
     right = last_radius(barcode, regimes)
     figure = load_matplotlib().figure.Figure(figsize=(max(10.0, 3.3 * len(k)), 6.8), dpi=100, facecolor=PAPER)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.errors import BadOption
+from kech.request import check_k
 from kech.views.plot import (
     COLOURS,
     ENOUGH,
@@ -45,8 +45,7 @@ HALF = 0.25  # a position reaches so far to either side
 
 def draw_zigzag(zigzag: Any, k: int = 2, *, ax: Any = None) -> Any:
     """Draw the bars: the matplotlib axes.  With `ax` into axes of your own, without legend and number of classes."""
-    if k < 1:
-        raise BadOption("--k", "k is a number of rows, 1 or more.")
+    check_k(k)
     if ax is None:
         return build_figure(zigzag, k)
     together = draw_panel(ax, zigzag, k)

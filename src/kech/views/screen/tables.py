@@ -58,7 +58,7 @@ def columns_of(columns: Sequence[dict[str, Any]]) -> None:
 
 def hints(column: dict[str, Any], *, planned: bool) -> None:
     """What is to be said of one column."""
-    in_plan = planned and (column["reading"] or column["suggested"] == "categorical")
+    in_plan = planned and (column["reading"] or column["suggested"] == "hierarchy")
     hint = column["hint"] and column["hint"] + " The plan says so." * bool(in_plan)
     for said in filter(None, (column["trouble"], hint)):
         out().print(escape(f"{column['column']!r}: {said}"))
@@ -161,7 +161,7 @@ def doubts(found: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]:
     if found["unhidden_edges"]:
         yield f"edges of {', '.join(found['unhidden_edges'])} need not hide among k rows (--grid)."
     if unmoved:
-        yield f"ends of {', '.join(unmoved)} are not moved by chance, so many are somebody's value (--grid tight)."
+        yield f"ends of {', '.join(unmoved)} are not moved at random, so many are somebody's value (--protect none)."
 
 
 def joint_doubts(found: dict[str, Any]) -> Iterator[str]:
