@@ -29,8 +29,8 @@ RESULTS, PAGE = HERE / "results" / "attacks.json", HERE / "pages" / "attacks.md"
 K, ROWS = 5, 2000
 RELEASES: dict[str, dict[str, Any]] = {
     "default": {},
-    "`--grid loose`": {"grid": "loose"},
-    "`--grid tight`": {"grid": "tight"},
+    "`--protect ends`": {"protect": "ends"},
+    "`--protect none`": {"protect": "none"},
     "`--grid exact`": {"grid": "exact"},
     "`--cut domain --suppress 0.02`": {"cut": "domain", "suppress": 0.02},
 }

@@ -23,6 +23,7 @@ from kech.cuts.bounds import lower_bounds
 from kech.cuts.local import cut_local
 from kech.points.partition import mean_loss
 from kech.points.points import build_points
+from kech.request import Labels
 from lattice import EIGHT, FOLDER
 from page import draw
 from run import HERE, describe_run, parse_arguments
@@ -175,7 +176,7 @@ def kech_loss(x: Floats, k: int, effort: str) -> float:
     """The loss of the local cut."""
     names = [f"x{j}" for j in range(x.shape[1])]
     with kech.read_table(pa.table(dict(zip(names, x.T, strict=True))), quasi_identifiers=names) as table:
-        (partition,) = cut_local(build_points(table, grid="exact"), [k], Wishes(2, effort=effort))
+        (partition,) = cut_local(build_points(table, labels=Labels(grid="exact")), [k], Wishes(2, effort=effort))
     return mean_loss(partition)
 
 

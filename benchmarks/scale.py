@@ -250,13 +250,14 @@ def cut(town: Path, columns: list[str], memory: str, times: int = 1) -> dict[str
     from kech.cuts import Wishes
     from kech.cuts.dispatcher import cut_points
     from kech.points.points import Coarse, build_points_to_cut
+    from kech.request import Labels
 
     if times > 1:
         source, town = town, town.with_name("repeated.parquet")
         with duckdb.connect() as connection:
             connection.execute(f"COPY (SELECT t.* FROM '{source}' AS t, range({times})) TO '{town}'")
     with opened(town, columns, memory=memory) as table:
-        points = build_points_to_cut(table, "exact", steps=False, coarse=Coarse(POINTS, K * times))
+        points = build_points_to_cut(table, Labels(grid="exact"), steps=False, coarse=Coarse(POINTS, K * times))
         begin = monotonic()
         list(cut_points(points, [K * times], "local", Wishes(table.threads, effort=EFFORT)))
         return {"cut": monotonic() - begin, "points": len(points.weights)}

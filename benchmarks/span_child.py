@@ -9,6 +9,8 @@ import time
 
 import numpy as np
 
+from kech.request import Labels
+
 
 def make_points(kind: str, rows: int, axes: int) -> np.ndarray:
     """Uniform, clustered, or whole numbers from 0 to 100."""
@@ -36,7 +38,7 @@ def kech_job(points: np.ndarray, metric: str) -> dict[str, float]:
     frame = pa.table(dict(zip(names, points.T, strict=True)))
     began = time.perf_counter()
     with kech.read_table(frame, quasi_identifiers=names) as table:
-        grouped = build_points(table, grid="exact")
+        grouped = build_points(table, labels=Labels(grid="exact"))
     middle = time.perf_counter()
     tree = build_filtration(grouped, metric, threads=os.cpu_count() or 1)
     ended = time.perf_counter()

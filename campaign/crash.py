@@ -31,7 +31,6 @@ import kech.release.ledger
 import kech.release.release
 import kech.system.files
 from campaign.core import ROOT, Answer, Child, Tally, import_all, in_child, own_place, run_kech, use_place
-from kech.release.plan import Plan
 from kech.system.progress import listen
 from kech.tables.source import find_address, open_database
 
@@ -103,12 +102,9 @@ def write_table(folder: Path, source: Path, address: str) -> Any:
 
 def write_folder(folder: Path, source: Path) -> Any:
     """`kech release --folder`, and what the studio does: table, certificate, plan and report in a new folder."""
-    plan = Plan()
-    plan.roles.quasi_identifiers, plan.roles.sensitive = QI, ["ill"]
-    plan.release.k, plan.release.effort = K, "quick"
-    with plan.read_table(source, threads=1) as table:
-        made = kech.make_release(table, **plan.release.wishes())
-        return kech.publish_release(made, folder / "out" / "safe", "safe.csv", plan)
+    with kech.read_table(source, quasi_identifiers=QI, sensitive=["ill"], threads=1) as table:
+        made = kech.make_release(table, k=K, effort="quick")
+        return kech.publish_release(made, folder / "out" / "safe", "safe.csv")
 
 
 # -- what stands there afterwards ------------------------------------------------------------------------------------

@@ -33,8 +33,8 @@ INTAKE: dict[str, list[Any]] = {
     "--sensitive": ["s", "c", "nope"],
     "--keep": ["d", "s", "a"],
     "--identifiers": ["d", "a"],
-    "--axis": ["a=numeric", "b=categorical", "a=date", "b=star", "a=x<y<z", "c=ordinal", "=", "a=round", "nope=date"],
-    "--grid": ["auto", "exact", "loose", "tight", "1", "2.5", "1e-300", "1e300", "0", "nan", "inf", "-1", "wide"],
+    "--axis": ["a=numeric", "b=set", "a=date", "b=star", "a=x<y<z", "c=ordinal", "=", "a=round", "nope=date"],
+    "--grid": ["round", "exact", "loose", "tight", "1", "2.5", "1e-300", "1e300", "0", "nan", "inf", "-1", "wide"],
     "--null-values": ["NA", "?", "", "0", "NaN,inf"],
     "--delimiter": [",", ";", "\t", "|", "ab", '"', "\0"],
     "--encoding": ["utf-8", "latin-1", "utf-16", "cp1252", "klingon", "base64"],
@@ -56,7 +56,7 @@ GOALS: dict[str, list[Any]] = {
 }
 SENSIBLE_INTAKE = [
     [], [], [], ["--json"], ["--grid=exact"], ["--grid=2.5"], ["--keep=d"], ["--identifiers=d"], ["--axis=b=star"],
-    ["--axis=a=categorical"], ["--threads=2"], ["--plan=kech.toml"], ["--hierarchies=trees"], ["--memory=320MB"],
+    ["--axis=a=set"], ["--threads=2"], ["--plan=kech.toml"], ["--hierarchies=trees"], ["--memory=320MB"],
 ]  # fmt: skip
 SENSIBLE_GOALS = [
     [], [], [], ["--l=2"], ["--t=0.5"], ["--alpha=0.7"], ["--l=1.5", "--l-kind=entropy"],

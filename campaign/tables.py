@@ -163,11 +163,12 @@ CALM: list[Draw] = [
 # -- plans and hierarchies -------------------------------------------------------------------------------------------
 
 PLANS = [
-    '[roles]\nquasi_identifiers = ["a", "b"]\nsensitive = ["s"]\n[release]\nk = 2\neffort = "quick"\n',
-    '[roles]\nquasi_identifiers = ["b"]\n[axes.b]\nkind = "categorical"\n[release]\nk = 3\ngrid = 5.0\n',
-    'hierarchies = "trees"\n[roles]\nquasi_identifiers = ["a"]\n[release]\nk = 2\ncut = "domain"\nsuppress = 0.1\n',
-    '[axes.a]\nkind = "ordinal"\norder = ["x", "y", "z"]\n[release]\nk = 2\nl = 2\nt = 0.5\n',
-    '[axes.a]\nhierarchy = "trees/a.csv"\ngrid = "exact"\n[release]\nk = 2\nseed = 5\n',
+    '[columns]\nquasi_identifiers = ["a", "b"]\nsensitive = ["s"]\n[goal]\nk = 2\n[cut]\neffort = "quick"\n',
+    '[columns]\nquasi_identifiers = ["b"]\n[axes.b]\nkind = "set"\n[goal]\nk = 3\n[labels]\ngrid = 5.0\n',
+    '[columns]\nhierarchies = "trees"\nquasi_identifiers = ["a"]\n[goal]\nk = 2\n'
+    '[cut]\nstyle = "domain"\nsuppress = 0.1\n',
+    '[axes.a]\nkind = "ordered"\norder = ["x", "y", "z"]\n[goal]\nk = 2\nl = 2\nt = 0.5\n',
+    '[axes.a]\nhierarchy = "trees/a.csv"\ngrid = "exact"\n[goal]\nk = 2\n[cut]\nseed = 5\n',
 ]
 
 

@@ -15,7 +15,7 @@ COLUMNS = ["age", "sex", "zip"]
 
 def open_town(path: Path) -> Table:
     """A table with roles, and one axis of one's own choice."""
-    axes = {"zip": AxisChoice(kind="categorical")}
+    axes = {"zip": AxisChoice(kind="set")}
     return kech.read_table(path, quasi_identifiers=COLUMNS, sensitive=["diagnosis"], axes=axes)
 
 
@@ -72,6 +72,6 @@ def refused(path: Path) -> str:
 def mistaken(table: Table) -> None:
     """What the types must find."""
     kech.make_release(table, k="five")  # type: ignore[arg-type]
-    kech.compute_spectrum(table, kk=[5])  # type: ignore[call-arg]
+    kech.compute_spectrum(table, 5)  # type: ignore[arg-type]
     kech.Anonymizer(quasi_identifiers=5)  # type: ignore[arg-type]
     kech.read_tabel("people.csv")  # type: ignore[attr-defined]

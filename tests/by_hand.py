@@ -14,7 +14,7 @@ def write(path, header, rows):
 
 def certified(path, rows, *, numbers=("age",), secret="salary"):
     write(path, (*numbers, secret), rows)
-    axes = [{"column": name, "axis": "numeric", "domain": [0, 99], "grid": "auto"} for name in numbers]
+    axes = [{"column": name, "axis": "numeric", "domain": [0, 99], "grid": "round"} for name in numbers]
     options = {"published_name": path.name, "axes": axes, "sensitive": [secret], "kept": [], "rows_in": len(rows)}
     certificate = make_certificate(path, **options, parameters={}, kech_version="0")
     path.with_name(path.name + ".certificate.json").write_text(json.dumps(certificate))

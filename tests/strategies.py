@@ -92,7 +92,7 @@ texts = st.one_of(st.sampled_from(ODD_TEXTS), st.text("abc,{} *", min_size=1, ma
 
 
 @st.composite
-def line_axes(draw, grids=("auto", "exact", "step")):
+def line_axes(draw, grids=("round", "exact", "step")):
     is_date = draw(st.booleans())
     values, counts = draw(date_columns() if is_date else number_columns())
     grid = draw(st.sampled_from(grids))
@@ -241,7 +241,7 @@ def random_case(seed):
         hierarchies |= {name: hierarchy} if hierarchy else {}
     columns["s"] = pa.array(SENSITIVE[rng.integers(len(SENSITIVE))](rng, rows))
     k = int(rng.integers(1, rows + 1) if rng.random() < 0.3 else rng.integers(2, min(rows, 7) + 1))
-    grid = [*["auto"] * 6, "exact", "exact", 1.0, 2.5][rng.integers(10)]
+    grid = [*["round"] * 6, "exact", "exact", 1.0, 2.5][rng.integers(10)]
     suffix = ".csv" if rng.random() < 0.5 else ".parquet"
     return Case(pa.table(columns), names, axes_asked, hierarchies, k, grid, suffix)
 
@@ -326,7 +326,7 @@ def ordered_texts(rng, rows):
 
 
 def numbers_as_texts(rng, rows):
-    return np.array([str(x) for x in rng.integers(0, 99, rows)], object), "categorical", None
+    return np.array([str(x) for x in rng.integers(0, 99, rows)], object), "set", None
 
 
 def leaves_of_a_tree(rng, rows):

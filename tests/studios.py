@@ -7,6 +7,9 @@ import threading
 import time
 from contextlib import contextmanager
 
+import msgspec
+
+import kech
 from kech.studio.server import bind, make_server
 
 
@@ -75,7 +78,7 @@ class Studio:
         """Say what every column is for."""
         state = self.json("GET", f"/api/tables/{table}")
         self.ask(table, "inspect")
-        plan = {"roles": roles, "axes": axes or {}, "release": release or {}}
+        plan = msgspec.to_builtins(kech.Request().override(**roles, axes=axes or {}, **release or {}))
         wish = {"plan": plan, "dropped": list(dropped), "revision": state["revision"]}
         return self.json("PUT", f"/api/tables/{table}", wish)
 

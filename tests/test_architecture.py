@@ -2,14 +2,18 @@
 
 import ast
 import re
+from inspect import isfunction, signature
 from pathlib import Path
 
 import pytest
+
+import kech
 
 SOURCE = Path(__file__).parents[1] / "src" / "kech"
 PAGE = SOURCE.parents[1] / "docs" / "architecture.md"
 MODULES = sorted(SOURCE.rglob("*.py"))
 MOST_ENTRIES = 16
+MOST_PARAMETERS = 8
 ROOT = ("__init__", "__main__")
 
 
@@ -68,6 +72,15 @@ def test_no_package_imports_a_later_one():
 
 def test_the_checker_shares_nothing_with_the_maker():
     assert allowed()["certificate"] == {"errors"}
+
+
+@pytest.mark.parametrize("name", [name for name in kech.__all__ if name != "errors"])
+def test_no_public_function_has_more_than_eight_parameters(name):
+    """Functions, and methods of public classes; only kech itself makes results, but everybody an Anonymizer."""
+    public = getattr(kech, name)
+    methods = [each for method, each in vars(public).items() if isfunction(each) and not method.startswith("_")]
+    for each in [public] if isfunction(public) or name == "Anonymizer" else methods:
+        assert len([one for one in signature(each).parameters if one != "self"]) <= MOST_PARAMETERS, each
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))

@@ -102,7 +102,7 @@ def test_hierarchies_come_from_the_plan(folder, run):
     people = [(name, f"s{i}") for i, name in enumerate(list(countries) * 3)]
     source = write(folder / "people.csv", ("country", "secret"), people)
     (folder / "kech.toml").write_text(
-        'hierarchies = "."\n[roles]\nquasi_identifiers = ["country"]\nsensitive = ["secret"]\n[release]\nk = 4\n'
+        '[columns]\nhierarchies = "."\nquasi_identifiers = ["country"]\nsensitive = ["secret"]\n[goal]\nk = 4\n'
     )
     plan = ("--plan", folder / "kech.toml")
     assert run("release", source, "-o", folder / "released.csv", *plan).code == 0
@@ -247,7 +247,7 @@ def test_a_default_release_keeps_the_edge_goal(town):
 
 def test_tight_ends_are_somebodys_values(town):
     _, table, release = town
-    anywhere, *_, guessed = attack(release("tight.csv", grid="tight"), table, "edge")
+    anywhere, *_, guessed = attack(release("tight.csv", protect="none"), table, "edge")
     assert anywhere["rate"] > 0.25
     assert anywhere["verdict"] == "above its control"
     assert guessed["verdict"] == "not above its control"
@@ -267,7 +267,7 @@ def test_a_default_release_keeps_the_downcode_goal(town):
 
 def test_labels_that_are_not_widened_are_downcoded(town):
     _, table, release = town
-    halves, _ = attack(release("loose.csv", grid="loose"), table, "downcode")
+    halves, _ = attack(release("loose.csv", protect="ends"), table, "downcode")
     assert halves["rate"] > 0.99
     assert halves["verdict"] == "above its control"
 

@@ -304,7 +304,7 @@ def test_a_step_too_small_for_floats_is_refused():
 
 def test_auto_prints_open_tails_and_exact_prints_values():
     ages = [*range(20, 80)] * 3
-    auto, exact = line(ages, "auto").at(5), line(ages, "exact").at(5)
+    auto, exact = line(ages, "round").at(5), line(ages, "exact").at(5)
 
     assert label_of(auto, 0, 0).startswith("<= ")
     assert label_of(auto, auto.values - 1, auto.values - 1).startswith(">= ")
@@ -314,7 +314,7 @@ def test_auto_prints_open_tails_and_exact_prints_values():
 
 
 def test_fractions_print_half_open_intervals():
-    axis = line(np.linspace(0, 1, 200) / 3, "auto").at(10)
+    axis = line(np.linspace(0, 1, 200) / 3, "round").at(10)
     label = label_of(axis, 1, 2)
 
     assert label.endswith(")")
@@ -535,7 +535,7 @@ def test_a_single_leaf_loses_nothing(leaf):
     assert width_reader(axis.parameters([leaf]))(leaf) == 0
 
 
-@pytest.mark.parametrize("grid", ["auto", "exact", 5.0])
+@pytest.mark.parametrize("grid", ["round", "exact", 5.0])
 @pytest.mark.parametrize("is_date", [False, True])
 def test_a_column_of_nothing_but_null(grid, is_date):
     for axis in (line([], grid, is_date=is_date, has_null=True), tree_of_nothing(), ranked([], has_null=True)):
@@ -557,7 +557,7 @@ def test_new_values_have_no_code():
     assert ranked(["a"], has_null=True).encode(["a", "b", None]).tolist() == [0, -1, 1]
     assert line([1, 2, 9], "exact").encode(np.array([0.0, 1.5, 2, 10])).tolist() == [-1, -1, 1, -1]
     assert line([0, 4, 12], 5).encode(np.array([-1.0, 3, 6, 14, 15])).tolist() == [-1, 0, -1, 1, -1]
-    auto = line([*range(100)], "auto")
+    auto = line([*range(100)], "round")
     assert auto.encode(np.array([-1e9, 1e9])).tolist() == [0, auto.values - 1]
 
 

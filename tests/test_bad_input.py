@@ -185,7 +185,7 @@ def test_a_wrong_encoding_is_refused(refuse, folder, target, content, encoding, 
     ],
 )
 def test_an_odd_but_good_csv_file_is_read_whole(release, folder, content):
-    found = release(write(folder / "t.csv", content), *QI, "--axis", "age=categorical", "--sensitive", "job")
+    found = release(write(folder / "t.csv", content), *QI, "--axis", "age=set", "--sensitive", "job")
     assert sorted(found["age"]) == ["30", "30", "40", "40"]
     assert sorted(found["job"]) == ["a", "b", "c", "d"]
 
@@ -200,7 +200,7 @@ def test_line_ends_inside_cells_and_header_survive(release, folder):
 
 
 def test_a_single_column_may_hold_blank_lines(release, folder):
-    found = release(write(folder / "t.csv", "age\n30\n\n30\n\n40\n40\n"), *QI, "--axis", "age=categorical")
+    found = release(write(folder / "t.csv", "age\n30\n\n30\n\n40\n40\n"), *QI, "--axis", "age=set")
     assert Counter(found["age"]) == {"30": 2, "": 2, "40": 2}
 
 
@@ -244,7 +244,7 @@ def test_an_unknown_column_is_refused_with_a_close_name(refuse, people, target):
     refuse("release", people, *rest, "--qi", "agee", code=2, says="There is no column 'agee'. Did you mean 'age'?")
     refuse("release", people, *rest, "--qi", "Age", code=2, says="Did you mean 'age'?")
     refuse("release", people, *rest, "--qi", "zzz", code=2, says="`kech inspect TABLE` lists the columns.")
-    refuse("release", people, *rest, *QI, "--axis", "jobb=categorical", code=2, says="Did you mean 'job'?")
+    refuse("release", people, *rest, *QI, "--axis", "jobb=set", code=2, says="Did you mean 'job'?")
     refuse("spectrum", people, "--qi", "agee", code=2, says="Did you mean 'age'?")
 
 
@@ -297,13 +297,13 @@ def test_a_late_change_of_type_is_refused_with_its_row(refuse, folder, target, u
     source = write(folder / "t.csv", "age\n" + "\n".join(rows) + "\n")
     message = refuse("release", source, "-o", target, "--k", 2, *QI, code=3, says=f"Column 'age', row 30000: {says}")
     assert "--null-values" in message
-    assert "--axis age=categorical" in message
+    assert "--axis age=set" in message
     assert odd not in message
 
 
-@pytest.mark.parametrize(("kind", "word"), [("numeric", "not a number"), ("date", "not a date such as 2020-12-31")])
+@pytest.mark.parametrize(("kind", "word"), [("number", "not a number"), ("date", "not a date such as 2020-12-31")])
 def test_a_declared_kind_that_does_not_hold_is_refused_with_its_row(refuse, folder, target, kind, word):
-    good = "12" if kind == "numeric" else "2020-01-01"
+    good = "12" if kind == "number" else "2020-01-01"
     source = write(folder / "t.csv", f"age\n{good}\n\n{good}\nCANARY\nCANARY\n")
     says = f"Column 'age', row 4: {word}"
     message = refuse("release", source, "-o", target, "--k", 2, *QI, "--axis", f"age={kind}", code=3, says=says)
@@ -441,13 +441,13 @@ def test_a_missing_folder_of_hierarchies_is_refused(refuse, people, folder, targ
         (("--k", "2"), 2, "No quasi-identifier is named."),
         ((*QI, "--k", "2", "--nope"), 2, "Unknown option: --nope"),
         ((*QI, "--k", "2", "--cut", "nope"), 2, "--cut: choose among local"),
-        ((*QI, "--k", "2", "--grid", "wide"), 2, "--grid: auto, loose, tight, exact, or a step greater than 0"),
-        ((*QI, "--k", "2", "--grid", "0"), 2, "--grid: auto, loose, tight, exact, or a step greater than 0"),
-        ((*QI, "--k", "2", "--grid", "nan"), 2, "--grid: auto, loose, tight, exact, or a step greater than 0"),
-        ((*QI, "--k", "2", "--grid=-5"), 2, "--grid: auto, loose, tight, exact, or a step greater than 0"),
-        ((*QI, "--k", "2", "--axis", "age"), 2, "--axis: write COLUMN=KIND, for example zip=categorical."),
-        ((*QI, "--k", "2", "--axis", "age=round"), 2, "--axis: column 'age' can be numeric, date, ordinal"),
-        ((*QI, "--k", "2", "--axis", "age=ordinal"), 2, "an ordinal axis names its order, low to high: age=low<"),
+        ((*QI, "--k", "2", "--grid", "wide"), 2, "--grid: round, exact, or a step greater than 0"),
+        ((*QI, "--k", "2", "--grid", "0"), 2, "--grid: round, exact, or a step greater than 0"),
+        ((*QI, "--k", "2", "--grid", "nan"), 2, "--grid: round, exact, or a step greater than 0"),
+        ((*QI, "--k", "2", "--grid=-5"), 2, "--grid: round, exact, or a step greater than 0"),
+        ((*QI, "--k", "2", "--axis", "age"), 2, "--axis: write COLUMN=KIND, for example zip=hierarchy."),
+        ((*QI, "--k", "2", "--axis", "age=round"), 2, "--axis: column 'age' can be number, date, ordered"),
+        ((*QI, "--k", "2", "--axis", "age=ordered"), 2, "an ordered axis names its order, low to high: age=low<"),
         ((*QI, "--k", "2", "--memory", "much"), 2, "--memory: write a size such as 512MB or 2GB."),
         ((*QI, "--k", "2", "--memory", "5"), 2, "--memory: write a size such as 512MB or 2GB."),
         ((*QI, "--k", "2", "--memory", "99999999TB"), 2, "--memory: write a size such as 512MB or 2GB."),
@@ -482,20 +482,20 @@ def test_a_delimiter_for_a_workbook_is_refused(refuse, folder, target):
     ("plan", "code", "says"),
     [
         (None, 3, "There is no file"),
-        ("[release", 2, "Plan "),
+        ("[goal", 2, "Plan "),
         (b"\xff", 2, "Plan "),
-        ("[release]\nk = 3\nkk = 4", 2, "unknown field `kk` - at `$.release`"),
+        ("[goal]\nk = 3\nkk = 4", 2, "unknown field `kk` - at `$.goal`"),
         ("[nonsense]\nk = 3", 2, "unknown field `nonsense`"),
-        ('[release]\nk = "three"', 2, "at `$.release.k`"),
-        ("[release]\nk = 0", 2, "--k: k is a number of rows, 1 or more."),
-        ("[release]\nk = 99", 4, "k=99 needs 99 rows or more"),
-        ('[release]\nk = 2\ncut = "nope"', 2, "--cut: choose among local"),
-        ('[release]\nk = 2\ngrid = "nope"', 2, "--grid: auto, loose, tight, exact"),
-        ('[roles]\nquasi_identifiers = "age"\n[release]\nk = 2', 2, "at `$.roles.quasi_identifiers`"),
-        ('[axes.agee]\nkind = "numeric"\n[release]\nk = 2', 2, "Did you mean 'age'?"),
-        ('[axes.age]\nkind = "round"\n[release]\nk = 2', 2, "can be numeric, date"),
-        ('[table]\nencoding = "klingon"\n[release]\nk = 2', 2, "--encoding"),
-        ('hierarchies = "none"\n[release]\nk = 2', 3, "none'"),
+        ('[goal]\nk = "three"', 2, "at `$.goal.k`"),
+        ("[goal]\nk = 0", 2, "--k: k is a number of rows, 1 or more."),
+        ("[goal]\nk = 99", 4, "k=99 needs 99 rows or more"),
+        ('[goal]\nk = 2\n[cut]\nstyle = "nope"', 2, "--cut: choose among local"),
+        ('[goal]\nk = 2\n[labels]\ngrid = "nope"', 2, "--grid: round, exact"),
+        ('[columns]\nquasi_identifiers = "age"\n[goal]\nk = 2', 2, "at `$.columns.quasi_identifiers`"),
+        ('[axes.agee]\nkind = "number"\n[goal]\nk = 2', 2, "Did you mean 'age'?"),
+        ('[axes.age]\nkind = "round"\n[goal]\nk = 2', 2, "choose among number, date"),
+        ('[reading]\nencoding = "klingon"\n[goal]\nk = 2', 2, "--encoding"),
+        ('[columns]\nhierarchies = "none"\n[goal]\nk = 2', 3, "none'"),
     ],
 )
 def test_a_bad_plan_is_refused(refuse, people, folder, target, plan, code, says):

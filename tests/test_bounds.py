@@ -12,6 +12,7 @@ from kech.cuts.bounds import Bound, lower_bounds
 from kech.cuts.dispatcher import cut_points
 from kech.points.partition import largest_radius, mean_loss
 from kech.points.points import build_points
+from kech.request import Labels
 from kech.tables.demo import nine_rows
 from kech.topology.minimal import minimal_complex
 from strategies import point_sets, unhurried
@@ -61,7 +62,7 @@ def test_no_partition_is_below_its_bound(points, data):
 
 def test_the_nine_rows():
     with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
-        points = build_points(table, grid="exact")
+        points = build_points(table, labels=Labels(grid="exact"))
     (bound,) = lower_bounds(points, [3])
 
     assert bound.eps <= minimal_complex(points, 3)[0]
@@ -70,14 +71,14 @@ def test_the_nine_rows():
 
 def test_the_bound_of_one_row_is_nothing():
     with kech.read_table(nine_rows().slice(0, 1), quasi_identifiers=["age", "zip"]) as table:
-        assert lower_bounds(build_points(table, grid="exact"), [1]) == [Bound(0.0, 0.0)]
+        assert lower_bounds(build_points(table, labels=Labels(grid="exact")), [1]) == [Bound(0.0, 0.0)]
 
 
 def test_many_points_in_blocks_give_the_same_on_any_number_of_threads():
     rng = np.random.default_rng(3)
     frame = {"a": rng.integers(0, 400, 3000), "b": rng.normal(size=3000).round(2), "c": rng.integers(0, 5, 3000)}
     with kech.read_table(pa.table(frame), quasi_identifiers=list(frame)) as table:
-        points = build_points(table, grid="exact")
+        points = build_points(table, labels=Labels(grid="exact"))
     one, two = (lower_bounds(points, [2, 7, 40], threads=threads) for threads in (1, 2))
 
     assert one == two

@@ -423,7 +423,7 @@ def test_certificate_of_ten_people(tmp_path, name):
 
     assert document["not_promised"] and all(isinstance(line, str) for line in document.pop("not_promised"))
     assert document == {
-        "certificate": 1,
+        "certificate": 2,
         "kech": "0.1.0",
         "file": {
             "name": name,
@@ -888,7 +888,7 @@ def test_missing_or_malformed_part_of_a_certificate(tmp_path, place, value):
         check_certificate(path)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", "[" * 100_000, "\udcff", '{"certificate": 1'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", "[" * 100_000, "\udcff", '{"certificate": 2'])
 def test_text_that_is_no_certificate(tmp_path, text):
     path = tmp_path / "out.csv"
     release(path)
@@ -945,7 +945,8 @@ def test_malformed_axes(tmp_path, axes):
         (lambda d: d["parameters"].update(k="3"), "parameters.k"),
         (lambda d: d["sensitive"].append(3), "sensitive"),
         (lambda d: d["kept"].append(None), "kept"),
-        (lambda d: d.update(certificate=2), "version"),
+        (lambda d: d.update(certificate=3), "version"),
+        (lambda d: d.update(certificate=1), "an earlier kech"),
         (lambda d: d.update(certificate="1"), "version"),
     ],
 )

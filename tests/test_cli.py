@@ -144,7 +144,7 @@ def test_release_and_verify_as_json(ask, people, target):
 def test_a_share_of_the_rows_may_be_left_out(ask, people, target, tmp_path, share):
     words = ("--qi", "age", "zip", "--cut", "minimal", "--suppress", share, "--k", 3, "--effort", "quick")
     found = ask("release", people, "-o", target, *words)
-    (tmp_path / "kech.toml").write_text("[release]\nsuppress = 0.01\neffort = 'quick'\n", "utf-8")
+    (tmp_path / "kech.toml").write_text("[cut]\nsuppress = 0.01\neffort = 'quick'\n", "utf-8")
     planned = ask(
         "spectrum", people, "--qi", "age", "zip", "--k", 3, "--cut", "minimal", "--plan", tmp_path / "kech.toml"
     )
@@ -219,9 +219,7 @@ def test_radii_are_drawn_as_they_are_seen(run, people, folder):
 
 
 def test_the_lattice_heeds_the_plan(ask, people, folder):
-    (folder / "kech.toml").write_text(
-        '[roles]\nquasi_identifiers = ["age", "sex"]\n[release]\nsuppress = 0.2\n', "utf-8"
-    )
+    (folder / "kech.toml").write_text('[columns]\nquasi_identifiers = ["age", "sex"]\n[cut]\nsuppress = 0.2\n', "utf-8")
     planned = ask("lattice", people, "--plan", folder / "kech.toml", "--k", 5)
     typed = ask("lattice", people, "--qi", "age", "sex", "--k", 5, "--suppress", 0.2)
     assert planned == typed != ask("lattice", people, "--qi", "age", "sex", "--k", 5)
@@ -382,16 +380,18 @@ def test_a_plan_of_inspect_replays(run, people, folder, target):
 
 
 PLAN = """
-[roles]
+[columns]
 quasi_identifiers = ["age", "sex"]
 sensitive = ["diagnosis"]
 keep = ["job"]
 
 [axes.age]
-kind = "numeric"
+kind = "number"
 
-[release]
+[goal]
 k = 9
+
+[labels]
 grid = 20
 """
 
@@ -420,14 +420,14 @@ def test_what_is_typed_comes_before_the_plan(planned):
     assert set(planned("--sensitive", "income", "--keep", "schooling")[1][0]) == {"age", "sex", "income", "schooling"}
     assert set(planned("--sensitive=", "--keep=")[1][0]) == {"age", "sex"}
     assert any("[" in row["age"] for row in rows)
-    typed = planned("--axis", "age=categorical")[1]
+    typed = planned("--axis", "age=set")[1]
     assert not any("[" in row["age"] for row in typed)
 
 
 def test_texts_that_mean_missing_come_from_plan_and_words(run, folder, target):
     (folder / "t.csv").write_text("age,n\n" + "30,1\n" * 9 + "?,1\n" * 2 + "NA,1\n" * 2)
     (folder / "kech.toml").write_text(
-        '[table]\nnull_values = ["?", "NA"]\n[roles]\nquasi_identifiers = ["age"]\nkeep = ["n"]\n[release]\nk = 2\n'
+        '[reading]\nnull_values = ["?", "NA"]\n[columns]\nquasi_identifiers = ["age"]\nkeep = ["n"]\n[goal]\nk = 2\n'
     )
     words = ("release", folder / "t.csv", "-o", target, "--plan", folder / "kech.toml", "--no-ledger")
     assert run(*words).code == 0

@@ -37,7 +37,7 @@ from kech.release.published import read_published
 from kech.tables.demo import generate_town, write_csv
 from strategies import unhurried
 
-AXIS = {"column": "x", "axis": "numeric", "domain": [0, 40], "grid": "auto"}
+AXIS = {"column": "x", "axis": "numeric", "domain": [0, 40], "grid": "round"}
 SCHOOLING = ["primary", "secondary", "bachelor", "master", "doctorate"]
 
 

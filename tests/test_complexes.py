@@ -386,7 +386,7 @@ def test_a_ball_takes_exact_numbers_only_and_says_which_column_is_none():
     others = [
         build_rank_axis("c", ["a", "b"], ["a", "b"], False, ordinal=True),
         line_axis(np.arange(4.0), has_null=True),
-        line_axis(np.arange(40.0), grid="auto"),
+        line_axis(np.arange(40.0), grid="round"),
         line_axis(np.arange(40.0), grid=10.0),
     ]
     check_metric(gather([number], np.zeros((1, 1))), "ball")

@@ -85,7 +85,7 @@ def town(rows=400):
 
 def release(source, **options):
     with kech.read_table(source, **ROLES) as table:
-        yield kech.make_release(table, k=5, grid="tight", effort="quick", **options)
+        yield kech.make_release(table, k=5, protect="none", effort="quick", **options)
 
 
 # -- addresses -------------------------------------------------------------------------------------------------
@@ -450,7 +450,7 @@ def test_a_file_that_another_program_has_open_is_refused_before_anything_is_read
     refuse, folder, small_release, monkeypatch, mode
 ):
     monkeypatch.setattr("kech.tables.duckdb.PATIENCE", 0.2)
-    monkeypatch.setattr("kech.release.plan.Plan.read_table", None)
+    monkeypatch.setattr("kech.tables.table.open_source", None)
     with held_elsewhere(folder / "base.db", mode) as program:
         reason = f"another program has it open (process {program}). Close it there, and try again.\n"
         refuse(*small_release, code=5, says=f"Cannot write {small_release[-1]!r}: {reason}")
@@ -496,7 +496,7 @@ def test_a_table_that_kech_did_not_write_is_refused_before_anything_is_read(
     if base("x").startswith("file:"):
         pytest.skip("Spark is started as the table needs it, so it is asked later")
     store(base("taken"), town(10))
-    monkeypatch.setattr("kech.release.plan.Plan.read_table", None)
+    monkeypatch.setattr("kech.tables.table.open_source", None)
     refuse(*small_release[:-1], base("taken"), code=2, says="a table of this name exists that kech did not write.")
 
 
@@ -627,7 +627,7 @@ def test_functions_of_a_server_cannot_be_shadowed(postgres):
 
 def test_a_release_becomes_a_table_and_holds(base, run, folder):
     store(base("people"), town())
-    words = ["--qi", "age", "sex", "--sensitive", "diagnosis", "--k", 5, "--grid", "tight", "--effort", "quick"]
+    words = ["--qi", "age", "sex", "--sensitive", "diagnosis", "--k", 5, "--protect", "none", "--effort", "quick"]
     outcome = run("release", base("people"), "-o", base("safe"), "--certificate", folder / "c.json", *words, "--json")
     assert outcome.code == 0, outcome.err
     claims = json.loads((folder / "c.json").read_text())["claims"]
@@ -674,7 +674,7 @@ def test_an_earlier_release_is_replaced_and_a_table_of_somebody_else_is_not(base
 
 def test_the_ledger_knows_a_table_of_a_database_again(base, folder, run):
     store(base("people"), town())
-    words = ["--grid", "tight", "--effort", "quick", "--json"]
+    words = ["--protect", "none", "--effort", "quick", "--json"]
     first = run("release", base("people"), "-o", folder / "first.csv", "--qi", "age", "--k", 5, *words)
     assert first.json["ledger"]["verdict"] == "first"
     target = ["-o", base("safe"), "--certificate", folder / "c.json"]

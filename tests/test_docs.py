@@ -179,9 +179,9 @@ def test_no_host_names_of_registries_are_committed():
 def test_the_plan_of_the_manual_is_a_plan(tmp_path):
     (example,) = re.findall(r"```toml\n(.*?)```", page("reference/plan.md"), re.S)
     (tmp_path / "kech.toml").write_text(example, "utf-8")
-    plan = kech.read_plan(tmp_path / "kech.toml")
-    assert plan.release.k == 5
-    assert plan.axes["schooling"].order == ["primary", "secondary", "bachelor"]
+    plan = kech.read_request(tmp_path / "kech.toml")
+    assert plan.goal.k == 5
+    assert plan.axes["schooling"].order == ("primary", "secondary", "bachelor")
 
 
 def test_pictures_are_drawn_by_the_code_of_today(tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ from kech.cuts.domain import cut_domain
 from kech.errors import BadOption
 from kech.points.partition import build_partition, column_losses, mean_loss, published_loss
 from kech.points.points import build_points
+from kech.request import Labels
 from kech.topology.lattice import build_lattice, compute_lattice
 from oracles import interval_ends, label_width
 from strategies import bare_axes, point_sets, random_case, seeds, unhurried
@@ -41,7 +42,7 @@ def test_the_cut_is_the_best_node_of_the_lattice(points, k, suppress):
 def test_every_row_of_a_column_is_at_the_same_level(seed):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:
-        points = build_points(table, grid=case.grid, steps=True)
+        points = build_points(table, labels=Labels(grid=case.grid), steps=True)
     (partition,) = cut_domain(points, [case.k], Wishes(2))
     for j, levels in enumerate(build_lattice(points.at(case.k)).levels):
         assert any(set(partition.labels(j)) <= set(level.labels()) for level in levels)
@@ -220,7 +221,7 @@ JOBS = {
 
 
 def lattice_of(columns):
-    axes = {"size": kech.AxisChoice("ordinal", ("S", "M", "L", "XL", "XXL"))}
+    axes = {"size": kech.AxisChoice("ordered", ("S", "M", "L", "XL", "XXL"))}
     with kech.read_table(
         pa.table(columns), quasi_identifiers=list(columns), hierarchies={"job": JOBS}, axes=axes
     ) as table:
@@ -256,7 +257,7 @@ def test_without_the_suppressed_rows_the_release_is_the_same(seed, rows, k, data
         assert shown(again.partition(node, k)) == shown(partition)
 
 
-@pytest.mark.parametrize("grid", ["auto", "exact", 5.0])
+@pytest.mark.parametrize("grid", ["round", "exact", 5.0])
 @pytest.mark.parametrize("suppress", [0.0, 0.3])
 @pytest.mark.parametrize("seed", range(5))
 def test_a_domain_follows_from_the_printed_labels(seed, suppress, grid):
@@ -269,7 +270,7 @@ def test_a_domain_follows_from_the_printed_labels(seed, suppress, grid):
         if lattice.suppressed_of(node, 4) > suppress * 80:
             continue
         labels, axes = shown(lattice.partition(node, 4, suppress))
-        assert axes[0]["domain"] == pytest.approx(domain_of({age for age, _ in labels}, closed=grid != "auto"))
+        assert axes[0]["domain"] == pytest.approx(domain_of({age for age, _ in labels}, closed=grid != "round"))
 
 
 def domain_of(labels, *, closed):
@@ -293,7 +294,7 @@ def test_where_every_age_is_a_star_the_certificate_tells_no_age():
 
     assert shown(lattice.partition(lattice.top, 5)) == (
         {("*",): 20},
-        [{"column": "age", "axis": "numeric", "domain": [0.0, 1.0], "grid": "auto"}],
+        [{"column": "age", "axis": "numeric", "domain": [0.0, 1.0], "grid": "round"}],
     )
 
 

@@ -56,7 +56,7 @@ def test_the_command_that_is_suggested_works(run, town, folder):
         (("barcode", "--qi", "age", "--sensitive", "diagnose"), "diagnosis"),
         (("lattice", "--qi", "zipp"), "zip"),
         (("zigzag", "--qi", "age", "--identifiers", "persn"), "person"),
-        (("inspect", "--axis", "agee=numeric"), "age"),
+        (("inspect", "--axis", "agee=number"), "age"),
         (("hierarchy", "zipp"), "zip"),
         (("verify", "--qi", "gae", "--k", "2"), "age"),
         (("verify", "--qi", "age", "--sensitive", "diagnosi", "--k", "1"), "diagnosis"),
@@ -96,7 +96,7 @@ def test_goals_that_hold_are_listed(run, town, folder):
 
 def test_what_should_be_looked_at_comes_with_a_remedy(run, town, folder):
     words = ("release", town, "--qi", "age", "sex", "--sensitive", "person", "--no-ledger")
-    shown = run(*words, "--k", 5, "--grid", "tight", "--t", 0.01, "-o", folder / "safe.csv", "--effort", "quick").out
+    shown = run(*words, "--k", 5, "--protect", "none", "--t", 0.01, "-o", folder / "safe.csv", "--effort", "quick").out
     assert "hides among at least 120: 120 rows in 1 class, " in shown
     assert "nearly every row has a value of its own in person, so no smaller class is like all rows" in shown
     assert "person: published as they are, and nearly every row has a value of its own: leave them out" in shown

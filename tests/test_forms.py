@@ -23,7 +23,8 @@ from kech.certificate.forms import FORMS, as_brackets
 from kech.certificate.labels import read_interval
 from kech.certificate.widths import width_reader
 from kech.errors import BadCertificate, BadOption, ClaimBroken
-from kech.release.forms import check_form, write_form
+from kech.release.forms import write_form
+from kech.request import Labels
 from kech.tables.demo import generate_town
 from oracles import interval_ends, read_date
 
@@ -196,9 +197,9 @@ def test_negative_and_fractional_numbers_in_two_columns(tmp_path):
 
 def test_a_midpoint_is_refused_with_the_reason():
     with pytest.raises(BadOption, match="looks like a measured value"):
-        check_form("midpoint")
+        Labels(form="midpoint")
     with pytest.raises(BadOption, match="brackets, dash, columns"):
-        check_form("points")
+        Labels(form="points")
 
 
 @pytest.mark.parametrize(
@@ -266,7 +267,7 @@ def test_a_file_in_another_form_than_it_says_is_found_out(released, tmp_path):
 
 def test_cells_that_look_alike_only_to_kech_are_not_one_class(tmp_path):
     """`22-25` and `[22, 25]` are two labels for a reader of the file."""
-    axis = {"column": "x", "axis": "numeric", "domain": [0, 99], "grid": "auto"}
+    axis = {"column": "x", "axis": "numeric", "domain": [0, 99], "grid": "round"}
     for form, rows in {
         "dash": [("22-25",), ("[22, 25]",)],
         "columns": [("*", "*"), ("-inf", "inf"), (">= 5", ">= 5"), ("5", "inf"), ("[1, 2]", "[1, 2]"), ("1", "2")],
@@ -316,7 +317,7 @@ cells = st.one_of(
 @settings(max_examples=80, deadline=None)
 @given(st.sampled_from(FORMS), st.lists(cells, min_size=1, max_size=6))
 def test_what_is_written_in_a_form_is_read_back(form, texts):
-    axis = {"column": "x", "axis": "numeric", "domain": [-50, 50], "grid": "auto"}
+    axis = {"column": "x", "axis": "numeric", "domain": [-50, 50], "grid": "round"}
     try:
         described, written = write_form(form, axis, texts)
     except BadOption:
@@ -338,7 +339,7 @@ signs = st.sampled_from([">", ">=", "<", "<=", "=", ""])
 )
 def test_what_the_certificate_reads_labels_read_alike(label):
     """Every label that has a width has the same ends for the attacks, the report and the comparison."""
-    axis = {"column": "x", "axis": "numeric", "domain": [-50, 50], "grid": "auto"}
+    axis = {"column": "x", "axis": "numeric", "domain": [-50, 50], "grid": "round"}
     width = width_reader(axis)(label)
     if width is None or label in ("", "*"):
         return
@@ -348,7 +349,7 @@ def test_what_the_certificate_reads_labels_read_alike(label):
 
 
 def test_a_sign_that_nobody_writes_is_not_read():
-    axis = {"column": "x", "axis": "numeric", "domain": [0, 9], "grid": "auto"}
+    axis = {"column": "x", "axis": "numeric", "domain": [0, 9], "grid": "round"}
     assert width_reader(axis)("> 5") is None
     assert width_reader(axis)(">= 5") == pytest.approx(4 / 9)
 
@@ -359,7 +360,7 @@ def test_a_sign_that_nobody_writes_is_not_read():
 def test_the_form_is_an_option_and_a_word_of_the_plan(run, town, tmp_path):
     roles = ["--qi", *COLUMNS, "--sensitive", "diagnosis"]
     plan = tmp_path / "kech.toml"
-    plan.write_text('[release]\nk = 4\nlabels = "columns"\neffort = "quick"\n', "utf-8")
+    plan.write_text('[goal]\nk = 4\n[labels]\nform = "columns"\n[cut]\neffort = "quick"\n', "utf-8")
     typed = run("release", town, "-o", tmp_path / "dash.csv", *roles, "--plan", plan, "--labels", "dash", "--no-ledger")
     planned = run("release", town, "-o", tmp_path / "columns.csv", *roles, "--plan", plan, "--no-ledger")
     refused = run("release", town, "-o", tmp_path / "x.csv", *roles, "--k", "4", "--labels", "midpoint")
@@ -373,8 +374,11 @@ def test_the_form_is_an_option_and_a_word_of_the_plan(run, town, tmp_path):
 
 def test_a_pipeline_has_dashes_but_one_column_for_each():
     frame = pd.DataFrame({"x": list(range(20))})
-    assert set(Anonymizer(k=5, grid=10, labels="dash").fit_transform(frame)[:, 0]) == {"0-9", "10-19"}
+    assert set(Anonymizer(k=5, grid=10, request=kech.Request().override(labels="dash")).fit_transform(frame)[:, 0]) == {
+        "0-9",
+        "10-19",
+    }
     with pytest.raises(BadOption, match="one column for each"):
-        Anonymizer(k=5, labels="columns").fit(frame)
+        Anonymizer(k=5, request=kech.Request().override(labels="columns")).fit(frame)
     with pytest.raises(BadOption, match="midpoint"):
-        Anonymizer(k=5, labels="midpoint").fit(frame)
+        kech.Request().override(labels="midpoint")

@@ -13,6 +13,7 @@ from kech.cuts.minimal import gather, gather_within, narrowest
 from kech.cuts.starts import cut_ordering
 from kech.points.partition import largest_radius
 from kech.points.points import build_points
+from kech.request import Labels
 from kech.topology.minimal import minimal_complex
 from strategies import point_sets, unhurried
 from topology_oracles import eps_widths
@@ -20,7 +21,7 @@ from topology_oracles import eps_widths
 
 def exact_points(**columns):
     with kech.read_table(pa.table(columns), quasi_identifiers=list(columns)) as table:
-        return build_points(table, grid="exact")
+        return build_points(table, labels=Labels(grid="exact"))
 
 
 def printed_minimum(points, k):

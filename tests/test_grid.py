@@ -116,7 +116,7 @@ def test_edges_ascend_and_are_round(column):
 @unhurried
 def test_grids_are_nested_and_every_value_lies_in_the_interval_its_label_says(column, has_null):
     is_date, (values, counts) = column
-    axis = build_line_axis("c", values, counts, has_null, is_date=is_date, grid="auto")
+    axis = build_line_axis("c", values, counts, has_null, is_date=is_date, grid="round")
     known = [EPOCH + timedelta(seconds=float(x)) for x in values] if is_date else values.tolist()
     last = None
     for k in sorted({1, 2, 3, 5, 8, 21, 100}):
@@ -158,7 +158,7 @@ def test_a_constant_column_is_published_as_it_is(value):
     assert grid.span[0] < grid.span[1]
     assert rows_between(grid.edges[grid.hides >= 6], *column).count(6) == 1
     if grid.unit:
-        axis = build_line_axis("c", *column, False, is_date=False, grid="auto").at(6)
+        axis = build_line_axis("c", *column, False, is_date=False, grid="round").at(6)
         assert Fraction(axis.labels(np.array([axis.codes[0]]), np.array([axis.codes[0]]))[0]) == Fraction(value)
 
 
@@ -189,7 +189,7 @@ def test_the_ends_of_the_floats(values):
 @pytest.mark.parametrize("others", [0, 20])
 def test_the_ends_of_the_calendar_can_be_written(day, others):
     column = counted([seconds(read_date(day))] * 5 + [x * DAY for x in range(others)])
-    axis = build_line_axis("c", *column, False, is_date=True, grid="auto")
+    axis = build_line_axis("c", *column, False, is_date=True, grid="round")
     codes = axis.codes.astype(np.int64)
 
     assert all(read_date(end) for end in axis.parameters([])["domain"])

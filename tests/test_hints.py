@@ -43,8 +43,8 @@ def postcodes(length=5):
 @pytest.mark.parametrize("column", ["zip", "ZIP code", "plz", "home_postcode", "Postal Code"])
 def test_numbers_that_are_called_a_postcode(column):
     hint = hint_at_codes(column, postcodes())
-    assert hint.axis == "categorical"
-    assert f"--axis {quote(f'{column}=categorical')} " in hint.says
+    assert hint.axis == "hierarchy"
+    assert f"--axis {quote(f'{column}=hierarchy')} " in hint.says
 
 
 def test_other_numbers_are_no_codes():
@@ -118,19 +118,19 @@ def test_inspect_says_what_to_type_and_the_typed_options_help(run, foreign, fold
     shown = run("inspect", foreign).out
     assert "'geboren': These look like dates, and are read as text: --dates dmy reads them." in shown
     assert "'einkommen': These look like numbers with decimal commas" in shown
-    assert "'plz': It looks like a code: --axis plz=categorical" in shown
+    assert "'plz': It looks like a code: --axis plz=hierarchy" in shown
     assert "'age': 1 row lies far from all others." in shown
     assert "999" not in shown
     assert "read as text" not in run("inspect", foreign, "--dates", "dmy", "--decimal", ",").out
     shown = run("inspect", foreign, "--plan", folder / "kech.toml").out
     assert shown.count("The plan says so.") == 3
     assert f"kech release {foreign} --plan {folder / 'kech.toml'} -o safe.csv" in shown
-    plan = kech.read_plan(folder / "kech.toml")
-    assert (plan.table.dates, plan.table.decimal) == ("dmy", ",")
+    plan = kech.read_request(folder / "kech.toml")
+    assert (plan.reading.dates, plan.reading.decimal) == ("dmy", ",")
     assert {name: axis.kind for name, axis in plan.axes.items()} == {
         "geboren": "date",
-        "plz": "categorical",
-        "age": "numeric",
+        "plz": "hierarchy",
+        "age": "number",
     }
 
 
@@ -164,7 +164,7 @@ def test_roles_and_uniqueness_are_those_of_the_reading_that_the_plan_gets(run, f
     for ours, theirs in zip(found["columns"], asked["columns"], strict=True):
         assert {key: ours[key] for key in set(ours) - own} == {key: theirs[key] for key in set(theirs) - own}
     run("inspect", path, "--plan", folder / "own.toml")
-    assert kech.read_plan(folder / "own.toml") == kech.read_plan(plan)
+    assert kech.read_request(folder / "own.toml") == kech.read_request(plan)
     with kech.read_table(path) as table:
         assert kech.inspect_table(table, as_read=True).reading == {}
         assert kech.inspect_table(table).columns[0].type == "date"
@@ -199,7 +199,7 @@ def test_a_column_of_text_that_looks_like_dates_is_told_without_a_plan(command, 
         assert run(*words, "--qi", "geboren", "age").err == f"kech: warning: {said}\n"
     line = json.loads(run(*words, "--qi", "geboren", "--json").err)
     assert line == {"warning": "DoubtfulColumn", "message": said}
-    for more in (["--dates", "dmy"], ["--axis", "geboren=categorical"]):
+    for more in (["--dates", "dmy"], ["--axis", "geboren=set"]):
         assert not run(*words, "--qi", "geboren", *more).err
     assert not run(*words, "--qi", "age", "--sensitive", "einkommen").err
 

@@ -18,6 +18,7 @@ from kech.cuts.domain import cut_domain
 from kech.errors import BadOption, GoalNotMet, NoSuchNode, TooFewRows, TooLittleMemory, TooManyNodes
 from kech.points.partition import mean_loss
 from kech.points.points import Points, build_points
+from kech.request import Labels
 from kech.system.progress import listen
 from kech.topology.lattice import GeneralizationLattice, build_lattice, compute_lattice
 from kech.topology.rollup import fixed_axes, roll_all
@@ -299,7 +300,7 @@ def test_the_barcode_of_a_path_has_the_ranks_of_its_maps(points, data):
 def test_two_threads_and_little_memory_give_what_one_gives(seed):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:
-        points = build_points(table, grid=case.grid, steps=True)
+        points = build_points(table, labels=Labels(grid=case.grid), steps=True)
     one, two = (build_lattice(points, threads=threads) for threads in (1, 2))
     for name in ("classes", "smallest", "counts", "costs"):
         assert np.array_equal(getattr(one.table, name), getattr(two.table, name)), name

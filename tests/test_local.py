@@ -37,6 +37,7 @@ from kech.cuts.suppressing import cut_rest
 from kech.errors import BadOption
 from kech.points.partition import build_partition, mean_loss
 from kech.points.points import build_points
+from kech.request import Labels
 from kech.tables.demo import generate_town, nine_rows
 from kech.tables.table import read_table
 from strategies import axes, point_sets, random_case, seeds, unhurried
@@ -109,7 +110,9 @@ def begin(points, k, *, part=True, seed=0):
 @pytest.mark.parametrize("effort", EFFORTS)
 def test_three_classes_of_three_are_table_1b(effort):
     with read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
-        (partition,) = cut_local(build_points(table, grid="exact"), [3], Wishes(threads=1, effort=effort))
+        (partition,) = cut_local(
+            build_points(table, labels=Labels(grid="exact")), [3], Wishes(threads=1, effort=effort)
+        )
     boxes = set(zip(partition.labels(0), partition.labels(1), strict=True))
 
     assert boxes == {("[22, 25]", "[47602, 47678]"), ("[38, 52]", "[47905, 47909]"), ("[32, 47]", "[47605, 47673]")}
@@ -132,7 +135,7 @@ def test_every_partition_is_one(points, part, effort, data):
 def test_tables_of_every_kind_with_missing_values_and_twins(seed):
     case = random_case(seed)
     with read_table(case.table, **case.roles) as table:
-        points = build_points(table, grid=case.grid)
+        points = build_points(table, labels=Labels(grid=case.grid))
     ks = sorted({1, 2, case.k, points.rows})
     for k, partition in zip(ks, cut_local(points, ks, Wishes(threads=1, effort="quick")), strict=True):
         check(partition, points.at(k), k)
@@ -207,7 +210,7 @@ def test_small_tables_come_close_to_the_cheapest():
         rng = np.random.default_rng(seed)
         table = pa.table({"x": rng.integers(0, 50, 8), "y": rng.choice(list("abcd"), 8), "z": rng.random(8).round(2)})
         with read_table(table, quasi_identifiers=["x", "y", "z"]) as read:
-            points = build_points(read, grid="exact")
+            points = build_points(read, labels=Labels(grid="exact"))
         (partition,) = cut_local(points, [2], Wishes(threads=1))
         excess.append(mean_loss(partition) / cheapest(points.at(2), 2) - 1)
 
@@ -395,7 +398,7 @@ def test_on_these_tables_no_release_loses_more_than_one_of_a_larger_k(rows, seed
     assert all(np.diff([protected_loss(found) for found in made]) >= -1e-12)
 
 
-@pytest.mark.parametrize(("rows", "seed", "grid"), [(150, 19, "auto"), (90, 5, "auto"), (60, 7, "loose")])
+@pytest.mark.parametrize(("rows", "seed", "grid"), [(150, 19, "round"), (90, 5, "round"), (60, 7, "loose")])
 @pytest.mark.parametrize("ks", [[5, 6], [3, 5, 6, 8], [2, 3, 4, 5, 7, 10, 33, 34]])
 def test_a_row_never_loses_more_than_it_would_alone(rows, seed, grid, ks):
     points = family(rows, seed, grid=grid)
@@ -415,7 +418,7 @@ def test_the_first_cuts_tell_which_larger_k_are_worth_a_search():
     assert not any(candidate_ks(points, range(2, 30), "quick", Wishes()).values())
     assert candidate_ks(points, [5, 6], 0.1, Wishes()) == {5: [], 6: []}
     assert candidate_ks(family(10_001, 6), [33], "quick", Wishes()) == {33: []}
-    assert candidate_ks(town_points(300, grid="loose"), [5], "quick", Wishes()) == {5: []}
+    assert candidate_ks(town_points(300, protect="ends"), [5], "quick", Wishes()) == {5: []}
 
 
 @pytest.mark.parametrize(("ks", "options"), [([5], {}), ([5, 9], {}), (range(2, 30), {}), ([5], {"suppress": 0.1})])

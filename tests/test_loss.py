@@ -7,6 +7,7 @@ import kech
 from kech.cuts.starts import cut_ordering
 from kech.points.partition import class_widths, column_losses, largest_radius, mean_loss
 from kech.points.points import build_points
+from kech.request import Labels
 from kech.tables.demo import nine_rows
 from oracles import label_width, table_loss
 from strategies import point_sets, unhurried
@@ -27,7 +28,7 @@ def spells_all_values(partition):
 
 def nine(k):
     with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
-        return next(cut_ordering(build_points(table, grid="exact"), [k], threads=1))
+        return next(cut_ordering(build_points(table, labels=Labels(grid="exact")), [k], threads=1))
 
 
 def printed_rows(partition):

@@ -20,9 +20,10 @@ from kech.cuts.local import cut_local
 from kech.errors import BadHierarchy, GoalNotMet
 from kech.points import models
 from kech.points.columns import SensitiveColumn
-from kech.points.models import Goals, hold
+from kech.points.models import hold
 from kech.points.partition import build_partition, deal, mean_loss, tally_sensitive
 from kech.points.points import Points, SensitiveValues, build_points
+from kech.request import Goal, Labels
 from kech.tables.demo import generate_town, write_csv
 from kech.topology.lattice import build_lattice
 from strategies import point_sets, random_case, seeds, unhurried
@@ -31,12 +32,12 @@ fewer = settings(unhurried, max_examples=40)
 TOWN = ["age", "sex", "zip", "schooling"]
 
 goals = st.one_of(
-    st.builds(Goals, l=st.integers(1, 3)),
-    st.builds(Goals, l=st.floats(1, 2.5), l_kind=st.just("entropy")),
-    st.builds(Goals, l=st.integers(1, 3), l_kind=st.just("recursive"), c=st.floats(0.5, 4)),
-    st.builds(Goals, t=st.floats(0, 0.6), t_kind=st.sampled_from(["equal", "ordered"])),
-    st.builds(Goals, alpha=st.floats(0.3, 1)),
-    st.builds(Goals, l=st.just(2), t=st.floats(0.1, 0.5), alpha=st.floats(0.4, 1)),
+    st.builds(Goal, l=st.integers(1, 3)),
+    st.builds(Goal, l=st.floats(1, 2.5), l_kind=st.just("entropy")),
+    st.builds(Goal, l=st.integers(1, 3), l_kind=st.just("recursive"), c=st.floats(0.5, 4)),
+    st.builds(Goal, t=st.floats(0, 0.6), t_kind=st.sampled_from(["equal", "ordered"])),
+    st.builds(Goal, alpha=st.floats(0.3, 1)),
+    st.builds(Goal, l=st.just(2), t=st.floats(0.1, 0.5), alpha=st.floats(0.4, 1)),
 )
 
 
@@ -89,7 +90,7 @@ def test_dealing_changes_no_class(points, k):
 def test_rows_of_a_shared_point_are_dealt_in_proportion():
     table = pa.table({"a": [1] * 12 + [5], "s": ["x"] * 6 + ["y"] * 6 + ["z"]})
     with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
-        points = build_points(read, grid="exact", with_sensitive=True)
+        points = build_points(read, labels=Labels(grid="exact"), with_sensitive=True)
     shares = (np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([8, 4, 1]))
     dealt = deal(build_partition(points, *shares))
 
@@ -160,9 +161,9 @@ def test_small_tables_are_near_the_best_of_all_partitions():
     for seed in range(16):
         rng = np.random.default_rng(seed)
         cells = {"a": rng.integers(0, 9, 7), "b": rng.integers(0, 5, 7), "s": rng.integers(0, 3, 7).astype(str)}
-        goal = [Goals(l=2), Goals(t=0.4), Goals(alpha=0.5), Goals(l=1.8, l_kind="entropy")][seed % 4]
+        goal = [Goal(l=2), Goal(t=0.4), Goal(alpha=0.5), Goal(l=1.8, l_kind="entropy")][seed % 4]
         with kech.read_table(pa.table(cells), quasi_identifiers=["a", "b"], sensitive=["s"]) as read:
-            points = build_points(read, grid="exact", with_sensitive=True)
+            points = build_points(read, labels=Labels(grid="exact"), with_sensitive=True)
         if reachable(points, goal):
             (made,) = cut_for_goals(cut_local, points, [2], Wishes(goals=goal))
             best = best_loss(points.at(2), 2, goal)
@@ -176,7 +177,7 @@ def test_classes_with_equal_middles_can_be_lined_up():
     """The kd order knows distinct points only; many boxes here share their middle."""
     table = pa.table({"a": [0, 2, 1, 1, 0, 2, 1, 1], "b": [0, 2, 1, 1, 2, 0, 1, 1], "s": list("aabbccdd")})
     with kech.read_table(table, quasi_identifiers=["a", "b"], sensitive=["s"]) as read:
-        points = build_points(read, grid="exact", with_sensitive=True)
+        points = build_points(read, labels=Labels(grid="exact"), with_sensitive=True)
     codes = [tuple(code) for code in points.codes.tolist()]
     pairs = [
         [codes.index((0, 0)), codes.index((2, 2))],
@@ -186,10 +187,10 @@ def test_classes_with_equal_middles_can_be_lined_up():
     shares = [(p, g, int(points.weights[p])) for g, pair in enumerate(pairs) for p in pair]
     start = build_partition(points, *(np.array(column) for column in zip(*shares, strict=True)))
 
-    met = meet_goals(start, 2, Goals(l=2))
+    met = meet_goals(start, 2, Goal(l=2))
 
     is_valid(met, points, 2)
-    assert hold(Goals(l=2), tally_sensitive(met))
+    assert hold(Goal(l=2), tally_sensitive(met))
 
 
 # Domain and regime
@@ -219,7 +220,7 @@ def test_the_domain_cut_is_the_best_of_all_nodes_that_keep_the_goals(points, k, 
     assert suppress or mean_loss(made) == pytest.approx(least, abs=1e-9)
 
 
-@pytest.mark.parametrize("goal", [None, Goals(l=1)])
+@pytest.mark.parametrize("goal", [None, Goal(l=1)])
 def test_the_best_node_under_a_given_tree_is_measured_by_all_its_leaves_though_few_remain(goal):
     """Of 11 towns two remain, both in the north: 10% of the country, which is public whoever is left out."""
     towns = [f"town{i}" for i in range(11)]
@@ -236,12 +237,12 @@ def test_the_best_node_under_a_given_tree_is_measured_by_all_its_leaves_though_f
     assert (made.labels(0), made.suppressed) == (["north"], 9)
 
 
-@pytest.mark.parametrize("goal", [None, Goals(l=1)])
+@pytest.mark.parametrize("goal", [None, Goal(l=1)])
 def test_the_best_node_is_best_among_all_rows_though_another_may_lose_less_of_those_published(goal):
     """Of numbers from 1 to 95 those from 1 to 3 remain: a small part of the line as it was, and all that is left."""
     rows = pa.table({"a": [*[1] * 10, *[3] * 2, 40, 90, 95, 60, 55, 77, 31, 22, 85], "s": ["x"] * 21})
     with kech.read_table(rows, quasi_identifiers=["a"], sensitive=["s"]) as read:
-        points = build_points(read, grid="exact", steps=True, with_sensitive=True)
+        points = build_points(read, labels=Labels(grid="exact"), steps=True, with_sensitive=True)
     lattice = build_lattice(points)
     (made,) = cut_domain(points, [3], Wishes(goals=goal, suppress=0.6))
 
@@ -254,7 +255,7 @@ def test_the_best_node_is_best_among_all_rows_though_another_may_lose_less_of_th
 def test_the_search_of_a_large_lattice_keeps_goals_too():
     with kech.read_table(generate_town(400), quasi_identifiers=TOWN, sensitive=["diagnosis"]) as table:
         lattice = build_lattice(build_points(table, steps=True, with_sensitive=True))
-    goal = Goals(l=4, t=0.05)
+    goal = Goal(l=4, t=0.05)
 
     def holds(levels):
         return hold(goal, tally_sensitive(deal(lattice.partition(levels, 5))))
@@ -416,7 +417,7 @@ def test_numbers_are_compared_as_numbers():
     """1 and 1.0 are one salary, whatever the file writes."""
     with pytest.raises(GoalNotMet, match="reach l = 1"):
         release({"q": [1, 1], "s": ["1", "1.0"]}, l=2)
-    assert release({"q": [1, 1], "s": ["1", "1.0"]}, l=2, axes={"s": "categorical"}).classes == 1
+    assert release({"q": [1, 1], "s": ["1", "1.0"]}, l=2, axes={"s": "set"}).classes == 1
 
 
 def test_order_of_a_sensitive_column():
@@ -522,8 +523,8 @@ def test_goals_on_the_command_line(run, folder, town):
 def test_goals_of_a_plan(run, folder, town):
     plan = folder / "kech.toml"
     plan.write_text(
-        f"[roles]\nquasi_identifiers = {TOWN}\nsensitive = ['diagnosis']\n"
-        "[release]\nk = 3\nl = 2\nl_kind = 'recursive'\nc = 5.0\neffort = 'quick'\n",
+        f"[columns]\nquasi_identifiers = {TOWN}\nsensitive = ['diagnosis']\n"
+        "[goal]\nk = 3\nl = 2\nl_kind = 'recursive'\nc = 5.0\n[cut]\neffort = 'quick'\n",
         "utf-8",
     )
 

@@ -13,6 +13,7 @@ from kech.cuts.bounds import eps_bound, lower_bounds
 from kech.cuts.minimal import gather
 from kech.points.partition import largest_radius
 from kech.points.points import build_points
+from kech.request import Labels
 from kech.topology.filtration import build_filtration
 from kech.topology.homology import highest_dimension
 from kech.topology.minimal import minimal_complex
@@ -23,7 +24,7 @@ from topology_oracles import gather as points_of
 
 def exact_points(columns, **options):
     with kech.read_table(pa.table(columns), quasi_identifiers=list(columns), **options) as table:
-        return build_points(table, grid="exact")
+        return build_points(table, labels=Labels(grid="exact"))
 
 
 # A metric

@@ -14,6 +14,7 @@ from kech.cuts.minimal import cut_minimal, even_start
 from kech.errors import BadOption
 from kech.points.partition import largest_radius, mean_loss
 from kech.points.points import build_points
+from kech.request import Labels
 from kech.tables.demo import nine_rows
 from kech.topology.minimal import minimal_complex
 from strategies import point_sets, unhurried
@@ -27,7 +28,7 @@ def numbers(rows, columns, seed=0):
 
 def exact_points(frame):
     with kech.read_table(frame, quasi_identifiers=frame.column_names) as table:
-        return build_points(table, grid="exact")
+        return build_points(table, labels=Labels(grid="exact"))
 
 
 def test_the_nine_rows_give_the_papers_table():

@@ -52,7 +52,7 @@ SOURCES = {
 @pytest.mark.parametrize("kind", SOURCES)
 def test_empty_text_and_nothing_are_two_classes(kind, tmp_path):
     with kech.read_table(SOURCES[kind](tmp_path), **ROLES) as table:
-        release = kech.make_release(table, k=5, grid="tight")
+        release = kech.make_release(table, k=5, protect="none")
         written = release.write(tmp_path / "safe.parquet")
         address = f"duckdb:{tmp_path / 'safe.db'}#safe"
         stored = release.write(address, tmp_path / "safe.json", allow_composition=True)
@@ -71,7 +71,7 @@ def test_a_table_that_merges_them_is_refused(tmp_path):
     """A certificate of k = 10, as it was written before."""
     with kech.read_table(ROWS, **ROLES) as table:
         address = f"duckdb:{tmp_path / 'safe.db'}#safe"
-        kech.make_release(table, k=5, grid="tight").write(address, tmp_path / "safe.json")
+        kech.make_release(table, k=5, protect="none").write(address, tmp_path / "safe.json")
     document = json.loads((tmp_path / "safe.json").read_text())
     document["claims"] |= {"k": 10, "classes": 1}
     (tmp_path / "safe.json").write_text(json.dumps(document))
@@ -88,7 +88,7 @@ def test_postgresql_tells_them_apart(postgres, tmp_path):
         for row in zip(*ROWS.to_pydict().values(), strict=True):
             connection.execute("INSERT INTO missing VALUES (%s, %s, %s)", row)
         with kech.read_table(f"{postgres}?table=missing", **ROLES) as table:
-            release = kech.make_release(table, k=5, grid="tight")
+            release = kech.make_release(table, k=5, protect="none")
             stored = release.write(f"{postgres}?table=missing_safe", tmp_path / "safe.json")
             written = release.write(tmp_path / "safe.parquet", ledger=False)
         found = connection.execute("SELECT ward, note FROM missing_safe").fetchall()
@@ -102,7 +102,7 @@ def test_postgresql_tells_them_apart(postgres, tmp_path):
 def test_csv_writes_them_alike_and_counts_them_as_one(tmp_path):
     path = tmp_path / "safe.csv"
     with kech.read_table(ROWS, **ROLES) as table:
-        release = kech.make_release(table, k=5, grid="tight")
+        release = kech.make_release(table, k=5, protect="none")
         claims = release.write(path, mapping=tmp_path / "mapping.json")["claims"]
 
     assert (claims["k"], claims["classes"]) == (10, 1)
@@ -137,7 +137,7 @@ def test_sensitive_columns_count_both_as_nothing_said(tmp_path):
 def test_a_set_counts_empty_text_among_its_values(tmp_path):
     wards = ["", "", "a", "a", *["b"] * 4, *[None] * 4]
     with kech.read_table(pa.table({"ward": wards}), quasi_identifiers=["ward"]) as table:
-        kech.make_release(table, k=4, grid="tight").write(tmp_path / "safe.parquet")
+        kech.make_release(table, k=4, protect="none").write(tmp_path / "safe.parquet")
     labels = pq.read_table(tmp_path / "safe.parquet")["ward"].to_pylist()
 
     assert Counter(labels) == {None: 4, "b": 4, "{2 rare values}": 4}
@@ -147,7 +147,7 @@ def test_a_set_counts_empty_text_among_its_values(tmp_path):
 def test_a_later_release_that_tells_them_apart_is_finer(tmp_path, first, second, fine):
     def write(name, **also):
         with kech.read_table(ROWS, **ROLES) as table:
-            kech.make_release(table, k=5, grid="tight").write(tmp_path / name, **also)
+            kech.make_release(table, k=5, protect="none").write(tmp_path / name, **also)
 
     write(f"one.{first}", ledger=False)
     if fine:

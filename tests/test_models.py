@@ -13,7 +13,6 @@ from scipy.optimize import linprog
 
 from kech.errors import BadOption
 from kech.points.models import (
-    Goals,
     count_values,
     distinct_values,
     entropy_values,
@@ -23,9 +22,9 @@ from kech.points.models import (
     largest_shares,
     ordered_distances,
     recursive_factors,
-    set_goals,
     worst_figures,
 )
+from kech.request import Goal
 from strategies import unhurried
 
 quick = settings(unhurried, max_examples=50)
@@ -105,11 +104,11 @@ def test_one_value_tells_nothing_new():
 
 
 goals = st.one_of(
-    st.builds(Goals, l=st.integers(1, 4)),
-    st.builds(Goals, l=st.floats(1, 4), l_kind=st.just("entropy")),
-    st.builds(Goals, l=st.integers(1, 3), l_kind=st.just("recursive"), c=st.floats(0.2, 5)),
-    st.builds(Goals, t=st.floats(0, 1), t_kind=st.sampled_from(["equal", "ordered"])),
-    st.builds(Goals, alpha=st.floats(0.1, 1)),
+    st.builds(Goal, l=st.integers(1, 4)),
+    st.builds(Goal, l=st.floats(1, 4), l_kind=st.just("entropy")),
+    st.builds(Goal, l=st.integers(1, 3), l_kind=st.just("recursive"), c=st.floats(0.2, 5)),
+    st.builds(Goal, t=st.floats(0, 1), t_kind=st.sampled_from(["equal", "ordered"])),
+    st.builds(Goal, alpha=st.floats(0.1, 1)),
 )
 
 
@@ -178,15 +177,15 @@ def test_no_class_smaller_than_the_least_holds(classes, goal):
 )
 def test_goals_that_mean_nothing_are_refused(wish, says):
     with pytest.raises(BadOption, match=f"^{says}"):
-        set_goals(**wish, sensitive=["s"])
+        Goal(**wish)
 
 
 @pytest.mark.parametrize("wish", [{"l": 2}, {"t": 0.5}, {"alpha": 0.5}])
 def test_goals_need_a_sensitive_column(wish):
     with pytest.raises(BadOption, match=r"sensitive=\[COLUMN\]"):
-        set_goals(**wish, sensitive=[])
+        Goal(**wish).check_sensitive([])
 
 
 def test_no_wish_is_no_goal():
-    assert set_goals(sensitive=["s"]) is None
-    assert set_goals(l=2.0, sensitive=["s"]).asked() == {"l": 2, "l_kind": "distinct"}
+    assert not Goal(k=5).is_for_values
+    assert Goal(l=2.0).for_values() == {"l": 2, "l_kind": "distinct"}

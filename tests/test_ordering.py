@@ -11,6 +11,7 @@ from kech.axes import build_line_axis, build_rank_axis
 from kech.cuts.starts import cut_ordering
 from kech.points.partition import mean_loss
 from kech.points.points import Points, build_points
+from kech.request import Labels
 from kech.tables.demo import generate_town, nine_rows
 from kech.tables.table import read_table
 from oracles import all_cuts, box_width, cheapest_cut, price_of
@@ -73,7 +74,7 @@ def random_points(rng, points, heaviest, codes=30, axes=2):
 @pytest.fixture(scope="module")
 def nine():
     with read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
-        return build_points(table, grid="exact")
+        return build_points(table, labels=Labels(grid="exact"))
 
 
 def test_three_classes_of_three_are_table_1b(nine):
@@ -110,7 +111,7 @@ def test_where_tails_are_heavy_the_curve_is_better_than_the_tree():
     values = np.exp(np.random.default_rng(7).normal(0, 1, (600, 20))).round(4)
     table = pa.table({f"c{j}": values[:, j] for j in range(20)})
     with read_table(table, quasi_identifiers=table.column_names) as read:
-        points = build_points(read, grid="exact")
+        points = build_points(read, labels=Labels(grid="exact"))
     tree, curve = (mean_loss(next(cut_ordering(points, [20], threads=1, hilbert=h))) for h in (False, True))
 
     assert curve < 0.95 * tree

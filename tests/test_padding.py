@@ -10,11 +10,12 @@ from kech.cuts.local import cut_local
 from kech.cuts.padding import DRAWS, FEWEST, HALVES, find_padded_axes, pad_labels, padding_loss
 from kech.points.partition import box_partition, build_partition
 from kech.points.points import build_points
+from kech.request import Labels
 from strategies import random_case
 
 
-def cut(table, k=5, grid="auto"):
-    points = build_points(table, grid=grid)
+def cut(table, k=5, protect="full"):
+    points = build_points(table, labels=Labels(protect=protect))
     (found,) = cut_local(points, [k], Wishes(effort="quick"))
     return found
 
@@ -133,9 +134,9 @@ def test_halves_do_not_lean_to_one_side(square):
     assert left[inner].mean() == pytest.approx(0.5, abs=2.6 * 0.5 / np.sqrt(inner.sum()))
 
 
-@pytest.mark.parametrize("grid", ["loose", "tight", "exact", 5])
-def test_other_grids_are_not_widened(square, grid):
-    assert find_padded_axes(build_points(square, grid=grid)) == []
+@pytest.mark.parametrize("said", [{"protect": "ends"}, {"protect": "none"}, {"grid": "exact"}, {"grid": 5}])
+def test_only_fully_protected_labels_are_padded(square, said):
+    assert find_padded_axes(build_points(square, labels=Labels(**said))) == []
 
 
 @pytest.mark.parametrize("k", [3, 5, 9])
@@ -149,7 +150,7 @@ def test_what_is_expected_is_the_mean_of_many_draws(k, square):
 
 
 def test_nothing_is_expected_where_nothing_is_widened(square):
-    assert padding_loss(cut(square, grid="loose")) == 0
+    assert padding_loss(cut(square, protect="ends")) == 0
 
 
 def lost(tight, lo, hi):

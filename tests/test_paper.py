@@ -10,6 +10,7 @@ import pytest
 
 import kech
 from kech.points.points import build_points
+from kech.request import Labels
 from kech.tables.demo import COUNTRIES, GENDERS, NINE_ROWS, nine_rows, travellers
 from kech.topology.barcode import WeightedBarcode
 from kech.topology.filtration import build_filtration, simplex_radius
@@ -88,7 +89,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def points(table):
-    return build_points(table, grid="exact")
+    return build_points(table, labels=Labels(grid="exact"))
 
 
 def names(points, chosen):

@@ -17,6 +17,7 @@ from kech.cuts.local import cut_local
 from kech.cuts.starts import level_tables
 from kech.points.partition import mean_loss
 from kech.points.points import Points, build_points
+from kech.request import Labels
 from kech.views.screen.tables import describe_bound
 from strategies import point_sets, tree_axes, unhurried
 from test_local import cheapest
@@ -87,7 +88,7 @@ def test_it_begins_with_the_narrowest_cells_and_never_falls():
 
 def test_axes_that_are_no_trees_have_the_bound_of_the_nearest_rows():
     with kech.read_table(pa.table({"x": list(range(30))}), quasi_identifiers=["x"]) as table:
-        points = build_points(table, grid="exact")
+        points = build_points(table, labels=Labels(grid="exact"))
     (nearest,) = lower_bounds(points, [4])
 
     assert price_bound(points, 4, 1.0) == nearest.loss

@@ -14,14 +14,15 @@ from kech.cuts.local import cut_local
 from kech.cuts.protection import NARROW, expected_widths, keyed_noise, move_ends, protect_anew, protect_labels
 from kech.points.partition import mean_loss
 from kech.points.points import build_points
+from kech.request import Labels
 from kech.tables.demo import generate_town
 from strategies import random_case, seeds
 
 COLUMNS = ["age", "sex", "zip", "moved_in", "job"]
 
 
-def cut(table, k=5, grid="loose"):
-    points = build_points(table, grid=grid)
+def cut(table, k=5, grid="round", protect="ends"):
+    points = build_points(table, labels=Labels(grid=grid, protect=protect if grid == "round" else None))
     (found,) = cut_local(points, [k], Wishes(effort="quick"))
     return found
 
@@ -122,18 +123,20 @@ def test_open_tails_are_not_entered(town):
         assert (loose.hi[:, j] == last).sum() == (tight.hi[:, j] == last).sum()
 
 
-@pytest.mark.parametrize("grid", ["tight", "exact", 5])
-def test_only_grids_that_are_loose_are_loosened(town, grid):
-    tight = cut(town, grid=grid)
+@pytest.mark.parametrize(("grid", "protect"), [("round", "none"), ("exact", None), (5, None)])
+def test_only_protected_ends_are_moved(town, grid, protect):
+    tight = cut(town, grid=grid, protect=protect)
     assert protect_labels(tight) is tight
 
 
 def test_grids_that_hide_have_the_same_edges(town):
-    auto, loose, tight = (build_points(town, grid=grid).axes[0] for grid in ("auto", "loose", "tight"))
-    assert (auto.low == loose.low).all()
-    assert (auto.low == tight.low).all()
-    assert (auto.hides == tight.hides).all()
-    assert (auto.grid, loose.grid, tight.grid) == ("auto", "loose", "tight")
+    full, ends, none = (
+        build_points(town, labels=Labels(protect=protect)).axes[0] for protect in ("full", "ends", "none")
+    )
+    assert (full.low == ends.low).all()
+    assert (full.low == none.low).all()
+    assert (full.hides == none.hides).all()
+    assert (full.protect, ends.protect, none.protect) == ("full", "ends", "none")
 
 
 def test_chance_is_made_of_the_whole_table(town):
@@ -154,11 +157,11 @@ def test_what_is_released_is_what_the_spectrum_said(town, folder):
     certificate = kech.make_release(town, k=5, effort="quick").write(folder / "released.csv", ledger=False)
     assert certificate["claims"]["loss"] == pytest.approx(row["loss"], abs=1e-9)
     loose, tight = (
-        kech.make_release(town, k=5, effort="quick", grid=grid).write(folder / f"{grid}.csv", ledger=False)
-        for grid in ("loose", "tight")
+        kech.make_release(town, k=5, effort="quick", protect=protect).write(folder / f"{protect}.csv", ledger=False)
+        for protect in ("ends", "none")
     )
     assert tight["claims"]["loss"] < loose["claims"]["loss"] < certificate["claims"]["loss"]
-    assert [found["parameters"]["grid"] for found in (certificate, loose, tight)] == ["auto", "loose", "tight"]
+    assert [found["parameters"]["protect"] for found in (certificate, loose, tight)] == ["full", "ends", "none"]
 
 
 def test_the_search_knows_where_ends_are_on_average(town):

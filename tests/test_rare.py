@@ -20,6 +20,7 @@ from kech.points.points import build_points, rebuild_without
 from kech.release.composition import is_coarsening
 from kech.release.linkage import count_covered, link
 from kech.release.published import read_published
+from kech.request import Labels
 from oracles import listed, smallest_class, table_loss
 from strategies import random_case, seeds, unhurried
 
@@ -43,7 +44,7 @@ def people(rows=160, seed=1):
     )
 
 
-GRADED = {"grade": kech.AxisChoice("ordinal", order=tuple(GRADES))}
+GRADED = {"grade": kech.AxisChoice("ordered", order=tuple(GRADES))}
 AXES = {"job": "set", **GRADED}
 
 
@@ -106,19 +107,19 @@ def test_a_class_with_a_rare_value_counts_all_of_them(tmp_path):
     rare = rare_in(table["job"].to_pylist())
     counts = {read_set(row["job"])[1] for row in rows}
     assert counts == {0, len(rare)}
-    assert document["quasi_identifiers"][0] | {"grid": "auto"} == {
+    assert document["quasi_identifiers"][0] | {"grid": "round"} == {
         "column": "job",
         "axis": "set",
         "values": len(set(table["job"].to_pylist())),
         "rare": len(rare),
-        "grid": "auto",
+        "grid": "round",
     }
 
 
 def test_rare_is_judged_by_the_published_rows():
     table = pa.table({"job": ["a"] * 40 + ["b"] * K, "age": [30] * 40 + [30] * (K - 1) + [900]})
     with kech.read_table(table, quasi_identifiers=["job", "age"], axes={"job": "set"}) as read:
-        points = build_points(read, grid="exact")
+        points = build_points(read, labels=Labels(grid="exact"))
         rest = rebuild_without(points, np.flatnonzero(points.codes[:, 1] == 1))
     assert [at.at(K).axes[0].rare.tolist() for at in (points, rest)] == [[False, False], [False, True]]
 

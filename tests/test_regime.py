@@ -14,6 +14,7 @@ from kech.cuts import Wishes
 from kech.cuts.regime import cut_at, cut_regime
 from kech.errors import BadOption, GoalNotMet, TooFewRows
 from kech.points.points import build_points
+from kech.request import Labels
 from kech.tables.demo import nine_rows, write_csv
 from kech.topology.filtration import build_filtration
 from topology_oracles import (
@@ -90,12 +91,6 @@ def test_components_at_an_eps_are_its_classes():
         assert classes(partition) == components(distances(points, "box"), eps)
 
 
-def test_there_are_two_readings_of_the_cut():
-    points = line_points([[1], [2]])
-    with pytest.raises(BadOption, match="reads homological or strict"):
-        list(cut_regime(points, [2], Wishes(reading="partition")))
-
-
 # Releases
 
 
@@ -114,7 +109,7 @@ def town():
     )
 
 
-@pytest.mark.parametrize("grid", ["exact", "auto"])
+@pytest.mark.parametrize("grid", ["exact", "round"])
 @pytest.mark.parametrize("choice", [{"k": 5}, {"k": 7, "reading": "homological"}, {"eps": 0.3}, {"eps": 0.2, "k": 4}])
 def test_a_release_of_any_table_keeps_its_promise(town, tmp_path, grid, choice):
     if "reading" in choice:
@@ -136,12 +131,19 @@ def test_the_components_of_two_crowds_are_two_classes(town):
         release = kech.make_release(table, cut="regime", grid="exact", eps=0.2)
 
     assert release.partition.sizes.tolist() == [60, 60]
-    assert release.parameters == {"k": 60, "k_reached": True, "cut": "regime", "grid": "exact", "eps": 0.2}
+    assert release.parameters == {
+        "k": 60,
+        "k_reached": True,
+        "cut": "regime",
+        "grid": "exact",
+        "protect": "none",
+        "eps": 0.2,
+    }
 
 
 def test_the_eps_of_a_release_is_a_radius_of_the_table():
     with kech.read_table(nine_rows(), quasi_identifiers=COLUMNS) as table:
-        tree = build_filtration(build_points(table, grid="exact"))
+        tree = build_filtration(build_points(table, labels=Labels(grid="exact")))
         for eps in np.unique(tree.birth):
             for radius, change in ((eps, 0), (np.nextafter(eps, 0), -1)):
                 made = kech.make_release(table, k=1, cut="regime", grid="exact", eps=float(max(radius, 0)))
@@ -165,7 +167,7 @@ def test_on_a_grid_components_are_those_for_two_rows_and_edges_hide_as_many_as_t
     rng.integers(8, 60)
     frame = pa.table({"a": rng.integers(0, 60, rows), "b": rng.integers(0, 3, rows)})
     with kech.read_table(frame, quasi_identifiers=["a", "b"]) as table:
-        points = build_points(table, grid="auto").at(2)
+        points = build_points(table, labels=Labels(grid="round")).at(2)
         partition = kech.make_release(table, cut="regime", eps=eps).partition
     parts = components(distances(points, "box"), eps)
     assert all(any(part <= group for group in classes(partition)) for part in parts)
@@ -205,7 +207,7 @@ def test_a_field_is_refused_where_no_homology_is_computed(cut, field):
         for ask in (
             lambda: kech.make_release(table, k=3, **wishes),
             lambda: kech.compute_spectrum(table, k=[3], **wishes),
-            lambda: kech.Anonymizer(k=3, **wishes).fit(nine_rows().to_pandas()),
+            lambda: kech.Request().override(k=3, **wishes),
         ):
             with pytest.raises(BadOption, match="only the homological reading of the regime cut takes it"):
                 ask()
@@ -288,9 +290,8 @@ def test_refusals_say_why_and_write_nothing(nine, tmp_path, capsys, words, code,
 
 @pytest.mark.parametrize("typed", [["--cut", "local"], ["--eps", "0.3"]])
 def test_the_field_of_a_plan_is_left_to_its_own_cut(nine, tmp_path, typed):
-    plan = kech.Plan()
-    plan.release.k, plan.release.cut, plan.release.reading, plan.release.field = 3, "regime", "homological", 3
-    plan.write(tmp_path / "plan.toml")
+    plan = kech.Request().override(k=3, cut="regime", reading="homological", field=3)
+    kech.write_request(plan, tmp_path / "plan.toml")
     release(nine, tmp_path / "out.csv", "--plan", str(tmp_path / "plan.toml"), "--no-ledger", *typed)
     parameters = json.loads((tmp_path / "out.csv.certificate.json").read_text("utf-8"))["parameters"]
     assert "field" not in parameters

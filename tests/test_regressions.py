@@ -124,10 +124,8 @@ def test_a_folder_in_place_of_the_certificate_is_seen_before_anything_is_written
 def test_a_plan_from_csv_serves_parquet_too(tmp_path):
     frame = pa.table({"age": list(range(10)) * 4})
     pq.write_table(frame, tmp_path / "t.parquet")
-    plan = kech.Plan()
-    plan.table.delimiter, plan.table.encoding = ",", "utf-8"
-    plan.roles.quasi_identifiers = ["age"]
-    with plan.read_table(tmp_path / "t.parquet") as table:
+    plan = kech.Request().override(delimiter=",", encoding="utf-8", quasi_identifiers=["age"])
+    with kech.read_table(tmp_path / "t.parquet", plan) as table:
         assert table.rows == 40
 
 

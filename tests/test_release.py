@@ -137,7 +137,7 @@ HARMLESS = ["-5", "+7.5", "a=b", "'quoted", "5-3", "[1, 2]"]
 def test_formulas_are_disarmed_in_csv_and_nowhere_else(tmp_path):
     cells = FORMULAS + HARMLESS
     columns = {"a": cells * 2, "s": cells * 2, "n": cells * 2}
-    with read(columns, sensitive=["s"], keep=["n"], axes={"a": "categorical"}) as table:
+    with read(columns, sensitive=["s"], keep=["n"], axes={"a": "set"}) as table:
         made = kech.make_release(table, k=2)
         made.write(tmp_path / "out.csv")
         made.write(tmp_path / "out.parquet")
@@ -431,7 +431,7 @@ def test_targets_that_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
-@pytest.mark.parametrize("grid", ["auto", "exact", 10])
+@pytest.mark.parametrize("grid", ["round", "exact", 10])
 @pytest.mark.parametrize(
     ("values", "k"),
     [
@@ -467,7 +467,7 @@ def test_small_and_strange_tables(tmp_path, values, k, grid, suffix):
     assert figures["loss"] == pytest.approx(mean_loss(made.partition), abs=1e-9)
 
 
-@pytest.mark.parametrize("grid", ["auto", "exact"])
+@pytest.mark.parametrize("grid", ["round", "exact"])
 @pytest.mark.parametrize("values", [[1e300, -1e300, 1e-300, 0.0], [1.7e308, -1.7e308]])
 def test_the_ends_of_the_floats(tmp_path, values, grid):
     with read({"a": values}) as table:

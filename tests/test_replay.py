@@ -75,9 +75,7 @@ def test_another_request_or_key_is_refused(people, run, folder, few, refuse, tmp
     assert run("release", people, "-o", folder / "out.csv", *WORDS, "--seed", 5).code == 0
     words = ("attack", "replay", folder / "out.csv", "--original", people)
     refuse(*words, code=2, says="made again, has other labels")
-    plan = kech.Plan()
-    plan.release.seed = 5
-    plan.write(tmp_path / "plan.toml")
+    kech.write_request(kech.Request().override(seed=5), tmp_path / "plan.toml")
     assert run(*words, "--plan", tmp_path / "plan.toml").code == 0
     key = kech.write_key_file(tmp_path / "other.key")
     refuse(*words, "--plan", tmp_path / "plan.toml", "--key-file", key, code=2, says="made again, has other labels")
@@ -89,7 +87,7 @@ def test_options_that_other_attacks_do_not_take_are_refused(people, run, refuse,
     words = ("attack", "edge", folder / "out.csv", "--original", people)
     refuse(*words, "--key-file", key, code=2, says="only the replay attack")
     with kech.read_table(people) as table, pytest.raises(BadOption, match="only the replay attack"):
-        kech.run_attacks(folder / "out.csv", table, attacks=["edge"], request={"seed": 1})
+        kech.run_attacks(folder / "out.csv", table, attacks=["edge"], request=kech.Request().override(seed=1))
 
 
 def test_large_tables_are_refused(people, run, refuse, folder, monkeypatch):

@@ -26,7 +26,6 @@ from kech.certificate import NOT_PROMISED
 from kech.certificate.labels import bound_interval
 from kech.certificate.widths import width_reader
 from kech.errors import BadCertificate, BadOption, BadTarget, ClaimBroken
-from kech.release.plan import AxisSection, Plan
 from kech.release.published import Published, read_published
 from kech.tables.demo import generate_town, write_csv
 from kech.views.markup import tag
@@ -42,21 +41,25 @@ def town(tmp_path_factory):
     """A release with axes of every kind, its certificate and its plan; and the original."""
     folder = tmp_path_factory.mktemp("town")
     write_csv(generate_town(600, seed=5), folder / "people.csv")
-    plan = Plan()
-    plan.roles.identifiers, plan.roles.sensitive, plan.roles.keep = ["person"], ["diagnosis"], ["income"]
-    plan.roles.quasi_identifiers = ["age", "sex", "zip", "moved_in", "schooling", "job"]
-    plan.axes["schooling"] = AxisSection("ordinal", ["primary", "secondary", "bachelor", "master", "doctorate"])
-    plan.release.k, plan.release.l, plan.release.effort = 5, 2, "quick"
-    plan.write(folder / "kech.toml")
-    with plan.read_table(folder / "people.csv") as table:
-        kech.make_release(table, k=5, l=2, effort="quick").write(folder / "safe.csv")
+    plan = kech.Request().override(
+        identifiers=["person"],
+        sensitive=["diagnosis"],
+        keep=["income"],
+        quasi_identifiers=["age", "sex", "zip", "moved_in", "schooling", "job"],
+        axes={"schooling": ["primary", "secondary", "bachelor", "master", "doctorate"]},
+        k=5,
+        l=2,
+        effort="quick",
+    )
+    kech.write_request(plan, folder / "kech.toml")
+    with kech.read_table(folder / "people.csv", plan) as table:
+        kech.make_release(table).write(folder / "safe.csv")
     return folder
 
 
 @pytest.mark.parametrize(("effort", "told"), [(None, "normal"), (0, 0), ("best", "best")])
 def test_a_plan_is_told_with_its_effort(effort, told):
-    plan = Plan()
-    plan.release.effort = effort
+    plan = kech.Request().override(effort=effort)
     assert describe_plan(plan)["effort"] == told
 
 
@@ -67,7 +70,7 @@ def report(town):
 
 @pytest.fixture(scope="module")
 def private(town):
-    with kech.read_plan(town / "kech.toml").read_table(town / "people.csv") as table:
+    with kech.read_table(town / "people.csv", kech.read_request(town / "kech.toml")) as table:
         return kech.make_report(town / "safe.csv", plan=town / "kech.toml", original=table)
 
 
@@ -329,9 +332,7 @@ def test_questions_that_are_refused(run, town, folder, monkeypatch, words, says)
 
 
 def test_a_plan_of_another_release_is_refused(town, folder):
-    plan = kech.read_plan(town / "kech.toml")
-    plan.release.k = 7
-    plan.roles.keep = []
+    plan = kech.read_request(town / "kech.toml").override(k=7, keep=[])
     with pytest.raises(BadOption, match="keep, k differ"):
         kech.make_report(town / "safe.csv", plan=plan)
 
@@ -487,7 +488,7 @@ def test_a_private_report_says_so(run, town, private, folder):
     banner = [path for path, text in Page(private.html).texts if text.startswith("PRIVATE: ")]
     assert banner == [("html", "body", "div", "div", "div")]
     assert private.to_json()["private"] is True
-    with kech.read_plan(town / "kech.toml").read_table(town / "people.csv") as table:
+    with kech.read_table(town / "people.csv", kech.read_request(town / "kech.toml")) as table:
         assert private.figures["comparison"] == kech.compare(table, town / "safe.csv").to_json()
         assert private.figures["attacks"] == [found.to_json() for found in kech.run_attacks(town / "safe.csv", table)]
 
@@ -563,7 +564,7 @@ def test_bars_are_those_of_another_library(town):
 def test_components_at_a_radius(boxes):
     labels = list(dict.fromkeys((f"[{low}, {low + wide}]" if wide else str(low),) for low, wide, _ in boxes))
     sizes = [size for _, _, size in boxes][: len(labels)]
-    axis = {"column": "x", "axis": "numeric", "domain": [0, 30], "grid": "auto"}
+    axis = {"column": "x", "axis": "numeric", "domain": [0, 30], "grid": "round"}
     group = np.repeat(np.arange(len(labels)), sizes)
     release = Published("x.csv", ("x",), {"x": axis}, (), group, tuple(labels), {})
     barcode = shape.build_released_barcode(release)

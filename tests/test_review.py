@@ -16,7 +16,7 @@ ORDER = ("primary", "secondary", "bachelor", "master", "doctorate")
 
 @pytest.fixture(scope="module")
 def town():
-    axes = {"schooling": kech.AxisChoice("ordinal", ORDER)}
+    axes = {"schooling": kech.AxisChoice("ordered", ORDER)}
     with kech.read_table(generate_town(800, seed=5), quasi_identifiers=COLUMNS, axes=axes) as table:
         yield table
 

@@ -10,7 +10,6 @@ from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
 from importlib.metadata import version
-from inspect import signature
 
 import duckdb
 import numpy as np
@@ -52,15 +51,16 @@ from kech.errors import (
 from kech.points.partition import build_partition, deal, tally_sensitive
 from kech.points.points import build_points
 from kech.release.ledger import Entry, open_ledger
-from kech.release.plan import ReleaseSection
 from kech.release.published import find_pointers
 from kech.release.release import as_json, pick_ledger, state_options
 from kech.release.targets import check_elsewhere
+from kech.request import Labels
 from kech.system.progress import listen
 from kech.tables.demo import nine_rows
 from kech.tables.source import find_address
 
 PLACES = {0: ["oslo", "bergen", "rome"], 1: ["north", "north", "south"], 2: ["all"] * 3}
+PLAIN = {"cut": "local", "grid": "round", "protect": "full"}  # what every certificate of a usual release states
 
 
 @pytest.fixture
@@ -664,8 +664,8 @@ def test_what_is_told_of_a_release(people, tmp_path):
     again = auto.write(tmp_path / "u.csv", tmp_path / "u.json", ledger=False)
     bare = auto.summarize(tmp_path / "u.csv", again, tmp_path / "u.json")
     assert (bare["certificate"], bare["mapping"], bare["unhidden_edges"]) == (str(tmp_path / "u.json"), None, [])
-    assert again["parameters"] == {"k": 5, "cut": "local", "grid": "auto", "owner_secret": True, "no_ledger": True}
-    assert again["quasi_identifiers"][0]["grid"] == "auto"
+    assert again["parameters"] == PLAIN | {"k": 5, "owner_secret": True, "no_ledger": True}
+    assert again["quasi_identifiers"][0]["grid"] == "round"
 
 
 def test_every_target_holds_the_named_columns_and_only_csv_guards_formulas(people, tmp_path):
@@ -686,7 +686,7 @@ def test_every_target_holds_the_named_columns_and_only_csv_guards_formulas(peopl
 
 def test_a_mapping_and_a_certificate_hold_text_as_it_stands(tmp_path):
     table = pa.table({"größe": ["=1", "=1", "ü", "ü"]})
-    with kech.read_table(table, quasi_identifiers=["größe"], axes={"größe": "categorical"}) as read:
+    with kech.read_table(table, quasi_identifiers=["größe"], axes={"größe": "set"}) as read:
         kech.make_release(read, k=2).write(tmp_path / "t.csv", mapping=tmp_path / "m.json")
     behind = json.loads((tmp_path / "m.json").read_text("utf-8"))["classes"]
     assert sorted(one["values"]["größe"] for one in behind) == [[["=1", 2]], [["ü", 2]]]
@@ -744,14 +744,14 @@ def test_components_that_hide_nobody_are_no_release(nine, k, says):
 
 def test_coarse_axes_are_measured_by_the_domain_of_the_fine_ones(tmp_path):
     with kech.read_table(pa.table({"a": [i * 7 % 100 for i in range(200)]}), quasi_identifiers=["a"]) as read:
-        fine, coarse = (kech.make_release(read, k=5, grid="tight", max_points=most) for most in (None, 6))
+        fine, coarse = (kech.make_release(read, k=5, protect="none", max_points=most) for most in (None, 6))
         even = kech.make_release(read, k=5, cut="domain")
         document = coarse.write(tmp_path / "t.csv")
         told = coarse.summarize(tmp_path / "t.csv", document)
     assert coarse.axes[0]["domain"] == fine.axes[0]["domain"] == even.axes[0]["domain"] == [4, 95]
-    assert (fine.axes[0]["grid"], even.axes[0]["grid"]) == ("tight", "auto")
+    assert (fine.axes[0]["protect"], even.axes[0]["grid"]) == ("none", "round")
     assert coarse.partition.classes <= 6 < fine.partition.classes
-    assert fine.parameters == {"k": 5, "cut": "local", "grid": "tight", "owner_secret": True}
+    assert fine.parameters == PLAIN | {"k": 5, "protect": "none", "owner_secret": True}
     assert (
         told["coarse"]
         == document["parameters"]["coarse"]
@@ -762,10 +762,10 @@ def test_coarse_axes_are_measured_by_the_domain_of_the_fine_ones(tmp_path):
 def test_edges_that_serve_no_k_that_is_asked_go_before_others():
     """Those of k = 50 are few; with an eps alone, those of k = 2 all stay, though they are more than those of 3."""
     with kech.read_table(pa.table({"a": list(range(200))}), quasi_identifiers=["a"]) as read:
-        assert kech.make_release(read, k=50, grid="tight", max_points=20).parameters["coarse"]["step"] == 2**-14
-        assert kech.make_release(read, k=2, grid="tight", max_points=20).parameters["coarse"]["step"] == 2**-4
+        assert kech.make_release(read, k=50, protect="none", max_points=20).parameters["coarse"]["step"] == 2**-14
+        assert kech.make_release(read, k=2, protect="none", max_points=20).parameters["coarse"]["step"] == 2**-4
     with kech.read_table(pa.table({"a": [i * i * 7 % 1000 for i in range(40)]}), quasi_identifiers=["a"]) as read:
-        at_eps = {"cut": "regime", "eps": 0.5, "grid": "tight", "max_points": 8}
+        at_eps = {"cut": "regime", "eps": 0.5, "protect": "none", "max_points": 8}
         alone, two, three = (kech.make_release(read, k=k, **at_eps).parameters["coarse"] for k in (None, 2, 3))
     assert alone == two
     assert (two["step"], three["step"]) == (pytest.approx(2**-2.5), 2**-14)
@@ -779,10 +779,8 @@ def test_components_of_two_rows_are_a_release():
 
 def test_a_call_and_a_plan_that_say_nothing_say_the_same(nine):
     """The defaults of the library are those of the command line."""
-    asked_for = {name: one.default for name, one in signature(kech.make_release).parameters.items() if name != "table"}
-    assert asked_for == ReleaseSection().wishes()
-    bare, planned = kech.make_release(nine, k=3), kech.make_release(nine, **ReleaseSection(k=3).wishes())
-    assert bare.parameters == planned.parameters == {"k": 3, "cut": "local", "grid": "auto", "owner_secret": True}
+    bare, planned = kech.make_release(nine, k=3), kech.make_release(nine, kech.Request().override(k=3))
+    assert bare.parameters == planned.parameters == PLAIN | {"k": 3, "owner_secret": True}
     assert bare.labels == planned.labels
     assert bare.version == version("kech")
     assert kech.make_release(nine, k=3, cut="regime").parameters["reading"] == "strict"
@@ -796,10 +794,10 @@ def test_every_wish_reaches_the_cut(nine, monkeypatch):
         return cut_points(points, ks, cut, wishes)
 
     monkeypatch.setattr("kech.release.release.cut_points", heed)
-    asked_for = {"reading": "homological", "suppress": 0.1, "effort": "quick", "seed": 7}
+    asked_for = {"suppress": 0.1, "effort": "quick", "seed": 7}
     kech.make_release(nine, k=3, l=2, **asked_for)
     assert {name: getattr(heard[0], name) for name in asked_for} == asked_for
-    assert heard[0].goals.asked() == {"l": 2, "l_kind": "distinct"}
+    assert heard[0].goals.for_values() == {"l": 2, "l_kind": "distinct"}
 
 
 @pytest.mark.parametrize("eps", [0, 0.3])
@@ -807,9 +805,9 @@ def test_the_components_at_an_eps_are_printed_on_the_grid_of_the_k_they_reach(ep
     """Edges that hide two rows part the pairs; where components are larger, only edges that hide as many are left."""
     pairs = [10 * i for i in range(12) for _ in range(2)]
     with kech.read_table(pa.table({"a": pairs}), quasi_identifiers=["a"]) as read:
-        made = kech.make_release(read, cut="regime", grid="tight", eps=eps)
+        made = kech.make_release(read, cut="regime", protect="none", eps=eps)
         with pytest.raises(BadOption, match="every row"):
-            kech.make_release(read, cut="regime", grid="tight", eps=eps, suppress=0.1)
+            kech.make_release(read, cut="regime", protect="none", eps=eps, suppress=0.1)
     assert made.partition.k == (2 if eps == 0 else 24)
     assert [axis.k for axis in made.partition.points.axes] == [made.partition.k]
 
@@ -938,7 +936,7 @@ def test_which_ledger_is_asked_and_what_a_reader_is_told_of_it():
 
 def test_nothing_is_allowed_by_saying_nothing(nine, tmp_path):
     written = kech.make_release(nine, k=3).write(tmp_path / "t.csv")
-    assert written["parameters"] == {"k": 3, "cut": "local", "grid": "auto", "owner_secret": True}
+    assert written["parameters"] == PLAIN | {"k": 3, "owner_secret": True}
 
 
 def test_a_release_strikes_out_what_a_killed_run_had_entered(nine, tmp_path):
@@ -992,7 +990,7 @@ def test_rows_of_a_divided_point_are_dealt_by_their_values(split):
     values = "xxxxxxxyyyyz"
     table = pa.table({"a": [1] * 12 + [2] * 3, "s": [*values, *"wwv"]})
     with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
-        points = build_points(read, grid="exact", with_sensitive=True).at(2)
+        points = build_points(read, labels=Labels(grid="exact"), with_sensitive=True).at(2)
     made = build_partition(points, np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([*split, 3]))
     dealt = deal(made)
     turns = sorted((Fraction(2 * j + 1, 2 * rows), taker) for taker, rows in enumerate(split) for j in range(rows))
@@ -1015,7 +1013,7 @@ def test_rows_of_a_divided_point_are_dealt_by_their_values(split):
 def test_rows_of_two_divided_points_are_dealt_each_among_its_own_classes():
     table = pa.table({"a": [1] * 4 + [2] * 4 + [3] * 2, "s": list("xxyyuuvvww")})
     with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
-        points = build_points(read, grid="exact", with_sensitive=True).at(2)
+        points = build_points(read, labels=Labels(grid="exact"), with_sensitive=True).at(2)
     made = build_partition(points, np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 2, 2]), np.array([2, 2, 2, 2, 2]))
     dealt = deal(made)
     _, codes = np.unique(dealt.points.sensitive.codes[dealt.point, 0], return_inverse=True)
@@ -1031,21 +1029,24 @@ def test_rows_of_two_divided_points_are_dealt_each_among_its_own_classes():
 
 
 @pytest.mark.parametrize("values", [[20, 21, 25, 25, 30] * 40, ["a", "b", "b", "c", "c"] * 40])
-@pytest.mark.parametrize("grid", ["auto", "loose", "tight", "exact"])
-def test_a_certificate_tells_which_labels_are_widened(values, grid, tmp_path):
+@pytest.mark.parametrize(
+    ("grid", "protect"), [("round", "full"), ("round", "ends"), ("round", "none"), ("exact", None)]
+)
+def test_a_certificate_tells_which_labels_are_widened(values, grid, protect, tmp_path):
     """On a line it says how the edges were chosen; of a set or an order, only that they are widened."""
     with kech.read_table(pa.table({"a": values}), quasi_identifiers=["a"]) as read:
-        made = kech.make_release(read, k=40, grid=grid)
+        made = kech.make_release(read, k=40, grid=grid, protect=protect)
         told = made.summarize(tmp_path / "t.csv", made.write(tmp_path / "t.csv", ledger=False))
     line = isinstance(values[0], int)
-    assert made.axes[0].get("grid") == (grid if line or grid == "auto" else None)
-    assert [axis.widens for axis in made.partition.points.axes] == [grid == "auto"]
+    assert made.axes[0].get("grid") == (grid if line else None)
+    assert made.axes[0].get("protect") == ((protect or "none") if line or protect == "full" else None)
+    assert [axis.widens for axis in made.partition.points.axes] == [protect == "full"]
     assert told["unhidden_edges"] == (["a"] if line and grid == "exact" else [])
 
 
 def test_a_column_without_values_has_no_labels_to_widen():
     nothing = pa.table({"a": pa.array([None] * 9, pa.int64()), "b": pa.array([None] * 9, pa.string())})
-    with kech.read_table(nothing, quasi_identifiers=["a", "b"], axes={"a": "numeric"}) as read:
+    with kech.read_table(nothing, quasi_identifiers=["a", "b"], axes={"a": "number"}) as read:
         made = kech.make_release(read, k=3)
     assert made.axes[0] == {"column": "a", "axis": "set", "values": 1, "rare": 0}
 
@@ -1058,10 +1059,10 @@ def line_of(values, grid, *, has_null=False, is_date=False):
 
 def test_codes_are_as_wide_as_the_kernels_take_them():
     towns = build_tree_axis("c", ["oslo", "rome"], read_hierarchy(PLACES), False)
-    lines = [line_of(range(40), grid) for grid in ("exact", "auto", "steps", 5)]
+    lines = [line_of(range(40), grid) for grid in ("exact", "round", "steps", 5)]
     made = [*lines, build_rank_axis("c", "ab", "ab", False, ordinal=True), towns]
     assert {axis.codes.dtype for axis in made} == {np.dtype(np.int32)}
-    assert [axis.grid for axis in lines] == ["exact", "auto", "auto", 5]
+    assert [axis.grid for axis in lines] == ["exact", "round", "round", 5]
 
 
 def test_numbers_of_sixteen_digits_and_more_are_too_long_for_a_step():

@@ -12,6 +12,7 @@ from kech import _kernels
 from kech.cuts import Wishes
 from kech.cuts.dispatcher import EVEN, cut_points
 from kech.points.points import Coarse, build_points_to_cut
+from kech.request import Labels
 from kech.tables.demo import generate_town
 
 COLUMNS = ["age", "sex", "zip", "moved_in"]
@@ -50,7 +51,7 @@ def test_equal_points_are_equal_work_however_many_rows_they_have(asked, cut):
     town, found = generate_town(300), []
     for times in (1, TIMES):
         table = kech.read_table(pa.concat_tables([town] * times), quasi_identifiers=COLUMNS, sensitive=["diagnosis"])
-        points = build_points_to_cut(table, "exact", steps=cut in EVEN, coarse=Coarse(k=5 * times))
+        points = build_points_to_cut(table, Labels(grid="exact"), steps=cut in EVEN, coarse=Coarse(k=5 * times))
         table.close()  # no row can be looked at from here on
         asked.clear()
         (partition,) = cut_points(points, [5 * times], cut, Wishes(1, effort="quick"))

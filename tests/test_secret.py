@@ -128,7 +128,8 @@ def test_the_environment_names_a_key_file(people, keys, monkeypatch):
 def test_a_transformer_takes_the_key(keys):
     frame = generate_town(60).to_pandas()[["age", "zip", "job"]]
     one, again, two = (
-        kech.Anonymizer(k=5, effort="quick", key_file=key).fit_transform(frame) for key in (keys[0], *keys)
+        kech.Anonymizer(k=5, effort="quick", request=kech.Request().override(key_file=key)).fit_transform(frame)
+        for key in (keys[0], *keys)
     )
     assert (one == again).all()
     assert (one != two).any()
@@ -137,7 +138,9 @@ def test_a_transformer_takes_the_key(keys):
 def test_nothing_that_is_pickled_holds_it(keys):
     frame = generate_town(60).to_pandas()[["age", "zip", "job"]]
     secret = Path(keys[0]).read_text("ascii").split("-")[2]
-    stored = pickle.dumps(kech.Anonymizer(k=5, effort="quick", key_file=keys[0]).fit(frame))
+    stored = pickle.dumps(
+        kech.Anonymizer(k=5, effort="quick", request=kech.Request().override(key_file=keys[0])).fit(frame)
+    )
     assert bytes.fromhex(secret) not in stored
     assert secret.encode() not in stored
     with kech.read_table(frame, quasi_identifiers=["age"], key_file=keys[0]) as table:

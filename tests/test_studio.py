@@ -307,7 +307,7 @@ def test_an_upload_is_read_as_it_is_and_can_be_read_otherwise(studio):
     table = studio.upload("umlaut.csv", "name;age\nJörg;1\nNA;2\n".encode("latin-1"))["id"]
     refused = studio.ask(table, "inspect", 422, rows=10)
     assert refused["exit_code"] == 3 and "umlaut.csv" in refused["message"] and "/tmp" not in refused["message"]
-    plan = {"table": {"encoding": "latin-1", "null_values": ["NA"]}}
+    plan = {"reading": {"encoding": "latin-1", "null_values": ["NA"]}}
     studio.json("PUT", f"/api/tables/{table}", {"plan": plan, "dropped": [], "revision": 0})
     assert studio.ask(table, "inspect", rows=10)["first_rows"] == [["Jörg", "1"], [None, "2"]]
     assert studio.ask(table, "inspect")["delimiter"] == ";"
@@ -317,7 +317,7 @@ def test_a_refused_reading_does_not_harm_the_next(studio):
     table = studio.json("POST", "/api/examples/nine", b"", 201)["id"]
     first = studio.ask(table, "inspect", rows=10)
     for revision, reading in enumerate(({"encoding": "nonsense"}, {})):
-        wish = {"plan": {"table": reading}, "dropped": [], "revision": revision}
+        wish = {"plan": {"reading": reading}, "dropped": [], "revision": revision}
         studio.json("PUT", f"/api/tables/{table}", wish)
         if reading:
             studio.ask(table, "inspect", 422, rows=10)
@@ -374,7 +374,7 @@ def test_every_action_answers_as_its_command_prints(studio, run, folder, tmp_pat
     table = studio.upload(path.name, path.read_bytes())["id"]
     others = set(make().column_names) - {column for named in roles.values() for column in named}
     state = studio.give_roles(table, dropped=others, release=goals, **roles)
-    msgspec.convert(state["plan"], kech.Plan).write(tmp_path / "kech.toml")
+    kech.write_request(msgspec.convert(state["plan"], kech.Request), tmp_path / "kech.toml")
     for action, (command, words, options) in ACTIONS.items():
         plan = [] if command == "inspect" else ["--plan", tmp_path / "kech.toml"]
         printed = run(command, path, *words, *plan, "--json")
@@ -467,8 +467,8 @@ def test_a_release_that_fails_at_last_leaves_nothing(tmp_path, monkeypatch, brok
     monkeypatch.setenv("KECH_HOME", str(tmp_path / "home"))
     path, below = write_csv(nine_rows(), tmp_path / "nine.csv"), tmp_path / "below"
     below.mkdir()
-    plan = {"roles": {"quasi_identifiers": ["age", "zip"]}, "release": {"k": 3}}
-    sitting = verbs.sit_down(str(path), msgspec.convert(plan, kech.Plan), None)
+    plan = {"columns": {"quasi_identifiers": ["age", "zip"]}, "goal": {"k": 3}}
+    sitting = verbs.sit_down(str(path), msgspec.convert(plan, kech.Request), None)
     asked = verbs.ReleaseOptions(str(below / "a" / "b"), "nine.csv", True, [], False)
     with monkeypatch.context() as patch, pytest.raises(CannotWrite, match="no space"):
         patch.setattr(publication, broken, fail)
@@ -531,14 +531,14 @@ def test_reading_a_table_otherwise_and_back_neither_locks_nor_loosens_it(studio)
     ask = {"verb": "outlook", "options": {}}
     studio.give_roles(table, quasi_identifiers=["age", "zip"], sensitive=["salary"], release={"k": 3})
     plan = studio.json("GET", f"/api/tables/{table}")["plan"]
-    wrong = plan | {"table": {"delimiter": ";"}, "axes": {"age,zip,salary": {"kind": "categorical"}}}
+    wrong = plan | {"reading": {"delimiter": ";"}, "axes": {"age,zip,salary": {"kind": "set"}}}
     studio.json("PUT", f"/api/tables/{table}", {"plan": wrong, "dropped": ["age,zip,salary"], "revision": 1})
     assert "all have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
     assert len(studio.ask(table, "inspect")["columns"]) == 1
     assert studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["error"] == "NoQuasiIdentifier"
-    right = {"plan": wrong | {"table": {}}, "dropped": ["age,zip,salary"], "revision": 2}
+    right = {"plan": wrong | {"reading": {}}, "dropped": ["age,zip,salary"], "revision": 2}
     told = studio.json("PUT", f"/api/tables/{table}", right)
-    assert told["dropped"] == [] and "axes" not in told["plan"] and told["plan"]["roles"] == plan["roles"]
+    assert told["dropped"] == [] and "axes" not in told["plan"] and told["plan"]["columns"] == plan["columns"]
     assert studio.ask(table, "outlook")["figures"]["k"] == 3
     studio.json("DELETE", f"/api/tables/{table}")
 
@@ -546,7 +546,7 @@ def test_reading_a_table_otherwise_and_back_neither_locks_nor_loosens_it(studio)
 def test_a_late_inspection_tells_nothing_about_another_reading(tmp_path):
     table = desk_room.OpenTable("a.csv", tmp_path / "a.csv", tmp_path)
     table.inspected[b"{}"] = ["age", "zip"]
-    table.plan = msgspec.convert({"roles": {"quasi_identifiers": ["age"]}}, kech.Plan)
+    table.plan = msgspec.convert({"columns": {"quasi_identifiers": ["age"]}}, kech.Request)
 
     async def inspect_late():
         job = jobs.Job("inspect", b"", 1)
@@ -574,14 +574,14 @@ def test_a_hierarchy_is_handed_in_checked_used_and_written_with_the_plan(studio,
     found = studio.ask(table, "release", folder="with-tree")
     assert '"young"' in Path(found["file"]).read_text()
     private = folder / "with-tree" / "private" / name
-    assert kech.read_plan(found["plan"]).axes["age"].hierarchy == str(private) and found["private"] == [str(private)]
+    assert kech.read_request(found["plan"]).axes["age"].hierarchy == str(private) and found["private"] == [str(private)]
     assert private.stat().st_mode & 0o777 == 0o600 and private.read_text() == text
 
 
 @pytest.mark.parametrize("hierarchy", ["/etc/passwd", "../tree-1.csv", "tree-9.csv"])
 def test_no_path_of_a_page_is_read(studio, hierarchy):
     table = studio.upload("a.csv", b"age\n1\n")["id"]
-    plan = {"roles": {"quasi_identifiers": ["age"]}, "axes": {"age": {"hierarchy": hierarchy}}}
+    plan = {"columns": {"quasi_identifiers": ["age"]}, "axes": {"age": {"hierarchy": hierarchy}}}
     wish = {"plan": plan, "dropped": [], "revision": 0}
     assert studio.json("PUT", f"/api/tables/{table}", wish, 422)["error"] == "BadOption"
     ask = {"verb": "hierarchy", "options": {"column": "age", "source": hierarchy}}
@@ -622,9 +622,9 @@ def test_two_tabs_do_no_harm(studio):
     one, two = studio.open_nine(k=3), studio.open_nine(k=2)
     assert studio.ask(one, "outlook")["figures"]["k"] == 3
     assert studio.ask(two, "outlook")["figures"]["k"] == 2
-    wish = {"plan": {"roles": {"quasi_identifiers": ["age"]}}, "dropped": ["zip", "salary"], "revision": 0}
+    wish = {"plan": {"columns": {"quasi_identifiers": ["age"]}}, "dropped": ["zip", "salary"], "revision": 0}
     assert studio.json("PUT", f"/api/tables/{one}", wish, 409)["error"] == "Stale"
-    assert studio.json("GET", f"/api/tables/{one}")["plan"]["release"] == {"k": 3}
+    assert studio.json("GET", f"/api/tables/{one}")["plan"]["goal"] == {"k": 3}
     for table in (one, two):
         studio.json("DELETE", f"/api/tables/{table}")
 
@@ -865,9 +865,7 @@ def test_a_table_of_frames_has_rows_to_show():
 
 
 def test_the_field_of_a_plan_is_left_to_its_own_cut(folder):
-    plan = kech.Plan()
-    plan.roles.quasi_identifiers = ["age", "zip"]
-    plan.release.k, plan.release.cut, plan.release.reading, plan.release.field = 3, "regime", "homological", 3
+    plan = kech.Request().override(quasi_identifiers=["age", "zip"], k=3, cut="regime", reading="homological", field=3)
     sitting = verbs.sit_down(str(write_csv(nine_rows(), folder / "nine.csv")), plan, None)
     with sitting.table:
         found = verbs.spectrum(sitting, SpectrumOptions(k=[3], cut=["local", "domain"]))

@@ -236,7 +236,7 @@ def verified(visitor, folder, name):
     assert Path(files[0]).parent.name == folder and Path(files[0]).name == name
     assert [Path(file).name for file in files[2:4]] == ["report.html", "kech.toml"]
     assert {Path(file).parent.name for file in files[4:]} <= {"private"}
-    assert kech.read_plan(files[3]).release.k and "<html" in Path(files[2]).read_text("utf-8")
+    assert kech.read_request(files[3]).goal.k and "<html" in Path(files[2]).read_text("utf-8")
     names, values = (page.locator(f".holds {tag}").all_inner_texts() for tag in ("dt", "dd"))
     shown = dict(zip(names, values, strict=True))
     assert int(shown["k"]) == figures["k"] and int(shown["rows"].replace(",", "")) == figures["rows"]
@@ -313,10 +313,10 @@ def test_edges_that_are_refused_are_mended_where_they_were_typed(visit):
     assert visitor.studio.json("GET", f"/api/tables/{table}")["plan"]["axes"] == {"age": {"grid": 5}}
     type_edges("abc")
     refusal.wait_for()
-    kind.select_option("categorical")
+    kind.select_option("set")
     tree.wait_for()
     expect(go_on).to_be_enabled()
-    assert visitor.studio.json("GET", f"/api/tables/{table}")["plan"]["axes"] == {"age": {"kind": "categorical"}}
+    assert visitor.studio.json("GET", f"/api/tables/{table}")["plan"]["axes"] == {"age": {"kind": "set"}}
     assert visitor.trouble == []
 
 

@@ -129,8 +129,8 @@ def test_goals_and_orders_come_from_a_plan(folder, run):
     rows = [("x", size) for size in ("S", "M", "L", "L")] + [("y", size) for size in ("S", "S", "M", "L")]
     path = write(folder / "sizes.csv", ("q", "size"), rows)
     (folder / "kech.toml").write_text(
-        '[roles]\nquasi_identifiers = ["q"]\nsensitive = ["size"]\n[axes.size]\nkind = "ordinal"\n'
-        'order = ["S", "M", "L"]\n[release]\nk = 4\nt = 0.2\nt_kind = "ordered"\n'
+        '[columns]\nquasi_identifiers = ["q"]\nsensitive = ["size"]\n[axes.size]\nkind = "ordered"\n'
+        'order = ["S", "M", "L"]\n[goal]\nk = 4\nt = 0.2\nt_kind = "ordered"\n'
     )
     found = run("verify", path, "--plan", folder / "kech.toml", "--json").json
     assert found["t_ordered"] == {"size": pytest.approx(0.125)}
@@ -205,7 +205,7 @@ def test_a_certificate_for_another_file(six, folder, refuse):
     refuse("verify", six, "--certificate", beside(other), code=4, says="sha256: this is not the file")
 
 
-@pytest.mark.parametrize("version", [2, 0, "1", None, 1.5])
+@pytest.mark.parametrize("version", [3, 0, "2", None, 1.5])
 def test_a_certificate_of_an_unknown_version(six, refuse, version):
     edit(six, lambda certificate: certificate.update(certificate=version))
     refuse("verify", six, code=3, says="this version is not known to this kech")

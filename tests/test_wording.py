@@ -16,7 +16,7 @@ from kech.tables.demo import nine_rows
         ("takes both: --l 3 --l-kind recursive --c 2.", 'takes both: l=3 l_kind="recursive" c=2.'),
         ("chances: --threshold 0.09 0.2.", "chances: threshold=[0.09, 0.2]."),
         ("missing: --null-values NaN,inf,-inf.", "missing: null_values=['NaN', 'inf', '-inf']."),
-        ("(--null-values), or say --axis zip=categorical.", "(null_values), or say axes={'zip': 'categorical'}."),
+        ("(--null-values), or say --axis zip=set.", "(null_values), or say axes={'zip': 'set'}."),
         ("Raise --memory or use fewer columns.", "Raise memory or use fewer columns."),
         ("allow it with --allow-composition; or", "allow it with allow_composition=True; or"),
         ("say so: kech ledger --forget FILE.", "say so: `kech.open_ledger().forget(FILE)`."),

@@ -68,7 +68,7 @@ def mixed_axis(rng, rows):
     has_null = bool(rng.integers(0, 3) == 0)
     kind = rng.integers(0, 6)
     if kind < 3:
-        grid = ("exact", "auto", 2.0)[kind]
+        grid = ("exact", "round", 2.0)[kind]
         return line_axis(rng.integers(0, 15, rows).astype(float), grid, False, has_null)
     texts = [f"{a}{b}{c}" for a in "01" for b in "012" for c in "01"][: rng.integers(1, 13)]
     texts = list(rng.permutation(texts))

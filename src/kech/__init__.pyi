@@ -33,14 +33,15 @@ from kech.release.outlook import (
 from kech.release.outlook import (
     compute_plane as compute_plane,
 )
-from kech.release.plan import Plan as Plan
-from kech.release.plan import read_plan as read_plan
+from kech.release.plan import write_request as write_request
 from kech.release.release import Release as Release
 from kech.release.release import make_release as make_release
+from kech.request import AxisChoice as AxisChoice
+from kech.request import Request as Request
+from kech.request import read_request as read_request
 from kech.spectrum import Spectrum as Spectrum
 from kech.spectrum import compute_spectrum as compute_spectrum
 from kech.system.secret import write_key_file as write_key_file
-from kech.tables.table import AxisChoice as AxisChoice
 from kech.tables.table import Table as Table
 from kech.tables.table import read_table as read_table
 from kech.topology.barcode import WeightedBarcode as WeightedBarcode

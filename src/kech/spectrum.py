@@ -7,12 +7,13 @@ from typing import Any
 
 from kech.cuts import Wishes
 from kech.cuts.bounds import Bound, closest_bound, explain_no_bound, find_gap, lower_bounds, quick_bounds
-from kech.cuts.dispatcher import EVEN, check_cuts, check_field_use, cut_points
+from kech.cuts.dispatcher import EVEN, check_cuts, cut_points
 from kech.cuts.local import fits_grid
-from kech.errors import BadOption, TooFewRows
-from kech.points.models import distances, distinct_values, set_goals
+from kech.errors import TooFewRows
+from kech.points.models import distances, distinct_values
 from kech.points.partition import Partition, column_losses, discernibility, largest_radius, mean_loss, tally_sensitive
 from kech.points.points import Coarse, Points, build_points_to_cut
+from kech.request import Request, check_k
 from kech.tables.frames import as_frame
 from kech.tables.table import Table
 
@@ -92,46 +93,38 @@ class Spectrum:
 
 def compute_spectrum(
     table: Table,
+    request: Request | None = None,
     *,
     k: Sequence[int] | None = None,
-    cut: str | Sequence[str] = "local",
-    grid: str | float = "auto",
-    reading: str = "strict",
-    field: int = 2,
-    suppress: float = 0.0,
-    effort: str | float | None = None,
-    seed: int = 0,
-    l: float | None = None,  # noqa: E741
-    l_kind: str = "distinct",
-    c: float | None = None,
-    t: float | None = None,
-    t_kind: str = "equal",
-    alpha: float | None = None,
-    max_points: int | None = None,
+    cut: str | Sequence[str] | None = None,
     bound: bool = False,
+    **fields: Any,
 ) -> Spectrum:
-    """Fill k = 2 .. 100, or the k named, for each cut; the reading is for the regime cut, effort for the search.
+    """Fill k = 2 .. 100, or the k named, for each cut that is named; all else as a request says, or fields of it.
 
     l, t and alpha are goals for every class and sensitive column, as in a release; the rows show what is reached.
     More points than `max_points` (otherwise: than memory holds) make the axes coarser: eps_error says by how much.
     `bound` proves for every k how far its loss is above what any release could reach; that takes longer.
     """
-    cuts = check_cuts(cut)
-    check_field_use(field, cuts)
-    ks = check_ks(k, table.rows)
-    goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
-    wishes = Wishes(
-        table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals, field=field
-    )
+    cuts = None if cut is None else check_cuts(cut)
+    asked = table.settle(request, fields | {"cut": leading_cut(cuts)})
+    cuts, ks = cuts or (asked.cut.style,), check_ks(k, table.rows)
+    wishes = replace(Wishes.of(asked, table.threads), eps=None)
     _ = table.secret  # where none can be made, that is said before any work
-    coarse = Coarse(max_points, ks[0], others=tuple(ks[1:]))
-    coded = {name in EVEN: build_points_to_cut(table, grid, steps=name in EVEN, coarse=coarse) for name in cuts}
-    lines = [line for name in cuts for line in fill(coded[name in EVEN], ks, name, wishes, t_kind, bound=bound)]
+    coarse = Coarse(asked.limits.max_points, ks[0], others=tuple(ks[1:]))
+    coded = {name in EVEN: build_points_to_cut(table, asked.labels, steps=name in EVEN, coarse=coarse) for name in cuts}
+    kind = asked.goal.t_kind
+    lines = [line for name in cuts for line in fill(coded[name in EVEN], ks, name, wishes, kind, bound=bound)]
     points = coded[cuts[0] in EVEN]
-    why = {name: explain_no_bound(coded[name in EVEN], name, suppress) for name in cuts}
+    why = {name: explain_no_bound(coded[name in EVEN], name, wishes.suppress) for name in cuts}
     no_bound = {name: reason for name, reason in why.items() if reason} if bound else None
     counts = (table.rows, len(points.weights))
     return Spectrum(*counts, table.quasi_identifiers, tuple(lines), points.step, table.library, no_bound)
+
+
+def leading_cut(cuts: Sequence[str] | None) -> str | None:
+    """Of several cuts the one that most can be said of: a request names one."""
+    return next((style for style in ("regime", "local", "minimal", "domain") if style in (cuts or ())), None)
 
 
 def fill(
@@ -154,8 +147,7 @@ def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:
     chosen = sorted(set(range(2, min(LARGEST_K, rows) + 1) if ks is None else ks))
     if not chosen:
         raise TooFewRows(rows, 2)
-    if chosen[0] < 1:
-        raise BadOption("--k", "k is a number of rows, 1 or more.")
+    check_k(chosen[0])
     if chosen[-1] > rows:
         raise TooFewRows(rows, chosen[-1])
     return chosen

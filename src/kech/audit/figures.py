@@ -30,20 +30,18 @@ from kech.certificate.labels import (
 )
 from kech.certificate.widths import width_reader
 from kech.errors import BadCertificate, BadOption
-from kech.release.plan import Plan, read_plan
 from kech.release.published import Published, dialect_of, find_joint_pointers, find_pointers, read_published
+from kech.request import FIELDS, Request, read_request
 
 MISSING = "missing"
 VERSION = re.compile(r"[0-9][0-9A-Za-z.+-]{0,63}")
 FILE = ("name", "format", "sha256", "delimiter")
+PUBLIC = [field for field in FIELDS.values() if field.public]
 PARAMETERS = (
-    *("k", "cut", "grid", "reading", "eps", "suppress", "l", "l_kind", "c", "t", "t_kind", "alpha"),
-    *("coarse", "step", "eps_error", "no_ledger", "allow_composition", "owner_secret", "field", "k_reached"),
+    *(field.name for field in PUBLIC),
+    *("coarse", "step", "eps_error", "no_ledger", "allow_composition", "owner_secret", "k_reached"),
 )
-WORDS = (
-    *("local", "minimal", "domain", "regime", "auto", "loose", "tight", "exact", "strict", "homological", "partition"),
-    *("distinct", "entropy", "recursive", "equal", "ordered"),
-)
+WORDS = ("round", "exact", *(word for field in PUBLIC for word in field.choices))
 MOST_LABELS = 6
 SHARPNESS = (0.0, 0.05, 0.1, 0.25, 0.5, 0.999999)  # upper ends of the widths that are counted together; then all
 
@@ -51,7 +49,7 @@ SHARPNESS = (0.0, 0.05, 0.1, 0.25, 0.5, 0.999999)  # upper ends of the widths th
 def gather_figures(
     path: AnyPath,
     certificate: AnyPath | None,
-    plan: Plan | str | PathLike[str] | None,
+    plan: Request | str | PathLike[str] | None,
     threshold: Sequence[float],
     *,
     private: bool = False,
@@ -60,7 +58,7 @@ def gather_figures(
     taus = check_thresholds(threshold)
     release = read_published(path, certificate=certificate)
     document = release.document
-    given = plan if plan is None or isinstance(plan, Plan) else read_plan(plan)
+    given = plan if plan is None or isinstance(plan, Request) else read_request(plan)
     if given is not None:
         check_plan(given, document)
     if not all(isfinite(end) for axis in release.axes.values() if is_line(axis) for end in read_domain(axis)):
@@ -107,9 +105,9 @@ def is_stated(value: Any) -> bool:
     return isinstance(value, bool | int | float) or value in WORDS
 
 
-def check_plan(plan: Plan, document: Mapping[str, Any]) -> None:
+def check_plan(plan: Request, document: Mapping[str, Any]) -> None:
     """The plan is that of this release: its columns, its k and its cut."""
-    roles, parameters = plan.roles, document["parameters"]
+    roles, parameters = plan.columns, document["parameters"]
     published = [axis["column"] for axis in document["quasi_identifiers"]]
     pairs = {
         "quasi_identifiers": (roles.quasi_identifiers, published),
@@ -117,23 +115,23 @@ def check_plan(plan: Plan, document: Mapping[str, Any]) -> None:
         "keep": (roles.keep, document["kept"]),
     }
     different = [name for name, (asked, found) in pairs.items() if sorted(asked) != sorted(found)]
-    different += ["k"] if plan.release.k not in (None, parameters.get("k")) else []
-    different += ["cut"] if plan.release.cut != parameters.get("cut", plan.release.cut) else []
+    different += ["k"] if plan.goal.k not in (None, parameters.get("k")) else []
+    different += ["cut"] if plan.cut.style != parameters.get("cut", plan.cut.style) else []
     if different:
         raise BadOption("--plan", f"it is the plan of another release: {', '.join(different)} differ.")
 
 
-def describe_plan(plan: Plan) -> dict[str, Any]:
+def describe_plan(plan: Request) -> dict[str, Any]:
     """What a plan adds to a certificate; of files only their names, of values only how many."""
     named = {name: Path(axis.hierarchy).name for name, axis in sorted(plan.axes.items()) if axis.hierarchy}
     return {
-        "identifiers": plan.roles.identifiers,
-        "effort": "normal" if plan.release.effort is None else plan.release.effort,
-        "seed": plan.release.seed,
-        "hierarchies": Path(plan.hierarchies).name if plan.hierarchies else None,
+        "identifiers": list(plan.columns.identifiers),
+        "effort": "normal" if plan.cut.effort is None else plan.cut.effort,
+        "seed": plan.cut.seed,
+        "hierarchies": Path(plan.columns.hierarchies).name if plan.columns.hierarchies else None,
         "hierarchy": named,
         "grid": {name: axis.grid for name, axis in sorted(plan.axes.items()) if axis.grid is not None},
-        "null_values": len(plan.table.null_values),
+        "null_values": len(plan.reading.null_values),
     }
 
 
@@ -151,6 +149,7 @@ def describe_column(release: Published, column: str, claims: Mapping[str, Any]) 
         "column": column,
         "axis": axis["axis"],
         "grid": grid if is_stated(grid := axis.get("grid")) else None,
+        "protect": protect if is_stated(protect := axis.get("protect")) else None,
         "loss": claims["loss_per_column"][column],
         "width": fsum(count * widths[label] for label, count in rows.items()) / max(rows.total(), 1),
         "extent": describe_extent(axis, rows),

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from kech.axes.grid import Ints
@@ -23,10 +22,10 @@ from kech.axes.hints import (
 from kech.axes.rulers import Floats
 from kech.errors import BadOption, KechError, ManyValues
 from kech.points.columns import build_axis
-from kech.release.plan import AxisSection, Plan, RolesSection
 from kech.release.pointers import find_joint_pointers
+from kech.request import AxisChoice, Labels, Request
 from kech.tables.kinds import ColumnFacts
-from kech.tables.table import WISHES, Table
+from kech.tables.table import Table
 
 NAMED = {
     "identifier": r"(name|surname|e?mail|phone|mobile|ssn|passport|address|street|iban|account|url|ip)s?"
@@ -123,10 +122,10 @@ def look_at(table: Table, rows: int) -> Inspection:
 def suggested_reading(table: Table, columns: Sequence[ColumnReport]) -> dict[str, Any]:
     """What the hints at all columns say about reading the table, where nothing else was said."""
     marks = [mark for column in columns for mark in column.reading.get("null_values", [])]
-    found = {"null_values": list(dict.fromkeys([*table.reading["null_values"], *marks]))} if marks else {}
+    found = {"null_values": list(dict.fromkeys([*table.request.reading.null_values, *marks]))} if marks else {}
     for option in ("decimal", "dates"):
         said = [column.reading[option] for column in columns if option in column.reading]
-        found |= {option: said[0]} if said and not table.reading[option] else {}
+        found |= {option: said[0]} if said and not getattr(table.request.reading, option) else {}
     return found
 
 
@@ -167,7 +166,7 @@ def describe(table: Table, column: str, facts: ColumnFacts, role: str, reason: s
     try:
         kind = table.kind(column)
         if role == "quasi-identifier" and facts.rows:
-            generalized = wording(build_axis(table, column, "auto")[0].parameters(()))
+            generalized = wording(build_axis(table, column, Labels())[0].parameters(()))
     except KechError as refusal:
         trouble = refusal.typed if role == "quasi-identifier" else None
     bars, hint = count_bars(table, column, facts, kind, role, as_sets=generalized == WORDS["set"])
@@ -200,7 +199,7 @@ def count_bars(
 
 def hint_at_values(table: Table, column: str, role: str, values: Sequence[str], *, as_sets: bool) -> Hint | None:
     """What to say of a column of text; dates that all differ are no identifiers."""
-    if column in table.axes:
+    if column in table.request.axes:
         return None
     if role == "identifier":
         return hint_at_dates(values)
@@ -222,7 +221,7 @@ def hint_at_line(table: Table, column: str, kind: str, role: str, values: Floats
     """What to say of a quasi-identifier of numbers or dates."""
     if role != "quasi-identifier":
         return None
-    if kind == "number" and column not in table.axes:
+    if kind == "number" and column not in table.request.axes:
         texts, _ = table.values(column, "text")
         if hint := hint_at_codes(column, texts):
             return hint
@@ -242,16 +241,18 @@ def uniqueness(table: Table, columns: Sequence[str]) -> tuple[float | None, int 
     return float((weights == 1).sum() / weights.sum()), int(weights.min())
 
 
-def suggest_plan(inspection: Inspection, k: int, given: Plan) -> Plan:
-    """A plan to start from: the roles and kinds an inspection found, on top of what was given."""
+def suggest_request(inspection: Inspection, k: int, given: Request) -> Request:
+    """A request to start from: the roles and kinds an inspection found, on top of what was given."""
     roles = {"quasi-identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers"}
     found = {name: [c.column for c in inspection.columns if c.role == role] for role, name in roles.items()}
-    axes = {
-        name: AxisSection(kind=None if c.trouble else c.suggested or WISHES.get(c.type))
-        for c in inspection.columns
-        if (name := c.column) in found["quasi_identifiers"]
-    }
+    axes = {c.column: AxisChoice(kind=suggest_kind(c)) for c in inspection.columns if c.role == "quasi-identifier"}
     read = {"delimiter": inspection.delimiter, "encoding": inspection.encoding, **inspection.reading}
-    table = msgspec.structs.replace(given.table, **read)
-    release = msgspec.structs.replace(given.release, k=k, eps=None)
-    return Plan(table, RolesSection(**found, keep=given.roles.keep), axes | given.axes, given.hierarchies, release)
+    return given.override(**found, **read, axes=axes | given.axes, k=k)
+
+
+def suggest_kind(column: ColumnReport) -> str | None:
+    """The kind of axis that suits a quasi-identifier; none where that is in doubt."""
+    if column.trouble or column.suggested:
+        return None if column.trouble else column.suggested
+    by_set = "set" if column.generalized == WORDS["set"] else "hierarchy"
+    return column.type if column.type in ("number", "date") else by_set if column.generalized else None

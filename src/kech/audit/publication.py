@@ -1,6 +1,6 @@
 """Publication: a release with all that goes with it, in a folder of its own, written whole or not at all.
 
-In: a release and its plan.  Out: the table, its certificate, a report, the plan, and the word of the checker.
+In: a release.  Out: the table, its certificate, a report, the plan, and the word of the checker.
 """
 
 import shutil
@@ -11,17 +11,16 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from kech.audit.verification import verify_release
-from kech.errors import BadOption, BadTarget
+from kech.errors import BadTarget
 from kech.release.ledger import open_ledger
-from kech.release.plan import Plan, ReleaseSection
+from kech.release.plan import write_request
 from kech.release.release import Release
+from kech.request import Limits, Request
 from kech.system.files import clear_refusals, folder_aside, put_folder_in_place
 
-GOALS = ("k", "cut", "grid", "eps", "suppress", "l", "t", "alpha")
-KINDS = {"l": ("l_kind", "c"), "t": ("t_kind",)}  # what a goal that is set may also say
 PLAN, PAGE, PRIVATE = "kech.toml", "report.html", "private"
 
 
@@ -45,7 +44,6 @@ def publish_release(
     release: Release,
     folder: str | PathLike[str],
     name: str,
-    plan: Plan,
     *,
     ledger: bool = True,
     earlier: Sequence[str | PathLike[str]] = (),
@@ -60,10 +58,9 @@ def publish_release(
 
     before = listed_releases(ledger)  # also clears what a killed run left, even where this one is refused
     place = check_folder(Path(folder), name)
-    check_plan(plan, release)
     with clear_refusals(place), folder_aside(place) as draft:
         file, target = draft / name, place / name
-        private = [place / kept.relative_to(draft) for kept in write_plan(plan, draft)]
+        private = [place / kept.relative_to(draft) for kept in keep_plan(release.request, draft)]
         past: dict[str, Any] = {"ledger": ledger, "earlier": earlier, "allow_composition": allow_composition}
         certificate = release.write(file, within=draft, **past)
         with struck_unless_done(certificate["file"]["sha256"], ledger, before):
@@ -85,31 +82,20 @@ def check_folder(folder: Path, name: str) -> Path:
     return folder
 
 
-def check_plan(plan: Plan, release: Release) -> None:
-    """The plan must make this release again."""
-    wished, usual, kept = plan.release.wishes(), ReleaseSection().wishes(), release.parameters
-    if wished["eps"] is not None:
-        wished["k"] = kept["k"]
-    said = [*GOALS, *(kind for goal, kinds in KINDS.items() if wished[goal] is not None for kind in kinds)]
-    said += ["reading", "field"] if wished["cut"] == "regime" and wished["eps"] is None else []
-    other = [name for name in said if wished[name] != kept.get(name, usual[name])]
-    other += ["labels"] if wished["labels"] != release.form else []
-    if other:
-        reason = f"it says otherwise than the release about {', '.join(other)}."
-        raise BadOption("plan", f"{reason} Make the release by it: make_release(table, **plan.release.wishes()).")
-
-
-def write_plan(plan: Plan, folder: Path) -> list[Path]:
-    """The plan, and copies of the hierarchies it names."""
-    copy, private = msgspec.convert(msgspec.to_builtins(plan), Plan), folder / PRIVATE
-    for axis in copy.axes.values():
-        if axis.hierarchy:
-            axis.hierarchy = str(copy_private(Path(axis.hierarchy), private))
-    if copy.hierarchies:
-        for file in filter(Path.is_file, sorted(Path(copy.hierarchies).iterdir())):
+def keep_plan(request: Request, folder: Path) -> list[Path]:
+    """The plan that makes the release again, and copies of the hierarchies it names; nothing of the owner's machine."""
+    private, columns = folder / PRIVATE, request.columns
+    axes = {
+        name: replace(axis, hierarchy=str(copy_private(Path(axis.hierarchy), private))) if axis.hierarchy else axis
+        for name, axis in request.axes.items()
+    }
+    if columns.hierarchies:
+        for file in filter(Path.is_file, sorted(Path(columns.hierarchies).iterdir())):
             copy_private(file, private / "hierarchies")
-        copy.hierarchies = str(private / "hierarchies")
-    copy.write(folder / PLAN)
+        columns = replace(columns, hierarchies=str(private / "hierarchies"))
+    labels, limits = replace(request.labels, key_file=None), Limits(max_points=request.limits.max_points)
+    plan = replace(request, columns=columns, axes=axes, labels=labels, limits=limits)
+    write_request(plan, folder / PLAN)
     return sorted(filter(Path.is_file, private.rglob("*")))
 
 

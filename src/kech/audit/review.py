@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from msgspec.structs import replace as replace_part
 
 from kech.axes import Axis, TreeAxis
 from kech.axes.grid import Ints
@@ -16,6 +17,7 @@ from kech.axes.hierarchy import GeneralizationTree, build_prefix_tree, read_hier
 from kech.axes.levels import build_levels
 from kech.errors import BadHierarchy, BadOption, NoSuchColumn
 from kech.points.columns import build_axis, encode_anew
+from kech.request import Labels
 from kech.tables.table import Table, read_table
 
 KINDS = ("intervals", "dates", "prefixes", "ordered", "star")
@@ -68,7 +70,7 @@ def review_hierarchy(
     kind: str | None = None,
     source: Any = None,
     pad: bool = False,
-    grid: str | float = "auto",
+    grid: str | float | None = None,
 ) -> HierarchyReview:
     """The hierarchy kech would build for a column, one of another kind, or the one given, checked against the column.
 
@@ -93,22 +95,23 @@ def review_hierarchy(
         tree, name = whole.restrict(texts), "given"
         unused, padded = len(whole.leaves) - len(tree.leaves), whole.padded
     else:
-        name, tree = build_tree(table, column, kind, texts, grid)
+        name, tree = build_tree(table, column, kind, texts, table.labels_on(grid))
         unused = padded = 0
     return HierarchyReview(column, name, tree, np.array([rows[leaf] for leaf in tree.leaves], np.int64), unused, padded)
 
 
 def build_tree(
-    table: Table, column: str, kind: str | None, texts: list[str], grid: str | float
+    table: Table, column: str, kind: str | None, texts: list[str], labels: Labels
 ) -> tuple[str, GeneralizationTree]:
     """A kind and its tree; without a kind, what the axis of the column would do."""
     if kind == "prefixes":
         return kind, build_prefix_tree(texts)
     choice = table.choice(column)
-    wish = {"intervals": "numeric", "dates": "date", "ordered": "ordinal", "star": "star"}.get(kind or "", choice.kind)
+    wish = {"intervals": "number", "dates": "date", "ordered": "ordered", "star": "star"}.get(kind or "", choice.kind)
     order = choice.order or (tuple(sorted(texts)) if kind == "ordered" else ())
-    asked = replace(table, axes={**table.axes, column: replace(choice, kind=wish, order=order)})
-    axis, _ = build_axis(asked, column, grid, steps=True)
+    wished = replace_part(choice, kind=wish, order=order if wish == "ordered" else ())
+    asked = replace(table, request=replace_part(table.request, axes={**table.request.axes, column: wished}))
+    axis, _ = build_axis(asked, column, labels, steps=True)
     return kind or kind_of(axis), tree_of(axis, texts)
 
 

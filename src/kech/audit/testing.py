@@ -14,30 +14,19 @@ from kech.certificate.claims import broken_goals
 from kech.certificate.counting import count
 from kech.certificate.models import model_figures
 from kech.certificate.tally import Cell
-from kech.errors import BadOption, ColumnInTwoRoles
-from kech.points.models import set_goals
+from kech.request import Request
 from kech.tables.frames import collect
 
 MOST_SIZES = 10  # that a message lists
 
 
 def assert_k_anonymous(
-    frame: Any,
-    quasi_identifiers: Sequence[str],
-    k: int,
-    *,
-    sensitive: Sequence[str] = (),
-    l: float | None = None,  # noqa: E741
-    l_kind: str = "distinct",
-    c: float | None = None,
-    t: float | None = None,
-    t_kind: str = "equal",
-    alpha: float | None = None,
+    frame: Any, quasi_identifiers: Sequence[str], k: int, *, sensitive: Sequence[str] = (), **goals: Any
 ) -> None:
     """Fail unless every row of a pandas, polars or pyarrow frame is one of at least k that look alike.
 
     Rows look alike where all quasi-identifiers are equal; a missing value equals a missing value only.  With goals, as
-    in `make_release`, every class must keep them for every sensitive column.  A frame without rows fails.
+    in `make_release` (l, t, alpha), every class must keep them for every sensitive column.  A frame without rows fails.
 
     >>> import pyarrow
     >>> assert_k_anonymous(pyarrow.table({"age": ["[20, 29]"] * 3 + ["[30, 39]"] * 2}), ["age"], k=2)
@@ -46,19 +35,15 @@ def assert_k_anonymous(
     AssertionError: not 3-anonymous on 'age': 1 of 2 classes have fewer than 3 rows, of sizes 2 (2 of 5 rows)
     """
     __tracebackhide__ = True  # pytest would show the frame
-    columns = [quasi_identifiers] if isinstance(quasi_identifiers, str) else list(quasi_identifiers)
-    secrets = [sensitive] if isinstance(sensitive, str) else list(sensitive)
-    if k < 1:
-        raise BadOption("k", "it is a number of rows, 1 or more.")
-    if twice := [name for name in secrets if name in columns]:
-        raise ColumnInTwoRoles(twice[0], "quasi-identifier", "sensitive")
-    goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=secrets)
+    asked = Request().override(quasi_identifiers=quasi_identifiers, sensitive=sensitive, k=k, **goals)
+    columns, secrets, goal = asked.columns.quasi_identifiers, asked.columns.sensitive, asked.goal
+    goal.check_sensitive(secrets)
     table = text_of(frame)
     classes, within = count(table, columns, secrets)
     broken = small_classes(classes.rows.tolist(), k, columns)
-    if goals is not None:
-        asked = goals.asked()
-        broken += broken_goals(asked, model_figures(table, within, {}, asked))
+    if goal.is_for_values:
+        wanted = goal.for_values()
+        broken += broken_goals(wanted, model_figures(table, within, {}, wanted))
     if broken:
         raise AssertionError("; ".join(broken))
 

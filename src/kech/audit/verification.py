@@ -23,10 +23,10 @@ from kech.certificate import (
 )
 from kech.certificate.check import read_values
 from kech.errors import BadOption, ClaimBroken
-from kech.points.models import set_goals
 from kech.release.composition import find_cover
 from kech.release.linkage import link
 from kech.release.published import Published, dialect_of, find_joint_pointers, find_pointers, read_published
+from kech.request import Goal, Request
 from kech.system.files import private_folder
 from kech.tables.source import find_address, open_database
 from kech.tables.table import Table, read_table
@@ -36,19 +36,11 @@ Figures = dict[str, Any]
 
 def verify_release(
     path: AnyPath,
+    request: Request | None = None,
     *,
     certificate: AnyPath | None = None,
-    quasi_identifiers: Sequence[str] | None = None,
-    sensitive: Sequence[str] = (),
-    k: int | None = None,
-    l: float | None = None,  # noqa: E741
-    l_kind: str = "distinct",
-    c: float | None = None,
-    t: float | None = None,
-    t_kind: str = "equal",
-    alpha: float | None = None,
-    orders: Mapping[str, Sequence[str]] | None = None,
     population: AnyPath | Table | int | None = None,
+    **fields: Any,
 ) -> Figures:
     """Figures of a file whose certificate holds, or of any file on the columns that are named; and its goals hold too.
 
@@ -57,18 +49,20 @@ def verify_release(
     Columns are named by their roles, with what the file gives away: rows that are unique on all published columns
     together, rows that share one sensitive value with their whole class (fewer than k are told as "<k"), and columns on
     which nearly every row has values of its own, alone or together.
-    `orders` are those of ordinal sensitive columns.  With the population its people are from, k-map and delta-presence
-    are stated; they are None without.
+    Columns and goals are those of a request, or fields of it.  With the population its people are from, k-map and
+    delta-presence are stated; they are None without.
     """
+    asked = (request or Request()).override(**fields)
+    quasi_identifiers, sensitive = asked.columns.quasi_identifiers or None, asked.columns.sensitive
+    orders = {name: choice.order for name, choice in asked.axes.items() if choice.order and name in sensitive}
     if quasi_identifiers is not None and certificate is not None:
         raise BadOption("--certificate", "check a certificate, or the columns and goals you name, not both.")
     if find_address(path) and quasi_identifiers is None and certificate is None:
         raise BadOption("--certificate", "a table in a database has no certificate beside it: name the file.")
-    if quasi_identifiers is None and (sensitive or orders):
+    if quasi_identifiers is None and sensitive:
         raise BadOption("--sensitive", "a certificate names its sensitive columns itself; use it with --qi.")
-    goals = {"k": k, "l": l, "l_kind": l_kind, "c": c, "t": t, "t_kind": t_kind, "alpha": alpha}
     with as_file(path) as file:
-        figures = check_figures(file, certificate, quasi_identifiers, sensitive, goals, orders)
+        figures = check_figures(file, certificate, quasi_identifiers, sensitive, asked.goal, orders)
         roles = find_roles(file, certificate, quasi_identifiers, sensitive, orders)
         figures |= {name: roles[name] for name in ("quasi_identifiers", "sensitive", "kept")}
         figures |= tell_exposure(file, roles, figures["k"])
@@ -90,13 +84,12 @@ def check_figures(
     certificate: AnyPath | None,
     columns: Sequence[str] | None,
     sensitive: Sequence[str],
-    wanted: Mapping[str, Any],
+    goal: Goal,
     orders: Mapping[str, Sequence[str]] | None,
 ) -> Figures:
     """Figures of a file that keeps its certificate, and the goals that are wanted."""
     figures: Figures = {}
     certified: Figures = {}
-    k, others = wanted["k"], {name: goal for name, goal in wanted.items() if name != "k"}
     known: Figures = {"values": read_orders(orders)}
     if columns is None:
         figures = check_certificate(path, certificate)
@@ -106,13 +99,12 @@ def check_figures(
         columns = [name for axis in document["quasi_identifiers"] for name in published_columns(axis)]
         sensitive = document["sensitive"]
         known = {"values": document.get("values", {}), **dialect_of(document)}
-    goals = set_goals(**others, sensitive=sensitive)
-    if goals is not None or k is not None or not figures:
-        found = check_table(
-            path, columns, 1 if k is None else k, sensitive, goals=goals.asked() if goals else {}, **known
-        )
+    goal.check_sensitive(sensitive)
+    wanted = goal.for_values()
+    if wanted or goal.k is not None or not figures:
+        found = check_table(path, columns, 1 if goal.k is None else goal.k, sensitive, goals=wanted, **known)
         figures = found | figures
-    asked = ({} if k is None else {"k": k}) | (goals.asked() if goals else {})
+    asked = ({} if goal.k is None else {"k": goal.k}) | wanted
     return figures | {"checked": {"certified": certified, "asked": asked}}
 
 

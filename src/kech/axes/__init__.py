@@ -5,13 +5,12 @@ NULL, where a column has it, is the last code: a value of its own, and together 
 """
 
 from kech.axes.axis import EVERYTHING, Axis, Codes, TextAxis
-from kech.axes.lines import HIDING, LineAxis, build_line_axis, open_domain, publish_always
+from kech.axes.lines import LineAxis, build_line_axis, open_domain, publish_always
 from kech.axes.ranks import LONGEST_SET, RankAxis, build_rank_axis
 from kech.axes.trees import NodeAxis, TreeAxis, build_tree_axis
 
 __all__ = [
     "EVERYTHING",
-    "HIDING",
     "LONGEST_SET",
     "Axis",
     "Codes",

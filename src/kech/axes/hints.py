@@ -98,7 +98,7 @@ def hint_at_commas(values: Sequence[str]) -> Hint | None:
     if len(commas) < MOSTLY * len(values) or not any("," in value for value in commas):
         return None
     says = "These look like numbers with decimal commas, and are read as text: --decimal , reads them."
-    return Hint(says, "numeric", {"decimal": ","})
+    return Hint(says, "number", {"decimal": ","})
 
 
 def hint_at_codes(column: str, texts: Sequence[str]) -> Hint | None:
@@ -106,8 +106,8 @@ def hint_at_codes(column: str, texts: Sequence[str]) -> Hint | None:
     alike = len({len(text) for text in texts}) == 1 and all(text.isdecimal() for text in texts)
     if not (alike and is_postcode(column) and looks_like_codes(texts)):
         return None
-    axis = quote(f"{column}=categorical")
-    return Hint(f"It looks like a code: --axis {axis} shortens it to its beginning.", "categorical")
+    axis = quote(f"{column}=hierarchy")
+    return Hint(f"It looks like a code: --axis {axis} shortens it to its beginning.", "hierarchy")
 
 
 def hint_at_prefixes(column: str, values: Sequence[str]) -> Hint | None:

@@ -30,7 +30,6 @@ from kech.axes.rulers import (
 from kech.errors import BadOption
 
 MICROSECOND = 1e-6  # the finest time that is written
-HIDING = ("auto", "loose", "tight")  # grids on which every edge hides among k rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,7 +43,8 @@ class LineAxis(Axis):
     span: tuple[float, float] | None  # the ends to measure widths from; None: one step beyond the outermost edges
     unit: float
     inclusive: bool  # is `high` the last value, or the first one beyond
-    grid: str | float
+    grid: str | float  # round: every edge hides among k rows; exact; or a step
+    protect: str = "none"  # what hides the edges of a round grid: full, ends or none
     k: int = 1
     fine: "LineAxis | None" = None  # what it was before it was coarsened; edges it lost hide nobody
 
@@ -60,8 +60,8 @@ class LineAxis(Axis):
 
     @property
     def widens(self) -> bool:
-        """On the grid we chose, unless somebody asked for narrower labels."""
-        return self.grid == "auto"
+        """Where all of its labels are protected."""
+        return self.protect == "full"
 
     def at(self, k: int) -> Self:
         """Only boundaries that hide among k rows remain."""
@@ -169,7 +169,7 @@ class LineAxis(Axis):
         """The domain, and how the edges were chosen."""
         del labels
         ends = [self.text(x) if self.is_date else x for x in self.domain]
-        return {"column": self.column, "axis": self.kind, "domain": ends, "grid": self.grid}
+        return {"column": self.column, "axis": self.kind, "domain": ends, "grid": self.grid, "protect": self.protect}
 
 
 def open_domain(edges: Floats, unit: float, is_date: bool) -> tuple[float, float]:
@@ -188,21 +188,26 @@ def open_domain(edges: Floats, unit: float, is_date: bool) -> tuple[float, float
 
 
 def build_line_axis(
-    column: str, values: Floats, counts: Ints, has_null: bool, *, is_date: bool, grid: str | float
+    column: str,
+    values: Floats,
+    counts: Ints,
+    has_null: bool,
+    *,
+    is_date: bool,
+    grid: str | float,
+    protect: str = "none",
 ) -> Axis:
-    """Numbers, or dates in seconds, ascending; `grid` is auto, loose (the same, but labels are
-    not widened), tight (and ends not moved), steps (equal ones, for levels), exact or a step.
-    """
+    """Numbers, or dates in seconds, ascending; `grid` is round, steps (equal ones, for levels), exact or a step."""
     if not len(values):
         return build_rank_axis(column, (), (), has_null, ordinal=False)
     unit = (date_unit if is_date else number_unit)(values)
     if grid == "exact":
         return exact_axis(column, values, has_null, is_date, unit)
     if grid == "steps":
-        return grid_axis(column, values, has_null, is_date, build_step_grid(values, counts, is_date), "auto")
-    if grid in HIDING:
+        return grid_axis(column, values, has_null, is_date, build_step_grid(values, counts, is_date), "none")
+    if grid == "round":
         found = (build_date_grid if is_date else build_number_grid)(values, counts)
-        return grid_axis(column, values, has_null, is_date, found, grid)
+        return grid_axis(column, values, has_null, is_date, found, protect)
     return step_axis(column, values, has_null, is_date, unit, float(grid) * (DAY if is_date else 1))
 
 
@@ -214,12 +219,13 @@ def exact_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit:
     return LineAxis(column, codes, has_null, is_date, values, values, always_shown, (low, high), unit, True, "exact")
 
 
-def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, found: Grid, grid: str | float) -> LineAxis:
+def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, found: Grid, protect: str) -> LineAxis:
     """Every cell of the finest grid is a code; tails are open."""
     low = np.concatenate([[-np.inf], found.edges])
     high = np.concatenate([last_before(found.edges, found.unit), [np.inf]])
     codes = np.searchsorted(found.edges, values, side="right").astype(np.int32)
-    return LineAxis(column, codes, has_null, is_date, low, high, found.hides, None, found.unit, found.unit > 0, grid)
+    unit, closed = found.unit, found.unit > 0
+    return LineAxis(column, codes, has_null, is_date, low, high, found.hides, None, unit, closed, "round", protect)
 
 
 def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: float, step: float) -> LineAxis:

@@ -161,7 +161,7 @@ class RankAxis(TextAxis):
         del labels
         sizes = {"values": self.members, "rare": self.values - self.common}
         known = {"order": list(self.texts)} if self.ordinal else sizes
-        return {"column": self.column, "axis": self.kind, **known, **({"grid": "auto"} if self.widens else {})}
+        return {"column": self.column, "axis": self.kind, **known, **({"protect": "full"} if self.widens else {})}
 
 
 def set_label(texts: Sequence[str], rare: int) -> str:

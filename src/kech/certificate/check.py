@@ -7,7 +7,7 @@ from typing import Any
 from kech.certificate.cells import AnyPath, guess_format, hashing, open_published
 from kech.certificate.claims import broken_claims, broken_columns, broken_goals, shown_suppression, with_suppressed
 from kech.certificate.counting import class_figures, count, measure_table
-from kech.certificate.document import check_goals, read_claims
+from kech.certificate.document import VERSION, check_goals, read_claims
 from kech.certificate.labels import Axis
 from kech.certificate.models import GOALS, MODELS, Figures, model_figures
 from kech.certificate.pages import find_unpublished
@@ -68,7 +68,7 @@ def make_certificate(
     dialect = {"delimiter": delimiter} if format == "csv" else {}
     claimed = ("k", "classes", "rows", "loss", "loss_per_column")
     certificate = {
-        "certificate": 1,
+        "certificate": VERSION,
         "kech": kech_version,
         "file": {"name": published_name, "format": format, "sha256": digest(), **dialect},
         "claims": {name: figures[name] for name in claimed} | suppression | {"goals": goals},

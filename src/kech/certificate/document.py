@@ -11,6 +11,7 @@ from kech.certificate.models import GOALS, VALUES
 from kech.certificate.widths import width_readers
 from kech.errors import BadCertificate, BadOption, UsageError
 
+VERSION = 2  # 1 had other words for grids, and did not say what protects labels
 _SHAPE: dict[tuple[type, ...], str] = {
     (str,): "kech file.name file.format file.sha256",
     (int,): "claims.k claims.classes claims.rows",
@@ -41,7 +42,10 @@ def read_claims(path: AnyPath, certificate: AnyPath | None = None) -> dict[str, 
 
 
 def _check_document(document: Any) -> None:
-    if not isinstance(document, dict) or document.get("certificate") != 1:
+    version = document.get("certificate") if isinstance(document, dict) else None
+    if version == 1:
+        raise BadOption("certificate", "an earlier kech wrote it in other words: check it by that, or release again.")
+    if version != VERSION:
         raise BadOption("certificate", "this version is not known to this kech.")
     for kinds, places in _SHAPE.items():
         for place in places.split():

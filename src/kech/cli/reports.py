@@ -57,7 +57,7 @@ def report(
     if original is None and (seed or target is not None):
         raise BadOption("--original", "--target and --seed are for a private page: give the original too.")
     screen.doing("counting classes")
-    with nullcontext() if original is None else read_given(plan).read_table(original) as opened:
+    with nullcontext() if original is None else kech.read_table(original, read_given(plan)) as opened:
         made = kech.make_report(
             table,
             certificate=certificate,
@@ -103,6 +103,6 @@ def compare(
         Print one JSON object.
     """
     screen.doing("comparing")
-    with read_given(plan).read_table(original) as opened:
+    with kech.read_table(original, read_given(plan)) as opened:
         found = kech.compare(opened, table, certificate=certificate, target=target, seed=seed).to_json()
     screen.show({"file": str(table)} | found, json, drawings.print_comparison)

@@ -131,8 +131,7 @@ def attack(
         raise BadOption("--key-file", "only the replay attack makes a release again.")
     chosen: dict[str, Any] = {"certificate": certificate, "second": second, "seed": seed, "attacks": [name]}
     if name == "replay":
-        made_by = read_given(plan).release
-        chosen["request"] = {"effort": made_by.effort, "seed": made_by.seed, "max_points": made_by.max_points}
+        chosen["request"] = read_given(plan)
     found = attacked(table, original, plan, key_file, **chosen)
     screen.show({"file": str(table), "private": True, "attacks": found}, json, drawings.print_attacks)
 
@@ -142,7 +141,7 @@ def attacked(
 ) -> Sequence[dict[str, Any]]:
     """What the attacks found, the original read as the plan says."""
     screen.doing("attacking the release")
-    with read_given(plan).read_table(original, key_file=key_file) as opened:
+    with kech.read_table(original, read_given(plan), key_file=key_file) as opened:
         return [found.to_json() for found in kech.run_attacks(table, opened, **options)]
 
 

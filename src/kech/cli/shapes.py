@@ -8,17 +8,18 @@ from typing import Annotated
 from cyclopts import Parameter
 
 import kech
-from kech.cli.intake import Flag, Intake, TableName, Whole, app, check_picture, parse_ks, share, whole
+from kech.cli.intake import TABLE, Asked, Flag, TableName, Whole, app, asks, check_picture, parse_ks, whole
 from kech.errors import BadOption, BadTarget
 from kech.views.screen import shapes as drawings
 
 
 @app.command
+@asks(*TABLE, "max_points")
 def barcode(
     table: TableName,
     /,
     *,
-    intake: Intake | None = None,
+    asked: Asked,
     metric: str = "box",
     max_dimension: Annotated[int | None, Parameter(converter=whole)] = None,
     field: Annotated[int, Parameter(converter=whole)] = 2,
@@ -27,7 +28,6 @@ def barcode(
     radii: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
     zero_length: Flag = False,
     longest: Annotated[int | None, Parameter(converter=whole)] = None,
-    max_points: Annotated[int | None, Parameter(converter=whole)] = None,
     plot: Path | None = None,
 ) -> None:
     """Show which rows are together while eps grows, and where the table is k-anonymous. PRIVATE: not for publication.
@@ -53,25 +53,21 @@ def barcode(
         Show bars of zero length too: twin rows, and holes that are filled the moment they open.
     longest: int
         Only so many bars, the longest; the others are counted.
-    max_points: int
-        Distinct points to work on at most; beyond, values move to the middle of cells just wide enough, and eps by
-        what is shown as eps_error at most. As many as memory allows otherwise.
     plot: Path
         Draw the barcode: .svg, .png or .html.
     """
-    asked = intake or Intake()
-    plan, ks = asked.settle(), parse_ks(k)
+    request, ks = asked.request(), parse_ks(k)
     check_picture(plot)
     dimension = int(has_topology()) if max_dimension is None else max_dimension
-    with asked.open(table, plan) as opened:
+    with asked.open(table, request) as opened:
         found = kech.compute_barcode(
             opened,
             metric=metric,
             max_dimension=dimension,
             field=field,
-            grid="exact" if asked.grid is None else asked.grid,
+            grid=asked.typed["grid"] or "exact",
             zero_length=zero_length,
-            max_points=max_points,
+            max_points=request.limits.max_points,
         )
     shown = found.to_json(min(ks), parse_radii(radii), None if reading is None else [reading], longest=longest)
     if plot is not None:
@@ -94,13 +90,13 @@ def parse_radii(texts: Sequence[str]) -> list[float]:
 
 
 @app.command
+@asks(*TABLE, "suppress")
 def lattice(
     table: TableName,
     /,
     *,
-    intake: Intake | None = None,
+    asked: Asked,
     k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
-    suppress: Annotated[float | None, Parameter(converter=share)] = None,
     search: str | None = None,
     node: str | None = None,
 ) -> None:
@@ -113,25 +109,21 @@ def lattice(
     ----------
     k: list[str]
         Which k; 2 to 100 otherwise. Ranges are welcome: --k 2-20,50.
-    suppress: float
-        Share of the rows that may be left out: 0.02 or 2%.
     search: str
         lattice (all nodes, or the best found in a lattice too large for that) or chain (the paper's approximation).
     node: str
         Show this node, a level for every column, and those one step above and below it.
     """
-    asked = intake or Intake()
-    plan, ks = asked.settle(), parse_ks(k) if k else None
+    request, ks = asked.request(), parse_ks(k) if k else None
     levels = None if node is None else parse_node(node)
-    if levels is not None and any(option is not None for option in (k, suppress, search)):
-        raise BadOption("--node", "one node is looked at as it is: leave --k, --suppress and --search away.")
-    with asked.open(table, plan) as opened:
-        found = kech.compute_lattice(opened, grid=plan.release.grid)
+    if levels is not None and any(option is not None for option in (k, asked.typed["suppress"], search)):
+        raise BadOption("--node", "one node is looked at as it is: omit --k, --suppress and --search.")
+    with asked.open(table, request) as opened:
+        found = kech.compute_lattice(opened)
         if levels is not None:
             asked.show(found.neighbours(levels), drawings.print_neighbours)
             return
-        allowed = plan.release.suppress if suppress is None else suppress
-        shown = found.to_json(ks, allowed, search="lattice" if search is None else search)
+        shown = found.to_json(ks, request.cut.suppress, search="lattice" if search is None else search)
     asked.show(shown, drawings.print_lattice)
 
 
@@ -144,11 +136,12 @@ def parse_node(text: str) -> list[int]:
 
 
 @app.command
+@asks(*TABLE)
 def zigzag(
     table: TableName,
     /,
     *,
-    intake: Intake | None = None,
+    asked: Asked,
     path: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
     through: str = "union",
     k: Whole = 2,
@@ -173,23 +166,23 @@ def zigzag(
     plot: Path
         Draw the barcode: .svg, .png or .html.
     """
-    asked = intake or Intake()
-    plan, named = asked.settle(), "diagonal" if path is None else " ".join(path)
+    request, named = asked.request(), "diagonal" if path is None else " ".join(path)
     check_picture(plot)
-    with asked.open(table, plan) as opened:
-        found = kech.compute_zigzag(opened, named, through=through, grid=plan.release.grid)
+    with asked.open(table, request) as opened:
+        found = kech.compute_zigzag(opened, named, through=through)
     if plot is not None:
         found.plot(plot, k=k)
     asked.show(found.to_json(k, longest=longest) | {"plot": plot and str(plot)}, drawings.print_zigzag)
 
 
 @app.command
+@asks(*TABLE)
 def hierarchy(
     table: TableName,
     column: str,
     /,
     *,
-    intake: Intake | None = None,
+    asked: Asked,
     kind: str | None = None,
     source: Annotated[Path | None, Parameter(name="--from")] = None,
     pad: Flag = False,
@@ -213,12 +206,10 @@ def hierarchy(
     output: Path
         Write the hierarchy as .csv: a value, then its labels upward.
     """
-    asked = intake or Intake()
     if output is not None and output.exists():
         raise BadTarget(output, "it exists, and somebody may have edited it. Name another file, or move it away.")
-    plan = asked.settle()
-    with asked.look(table, plan) as opened:
-        found = kech.review_hierarchy(opened, column, kind=kind, source=source, pad=pad, grid=plan.release.grid)
+    with asked.look(table, asked.request()) as opened:
+        found = kech.review_hierarchy(opened, column, kind=kind, source=source, pad=pad)
     if output is not None:
         found.write(output)
     asked.show(found.to_json() | {"file": output and str(output)}, drawings.print_hierarchy)

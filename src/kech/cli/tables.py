@@ -1,34 +1,33 @@
 """Commands that make and check tables: inspect, spectrum, release, verify, demo."""
 
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 import kech
 from kech.cli.intake import (
-    CutOptions,
+    RELEASE,
+    TABLE,
+    Asked,
     Flag,
-    GoalOptions,
-    Intake,
     Names,
-    SearchOptions,
     TableName,
     Whole,
     app,
+    asks,
     check_picture,
-    check_reading,
     opened_population,
-    overrule,
     parse_ks,
     read_given,
     split,
-    whole,
     without_password,
 )
 from kech.errors import BadOption, BadTarget
+from kech.request import Columns, Goal
 from kech.system.files import clear_refusals
 from kech.tables.source import check_free, find_address
 from kech.views import screen
@@ -36,12 +35,12 @@ from kech.views.screen import releases
 from kech.views.screen import tables as drawings
 from kech.views.screen.progress import hide
 
-if TYPE_CHECKING:
-    from kech.release.plan import Plan
+FILES = Group("Files and earlier releases", sort_key=0)
 
 
 @app.command
-def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5, rows: Whole = 0) -> None:
+@asks(*TABLE)
+def inspect(table: TableName, /, *, asked: Asked, k: Whole = 5, rows: Whole = 0) -> None:
     """Show columns, guessed roles with reasons, distinctness, and k as it is.
 
     With --plan FILE a plan is written for review instead of read.
@@ -55,19 +54,18 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5, 
     rows: int
         Show so many of the first rows too, as they are read. PRIVATE.
     """
-    asked = intake or Intake()
-    target, asked.plan = asked.plan, None
+    target, asked = asked.plan, replace(asked, plan=None)
     if target is not None and target.exists():
         raise BadTarget(target, "it exists, and inspect would write a new plan over it. Name another file.")
-    plan = asked.settle()
-    with asked.look(table, plan) as opened:
+    request = asked.request()
+    with asked.look(table, request) as opened:
         found = kech.inspect_table(opened, rows=rows)
     if target is not None:
-        from kech.audit.inspection import suggest_plan
+        from kech.audit.inspection import suggest_request
 
         plain = [column.column for column in found.columns if column.role == "plain"]
         note = f"Not published unless you add them to keep: {', '.join(map(repr, plain))}" if plain else ""
-        suggest_plan(found, k, plan).write(target, note)
+        kech.write_request(suggest_request(found, k, request), target, note)
     asked.show(
         found.to_json() | {"plan": target and str(target)},
         partial(drawings.print_inspection, source=without_password(table)),
@@ -75,19 +73,16 @@ def inspect(table: TableName, /, *, intake: Intake | None = None, k: Whole = 5, 
 
 
 @app.command
+@asks(*RELEASE, but=("k", "cut", "eps"))
 def spectrum(
     table: TableName,
     /,
     *,
-    intake: Intake | None = None,
+    asked: Asked,
     k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
     cut: Names = [],  # noqa: B006
-    reading: str | None = None,
-    field: Annotated[int | None, Parameter(converter=whole)] = None,
-    search: SearchOptions | None = None,
     plot: Path | None = None,
     bound: Flag = False,
-    wanted: GoalOptions | None = None,
 ) -> None:
     """Show for every k what a release would cost: classes, loss, eps, and l and t of the sensitive columns.
 
@@ -99,48 +94,35 @@ def spectrum(
         Which k; 2 to 100 otherwise. Ranges are welcome: --k 2-20,50.
     cut: list[str]
         Styles of release to compare: local, minimal, domain, regime.
-    reading: str
-        Reading of the regime cut: strict (default) or homological.
-    field: int
-        Coefficients of the homological reading: numbers modulo this prime, 2 otherwise.
     plot: Path
         Draw loss, classes and eps against k: .svg, .png or .html.
     bound: bool
         Prove how far each loss is above what any release could reach. It takes longer: name a few k.
     """
-    asked = intake or Intake()
-    plan = asked.settle()
-    ks = parse_ks(k) if k else None
-    goals, cuts = plan.release, split(cut) if cut else [plan.release.cut]
-    overrule(goals, goals.reading_of(cuts) if cut else {})
-    overrule(goals, {"reading": check_reading(reading, cuts), "field": field})
+    ks, cuts = parse_ks(k) if k else None, split(cut) if cut else None
+    request = asked.request(cuts or ())
     check_picture(plot)
-    (search or SearchOptions()).settle(goals, cuts)
-    (wanted or GoalOptions()).settle(goals)
-    with asked.open(table, plan, search) as opened:
-        found = kech.compute_spectrum(opened, **goals.spectrum_wishes() | {"k": ks, "cut": cuts, "bound": bound})
+    with asked.open(table, request) as opened:
+        found = kech.compute_spectrum(opened, request, k=ks, cut=cuts, bound=bound)
     if plot is not None:
         found.plot(plot)
-    asked.show(found.to_json() | {"plot": plot and str(plot), "effort": goals.effort}, drawings.print_spectrum)
+    asked.show(found.to_json() | {"plot": plot and str(plot), "effort": request.cut.effort}, drawings.print_spectrum)
 
 
 @app.command
+@asks(*RELEASE, "labels")
 def release(
     table: TableName,
     /,
     *,
+    asked: Asked,
     output: Annotated[str, Parameter(name=["--output", "-o"])],
-    certificate: Path | None = None,
-    folder: Path | None = None,
-    intake: Intake | None = None,
-    cutting: CutOptions | None = None,
-    search: SearchOptions | None = None,
-    wanted: GoalOptions | None = None,
-    labels: Annotated[Literal["brackets", "dash", "columns"] | str | None, Parameter(show_choices=False)] = None,
-    mapping: Path | None = None,
-    earlier: Annotated[list[str | Path], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
-    allow_composition: Flag = False,
-    no_ledger: Flag = False,
+    certificate: Annotated[Path | None, Parameter(group=FILES)] = None,
+    folder: Annotated[Path | None, Parameter(group=FILES)] = None,
+    mapping: Annotated[Path | None, Parameter(group=FILES)] = None,
+    earlier: Annotated[list[str | Path], Parameter(consume_multiple=True, negative="", group=FILES)] = [],  # noqa: B006
+    allow_composition: Annotated[bool, Parameter(negative="", group=FILES)] = False,
+    no_ledger: Annotated[bool, Parameter(negative="", group=FILES)] = False,
     bound: Flag = False,
 ) -> None:
     """Write a k-anonymous table and its certificate; with --folder also its report and its plan.
@@ -158,8 +140,6 @@ def release(
     folder: Path
         Write into this new folder, where the output is the name of the file: the table and its certificate, a report
         and the plan, all or nothing, and verified.
-    labels: str
-        How intervals are written: brackets ([22, 25], default), dash (22-25) or columns (age_low and age_high).
     mapping: Path
         Also write which values stand behind the labels of each class: a .json file. PRIVATE: it undoes the release.
     earlier: list[str]
@@ -171,48 +151,43 @@ def release(
     bound: bool
         Say how far the loss is above what any release could reach. PRIVATE, so the certificate does not say it.
     """
-    asked = intake or Intake()
-    plan = asked.settle()
-    (cutting or CutOptions()).settle(plan.release, search, wanted)
-    overrule(plan.release, {"labels": labels})
+    request = asked.request()
     if folder is not None and (certificate is not None or mapping is not None):
-        raise BadOption(
-            "--folder", "it holds what goes out, certificate included: leave --certificate and --mapping away."
-        )
+        raise BadOption("--folder", "it holds what goes out, certificate included: omit --certificate and --mapping.")
     past: dict[str, Any] = {"ledger": not no_ledger, "earlier": earlier, "allow_composition": allow_composition}
     with ExitStack() as held:
         with screen.note_interrupt("nothing was released"):
             target = find_address(output) if folder is None else None
-            if target and plan.roles.quasi_identifiers:  # who names none is told that first
+            if target and request.columns.quasi_identifiers:  # who names none is told that first
                 check_free(target, find_address(table))
-            opened = held.enter_context(asked.open(table, plan, search))
-            made = kech.make_release(opened, **plan.release.wishes())
+            opened = held.enter_context(asked.open(table, request))
+            made = kech.make_release(opened, request)
         with screen.note_interrupt("the release is as it was before, or new and whole: kech verify tells"):
             if folder is not None:
-                found = kech.publish_release(made, folder, output, plan, **past).to_json()
+                found = kech.publish_release(made, folder, output, **past).to_json()
             else:
                 written = made.write(output, certificate, mapping=mapping, **past)
                 found = made.summarize(output, written, certificate, mapping)
         found |= {"bound": made.bound().to_json()} if bound else {}
-        unmoved = [axis["column"] for axis in made.axes if axis.get("grid") == "tight" and plan.release.cut != "domain"]
+        unmoved = [axis["column"] for axis in made.axes if (axis.get("grid"), axis.get("protect")) == ("round", "none")]
+        unmoved = [] if request.cut.style == "domain" else unmoved
     asked.show(found, partial(releases.print_release, unmoved=unmoved))
 
 
 @app.command
+@asks("quasi_identifiers", "sensitive", "goal")
 def verify(
     table: Annotated[str | Path, Parameter(help="A released file, or a table of a database.")],
     /,
     *,
+    asked: Asked,
     certificate: Path | None = None,
-    qi: Annotated[Names, Parameter(name=["--qi", "--quasi-identifiers"])] = [],  # noqa: B006
-    sensitive: Names = [],  # noqa: B006
-    k: Annotated[int | None, Parameter(converter=whole)] = None,
-    wanted: GoalOptions | None = None,
     population: str | Path | None = None,
-    plan: Path | None = None,
-    json: Flag = False,
 ) -> None:
     """Check a released file against its certificate, or against columns and goals of your own; state every model.
+
+    With --qi the columns you name are checked instead of a certificate. A plan says goals, columns where there is no
+    certificate, and how the population is read.
 
     Example: kech verify safe.csv
     Example: kech verify safe.csv --population town.csv
@@ -222,43 +197,21 @@ def verify(
     ----------
     certificate: Path
         The certificate, if it is not beside the file.
-    qi: list[str]
-        Check these columns instead of a certificate.
-    sensitive: list[str]
-        With --qi: also state what a class tells about these columns: l, t, alpha, beta, delta.
-    k: int
-        The k to check.
     population: str
         The table the people are from, raw or labelled: states k-map and delta-presence.
-    plan: Path
-        Take goals, and where there is no certificate columns, from a plan; it also says how the population is read.
-    json: bool
-        Print one JSON object.
     """
-    given = read_given(plan)
-    (wanted or GoalOptions()).settle(given.release)
+    request = asked.request()
     certified = certificate is not None or Path(f"{table}.certificate.json").exists()
-    columns = split(qi) or (None if certified else given.roles.quasi_identifiers or None)
-    goals = {name: getattr(given.release, name) for name in ("l", "l_kind", "c", "t", "t_kind", "alpha")}
-    goals["k"] = given.release.k if k is None else k
-    if columns and all(goals[name] is None for name in ("k", "l", "t", "alpha")):
+    named = asked.typed["quasi_identifiers"] or (() if certified else request.columns.quasi_identifiers)
+    if named and request.goal == Goal():
         raise BadOption("--k", "say which k to check: --k 5.")
-    secrets = split(sensitive) or (given.roles.sensitive if columns else [])
-    orders = {name: axis.order for name, axis in given.axes.items() if axis.order and name in secrets}
+    secrets = asked.typed["sensitive"] or (request.columns.sensitive if named else ())
+    columns = Columns(quasi_identifiers=tuple(named), sensitive=tuple(secrets))
+    checked = kech.Request(columns=columns, axes=request.axes, goal=request.goal)
     screen.doing("checking the file")
-    with opened_population(population, plan) as people:
-        figures = kech.verify_release(
-            table,
-            certificate=certificate,
-            quasi_identifiers=columns,
-            sensitive=secrets,
-            orders=orders,
-            population=people,
-            **goals,
-        )
-    screen.show(
-        {"file": str(find_address(table) or table), "holds": True, **figures}, json, releases.print_verification
-    )
+    with opened_population(population, asked.plan) as people:
+        figures = kech.verify_release(table, checked, certificate=certificate, population=people)
+    asked.show({"file": str(find_address(table) or table), "holds": True, **figures}, releases.print_verification)
 
 
 @app.command
@@ -285,10 +238,8 @@ def demo(
 
     with clear_refusals(output):
         output.mkdir(parents=True, exist_ok=True)
-    nine = kech.Plan()
-    nine.roles.quasi_identifiers, nine.roles.sensitive = ["age", "zip"], ["salary"]
-    nine.release.k, nine.release.grid = 3, "exact"
-    town = kech.read_plan(plan) if plan else town_plan(output / "town.toml")
+    nine = kech.Request().override(quasi_identifiers=["age", "zip"], sensitive="salary", k=3, grid="exact")
+    town = read_given(plan) if plan else town_plan(output / "town.toml")
     key = write_demo_key(output)
     found = [
         run_demo("the paper's nine rows", write_csv(nine_rows(), output / "nine.csv"), nine, key, as_json=json),
@@ -298,26 +249,26 @@ def demo(
         screen.show({"demo": found}, True, screen.print_nothing)
 
 
-def town_plan(path: Path) -> "Plan":
+def town_plan(path: Path) -> "kech.Request":
     """The plan of the made-up town, written for the user to read."""
-    from kech.release.plan import AxisSection
-
-    plan = kech.Plan()
-    plan.roles.identifiers, plan.roles.sensitive = ["person"], ["diagnosis"]
-    plan.roles.quasi_identifiers = ["age", "sex", "zip", "moved_in", "schooling", "job"]
-    plan.axes["schooling"] = AxisSection("ordinal", ["primary", "secondary", "bachelor", "master", "doctorate"])
-    plan.release.k = 5
-    plan.write(path)
+    schooling = ["primary", "secondary", "bachelor", "master", "doctorate"]
+    plan = kech.Request().override(
+        identifiers=["person"],
+        sensitive=["diagnosis"],
+        quasi_identifiers=["age", "sex", "zip", "moved_in", "schooling", "job"],
+        axes={"schooling": schooling},
+        k=5,
+    )
+    kech.write_request(plan, path)
     return plan
 
 
-def run_demo(title: str, path: Path, plan: "Plan", key: Path, *, as_json: bool) -> dict[str, Any]:
+def run_demo(title: str, path: Path, plan: "kech.Request", key: Path, *, as_json: bool) -> dict[str, Any]:
     """Spectrum, release, certificate and verification of one table, drawn with the key of the demo."""
     target = path.with_name(f"{path.stem}-released.csv")
-    goals = plan.release
-    with plan.read_table(path, key_file=key) as table:
-        found = kech.compute_spectrum(table, **goals.spectrum_wishes() | {"k": None})
-        certificate = kech.make_release(table, **goals.wishes()).write(target, ledger=False)  # nobody is in it
+    with kech.read_table(path, plan, key_file=key) as table:
+        found = kech.compute_spectrum(table)
+        certificate = kech.make_release(table).write(target, ledger=False)  # nobody is in it
     figures = kech.check_certificate(target)
     if not as_json:
         hide()

@@ -1,11 +1,10 @@
 """Cuts: ways to part the points into classes of at least k rows, one file each."""
 
 from dataclasses import dataclass, field
+from typing import Self
 
 from kech.errors import BadOption
-from kech.points.models import Goals
-
-LARGEST_SEED = 2**63 - 1
+from kech.request import Goal, Request
 
 
 @dataclass(slots=True)
@@ -25,16 +24,25 @@ class Wishes:
     suppress: float = 0.0  # share of the rows that may be left out
     effort: str | float | None = None  # of the search: quick, normal, best, or seconds for each k
     seed: int = 0  # equal seeds, equal partitions, unless effort is in seconds
-    goals: Goals | None = None  # for the sensitive columns, beside k
+    goals: Goal | None = None  # for the sensitive columns, beside k
     halt: Halt = field(default_factory=Halt, compare=False)
     field: int = 2  # the prime of the coefficients of homology, for the homological reading
     eps: float | None = None  # for the regime cut: the components at this radius, whatever k they reach
 
-    def __post_init__(self) -> None:
-        if not 0 <= self.seed <= LARGEST_SEED:
-            raise BadOption("--seed", f"give a whole number from 0 to {LARGEST_SEED}.")
-        if self.field != 2 and self.reading != "homological":
-            raise BadOption("--field", "only the homological reading of the regime cut takes it.")
+    @classmethod
+    def of(cls, request: Request, threads: int) -> Self:
+        """What a request says of the cut."""
+        goal, cut = request.goal, request.cut
+        return cls(
+            threads,
+            reading=cut.reading,
+            suppress=cut.suppress,
+            effort=cut.effort,
+            seed=cut.seed,
+            goals=goal if goal.is_for_values else None,
+            field=cut.field,
+            eps=cut.eps,
+        )
 
     def keep_all(self) -> None:
         """For cuts that publish every row."""

@@ -45,9 +45,3 @@ def check_cuts(cut: str | Sequence[str]) -> tuple[str, ...]:
     if not cuts or any(name not in tuple(CUTS) for name in cuts):
         raise BadOption("--cut", f"choose among {', '.join(CUTS)}.")
     return cuts
-
-
-def check_field_use(field: int, cuts: Sequence[str]) -> None:
-    """Only the regime cut computes homology."""
-    if field != 2 and "regime" not in cuts:
-        raise BadOption("--field", "only the homological reading of the regime cut takes it.")

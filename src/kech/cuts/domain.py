@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from kech.cuts import Wishes
 from kech.cuts.goals import check_reachable
-from kech.points.models import Goals, hold
+from kech.points.models import hold
 from kech.points.partition import Partition, deal, tally_sensitive
 from kech.points.points import Points
+from kech.request import Goal
 from kech.system.progress import report
 from kech.topology.lattice import GeneralizationLattice, build_lattice
 from kech.topology.node_search import Levels
@@ -28,7 +29,7 @@ def cut_domain(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Pa
         yield best_partition(lattice, k, wishes.goals, wishes.suppress)
 
 
-def best_partition(lattice: GeneralizationLattice, k: int, goals: Goals, suppress: float) -> Partition:
+def best_partition(lattice: GeneralizationLattice, k: int, goals: Goal, suppress: float) -> Partition:
     """The classes of the node of least loss that reaches k and the goals."""
 
     def holds(levels: Levels) -> bool:

@@ -16,9 +16,10 @@ from kech.cuts import Wishes
 from kech.cuts.local import enforce_monotone_loss
 from kech.cuts.protection import expected_widths
 from kech.errors import GoalNotMet
-from kech.points.models import L_KINDS, Goals, hold, spell_figures, worst_figures
+from kech.points.models import L_KINDS, hold, spell_figures, worst_figures
 from kech.points.partition import Partition, build_partition, deal, mean_loss, tally_sensitive
 from kech.points.points import Points, SensitiveValues
+from kech.request import Goal
 from kech.system.progress import report
 
 DOUBLINGS = 5  # cuts of 2, 4, 8, ... times the rows are offered too: hard goals need large classes
@@ -32,7 +33,7 @@ def cut_for_goals(
     wishes: Wishes,
 ) -> Iterator[Partition]:
     """A partition for each k that keeps the goals; the best of the cuts for k and for larger k, each repaired."""
-    goals = wishes.goals or Goals()
+    goals = wishes.goals or Goal()
     check_reachable(points, goals)
     starts = start_sizes(ks, goals, points.rows)
     made: dict[int, Partition] = {}
@@ -44,14 +45,14 @@ def cut_for_goals(
     return iter([best[sizes.index(k)] for k in ks])
 
 
-def start_sizes(ks: Sequence[int], goals: Goals, rows: int) -> list[int]:
+def start_sizes(ks: Sequence[int], goals: Goal, rows: int) -> list[int]:
     """The k to cut for: at least as many rows as any goal needs, and the largest one doubled a few times."""
     sizes = {max(k, goals.least_rows) for k in ks}
     sizes |= {max(sizes) << doubling for doubling in range(1, DOUBLINGS + 1)}
     return sorted(size for size in sizes if size <= rows)
 
 
-def meet_goals(partition: Partition, k: int, goals: Goals, *, part: bool = True) -> Partition:
+def meet_goals(partition: Partition, k: int, goals: Goal, *, part: bool = True) -> Partition:
     """A partition that keeps the goals, from one whose classes have k rows; all rows as one class must keep them."""
     dealt = deal(partition)
     if hold(goals, tally_sensitive(dealt)):
@@ -62,7 +63,7 @@ def meet_goals(partition: Partition, k: int, goals: Goals, *, part: bool = True)
     return min(mended, repair(one_class(dealt), k, goals, part=part, apart=True), key=mean_loss)
 
 
-def repair(dealt: Partition, k: int, goals: Goals, *, part: bool, apart: bool) -> Partition:
+def repair(dealt: Partition, k: int, goals: Goal, *, part: bool, apart: bool) -> Partition:
     """Merge what breaks a goal, then part what was merged, or everything; without `part`, equal rows stay together."""
     points = dealt.points
     assert points.sensitive is not None
@@ -73,7 +74,7 @@ def repair(dealt: Partition, k: int, goals: Goals, *, part: bool, apart: bool) -
     )
 
 
-def build_aims(goals: Goals, sensitive: SensitiveValues) -> Aims:
+def build_aims(goals: Goal, sensitive: SensitiveValues) -> Aims:
     """The goals as the kernel knows them."""
     ordered = [goals.t_kind == "ordered" and column.ordered for column in sensitive.columns]
     t, alpha = (inf if goal is None else goal for goal in (goals.t, goals.alpha))
@@ -85,25 +86,25 @@ def one_class(partition: Partition) -> Partition:
     return build_partition(partition.points, partition.point, np.zeros_like(partition.group), partition.rows)
 
 
-def check_reachable(points: Points, goals: Goals) -> None:
+def check_reachable(points: Points, goals: Goal) -> None:
     """What all rows together do not reach, no partition does."""
     everybody = np.arange(len(points.weights))
     whole = deal(build_partition(points, everybody, np.zeros_like(everybody), points.weights))
     check_goals(whole, goals, "and all rows as one class, which is the best there is, reach")
 
 
-def check_goals(partition: Partition, goals: Goals, where: str) -> None:
+def check_goals(partition: Partition, goals: Goal, where: str) -> None:
     """Refuse a partition that breaks a goal; figures only, no value is named."""
     tallies = tally_sensitive(partition)
     if not hold(goals, tallies):
-        asked = spell_figures({name: goal for name, goal in goals.asked().items() if not isinstance(goal, str)})
+        asked = spell_figures({name: goal for name, goal in goals.for_values().items() if not isinstance(goal, str)})
         names = ", ".join(repr(name) for name in broken_columns(partition, goals))
         raise GoalNotMet(
             f"{asked} was asked, {where} {spell_figures(worst_figures(goals, tallies))} ({names}). Ask for less."
         )
 
 
-def broken_columns(partition: Partition, goals: Goals) -> list[str]:
+def broken_columns(partition: Partition, goals: Goal) -> list[str]:
     """The sensitive columns that break a goal."""
     sensitive = partition.points.sensitive
     assert sensitive is not None

@@ -76,7 +76,7 @@ def count_at(counter: BoxCounter, boxes: Boxes, classes: Ints, j: int, at: Ints)
 def find_moved_axes(points: Points) -> dict[int, LineAxis]:
     """Axes whose ends move: kech chose their round edges, and their values are multiples of a unit."""
     lines = {j: axis for j, axis in enumerate(points.axes) if isinstance(axis, LineAxis)}
-    return {j: axis for j, axis in lines.items() if axis.grid in ("auto", "loose") and axis.unit > 0}
+    return {j: axis for j, axis in lines.items() if axis.protect in ("full", "ends") and axis.unit > 0}
 
 
 @cache_on_points

@@ -10,10 +10,11 @@ from kech.cuts import Wishes
 from kech.cuts.goals import check_goals, check_reachable
 from kech.cuts.protection import protect_labels
 from kech.cuts.starts import by_grid
-from kech.errors import BadOption, GoalNotMet
-from kech.points.models import Goals, hold
+from kech.errors import GoalNotMet
+from kech.points.models import hold
 from kech.points.partition import Partition, build_partition, deal, tally_sensitive
 from kech.points.points import Points
+from kech.request import Goal
 from kech.system.progress import report
 from kech.topology.barcode import WeightedBarcode, build_barcode
 from kech.topology.filtration import Filtration, build_filtration
@@ -30,8 +31,6 @@ def cut_regime(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Pa
         yield from (cut_components(points, k, wishes.eps, wishes) for k in ks)
         return
     reading = wishes.reading
-    if reading not in ("homological", "strict"):
-        raise BadOption("--reading", "the regime cut reads homological or strict.")
     check_field(wishes.field)
     wishes.keep_all()
     for at, batch in by_grid(points, ks):
@@ -59,7 +58,7 @@ def read_barcode(points: Points, wishes: Wishes) -> WeightedBarcode:
     return build_barcode(points, "box", dimension, threads=wishes.threads, field=wishes.field)
 
 
-def first_cut(barcode: WeightedBarcode, reading: str, k: int, goals: Goals | None) -> Partition:
+def first_cut(barcode: WeightedBarcode, reading: str, k: int, goals: Goal | None) -> Partition:
     """The components at the smallest eps at which k, and what else is asked, holds.
 
     Components only merge as eps grows, so from some regime on the goals hold; in the last one all rows are together.

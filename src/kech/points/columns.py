@@ -11,30 +11,39 @@ from warnings import warn
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.axes import HIDING, Axis, LineAxis, build_line_axis, build_rank_axis, build_tree_axis
-from kech.axes.hierarchy import build_prefix_tree, find_hierarchy, looks_like_codes, read_hierarchy, star_tree
+from kech.axes import Axis, LineAxis, build_line_axis, build_rank_axis, build_tree_axis
+from kech.axes.hierarchy import (
+    build_prefix_tree,
+    find_hierarchy,
+    looks_like_codes,
+    read_hierarchy,
+    star_tree,
+    written_as_codes,
+)
 from kech.axes.hints import hint_at_writing
 from kech.axes.spelling import fold
 from kech.errors import BadHierarchy, BadOption, DoubtfulColumn
+from kech.request import AxisChoice, Labels
 from kech.tables.sql import Mapping1D
-from kech.tables.table import AxisChoice, Table
+from kech.tables.table import Table
 
 MOST_LOOKED_AT = 100_000  # distinct values of a column of text
 
 
-def build_axis(table: Table, column: str, grid: str | float, *, steps: bool = False) -> tuple[Axis, Mapping1D]:
+def build_axis(table: Table, column: str, labels: Labels, *, steps: bool = False) -> tuple[Axis, Mapping1D]:
     """The axis of one column, and the mapping of its values to codes."""
     choice = table.choice(column)
     hierarchy = given_hierarchy(table, column)
     nulls = int(table.facts(column).nulls)
     kind = "text" if hierarchy is not None else table.kind(column)
     values, counts = table.values(column, kind)
-    step = check_grid(choice.grid if choice.grid is not None else grid)
-    step = "steps" if steps and step in HIDING else step
+    grid, protect = labels.on(choice)
+    grid, protect = ("steps" if grid == "round" else grid, "none") if steps else (grid, protect)
     if kind == "text":
-        axis = build_text_axis(column, values, counts, nulls, choice, hierarchy, step)
+        axis = build_text_axis(column, values, counts, nulls, choice, hierarchy, widens=protect == "full")
     else:
-        axis = build_line_axis(column, values, counts, nulls > 0, is_date=kind == "date", grid=step)
+        is_date = kind == "date"
+        axis = build_line_axis(column, values, counts, nulls > 0, is_date=is_date, grid=grid, protect=protect)
     return axis, Mapping1D(table.index(column), kind, values, axis.codes, max(axis.null, 0))
 
 
@@ -58,39 +67,29 @@ def build_text_axis(
     nulls: int,
     choice: AxisChoice,
     hierarchy: Any,
-    grid: str | float,
+    *,
+    widens: bool,
 ) -> Axis:
     """A hierarchy where there is one, an order where one is named, prefixes for codes, sets for the rest."""
     has_null = nulls > 0
     if hierarchy is not None:
         tree = read_hierarchy(hierarchy, column=column)
         return build_tree_axis(column, values, tree, has_null, rows=counts, nulls=nulls)
-    if choice.kind == "ordinal":
+    if choice.kind == "ordered":
         check_known(column, values, set(choice.order))
         known = dict(zip(values, counts.tolist(), strict=True))
         rows = np.array([known.get(value, 0) for value in choice.order], np.int64)
-        return build_rank_axis(column, values, choice.order, has_null, ordinal=True, widens=grid == "auto", rows=rows)
-    if choice.kind == "star" or (looks_like_codes(values) and choice.kind != "set"):
+        return build_rank_axis(column, values, choice.order, has_null, ordinal=True, widens=widens, rows=rows)
+    if choice.kind == "hierarchy" and values and not written_as_codes(set(values)):
+        raise BadOption("--axis", f"column {column!r} has no hierarchy: name its file, or choose set.")
+    if choice.kind in ("star", "hierarchy") or (looks_like_codes(values) and choice.kind != "set"):
         tree = star_tree(values) if choice.kind == "star" else build_prefix_tree(values)
         return build_tree_axis(column, values, tree, has_null, given=False, rows=counts, nulls=nulls)
     by_rows = np.argsort(-counts, kind="stable")
     order = [values[i] for i in by_rows]
     return build_rank_axis(
-        column, values, order, has_null, ordinal=False, widens=grid == "auto", rows=counts[by_rows].astype(np.int64)
+        column, values, order, has_null, ordinal=False, widens=widens, rows=counts[by_rows].astype(np.int64)
     )
-
-
-def check_grid(grid: str | float) -> str | float:
-    """Auto, loose, tight, exact, or a positive step."""
-    if grid in (*HIDING, "exact"):
-        return grid
-    try:
-        step = float(grid)
-    except ValueError:
-        step = 0.0
-    if not 0 < step < float("inf"):
-        raise BadOption("--grid", "auto, loose, tight, exact, or a step greater than 0 (for dates, in days).")
-    return step
 
 
 def warn_of_text(table: Table, mappings: Sequence[Mapping1D]) -> None:
@@ -98,7 +97,7 @@ def warn_of_text(table: Table, mappings: Sequence[Mapping1D]) -> None:
     for mapping in (mapping for mapping in mappings if mapping.kind == "text"):
         column = table.columns[mapping.column]
         choice = table.choice(column)
-        chosen = choice.kind is not None or given_hierarchy(table, column) is not None
+        chosen = choice.kind is not None or column in table.kinds or given_hierarchy(table, column) is not None
         hint = None if chosen else hint_at_writing([value.strip() for value in mapping.values[:MOST_LOOKED_AT]])
         if hint is not None:
             warn(DoubtfulColumn(column, hint.says), stacklevel=2)
@@ -127,7 +126,7 @@ def encode_sensitive(table: Table, column: str) -> tuple[SensitiveColumn, Mappin
     Texts are compared folded: `hiv`, `HIV` and ` hiv ` have one code.
     """
     choice = table.choice(column)
-    kind = "ordinal" if choice.kind == "ordinal" else table.secret_kind(column)
+    kind = "ordinal" if choice.kind == "ordered" else table.secret_kind(column)
     read = "text" if kind == "ordinal" else kind
     values, _ = table.values(column, read)
     ranks = rank_values(column, values, choice.order) if kind == "ordinal" else range(len(values))

@@ -17,7 +17,7 @@ Hence goals that hold go on holding while classes merge, and one class of all ro
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import ceil, inf, isfinite
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -25,75 +25,10 @@ from numpy.typing import NDArray
 
 from kech.axes.grid import Ints
 from kech.axes.rulers import Floats
-from kech.errors import BadOption
+from kech.request import Goal
 
 L_KINDS = ("distinct", "entropy", "recursive")
-T_KINDS = ("equal", "ordered")
 ROUNDING = 1e-9  # figures that differ by less are equal
-
-
-@dataclass(frozen=True, slots=True)
-class Goals:
-    """What every class must keep for every sensitive column; None asks nothing."""
-
-    l: float | None = None  # noqa: E741 - the letter of l-diversity
-    l_kind: str = "distinct"
-    c: float | None = None
-    t: float | None = None
-    t_kind: str = "equal"
-    alpha: float | None = None
-
-    @property
-    def least_rows(self) -> int:
-        """No class of fewer rows can hold."""
-        return max(1, ceil(self.l or 1), ceil(1 / (self.alpha or 1) - ROUNDING))
-
-    def asked(self) -> dict[str, Any]:
-        """The goals that were set, as public parameters."""
-        found: dict[str, Any] = {} if self.l is None else {"l": self.l, "l_kind": self.l_kind}
-        found |= {} if self.c is None else {"c": self.c}
-        found |= {} if self.t is None else {"t": self.t, "t_kind": self.t_kind}
-        return found | ({} if self.alpha is None else {"alpha": self.alpha})
-
-
-def set_goals(
-    l: float | None = None,  # noqa: E741
-    l_kind: str = "distinct",
-    c: float | None = None,
-    t: float | None = None,
-    t_kind: str = "equal",
-    alpha: float | None = None,
-    *,
-    sensitive: Sequence[str],
-) -> Goals | None:
-    """The goals, checked; None where nothing is asked."""
-    check_l(l, l_kind, c)
-    if t_kind not in T_KINDS:
-        raise BadOption("--t-kind", f"choose among {', '.join(T_KINDS)}.")
-    if t is not None and not 0 <= t <= 1:
-        raise BadOption("--t", "it is a distance between 0 and 1.")
-    if alpha is not None and not 0 < alpha <= 1:
-        raise BadOption("--alpha", "it is the largest share one value may have in a class: above 0, at most 1.")
-    if l is None and t is None and alpha is None:
-        return None
-    if not sensitive:
-        raise BadOption("--l, --t, --alpha", "they protect sensitive columns; name one: --sensitive COLUMN.")
-    whole = int(l) if l is not None and l == int(l) else l
-    return Goals(whole, l_kind, c, t, t_kind, alpha)
-
-
-def check_l(l: float | None, l_kind: str, c: float | None) -> None:  # noqa: E741
-    """l counts values (entropy allows fractions); c goes with the recursive kind."""
-    if l_kind not in L_KINDS:
-        raise BadOption("--l-kind", f"choose among {', '.join(L_KINDS)}.")
-    if l is not None and not (l >= 1 and isfinite(l)):
-        raise BadOption("--l", "it is a number of values, 1 or more.")
-    if l is not None and l_kind != "entropy" and l != int(l):
-        raise BadOption("--l", f"{l_kind} l-diversity counts values: give a whole number.")
-    if c is not None and not (c > 0 and isfinite(c)):
-        raise BadOption("--c", "it is a factor greater than 0.")
-    if (l is not None and l_kind == "recursive") != (c is not None):
-        raise BadOption("--c", "recursive l-diversity takes both, and it alone: --l 3 --l-kind recursive --c 2.")
 
 
 # -- figures of each class ---------------------------------------------------------------------------------
@@ -212,7 +147,7 @@ def distances(tally: Tally, t_kind: str) -> Floats:
 # -- goals -------------------------------------------------------------------------------------------------
 
 
-def keeps(goals: Goals, tally: Tally) -> NDArray[np.bool_]:
+def keeps(goals: Goal, tally: Tally) -> NDArray[np.bool_]:
     """Whether each class keeps the goals for one sensitive column."""
     held = np.ones(len(tally.sizes), bool)
     if goals.l is not None and goals.l_kind == "distinct":
@@ -228,12 +163,12 @@ def keeps(goals: Goals, tally: Tally) -> NDArray[np.bool_]:
     return held
 
 
-def hold(goals: Goals, tallies: Sequence[Tally]) -> bool:
+def hold(goals: Goal, tallies: Sequence[Tally]) -> bool:
     """Whether all classes keep the goals for all sensitive columns."""
     return all(bool(keeps(goals, tally).all()) for tally in tallies)
 
 
-def worst_figures(goals: Goals, tallies: Sequence[Tally]) -> dict[str, float]:
+def worst_figures(goals: Goal, tallies: Sequence[Tally]) -> dict[str, float]:
     """The figures of the goals that were set, the worst of all classes and columns."""
     found: dict[str, float] = {}
     if goals.l is not None and goals.l_kind == "distinct":

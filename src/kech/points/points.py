@@ -24,7 +24,8 @@ from kech.errors import (
     NoQuasiIdentifier,
     TooManyPoints,
 )
-from kech.points.columns import SensitiveColumn, build_axis, check_grid, encode_sensitive, warn_of_text
+from kech.points.columns import SensitiveColumn, build_axis, encode_sensitive, warn_of_text
+from kech.request import Labels
 from kech.system.memory import (
     BASE_BYTES,
     ENGINE_POINT_BYTES,
@@ -73,7 +74,7 @@ class Origin:
     """Where points come from: with it they can be made again without some rows."""
 
     table: Table
-    grid: str | float
+    labels: Labels
     steps: bool
     with_sensitive: bool
     coarse: "Coarse"
@@ -236,23 +237,22 @@ def cache_on_points(make: Callable[[Points], T]) -> Callable[[Points], T]:
 def build_points(
     table: Table,
     *,
-    grid: str | float = "auto",
+    labels: Labels = Labels(),  # noqa: B008
     steps: bool = False,
     with_sensitive: bool = False,
     coarse: Coarse = Coarse(),  # noqa: B008
 ) -> Points:
-    """Code every quasi-identifier, then one GROUP BY in the engine; with `steps`, auto grids have equal steps.
+    """Code every quasi-identifier, then one GROUP BY in the engine; with `steps`, round grids have equal steps.
 
     Where there would be too many points, axes become coarser until there are not; equal steps are refused.
     """
     if not table.quasi_identifiers:
         raise NoQuasiIdentifier
-    check_grid(grid)
     most = coarse.limit(table)
-    coded = [build_axis(table, column, grid, steps=steps) for column in table.quasi_identifiers]
+    coded = [build_axis(table, column, labels, steps=steps) for column in table.quasi_identifiers]
     axes, mappings = (tuple(part) for part in zip(*coded, strict=True))
     warn_of_text(table, mappings)
-    origin = Origin(table, grid, steps, with_sensitive, coarse)
+    origin = Origin(table, labels, steps, with_sensitive, coarse)
     sample = cache(partial(sample_rows, table, mappings))
     if steps or not exceeds_limit(table, axes, sample, most):
         try:
@@ -263,9 +263,9 @@ def build_points(
     return group_coarsened(origin, axes, mappings, sample(), most)
 
 
-def build_points_to_cut(table: Table, grid: str | float, *, steps: bool, coarse: Coarse) -> Points:
+def build_points_to_cut(table: Table, labels: Labels, *, steps: bool, coarse: Coarse) -> Points:
     """Points with their sensitive values, refused where memory cannot hold classes of k rows too."""
-    points = build_points(table, grid=grid, steps=steps, with_sensitive=True, coarse=coarse)
+    points = build_points(table, labels=labels, steps=steps, with_sensitive=True, coarse=coarse)
     points.check_room(coarse.k)
     return points
 
@@ -320,7 +320,7 @@ def rebuild_without(points: Points, left_out: NDArray[np.int64]) -> Points:
         raise BadOption("--suppress", "these points have no table from which rows could be left out.")
     rest = origin.table.without(points.mappings, left_out)
     made = build_points(
-        rest, grid=origin.grid, steps=origin.steps, with_sensitive=origin.with_sensitive, coarse=origin.coarse
+        rest, labels=origin.labels, steps=origin.steps, with_sensitive=origin.with_sensitive, coarse=origin.coarse
     )
     rows = points.left_out + int(points.weights[left_out].sum())
     grains = made.grains and replace(made.grains, left_out=rows)

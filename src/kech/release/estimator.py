@@ -6,7 +6,6 @@ as a pipeline needs it.  To publish a table use `make_release(...).write(...)`: 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from typing import Any, Self
 
 import numpy as np
@@ -17,18 +16,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kech.axes import Axis, Codes
 from kech.cuts import Wishes
-from kech.cuts.dispatcher import EVEN, check_cuts, check_field_use, cut_points
+from kech.cuts.dispatcher import EVEN, cut_points
 from kech.errors import BadOption
 from kech.points.columns import encode_anew
-from kech.points.models import set_goals
 from kech.points.partition import Partition
 from kech.points.points import Coarse, Points, build_points_to_cut
-from kech.release.forms import check_form, write_form
+from kech.release.forms import write_form
+from kech.request import Request
 from kech.spectrum import check_ks
 from kech.tables.frames import frame_batches
-from kech.tables.table import Table, read_table
+from kech.tables.table import read_table
 
 SUPPRESSED = "*"
+USUAL_K = 5
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -48,67 +48,53 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
 
     def __init__(
         self,
-        k: int = 5,
+        k: int | None = None,
         *,
         quasi_identifiers: Sequence[str] | None = None,
         sensitive: Sequence[str] | None = None,
         hierarchies: Any = None,
-        cut: str = "local",
-        grid: str | float = "auto",
-        reading: str = "strict",
-        field: int = 2,
-        suppress: float = 0.0,
+        cut: str | None = None,
+        grid: str | float | None = None,
         effort: str | float | None = None,
-        seed: int = 0,
-        l: float | None = None,  # noqa: E741
-        l_kind: str = "distinct",
-        c: float | None = None,
-        t: float | None = None,
-        t_kind: str = "equal",
-        alpha: float | None = None,
-        labels: str = "brackets",
-        key_file: str | PathLike[str] | None = None,
+        request: Request | None = None,
     ) -> None:
+        """What is named here comes before the request; without either, k is 5."""
         self.k = k
         self.quasi_identifiers = quasi_identifiers
         self.sensitive = sensitive
         self.hierarchies = hierarchies
         self.cut = cut
         self.grid = grid
-        self.reading = reading
-        self.field = field
-        self.suppress = suppress
         self.effort = effort
-        self.seed = seed
-        self.l = l
-        self.l_kind = l_kind
-        self.c = c
-        self.t = t
-        self.t_kind = t_kind
-        self.alpha = alpha
-        self.labels = labels
-        self.key_file = key_file
+        self.request = request
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803, ARG002
         """Find the classes; without quasi_identifiers, all columns are that are not sensitive."""
-        check_form(self.labels)
-        check_field_use(self.field, check_cuts([self.cut]))
-        if self.labels == "columns":
+        asked = self._asked()
+        if asked.labels.form == "columns":
             raise BadOption("labels", "a transformer gives one column for each; make_release writes both ends.")
         columns = self._columns(X, reset=True)
-        secret = tuple(self.sensitive or ())
-        named = self.quasi_identifiers
-        chosen = tuple(name for name in columns if name not in secret) if named is None else tuple(named)
-        roles = {"quasi_identifiers": chosen, "sensitive": secret, "hierarchies": self.hierarchies}
-        with read_table(pa.table(columns), key_file=self.key_file, **roles) as table:
-            points = build_points_to_cut(table, self.grid, steps=self.cut in EVEN, coarse=Coarse(k=self.k))
-            (found,) = cut_points(points, check_ks([self.k], points.rows), self.cut, self._wishes(table))
+        left = tuple(name for name in columns if name not in asked.columns.sensitive)
+        asked = asked.override(quasi_identifiers=asked.columns.quasi_identifiers or left)
+        k, style = asked.goal.k or 2, asked.cut.style
+        with read_table(pa.table(columns), asked) as table:
+            asked.goal.check_sensitive(table.sensitive)
+            coarse = Coarse(asked.limits.max_points, k)
+            points = build_points_to_cut(table, asked.labels, steps=style in EVEN, coarse=coarse)
+            wishes = replace(Wishes.of(asked, table.threads), part=False)
+            (found,) = cut_points(points, check_ks([k], points.rows), style, wishes)
             self.left_out_ = LeftOut(points.axes, left_out(points, found))
         self.partition_ = replace(found, points=replace(found.points, origin=None))
-        self.quasi_identifiers_ = chosen
+        self.quasi_identifiers_ = asked.columns.quasi_identifiers
         self.k_ = self.partition_.k
-        self.labels_ = labels_of(self.partition_, self.labels)
+        self.labels_ = labels_of(self.partition_, asked.labels.form)
         return self
+
+    def _asked(self) -> Request:
+        """The request, but for what is named as a parameter."""
+        names = ("k", "quasi_identifiers", "sensitive", "hierarchies", "cut", "grid", "effort")
+        asked = (self.request or Request()).override(**{name: getattr(self, name) for name in names})
+        return asked if asked.goal.k is not None or asked.cut.eps is not None else asked.override(k=USUAL_K)
 
     def transform(self, X: Any) -> NDArray[np.object_]:  # noqa: N803
         """The rows with the labels of their classes; other columns as they are."""
@@ -126,12 +112,6 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
             out[:, j] = column
         return out
 
-    def _wishes(self, table: Table) -> Wishes:
-        goals = set_goals(self.l, self.l_kind, self.c, self.t, self.t_kind, self.alpha, sensitive=table.sensitive)
-        return Wishes(
-            table.threads, False, self.reading, self.suppress, self.effort, self.seed, goals, field=self.field
-        )
-
     def _columns(self, X: Any, *, reset: bool) -> dict[str, Any]:  # noqa: N803
         """The columns of a dataframe, each as it is, or of an array; a table to fit has at least k rows."""
         if hasattr(X, "columns"):
@@ -139,7 +119,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
             table = frame_batches(X).read_all()
             names = table.column_names[: self.n_features_in_]  # what may follow is the index of a pandas frame
             return {name: table.column(name).combine_chunks() for name in names}
-        rows = max(self.k, 1) if reset else 1
+        rows = (self._asked().goal.k or 1) if reset else 1
         checked = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=rows)
         return {f"x{j}": as_arrow(checked[:, j]) for j in range(checked.shape[1])}
 

@@ -16,22 +16,9 @@ from kech.errors import BadOption
 Cell: TypeAlias = str | None
 Written: TypeAlias = dict[str, list[Cell]]  # cells of each published column, one a class
 
-FORMS = ("brackets", "dash", "columns")
 LINES = ("numeric", "date")
 INTERVAL = re.compile(r"\[([^,]+), ([^,]+)([\])])")
 EVERYTHING = ("-inf", "inf")
-MIDPOINT = (
-    "a midpoint is refused: it looks like a measured value and does not say how wide its class is, so nobody can check "
-    "what was lost or which values it stands for. Publish --labels columns, and take the middle of both ends yourself."
-)
-
-
-def check_form(form: str) -> None:
-    """One of the forms that can be read back."""
-    if form == "midpoint":
-        raise BadOption("--labels", MIDPOINT)
-    if form not in FORMS:
-        raise BadOption("--labels", f"choose among {', '.join(FORMS)}.")
 
 
 def check_intervals(form: str, axes: Iterable[Mapping[str, Any]]) -> None:

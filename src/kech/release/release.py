@@ -18,17 +18,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.axes import HIDING
 from kech.certificate import make_certificate
 from kech.certificate.cells import digest
 from kech.certificate.claims import shown_suppression
 from kech.cuts import Wishes
 from kech.cuts.bounds import LossBound, bound_release
-from kech.cuts.dispatcher import EVEN, FREE, check_cuts, check_field_use, cut_points
+from kech.cuts.dispatcher import EVEN, FREE, cut_points
 from kech.cuts.protection import derive_key, is_protected
 from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet
 from kech.points.columns import SensitiveColumn
-from kech.points.models import set_goals
 from kech.points.partition import Partition, mean_loss, published_loss
 from kech.points.points import Coarse, Points, build_points_to_cut
 from kech.release.admission import Draft, Word, check_admission
@@ -37,7 +35,6 @@ from kech.release.forms import (
     as_missing,
     as_numbers,
     as_texts,
-    check_form,
     check_intervals,
     check_names,
     write_form,
@@ -46,6 +43,7 @@ from kech.release.ledger import Ledger, open_ledger
 from kech.release.mapping import ValueTally, mapping_aside
 from kech.release.pointers import find_joint_pointers, points_at_rows
 from kech.release.targets import FORMATS, certificate_path, check_beside, check_elsewhere, check_mapping, check_target
+from kech.request import Request
 from kech.spectrum import check_ks
 from kech.system.files import clear_refusals, private_folder, put_in_place, written_aside
 from kech.system.interrupts import unbroken
@@ -67,8 +65,13 @@ class Release:
     partition: Partition
     parameters: dict[str, Any]
     version: str
-    form: str  # how intervals are written
+    request: Request
     words: list[Word] = field(default_factory=list, init=False)  # what the ledger said, one for each file written
+
+    @property
+    def form(self) -> str:
+        """How intervals are written."""
+        return self.request.labels.form
 
     def __repr__(self) -> str:
         rows, classes = int(self.partition.rows.sum()), self.partition.classes
@@ -291,7 +294,7 @@ class Release:
             "rare_texts": [
                 axis["column"] for axis in self.axes if axis["axis"] == "set" and points_at_rows(table, axis["column"])
             ],
-            "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "auto") not in HIDING],
+            "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "round") != "round"],
             "mapping": None if mapping is None else str(mapping),
         }
 
@@ -328,28 +331,8 @@ class Release:
         return certificate
 
 
-def make_release(
-    table: Table,
-    *,
-    k: int | None = None,
-    cut: str = "local",
-    grid: str | float = "auto",
-    reading: str = "strict",
-    field: int = 2,
-    eps: float | None = None,
-    suppress: float = 0.0,
-    effort: str | float | None = None,
-    seed: int = 0,
-    l: float | None = None,  # noqa: E741
-    l_kind: str = "distinct",
-    c: float | None = None,
-    t: float | None = None,
-    t_kind: str = "equal",
-    alpha: float | None = None,
-    max_points: int | None = None,
-    labels: str = "brackets",
-) -> Release:
-    """Part the rows into classes of at least k rows by the named cut.
+def make_release(table: Table, request: Request | None = None, *, k: int | None = None, **fields: Any) -> Release:
+    """Part the rows into classes of at least k rows, as a request says, or fields of it: `make_release(table, k=5)`.
 
     The regime cut takes a reading (homological: with the prime of its field), or an eps in place of k: then k is what
     the components at eps give.
@@ -359,45 +342,31 @@ def make_release(
     intervals are written: brackets `[22, 25]`, dash `22-25`, or columns, one for each end.
     More points than `max_points` (otherwise: than memory holds) make the axes coarser, and the certificate says so.
     """
-    check_form(labels)
+    asked = table.settle(request, fields | {"k": k})
     check_original(table)
-    check_wish(k, eps, cut, table.rows)
-    check_field_use(field, [cut] if eps is None else [])
-    goals = set_goals(l, l_kind, c, t, t_kind, alpha, sensitive=table.sensitive)
-    wishes = Wishes(
-        table.threads, reading=reading, suppress=suppress, effort=effort, seed=seed, goals=goals, field=field, eps=eps
-    )
+    k, style = check_wanted(asked, table.rows), asked.cut.style
+    wishes = Wishes.of(asked, table.threads)
     _ = table.secret  # where none can be made, that is said before any work
-    points = build_points_to_cut(table, grid, steps=cut in EVEN, coarse=Coarse(max_points, k or 2))
-    (partition,) = cut_points(points, [k or 2], cut, wishes)
+    coarse = Coarse(asked.limits.max_points, k or 2)
+    points = build_points_to_cut(table, asked.labels, steps=style in EVEN, coarse=coarse)
+    (partition,) = cut_points(points, [k or 2], style, wishes)
     if partition.k < (k or 2):
         goal = f"k={k} was asked" if k else "A release hides every row among two or more"
         raise GoalNotMet(f"{goal}; the smallest class would have {partition.k} rows.")
-    asked: dict[str, Any] = {"k": k or partition.k, "cut": cut, "grid": grid}
-    asked |= {} if cut != "regime" else {"reading": reading} if eps is None else {"eps": eps}
-    asked |= {} if k else {"k_reached": True}
-    asked |= {"field": field} if asked.get("reading") == "homological" else {}
-    asked |= {"suppress": suppress} if suppress else {}
-    asked |= goals.asked() if goals else {}
-    asked |= coarseness(partition.points)
-    asked |= {"owner_secret": True} if is_drawn(partition, cut) else {}
+    parameters = asked.public() | ({} if k else {"k": partition.k, "k_reached": True}) | coarseness(partition.points)
+    parameters |= {"owner_secret": True} if is_drawn(partition, style) else {}
     origin = partition.points.origin
-    release = Release(origin.table if origin else table, partition, asked, own_version(), labels)
+    release = Release(origin.table if origin else table, partition, parameters, own_version(), asked)
     check_names([output.name for name in release.columns for output in release.outputs(name)])
     return release
 
 
-def check_wish(k: int | None, eps: float | None, cut: str, rows: int) -> None:
-    """The k that is asked for, or an eps in its place, for the one cut that takes it."""
-    check_cuts([cut])
-    if eps is not None and cut != "regime":
-        raise BadOption("--eps", "only --cut regime takes it.")
-    if eps is not None and not 0 <= eps < float("inf"):
-        raise BadOption("--eps", "give a radius of 0 or more.")
-    if k is None and eps is None:
+def check_wanted(request: Request, rows: int) -> int | None:
+    """The k that is asked for; none where an eps stands in its place."""
+    k = request.goal.k
+    if k is None and request.cut.eps is None:
         raise BadOption("--k", "say among how many rows every row must hide: --k 5.")
-    if k is not None:
-        check_ks([k], rows)
+    return None if k is None else check_ks([k], rows)[0]
 
 
 @cache

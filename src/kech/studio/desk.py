@@ -10,16 +10,17 @@ import secrets
 import shlex
 import shutil
 import weakref
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, UnreadableFile, UsageError
-from kech.release.plan import Plan
+from kech.request import Columns, Limits, Request
 from kech.studio.jobs import READING, WORKING, Job, Lane
 from kech.studio.verbs import VERBS
 from kech.system.files import claim_folder, clear_refusals, let_go
@@ -44,7 +45,7 @@ class Stale(UsageError):
 class Change(msgspec.Struct, forbid_unknown_fields=True):
     """What a page wants a plan to be, and which one it has seen."""
 
-    plan: Plan
+    plan: Request
     dropped: list[str]
     revision: int
 
@@ -57,7 +58,7 @@ class OpenTable:
     path: Path
     folder: Path  # its own, private
     id: str = field(default_factory=lambda: secrets.token_hex(6))
-    plan: Plan = field(default_factory=Plan)
+    plan: Request = field(default_factory=Request)
     dropped: list[str] = field(default_factory=list)  # columns that are to be left out
     revision: int = 0
     is_example: bool = False  # nobody's data: the ledger need not know of it
@@ -82,35 +83,31 @@ class OpenTable:
         """Take a new plan, if nobody else changed it meanwhile."""
         if wish.revision != self.revision:
             raise Stale("The table was changed in another tab. It is shown here as it is now.")
-        if wish.plan.hierarchies:
-            raise BadOption("hierarchies", "the studio takes a hierarchy for each column.")
-        for axis in wish.plan.axes.values():
-            axis.hierarchy = str(self.tree(axis.hierarchy)) if axis.hierarchy else None
-        self.plan, self.dropped, self.revision = wish.plan, wish.dropped, self.revision + 1
+        if wish.plan.columns.hierarchies or wish.plan.labels.key_file or wish.plan.limits != Limits():
+            raise BadOption("plan", "the studio takes a hierarchy for each column, and no other file or limit.")
+        axes = wish.plan.axes.items()
+        trees = {name: str(self.tree(axis.hierarchy)) for name, axis in axes if axis.hierarchy}
+        self.plan, self.dropped, self.revision = with_trees(wish.plan, trees), wish.dropped, self.revision + 1
 
     @property
     def columns(self) -> list[str] | None:
         """Those of the table as it is read now; None while nobody looked."""
-        return self.inspected.get(msgspec.json.encode(self.plan.table))
+        return self.inspected.get(msgspec.json.encode(self.plan.reading))
 
     def has(self, name: str) -> bool:
         """Whether a column can be in the table."""
         return self.columns is None or name in self.columns
 
-    def fitted(self) -> Plan:
+    def fitted(self) -> Request:
         """The plan without columns that the table has only when it is read otherwise."""
-        copy = msgspec.convert(msgspec.to_builtins(self.plan), Plan)
-        copy.axes = {name: axis for name, axis in copy.axes.items() if self.has(name)}
-        for role in copy.roles.__struct_fields__:
-            setattr(copy.roles, role, [name for name in getattr(copy.roles, role) if self.has(name)])
-        return copy
+        columns = {role: tuple(filter(self.has, names)) for role, names in self.plan.columns.roles().items()}
+        axes = {name: axis for name, axis in self.plan.axes.items() if self.has(name)}
+        return replace(self.plan, columns=Columns(**columns), axes=axes)
 
-    def with_tree_names(self) -> Plan:
+    def with_tree_names(self) -> Request:
         """The plan as a page knows it: hierarchies by name."""
         copy = self.fitted()
-        for axis in copy.axes.values():
-            axis.hierarchy = axis.hierarchy and Path(axis.hierarchy).name
-        return copy
+        return with_trees(copy, {name: Path(axis.hierarchy).name for name, axis in copy.axes.items() if axis.hierarchy})
 
     # -- hierarchies -----------------------------------------------------------------------------------
 
@@ -140,7 +137,7 @@ class OpenTable:
         whole = VERBS[verb].whole
         if not whole:
             self.check_roles()
-        plan = Plan(table=self.plan.table) if whole else self.fitted()
+        plan = Request(reading=self.plan.reading) if whole else self.fitted()
         question = {"verb": verb, "path": str(self.path), "name": self.name, "plan": plan, "options": options}
         key = msgspec.json.encode(question, order="deterministic")
         known = self.jobs.get(key)
@@ -148,7 +145,7 @@ class OpenTable:
             return known
         self.forget_old()
         self.jobs[key] = job = Job(verb, key, READING if whole else WORKING)
-        task = asyncio.ensure_future(self.run(job, msgspec.json.encode(plan.table)))
+        task = asyncio.ensure_future(self.run(job, msgspec.json.encode(plan.reading)))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
         return job
@@ -176,7 +173,7 @@ class OpenTable:
 
     def check_roles(self) -> None:
         """Nothing proceeds with a column of which nobody said what it is."""
-        roles, columns = self.fitted().roles, self.columns or []
+        roles, columns = self.fitted().columns, self.columns or []
         named = {*roles.quasi_identifiers, *roles.sensitive, *roles.identifiers, *roles.keep, *self.dropped}
         unknown = [name for name in columns if name not in named]
         if unknown or not columns:
@@ -208,6 +205,12 @@ class OpenTable:
             self.cancel(job)
         await asyncio.gather(self.quick.close(), self.slow.close(), *self.tasks)
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def with_trees(plan: Request, trees: Mapping[str, str]) -> Request:
+    """A plan that names the hierarchy of each column otherwise."""
+    axes = {name: replace(axis, hierarchy=trees.get(name)) for name, axis in plan.axes.items()}
+    return replace(plan, axes=axes)
 
 
 class Desk:

@@ -16,6 +16,7 @@ from starlette.routing import Route
 
 import kech
 from kech.errors import BadOption, KechError
+from kech.request.reference import describe_fields
 from kech.studio.desk import EXAMPLES, Change, Desk, OpenTable, Stale
 from kech.studio.jobs import Job
 from kech.views import screen
@@ -110,6 +111,7 @@ def table_routes(desk: Desk) -> list[Route]:
     one = "/api/tables/{table}"
     return [
         Route("/api/state", state),
+        Route("/api/fields", tell_fields),
         Route("/api/tables", upload, methods=["POST"]),
         Route("/api/examples/{example}", example, methods=["POST"]),
         Route(one, look),
@@ -190,6 +192,12 @@ def find_job(request: Request, desk: Desk) -> Job:
     if found is None:
         raise HTTPException(404, "This job is forgotten.\n")
     return found
+
+
+async def tell_fields(request: Request) -> Response:
+    """Everything that a plan can ask for, to make forms of."""
+    del request
+    return answer({"fields": describe_fields()})
 
 
 async def told(job: Job) -> Response:

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import kech
-from kech.release.plan import Plan
+from kech.request import Request
 from kech.studio.options import (
     BarcodeOptions,
     HierarchyOptions,
@@ -32,7 +32,7 @@ class Sitting:
     """A table that is open, and what was computed from it."""
 
     path: str
-    plan: Plan
+    plan: Request
     table: kech.Table
     kept: dict[str, Any] = field(default_factory=dict)
 
@@ -54,27 +54,26 @@ class Sitting:
 
     def lattice(self) -> kech.GeneralizationLattice:
         """The lattice on the grid of the plan."""
-        grid = self.plan.release.grid
+        grid = self.plan.labels.grid
         return self.keep(f"lattice {grid}", lambda: kech.compute_lattice(self.table, grid=grid))  # type: ignore[no-any-return]
 
     def release(self, **others: Any) -> kech.Release:
         """The release as it is planned, with other goals where they are named."""
-        goals = self.plan.release.wishes() | others
-        goals |= self.plan.release.reading_of([others["cut"]]) if "cut" in others else {}
-        return self.keep(f"release {goals}", lambda: kech.make_release(self.table, **goals))  # type: ignore[no-any-return]
+        asked = self.plan.override(**others)
+        return self.keep(f"release {asked}", lambda: kech.make_release(self.table, asked))  # type: ignore[no-any-return]
 
-    def is_for(self, path: str, plan: Plan) -> bool:
+    def is_for(self, path: str, plan: Request) -> bool:
         """Whether a table read by another plan would be this one."""
-        parts = ("table", "roles", "axes", "hierarchies")
+        parts = ("reading", "columns", "axes", "limits")
         return self.path == path and all(getattr(self.plan, part) == getattr(plan, part) for part in parts)
 
 
-def sit_down(path: str, plan: Plan, before: Sitting | None) -> Sitting:
+def sit_down(path: str, plan: Request, before: Sitting | None) -> Sitting:
     """Open a table, or stay with the one that is open where the plan reads it alike."""
     if before is not None and before.is_for(path, plan):
         before.plan = plan
         return before
-    found = Sitting(path, plan, plan.read_table(path))  # a refusal leaves the other table open
+    found = Sitting(path, plan, kech.read_table(path, plan))  # a refusal leaves the other table open
     if before is not None:
         before.table.close()
     return found
@@ -96,19 +95,17 @@ def hierarchy(sitting: Sitting, asked: HierarchyOptions) -> dict[str, Any]:
         kind=asked.kind,
         source=asked.source,
         pad=asked.pad,
-        grid=sitting.plan.release.grid,
+        grid=sitting.plan.labels.grid,
     )
     return found.to_json() | {"file": None}
 
 
 def spectrum(sitting: Sitting, asked: SpectrumOptions) -> dict[str, Any]:
     """`kech spectrum`."""
-    goals = sitting.plan.release.spectrum_wishes()
-    goals |= {"k": asked.k, "cut": asked.cut or goals["cut"], "effort": asked.effort or goals["effort"]}
-    goals |= sitting.plan.release.reading_of(asked.cut) if asked.cut else {}
-    if asked.cut == ["regime"]:  # it publishes every row, whatever the plan lets the others leave out
-        goals["suppress"] = 0.0
-    return kech.compute_spectrum(sitting.table, **goals).to_json() | {"plot": None, "effort": goals["effort"]}
+    regime = asked.cut == ["regime"]  # it publishes every row, whatever the plan lets the others leave out
+    fields = {"effort": asked.effort, "suppress": 0.0 if regime else None}
+    found = kech.compute_spectrum(sitting.table, sitting.plan, k=asked.k, cut=asked.cut or None, **fields)
+    return found.to_json() | {"plot": None, "effort": asked.effort or sitting.plan.cut.effort}
 
 
 def barcode(sitting: Sitting, asked: BarcodeOptions) -> dict[str, Any]:
@@ -119,21 +116,19 @@ def barcode(sitting: Sitting, asked: BarcodeOptions) -> dict[str, Any]:
 def lattice(sitting: Sitting, asked: LatticeOptions) -> dict[str, Any]:
     """`kech lattice`."""
     found = sitting.lattice()
-    return found.neighbours(asked.node) if asked.node else found.to_json(asked.k, sitting.plan.release.suppress)
+    return found.neighbours(asked.node) if asked.node else found.to_json(asked.k, sitting.plan.cut.suppress)
 
 
 def zigzag(sitting: Sitting, asked: ZigzagOptions) -> dict[str, Any]:
     """`kech zigzag`."""
-    found = kech.compute_zigzag(sitting.table, asked.path, grid=sitting.plan.release.grid)
+    found = kech.compute_zigzag(sitting.table, asked.path, grid=sitting.plan.labels.grid)
     return found.to_json(asked.k, longest=MOST_BARS) | {"plot": None}
 
 
 def plane(sitting: Sitting, asked: PlaneOptions) -> dict[str, Any]:
     """`kech plane`."""
     if asked.eps is None:
-        seen: kech.Release | kech.WeightedBarcode = sitting.release(
-            k=asked.k, cut=asked.cut, eps=None, effort=asked.effort or sitting.plan.release.effort
-        )
+        seen: kech.Release | kech.WeightedBarcode = sitting.release(k=asked.k, cut=asked.cut, effort=asked.effort)
     else:
         seen = sitting.barcode()
     return kech.compute_plane(seen, asked.x, asked.y, eps=asked.eps).to_json() | {"plot": None}
@@ -150,7 +145,6 @@ def release(sitting: Sitting, asked: ReleaseOptions) -> dict[str, Any]:
         sitting.release(),
         asked.folder,
         asked.file,
-        sitting.plan,
         ledger=asked.ledger,
         earlier=asked.earlier,
         allow_composition=asked.allow_composition,

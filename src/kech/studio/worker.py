@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import msgspec
 
 from kech.errors import BadOption, KechError, OutOfMemory
-from kech.release.plan import Plan
+from kech.request import Request
 from kech.studio.verbs import VERBS, Sitting, sit_down
 from kech.system.progress import listen
 from kech.views import screen
@@ -33,7 +33,7 @@ class Question(msgspec.Struct):
     verb: str
     path: str
     name: str  # the table as its owner knows it
-    plan: Plan
+    plan: Request
     options: msgspec.Raw
 
 

@@ -66,7 +66,7 @@ def gather_facts(kind: str, told: Sequence[Alike]) -> ColumnFacts:
 def check_kind(column: str, facts: ColumnFacts, wish: str) -> str:
     """The kind the user named, if every value can be read so."""
     present = facts.rows - facts.nulls
-    if wish == "numeric":
+    if wish == "number":
         check_finite(column, facts)
         if facts.numbers < present:
             hint = "Mend it, name what means missing (--null-values), or say how decimals are written (--decimal)."
@@ -116,7 +116,7 @@ def is_code(facts: ColumnFacts) -> bool:
 def check_all(column: str, holds: bool, row: int | None, words: str) -> None:
     """Nearly all is not enough."""
     if not holds:
-        hint = f"Mend it, name what means missing (--null-values), or say --axis {column}=categorical."
+        hint = f"Mend it, name what means missing (--null-values), or say --axis {column}=set."
         raise BadValue(column, row or 1, f"nearly all values are {words}, this one is not. {hint}")
 
 

@@ -10,21 +10,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from os import PathLike
+from pathlib import Path
 from types import ModuleType
 from typing import Any, Protocol
 
 import numpy as np
+from msgspec.structs import replace as replace_part
 from numpy.typing import NDArray
 
 from kech.errors import (
     BadOption,
-    ColumnInTwoRoles,
     KechError,
     ManyValues,
     NoSuchColumn,
     TooLarge,
     UnreadableFile,
 )
+from kech.request import FIELDS, AxisChoice, Columns, Labels, Request
+from kech.request.parts import ROLES
+from kech.request.request import find_field
 from kech.system.memory import BASE_BYTES, TEXT_BYTES, TEXT_COPIES, TEXT_SHARE, check_memory, limit_of, room_of
 from kech.system.secret import OwnerSecret, open_secret
 from kech.tables.csv_dialect import find_fault
@@ -36,13 +40,10 @@ from kech.tables.kinds import ColumnFacts, check_kind, guess_kind, plain_kind
 from kech.tables.source import Address, Source, find_address, open_source, read_batches
 from kech.tables.sql import Mapping1D
 
-MOST_THREADS = 256
 FEW_ROWS, FEW_BYTES = 10_000, 1 << 18  # of a small table; DuckDB deals out 122,880 rows at a time
 BLOWN_UP = 1000  # times its size on disk: no table of people repeats itself so much
-WISHES = {"number": "numeric", "date": "date", "text": "categorical"}  # how a kind is asked for
-DECIMALS, DATES = (".", ","), ("ymd", "dmy", "mdy")
 FILES = ("csv", "parquet", "folder", "arrow", "excel")
-ROLES = ("quasi_identifiers", "sensitive", "identifiers", "keep")
+TEXT_FILES = (".csv", ".tsv", ".txt")  # only they have a delimiter and an encoding
 
 
 class ArrowStream(Protocol):
@@ -51,33 +52,43 @@ class ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 
-@dataclass(frozen=True, slots=True)
-class AxisChoice:
-    """How a user wants a column to be generalized; None leaves it to kech."""
-
-    kind: str | None = None  # numeric, date, ordinal, categorical, set, star
-    order: tuple[str, ...] = ()
-    grid: str | float | None = None
-    hierarchy: Any = None  # comes before the hierarchies of the table
-
-
 @dataclass(frozen=True, repr=False)
 class Table:
     """Rows in an engine, and what each column is for."""
 
     engine: Engine
     source: Source
-    quasi_identifiers: tuple[str, ...] = ()
-    sensitive: tuple[str, ...] = ()
-    identifiers: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
-    hierarchies: Any = None
-    axes: Mapping[str, AxisChoice] = field(default_factory=dict)
+    request: Request  # as it was when the table was read; its columns and axes are those of the table
     native: ModuleType | None = None  # the caller's dataframe library, for the way back
     threads: int = 1
     given: Any = None  # the dataframe it was read from
-    reading: Mapping[str, Any] = field(default_factory=dict)  # what else was said about reading it
+    kinds: Mapping[str, str] = field(default_factory=dict)  # how columns are read, where that is not found anew
     other_secret: OwnerSecret | None = None  # in place of the owner's: an attacker's, or that of the demo
+
+    @property
+    def quasi_identifiers(self) -> tuple[str, ...]:
+        """Columns that could point at a person."""
+        return self.request.columns.quasi_identifiers
+
+    @property
+    def sensitive(self) -> tuple[str, ...]:
+        """Columns to protect."""
+        return self.request.columns.sensitive
+
+    @property
+    def identifiers(self) -> tuple[str, ...]:
+        """Columns that name a person."""
+        return self.request.columns.identifiers
+
+    @property
+    def keep(self) -> tuple[str, ...]:
+        """Other columns to publish."""
+        return self.request.columns.keep
+
+    @property
+    def hierarchies(self) -> Any:
+        """Where hierarchies of columns are found."""
+        return self.request.columns.hierarchies
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -92,12 +103,12 @@ class Table:
     @property
     def room(self) -> int:
         """Bytes of memory that may be used."""
-        return room_of(self.reading.get("memory"))
+        return room_of(self.request.limits.memory)
 
     @property
     def limit(self) -> int | None:
         """The same where somebody said it."""
-        return limit_of(self.reading.get("memory"))
+        return limit_of(self.request.limits.memory)
 
     @property
     def is_limited(self) -> bool:
@@ -107,7 +118,7 @@ class Table:
     @property
     def loaded(self) -> tuple[str, ...]:
         """The columns that were read: all, or only those with a role."""
-        named = {name for role in ROLES for name in getattr(self, role) if role != "identifiers"}
+        named = {*self.quasi_identifiers, *self.sensitive, *self.keep}
         return tuple(name for name in self.columns if not self.quasi_identifiers or name in named)
 
     @property
@@ -122,7 +133,22 @@ class Table:
 
     def choice(self, column: str) -> AxisChoice:
         """How the user wants a column to be generalized."""
-        return self.axes.get(column, AxisChoice())
+        return self.request.axes.get(column, AxisChoice())
+
+    def settle(self, request: Request | None, fields: Mapping[str, Any]) -> Request:
+        """What is asked of this table: a request, or the one it was read with, but for the fields that are named."""
+        for name in fields:
+            if find_field(name).part not in ("goal", "cut", "labels") and name != "max_points":
+                raise BadOption(FIELDS[name].option, "it decides how a table is read: say it to read_table.")
+        asked, own = (request or self.request).override(**fields), self.request
+        if asked.columns not in (Columns(), own.columns) or asked.axes not in ({}, own.axes):
+            raise BadOption("request", "the table was read with other columns or axes: read_table(source, request).")
+        asked.goal.check_sensitive(self.sensitive)
+        return replace_part(asked, columns=own.columns, axes=own.axes, reading=own.reading)
+
+    def labels_on(self, grid: str | float | None) -> Labels:
+        """How labels are made: on a grid that is named, or as the request says."""
+        return self.request.labels if grid is None else Labels(grid=grid)
 
     def facts(self, column: str) -> ColumnFacts:
         """What the engine knows about a column; columns with the roles that always matter are looked up together."""
@@ -149,6 +175,8 @@ class Table:
 
     def kind(self, column: str) -> str:
         """How a quasi-identifier is read: number, date or text; a doubtful column is refused with the row."""
+        if column in self.kinds:
+            return self.kinds[column]
         wish = self.choice(column).kind
         return check_kind(column, self.facts(column), wish) if wish else guess_kind(column, self.facts(column))
 
@@ -160,7 +188,7 @@ class Table:
     @cached_property
     def secret(self) -> OwnerSecret:
         """What labels of this table are drawn with: the owner's secret, or that of a key file."""
-        return self.other_secret or open_secret(self.reading.get("key_file"))
+        return self.other_secret or open_secret(self.request.labels.key_file)
 
     @property
     def library(self) -> str | None:
@@ -169,10 +197,8 @@ class Table:
 
     def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> "Table":
         """The rows of all other points, each column read as it is here; it lives as long as this table."""
-        kinds = {self.columns[mapping.column]: WISHES[mapping.kind] for mapping in mappings}
-        read = {name: self.choice(name) for name in kinds}
-        pinned = {name: replace(choice, kind=choice.kind or kinds[name]) for name, choice in read.items()}
-        return replace(self, engine=self.engine.without(mappings, points), axes={**self.axes, **pinned})
+        kinds = {self.columns[mapping.column]: mapping.kind for mapping in mappings}
+        return replace(self, engine=self.engine.without(mappings, points), kinds=kinds)
 
     def fingerprint(self) -> tuple[int, ...]:
         """A hash of the whole source, all its columns: the same for equal rows in any order."""
@@ -192,18 +218,13 @@ class Table:
 
     def reopen(self, columns: Sequence[str]) -> "Table":
         """The same source with these columns as quasi-identifiers, read in the same way."""
-        return self._open_again(quasi_identifiers=columns)
+        return self.reread(quasi_identifiers=columns, sensitive=(), identifiers=(), keep=())
 
-    def reread(self, **reading: Any) -> "Table":
-        """The same source and roles, read otherwise."""
-        return self._open_again(**{role: getattr(self, role) for role in ROLES}, **reading)
-
-    def _open_again(self, **said: Any) -> "Table":
+    def reread(self, **fields: Any) -> "Table":
+        """The same source, read with some fields of the request said otherwise."""
         source = (self.source.address or self.source.path) if self.given is None else self.given.to_native()
-        axes = {name: choice for name, choice in self.axes.items() if name in self.columns}
         dialect = {"delimiter": self.source.delimiter, "encoding": self.source.encoding}
-        held = {"hierarchies": self.hierarchies, "axes": axes, "threads": self.threads, **dialect, **self.reading}
-        return read_table(source, **held | said)
+        return read_table(source, self.request, **{**dialect, **fields})
 
     def __repr__(self) -> str:
         try:
@@ -233,26 +254,12 @@ class Table:
 
 def read_table(
     source: str | PathLike[str] | Address | ArrowStream,
-    *,
-    quasi_identifiers: Sequence[str] = (),
-    sensitive: Sequence[str] = (),
-    identifiers: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    hierarchies: Any = None,
-    axes: Mapping[str, AxisChoice | str | Sequence[str]] | None = None,
-    null_values: Sequence[str] = (),
-    delimiter: str | None = None,
-    encoding: str | None = None,
-    decimal: str | None = None,
-    dates: str | None = None,
-    memory: str | None = None,
-    threads: int | None = None,
-    engine: str | None = None,
-    master: str | None = None,
-    key_file: str | PathLike[str] | None = None,
+    request: Request | None = None,
+    **fields: Any,
 ) -> Table:
     """Read a CSV, Parquet, Arrow or Excel file, a folder of Parquet files or a table of a database; or a dataframe.
 
+    Columns, axes, reading and limits are those of a request, or fields of it by name: `quasi_identifiers=["age"]`.
     A table of a database is named by its address: `postgresql://user@host/base?table=schema.name` (its rows stay in
     the server), `duckdb:file.db#table`, or what Spark reaches: `spark://host:7077/path`, `s3a://bucket/path`.  With
     `engine="spark"` the rows of any file are on the workers of `master`.
@@ -260,37 +267,41 @@ def read_table(
     Only columns with a role are read, once a quasi-identifier is named; without any, all are.
     Labels are drawn with the owner's secret, or with that of a `key_file` that a team shares (`kech.write_key_file`).
     """
-    named = (quasi_identifiers, sensitive, identifiers, keep)
-    roles = {name: as_names(value) for name, value in zip(ROLES, named, strict=True)}
-    choices = {name: as_choice(name, choice) for name, choice in (axes or {}).items()}
-    workers = check_threads(threads)
+    asked = without_dialect(request or Request(), source).override(**fields)
+    reading, limits = asked.reading, asked.limits
+    workers = limits.threads or os.cpu_count() or 1
     address = find_address(source)
-    chosen = choose_engine(address, engine, master)
-    written = {"decimal": check_choice("--decimal", decimal, DECIMALS), "dates": check_choice("--dates", dates, DATES)}
-    start = partial(open_backend, chosen, address, memory=check_memory(memory), master=master)
+    chosen = choose_engine(address, limits.engine, limits.master)
+    start = partial(open_backend, chosen, address, memory=check_memory(limits.memory), master=limits.master)
     made = start(threads=workers) if address and chosen == "spark" else None  # whoever looks starts an application
     try:
         if isinstance(source, str | PathLike | Address):
             given, native = None, None
-            opened = open_source(source, delimiter=delimiter, encoding=encoding)
+            opened = open_source(source, delimiter=reading.delimiter, encoding=reading.encoding)
         else:
             given = hold_frame(source)
             opened, native = open_frame(given), native_library(given)
-        check_roles(opened.columns, roles, choices)
-        made = made or start(threads=threads or (1 if is_small(chosen, opened, given) else workers))
-        how: dict[str, Any] = {"axes": choices, "native": native, "threads": workers, "given": given, **roles}
-        held: dict[str, Any] = {"memory": memory, "engine": engine, "master": master}
-        held |= {"null_values": as_names(null_values), "key_file": check_key(key_file)}
-        table = Table(Engine(made), opened, hierarchies=hierarchies, reading=held | written, **how)
+        check_columns(opened.columns, asked)
+        check_key(asked.labels.key_file)
+        made = made or start(threads=limits.threads or (1 if is_small(chosen, opened, given) else workers))
+        table = Table(Engine(made), opened, asked, native=native, threads=workers, given=given)
         if opened.format in ("parquet", "folder") and chosen == "duckdb":
-            check_size(opened, table.loaded, memory)
-        load(made, opened, [table.index(name) for name in table.loaded], held["null_values"], given)
-        table.engine.rewrite(**written)
+            check_size(opened, table.loaded, limits.memory)
+        load(made, opened, [table.index(name) for name in table.loaded], reading.null_values, given)
+        table.engine.rewrite(decimal=reading.decimal, dates=reading.dates)
         return table
     except BaseException:
         if made is not None:
             made.close()
         raise
+
+
+def without_dialect(request: Request, source: Any) -> Request:
+    """A request without delimiter and encoding where the source is no text, so that one plan serves both."""
+    is_file = isinstance(source, str | PathLike) and not find_address(source)
+    if is_file and Path(source).suffix.lower() in TEXT_FILES:
+        return request
+    return replace_part(request, reading=replace_part(request.reading, delimiter=None, encoding=None))
 
 
 def choose_engine(address: Address | None, engine: str | None, master: str | None) -> str:
@@ -359,47 +370,12 @@ def read_again(source: Source, given: Any) -> Any:
 # -- checks at the door --------------------------------------------------------------------------------
 
 
-def as_names(names: str | Sequence[str]) -> tuple[str, ...]:
-    """A role as a tuple of names, each once; a single name is welcome."""
-    return tuple(dict.fromkeys((names,) if isinstance(names, str) else names))
-
-
-def as_choice(column: str, choice: AxisChoice | str | Sequence[str]) -> AxisChoice:
-    """An axis choice from its short forms: a kind, or the order of an ordinal column."""
-    if isinstance(choice, str):
-        choice = AxisChoice(kind=choice)
-    elif not isinstance(choice, AxisChoice):
-        choice = AxisChoice(kind="ordinal", order=tuple(choice))
-    if choice.kind not in (None, "numeric", "date", "ordinal", "categorical", "set", "star"):
-        raise BadOption("--axis", f"column {column!r} can be numeric, date, ordinal, categorical, set or star.")
-    if (choice.kind == "ordinal") != bool(choice.order):
-        raise BadOption(
-            "--axis",
-            f"column {column!r}: an ordinal axis names its order, low to high: {column}=low<middle<high.",
-        )
-    return choice
-
-
-def check_roles(columns: Sequence[str], roles: Mapping[str, Sequence[str]], axes: Mapping[str, AxisChoice]) -> None:
-    """Every named column exists and has one role."""
-    held: dict[str, str] = {}
-    for role, names in roles.items():
-        for name in names:
-            if name not in columns:
-                raise NoSuchColumn(name, columns)
-            if name in held:
-                raise ColumnInTwoRoles(name, held[name].replace("_", "-"), role.replace("_", "-"))
-            held[name] = role
-    for name in axes:
+def check_columns(columns: Sequence[str], request: Request) -> None:
+    """Every column that is named exists."""
+    named = [name for role in ROLES for name in getattr(request.columns, role)]
+    for name in (*named, *request.axes):
         if name not in columns:
             raise NoSuchColumn(name, columns)
-
-
-def check_choice(option: str, wish: str | None, choices: Sequence[str]) -> str | None:
-    """One of a few words, or nothing said."""
-    if wish is not None and wish not in choices:
-        raise BadOption(option, f"choose among {' '.join(choices)}")
-    return wish
 
 
 def check_size(source: Source, wanted: Sequence[str], memory: str | None) -> None:
@@ -415,15 +391,7 @@ def check_size(source: Source, wanted: Sequence[str], memory: str | None) -> Non
         raise TooLarge(source.path, rows, need, room)
 
 
-def check_key(key_file: str | PathLike[str] | None) -> str | PathLike[str] | None:
+def check_key(key_file: str | PathLike[str] | None) -> None:
     """A key file that was named is refused before rows are read, if it is none."""
     if key_file is not None:
         open_secret(key_file)
-    return key_file
-
-
-def check_threads(threads: int | None) -> int:
-    """At least one; all cores if nothing is said."""
-    if threads is not None and not 1 <= threads <= MOST_THREADS:
-        raise BadOption("--threads", f"give 1 to {MOST_THREADS}.")
-    return threads or os.cpu_count() or 1

@@ -13,6 +13,7 @@ import numpy as np
 
 from kech.errors import BadOption, TooFewRows
 from kech.points.points import Coarse, Points, build_points
+from kech.request import Labels, check_k
 from kech.system.progress import report
 from kech.tables.frames import as_frame
 from kech.tables.table import Table
@@ -124,8 +125,7 @@ class WeightedBarcode:
         """
         if reading not in READINGS:
             raise BadOption("--reading", f"choose among {', '.join(READINGS)}.")
-        if k < 1:
-            raise BadOption("--k", "k is a number of rows, 1 or more.")
+        check_k(k)
         if reading == "partition":
             return self._partition_regimes(k)
         if reading == "homological" and not self.is_complete:
@@ -258,7 +258,7 @@ def compute_barcode(
     if max_dimension < 0:
         raise BadOption("--max-dimension", "0 or more.")
     check_field(field)
-    points = build_points(table, grid=grid, coarse=Coarse(max_points, rounding=True))
+    points = build_points(table, labels=Labels(grid=grid), coarse=Coarse(max_points, rounding=True))
     if not points.rows:
         raise TooFewRows(0, 1)
     how: dict[str, Any] = {"field": field, "threads": table.threads, "zero_length": zero_length}

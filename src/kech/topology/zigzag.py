@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from kech._kernels import walk_path
 from kech.errors import BadOption
+from kech.request import check_k
 from kech.system.memory import PATH_CLASS_BYTES, PATH_POINT_BYTES, check_need, half_the_memory
 from kech.system.progress import report
 from kech.tables.frames import as_frame
@@ -143,8 +144,7 @@ class ZigzagBarcode:
         The readings homological, strict and partition agree at a node.  A union may have holes, and a component of it
         is no class of any release, however many rows it has.
         """
-        if k < 1:
-            raise BadOption("--k", "k is a number of rows, 1 or more.")
+        check_k(k)
         edges = np.flatnonzero(np.diff(self.smallest[::2] >= k, prepend=False, append=False)).tolist()
         return [self._regime(start, stop) for start, stop in zip(edges[::2], edges[1::2], strict=True)]
 
@@ -183,7 +183,7 @@ class ZigzagBarcode:
 
 
 def compute_zigzag(
-    table: Table, path: str | Sequence[Sequence[int]], *, through: str = "union", grid: str | float = "auto"
+    table: Table, path: str | Sequence[Sequence[int]], *, through: str = "union", grid: str | float | None = None
 ) -> ZigzagBarcode:
     """Bars along a path of the table's lattice: node by node, or rows, columns, diagonal, minimal."""
     check_through(through)

@@ -4,9 +4,8 @@ In: a release with its certificate, and the original table.  Out: `Attack`s: suc
 Who is in which class is not known even here: a class is seen as its candidates, the rows that its labels cover.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from kech.audit.attacks.compose import attack_composition
 from kech.audit.attacks.downcode import attack_downcode
@@ -19,6 +18,7 @@ from kech.audit.attacks.replay import attack_replay
 from kech.audit.attacks.target import Target, aim
 from kech.certificate import AnyPath
 from kech.errors import BadOption
+from kech.request import Request
 from kech.tables.table import Table
 
 __all__ = ["ATTACKS", "Attack", "run_attacks"]
@@ -42,14 +42,14 @@ def run_attacks(
     certificate: AnyPath | None = None,
     second: AnyPath | None = None,
     seed: int = 0,
-    request: Mapping[str, Any] | None = None,
+    request: Request | None = None,
 ) -> list[Attack]:
     """Attack a release, whose certificate must hold, with everything the original tells.  PRIVATE.
 
     `attacks` are some of edge, order, downcode, homogeneity, refine, compose and replay; otherwise all but replay,
     which is slow, and compose only if there is a second release of the same table, with its certificate beside it.  The
     seed decides what chance decides: the controls, and which classes are attacked where there are many.  The `request`
-    is what replay cannot read in the certificate: the effort and the seed of the search.
+    says what replay cannot read in the certificate: the effort and the seed of the search.
     """
     possible = [name for name in ATTACKS if name != "replay" and (name != "compose" or second is not None)]
     wanted = possible if attacks is None else list(attacks)
@@ -63,5 +63,5 @@ def run_attacks(
         )
     if request and "replay" not in wanted:
         raise BadOption("request", "only the replay attack makes a release again.")
-    target = replace(aim(path, original, certificate, second, seed), request=request or {})
+    target = replace(aim(path, original, certificate, second, seed), request=request or Request())
     return [attack for name in wanted for attack in ATTACKS[name](target)]

@@ -29,7 +29,7 @@ from kech.certificate.widths import width_readers
 from kech.release.linkage import Bools
 
 MOST_ROWS = 20_000  # of tables that are attacked: the classes of all rows are looked for together
-MOVED = ("auto", "loose")  # grids of columns whose ends are moved outward
+MOVED = ("full", "ends")  # protections that move ends outward
 GUESSED = "records in doubt, put into a class"
 PINNED = "records in doubt, pinned to a class"
 EMPTY = "overlaps where a class is claimed to have no row"
@@ -157,7 +157,7 @@ def is_swapped(wide: int, narrow: int, masks: Sequence[Sequence[Bools]]) -> bool
 
 def hold_ends(target: Target, options: Options) -> None:
     """Leave one class to a row that alone can be at an end of it, in columns whose ends are not moved."""
-    columns = [column for column in target.linkage.columns if column.axis.get("grid") not in MOVED]
+    columns = [column for column in target.linkage.columns if column.axis.get("protect") not in MOVED]
     cuts = {id(column): find_cuts(column) for column in columns}
     holders = defaultdict(set)
     for group, rows in enumerate(target.candidates):

@@ -21,12 +21,12 @@ from kech.audit.attacks.target import Target
 from kech.certificate import Cell
 from kech.errors import BadOption, GoalNotMet
 from kech.release.release import make_release
+from kech.request import FIELDS
 from kech.system.secret import OwnerSecret
 from kech.tables.table import Table, read_table
 
 MOST_ROWS = 1_000  # of a table: the release is made again for every candidate
 MOST_TARGETS, MOST_CANDIDATES = 10, 8  # rows that are attacked, and candidates tried for each, the right one among them
-REQUEST = ("k", "cut", "grid", "reading", "field", "eps", "suppress", "l", "l_kind", "c", "t", "t_kind", "alpha")
 NOT_AGAIN = (
     "the release of this table, made again, has other labels. Name the plan it was made by (--plan: effort, seed) and "
     "the key (--key-file); a release of another version of kech cannot be replayed."
@@ -131,7 +131,7 @@ def make_again(target: Target, secret: OwnerSecret, rows: Sequence[Row]) -> Clas
     """The classes of a release of other rows, under a secret; none where the request cannot be met."""
     with open_rows(target, secret, rows) as table:
         try:
-            made = make_release(table, **request_of(target))
+            made = make_release(table, **stated_fields(target))
         except GoalNotMet:
             return Counter()
         names = target.linkage.release.quasi_identifiers
@@ -139,11 +139,13 @@ def make_again(target: Target, secret: OwnerSecret, rows: Sequence[Row]) -> Clas
         return Counter(dict(zip(labels, made.partition.sizes.tolist(), strict=True)))
 
 
-def request_of(target: Target) -> dict[str, Any]:
+def stated_fields(target: Target) -> dict[str, Any]:
     """What the certificate says was asked for, and what only the plan knows."""
     stated: Mapping[str, Any] = target.linkage.release.document["parameters"]
-    names = [name for name in REQUEST if name in stated and not (name == "k" and stated.get("k_reached"))]
-    return {name: stated[name] for name in names} | dict(target.request)
+    names = [name for name, field in FIELDS.items() if field.public and name in stated]
+    said = {name: stated[name] for name in names if not (name == "k" and stated.get("k_reached"))}
+    cut, limits = target.request.cut, target.request.limits
+    return said | {"effort": cut.effort, "seed": cut.seed, "max_points": limits.max_points}
 
 
 @contextmanager
@@ -153,7 +155,7 @@ def open_rows(target: Target, secret: OwnerSecret, rows: Sequence[Row]) -> Itera
     names = (*release.quasi_identifiers, *release.sensitive)
     cells = {name: pa.array(column, pa.string()) for name, column in zip(names, zip(*rows, strict=True), strict=True)}
     ordered = {name: cells[name] for name in original.columns if name in cells}
-    axes = {name: choice for name, choice in original.axes.items() if name in cells}
+    axes = {name: choice for name, choice in original.request.axes.items() if name in cells}
     roles: dict[str, Any] = {"quasi_identifiers": release.quasi_identifiers, "sensitive": release.sensitive}
     with read_table(pa.table(ordered), **roles, axes=axes, hierarchies=original.hierarchies, threads=1) as table:
         yield replace(table, other_secret=secret)

@@ -1,9 +1,8 @@
 """Target: a release and its original, with the rows that each attacked class could be."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from kech.certificate import AnyPath, Cell
 from kech.errors import BadOption
 from kech.release.linkage import Linkage, LinkedColumn, check_covers, check_loaded, link
 from kech.release.published import Ints, read_published
+from kech.request import Request
 from kech.tables.table import Table
 
 MOST_CLASSES = 5_000  # attacked; of more, so many are drawn
@@ -25,7 +25,7 @@ class Target:
     candidates: Sequence[Ints]
     seed: int
     second: Linkage | None = None  # another release of the same table
-    request: Mapping[str, Any] = field(default_factory=dict)  # what the certificate does not say of it
+    request: Request = field(default_factory=Request)  # what the certificate does not say of it
 
     @property
     def rows(self) -> int:

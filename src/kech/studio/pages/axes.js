@@ -8,8 +8,8 @@ import { leavesOf, pathUp, plant, toLines, treeEditor } from "./tree.js";
 import { work } from "./work.js";
 
 const KINDS = [
-  ["", "what suits it"], ["numeric", "numbers: intervals"], ["date", "dates: calendar intervals"], ["ordinal", "an order: ranges"],
-  ["categorical", "text: prefixes or sets"], ["set", "text: sets of values"], ["star", "as it is, or *"],
+  ["", "what suits it"], ["number", "numbers: intervals"], ["date", "dates: calendar intervals"], ["ordered", "an order: ranges"],
+  ["hierarchy", "text: a hierarchy, or prefixes"], ["set", "text: sets of values"], ["star", "as it is, or *"],
 ];
 const BUILT = [["", "what suits it"], ["intervals", "intervals"], ["dates", "calendar"], ["prefixes", "prefixes"], ["ordered", "neighbours by 2, 4, 8"], ["star", "all or nothing"]];
 const MOST_VALUES = 20000; // of a column whose tree is shown
@@ -51,18 +51,18 @@ async function showAxis(place, context, column, again) {
   const many = distinct > MOST_VALUES && !axis.hierarchy;
   const view = { column, ...(context.built[column] ? { kind: context.built[column] } : {}) };
   const found = many ? null : await work(busy, context, "hierarchy", view, `Building the hierarchy of ${column}`);
-  const isLine = (kind) => ["numeric", "number", "date"].includes(kind || type);
+  const isLine = (kind) => ["number", "date"].includes(kind || type);
   const hasEdges = !axis.hierarchy && isLine(axis.kind);
-  const order = field("Order, low to high", h("textarea", { rows: 5, onchange: (event) => set({ kind: "ordinal", order: lines(event.target.value) }) }, (axis.order ?? []).join("\n")), "one value a line; the certificate publishes this list");
+  const order = field("Order, low to high", h("textarea", { rows: 5, onchange: (event) => set({ kind: "ordered", order: lines(event.target.value) }) }, (axis.order ?? []).join("\n")), "one value a line; the certificate publishes this list");
   const settings = h("div", { class: "bar" },
-    field("It is read as", select(KINDS, axis.kind ?? "", (kind) => (kind === "ordinal" ? askOrder() : set({ kind, order: null, grid: isLine(kind) ? axis.grid : null })))),
-    hasEdges && field("Edges of intervals", gridField(axis, set), "auto hides every edge among k rows"),
-    axis.kind === "ordinal" && order,
+    field("It is read as", select(KINDS, axis.kind ?? "", (kind) => (kind === "ordered" ? askOrder() : set({ kind, order: null, grid: isLine(kind) ? axis.grid : null })))),
+    hasEdges && field("Edges of intervals", gridField(axis, set), "round hides every edge among k rows"),
+    axis.kind === "ordered" && order,
     !found && context.built[column] && builtAs(context.built, column, again),
-    h("datalist", { id: "grids" }, ["auto", "exact", "1", "5", "10"].map((value) => h("option", { value }))));
+    h("datalist", { id: "grids" }, ["round", "exact", "1", "5", "10"].map((value) => h("option", { value }))));
   const askOrder = () => {
     const values = found ? leavesOf(plant(found.tree), MANY).map((leaf) => leaf.label) : [];
-    set({ kind: "ordinal", order: values.sort(), grid: null });
+    set({ kind: "ordered", order: values.sort(), grid: null });
   };
   const note = `${plural(distinct, "value")}: too many for a tree to look at. They are blurred as above; kech hierarchy writes the tree to a file.`;
   const refused = !found && !many && h("div", {}, ...busy.childNodes);
@@ -73,7 +73,7 @@ async function showAxis(place, context, column, again) {
 const lines = (text) => text.split("\n").map((line) => line.trim()).filter(Boolean);
 
 function gridField(axis, set) {
-  return input("text", axis.grid == null ? "auto" : String(axis.grid), (text) => set({ grid: ["auto", "exact"].includes(text.trim()) ? text.trim() : Number(text) || text }), { list: "grids", size: 10 });
+  return input("text", axis.grid == null ? "round" : String(axis.grid), (text) => set({ grid: ["round", "exact"].includes(text.trim()) ? text.trim() : Number(text) || text }), { list: "grids", size: 10 });
 }
 
 const builtAs = (built, column, again) => field("Build it as", select(BUILT, built[column] ?? "", (kind) => { built[column] = kind; again(); }));

@@ -7,18 +7,19 @@ import { waitsForRoles } from "./roles.js";
 import { INSPECTED } from "./table.js";
 import { work } from "./work.js";
 
-const CUTS = [["local", "local: lowest loss"], ["minimal", "minimal: smallest blur of any row"], ["domain", "domain: one level for a whole column"], ["regime", "regime: connected components"]];
-const L_KINDS = [["distinct", "distinct values"], ["entropy", "entropy"], ["recursive", "recursive (c, l)"]];
-const T_KINDS = [["equal", "equal: any other value"], ["ordered", "ordered: along the order"]];
+const CUTS = { local: "local: lowest loss", minimal: "minimal: smallest blur of any row", domain: "domain: one level for a whole column", regime: "regime: connected components" };
+const L_KINDS = { distinct: "distinct values", recursive: "recursive (c, l)" };
+const T_KINDS = { equal: "equal: any other value", ordered: "ordered: along the order" };
+const GOALS = ["k", "eps", "cut", "suppress", "effort", "l", "l_kind", "c", "t", "t_kind", "alpha"];
 const EFFORTS = [["quick", "quick"], ["", "normal"], ["best", "best"]];
 
 export async function show(root, context) {
   const { table, go } = context, busy = h("div", { class: "slot" }), trouble = h("div", {}), result = h("div", { class: "outcome" });
-  const goals = table.plan.release, next = button("Continue to the release", () => go("release"), "main", { disabled: true });
+  const next = button("Continue to the release", () => go("release"), "main", { disabled: true });
   const about = await work(busy, context, "inspect", INSPECTED, "Looking at the columns");
   if (!about) { replace(root, h("h1", {}, "Choose"), busy); return; }
   if (waitsForRoles(root, context, "Choose", about)) return;
-  if (goals.k == null && goals.eps == null) await table.setRelease({ k: Math.min(5, about.rows) });
+  if (table.asked("k") == null && table.asked("eps") == null) await table.ask({ k: Math.min(5, about.rows) });
   let turn = 0, current = null;
   async function look() {
     const mine = ++turn;
@@ -31,15 +32,16 @@ export async function show(root, context) {
     replace(result, found && outlook(found));
     next.disabled = !found;
   }
-  const set = (change) => table.setRelease(change).then(() => { replace(trouble); keepingFocus(form, draw); return look(); }, (fault) => { replace(trouble, refusal(fault)); });
+  const set = (change) => table.ask(change).then(() => { replace(trouble); keepingFocus(form, draw); return look(); }, (fault) => { replace(trouble, refusal(fault)); });
   const form = h("div", {});
-  const number = (name, more) => input("number", table.plan.release[name] ?? "", (value) => set({ [name]: value === "" ? null : Number(value) }), more);
+  const number = (name, more) => input("number", table.asked(name) ?? "", (value) => set({ [name]: value === "" ? null : Number(value) }), more);
 
   function draw() {
-    const now = table.plan.release, cut = now.cut ?? "local", secret = (table.plan.roles.sensitive ?? []).length > 0;
+    const now = Object.fromEntries(GOALS.map((name) => [name, table.asked(name)])), cut = now.cut ?? table.fields.cut.default;
+    const secret = (table.asked("sensitive") ?? []).length > 0;
     replace(form, h("div", { class: "bar" },
       field("k", number("k", { min: 1, max: about.rows, step: 1 }), "rows to hide among"),
-      field("Cut", select(CUTS, cut, (value) => set({ cut: value, effort: ["local", "minimal"].includes(value) ? now.effort : null, suppress: value === "regime" ? null : now.suppress }))),
+      field("Cut", select(table.choices("cut", CUTS), cut, (value) => set({ cut: value, effort: ["local", "minimal"].includes(value) ? now.effort : null, suppress: value === "regime" ? null : now.suppress }))),
       cut !== "regime" && field("Left out (%)", input("number", 100 * (now.suppress ?? 0), (value) => set({ suppress: Number(value) / 100 || null }), { min: 0, max: 99, step: 0.1 }), "rows, at most"),
       ["local", "minimal"].includes(cut) && field("Search", select(EFFORTS, now.effort ?? "", (value) => set({ effort: value || null })))),
       secret && h("div", { class: "bar" }, sensitiveGoals(now)));
@@ -48,12 +50,12 @@ export async function show(root, context) {
   function sensitiveGoals(now) {
     const clear = (name, value, others) => set({ [name]: value, ...(value == null ? others : {}) });
     const goal = (name, others, more) => input("number", now[name] ?? "", (value) => clear(name, value === "" ? null : Number(value), others), more);
-    const kind = now.l_kind ?? "distinct", counted = select(L_KINDS, kind, (value) => set({ l_kind: value, c: value === "recursive" ? now.c ?? 2 : null }), { disabled: now.l == null });
+    const kind = now.l_kind ?? table.fields.l_kind.default, counted = select(table.choices("l_kind", L_KINDS), kind, (value) => set({ l_kind: value, c: value === "recursive" ? now.c ?? 2 : null }), { disabled: now.l == null });
     return [
       field("l", goal("l", { l_kind: null, c: null }, { min: 1, step: kind === "entropy" ? 0.1 : 1 }), "values in every class"), field("l counts", counted),
       field("c", goal("c", {}, { min: 0, step: 0.1, disabled: kind !== "recursive" || now.l == null }), "of recursive l"),
       field("t", goal("t", { t_kind: null }, { min: 0, max: 1, step: 0.01 }), "distance from the table"),
-      field("Distance", select(T_KINDS, now.t_kind ?? "equal", (value) => set({ t_kind: value }), { disabled: now.t == null })),
+      field("Distance", select(table.choices("t_kind", T_KINDS), now.t_kind ?? table.fields.t_kind.default, (value) => set({ t_kind: value }), { disabled: now.t == null })),
       field("alpha", goal("alpha", {}, { min: 0, max: 1, step: 0.01 }), "largest share of one value")];
   }
   draw();

@@ -13,7 +13,7 @@ const EXAMPLES = {
 };
 const DELIMITERS = [["", "found by itself"], [",", "comma ,"], [";", "semicolon ;"], ["\t", "tab"], ["|", "bar |"]];
 const ENCODINGS = [["", "UTF-8"], ["utf-16", "UTF-16"], ["latin-1", "Latin-1"], ["cp1252", "Windows 1252"]];
-const KINDS = [["numeric", "as number"], ["date", "as date"], ["categorical", "as text"]]; // in place of the type that was found
+const KINDS = [["number", "as number"], ["date", "as date"], ["set", "as text"]]; // in place of the type that was found
 
 export const show = (root, context) => (context.table ? showTable(root, context) : showChoice(root, context));
 
@@ -47,8 +47,8 @@ async function showChoice(root, { go, signal }) {
 
 async function showTable(root, context) {
   const { table, go, again } = context, busy = h("div", {}), trouble = h("div", {}), rows = h("div", {}), facts = h("p", { class: "hint told" }, "Being read …"), next = h("div", { class: "next" });
-  const section = table.plan.table;
-  const set = (change) => table.save((it) => { it.plan.table = { ...it.plan.table, ...change }; }).then(again, (fault) => replace(trouble, refusal(fault)));
+  const section = table.plan.reading;
+  const set = (change) => table.save((it) => { it.plan.reading = { ...it.plan.reading, ...change }; }).then(again, (fault) => replace(trouble, refusal(fault)));
   const isText = /\.(csv|tsv|txt)$/i.test(table.name);
   replace(root,
     h("h1", {}, table.name), facts, trouble,

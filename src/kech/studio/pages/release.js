@@ -6,14 +6,14 @@ import { count, loss } from "./numbers.js";
 import { work } from "./work.js";
 
 export async function show(root, context) {
-  const { table, go, signal } = context, goals = table.plan.release;
-  if (goals.k == null && goals.eps == null) {
+  const { table, go, signal } = context;
+  if (table.asked("k") == null && table.asked("eps") == null) {
     replace(root, h("h1", {}, "Release"), h("p", {}, "Choose k first."), button("Go to choose", () => go("choose"), "main"));
     return;
   }
   const known = await request("GET", "/api/state", undefined, signal), busy = h("div", {}), result = h("div", { role: "status" });
   const stem = table.name.split(/[\\/]/).at(-1).replace(/\.[^.]*$/, "").replace(/^\.+/, "") || "release";
-  const folder = input("text", `${stem}-k${goals.k}`, () => {}, { size: 30, autocomplete: "off" });
+  const folder = input("text", `${stem}-k${table.asked("k")}`, () => {}, { size: 30, autocomplete: "off" });
   const ending = select([[".csv", "CSV"], [".parquet", "Parquet"]], ".csv", () => {});
   const write = button("Write the release", () => start(), "main");
 

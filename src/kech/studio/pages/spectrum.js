@@ -27,7 +27,7 @@ export async function show(root, context) {
   if (!about || waitsForRoles(root, context, "Spectrum", about)) return;
   const page = spectrumPage(context, about);
   replace(body, page.element, h("div", { class: "next" },
-    button("Choose this k", () => table.setRelease({ k: page.k, cut: page.cut }).then(() => go("choose")), "main"), button("Back", () => go("axes"))));
+    button("Choose this k", () => table.ask({ k: page.k, cut: page.cut }).then(() => go("choose")), "main"), button("Back", () => go("axes"))));
   signal.throwIfAborted();
   await page.load();
 }
@@ -38,9 +38,9 @@ function spectrumPage(context, { rows, columns: described }) {
   const drawn = [...columns.filter((column) => measured.has(column)), ...columns.filter((column) => !measured.has(column))];
   const ks = KS.filter((k) => k <= rows);
   const state = {
-    k: nearest(ks, Number(asked.get("k")) || table.plan.release.k || 5), eps: Number(asked.get("eps")) || 0, by: asked.has("eps") ? "eps" : "k",
+    k: nearest(ks, Number(asked.get("k")) || table.asked("k") || 5), eps: Number(asked.get("eps")) || 0, by: asked.has("eps") ? "eps" : "k",
     x: columns.includes(asked.get("x")) ? asked.get("x") : drawn[0], y: columns.includes(asked.get("y")) ? asked.get("y") : drawn[1] ?? drawn[0],
-    cut: table.plan.release.cut ?? "local",
+    cut: table.asked("cut") ?? table.fields.cut.default,
   };
   let lines = [], wanted = ["domain", "local"], regimes = [], homological = null, seen = { classes: NaN, smallest: NaN };
 

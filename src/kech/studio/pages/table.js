@@ -8,13 +8,19 @@ const ROLES = { "quasi-identifier": "quasi_identifiers", sensitive: "sensitive",
 export const INSPECTED = { rows: 10 }; // one question for all pages: its answer is kept
 
 export class Table {
-  constructor(state) { this.take(state); }
+  constructor(state, fields) {
+    this.fields = Object.fromEntries(fields.map((field) => [field.name, field])); // everything that can be asked for
+    this.take(state);
+  }
 
-  static async find(id) { return new Table(await request("GET", `/api/tables/${id}`)); }
+  static async find(id) {
+    const [state, known] = await Promise.all([request("GET", `/api/tables/${id}`), request("GET", "/api/fields")]);
+    return new Table(state, known.fields);
+  }
 
   take(state) {
     Object.assign(this, { id: state.id, name: state.name, revision: state.revision, dropped: state.dropped, running: state.running });
-    this.plan = { table: {}, roles: {}, axes: {}, release: {}, ...state.plan };
+    this.plan = { columns: {}, axes: {}, goal: {}, cut: {}, labels: {}, reading: {}, ...state.plan };
   }
 
   // Change the plan here and on the server, one change after the other; another tab may have been quicker.
@@ -40,11 +46,11 @@ export class Table {
 
   inspect(signal) { return run(this.id, "inspect", INSPECTED, { signal }); }
 
-  get quasiIdentifiers() { return this.plan.roles.quasi_identifiers ?? []; }
+  get quasiIdentifiers() { return this.plan.columns.quasi_identifiers ?? []; }
 
   roleOf(column) {
     if (this.dropped.includes(column)) return "drop";
-    const found = Object.entries(ROLES).find(([, list]) => (this.plan.roles[list] ?? []).includes(column));
+    const found = Object.entries(ROLES).find(([, list]) => (this.plan.columns[list] ?? []).includes(column));
     return found ? found[0] : "";
   }
 
@@ -52,7 +58,7 @@ export class Table {
   setRoles(roles) {
     return this.save((table) => {
       for (const [role, list] of Object.entries(ROLES)) {
-        table.plan.roles[list] = Object.keys(roles).filter((column) => roles[column] === role);
+        table.plan.columns[list] = Object.keys(roles).filter((column) => roles[column] === role);
       }
       table.dropped = Object.keys(roles).filter((column) => roles[column] === "drop");
     });
@@ -64,10 +70,20 @@ export class Table {
     return this.save((table) => { table.plan.axes[column] = { ...table.axis(column), ...change }; });
   }
 
-  setRelease(change) {
+  // A field of the request, by the name that its option has.
+  asked(name) { return this.plan[this.fields[name].part][this.fields[name].attribute]; }
+
+  ask(change) {
     const plain = change.cut && change.cut !== "regime" ? { reading: null, field: null } : {}; // only the regime cut has them
-    return this.save((table) => { table.plan.release = { ...table.plan.release, ...plain, ...change }; });
+    return this.save((table) => {
+      for (const [name, value] of Object.entries({ ...plain, ...change })) {
+        table.plan[table.fields[name].part][table.fields[name].attribute] = value;
+      }
+    });
   }
+
+  // The choices of a field, each in the page's own words where it has some.
+  choices(name, words) { return this.fields[name].choices.map((choice) => [choice, words[choice] ?? choice]); }
 }
 
 // What is not set is left out.

@@ -12,7 +12,7 @@ const PHRASES = [
   [/ \(--pad, pad=True\)/, ""],
   [/(--allow-composition) needs them too: name the earlier one, so that the two can be compared: --earlier FILE\./, "$1 needs the files of both to compare them: use the command line."],
   [/Name its encoding, for example [^.]*\./, "Choose another “Encoding” (Open)."],
-  [/or say --axis (.+)=categorical\./, "or read it as text (Axes)."],
+  [/or say --axis (.+)=set\./, "or read it as text (Axes)."],
   [/ Say so: --encoding utf-16\./, " Choose it as “Encoding” (Open)."],
   [/: --null-values NaN,inf,-inf\./, ", list them as “Texts that mean missing” (Open)."],
   [/(?:Raise --memory or u|Raise --memory, name fewer columns, or u)se/, "Use"],

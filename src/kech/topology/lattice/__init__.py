@@ -19,6 +19,7 @@ from kech.axes.rulers import Floats
 from kech.errors import BadOption, NoSuchNode, TooFewRows
 from kech.points.partition import Partition
 from kech.points.points import Points, build_points
+from kech.request import check_k
 from kech.tables.frames import as_frame
 from kech.tables.table import Table
 from kech.topology.lattice.choice import LOOKS, Choice, Holds, LatticeNode
@@ -257,9 +258,11 @@ class GeneralizationLattice:
         return {"k": node.k, "levels": levels, **figures, "proven": node.proven, "bound": node.bound}
 
 
-def compute_lattice(table: Table, *, grid: str | float = "auto", memory: int = MEMORY) -> GeneralizationLattice:
+def compute_lattice(table: Table, *, grid: str | float | None = None, memory: int = MEMORY) -> GeneralizationLattice:
     """The lattice of a table; numbers and dates without a hierarchy get levels of round steps."""
-    found = build_lattice(build_points(table, grid=grid, steps=True), threads=table.threads, memory=memory)
+    found = build_lattice(
+        build_points(table, labels=table.labels_on(grid), steps=True), threads=table.threads, memory=memory
+    )
     return replace(found, library=table.library)
 
 
@@ -277,10 +280,3 @@ def find_levels(points: Points) -> tuple[tuple[Level, ...], ...]:
     pairs = zip(points.axes, points.codes.T, strict=True)
     rows = [np.bincount(codes, points.weights, axis.size).astype(np.int64) for axis, codes in pairs]
     return tuple(map(build_levels, points.axes, rows))
-
-
-def check_k(k: int) -> int:
-    """A whole number of rows, 1 or more."""
-    if not isinstance(k, Integral) or k < 1:
-        raise BadOption("--k", "k is a number of rows, 1 or more.")
-    return k

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from kech.errors import BadOption
+from kech.request import check_k
 from kech.views.pictures.bars import (
     ENOUGH,
     ENOUGH_LOOSE,
@@ -56,8 +57,9 @@ def draw_barcode(
     barcode: Any, k: Sequence[int] = (2,), reading: str = "homological", size: Size | None = None
 ) -> Picture:
     """A column for each k: holes, components, regimes; below them the number of classes."""
-    if not k or min(k) < 1:
-        raise BadOption("--k", "name one k or more, each 1 or more.")
+    if not k:
+        raise BadOption("--k", "name one k or more.")
+    check_k(min(k))
     if size is not None and len(k) > 1:
         raise BadOption("ax", "takes one k; omit ax to see several side by side.")
     regimes = [barcode.regimes(reading, goal) for goal in k]

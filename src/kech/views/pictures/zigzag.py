@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.errors import BadOption
+from kech.request import check_k
 from kech.views.markup import shorten
 from kech.views.pictures.bars import (
     ENOUGH,
@@ -41,8 +41,7 @@ MOST_NAMES = 90  # letters of the names of columns
 
 def draw_zigzag(zigzag: Any, k: int = 2, size: Size | None = None) -> Picture:
     """Holes, bars and regimes; below them the number of classes and the path."""
-    if k < 1:
-        raise BadOption("--k", "k is a number of rows, 1 or more.")
+    check_k(k)
     wide, high = size or (float(np.clip(60 * len(zigzag.path), 890, 1880)), 420.0)
     x = name_positions(zigzag, wide)
     panel = draw_panel(zigzag, k, x, (LEFT, 22.0, wide, high))

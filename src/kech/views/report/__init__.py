@@ -16,7 +16,7 @@ from kech.audit.figures import gather_figures
 from kech.audit.risk import THRESHOLDS
 from kech.certificate import AnyPath
 from kech.errors import BadTarget
-from kech.release.plan import Plan
+from kech.request import Request
 from kech.system.files import write_text
 from kech.tables.table import Table
 from kech.views.report.page import draw_page
@@ -48,7 +48,7 @@ def make_report(
     path: AnyPath,
     *,
     certificate: AnyPath | None = None,
-    plan: Plan | str | PathLike[str] | None = None,
+    plan: Request | str | PathLike[str] | None = None,
     threshold: Sequence[float] = THRESHOLDS,
     original: Table | None = None,
     target: str | None = None,

@@ -30,15 +30,13 @@ KINDS = {
     "set": "values, published as sets",
     "tree": "values, published as nodes of a hierarchy",
 }
-WIDENED = "some labels are wider than their rows need, by chance"
-GRIDS = {
-    "auto": "round numbers or dates that hide k rows or more of the table on either side; "
-    f"where steps are small, ends are moved outward by chance; {WIDENED}",
-    "loose": "round numbers or dates that hide k rows or more of the table on either side; "
-    "where steps are small, ends are moved outward by chance",
-    "tight": "round numbers or dates that hide k rows or more of the table on either side; "
-    "ends are not moved, so an end may be somebody's value",
-    "exact": "values of the data themselves: an edge of an interval may be somebody's value",
+WIDENED = "some labels are wider than their rows need, at random"
+EXACT = "values of the data themselves: an edge of an interval may be somebody's value"
+ROUND = "round numbers or dates that hide k rows or more of the table on either side; "
+PROTECTIONS = {
+    "full": f"{ROUND}where steps are small, ends are moved outward at random; {WIDENED}",
+    "ends": f"{ROUND}where steps are small, ends are moved outward at random",
+    "none": f"{ROUND}ends are not moved, so an end may be somebody's value",
 }
 MODELS: dict[str, tuple[str, str, str]] = {
     "l": ("l, distinct", "min number of values", "values of the column in a class, at least"),
@@ -197,16 +195,16 @@ def names(columns: Sequence[str] | Mapping[str, Any]) -> Iterator[Content]:
 
 def describe_edges(column: Mapping[str, Any], cut: str | None) -> str:
     """How the edges of intervals were chosen."""
-    grid = column["grid"]
+    grid, protect = column["grid"], column["protect"]
     if column["axis"] in ("ordinal", "set"):
-        return WIDENED if grid == "auto" and cut != "domain" else ""
+        return WIDENED if protect == "full" and cut != "domain" else ""
     if grid is None:
         return ""
-    if cut == "domain" and str(grid) in ("auto", "loose", "tight"):
+    if cut == "domain" and grid == "round":
         return "equal round steps, the same for all rows; a cell that is published holds a class"
     if isinstance(grid, int | float):
         return f"multiples of {grid:g}{' days' if column['axis'] == 'date' else ''}"
-    return GRIDS.get(str(grid), "")
+    return PROTECTIONS.get(str(protect), "") if grid == "round" else EXACT if grid == "exact" else ""
 
 
 # -- models ----------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ NEARLY_ALL = 0.9  # of the rows: then a value points at its row
 
 
 def print_release(found: dict[str, Any], *, unmoved: Sequence[str] = ()) -> None:
-    """What was written, in plain words; `unmoved` are columns whose ends are not moved by chance."""
+    """What was written, in plain words; `unmoved` are columns whose ends are not moved at random."""
     out().print(escape(f"Wrote {found['file']} and {found['certificate']}"))
     if "verified" in found:
         out().print(escape(f"Wrote {found['report']} and {found['plan']}; the file was verified."))
@@ -53,7 +53,7 @@ def find_doubts(found: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]:
     if found["unhidden_edges"]:
         yield f"edges of {', '.join(found['unhidden_edges'])} need not hide among k rows (--grid)."
     if unmoved:
-        yield f"ends of {', '.join(unmoved)} are not moved by chance, so many are somebody's value (--grid tight)."
+        yield f"ends of {', '.join(unmoved)} are not moved at random, so many are somebody's value (--protect none)."
 
 
 def find_joint_doubts(found: dict[str, Any]) -> Iterator[str]:

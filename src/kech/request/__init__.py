@@ -1,0 +1,23 @@
+"""Request: what a user asks for; the fields of its parts are the options of every command and of Python."""
+
+from kech.request.field import Field
+from kech.request.parts import AxisChoice, Columns, Cut, Goal, Labels, Limits, Reading
+from kech.request.plan import read_request, write_plan
+from kech.request.request import FIELDS, PARTS, Request, check_k
+
+__all__ = [
+    "FIELDS",
+    "PARTS",
+    "AxisChoice",
+    "Columns",
+    "Cut",
+    "Field",
+    "Goal",
+    "Labels",
+    "Limits",
+    "Reading",
+    "Request",
+    "check_k",
+    "read_request",
+    "write_plan",
+]
