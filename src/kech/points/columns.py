@@ -15,10 +15,10 @@ from kech.axes import Axis, LineAxis, build_line_axis, build_rank_axis, build_tr
 from kech.axes.hierarchy import (
     build_prefix_tree,
     find_hierarchy,
+    have_code_form,
     looks_like_codes,
     read_hierarchy,
     star_tree,
-    written_as_codes,
 )
 from kech.axes.hints import hint_at_writing
 from kech.axes.spelling import fold
@@ -80,7 +80,7 @@ def build_text_axis(
         known = dict(zip(values, counts.tolist(), strict=True))
         rows = np.array([known.get(value, 0) for value in choice.order], np.int64)
         return build_rank_axis(column, values, choice.order, has_null, ordinal=True, widens=widens, rows=rows)
-    if choice.kind == "hierarchy" and values and not written_as_codes(set(values)):
+    if choice.kind == "hierarchy" and values and not have_code_form(set(values)):
         raise BadOption("--axis", f"column {column!r} has no hierarchy: name its file, or choose set.")
     if choice.kind in ("star", "hierarchy") or (looks_like_codes(values) and choice.kind != "set"):
         tree = star_tree(values) if choice.kind == "star" else build_prefix_tree(values)

@@ -103,7 +103,7 @@ def hierarchy(sitting: Sitting, asked: HierarchyOptions) -> dict[str, Any]:
 def spectrum(sitting: Sitting, asked: SpectrumOptions) -> dict[str, Any]:
     """`kech spectrum`."""
     regime = asked.cut == ["regime"]  # it publishes every row, whatever the plan lets the others leave out
-    fields = {"effort": asked.effort, "suppress": 0.0 if regime else None}
+    fields: dict[str, Any] = {"effort": asked.effort, "suppress": 0.0 if regime else None}
     found = kech.compute_spectrum(sitting.table, sitting.plan, k=asked.k, cut=asked.cut or None, **fields)
     return found.to_json() | {"plot": None, "effort": asked.effort or sitting.plan.cut.effort}
 
