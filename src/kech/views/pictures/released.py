@@ -11,19 +11,7 @@ from typing import Any
 import numpy as np
 
 from kech.views.markup import count, shorten
-from kech.views.pictures.picture import (
-    BAR,
-    DEEP,
-    GREY,
-    Boxes,
-    Panel,
-    Picture,
-    Scale,
-    Shape,
-    Size,
-    Words,
-    letters,
-)
+from kech.views.pictures.picture import BAR, DEEP, GREY, Boxes, Panel, Picture, Scale, Shape, Size, Words, letters
 
 SMALL = 9.5  # font, for a picture as wide as a telephone
 WIDE = 310.0  # of a panel

@@ -34,14 +34,7 @@ def draw_spectrum(
     return Picture(TITLE, about, LEFT + wide + RIGHT, top - GAP + BELOW, panels, legend if len(legend) > 1 else [])
 
 
-def draw_panel(
-    rows: Sequence[dict[str, Any]],
-    measure: str,
-    place: Place,
-    *,
-    is_last: bool,
-    is_main: bool,
-) -> Panel:
+def draw_panel(rows: Sequence[dict[str, Any]], measure: str, place: Place, *, is_last: bool, is_main: bool) -> Panel:
     """One figure against k: a line for each cut, its knee marked, below what no partition can go shaded."""
     shapes = shade_bound(rows, measure)
     for cut in dict.fromkeys(row["cut"] for row in rows):

@@ -47,14 +47,14 @@ def render_svg(picture: Picture, *, is_bare: bool = True) -> Markup:
     parts: list[Content] = [tag("title", f"{private}{picture.title}"), tag("desc", picture.about)]
     if not is_bare:
         parts.append(tag("rect", width="100%", height="100%", fill=PAPER))
-        named |= {"xmlns": NAMESPACE, "width": show(around.width), "height": show(around.height), "color": INK}
+        named |= {"xmlns": NAMESPACE, "width": px(around.width), "height": px(around.height), "color": INK}
     parts += [render_panel(panel, around.top, picture.font) for panel in picture.panels]
     for patch in around.swatches:
         box = np.array([[patch.x, patch.x + patch.width, patch.y, patch.y + patch.height]])
         parts += paint_boxes(box, patch.colour, box if patch.striped else box[:0])
-    parts += [write(words, words.x, words.y, bold=bold) for words, bold in around.texts]
-    size = f"0 0 {show(around.width)} {show(around.height)}"
-    font = {"font_family": FAMILY, "font_size": show(picture.font)}
+    parts += [render_text(words, words.x, words.y, bold=bold) for words, bold in around.texts]
+    size = f"0 0 {px(around.width)} {px(around.height)}"
+    font = {"font_family": FAMILY, "font_size": px(picture.font)}
     return tag("svg", *parts, viewBox=size, **named, **font)
 
 
@@ -63,18 +63,18 @@ def render_file(picture: Picture) -> str:
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{render_svg(picture, is_bare=False)}\n'
 
 
-def show(number: float) -> str:
+def px(number: float) -> str:
     """A coordinate, to a tenth of a pixel."""
     return f"{round(number, 1) + 0.0:g}"
 
 
-def write(words: Words, x: float, y: float, *, bold: bool = False, **more: Any) -> Markup:
+def render_text(words: Words, x: float, y: float, *, bold: bool = False, **more: Any) -> Markup:
     """A text, its lines one below the other."""
-    place = {"x": show(x + words.move[0]), "text_anchor": None if words.anchor == "start" else words.anchor}
+    place = {"x": px(x + words.move[0]), "text_anchor": None if words.anchor == "start" else words.anchor}
     style = {"fill": words.colour or "currentColor", "font_weight": "bold" if bold else None, **more}
     first, *others = words.text.split("\n")
     lines = [tag("tspan", line, x=place["x"], dy="1.2em") for line in others]
-    return tag("text", first, *lines, y=show(y + words.move[1]), **place, **style)
+    return tag("text", first, *lines, y=px(y + words.move[1]), **place, **style)
 
 
 # -- panels ----------------------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ def render_panel(panel: Panel, shift: float, font: float) -> Markup:
     canvas = Canvas(panel, shift)
     parts = [*render_axes(canvas, font), *(part for shape in panel.shapes for part in render(shape, canvas))]
     if panel.title:
-        parts.append(write(Words(0, 0, panel.title, anchor="start"), canvas.left, canvas.top - 7, bold=True))
+        parts.append(render_text(Words(0, 0, panel.title, anchor="start"), canvas.left, canvas.top - 7, bold=True))
     return tag("g", *parts)
 
 
@@ -112,19 +112,21 @@ def render_axes(canvas: Canvas, font: float) -> Iterator[Markup]:
     right = left + canvas.width
     if panel.has_grid:
         for place, _ in panel.y.ticks:
-            yield stroke(f"M{show(left)} {show(float(canvas.down(place)))}H{show(right)}", "0.15")
+            yield stroke(f"M{px(left)} {px(float(canvas.down(place)))}H{px(right)}", "0.15")
     if panel.has_bottom:
-        yield stroke(f"M{show(left)} {show(floor)}H{show(right)}", "0.5")
+        yield stroke(f"M{px(left)} {px(floor)}H{px(right)}", "0.5")
         yield from render_bottom(canvas, floor, font)
     if panel.has_side:
-        yield stroke(f"M{show(left)} {show(canvas.top)}V{show(floor)}", "0.5")
+        yield stroke(f"M{px(left)} {px(canvas.top)}V{px(floor)}", "0.5")
     for place, text in panel.y.ticks:
         lines = text.count("\n")
-        yield write(Words(0, 0, text, anchor="end"), left - 6, float(canvas.down(place)) + font * (0.36 - 0.6 * lines))
+        yield render_text(
+            Words(0, 0, text, anchor="end"), left - 6, float(canvas.down(place)) + font * (0.36 - 0.6 * lines)
+        )
     if panel.y.label:
         widest = max((letters(line, font) for _, text in panel.y.ticks for line in text.split("\n")), default=0)
         x, y = left - 18 - widest - font * 1.2 * panel.y.label.count("\n"), canvas.top + canvas.height / 2
-        yield write(Words(0, 0, panel.y.label), x, y, transform=f"rotate(-90 {show(x)} {show(y)})")
+        yield render_text(Words(0, 0, panel.y.label), x, y, transform=f"rotate(-90 {px(x)} {px(y)})")
 
 
 def render_bottom(canvas: Canvas, floor: float, font: float) -> Iterator[Markup]:
@@ -135,12 +137,12 @@ def render_bottom(canvas: Canvas, floor: float, font: float) -> Iterator[Markup]
         x, y = float(canvas.across(place)), floor + font * 1.25
         if scale.upright:
             x, y, low = x + font * 0.36, floor + 6, max(low, floor + letters(text, font) - font * 0.6)
-        turned = f"rotate(-90 {show(x)} {show(y)})" if scale.upright else None
-        yield write(Words(0, 0, text, anchor="end" if scale.upright else "middle"), x, y, transform=turned)
+        turned = f"rotate(-90 {px(x)} {px(y)})" if scale.upright else None
+        yield render_text(Words(0, 0, text, anchor="end" if scale.upright else "middle"), x, y, transform=turned)
     for place, text in scale.minor:
-        yield write(Words(0, 0, text, GREY), float(canvas.across(place)), floor + font * 1.25)
+        yield render_text(Words(0, 0, text, GREY), float(canvas.across(place)), floor + font * 1.25)
     if scale.label:
-        yield write(Words(0, 0, scale.label), canvas.left + canvas.width / 2, low + font * 2.6)
+        yield render_text(Words(0, 0, scale.label), canvas.left + canvas.width / 2, low + font * 2.6)
 
 
 def stroke(path: str, opacity: str) -> Markup:
@@ -182,7 +184,7 @@ def paint_boxes(places: Floats, colour: str, striped: Floats, title: str = "") -
     wide, high = np.maximum(width - gap, 0.7), np.maximum(height - gap, 0.3)
     if len(places):
         each = zip(x.tolist(), y.tolist(), wide.tolist(), high.tolist(), strict=True)
-        path = "".join(f"M{show(a)} {show(b)}h{show(w)}v{show(h)}H{show(a)}z" for a, b, w, h in each)
+        path = "".join(f"M{px(a)} {px(b)}h{px(w)}v{px(h)}H{px(a)}z" for a, b, w, h in each)
         yield tag("path", tag("title", title) if title else None, d=path, fill=colour)
     room = striped[np.minimum(striped[:, 1] - striped[:, 0], striped[:, 3] - striped[:, 2]) >= STRIPED]
     if len(room):
@@ -195,16 +197,16 @@ def stripe(box: list[float]) -> str:
     sums = np.arange(np.ceil((left + top) / STRIPE), (right + bottom) / STRIPE) * STRIPE
     x = np.maximum(left, sums - bottom)
     each = zip(x.tolist(), (sums - x).tolist(), (np.minimum(right, sums - top) - x).tolist(), strict=True)
-    return "".join(f"M{show(x)} {show(y)}l{show(length)}-{show(length)}" for x, y, length in each)
+    return "".join(f"M{px(x)} {px(y)}l{px(length)}-{px(length)}" for x, y, length in each)
 
 
 @render.register
 def _(shape: Image, canvas: Canvas) -> Iterator[Markup]:
     left, right, low, high = shape.sides
     x, y = float(canvas.across(left)), float(canvas.down(high))
-    size = {"width": show(float(canvas.across(right)) - x), "height": show(float(canvas.down(low)) - y)}
+    size = {"width": px(float(canvas.across(right)) - x), "height": px(float(canvas.down(low)) - y)}
     data = f"data:image/png;base64,{b64encode(encode_png(shape.cells[::-1])).decode()}"
-    yield tag("image", x=show(x), y=show(y), **size, href=data, preserveAspectRatio="none", data_name=shape.name)
+    yield tag("image", x=px(x), y=px(y), **size, href=data, preserveAspectRatio="none", data_name=shape.name)
 
 
 def encode_png(cells: Floats) -> bytes:
@@ -224,7 +226,7 @@ def encode_png(cells: Floats) -> bytes:
 def _(shape: Line, canvas: Canvas) -> Iterator[Markup]:
     path = trace(canvas.across(shape.x).tolist(), canvas.down(shape.y).tolist())
     if shape.floor is not None:
-        floor, start = show(float(canvas.down(shape.floor))), show(float(canvas.across(shape.x[0])))
+        floor, start = px(float(canvas.down(shape.floor))), px(float(canvas.across(shape.x[0])))
         area = {"fill": shape.colour, "fill_opacity": f"{shape.opacity:g}"}
         yield tag("path", d=f"{path}V{floor}H{start}z", **area, data_name=shape.name)
         return
@@ -235,8 +237,8 @@ def _(shape: Line, canvas: Canvas) -> Iterator[Markup]:
 
 def trace(x: list[float], y: list[float]) -> str:
     """A path through points; steps that go straight across or down are written short, and those of no length not."""
-    path, before = [f"M{show(x[0])} {show(y[0])}"], (show(x[0]), show(y[0]))
-    for at in zip(map(show, x), map(show, y), strict=True):
+    path, before = [f"M{px(x[0])} {px(y[0])}"], (px(x[0]), px(y[0]))
+    for at in zip(map(px, x), map(px, y), strict=True):
         same = at[0] == before[0], at[1] == before[1]
         path.append("" if all(same) else f"V{at[1]}" if same[0] else f"H{at[0]}" if same[1] else f"L{at[0]} {at[1]}")
         before = at
@@ -247,7 +249,7 @@ def trace(x: list[float], y: list[float]) -> str:
 def _(shape: Segments, canvas: Canvas) -> Iterator[Markup]:
     x, y, to_x, to_y = shape.ends.T
     ends = np.stack([canvas.across(x), canvas.down(y), canvas.across(to_x), canvas.down(to_y)], axis=1)
-    path = "".join(f"M{show(a)} {show(b)}L{show(c)} {show(d)}" for a, b, c, d in ends.tolist())
+    path = "".join(f"M{px(a)} {px(b)}L{px(c)} {px(d)}" for a, b, c, d in ends.tolist())
     style = {"stroke": shape.colour, "stroke_opacity": f"{shape.opacity:.2g}", "stroke_width": "1.5", "fill": "none"}
     yield tag("path", d=path, **style, data_name=shape.name)
 
@@ -264,15 +266,15 @@ def _(shape: Marks, canvas: Canvas) -> Iterator[Markup]:
 def outline_mark(shape: str, x: float, y: float, r: float) -> str:
     """The outline of a dot, a diamond or an arrow head."""
     if shape == "o":
-        half = f"a{show(r)} {show(r)} 0 0 0"
-        return f"M{show(x - r)} {show(y)}{half} {show(2 * r)} 0{half} {show(-2 * r)} 0z"
+        half = f"a{px(r)} {px(r)} 0 0 0"
+        return f"M{px(x - r)} {px(y)}{half} {px(2 * r)} 0{half} {px(-2 * r)} 0z"
     if shape == "D":
-        return f"M{show(x - r)} {show(y)}L{show(x)} {show(y - r)}L{show(x + r)} {show(y)}L{show(x)} {show(y + r)}z"
+        return f"M{px(x - r)} {px(y)}L{px(x)} {px(y - r)}L{px(x + r)} {px(y)}L{px(x)} {px(y + r)}z"
     dx, dy = ARROWS[shape]
     corners = [(x + r * dx, y + r * dy), *((x + r * (s * dy - dx), y + r * (s * dx - dy)) for s in (1, -1))]
-    return "M" + "L".join(f"{show(a)} {show(b)}" for a, b in corners) + "z"
+    return "M" + "L".join(f"{px(a)} {px(b)}" for a, b in corners) + "z"
 
 
 @render.register
 def _(shape: Words, canvas: Canvas) -> Iterator[Markup]:
-    yield write(shape, float(canvas.across(shape.x)), float(canvas.down(shape.y)) + 4)
+    yield render_text(shape, float(canvas.across(shape.x)), float(canvas.down(shape.y)) + 4)

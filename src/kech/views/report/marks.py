@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from kech.views.markup import Markup, tag
 from kech.views.pictures.picture import Picture
-from kech.views.pictures.svg import render_svg, show
+from kech.views.pictures.svg import px, render_svg
 
 
 def embed(picture: Picture) -> Markup:
@@ -14,7 +14,7 @@ def embed(picture: Picture) -> Markup:
 
 def box(x: float, y: float, width: float, height: float, class_: str, said: str = "") -> Markup:
     """A rectangle; what it stands for shows under the pointer."""
-    spot = {"x": show(x), "y": show(y), "width": show(width), "height": show(height)}
+    spot = {"x": px(x), "y": px(y), "width": px(width), "height": px(height)}
     return tag("rect", tag("title", said) if said else None, **spot, class_=class_)
 
 
@@ -42,7 +42,7 @@ def ruler(edges: Sequence[float], domain: tuple[float, float], title: str, about
     """Where intervals begin, as marks on the axis."""
     low, high = domain
     marks = {round(1000 * (edge - low) / ((high - low) or 1)) / 10 for edge in edges}
-    path = "".join(f"M{show(at)} 1V7" for at in sorted(marks) if 0 <= at <= 100)
+    path = "".join(f"M{px(at)} 1V7" for at in sorted(marks) if 0 <= at <= 100)
     shapes = (tag("title", title), tag("desc", about), box(0, 3.5, 100, 1, "track"), tag("path", d=path, class_="mark"))
     return tag(
         "svg", *shapes, viewBox="0 0 100 8", class_="ruler", role="img", preserveAspectRatio="none", aria_label=about

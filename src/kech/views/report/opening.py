@@ -3,19 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from kech.views.markup import (
-    Content,
-    Markup,
-    count,
-    figure,
-    join,
-    name,
-    paragraphs,
-    percent,
-    section,
-    table,
-    tag,
-)
+from kech.views.markup import Content, Markup, count, figure, join, name, paragraphs, percent, section, table, tag
 
 CUTS = {
     "local": "every class is blurred for itself, as its own rows need (local cut)",

@@ -121,8 +121,7 @@ def print_verification(found: dict[str, Any]) -> None:
     for name in ("k", "classes", "rows", "average_class", "loss"):
         value = found.get(name)
         table.add_row(
-            name,
-            "not known" if value is None else f"{value:,.4f}" if isinstance(value, float) else f"{value:,}",
+            name, "not known" if value is None else f"{value:,.4f}" if isinstance(value, float) else f"{value:,}"
         )
     known = found["population"] is not None
     delta = "{:.4f} to {:.4f}".format(*found["delta_presence"]) if known else ""
@@ -217,12 +216,7 @@ def print_earlier_releases(word: dict[str, Any]) -> None:
 
 
 def print_demo(
-    title: str,
-    path: Path,
-    target: Path,
-    found: dict[str, Any],
-    certificate: dict[str, Any],
-    figures: dict[str, Any],
+    title: str, path: Path, target: Path, found: dict[str, Any], certificate: dict[str, Any], figures: dict[str, Any]
 ) -> None:
     """One table of the demo, end to end."""
     out().rule(title, align="left")
