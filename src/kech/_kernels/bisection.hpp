@@ -26,7 +26,7 @@ class Bisection {
         problem_.enclose(first, box_);
         problem_.enclose(second, other_);
         first.insert(first.end(), second.begin(), second.end());
-        if (problem_.part) merge_equal(first);
+        if (problem_.split_points) merge_equal(first);
         rows_ = count_rows(first);
         best_ = {price - rounding, 0};
         order_by_pull(first);
@@ -126,7 +126,7 @@ class Bisection {
             std::int64_t upto = before + members[line_[i]].rows;
             if (upto >= problem_.k) {
                 if (upto <= last) offer(upto, front, after_[i + 1], factor);
-                if (problem_.part) {
+                if (problem_.split_points) {
                     std::int64_t low = std::max(problem_.k, before + 1), high = std::min(last, upto - 1);
                     if (low <= high) offer(front <= after_[i] ? high : low, front, after_[i], factor);
                 }

@@ -183,7 +183,7 @@ struct Problem {
     std::size_t axes;
     Widths widths;
     std::int64_t k;
-    bool part;  // may the rows of one point go to several classes
+    bool split_points;  // may the rows of one point go to several classes
 
     const Code* at(std::int64_t point) const { return codes.data() + point * axes; }
     std::size_t points() const { return codes.size() / axes; }

@@ -32,7 +32,7 @@ class Words {
     };
 
     std::uint32_t find(const char* text, std::size_t length) {
-        std::uint64_t hash = mixed(text, length);
+        std::uint64_t hash = hash_text(text, length);
         std::size_t at = hash & (places_.size() - 1);
         for (; places_[at].number; at = (at + 1) & (places_.size() - 1))
             if (places_[at].hash == hash && same(places_[at].number, text, length)) return places_[at].number;
@@ -85,21 +85,21 @@ class Words {
     }
 
     // Both halves of the product with a secret number, of which the upper one depends on every bit.
-    static std::uint64_t stir(std::uint64_t word, std::uint64_t factor) {
+    static std::uint64_t fold_product(std::uint64_t word, std::uint64_t factor) {
         __extension__ using Wide = unsigned __int128;
         Wide product = static_cast<Wide>(word) * factor;
         return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
     }
 
-    std::uint64_t mixed(const char* text, std::size_t length) const {
+    std::uint64_t hash_text(const char* text, std::size_t length) const {
         auto [hash, factor] = secret_;
-        hash = stir(hash + length, factor);
-        for (; length > 8; text += 8, length -= 8) hash = stir(hash ^ read(text, 8), factor);
-        if (length == 8) return stir(hash ^ read(text, 8), factor);
-        if (length >= 4) return stir(hash ^ (read(text, 4) << 32 | read(text + length - 4, 4)), factor);
+        hash = fold_product(hash + length, factor);
+        for (; length > 8; text += 8, length -= 8) hash = fold_product(hash ^ read(text, 8), factor);
+        if (length == 8) return fold_product(hash ^ read(text, 8), factor);
+        if (length >= 4) return fold_product(hash ^ (read(text, 4) << 32 | read(text + length - 4, 4)), factor);
         std::uint64_t few = 0;
         for (std::size_t i = 0; i < length; ++i) few = few << 8 | static_cast<unsigned char>(text[i]);
-        return stir(hash ^ few, factor);
+        return fold_product(hash ^ few, factor);
     }
 
     const Secret secret_ = secret();

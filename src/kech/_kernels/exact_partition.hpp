@@ -11,14 +11,14 @@ class ExactPartition {
 
     // What is never parted: rows, or points where rows of one point stay together.
     static std::size_t count_units(const Problem& problem, const Class& members) {
-        return problem.part ? static_cast<std::size_t>(count_rows(members)) : members.size();
+        return problem.split_points ? static_cast<std::size_t>(count_rows(members)) : members.size();
     }
 
     // The cost of the best partition, and its classes; infinity, where all cost more than the bound.
     double run(const Class& members, double bound, std::vector<Class>& classes) {
         Class units;
         for (const Member& member : members) {
-            if (!problem_.part) units.push_back(member);
+            if (!problem_.split_points) units.push_back(member);
             else units.insert(units.end(), member.rows, Member{member.point, 1});
         }
         std::size_t n = units.size(), all = std::size_t{1} << n;
@@ -50,7 +50,7 @@ class ExactPartition {
         lo_.resize(all * axes), hi_.resize(all * axes);
         if (listed_.size() < n) listed_.resize(n);
         for (auto& list : listed_) list.clear();
-        std::int64_t most = problem_.part ? 2 * problem_.k - 1 : std::numeric_limits<std::int64_t>::max();
+        std::int64_t most = problem_.split_points ? 2 * problem_.k - 1 : std::numeric_limits<std::int64_t>::max();
         for (std::size_t set = 1; set < all; ++set) {
             std::size_t rest = set & (set - 1), first = std::countr_zero(set);
             rows_[set] = rows_[rest] + units[first].rows;

@@ -7,6 +7,7 @@
 
 #include "goals.hpp"
 #include "kd_order.hpp"
+#include "shares.hpp"
 
 namespace kech {
 
@@ -56,7 +57,7 @@ class GoalRepair {
         }
     };
     static constexpr std::size_t nobody_given = ~std::size_t{0};
-    static constexpr double tie = 1e-12;  // costs and lacks closer than this are equal
+    static constexpr double tie = 1e-12;  // costs and violations closer than this are equal
 
     const Code* at(const Member& member) const { return codes_ + member.point * axes_; }
     const Code* secret(const Member& member) const { return secrets_ + member.point * columns_; }
@@ -106,7 +107,7 @@ class GoalRepair {
     // Classes in kd order, as a ring; those that are merged into another leave it.
     void merge() {
         std::size_t n = classes_.size();
-        auto order = line_up();
+        auto order = order_classes();
         before_.resize(n);
         after_.resize(n);
         for (std::size_t i = 0; i < n; ++i) {
@@ -117,51 +118,45 @@ class GoalRepair {
         using Entry = std::pair<std::int64_t, std::int64_t>;  // rows, class: the smallest first
         std::priority_queue<Entry, std::vector<Entry>, std::greater<>> bad;
         for (std::size_t i = 0; i < n; ++i)
-            if (lack(classes_[i]) > 0) bad.push({classes_[i].rows, i});
+            if (violation(classes_[i]) > 0) bad.push({classes_[i].rows, i});
         while (!bad.empty() && alive_ > 1) {
             auto [rows, at] = bad.top();
             bad.pop();
-            if (classes_[at].rows != rows || lack(classes_[at]) == 0) continue;  // it was merged or mended since
+            if (classes_[at].rows != rows || violation(classes_[at]) == 0) continue;  // it was merged or mended since
             auto near = neighbours(at);
             std::int64_t other = partner(at, near);
             for (auto touched : trade(at, near, other))
-                if (lack(classes_[touched]) > 0) bad.push({classes_[touched].rows, touched});
+                if (violation(classes_[touched]) > 0) bad.push({classes_[touched].rows, touched});
         }
     }
 
     // kd order of the middles of the boxes; it knows distinct points only.
-    std::vector<std::int64_t> line_up() const {
-        std::vector<Code> middle;
+    std::vector<std::int64_t> order_classes() const {
+        std::vector<std::int64_t> middle, order;
         for (auto& one : classes_)
-            for (std::size_t j = 0; j < axes_; ++j) middle.push_back(one.box.lo[j] + (one.box.hi[j] - one.box.lo[j]) / 2);
-        auto middle_of = [&](std::int64_t i) { return middle.begin() + i * static_cast<std::int64_t>(axes_); };
-        auto end = static_cast<std::int64_t>(axes_);
-        auto sorted = count_up<std::int64_t>(classes_.size());
-        std::vector<std::int64_t> first, rows, order;
-        std::stable_sort(sorted.begin(), sorted.end(), [&](auto a, auto b) {
-            return std::lexicographical_compare(middle_of(a), middle_of(a) + end, middle_of(b), middle_of(b) + end);
-        });
-        std::vector<Code> distinct;
-        for (std::size_t i = 0; i < sorted.size(); ++i) {
-            if (i == 0 || !std::equal(middle_of(sorted[i]), middle_of(sorted[i]) + end, middle_of(sorted[i - 1]))) {
-                first.push_back(static_cast<std::int64_t>(i));
-                rows.push_back(0);
-                distinct.insert(distinct.end(), middle_of(sorted[i]), middle_of(sorted[i]) + end);
-            }
-            rows.back() += classes_[sorted[i]].rows;
+            for (std::size_t j = 0; j < axes_; ++j)
+                middle.push_back(one.box.lo[j] + (one.box.hi[j] - one.box.lo[j]) / 2);
+        Distinct distinct = distinct_rows(middle.data(), classes_.size(), axes_);
+        std::vector<Code> codes;
+        for (auto first : distinct.first)
+            for (std::size_t j = 0; j < axes_; ++j) codes.push_back(static_cast<Code>(middle[first * axes_ + j]));
+        std::vector<std::int64_t> rows(distinct.first.size(), 0);
+        std::vector<std::vector<std::int64_t>> equal(distinct.first.size());
+        for (std::size_t c = 0; c < classes_.size(); ++c) {
+            rows[distinct.name[c]] += classes_[c].rows;
+            equal[distinct.name[c]].push_back(static_cast<std::int64_t>(c));
         }
-        first.push_back(static_cast<std::int64_t>(sorted.size()));
-        for (auto d : KdOrder({distinct.data(), rows.data(), rows.size(), axes_}, widths_).run(1))
-            order.insert(order.end(), sorted.begin() + first[d], sorted.begin() + first[d + 1]);
+        for (auto d : KdOrder({codes.data(), rows.data(), rows.size(), axes_}, widths_).run(1))
+            order.insert(order.end(), equal[d].begin(), equal[d].end());
         return order;
     }
 
-    double lack(const JudgedClass& one) const { return judge_->lack(one.counts, one.rows); }
+    double violation(const JudgedClass& one) const { return judge_->violation(one.counts, one.rows); }
 
-    double lack_together(const JudgedClass& a, const JudgedClass& b) const {
+    double joint_violation(const JudgedClass& a, const JudgedClass& b) const {
         std::vector<Counts> both(columns_);
         for (std::size_t s = 0; s < columns_; ++s) both[s] = sum(a.counts[s], b.counts[s]);
-        return judge_->lack(both, a.rows + b.rows);
+        return judge_->violation(both, a.rows + b.rows);
     }
 
     double price(const JudgedClass& a, const JudgedClass& b) const {
@@ -187,12 +182,12 @@ class GoalRepair {
         return near;
     }
 
-    // The cheapest neighbour with which all goals hold; else the cheapest with which less is lacking; else the cheapest.
+    // The cheapest neighbour with which all goals hold; else the cheapest that mends something; else the cheapest.
     std::int64_t partner(std::int64_t at, const Near& near) const {
-        double own = lack(classes_[at]);
+        double own = violation(classes_[at]);
         std::int64_t better = -1;
         for (auto& [cost, other] : near) {
-            double left = lack_together(classes_[at], classes_[other]);
+            double left = joint_violation(classes_[at], classes_[other]);
             if (left == 0) return other;
             if (better < 0 && left < own - tie) better = other;
         }
@@ -203,7 +198,7 @@ class GoalRepair {
 
     // A class takes one row of another, and gives one of its own in return unless the other can spare it.
     struct Trade {
-        double score = std::numeric_limits<double>::infinity(), cost = 0;
+        double score = infinity, cost = 0;
         std::int64_t other = -1;
         std::size_t take = 0, give = nobody_given;  // members
     };
@@ -212,14 +207,14 @@ class GoalRepair {
     std::vector<std::int64_t> trade(std::int64_t at, const Near& near, std::int64_t other) {
         double most = price(classes_[at], classes_[other]), cost = 0;
         std::vector<std::pair<std::int64_t, JudgedClass>> old{{at, classes_[at]}};
-        for (std::size_t i = 0; i < constants::goal_trades && lack(classes_[at]) > 0; ++i) {
+        for (std::size_t i = 0; i < constants::goal_trades && violation(classes_[at]) > 0; ++i) {
             Trade best = find_trade(at, near);
             if (best.other < 0 || (cost += best.cost) >= most) break;
             old.push_back({best.other, classes_[best.other]});
             exchange(classes_[at], classes_[best.other], best);
         }
         std::vector<std::int64_t> touched;
-        if (lack(classes_[at]) == 0 && cost < most) {
+        if (violation(classes_[at]) == 0 && cost < most) {
             for (auto& entry : old) touched.push_back(entry.first);
             return touched;
         }
@@ -231,11 +226,11 @@ class GoalRepair {
     // A class that may trade.
     struct Trader {
         const JudgedClass& held;
-        double lack;
+        double violation;
         std::vector<Box> without;  // the box without one row of each member
     };
 
-    Trader trader(const JudgedClass& held) const { return {held, lack(held), boxes_without(held)}; }
+    Trader trader(const JudgedClass& held) const { return {held, violation(held), boxes_without_each(held)}; }
 
     Trade find_trade(std::int64_t at, const Near& near) const {
         Trade best;
@@ -259,18 +254,18 @@ class GoalRepair {
     void consider(const Trader& one, const Trader& other, Trade trade, Trade& best) const {
         trade.cost = price(one, other, trade);
         double price = std::max(trade.cost, 0.0);
-        if (price / one.lack >= best.score) return;
+        if (price / one.violation >= best.score) return;
         bool gives = trade.give != nobody_given;
         std::int64_t taken = other.held.members[trade.take].point;
         std::int64_t given = gives ? one.held.members[trade.give].point : -1;
-        double left = judge_->lack(changed(one.held.counts, given, taken), one.held.rows + !gives);
-        trade.score = price / (one.lack - left);
-        if (left >= one.lack - tie || trade.score >= best.score) return;
-        double theirs = judge_->lack(changed(other.held.counts, taken, given), other.held.rows - !gives);
-        if (theirs <= other.lack) best = trade;
+        double left = judge_->violation(counts_with(one.held.counts, given, taken), one.held.rows + !gives);
+        trade.score = price / (one.violation - left);
+        if (left >= one.violation - tie || trade.score >= best.score) return;
+        double theirs = judge_->violation(counts_with(other.held.counts, taken, given), other.held.rows - !gives);
+        if (theirs <= other.violation) best = trade;
     }
 
-    std::vector<Box> boxes_without(const JudgedClass& one) const {
+    std::vector<Box> boxes_without_each(const JudgedClass& one) const {
         std::vector<Box> boxes(one.members.size(), one.box);
         for (std::size_t i = 0; i < boxes.size(); ++i) {
             if (one.members[i].rows > 1) continue;
@@ -291,7 +286,7 @@ class GoalRepair {
     }
 
     // Counts with one row of a point less and one of another more; -1 is no point.
-    std::vector<Counts> changed(std::vector<Counts> counts, std::int64_t less, std::int64_t more) const {
+    std::vector<Counts> counts_with(std::vector<Counts> counts, std::int64_t less, std::int64_t more) const {
         for (std::size_t s = 0; s < columns_; ++s) {
             if (more >= 0) counts[s] = sum(counts[s], {{secrets_[more * columns_ + s], 1}});
             if (less >= 0) counts[s] = sum(counts[s], {{secrets_[less * columns_ + s], -1}});
@@ -365,9 +360,9 @@ class GoalRepair {
             for (auto& member : one.members)
                 (at(member)[cuts[i].axis] <= cuts[i].last ? low : high).members.push_back(member);
             measure(low);
-            if (lack(low) > 0) continue;
+            if (violation(low) > 0) continue;
             measure(high);
-            if (lack(high) == 0) return true;
+            if (violation(high) == 0) return true;
         }
         return split_ && halve(one, low, high);
     }
@@ -384,7 +379,7 @@ class GoalRepair {
             measure(below);
             measure(above);
             if (below.cost + above.cost >= least || std::min(below.rows, above.rows) < k_) continue;
-            if (lack(below) > 0 || lack(above) > 0) continue;
+            if (violation(below) > 0 || violation(above) > 0) continue;
             least = below.cost + above.cost;
             low = std::move(below);
             high = std::move(above);

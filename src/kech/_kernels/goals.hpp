@@ -25,9 +25,9 @@ class Judge {
     }
 
     // 0 where all goals hold.
-    double lack(const std::vector<Counts>& counts, std::int64_t rows) const {
+    double violation(const std::vector<Counts>& counts, std::int64_t rows) const {
         double total = 0;
-        for (std::size_t s = 0; s < counts.size(); ++s) total += lack_of(s, counts[s], static_cast<double>(rows));
+        for (std::size_t s = 0; s < counts.size(); ++s) total += column_violation(s, counts[s], static_cast<double>(rows));
         return total;
     }
 
@@ -60,9 +60,9 @@ class Judge {
         }
     };
 
-    double lack_of(std::size_t s, const Counts& counts, double rows) const {
+    double column_violation(std::size_t s, const Counts& counts, double rows) const {
         double total = 0;
-        if (aims_.l > 0) total += lack_of_l(counts, rows);
+        if (aims_.l > 0) total += diversity_violation(counts, rows);
         if (aims_.t < infinity) total += over(distance(s, counts, rows), aims_.t);
         if (aims_.alpha < infinity) total += over(largest(counts) / rows, aims_.alpha);
         return total;
@@ -70,18 +70,18 @@ class Judge {
 
     static double over(double found, double most) { return found > most + rounding ? found - most : 0; }
 
-    double lack_of_l(const Counts& counts, double rows) const {
+    double diversity_violation(const Counts& counts, double rows) const {
         if (aims_.kind == Aims::distinct) return std::max(0.0, aims_.l - static_cast<double>(counts.size())) / aims_.l;
         if (aims_.kind == Aims::entropy) {
             double sum = 0;
             for (auto& [v, n] : counts) sum -= static_cast<double>(n) / rows * logarithm(static_cast<double>(n) / rows);
             return over(aims_.l, exponential(sum)) / aims_.l;
         }
-        return lack_of_tail(counts, rows);
+        return recursive_violation(counts, rows);
     }
 
     // r_1 / (r_l + r_(l+1) + ...) < c, the counts descending; divided as whoever checks it does, so that both round alike
-    double lack_of_tail(const Counts& counts, double rows) const {
+    double recursive_violation(const Counts& counts, double rows) const {
         std::vector<std::int64_t> by_rows;
         for (auto& entry : counts) by_rows.push_back(entry.second);
         std::sort(by_rows.rbegin(), by_rows.rend());

@@ -32,17 +32,17 @@ struct AxisLevels {
 struct Classes {
     std::vector<std::uint64_t> keys;  // `words` for each class: its cells, packed
     std::vector<std::int64_t> rows;
-    std::vector<double> spared;  // what suppressing one of its rows adds to the widths of the row's cells
+    std::vector<double> suppression_cost;  // what suppressing one of its rows adds to the widths of the row's cells
 
     std::size_t size() const { return rows.size(); }
-    std::int64_t bytes() const { return static_cast<std::int64_t>((keys.size() + rows.size() + spared.size()) * 8); }
+    std::int64_t bytes() const { return static_cast<std::int64_t>((keys.size() + 2 * rows.size()) * 8); }
 };
 
 // Where the classes of a node are put together; kept from one node to the next.
 template <std::size_t Words>  // of a key; 0 where only `words` knows
-class Gatherer {
+class ClassTable {
   public:
-    explicit Gatherer(std::size_t words) : words_(words) {}
+    explicit ClassTable(std::size_t words) : words_(words) {}
 
     void start(std::size_t most) {
         std::size_t size = std::bit_ceil(std::max<std::size_t>(2 * most, 16));
@@ -50,7 +50,7 @@ class Gatherer {
             slots_.resize(size);
             classes_.keys.resize(size * words());
             classes_.rows.resize(size);
-            classes_.spared.resize(size);
+            classes_.suppression_cost.resize(size);
         }
         std::fill_n(slots_.begin(), size, empty);
         shift_ = 64 - std::countr_zero(size);
@@ -59,14 +59,14 @@ class Gatherer {
     }
 
     // Rows of the class with this key; gives back the number of the class.
-    std::size_t add(const std::uint64_t* key, std::int64_t rows, double spared) {
+    std::size_t add(const std::uint64_t* key, std::int64_t rows, double suppression_cost) {
         for (std::size_t at = mix(key) >> shift_;; at = (at + 1) & mask_) {
             auto slot = slots_[at];
             if (slot == empty) {
                 slots_[at] = static_cast<std::uint32_t>(count_);
                 std::copy_n(key, words(), classes_.keys.data() + count_ * words());
                 classes_.rows[count_] = rows;
-                classes_.spared[count_] = spared;
+                classes_.suppression_cost[count_] = suppression_cost;
                 return count_++;
             }
             if (std::equal(key, key + words(), classes_.keys.data() + slot * words())) {
@@ -80,7 +80,8 @@ class Gatherer {
         auto first = [](const auto& all, std::size_t count) {
             return std::vector(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(count));
         };
-        return {first(classes_.keys, count_ * words()), first(classes_.rows, count_), first(classes_.spared, count_)};
+        const auto& [keys, rows, costs] = classes_;
+        return {first(keys, count_ * words()), first(rows, count_), first(costs, count_)};
     }
 
   private:
@@ -148,10 +149,10 @@ class Lattice {
     // Some nodes, each straight from the points.
     NodeFigures look(const int* levels, std::size_t nodes, std::size_t bound, unsigned threads) const {
         NodeFigures figures(nodes, bound);
-        std::vector<Gatherer<0>> gatherers(threads, Gatherer<0>(words_));
+        std::vector<ClassTable<0>> tables(threads, ClassTable<0>(words_));
         for_each(nodes, threads, [&](std::size_t n, std::size_t worker) {
             Node node(levels + n * axes_, levels + (n + 1) * axes_);
-            measure(group(node, gatherers[worker]), n, bound, figures);
+            measure(group(node, tables[worker]), n, bound, figures);
         });
         return figures;
     }
@@ -159,8 +160,8 @@ class Lattice {
     // The class of each point at a node, numbered in the order in which points show them.
     std::vector<std::int64_t> classes(const Node& node) const {
         std::vector<std::int64_t> found;
-        Gatherer<0> gatherer(words_);
-        group(node, gatherer, &found);
+        ClassTable<0> table(words_);
+        group(node, table, &found);
         return found;
     }
 
@@ -187,18 +188,18 @@ class Lattice {
     }
 
     template <std::size_t Words>
-    Classes group(const Node& node, Gatherer<Words>& gatherer, std::vector<std::int64_t>* numbers = nullptr) const {
-        gatherer.start(points_);
+    Classes group(const Node& node, ClassTable<Words>& table, std::vector<std::int64_t>* numbers = nullptr) const {
+        table.start(points_);
         std::vector<std::uint64_t> key(words_);
         for (std::size_t p = 0; p < points_; ++p) {
             pack(p, node, key.data());
-            auto number = gatherer.add(key.data(), weights_[p], spared(key.data(), node));
+            auto number = table.add(key.data(), weights_[p], suppression_cost(key.data(), node));
             if (numbers) numbers->push_back(static_cast<std::int64_t>(number));
         }
-        return gatherer.finish();
+        return table.finish();
     }
 
-    double spared(const std::uint64_t* key, const Node& node) const {
+    double suppression_cost(const std::uint64_t* key, const Node& node) const {
         auto left = static_cast<double>(axes_);
         for (std::size_t j = 0; j < axes_; ++j) left -= levels_[j].width[node[j]][levels_[j].of(key)];
         return left;
@@ -212,14 +213,14 @@ class Lattice {
         NodeFigures figures(strides.back(), bound);
         auto layers = layers_from(fixed.size(), strides);
         std::vector<Classes> kept(strides.back());
-        std::vector<Gatherer<Words>> gatherers(threads, Gatherer<Words>(words_));
-        kept[0] = group(node, gatherers[0]);
+        std::vector<ClassTable<Words>> tables(threads, ClassTable<Words>(words_));
+        kept[0] = group(node, tables[0]);
         measure(kept[0], 0, bound, figures);
         std::int64_t below = figures.peak_bytes = kept[0].bytes();
         for (std::size_t t = 1; t < layers.size(); ++t) {
             for_each(layers[t].size(), threads, [&](std::size_t i, std::size_t worker) {
                 auto n = layers[t][i];
-                kept[n] = roll_up(n, fixed.size(), strides, kept, gatherers[worker]);
+                kept[n] = roll_up(n, fixed.size(), strides, kept, tables[worker]);
                 measure(kept[n], n, bound, figures);
             });
             std::int64_t here = 0;
@@ -257,31 +258,31 @@ class Lattice {
     // From the smallest node just below.
     template <std::size_t Words>
     Classes roll_up(std::size_t n, std::size_t first, const std::vector<std::size_t>& strides,
-                    const std::vector<Classes>& kept, Gatherer<Words>& gatherer) const {
+                    const std::vector<Classes>& kept, ClassTable<Words>& table) const {
         std::size_t from = n, along = 0;
         for (std::size_t j = first; j < axes_; ++j) {
             if (level_of(n, j, strides) == 0) continue;
             std::size_t below = n - strides[axes_ - 1 - j];
             if (from == n || kept[below].size() < kept[from].size()) from = below, along = j;
         }
-        return climb(kept[from], levels_[along], level_of(n, along, strides) - 1, gatherer);
+        return climb(kept[from], levels_[along], level_of(n, along, strides) - 1, table);
     }
 
     template <std::size_t Words>
-    Classes climb(const Classes& below, const AxisLevels& axis, int level, Gatherer<Words>& gatherer) const {
+    Classes climb(const Classes& below, const AxisLevels& axis, int level, ClassTable<Words>& table) const {
         const std::size_t words = Words ? Words : words_;
         const auto &up = axis.up[level];
         std::vector<double> change(up.size());
         for (std::size_t c = 0; c < up.size(); ++c) change[c] = axis.width[level][c] - axis.width[level + 1][up[c]];
-        gatherer.start(below.size());
+        table.start(below.size());
         std::vector<std::uint64_t> key(words);
         for (std::size_t i = 0; i < below.size(); ++i) {
             std::copy_n(below.keys.data() + i * words, words, key.data());
             auto cell = axis.of(key.data());
             key[axis.word] ^= (cell ^ static_cast<std::uint64_t>(up[cell])) << axis.shift;
-            gatherer.add(key.data(), below.rows[i], below.spared[i] + change[cell]);
+            table.add(key.data(), below.rows[i], below.suppression_cost[i] + change[cell]);
         }
-        return gatherer.finish();
+        return table.finish();
     }
 
     static void measure(const Classes& made, std::size_t n, std::size_t bound, NodeFigures& figures) {
@@ -293,7 +294,7 @@ class Lattice {
             smallest = std::min(smallest, rows);
             if (rows > static_cast<std::int64_t>(bound)) continue;
             ++counts[rows - 1];
-            costs[rows - 1] += static_cast<double>(rows) * made.spared[i];
+            costs[rows - 1] += static_cast<double>(rows) * made.suppression_cost[i];
         }
         figures.classes[n] = static_cast<std::int64_t>(made.size());
         figures.smallest[n] = smallest;

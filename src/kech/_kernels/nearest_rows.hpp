@@ -20,7 +20,7 @@ class NearestRows {
             codes_.insert(codes_.end(), points[i], points[i] + axes_);
             weights_.push_back(points.weights[i]);
         }
-        for (std::size_t j = 0; j < axes_; ++j) both_.push_back(mirrored(j));
+        for (std::size_t j = 0; j < axes_; ++j) between_.push_back(mirror_widths(j));
         order_axes();
     }
 
@@ -30,7 +30,7 @@ class NearestRows {
         each_point(threads, [&](std::size_t i, std::size_t b, std::size_t) {
             auto near = nearest(i, ks.back(), [](const auto&) { return false; });
             auto rows = static_cast<double>(weights_[i]);
-            along(near, ks, [&](std::size_t q, double width) { parts[b][q] += width * rows; });
+            each_k(near, ks, [&](std::size_t q, double width) { parts[b][q] += width * rows; });
         });
         std::vector<double> all(ks.size(), 0.0);
         for (const auto& part : parts)
@@ -45,10 +45,10 @@ class NearestRows {
             auto& mine = parts[thread];
             auto near = nearest(i, ks.back(), [&](std::vector<Found> found) {
                 bool known = true;
-                along(found, ks, [&](std::size_t q, double width) { known &= width <= mine[q]; });
+                each_k(found, ks, [&](std::size_t q, double width) { known &= width <= mine[q]; });
                 return known;
             });
-            along(near, ks, [&](std::size_t q, double width) { mine[q] = std::max(mine[q], width); });
+            each_k(near, ks, [&](std::size_t q, double width) { mine[q] = std::max(mine[q], width); });
         });
         std::vector<double> all(ks.size(), 0.0);
         for (const auto& part : parts)
@@ -83,7 +83,7 @@ class NearestRows {
 
     // tell(q, width) for each k, where that many rows are reached.
     template <class Tell>
-    static void along(std::vector<Found>& near, const std::vector<std::int64_t>& ks, const Tell& tell) {
+    static void each_k(std::vector<Found>& near, const std::vector<std::int64_t>& ks, const Tell& tell) {
         std::sort(near.begin(), near.end());
         std::int64_t rows = 0;
         std::size_t q = 0;
@@ -92,7 +92,7 @@ class NearestRows {
     }
 
     // The width between any two codes, whichever is larger; nothing for a large axis.
-    std::vector<double> mirrored(std::size_t axis) const {
+    std::vector<double> mirror_widths(std::size_t axis) const {
         const double* table = widths_.table(axis);
         if (!table) return {};
         std::size_t codes = widths_.codes(axis);
@@ -108,19 +108,19 @@ class NearestRows {
         std::size_t points = weights_.size();
         for (std::size_t i = 0; i < points; i += 1 + points / block)
             for (std::size_t j = 0; j < axes_; ++j) apart[j] += side(j, point(i)[j], point((i + points / 2) % points)[j]);
-        turns_ = count_up<std::size_t>(axes_);
-        std::stable_sort(turns_.begin(), turns_.end(), [&](auto a, auto b) { return apart[a] > apart[b]; });
+        axis_order_ = count_up<std::size_t>(axes_);
+        std::stable_sort(axis_order_.begin(), axis_order_.end(), [&](auto a, auto b) { return apart[a] > apart[b]; });
     }
 
     double side(std::size_t axis, Code from, Code to) const {
-        if (both_[axis].empty()) return widths_.between(axis, from, to);
-        return both_[axis][from * widths_.codes(axis) + to];
+        if (between_[axis].empty()) return widths_.between(axis, from, to);
+        return between_[axis][from * widths_.codes(axis) + to];
     }
 
     // What a class that holds two points prints, at least; beyond the limit, something beyond it.
     double cost(const Code* a, const Code* b, double limit) const {
         double total = 0;
-        for (std::size_t j : turns_)
+        for (std::size_t j : axis_order_)
             if ((total = fold_(total, side(j, a[j], b[j]))) >= limit) break;
         return total;
     }
@@ -129,7 +129,7 @@ class NearestRows {
     double gap(const Code* a, std::size_t node, double limit) const {
         const Code *low = tree_.lo(node), *high = tree_.hi(node);
         double total = 0;
-        for (std::size_t j : turns_)
+        for (std::size_t j : axis_order_)
             if ((total = fold_(total, side(j, a[j], std::clamp(a[j], low[j], high[j])))) >= limit) break;
         return total;
     }
@@ -178,8 +178,8 @@ class NearestRows {
     KdTree tree_;
     std::vector<Code> codes_;  // of points in the order of the tree
     std::vector<std::int64_t> weights_;
-    std::vector<std::vector<double>> both_;  // of each axis
-    std::vector<std::size_t> turns_;
+    std::vector<std::vector<double>> between_;  // of each axis
+    std::vector<std::size_t> axis_order_;
 };
 
 }  // namespace kech

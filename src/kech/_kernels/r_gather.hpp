@@ -28,11 +28,11 @@ class RGather {
             }
             ends_.push_back(arms_.size());
         }
-        if (!reach_back(reach, most_pairs, pairs)) return true;
+        if (!complete_arms(reach, most_pairs, pairs)) return true;
         put_nearest();
         for (std::uint32_t c = 0; c < centres_.size(); ++c)
             while (rows_[c] < k_)
-                if (!fetch(c)) return false;
+                if (!augment(c)) return false;
         made = shares();
         return true;
     }
@@ -49,7 +49,7 @@ class RGather {
     }
 
     // A point that came before a centre has not met it yet.
-    bool reach_back(double reach, double most_pairs, double& pairs) {
+    bool complete_arms(double reach, double most_pairs, double& pairs) {
         std::vector<Arm> all;
         std::vector<std::size_t> ends(1, 0);
         for (std::size_t p = 0, late = 0; p < points_.count; ++p) {
@@ -84,7 +84,7 @@ class RGather {
 
     // Rows for a centre that lacks some, from one that has too many, through others.  If there is none, the centres that
     // were asked have fewer than k rows each within their reach, all together.
-    bool fetch(std::uint32_t lacking) {
+    bool augment(std::uint32_t lacking) {
         struct Step {
             std::size_t take, give;  // arms of one point: whose rows go, and where
         };

@@ -219,7 +219,7 @@ class Recreation {
             if (region.donor[t] == no_donor || missing <= 0) continue;
             Donor& donor = region.donors[region.donor[t]];
             std::int64_t some = region.members[t].rows;
-            if (problem_.part) some = std::min({some, missing, donor.rows - problem_.k});
+            if (problem_.split_points) some = std::min({some, missing, donor.rows - problem_.k});
             if (some <= 0 || donor.rows - some < problem_.k) continue;
             donor.rows -= some;
             missing -= some;
@@ -296,7 +296,7 @@ class Recreation {
     std::int64_t move(Class& left, std::size_t which, std::size_t at) {
         Member member = left[which];
         std::int64_t here = fresh_[at].rows, spare = here == 0 ? member.rows - 2 * problem_.k : 0;
-        if (problem_.part) member.rows = std::min(member.rows, std::max(problem_.k - here, spare));
+        if (problem_.split_points) member.rows = std::min(member.rows, std::max(problem_.k - here, spare));
         put(at, member);
         left[which].rows -= member.rows;
         if (left[which].rows == 0) left[which] = left.back(), left.pop_back();

@@ -140,7 +140,7 @@ class Moves {
         for (std::size_t i = 0; i < leaving.size(); ++i) {
             Class longer = block_[homes[i]];
             longer.push_back(leaving[i]);
-            if (problem_.part) merge_equal(longer);
+            if (problem_.split_points) merge_equal(longer);
             block_.set(homes[i], std::move(longer));
         }
         block_.remove(a);
@@ -220,7 +220,7 @@ class Moves {
                 if (at->rows == 0) members.erase(at);
             }
             members.insert(members.end(), donor.given.begin(), donor.given.end());
-            if (problem_.part) merge_equal(members);
+            if (problem_.split_points) merge_equal(members);
             block_.set(donor.place, std::move(members));
         }
     }
@@ -264,7 +264,7 @@ class Moves {
     void replace(std::vector<Class> fresh) {
         std::size_t both = std::min(fresh.size(), near_.size());
         for (auto& members : fresh)
-            if (problem_.part) merge_equal(members);
+            if (problem_.split_points) merge_equal(members);
         for (std::size_t i = 0; i < both; ++i) block_.set(near_[i], std::move(fresh[i]));
         for (std::size_t i = both; i < fresh.size(); ++i) block_.add(std::move(fresh[i]));
         std::sort(near_.begin() + both, near_.end(), std::greater<>());
