@@ -8,7 +8,7 @@ from typing import Any
 from rich.markup import escape
 
 from kech.views.screen.ledgers import earlier_releases
-from kech.views.screen.outlooks import rows
+from kech.views.screen.previews import rows
 from kech.views.screen.terminal import grid, out
 
 LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)
