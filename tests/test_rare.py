@@ -107,12 +107,12 @@ def test_a_class_with_a_rare_value_counts_all_of_them(tmp_path):
     rare = rare_in(table["job"].to_pylist())
     counts = {count_rare(row["job"]) for row in rows}
     assert counts == {0, len(rare)}
-    assert document["quasi_identifiers"][0] | {"grid": "round"} == {
+    assert document["quasi_identifiers"][0] | {"protect": "full"} == {
         "column": "job",
         "axis": "set",
         "values": len(set(table["job"].to_pylist())),
         "rare": len(rare),
-        "grid": "round",
+        "protect": "full",
     }
 
 

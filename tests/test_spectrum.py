@@ -35,10 +35,10 @@ def town():
         yield table
 
 
-def check_against_releases(table, spectrum, grid, every=1, effort=None):
+def check_against_releases(table, spectrum, grid, every=1, effort=None, protect=None):
     """A release at k, for which no less is searched, costs about as much as its row says or less."""
     for row in spectrum.rows()[::every]:
-        partition = kech.make_release(table, k=row["k"], grid=grid, effort=effort).partition
+        partition = kech.make_release(table, k=row["k"], grid=grid, protect=protect, effort=effort).partition
         assert mean_loss(partition) <= 1.05 * row["loss"] + 1e-12
         assert row["average_class"] == table.rows / row["classes"]
         assert row["c_avg"] == row["average_class"] / row["k"]
