@@ -79,12 +79,12 @@ def together(tasks: list[Callable[[], Any]]) -> None:
 
 def ask_in_parallel(tally: Tally, studio: Studio, table: str, requests: int) -> None:
     """Every request gets the answer that it would get alone."""
-    alone = studio.ask(table, "outlook")["figures"]
+    alone = studio.ask(table, "preview")["figures"]
     found: list[bool] = []
 
     def ask(i: int) -> None:
         if i % 2:
-            found.append(studio.ask(table, "outlook")["figures"] == alone)
+            found.append(studio.ask(table, "preview")["figures"] == alone)
         else:
             found.append(studio.send("GET", f"/api/tables/{table}")[0] == 200)
 

@@ -452,7 +452,7 @@ def test_no_name_of_a_table_of_the_studio_leaks_but_as_the_name_of_its_release(n
         table = studio.upload(name, named[0].read_bytes())["id"]
         roles = {"quasi_identifiers": ["age", "job"], "sensitive": ["ill"]}
         studio.give_roles(table, **roles, release={"k": 5})
-        answers = [studio.ask(table, verb) for verb in ("inspect", "outlook")]
+        answers = [studio.ask(table, verb) for verb in ("inspect", "preview")]
         told = studio.ask(table, "release", folder="safe")
     assert found_in(json.dumps(answers)) == set()
     assert found_in(json.dumps(told).replace(name, "")) == set()

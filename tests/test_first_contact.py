@@ -100,9 +100,9 @@ def test_what_should_be_looked_at_comes_with_a_remedy(run, town, folder):
     assert "hides among at least 120: 120 rows in 1 class, " in shown
     assert "nearly every row has a value of its own in person, so no smaller class is like all rows" in shown
     assert "person: published as they are, and nearly every row has a value of its own: leave them out" in shown
-    assert "ends of age are not moved by chance, so many are somebody's value (--grid tight)." in shown
+    assert "ends of age are not moved at random, so many are somebody's value (--protect none)." in shown
     shown = run(*words, "--k", 5, "-o", folder / "two.csv", "--effort", "quick").out
-    assert "not moved by chance" not in shown and "one class" not in shown
+    assert "not moved at random" not in shown and "one class" not in shown
 
 
 def test_a_certificate_that_is_passed_over_is_told(run, town, folder):

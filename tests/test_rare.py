@@ -107,12 +107,12 @@ def test_a_class_with_a_rare_value_counts_all_of_them(tmp_path):
     rare = rare_in(table["job"].to_pylist())
     counts = {read_set(row["job"])[1] for row in rows}
     assert counts == {0, len(rare)}
-    assert document["quasi_identifiers"][0] | {"grid": "round"} == {
+    assert document["quasi_identifiers"][0] | {"protect": "full"} == {
         "column": "job",
         "axis": "set",
         "values": len(set(table["job"].to_pylist())),
         "rare": len(rare),
-        "grid": "round",
+        "protect": "full",
     }
 
 
@@ -285,7 +285,7 @@ def test_a_prefix_of_postcodes_that_few_rows_hold_is_not_free(tmp_path, cut):
     with kech.read_table(table, quasi_identifiers=["postcode"]) as read:
         release = kech.make_release(read, k=K, cut=cut, effort="quick")
         release.write(tmp_path / "safe.csv", ledger=False)
-        (seen,) = kech.compute_outlook(release).columns
+        (seen,) = kech.compute_preview(release).columns
 
     checked = check_certificate(tmp_path / "safe.csv")
     assert checked["loss"] == pytest.approx(mean_loss(release.partition))

@@ -414,7 +414,7 @@ def test_class_sizes_are_all_drawn():
         ({"kech": "<i>"}, False),
         ({"parameters": {"k": 3, "owner_secret": "yes"}}, True),
         ({"parameters": {"k": 3, "allow_composition": True, "no_ledger": True}}, False),
-        ({"certificate": 2}, True),
+        ({"certificate": 1}, True),
         ({"quasi_identifiers": [{"column": "age", "axis": "numeric", "domain": ["22", "1e999"], "grid": []}]}, True),
     ],
 )

@@ -252,7 +252,7 @@ VALUES = ([], {"salary": {"kind": "text", "order": [1]}}, {"salary": {"kind": "o
 
 @pytest.mark.parametrize(
     ("place", "value"),
-    [("certificate", 2), ("parameters.k", "3"), ("claims.goals", []), *(("values", value) for value in VALUES)],
+    [("certificate", 3), ("parameters.k", "3"), ("claims.goals", []), *(("values", value) for value in VALUES)],
 )
 def test_a_refused_certificate_is_told_where(nine, tmp_path, place, value):
     kech.make_release(nine, k=3).write(tmp_path / "t.csv", ledger=False)
@@ -396,7 +396,7 @@ def test_a_name_that_is_no_file_is_not_proposed_again(tmp_path):
         {"k": 10},
         {"k": 0},
         {"k": 3, "eps": 0.1},
-        *({"k": 3, "cut": cut} for cut in ("best", ("local",), ["local"], None)),
+        *({"k": 3, "cut": cut} for cut in ("best", ("local",), ["local"])),
     ],
 )
 def test_a_wish_that_cannot_be_kept_is_refused_before_rows_are_counted(nine, monkeypatch, wish):
@@ -592,7 +592,7 @@ def test_the_components_at_an_eps_must_keep_the_goals():
         with pytest.raises(GoalNotMet, match="l = 2 was asked, and the components at this eps reach l = 1"):
             kech.make_release(read, cut="regime", grid="exact", eps=1 / 52, l=2)
     assert found.partition.sizes.tolist() == [3, 3, 3]
-    reached = {"k": 3, "k_reached": True, "cut": "regime", "grid": "exact", "eps": 1 / 52}
+    reached = {"k": 3, "k_reached": True, "cut": "regime", "grid": "exact", "protect": "none", "eps": 1 / 52}
     assert found.parameters == {**reached, "l": 1, "l_kind": "distinct"}
 
 
@@ -639,7 +639,7 @@ def test_what_is_told_of_a_release(people, tmp_path):
     document = made.write(path, mapping=mapping)
     told = made.summarize(path, document, mapping=mapping)
     assert document["values"] == {"size": {"kind": "ordinal", "order": ["S", "M", "L"]}}
-    assert document["parameters"] == {"k": 5, "cut": "local", "grid": 10, "owner_secret": True}
+    assert document["parameters"] == {"k": 5, "cut": "local", "grid": 10, "protect": "none", "owner_secret": True}
     assert told == document["claims"] | {
         "file": str(path),
         "certificate": f"{path}.certificate.json",
@@ -730,7 +730,7 @@ def test_rows_that_are_left_out_are_counted_and_lose_everything(tmp_path, cut, k
     assert (claims["rows_in"], claims["suppressed"], claims["rows"]) == (rows_in, suppressed, 10)
     assert claims["loss"] == pytest.approx(loss)
     drawn = {"owner_secret": True} if cut == "minimal" else {}
-    assert made.parameters == {"k": k, "cut": cut, "grid": "exact", "suppress": 0.25, **drawn}
+    assert made.parameters == {"k": k, "cut": cut, "grid": "exact", "protect": "none", "suppress": 0.25, **drawn}
 
 
 @pytest.mark.parametrize(
@@ -824,7 +824,7 @@ def test_columns_are_judged_by_the_rows_that_are_published(tmp_path):
 def test_a_release_in_another_form_has_heard_nothing_of_the_ledger_yet(nine, tmp_path):
     made = kech.make_release(nine, k=3)
     made.write(tmp_path / "t.pq", ledger=False)
-    assert (len(made.words), replace(made, form="dash").words) == (1, [])
+    assert (len(made.words), replace(made, request=made.request.override(labels="dash")).words) == (1, [])
 
 
 def test_labels_are_texts_in_a_frame_and_listed_in_a_file(nine, tmp_path):

@@ -92,7 +92,7 @@ def test_a_spectrum_foretells_the_release_of_the_same_key(people, keys):
         with kech.read_table(people, key_file=key, **QI) as table:
             (line,) = kech.compute_spectrum(table, k=[5], effort="quick").lines
             release = kech.make_release(table, k=5, effort="quick")
-            outlook = kech.compute_outlook(release)
+            outlook = kech.compute_preview(release)
         assert line.classes == release.partition.classes
         assert line.loss == pytest.approx(outlook.figures["loss"], abs=1e-12)
 
@@ -102,10 +102,10 @@ def test_every_command_takes_the_key(people, keys, run, folder):
     for key in keys:
         how = (people, *WORDS, "--key-file", key, "--k", 5, "--json")
         loss = run("spectrum", *how).json["spectrum"][0]["loss"]
-        assert run("outlook", *how).json["figures"]["loss"] == pytest.approx(loss)
+        assert run("preview", *how).json["figures"]["loss"] == pytest.approx(loss)
         written = run("release", *how, "-o", folder / "out.csv", "--no-ledger").json
         assert written["loss"] == pytest.approx(loss)
-        found.append(run("plane", people, "age", "zip", *how[1:]).json["boxes"])
+        found.append(run("preview", people, "--on", "age", "zip", *how[1:]).json["plane"]["boxes"])
     assert found[0] != found[1]
 
 

@@ -34,13 +34,13 @@ def town():
         yield table
 
 
-def check_against_releases(table, spectrum, grid, every=1, effort=None):
+def check_against_releases(table, spectrum, grid, every=1, effort=None, protect=None):
     """A release at k, for which no less is searched, costs about as much as its row says or less.
 
     Ends are moved at random, and a spectrum takes the luckiest k: the fewer the classes, the more that may be.
     """
     for row in spectrum.rows()[::every]:
-        partition = kech.make_release(table, k=row["k"], grid=grid, effort=effort).partition
+        partition = kech.make_release(table, k=row["k"], grid=grid, protect=protect, effort=effort).partition
         luck = 0 if grid == "exact" else 0.2 / partition.classes**0.5
         assert mean_loss(partition) <= (1.05 + luck) * row["loss"] + 1e-12
         assert row["average_class"] == table.rows / row["classes"]

@@ -355,10 +355,10 @@ ACTIONS = {
     "lattice": ("lattice", ["--k", "2,3"], {"k": [2, 3]}),
     "node": ("lattice", ["--node", "1,2"], {"node": [1, 2]}),
     "zigzag": ("zigzag", ["--path", "diagonal", "--k", "3", "--longest", "50000"], {"path": "diagonal", "k": 3}),
-    "plane": ("plane", ["age", "zip", "--k", "3", "--cut", "local", "--effort", "quick"],
-              {"x": "age", "y": "zip", "k": 3, "effort": "quick"}),
-    "components": ("plane", ["zip", "age", "--eps", "0.1"], {"x": "zip", "y": "age", "eps": 0.1}),
-    "outlook": ("outlook", ["--rows", "10"], {}),
+    "plane": ("preview", ["--on", "age,zip", "--rows", "0", "--k", "3", "--cut", "local", "--effort", "quick"],
+              {"on": ["age", "zip"], "rows": 0, "k": 3, "cut": "local", "effort": "quick"}),
+    "components": ("preview", ["--on", "zip,age", "--radius", "0.1"], {"on": ["zip", "age"], "radius": 0.1}),
+    "preview": ("preview", ["--rows", "10"], {}),
 }  # fmt: skip
 TABLES = {
     "nine": (nine_rows, {"quasi_identifiers": ["age", "zip"], "sensitive": ["salary"]}, {"k": 3, "l": 2}),
@@ -515,20 +515,20 @@ def test_a_release_stays_below_its_folder(tmp_path, name):
 
 def test_nothing_proceeds_with_a_column_of_which_nobody_said_what_it_is(studio):
     table = studio.json("POST", "/api/examples/nine", b"", 201)["id"]
-    ask = {"verb": "outlook", "options": {}}
+    ask = {"verb": "preview", "options": {}}
     assert "all have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
     studio.give_roles(table, quasi_identifiers=["age"], sensitive=["salary"], release={"k": 2})
     assert "1 have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
     studio.give_roles(table, dropped=["age", "zip", "salary"])
     assert studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["error"] == "NoQuasiIdentifier"
     studio.give_roles(table, quasi_identifiers=["age"], sensitive=["salary"], dropped=["zip"], release={"k": 2})
-    assert studio.ask(table, "outlook")["figures"]["k"] == 2
+    assert studio.ask(table, "preview")["figures"]["k"] == 2
 
 
 def test_reading_a_table_otherwise_and_back_neither_locks_nor_loosens_it(studio):
     rows = "".join(f"{20 + at},{100 + at},{at}\n" for at in range(9))
     table = studio.upload("nine.csv", f"age,zip,salary\n{rows}".encode())["id"]
-    ask = {"verb": "outlook", "options": {}}
+    ask = {"verb": "preview", "options": {}}
     studio.give_roles(table, quasi_identifiers=["age", "zip"], sensitive=["salary"], release={"k": 3})
     plan = studio.json("GET", f"/api/tables/{table}")["plan"]
     wrong = plan | {"reading": {"delimiter": ";"}, "axes": {"age,zip,salary": {"kind": "set"}}}
@@ -539,7 +539,7 @@ def test_reading_a_table_otherwise_and_back_neither_locks_nor_loosens_it(studio)
     right = {"plan": wrong | {"reading": {}}, "dropped": ["age,zip,salary"], "revision": 2}
     told = studio.json("PUT", f"/api/tables/{table}", right)
     assert told["dropped"] == [] and "axes" not in told["plan"] and told["plan"]["columns"] == plan["columns"]
-    assert studio.ask(table, "outlook")["figures"]["k"] == 3
+    assert studio.ask(table, "preview")["figures"]["k"] == 3
     studio.json("DELETE", f"/api/tables/{table}")
 
 
@@ -620,8 +620,8 @@ def test_unknown_options_and_tables_are_refused(studio):
 
 def test_two_tabs_do_no_harm(studio):
     one, two = studio.open_nine(k=3), studio.open_nine(k=2)
-    assert studio.ask(one, "outlook")["figures"]["k"] == 3
-    assert studio.ask(two, "outlook")["figures"]["k"] == 2
+    assert studio.ask(one, "preview")["figures"]["k"] == 3
+    assert studio.ask(two, "preview")["figures"]["k"] == 2
     wish = {"plan": {"columns": {"quasi_identifiers": ["age"]}}, "dropped": ["zip", "salary"], "revision": 0}
     assert studio.json("PUT", f"/api/tables/{one}", wish, 409)["error"] == "Stale"
     assert studio.json("GET", f"/api/tables/{one}")["plan"]["goal"] == {"k": 3}
@@ -769,7 +769,7 @@ def test_the_command_prints_one_address_and_leaves_nothing_behind(started):
     (table,) = studio.json("GET", "/api/state")["tables"]
     studio.ask(table["id"], "inspect", rows=10)
     studio.give_roles(table["id"], quasi_identifiers=["age"], identifiers=["name"], release={"k": 5})
-    assert CANARY not in json.dumps(studio.ask(table["id"], "outlook", 422))
+    assert CANARY not in json.dumps(studio.ask(table["id"], "preview", 422))
     studio.start(table["id"], "spectrum", k=[2])
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     held = [int(child) for child in children.read_text().split()] if children.exists() else []

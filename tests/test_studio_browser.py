@@ -753,7 +753,7 @@ def test_an_answer_that_comes_late_does_not_take_a_later_refusal_away(visit):
     refusal.wait_for()
     with page.expect_response("**/result"):
         asked[1].continue_()
-    page.locator("#answers").get_by_text("outlook").wait_for()
+    page.locator("#answers").get_by_text("preview").wait_for()
     assert refusal.is_visible()
 
 

@@ -21,19 +21,10 @@ from kech.certificate import check_table as check_table
 from kech.release.estimator import Anonymizer as Anonymizer
 from kech.release.ledger import Ledger as Ledger
 from kech.release.ledger import open_ledger as open_ledger
-from kech.release.outlook import (
-    Outlook as Outlook,
-)
-from kech.release.outlook import (
-    Plane as Plane,
-)
-from kech.release.outlook import (
-    compute_outlook as compute_outlook,
-)
-from kech.release.outlook import (
-    compute_plane as compute_plane,
-)
 from kech.release.plan import write_request as write_request
+from kech.release.plane import Plane as Plane
+from kech.release.preview import Preview as Preview
+from kech.release.preview import compute_preview as compute_preview
 from kech.release.release import Release as Release
 from kech.release.release import make_release as make_release
 from kech.request import AxisChoice as AxisChoice

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import cyclopts
 
 import kech
-from kech.cli import completions, ledgers, outlooks, reports, risks, shapes, studio, tables
+from kech.cli import completions, ledgers, previews, reports, risks, shapes, studio, tables
 from kech.cli.intake import app, without_password
 from kech.errors import KechError, NoQuasiIdentifier, UsageError
 from kech.system.interrupts import heard_once
@@ -19,7 +19,7 @@ __all__ = [
     "completions",
     "ledgers",
     "main",
-    "outlooks",
+    "previews",
     "reports",
     "risks",
     "shapes",

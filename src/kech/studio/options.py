@@ -52,21 +52,15 @@ class ZigzagOptions(Options):
     k: int = 2
 
 
-class PlaneOptions(Options):
-    """Two columns; the classes at an eps, or of a release for k."""
-
-    x: str
-    y: str
-    eps: float | None = None
-    k: int | None = None
-    cut: str = "local"
-    effort: str | None = None
-
-
-class OutlookOptions(Options):
-    """How many of the first rows to show before and after."""
+class PreviewOptions(Options):
+    """How many of the first rows to show; two columns, and what is seen on them: another k and cut, or a radius."""
 
     rows: int = 10
+    on: list[str] = []
+    radius: float | None = None
+    k: int | None = None
+    cut: str | None = None
+    effort: str | None = None
 
 
 class ReleaseOptions(Options):

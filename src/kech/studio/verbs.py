@@ -16,8 +16,7 @@ from kech.studio.options import (
     InspectOptions,
     LatticeOptions,
     Options,
-    OutlookOptions,
-    PlaneOptions,
+    PreviewOptions,
     ReleaseOptions,
     SpectrumOptions,
     ZigzagOptions,
@@ -125,18 +124,14 @@ def zigzag(sitting: Sitting, asked: ZigzagOptions) -> dict[str, Any]:
     return found.to_json(asked.k, longest=MOST_BARS) | {"plot": None}
 
 
-def plane(sitting: Sitting, asked: PlaneOptions) -> dict[str, Any]:
-    """`kech plane`."""
-    if asked.eps is None:
+def preview(sitting: Sitting, asked: PreviewOptions) -> dict[str, Any]:
+    """`kech preview`."""
+    if asked.radius is None:
         seen: kech.Release | kech.WeightedBarcode = sitting.release(k=asked.k, cut=asked.cut, effort=asked.effort)
     else:
         seen = sitting.barcode()
-    return kech.compute_plane(seen, asked.x, asked.y, eps=asked.eps).to_json() | {"plot": None}
-
-
-def outlook(sitting: Sitting, asked: OutlookOptions) -> dict[str, Any]:
-    """`kech outlook`."""
-    return kech.compute_outlook(sitting.release(), rows=asked.rows).to_json()
+    found = kech.compute_preview(seen, on=asked.on, eps=asked.radius, rows=asked.rows)
+    return found.to_json() | {"plot": None}
 
 
 def release(sitting: Sitting, asked: ReleaseOptions) -> dict[str, Any]:
@@ -168,7 +163,6 @@ VERBS = {
     "barcode": Verb(barcode, BarcodeOptions),
     "lattice": Verb(lattice, LatticeOptions),
     "zigzag": Verb(zigzag, ZigzagOptions, slow=True),
-    "plane": Verb(plane, PlaneOptions),
-    "outlook": Verb(outlook, OutlookOptions),
+    "preview": Verb(preview, PreviewOptions),
     "release": Verb(release, ReleaseOptions),
 }

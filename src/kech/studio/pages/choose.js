@@ -26,10 +26,10 @@ export async function show(root, context) {
     next.disabled = true;
     if (current) await cancel(table.id, current).catch(() => {}); // nobody waits for what is not wanted any more
     if (mine !== turn) return;
-    const found = await work(busy, context, "outlook", {}, "Trying it", { named: ({ job }) => { if (mine === turn) current = job; } });
+    const found = await work(busy, context, "preview", {}, "Trying it", { named: ({ job }) => { if (mine === turn) current = job; } });
     if (mine !== turn) return;
     current = null;
-    replace(result, found && outlook(found));
+    replace(result, found && preview(found));
     next.disabled = !found;
   }
   const set = (change) => table.ask(change).then(() => { replace(trouble); keepingFocus(form, draw); return look(); }, (fault) => { replace(trouble, refusal(fault)); });
@@ -63,7 +63,7 @@ export async function show(root, context) {
   await look();
 }
 
-function outlook(found) {
+function preview(found) {
   const most = Math.max(...found.columns.map((column) => column.loss), 1e-9);
   return h("div", { class: "grid choose" },
     h("section", { class: "panel" }, h("h2", {}, "What it does"), h("ul", { class: "words" }, found.words.map((text) => h("li", {}, text)))),

@@ -133,9 +133,10 @@ function spectrumPage(context, { rows, columns: described }) {
   const busyPlane = h("div", { class: "slot" }), planeTold = h("p", { class: "hint told", role: "status" });
   const drawPlane = latest(async () => {
     const { x, y, by, eps, k } = state;
-    const wish = by === "eps" ? { x, y, eps } : { x, y, k, cut: planeCut.value, ...(planeCut.value === "local" ? { effort: "quick" } : {}) };
-    const found = await work(busyPlane, context, "plane", wish, "Looking for classes", { again: () => drawPlane() }).catch((fault) => { if (fault.name !== "AbortError") throw fault; });
-    if (found) {
+    const wish = { rows: 0, on: [x, y], ...(by === "eps" ? { radius: eps } : { k, cut: planeCut.value, ...(planeCut.value === "local" ? { effort: "quick" } : {}) }) };
+    const answer = await work(busyPlane, context, "preview", wish, "Looking for classes", { again: () => drawPlane() }).catch((fault) => { if (fault.name !== "AbortError") throw fault; });
+    if (answer) {
+      const found = answer.plane;
       plane.set(found);
       if (by === "eps" && !barcode.at(eps)) { seen = found; drawFacts(regimes.filter((regime) => regime.k >= k)); }
       planeTold.textContent = `${by === "eps" ? `Components at eps = ${short(eps)}` : `Classes for k = ${k}, ${planeCut.value} cut`}: ${count(found.classes)}, the smallest with ${count(found.smallest)} rows.`;

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.markup import escape
 
-from kech.views.screen.outlooks import print_rows
+from kech.views.screen.previews import print_rows
 from kech.views.screen.terminal import grid, out
 
 LANDMARKS = (2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 75, 100)

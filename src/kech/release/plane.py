@@ -1,65 +1,27 @@
-"""Outlook: what a release would do to people's rows, to look at before it is written; PRIVATE.
+"""Plane: rows as points and classes as boxes, seen on two columns; PRIVATE.
 
-In: a release, or a barcode and an eps.  Out: figures of every column, the first rows before and after, and classes as
-boxes on two axes.
+In: a partition.  Out: where rows lie, and how far labels reach.
 """
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.axes import EVERYTHING, Axis, LineAxis, TextAxis
+from kech.axes import Axis, LineAxis
 from kech.axes.grid import Ints
-from kech.axes.rulers import DAY, Floats
-from kech.cuts.dispatcher import EVEN
-from kech.cuts.regime import cut_at
+from kech.axes.rulers import Floats
 from kech.errors import BadOption, NoSuchColumn, TooManyPoints
 from kech.points.partition import Partition
-from kech.release.release import Release
-from kech.release.sentences import consequences
-from kech.spectrum import line
 from kech.tables.sql import Mapping1D
-from kech.topology.barcode import WeightedBarcode
 
 MOST_TICKS = 24
 MOST_DOTS = 20_000  # of a picture; of more pairs of values the rows of a cell are one dot
 ROOM = 0.04  # of an axis beyond the outermost rows and ends, for labels without an end
-Cells: TypeAlias = list[str | None]
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnOutlook:
-    """What becomes of one quasi-identifier; shares are of the published rows."""
-
-    column: str
-    axis: str  # numeric, date, ordinal, set or tree
-    width: float | None  # of cells with two ends, on average: numbers, days, or values it may stand for
-    exact: float  # share of rows whose cell is one value
-    missing: float  # share of rows whose cell is missing, in the table too
-    lost: float  # share of rows whose cell says nothing
-    loss: float
-    open: float = 0.0  # share of rows whose number or date has one end only, `>= 80`
-
-
-@dataclass(frozen=True, slots=True)
-class Outlook:
-    """A release before it is written."""
-
-    figures: dict[str, Any]  # a row of the spectrum
-    columns: tuple[ColumnOutlook, ...]
-    words: tuple[str, ...]  # what it does, in sentences
-    names: tuple[str, ...]  # of the published columns
-    before: list[Cells]
-    after: list[Cells | None]  # None where a row is left out
-
-    def to_json(self) -> dict[str, Any]:
-        """The object `kech outlook --json` prints."""
-        return {"private": True, **asdict(self)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +49,6 @@ class Plane:
     points: list[list[float]]
     boxes: list[list[float]]
 
-    def to_json(self) -> dict[str, Any]:
-        """The object `kech plane --json` prints."""
-        return {"private": True, **asdict(self)}
-
     def plot(self, path: str | PathLike[str] | None = None, *, ax: Any = None) -> Any:
         """Draw it; the matplotlib axes, or a file (.svg, .html, .png) where a path is given.  PRIVATE."""
         from kech.views.pictures import plot
@@ -99,93 +57,21 @@ class Plane:
         return plot(lambda size: draw_plane(self, size), path, ax)
 
 
-# -- the outlook of a release ------------------------------------------------------------------------------
-
-
-def compute_outlook(release: Release, *, rows: int = 10) -> Outlook:
-    """Figures, columns, and the first rows before and after; a row that several classes share is shown in one."""
-    if rows < 0:
-        raise BadOption("--rows", "it is a number of rows, 0 or more.")
-    partition, asked = release.partition, release.parameters
-    figures = asdict(line(asked["cut"], asked["k"], partition, None, asked.get("t_kind", "equal")))
-    columns = tuple(describe(partition, j, figures["loss_per_column"]) for j in range(len(partition.points.axes)))
-    table = release.table
-    held = [table.loaded.index(name) for name in release.columns]
-    before = [[row[at] for at in held] for row in table.head(rows)]
-    classes = find_classes(release, len(before))
-    after = [None if group < 0 else relabel(release, row, group) for row, group in zip(before, classes, strict=True)]
-    words = tuple(consequences(figures | {"k": partition.k}, columns, asked, partition.suppressed / partition.rows_in))
-    return Outlook(figures, columns, words, release.columns, before, after)
-
-
-def describe(partition: Partition, j: int, losses: dict[str, float]) -> ColumnOutlook:
-    """One quasi-identifier over all published rows."""
-    axis, rows = partition.points.axes[j], partition.sizes
-    widths = axis.widths(partition.lo[:, j], partition.hi[:, j])
-    lost = np.array([label == EVERYTHING for label in partition.labels(j)])
-    missing = (partition.lo[:, j] == axis.null) & ~lost
-    tails = axis.is_open(partition.lo[:, j], partition.hi[:, j]) & ~lost
-    ended, total = ~(lost | missing | tails), int(rows.sum())
-    width = (
-        float((rows * ended) @ in_values(axis, partition.lo[:, j], partition.hi[:, j]) / rows[ended].sum())
-        if ended.any()
-        else None
-    )
-    exact, tail, gone, nothing = (
-        int(rows[held].sum()) / total for held in ((widths == 0) & ended, tails, missing, lost)
-    )
-    return ColumnOutlook(axis.column, axis.kind, width, exact, gone, nothing, losses[axis.column], tail)
-
-
-def in_values(axis: Axis, lo: Ints, hi: Ints) -> Floats:
-    """How wide labels are: in numbers, in days, or in values of the table that they may stand for."""
-    if isinstance(axis, TextAxis):
-        return np.asarray(hi - lo + 1.0)
-    widths = axis.widths(lo, hi)
-    if isinstance(axis, LineAxis):
-        start, stop = axis.domain
-        return np.asarray((widths * (stop - start) + axis.unit * axis.inclusive) / (DAY if axis.is_date else 1.0))
-    return np.asarray(1 + widths * (axis.parameters(())["leaves"] - 1))
-
-
-def find_classes(release: Release, rows: int) -> list[int]:
-    """The class of each of the first rows, -1 where it is left out."""
-    partition = release.partition
-    codes = release.table.engine.code_rows(partition.points.mappings)
-    _, point = np.unique(codes, axis=0, return_inverse=True)
-    owner = dict(zip(partition.point.tolist(), partition.group.tolist(), strict=True))
-    return [owner.get(p, -1) for p in point.ravel()[:rows].tolist()]
-
-
-def relabel(release: Release, row: Cells, group: int) -> Cells:
-    """A row as its class is printed."""
-    pairs = zip(release.columns, row, strict=True)
-    return [release.labels[name][group] if name in release.labels else cell for name, cell in pairs]
-
-
-# -- two axes ------------------------------------------------------------------------------------------------
-
-
-def compute_plane(found: Release | WeightedBarcode, x: str, y: str, *, eps: float | None = None) -> Plane:
-    """The points and the classes of a release, or of the components at eps, seen on two columns."""
-    cells = isinstance(found, Release) and found.parameters["cut"] in EVEN
-    if isinstance(found, Release):
-        partition = found.partition
-    elif eps is None or not 0 <= eps < float("inf"):
-        raise BadOption("--eps", "give a radius of 0 or more.")
-    else:
-        partition = cut_at(found.filtration, eps)
+def see_plane(partition: Partition, columns: Sequence[str], *, cells: bool) -> Plane:
+    """The points and the classes of a partition, seen on two columns; `cells` are those of equal levels."""
     names = [axis.column for axis in partition.points.axes]
-    for name in (x, y):
+    if len(columns) != 2:
+        raise BadOption("--on", "name two quasi-identifiers: --on age zip.")
+    for name in columns:
         check_shown(name, names, partition)
-    return see(partition, [names.index(x), names.index(y)], cells=cells)
+    return see(partition, [names.index(name) for name in columns], cells=cells)
 
 
 def check_shown(name: str, names: Sequence[str], partition: Partition) -> None:
     """A quasi-identifier; of another column of the table it is said that it is none."""
     origin = partition.points.origin
     if name not in names and origin and name in origin.table.columns:
-        raise BadOption("plane", f"column {name!r} is no quasi-identifier here; it shows two of {', '.join(names)}.")
+        raise BadOption("--on", f"column {name!r} is no quasi-identifier here; name two of {', '.join(names)}.")
     if name not in names:
         raise NoSuchColumn(name, names)
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import kech
 from kech.errors import BadOption, NoSuchColumn
-from kech.release.outlook import ColumnOutlook
+from kech.release.preview import ColumnPreview
 from kech.release.sentences import column_words, percent
 from kech.tables.demo import generate_town, nine_rows, write_csv
 
@@ -35,7 +35,7 @@ def test_the_first_rows_are_those_of_the_table(town):
 
 
 def test_rows_after_are_rows_of_the_release(release):
-    outlook = kech.compute_outlook(release, rows=40)
+    outlook = kech.compute_preview(release, rows=40)
     published = {tuple(row[name] for name in outlook.names) for row in release.frame.to_pylist()}
     assert len(outlook.before) == len(outlook.after) == 40
     assert {tuple(row) for row in outlook.after if row is not None} <= published
@@ -45,7 +45,7 @@ def test_rows_after_are_rows_of_the_release(release):
 
 
 def test_shares_are_those_of_the_labels(release):
-    outlook, frame = kech.compute_outlook(release), release.frame
+    outlook, frame = kech.compute_preview(release), release.frame
     for column in outlook.columns:
         labels = frame[column.column].to_pylist()
         assert column.lost == pytest.approx(np.mean([label == "*" for label in labels]))
@@ -59,7 +59,7 @@ def test_shares_are_those_of_the_labels(release):
 
 def test_widths_are_in_the_words_of_the_column():
     with kech.read_table(nine_rows(), quasi_identifiers=["age"]) as table:
-        outlook = kech.compute_outlook(kech.make_release(table, k=3, grid="exact"))
+        outlook = kech.compute_preview(kech.make_release(table, k=3, grid="exact"))
         (age,) = outlook.columns
         ends = [[int(x) for x in label.strip("[]").split(", ")] for label in table_labels(outlook)]
         assert age.width == pytest.approx(np.mean([high - low + 1 for low, high in ends]))
@@ -72,7 +72,7 @@ def table_labels(outlook):
 
 def test_nothing_is_told_of_a_column_that_is_lost_everywhere():
     with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
-        outlook = kech.compute_outlook(kech.make_release(table, k=9))
+        outlook = kech.compute_preview(kech.make_release(table, k=9))
         assert [(column.width, column.lost) for column in outlook.columns] == [(None, 1.0)] * 2
 
 
@@ -81,7 +81,7 @@ def test_rows_that_a_free_cut_leaves_out_are_counted_and_not_shown():
     crowd = pa.table({"group": [group for group, _ in people], "age": [age for _, age in people]})
     with kech.read_table(crowd, quasi_identifiers=["group", "age"]) as table:
         release = kech.make_release(table, k=8, grid="exact", suppress=0.05)
-        outlook, plane = kech.compute_outlook(release), kech.compute_plane(release, "age", "group")
+        outlook, plane = kech.compute_preview(release), kech.compute_preview(release, on=["age", "group"]).plane
     assert outlook.figures["suppressed"] == 3
     assert outlook.before == outlook.after == [["a", "20"]] * 10
     assert sum(box[4] for box in plane.boxes) == 87
@@ -91,7 +91,7 @@ def test_open_ended_ranges_are_told_and_not_averaged():
     """The paper's nine rows: `>= 30` has no width that anybody knows."""
     with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
         release = kech.make_release(table, k=2)
-        outlook, plane = kech.compute_outlook(release), kech.compute_plane(release, "age", "zip")
+        outlook, plane = kech.compute_preview(release), kech.compute_preview(release, on=["age", "zip"]).plane
         labels = release.frame["age"].to_pylist()
     open_ended = [label.startswith(("<=", ">=")) for label in labels]
     ends = [label.strip("[]").split(", ") for label, is_open in zip(labels, open_ended, strict=True) if not is_open]
@@ -109,8 +109,8 @@ def test_open_ended_ranges_are_told_and_not_averaged():
 
 @pytest.mark.parametrize("most", [20_000, 2])
 def test_dots_lie_between_the_rows_of_their_cells(town, release, most, monkeypatch):
-    monkeypatch.setattr("kech.release.outlook.MOST_DOTS", most)
-    plane = kech.compute_plane(release, "age", "moved_in")
+    monkeypatch.setattr("kech.release.plane.MOST_DOTS", most)
+    plane = kech.compute_preview(release, on=["age", "moved_in"]).plane
     ages = [int(row[town.loaded.index("age")]) for row in town.head(1500)]
     places = [point[0] for point in plane.points]
     assert min(ages) <= min(places) <= max(places) <= max(ages)
@@ -119,7 +119,7 @@ def test_dots_lie_between_the_rows_of_their_cells(town, release, most, monkeypat
 
 
 def test_the_plane_holds_every_row_and_every_class(release):
-    plane = kech.compute_plane(release, "moved_in", "job")
+    plane = kech.compute_preview(release, on=["moved_in", "job"]).plane
     published = len(release.frame)
     boxes, points = np.array(plane.boxes), np.array(plane.points)
     assert boxes[:, 4].sum() == published and boxes[:, 5].sum() == plane.classes
@@ -134,7 +134,7 @@ def test_the_plane_holds_every_row_and_every_class(release):
 def test_a_plane_at_eps_shows_the_components(eps):
     with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
         barcode = kech.compute_barcode(table, max_dimension=0)
-        plane, (at,) = kech.compute_plane(barcode, "age", "zip", eps=eps), barcode.at([eps])
+        plane, (at,) = kech.compute_preview(barcode, on=["age", "zip"], eps=eps).plane, barcode.at([eps])
     assert (plane.classes, plane.smallest) == (at["classes"], at["k"])
     assert sum(point[2] for point in plane.points) == 9
     ages = sorted(nine_rows()["age"].to_pylist())
@@ -144,20 +144,20 @@ def test_a_plane_at_eps_shows_the_components(eps):
 def test_a_plane_needs_columns_and_a_radius(town, release):
     barcode = kech.compute_barcode(town, max_dimension=0)
     with pytest.raises(BadOption):
-        kech.compute_plane(barcode, "age", "zip")
+        kech.compute_preview(barcode, on=["age", "zip"])
     with pytest.raises(BadOption):
-        kech.compute_plane(barcode, "age", "zip", eps=-1.0)
-    for found in ({"found": release}, {"found": barcode, "eps": 0.1}):
-        with pytest.raises(BadOption, match="'diagnosis' is no quasi-identifier here; it shows two of age, sex, zip"):
-            kech.compute_plane(x="age", y="diagnosis", **found)
+        kech.compute_preview(barcode, on=["age", "zip"], eps=-1.0)
+    for found in ({"seen": release}, {"seen": barcode, "eps": 0.1}):
+        with pytest.raises(BadOption, match="'diagnosis' is no quasi-identifier here; name two of age, sex, zip"):
+            kech.compute_preview(on=["age", "diagnosis"], **found)
         with pytest.raises(NoSuchColumn):
-            kech.compute_plane(x="age", y="diagnose", **found)
+            kech.compute_preview(on=["age", "diagnose"], **found)
 
 
 def test_missing_cells_are_told_apart_from_exact_ones():
     people = pa.table({"age": [30] * 95 + [None] * 5})
     with kech.read_table(people, quasi_identifiers=["age"]) as table:
-        outlook = kech.compute_outlook(kech.make_release(table, k=5, grid="exact"))
+        outlook = kech.compute_preview(kech.make_release(table, k=5, grid="exact"))
     (age,) = outlook.columns
     assert (age.exact, age.missing, age.lost, age.width) == (0.95, 0.05, 0.0, 1.0)
     assert "\u2068age\u2069 stays as it is; missing in 5\u00a0% of the rows." in outlook.words
@@ -175,11 +175,11 @@ def test_a_histogram_counts_every_row_that_is_not_missing(town, column):
 
 def words_of(**goals):
     with kech.read_table(generate_town(400), quasi_identifiers=COLUMNS, sensitive=["diagnosis"]) as table:
-        return kech.compute_outlook(kech.make_release(table, **goals), rows=0).words
+        return kech.compute_preview(kech.make_release(table, **goals), rows=0).words
 
 
 def test_words_say_what_the_figures_say(release):
-    outlook = kech.compute_outlook(release)
+    outlook = kech.compute_preview(release)
     told = " ".join(outlook.words)
     classes, left_out = outlook.figures["classes"], outlook.figures["suppressed"]
     assert outlook.words[0].startswith(f"Every row hides among at least {release.partition.k}: {classes} classes")
@@ -207,7 +207,7 @@ def test_words_say_what_the_figures_say(release):
 )  # fmt: skip
 def test_a_column_in_words(column, sentence):
     assert (
-        column_words(ColumnOutlook("x", *(column if len(column) > 5 else (*column, 0.5))))
+        column_words(ColumnPreview("x", *(column if len(column) > 5 else (*column, 0.5))))
         == f"\u2068x\u2069 {sentence}"
     )
 
@@ -228,10 +228,10 @@ def test_goals_are_named():
 def test_commands_say_the_same(run, tmp_path):
     path = write_csv(nine_rows(), tmp_path / "nine.csv")
     goals = ("--qi", "age", "zip", "--k", 3)
-    said = run("outlook", path, *goals, "--rows", 2).out
+    said = run("preview", path, *goals, "--rows", 2).out
     assert "Every row hides among at least 3" in said and "'zip' becomes ranges of" in said and "47602" in said
-    assert "3 classes, the smallest of 3 rows" in run("plane", path, "age", "zip", *goals).out
-    drawn = run("plane", path, "age", "zip", *goals, "--plot", tmp_path / "plane.svg").out
+    assert "3 classes, the smallest of 3 rows" in run("preview", path, "--on", "age", "zip", *goals).out
+    drawn = run("preview", path, "--on", "age", "zip", *goals, "--plot", tmp_path / "plane.svg").out
     assert "plane.svg" in drawn and "PRIVATE" in (tmp_path / "plane.svg").read_text("utf-8")
     assert "47602" in run("inspect", path, "--rows", 2).out and "47602" not in run("inspect", path).out
 
@@ -239,10 +239,13 @@ def test_commands_say_the_same(run, tmp_path):
 @pytest.mark.parametrize(
     "words",
     [
-        ("plane", "age", "zip", "--eps", 0.1, "--k", 3),
-        ("plane", "age", "zip", "--eps", 0.1, "--seed", 3),
-        ("plane", "age", "zip"),
-        ("outlook", "--k", 3, "--rows", -1),
+        ("preview", "--on", "age,zip", "--radius", 0.1, "--k", 3),
+        ("preview", "--on", "age,zip", "--radius", 0.1, "--seed", 3),
+        ("preview", "--on", "age,zip", "--radius", -1),
+        ("preview", "--on", "age,zip"),
+        ("preview", "--on", "age", "--k", 3),
+        ("preview", "--plot", "plane.svg", "--k", 3),
+        ("preview", "--k", 3, "--rows", -1),
         ("inspect", "--rows", -1),
         ("lattice", "--node", "1,1", "--k", 3),
         ("lattice", "--node", "up"),
@@ -258,7 +261,7 @@ def test_what_makes_no_sense_is_refused(run, tmp_path, words):
 
 def test_dates_and_names_stand_on_the_axes_of_a_plane(town):
     release = kech.make_release(town, k=5, effort="quick")
-    drawn = kech.compute_plane(release, "moved_in", "job").plot()
+    drawn = kech.compute_preview(release, on=["moved_in", "job"]).plane.plot()
     drawn.figure.canvas.draw()
     assert all(len(tick.get_text()) == len("2001-01-01") for tick in drawn.get_xticklabels())
     jobs = {"NULL", *(job[:12] for job in generate_town(1500)["job"].to_pylist() if job)}

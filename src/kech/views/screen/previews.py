@@ -1,4 +1,4 @@
-"""Drawings of what a release would do: outlook, plane, the first rows of a table."""
+"""Drawings of what a release would do, and of the first rows of a table."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,15 @@ from kech.views.screen.terminal import grid, out
 ISOLATES = str.maketrans({"\u2068": "'", "\u2069": "'"})  # a terminal shows quotes around a name
 
 
-def print_outlook(found: dict[str, Any]) -> None:
+def print_preview(found: dict[str, Any]) -> None:
+    """What a release would do, and what two columns show."""
+    if found["figures"]:
+        print_consequences(found)
+    if found["plane"]:
+        print_plane(found["plane"], found["plot"])
+
+
+def print_consequences(found: dict[str, Any]) -> None:
     """Sentences, the loss of each column, and the first rows before and after."""
     out().print("[yellow]PRIVATE:[/] rows of the table before and after; do not publish them.")
     for sentence in found["words"]:
@@ -39,7 +47,7 @@ def print_rows(names: Sequence[str], lines: Sequence[Sequence[str | None]]) -> N
     out().print(table)
 
 
-def print_plane(found: dict[str, Any]) -> None:
+def print_plane(found: dict[str, Any], plot: str | None) -> None:
     """How many rows and classes two columns show."""
     out().print("[yellow]PRIVATE:[/] where rows lie; do not publish it.")
     names = f"{found['x']['column']} and {found['y']['column']}"
@@ -48,7 +56,7 @@ def print_plane(found: dict[str, Any]) -> None:
     out().print(
         f"{found['classes']:,} classes, the smallest of {found['smallest']:,} rows, in {len(found['boxes']):,} boxes"
     )
-    if found["plot"]:
-        out().print(escape(f"Drawn to {found['plot']} (PRIVATE)"))
+    if plot:
+        out().print(escape(f"Drawn to {plot} (PRIVATE)"))
     else:
         out().print("--plot draws them; --json tells where they lie.")

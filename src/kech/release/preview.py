@@ -1,0 +1,140 @@
+"""Preview: what a release would do to people's rows, to look at before it is written; PRIVATE.
+
+In: a release, or a barcode and an eps.  Out: figures of every column, the first rows before and after, and a plane.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from math import inf
+from os import PathLike
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from kech.axes import EVERYTHING, Axis, LineAxis, TextAxis
+from kech.axes.grid import Ints
+from kech.axes.rulers import DAY, Floats
+from kech.cuts.dispatcher import EVEN
+from kech.cuts.regime import cut_at
+from kech.errors import BadOption
+from kech.points.partition import Partition
+from kech.release.plane import Plane, see_plane
+from kech.release.release import Release
+from kech.release.sentences import consequences
+from kech.spectrum import line
+from kech.topology.barcode import WeightedBarcode
+
+Cells: TypeAlias = list[str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPreview:
+    """What becomes of one quasi-identifier; shares are of the published rows."""
+
+    column: str
+    axis: str  # numeric, date, ordinal, set or tree
+    width: float | None  # of cells with two ends, on average: numbers, days, or values it may stand for
+    exact: float  # share of rows whose cell is one value
+    missing: float  # share of rows whose cell is missing, in the table too
+    lost: float  # share of rows whose cell says nothing
+    loss: float
+    open: float = 0.0  # share of rows whose number or date has one end only, `>= 80`
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """A release before it is written; of the components of a barcode only the plane."""
+
+    figures: dict[str, Any] | None  # a row of the spectrum
+    columns: tuple[ColumnPreview, ...]
+    words: tuple[str, ...]  # what it does, in sentences
+    names: tuple[str, ...]  # of the published columns
+    before: list[Cells]
+    after: list[Cells | None]  # None where a row is left out
+    plane: Plane | None = None  # rows and classes on two columns
+
+    def to_json(self) -> dict[str, Any]:
+        """The object `kech preview --json` prints."""
+        return {"private": True, **asdict(self)}
+
+    def plot(self, path: str | PathLike[str] | None = None, *, ax: Any = None) -> Any:
+        """Draw the plane; the matplotlib axes, or a file (.svg, .png, .html) where a path is given.  PRIVATE."""
+        if self.plane is None:
+            raise BadOption("--on", "name the two quasi-identifiers to draw: --on age zip.")
+        return self.plane.plot(path, ax=ax)
+
+
+def compute_preview(
+    seen: Release | WeightedBarcode, *, on: Sequence[str] = (), eps: float | None = None, rows: int = 10
+) -> Preview:
+    """What a release would do: figures, columns, the first rows before and after, and two columns as a plane.
+
+    Of a barcode, the components at eps are seen on two columns.  A row that several classes share is shown in one.
+    """
+    if rows < 0:
+        raise BadOption("--rows", "it is a number of rows, 0 or more.")
+    if isinstance(seen, Release):
+        return preview_release(seen, on, rows)
+    if eps is None or not 0 <= eps < inf:
+        raise BadOption("--radius", "give a radius of 0 or more.")
+    return Preview(None, (), (), (), [], [], see_plane(cut_at(seen.filtration, eps), on, cells=False))
+
+
+def preview_release(release: Release, on: Sequence[str], rows: int) -> Preview:
+    """Figures, columns, and the first rows before and after."""
+    partition, asked = release.partition, release.parameters
+    figures = asdict(line(asked["cut"], asked["k"], partition, None, asked.get("t_kind", "equal")))
+    columns = tuple(describe(partition, j, figures["loss_per_column"]) for j in range(len(partition.points.axes)))
+    table = release.table
+    held = [table.loaded.index(name) for name in release.columns]
+    before = [[row[at] for at in held] for row in table.head(rows)] if rows else []
+    classes = find_classes(release, len(before)) if rows else []
+    after = [None if group < 0 else relabel(release, row, group) for row, group in zip(before, classes, strict=True)]
+    words = tuple(consequences(figures | {"k": partition.k}, columns, asked, partition.suppressed / partition.rows_in))
+    plane = see_plane(partition, on, cells=asked["cut"] in EVEN) if on else None
+    return Preview(figures, columns, words, release.columns, before, after, plane)
+
+
+def describe(partition: Partition, j: int, losses: dict[str, float]) -> ColumnPreview:
+    """One quasi-identifier over all published rows."""
+    axis, rows = partition.points.axes[j], partition.sizes
+    widths = axis.widths(partition.lo[:, j], partition.hi[:, j])
+    lost = np.array([label == EVERYTHING for label in partition.labels(j)])
+    missing = (partition.lo[:, j] == axis.null) & ~lost
+    tails = axis.is_open(partition.lo[:, j], partition.hi[:, j]) & ~lost
+    ended, total = ~(lost | missing | tails), int(rows.sum())
+    width = (
+        float((rows * ended) @ in_values(axis, partition.lo[:, j], partition.hi[:, j]) / rows[ended].sum())
+        if ended.any()
+        else None
+    )
+    exact, tail, gone, nothing = (
+        int(rows[held].sum()) / total for held in ((widths == 0) & ended, tails, missing, lost)
+    )
+    return ColumnPreview(axis.column, axis.kind, width, exact, gone, nothing, losses[axis.column], tail)
+
+
+def in_values(axis: Axis, lo: Ints, hi: Ints) -> Floats:
+    """How wide labels are: in numbers, in days, or in values of the table that they may stand for."""
+    if isinstance(axis, TextAxis):
+        return np.asarray(hi - lo + 1.0)
+    widths = axis.widths(lo, hi)
+    if isinstance(axis, LineAxis):
+        start, stop = axis.domain
+        return np.asarray((widths * (stop - start) + axis.unit * axis.inclusive) / (DAY if axis.is_date else 1.0))
+    return np.asarray(1 + widths * (axis.parameters(())["leaves"] - 1))
+
+
+def find_classes(release: Release, rows: int) -> list[int]:
+    """The class of each of the first rows, -1 where it is left out."""
+    partition = release.partition
+    codes = release.table.engine.code_rows(partition.points.mappings)
+    _, point = np.unique(codes, axis=0, return_inverse=True)
+    owner = dict(zip(partition.point.tolist(), partition.group.tolist(), strict=True))
+    return [owner.get(p, -1) for p in point.ravel()[:rows].tolist()]
+
+
+def relabel(release: Release, row: Cells, group: int) -> Cells:
+    """A row as its class is printed."""
+    pairs = zip(release.columns, row, strict=True)
+    return [release.labels[name][group] if name in release.labels else cell for name, cell in pairs]
