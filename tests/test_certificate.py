@@ -877,7 +877,7 @@ def test_missing_or_malformed_part_of_a_certificate(tmp_path, place, value):
     if value is None:
         del part[last]
     elif place == "certificate":
-        part[last] = 2
+        part[last] = 3
     elif isinstance(part[last], list):
         part[last] = {"x": 1}
     else:

@@ -15,6 +15,7 @@ from kech.axes.coarsening import cover, covering_error, expected_points, keep_ed
 from kech.errors import BadOption, TooManyPoints
 from kech.points.partition import build_partition
 from kech.points.points import Coarse, build_points
+from kech.request import Labels
 from oracles import means, smallest_class
 from strategies import axes, held_codes, random_case, unhurried
 from test_oracle_tables import as_read, paths_of, read_cells
@@ -132,9 +133,9 @@ def numbers(rows, columns, seed=0):
     return pa.table({f"c{j}": rng.integers(0, 1000, rows) for j in range(columns)})
 
 
-def points_of(table, **options):
+def points_of(table, grid="round", **options):
     with kech.read_table(table, quasi_identifiers=table.column_names) as read:
-        return build_points(read, **options)
+        return build_points(read, labels=Labels(grid=grid), **options)
 
 
 @pytest.mark.parametrize("rounding", [False, True])
