@@ -2,6 +2,7 @@
 
 import pickle
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 from statistics import mean
 
@@ -115,9 +116,10 @@ def test_the_published_rows_alone_decide_every_parameter(cut, seed):
     roles = case.roles | {"keep": ["x"], "sensitive": []}
     with kech.read_table(case.table, **roles) as table:
         release = kech.make_release(table, k=k, cut=cut, grid=case.grid, suppress=0.4, effort="quick")
-        names, read = set(release.frame["x"].to_pylist()), release.table.axes
+        names, read = set(release.frame["x"].to_pylist()), release.table.kinds
     published = case.table.filter(pa.array([name in names for name in case.table["x"].to_pylist()]))
-    with kech.read_table(published, **roles | {"axes": read}) as table:
+    with kech.read_table(published, **roles) as opened:
+        table = replace(opened, kinds=read)
         points = build_points(table, labels=Labels(grid=case.grid))
     made = release.partition
     grids = (points.at(j) for j in range(k, k + MOST_CANDIDATES + 1))  # what serves a larger k may serve k
