@@ -2,9 +2,9 @@
 //
 // Changes of loss in percent stand for Adult under trees at k = 2, at k = 50, and a made-up town of 4,000 people at
 // k = 5: effort normal, one value changed, the mean of two seeds (November 2026).  Two seeds of equal values lie 0.3,
-// 0.5 and 0.9 % apart, so what is below that is "no difference beyond chance".  At k = 50 almost every other value gives
-// +0.1 to +0.3 %: the two seeds of the present values were lucky there.  Recipes on cells gain nothing in the town, so
-// it says nothing of their constants.  Other figures stand in docs/performance_targets.md.
+// 0.5 and 0.9 % apart, so what is below that is "no difference beyond chance".  At k = 50 almost every other value
+// gives +0.1 to +0.3 %: the two seeds of the present values were lucky there.  Recipes on cells gain nothing in the town,
+// so it says nothing of their constants.  Other figures stand in docs/performance_targets.md.
 // "Not measured" means that nobody compared other values.
 #pragma once
 
@@ -17,8 +17,7 @@ namespace kech::constants {
 
 // Codes of an axis for which the width of every range is in a table (half a megabyte at most).  Not measured.
 constexpr std::size_t table_codes = 256;
-// What a side beyond the limit costs, in widths of the whole axis.  Not measured: any price above the number of axes
-// makes a search keep to the limit.
+// What a side beyond the limit costs, in widths of the whole axis.  Not measured.
 constexpr double limit_price = 20;
 
 // -- kd order -------------------------------------------------------------------------------------------------
@@ -33,12 +32,12 @@ constexpr std::size_t kd_task = 8192;
 
 // -- Hilbert order --------------------------------------------------------------------------------------------
 
-// Bits of the grid on each axis: 1024 steps, more than most axes have codes.  Not measured.
+// Bits of the grid on each axis.  Not measured.
 constexpr std::size_t hilbert_bits = 10;
 
 // -- cut of an order ------------------------------------------------------------------------------------------
 
-// So many k share one pass over the order.  Changes the pieces of k above 255 only.
+// So many k share one pass over the order.  Not measured.
 constexpr std::int64_t cut_batch = 8;
 // A run of k rows is cut in this many steps or more.  Not measured.
 constexpr std::int64_t cut_steps = 128;
@@ -51,7 +50,7 @@ constexpr std::int64_t cut_small_k = 32;
 
 // Boxes are narrower than their cells: peeling ends where this share of its cost exceeds the best start.  Not measured.
 constexpr double peel_hope = 0.6;
-// Look-ups of a point on an axis: about a second, and a second more for each million points.  Not measured for loss.
+// Look-ups of a point on an axis after which nodes are skipped: for each table, and for each point.  Not measured.
 constexpr std::size_t peel_visits = 800'000'000;
 constexpr std::size_t peel_visits_per_point = 800;
 
@@ -75,14 +74,15 @@ constexpr std::size_t pair_neighbours = 8;
 // Share of its own width by which a class counts as nearer.  None: +2.3, +1.0, +3.3 %; all of it: -0.1, +0.8, +0.9 %
 // and 1.4 times the CPU at k = 50.
 constexpr double nearest_relief = 0.5;
-// Rounds after which one class more is freed: 0.1894 against 0.1901 on Adult at k = 100 and effort best.
+// Rounds after which one class more is freed.  At effort best that was no worse: 0.1894 against 0.1901 on Adult at
+// k = 100, where seeds lie 1 % apart.  Other numbers of rounds were not measured.
 constexpr std::size_t late_rounds = 8;
-// Classes that are freed together with the first, at most.  Three: -0.1, +0.1, +0.5 %; eight: -0.2, +0.4, +0.3 %.  Six:
-// 0.2315 against 0.2293 on a town under trees at k = 50.
+// Classes that are freed together with the first, at most.  Three: -0.1, +0.1, +0.5 %; eight: -0.2, +0.4, +0.3 %.
+// Regions one class larger: 0.2315 against 0.2293 on a town under trees at k = 50.
 constexpr std::size_t freed_classes = 5;
 // Members that are freed together, so that heavy classes do not stall a search.  Not measured.
 constexpr std::size_t freed_members = 4096;
-// Noise of weights: axes look up to so much longer or shorter when neighbours, levels and cuts are chosen.
+// Spread of the random weights of axes when neighbours, levels and cuts are chosen.
 // 0.1: -0.2, +0.1, +0.5 %; 0.8: -0.2, +0.3, +0.1 %.  No difference beyond chance.
 constexpr double recipe_noise = 0.4;
 // Every recipe gets this share of the tries; the rest goes by what it saved for its work.  0.1: 0.0,
@@ -112,7 +112,7 @@ constexpr double forced_cell_share = 0.5;
 constexpr std::size_t forced_cell_trials = 30;
 constexpr double other_level_share = 0.2;
 // All partitions are compared of up to so many neighbours, rows and units: 2^10 subsets.  Eight units:
-// +0.3, 0.0, 0.0 %; twelve: 0.0 %.  At k = 2 and effort quick, triples of classes parted so lose up to 3 % less.
+// +0.3, 0.0, 0.0 %; twelve change nothing.  At k = 2 and effort quick, triples parted so lose up to 3 % less.
 constexpr std::size_t exact_classes = 3;
 constexpr std::int64_t exact_rows = 9;
 constexpr std::size_t exact_units = 10;
@@ -163,7 +163,7 @@ constexpr int side_halvings = 48;
 
 // -- trees and threads ----------------------------------------------------------------------------------------
 
-// Points of a leaf, points that a thread takes at a time.  They change no result.
+// Points of a leaf, points that a thread takes at a time.  Not measured.
 constexpr std::size_t tree_leaf = 8;
 constexpr std::size_t point_task = 512;
 
