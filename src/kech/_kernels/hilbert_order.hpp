@@ -60,9 +60,9 @@ class HilbertOrder {
 
     static void interleave(const std::vector<std::uint32_t>& cell, std::uint64_t* key) {
         std::size_t at = 0;
-        for (std::size_t bit = bits; bit-- > 0;)
+        for (std::size_t left = bits; left > 0; --left)
             for (std::uint32_t side : cell) {
-                key[at / 64] |= std::uint64_t{side >> bit & 1} << (63 - at % 64);
+                key[at / 64] |= std::uint64_t{side >> (left - 1) & 1} << (63 - at % 64);
                 ++at;
             }
     }

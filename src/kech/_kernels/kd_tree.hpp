@@ -12,6 +12,7 @@ class KdTree {
   public:
     struct Node {
         std::size_t begin, end;  // places of its points
+        std::size_t right;       // its right child; 0: a leaf
         std::size_t after;       // the node after all that are below it
     };
 
@@ -29,9 +30,9 @@ class KdTree {
     // The point at each place.
     const std::vector<std::int64_t>& order() const { return order_; }
     const std::vector<Node>& nodes() const { return nodes_; }
-    bool is_leaf(std::size_t node) const { return nodes_[node].after == node + 1; }
+    bool is_leaf(std::size_t node) const { return nodes_[node].right == 0; }
     std::size_t left(std::size_t node) const { return node + 1; }
-    std::size_t right(std::size_t node) const { return nodes_[node + 1].after; }
+    std::size_t right(std::size_t node) const { return nodes_[node].right; }
 
     // The box around the points of a node.
     const Code* lo(std::size_t node) const { return lo_.data() + node * axes_; }
@@ -41,7 +42,7 @@ class KdTree {
     template <class Side>
     void build(std::size_t begin, std::size_t end, const Side& side) {
         std::size_t node = nodes_.size();
-        nodes_.push_back({begin, end, 0});
+        nodes_.push_back({begin, end, 0, 0});
         Box box(axes_);
         for (std::size_t i = begin; i < end; ++i) box.cover(codes_ + order_[i] * axes_);
         lo_.insert(lo_.end(), box.lo.begin(), box.lo.end());
@@ -55,6 +56,7 @@ class KdTree {
                 return x != y ? x < y : a < b;
             });
             build(begin, middle, side);
+            nodes_[node].right = nodes_.size();
             build(middle, end, side);
         }
         nodes_[node].after = nodes_.size();
