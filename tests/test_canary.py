@@ -547,14 +547,9 @@ def test_a_seeded_leak_is_seen(run, watch, people, monkeypatch, leak):
 
 
 def test_a_seeded_leak_into_a_file_is_seen(run, watch, people, folder, monkeypatch):
-    monkeypatch.setattr("kech.audit.inspection.suggest_plan", lambda *_: Leaking())
+    monkeypatch.setattr("kech.release.plan.write_plan", lambda *_: "CANARY_name_0001")
     run("inspect", people, "--plan", folder / "kech.toml")
     assert watch.leaks == {"written file": {"name"}}
-
-
-class Leaking:
-    def write(self, path, *_):
-        path.write_text("CANARY_name_0001")
 
 
 def test_a_seeded_leak_into_the_release_is_seen(run, watch, people, folder):

@@ -294,7 +294,7 @@ def test_where_every_age_is_a_star_the_certificate_tells_no_age():
 
     assert shown(lattice.partition(lattice.top, 5)) == (
         {("*",): 20},
-        [{"column": "age", "axis": "numeric", "domain": [0.0, 1.0], "grid": "round"}],
+        [{"column": "age", "axis": "numeric", "domain": [0.0, 1.0], "grid": "round", "protect": "none"}],
     )
 
 

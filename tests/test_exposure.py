@@ -198,7 +198,7 @@ def test_rows_without_values_do_not_count(tmp_path):
 def test_one_value_is_what_l_counts(cells, orders, tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("\n".join(["town,dose", *(f"a,{cell}" for cell in cells)]) + "\n", "utf-8")
-    found = kech.verify_release(path, quasi_identifiers=["town"], sensitive=["dose"], orders=orders)
+    found = kech.verify_release(path, quasi_identifiers=["town"], sensitive=["dose"], axes=orders)
 
     assert found["l"] == {"dose": 1}
     assert found["one_value"]["dose"] == {"rows": 4, "classes": 1}

@@ -13,6 +13,7 @@ from kech import read_table
 from kech.axes import build_line_axis, build_rank_axis
 from kech.errors import BadOption, MissingExtra, ResourceError
 from kech.points.points import Points, build_points
+from kech.request import Labels
 from kech.system import memory
 from kech.tables import demo
 from kech.topology.barcode import build_barcode
@@ -280,7 +281,7 @@ def test_boxes_agree_with_ripser_on_the_plain_distances():
 
 
 def nine_rows():
-    return build_points(read_table(demo.nine_rows(), quasi_identifiers=["age", "zip"]), grid="exact")
+    return build_points(read_table(demo.nine_rows(), quasi_identifiers=["age", "zip"]), labels=Labels(grid="exact"))
 
 
 def test_the_nine_rows_have_three_holes_between_balls():

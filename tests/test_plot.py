@@ -384,7 +384,7 @@ def test_an_image_is_read_back_by_another_library(cells):
 def test_names_of_columns_are_text_in_a_file(tmp_path):
     frame = pd.DataFrame({"<b>&\"'": range(20), "$x$ <script>": [1, 2] * 10})
     with kech.read_table(frame, quasi_identifiers=list(frame.columns)) as table:
-        plane = kech.compute_plane(kech.make_release(table, k=2), *frame.columns)
+        plane = kech.compute_preview(kech.make_release(table, k=2), on=list(frame.columns))
     plane.plot(tmp_path / "p.svg")
     plane.plot(tmp_path / "p.html")
     tree = ElementTree.parse(tmp_path / "p.svg")

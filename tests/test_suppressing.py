@@ -141,7 +141,14 @@ def test_a_value_that_only_somebody_left_out_has_is_not_counted(lonely):
 
     assert axes == [
         {"column": "group", "axis": "set", "values": 2, "rare": 0},
-        {"column": "age", "axis": "numeric", "domain": [20.0, 60.0], "grid": "exact", "form": "brackets"},
+        {
+            "column": "age",
+            "axis": "numeric",
+            "domain": [20.0, 60.0],
+            "grid": "exact",
+            "protect": "none",
+            "form": "brackets",
+        },
     ]
 
 
