@@ -28,7 +28,7 @@ export async function show(root, context) {
   const pick = (column) => {
     leaving.abort(); // a column whose answer comes late does not take the place of the next
     leaving = new AbortController();
-    const now = { ...context, built, signal: AbortSignal.any([context.signal, leaving.signal]) };
+    const now = { ...context, built, refuse: () => { next.disabled = true; }, signal: AbortSignal.any([context.signal, leaving.signal]) };
     history.replaceState(null, "", `?column=${encodeURIComponent(column)}`);
     list.forEach((item, at) => item.setAttribute("aria-pressed", String(columns[at] === column)));
     return keepingFocus(detail, async () => { next.disabled = await showAxis(detail, now, column, () => pick(column)); });
@@ -44,7 +44,7 @@ export async function show(root, context) {
 async function showAxis(place, context, column, again) {
   const { table } = context, trouble = h("div", {}), busy = h("div", { class: "slot" }), axis = table.axis(column);
   const failed = (fault) => replace(trouble, refusal(fault));
-  const set = (change) => table.setAxis(column, change).then(again, failed);
+  const set = (change) => table.setAxis(column, change).then(again, (fault) => { context.refuse(); failed(fault); }); // the field shows what is not in the plan
   place.querySelector(".slot")?.remove();
   place.append(busy); // the column before stays until this one is known
   const { distinct, type } = (await table.inspect(context.signal)).columns.find((about) => about.column === column);
