@@ -283,7 +283,7 @@ def conclude(refined: Sequence[dict[str, Any]]) -> str:
     sentences = []
     for about, names in (
         ("With default labels", ["default"]),
-        ("With `--grid tight` and `--grid exact`", list(REFINED)[2:]),
+        ("With `--protect none` and `--grid exact`", list(REFINED)[2:]),
     ):
         held = [line["attacks"] for line in refined if line["release"] in names]
         put, pinned, overlaps = (pooled(attacks) for attacks in zip(*held, strict=True))
