@@ -235,6 +235,13 @@ def test_barcode_says_how_many_bars_of_zero_length_are_left_out(ask, people):
     assert len(every["bars"]) == len(some["bars"]) + len(short)
 
 
+@pytest.mark.parametrize("reading", ["strict", "homological", "partition"])
+def test_barcode_shows_one_reading(ask, people, reading):
+    """The option of the regime cut, which has the same name, took the place of this one."""
+    found = ask("barcode", people, "--qi", "age", "--max-dimension", 0, "--reading", reading)
+    assert list(found["regimes"]) == [reading]
+
+
 def test_barcode_as_json(ask, people):
     found = ask("barcode", people, "--qi", "age", "--max-dimension", 0)
     assert found["private"] is True

@@ -22,8 +22,8 @@ WORDS = [
     "diagnosis",
     "--k",
     5,
-    "--grid",
-    "tight",
+    "--protect",
+    "none",
     "--effort",
     "quick",
     "--no-ledger",
@@ -63,7 +63,7 @@ def test_no_setting_of_a_running_application_is_changed(spark):
     from pyspark.sql import SparkSession
 
     with kech.read_table(pa.table({"a": [1, 2]}), engine="spark") as table:  # an application is running now
-        mine = SparkSession(table.engine.session.sparkContext)
+        mine = SparkSession(table.engine.backend.session.sparkContext)
         names = ("spark.app.name", "spark.io.encryption.enabled", "spark.log.level", "spark.driver.memory")
         before = {name: mine.conf.get(name, None) for name in names}
         with kech.read_table(pa.table({"a": [1, 2]}), engine="spark", memory="1GB"):

@@ -38,9 +38,9 @@ OUTPUT = Group("Output", sort_key=len(GROUPS) + 1)
 Names = Annotated[list[str], Parameter(consume_multiple=True, negative="")]
 Flag = Annotated[bool, Parameter(negative="")]
 
-TABLE = ("columns", "axes", "reading", "grid", "memory", "threads", "engine", "master")
+TABLE = ("[columns]", "axes", "[reading]", "grid", "memory", "threads", "engine", "master")
 SEARCH = ("suppress", "effort", "seed", "key_file", "max_points", "protect")
-RELEASE = (*TABLE, "goal", "cut", *SEARCH)
+RELEASE = (*TABLE, "[goal]", "[cut]", *SEARCH)
 
 
 @dataclass(frozen=True)
@@ -87,12 +87,15 @@ def check_use(typed: Mapping[str, Any], cuts: Sequence[str]) -> None:
 
 
 def asks(*names: str, but: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of these parts and fields of a request; it takes them as `asked`."""
-    fields = [field for field in FIELDS.values() if {field.name, field.part} & {*names} and field.name not in but]
+    """Give a command the options of these [parts] and fields of a request; it takes them as `asked`."""
+    named = [field for field in FIELDS.values() if {field.name, f"[{field.part}]"} & {*names}]
+    fields = [field for field in named if field.name not in but]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = dict(signature(command).parameters)
         del own["asked"]
+        if clash := own.keys() & {field.name for field in fields}:
+            raise TypeError(f"{command.__name__} has its own {', '.join(clash)}")
         hints = get_type_hints(command, include_extras=True)
         kinds = {name: hints[name] for name in own} | SHOWN | {field.name: option_of(field) for field in fields}
 

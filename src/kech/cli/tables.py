@@ -110,7 +110,7 @@ def spectrum(
 
 
 @app.command
-@asks(*RELEASE, "labels")
+@asks(*RELEASE, "[labels]")
 def release(
     table: TableName,
     /,
@@ -175,7 +175,7 @@ def release(
 
 
 @app.command
-@asks("quasi_identifiers", "sensitive", "goal")
+@asks("quasi_identifiers", "sensitive", "[goal]")
 def verify(
     table: Annotated[str | Path, Parameter(help="A released file, or a table of a database.")],
     /,
