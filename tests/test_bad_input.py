@@ -262,6 +262,7 @@ def test_no_command_passes_over_an_option_that_says_nothing(refuse, people, targ
     refuse("barcode", people, *QI, "--radii=", code=2, says="--radii: ")
     refuse("release", people, "-o", target, "--k", 2, "--qi=", code=2, says="--qi")
     refuse("preview", people, "--on", "age", "age", *QI, "--radius", 0.1, "--grid=", code=2, says="--grid: ")
+    refuse("preview", people, "--on", "age", "age", *QI, "--k", 2, code=2, says="--on: name two quasi-identifiers")
     refuse("verify", people, *QI, "--k", 0, code=2, says="a number of rows, 1 or more")
 
 

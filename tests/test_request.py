@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import kech
 from kech.errors import BadOption, BadPlan, ColumnInTwoRoles
 from kech.request import FIELDS, PARTS, AxisChoice, Request, read_request, write_plan
 from kech.request.reference import describe_fields, render_reference
+from kech.tables.demo import nine_rows
 
 VALUES = {  # of each field some that differ from the default
     "quasi_identifiers": [("age", "zip")],
@@ -178,3 +180,25 @@ def test_every_field_is_explained():
         assert field.help in shown or field.name == "axes"
     assert all(f"### `[{part}]`" in shown for part in (*PARTS, "axes.NAME"))
     assert {each["name"] for each in describe_fields()} == {*FIELDS}
+
+
+def test_a_grid_that_is_typed_drops_the_protection_of_a_plan():
+    planned = Request().override(grid="round", protect="full")
+
+    assert planned.override(grid="exact").labels == Request().override(grid="exact").labels
+    assert planned.override(k=5).labels == planned.labels
+
+
+@pytest.mark.parametrize("k", [True, False, 0, 2.5, "5"])
+def test_what_is_no_number_of_rows_is_no_k(k):
+    with pytest.raises(BadOption):
+        Request().override(k=k)
+
+
+@pytest.mark.parametrize("other", ["kech.toml", {"k": 5}])
+def test_a_file_or_a_dictionary_is_no_request(other):
+    with (
+        kech.read_table(nine_rows(), quasi_identifiers=["age"]) as table,
+        pytest.raises(BadOption, match="read_request"),
+    ):
+        kech.make_release(table, other)

@@ -4,8 +4,8 @@ from importlib import import_module
 
 from kech import errors
 
-# The public names and the rooms they live in, each imported when it is first used.  `__init__.pyi` holds their types.
-ROOMS = {
+# The public names and the modules they live in, each imported when it is first used.  `__init__.pyi` holds their types.
+MODULES = {
     "audit.attacks": ("Attack", "run_attacks"),
     "topology.barcode": ("WeightedBarcode", "compute_barcode"),
     "certificate": ("check_certificate", "check_table"),
@@ -30,13 +30,13 @@ ROOMS = {
     "audit.verification": ("verify_release",),
     "topology.zigzag": ("ZigzagBarcode", "compute_zigzag"),
 }
-HOMES = {name: room for room, names in ROOMS.items() for name in names}
+HOMES = {name: module for module, names in MODULES.items() for name in names}
 
 __all__ = sorted([*HOMES, "errors"])  # noqa: PLE0605
 
 
 def __getattr__(name: str) -> object:
-    """A public name, imported from its room; importing kech alone reads no library."""
+    """A public name, imported from its module; importing kech alone reads no library."""
     if name == "__version__":
         from importlib.metadata import version
 

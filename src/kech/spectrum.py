@@ -102,7 +102,8 @@ def compute_spectrum(
 ) -> Spectrum:
     """Fill k = 2 .. 100, or the k named, for each cut that is named; all else as a request says, or fields of it.
 
-    l, t and alpha are goals for every class and sensitive column, as in a release; the rows show what is reached.
+    l, t and alpha are goals for every class and sensitive column, as in a release.  Rows show the smallest number of
+    distinct values and the largest t that are reached.
     More points than `max_points` (otherwise: than memory holds) make the axes coarser: eps_error says by how much.
     `bound` proves for every k how far its loss is above what any release could reach; that takes longer.
     """

@@ -8,7 +8,10 @@ import re
 RENAMED = {"qi": "quasi_identifiers", "axis": "axes", "from": "source", "output": "path"}
 FLAGS = {"allow-composition": "allow_composition=True", "no-ledger": "ledger=False", "pad": "pad=True"}
 LISTS = ("qi", "sensitive", "earlier", "null-values", "threshold", "radii")
-WORDS = ("cut", "labels", "metric", "dates", "decimal", "encoding", "l-kind")  # options whose example is a word
+WORDS = (  # options whose example is a word
+    "cut", "grid", "protect", "reading", "labels", "metric", "dates", "decimal", "encoding",
+    "l-kind", "t-kind", "effort",
+)  # fmt: skip
 COMMANDS = {
     r"`?kech inspect TABLE`?": "`kech.inspect_table(table)`",
     r"`?kech ledger --forget (\w+)`?": r"`kech.open_ledger().forget(\1)`",

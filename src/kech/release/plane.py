@@ -60,7 +60,7 @@ class Plane:
 def see_plane(partition: Partition, columns: Sequence[str], *, cells: bool) -> Plane:
     """The points and the classes of a partition, seen on two columns; `cells` are those of equal levels."""
     names = [axis.column for axis in partition.points.axes]
-    if len(columns) != 2:
+    if len(columns) != 2 or columns[0] == columns[1]:
         raise BadOption("--on", "name two quasi-identifiers: --on age zip.")
     for name in columns:
         check_shown(name, names, partition)

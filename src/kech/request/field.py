@@ -87,4 +87,4 @@ def settle(part: Part, **values: Any) -> None:
 
 def is_whole(value: Any, least: int, most: float = inf) -> bool:
     """Whether a value is a whole number between two others."""
-    return least <= operator.index(value) <= most
+    return not isinstance(value, bool) and least <= operator.index(value) <= most

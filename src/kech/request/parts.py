@@ -286,6 +286,7 @@ class Labels(Part, frozen=True):
         Field(
             "Where edges of intervals may lie: round (numbers that hide k rows each), exact, or a step such as 5.",
             "5",
+            drops=("protect",),
             public=True,
         ),
     ] = "round"

@@ -104,7 +104,7 @@ def find_field(name: str) -> Field:
 
 
 def check_k(k: int) -> int:
-    """A number of rows, 1 or more: the only place where k is checked."""
+    """A number of rows, 1 or more: the only place where the maker checks k."""
     FIELDS["k"].check(k)
     return k
 

@@ -1,4 +1,4 @@
-"""Progress: rooms say what they are doing; whoever wants to watch, listens."""
+"""Progress: packages report what they do; whoever wants to watch, listens."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

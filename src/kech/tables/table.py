@@ -137,6 +137,8 @@ class Table:
 
     def settle(self, request: Request | None, fields: Mapping[str, Any]) -> Request:
         """What is asked of this table: a request, or the one it was read with, but for the fields that are named."""
+        if request is not None and not isinstance(request, Request):
+            raise BadOption("request", "give a kech.Request; kech.read_request reads one from a plan file.")
         for name in fields:
             if find_field(name).part not in ("goal", "cut", "labels") and name != "max_points":
                 raise BadOption(FIELDS[name].option, "it decides how a table is read: say it to read_table.")
