@@ -115,9 +115,10 @@ def compute_spectrum(
     coarse = Coarse(asked.limits.max_points, ks[0], others=tuple(ks[1:]))
     coded = {name in EVEN: build_points_to_cut(table, asked.labels, steps=name in EVEN, coarse=coarse) for name in cuts}
     kind = asked.goal.t_kind
-    lines = [line for name in cuts for line in fill(coded[name in EVEN], ks, name, wishes, kind, bound=bound)]
-    points = coded[cuts[0] in EVEN]
     why = {name: explain_no_bound(coded[name in EVEN], name, wishes.suppress) for name in cuts}
+    bounds = {name: "none" if why[name] else "closest" if bound else "quick" for name in cuts}
+    lines = [line for name in cuts for line in fill(coded[name in EVEN], ks, name, wishes, kind, bounds[name])]
+    points = coded[cuts[0] in EVEN]
     no_bound = {name: reason for name, reason in why.items() if reason} if bound else None
     counts = (table.rows, len(points.weights))
     return Spectrum(*counts, table.quasi_identifiers, tuple(lines), points.step, table.library, no_bound)
@@ -129,14 +130,13 @@ def leading_cut(cuts: Sequence[str] | None) -> str | None:
 
 
 def fill(
-    points: Points, ks: Sequence[int], cut: str, wishes: Wishes, t_kind: str, *, bound: bool = False
+    points: Points, ks: Sequence[int], cut: str, wishes: Wishes, t_kind: str, bounds: str
 ) -> Iterator[SpectrumRow]:
-    """The rows of one cut; with `bound`, each has the closest bound there is."""
-    bounded = explain_no_bound(points, cut, wishes.suppress) is None
-    quick = quick_bounds(points, ks, threads=wishes.threads) if bounded and not bound else {}
+    """The rows of one cut, with no bounds, quick ones of some k, or the closest of every k."""
+    quick = quick_bounds(points, ks, threads=wishes.threads) if bounds == "quick" else {}
     for k, partition in zip(ks, cut_points(points, ks, cut, wishes), strict=True):
         known = quick.get(k)
-        if bounded and bound:
+        if bounds == "closest":
             known = closest_bound(partition, k, threads=wishes.threads)
         elif known and not fits_grid(k, partition):  # of a larger k, and measured by its length
             (known,) = lower_bounds(replace(points, axes=partition.points.axes), [k], threads=wishes.threads)

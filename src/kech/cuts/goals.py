@@ -16,10 +16,11 @@ from kech.cuts import Wishes
 from kech.cuts.local import enforce_monotone_loss
 from kech.cuts.protection import expected_widths
 from kech.errors import GoalNotMet
-from kech.points.models import L_KINDS, hold, spell_figures, worst_figures
+from kech.points.models import hold, spell_figures, worst_figures
 from kech.points.partition import Partition, build_partition, deal, mean_loss, tally_sensitive
 from kech.points.points import Points, SensitiveValues
 from kech.request import Goal
+from kech.request.parts import L_KINDS
 from kech.system.progress import report
 
 DOUBLINGS = 5  # cuts of 2, 4, 8, ... times the rows are offered too: hard goals need large classes

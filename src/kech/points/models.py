@@ -26,10 +26,7 @@ from numpy.typing import NDArray
 from kech.axes.grid import Ints
 from kech.axes.rulers import Floats
 from kech.request import Goal
-
-L_KINDS = ("distinct", "entropy", "recursive")
-ROUNDING = 1e-9  # figures that differ by less are equal
-
+from kech.request.parts import ROUNDING
 
 # -- figures of each class ---------------------------------------------------------------------------------
 

@@ -11,6 +11,7 @@ ROLES = ("quasi_identifiers", "sensitive", "identifiers", "keep")
 AXIS_KINDS = ("number", "date", "ordered", "hierarchy", "set", "star")
 PROTECTIONS = ("full", "ends", "none")
 CUTS = ("local", "minimal", "domain", "regime")
+L_KINDS = ("distinct", "entropy", "recursive")
 EFFORTS = ("quick", "normal", "best")
 MOST_THREADS = 256
 LARGEST_SEED = 2**63 - 1
@@ -133,7 +134,7 @@ class Goal(Part, frozen=True):
         Field(
             "How l counts: distinct (default), entropy, or recursive, which takes --c too.",
             "entropy",
-            choices=("distinct", "entropy", "recursive"),
+            choices=L_KINDS,
             public=True,
         ),
     ] = "distinct"

@@ -30,6 +30,7 @@ from kech.errors import (
     ResourceError,
     UnreadableFile,
 )
+from kech.request.parts import MOST_THREADS
 from kech.system.files import claim_folder, let_go, private_folder
 from kech.system.memory import BASE_BYTES
 from kech.tables.csv_dialect import CsvDialect, longest_row, read_longest
@@ -42,7 +43,7 @@ SHARE = 0.3  # of the memory that is allowed; points, classes and the interprete
 FOR_ROWS, FOR_WORDS = 0.1, 0.1  # of the memory that is allowed, while rows are written and while they are read
 MOST_ROWS = 1 << 30  # bytes of rows on their way, where no limit is given
 A_CARD, MOST_CARDS = 4, (1 << 32) - 1  # bytes for the place of a row, and how many there are
-A_THREAD, MOST_THREADS = 400_000_000, 256  # bytes of memory for each thread: with less, DuckDB cannot even spill
+A_THREAD = 400_000_000  # bytes of memory for each thread: with less, DuckDB cannot even spill
 PIECE, A_ROW = 122_880, 25_000  # rows that DuckDB keeps together, and bytes of memory for each that is on its way
 SMALL, VECTOR, HANDED = 600_000_000, 2048, 8192  # a limit, and rows that DuckDB hands out at a time below and above it
 BATCHES, GATHERED = 20, 1 << 28  # batches that memory must hold, and bytes of those that are put together
