@@ -1,7 +1,7 @@
 # Two commands: `make demo` and `make test`.  Everything lives in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
-CAMPAIGN := crash race fuzz determinism oracle memory soak load coverage mutation
+CAMPAIGN := crash race fuzz determinism oracle people series memory soak load coverage mutation
 SUITES := malformed canary
 SOURCES := pyproject.toml CMakeLists.txt $(wildcard src/kech/_kernels/*)
 

@@ -36,7 +36,7 @@ RELEASES: dict[str, dict[str, Any]] = {
 }
 REFINED_KS = (5, 10)
 REFINED_HEADER = ["table", "k", "release", "in doubt", "put into a class", "pinned to a class", "overlap has no row"]
-REFINED = {name: wishes for name, wishes in RELEASES.items() if "cut" not in wishes}
+REFINED = {name: asked for name, asked in RELEASES.items() if "cut" not in asked}
 
 Columns = dict[str, NDArray[Any]]
 Boxes = list[list[tuple[float, float]]]
@@ -94,9 +94,9 @@ def measure(family: str, seed: int, folder: Path) -> Iterator[dict[str, Any]]:
     """Every release of one table: loss, and what each attack finds."""
     path, roles = write_table(family, seed, folder)
     with kech.read_table(path, **roles) as table:
-        for name, wishes in RELEASES.items():
+        for name, asked in RELEASES.items():
             out = folder / "released.csv"
-            claims = kech.make_release(table, k=K, **wishes).write(out, ledger=False)["claims"]
+            claims = kech.make_release(table, k=K, **asked).write(out, ledger=False)["claims"]
             found = [attack.to_json() for attack in kech.run_attacks(out, table, attacks=["edge", "order", "downcode"])]
             yield {"family": family, "seed": seed, "release": name, "loss": claims["loss"], "attacks": found}
 
@@ -110,8 +110,8 @@ def refine(family: str, seed: int, folder: Path) -> Iterator[dict[str, Any]]:
         csv.writer(file).writerows([[*names, "witness"], *([*row, f"w{i}"] for i, row in enumerate(rows))])
     with kech.read_table(path, **roles, keep=["witness"]) as table:
         for k in REFINED_KS:
-            for name, wishes in REFINED.items():
-                kech.make_release(table, k=k, **wishes).write(folder / "refined.csv", ledger=False)
+            for name, asked in REFINED.items():
+                kech.make_release(table, k=k, **asked).write(folder / "refined.csv", ledger=False)
                 found = kech.run_attacks(folder / "refined.csv", table, attacks=["refine"])
                 figures = [
                     {"about": a.about, "targets": a.targets, "hits": a.hits, "control": a.control_hits} for a in found

@@ -18,12 +18,11 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 import kech
-from kech.cuts import Wishes
 from kech.cuts.bounds import lower_bounds
-from kech.cuts.local import cut_local
+from kech.cuts.local import Run, cut_local
 from kech.points.partition import mean_loss
 from kech.points.points import build_points
-from kech.request import Labels
+from kech.request import Cut, Labels
 from lattice import EIGHT, FOLDER
 from page import draw
 from run import HERE, describe_run, parse_arguments
@@ -176,7 +175,7 @@ def kech_loss(x: Floats, k: int, effort: str) -> float:
     """The loss of the local cut."""
     names = [f"x{j}" for j in range(x.shape[1])]
     with kech.read_table(pa.table(dict(zip(names, x.T, strict=True))), quasi_identifiers=names) as table:
-        (partition,) = cut_local(build_points(table, labels=Labels(grid="exact")), [k], Wishes(2, effort=effort))
+        (partition,) = cut_local(build_points(table, labels=Labels(grid="exact")), [k], Cut(effort=effort), Run(2))
     return mean_loss(partition)
 
 
@@ -207,7 +206,9 @@ def run_adult(ks: Sequence[int], efforts: Sequence[str]) -> Iterator[dict[str, A
     for k in ks:
         (bound,) = lower_bounds(points, [k], threads=2)
         tools = {
-            effort: timed(lambda k=k, effort=effort: mean_loss(next(cut_local(points, [k], Wishes(2, effort=effort)))))
+            effort: timed(
+                lambda k=k, effort=effort: mean_loss(next(cut_local(points, [k], Cut(effort=effort), Run(2))))
+            )
             for effort in efforts
         }
         yield {"k": k, "bound": bound.loss, "tools": tools}

@@ -5,7 +5,7 @@ import sys
 import time
 
 import kech
-from kech.system.progress import listen
+from kech.system.console import listen
 
 job = json.loads(sys.argv[1])
 began = time.perf_counter()

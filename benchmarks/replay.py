@@ -29,9 +29,9 @@ def measure(family: str, seed: int, folder: Path) -> Iterator[dict[str, Any]]:
     """Replay rows of each kind of release of one table."""
     path, roles = attacks.write_table(family, seed, folder, ROWS)
     with kech.read_table(path, **roles) as table:
-        for name, wishes in RELEASES.items():
+        for name, asked in RELEASES.items():
             out = folder / "replayed.csv"
-            kech.make_release(table, k=attacks.K, **wishes).write(out, ledger=False)
+            kech.make_release(table, k=attacks.K, **asked).write(out, ledger=False)
             found = [attack.to_json() for attack in kech.run_attacks(out, table, attacks=["replay"], seed=seed)]
             yield {"family": family, "seed": seed, "release": name, "attacks": found}
 

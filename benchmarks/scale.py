@@ -247,10 +247,9 @@ def plain(town: Path, columns: list[str], memory: str) -> None:
 @timed
 def cut(town: Path, columns: list[str], memory: str, times: int = 1) -> dict[str, float]:
     """From points to partition alone; each row of the table is there so many times."""
-    from kech.cuts import Wishes
-    from kech.cuts.dispatcher import cut_points
+    from kech.cuts import cut_points
     from kech.points.points import Coarse, build_points_to_cut
-    from kech.request import Labels
+    from kech.request import Cut, Goal, Labels
 
     if times > 1:
         source, town = town, town.with_name("repeated.parquet")
@@ -259,7 +258,7 @@ def cut(town: Path, columns: list[str], memory: str, times: int = 1) -> dict[str
     with opened(town, columns, memory=memory) as table:
         points = build_points_to_cut(table, Labels(grid="exact"), steps=False, coarse=Coarse(POINTS, K * times))
         begin = monotonic()
-        list(cut_points(points, [K * times], "local", Wishes(table.threads, effort=EFFORT)))
+        list(cut_points(points, [K * times], Cut(effort=EFFORT), Goal(), threads=table.threads))
         return {"cut": monotonic() - begin, "points": len(points.weights)}
 
 

@@ -31,7 +31,7 @@ import kech.release.ledger
 import kech.release.release
 import kech.system.files
 from campaign.core import ROOT, Answer, Child, Tally, import_all, in_child, own_place, run_kech, use_place
-from kech.system.progress import listen
+from kech.system.console import listen
 from kech.tables.source import find_address, open_database
 
 sys.path.insert(0, str(ROOT / "tests"))
@@ -81,8 +81,8 @@ class Moment:
 
 
 def write_rows(path: Path, rows: int, first: int) -> Path:
-    """A small table; another first row makes another table."""
-    lines = [f"{20 + (i * 7 + first) % 60},{2100 + i % 9},ill{i % 4}" for i in range(rows)]
+    """A small table; another first row makes a table of other people in other places."""
+    lines = [f"{20 + 90 * first + i * 7 % 60},{2100 + 10 * first + i % 9},ill{i % 4}" for i in range(rows)]
     path.write_text("age,zip,ill\n" + "\n".join(lines) + "\n", "utf-8")
     return path
 
@@ -105,6 +105,14 @@ def write_folder(folder: Path, source: Path) -> Any:
     with kech.read_table(source, quasi_identifiers=QI, sensitive=["ill"], threads=1) as table:
         made = kech.make_release(table, k=K, effort="quick")
         return kech.publish_release(made, folder / "out" / "safe", "safe.csv")
+
+
+def write_series(folder: Path, source: Path) -> Any:
+    """`kech release --series`: the earlier version has the first rows of the same growing table."""
+    if source.name == "earlier.csv":
+        write_rows(source, len(source.read_text("utf-8").splitlines()) - 1, 0)
+    with kech.read_table(source, quasi_identifiers=QI, sensitive=["ill"], threads=1) as table:
+        return kech.open_series(folder / "clinic").publish(table, folder / "out" / "safe.csv", k=K, effort="quick")
 
 
 # -- what stands there afterwards ------------------------------------------------------------------------------------
@@ -203,6 +211,7 @@ KINDS = {
         file_kind("safe.csv"),
         file_kind("safe.parquet"),
         Kind("folder", write_folder, state_of_folder),
+        Kind("series", write_series, lambda folder, before: state_of_file(folder, before, "safe.csv")),
         table_kind("duckdb", lambda folder: f"duckdb:{folder}/out/base.db#safe"),
         table_kind("postgres", lambda folder: f"{database_url('trial')}?table=safe"),
     )
@@ -340,19 +349,32 @@ def try_moment(tally: Tally, scene: Scene, moment: Moment, fault: str | None = N
     entered = ledger_of(folder)
     tally.expect(file != "new" or release in entered, f"{where}: in place, and not in the ledger")
     again = Child(work, folder, kind, None, fault).result()
-    released = file == "new" and (
-        certificate == "old" or kind.name == "folder" or kind.address
-    )  # that is refused again
+    released = (
+        file == "new"
+        and kind.name != "series"
+        and (certificate == "old" or kind.name == "folder" or kind.address)  # that is refused again
+    )
     tally.expect(again.word == ("refused" if released else "done"), f"{where}: then {again.word} {again.value}")
     after = in_child(look, folder, kind, before)
     tally.expect(released or after[:2] == ("new", "new"), f"{where}: the next run left {after[:2]}")
     known = {before["release"], release if file == "new" else "", after[2]} - {""}
     tally.expect(set(ledger_of(folder)) == known, f"{where}: the ledger does not know what was put in place")
+    if kind.name == "series":
+        wanted = [before["release"], *([release] if file == "new" else []), after[2]]
+        tally.expect(in_child(look_at_series, folder) == wanted, f"{where}: the series knows other versions")
     left = left_behind(folder, kind)
     tally.expect(not left, f"{where}: left behind {left}")
     in_window = answer.word == "killed"
     tally.cases, tally.faults = tally.cases + 1, tally.faults + in_window
     tally.figures[WINDOW] = tally.figures.get(WINDOW, 0) + in_window
+
+
+def look_at_series(folder: Path, say: Any) -> list[str]:
+    """The versions of a series, whose last file holds."""
+    del say
+    use_place(folder)
+    kech.verify_series(folder / "clinic")
+    return [each["release"] for each in kech.open_series(folder / "clinic").to_json()["versions"]]
 
 
 def left_behind(folder: Path, kind: Kind) -> list[str]:
@@ -396,8 +418,10 @@ def refused(folder: Path, kind: Kind, limit: int | None, say: Any) -> tuple[int,
     """`kech release` where no file may grow beyond a limit, or (None) where nobody may write to the folder."""
     del say
     use_place(folder)
-    target = kind.address(folder) if kind.address else f"{folder}/out/safe.{kind.name}"
+    in_series = kind.name == "series"
+    target = kind.address(folder) if kind.address else f"{folder}/out/safe.{'csv' if in_series else kind.name}"
     more = ["--certificate", folder / "out" / "safe.json"] if kind.address else []
+    more += ["--series", folder / "clinic"] if in_series else []
     words = ("release", folder / "people.csv", "--qi", *QI, "--sensitive", "ill", "--k", K, "--effort", "quick")
     if limit is None:
         run_kech(*words, "-o", folder / "tmp" / "first.csv", "--no-ledger")  # nobody may not even import

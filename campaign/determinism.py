@@ -34,10 +34,10 @@ def classes(source: Any, case: dict[str, Any], threads: int, search: int, **engi
     """A hash of the classes of a table, one cut after another; a refusal is an answer too."""
     found = []
     for cut in CUTS:
-        wishes = {"effort": "quick", "seed": search} if cut in ("local", "minimal") else {}
+        asked = {"effort": "quick", "seed": search} if cut in ("local", "minimal") else {}
         try:
             with kech.read_table(source, **case["roles"], threads=threads, **engine) as table:
-                made = kech.make_release(table, k=case["k"], cut=cut, grid=case["grid"], **wishes)
+                made = kech.make_release(table, k=case["k"], cut=cut, grid=case["grid"], **asked)
                 sizes = made.partition.sizes.tolist()
                 labels = zip(*made.labels.values(), strict=True)
                 found.append(sorted((str(label), size) for label, size in zip(labels, sizes, strict=True)))

@@ -41,6 +41,7 @@ from campaign.core import EVERY, ROOT, Tally
 from campaign.coverage import KECH, Ground
 from campaign.mutants import Mutant, mutants_of
 
+LAWS = [f"tests/test_{name}.py" for name in ("recount", "written_release", "divided_points", "axis_codes")]
 EXPLAINED = Path(__file__).parent / "explained.json"
 TESTED_FOR = 4.0  # seconds of processor time for the tests of one change; no test is begun after them
 PATIENCE = 15  # seconds of processor time beyond those of the tests; what takes longer has no end
@@ -102,7 +103,7 @@ class Map:
         """
         tests = set().union(*(self.lines[at].get(line, set()) for at, line in lines))
         first = [name for name, _ in self.noticed.most_common() if name in tests][:FIRST]
-        own = ["tests/test_rooms.py", *(f"tests/test_{part}.py" for part in Path(room).with_suffix("").parts)]
+        own = [*LAWS, *(f"tests/test_{part}.py" for part in Path(room).with_suffix("").parts)]
         kind = {module: rank for rank, module in enumerate(own)}
         rest = sorted(
             tests.difference(first), key=lambda name: (kind.get(module_of(name), len(own)), self.cost[name], name)

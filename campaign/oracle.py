@@ -11,6 +11,7 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 SUITE = 2_000
 BATCH = 50
 IN_MEMORY = "/dev/shm"
+Check = Callable[[range, Path, str | None, Any], tuple[list[str], int]]
 FAULTS = ("a row lost", "a label changed", "a false l", "a false t")
 
 
@@ -61,12 +63,14 @@ def plant(oracle: Any, fault: str) -> None:
         oracle.read_cells = read_wrongly
 
 
-def examine(tally: Tally, place: Path, seeds: range, fault: str | None = None, jobs: int = 1) -> None:
+def examine(
+    tally: Tally, place: Path, seeds: range, fault: str | None = None, jobs: int = 1, check: Check = check_tables
+) -> None:
     """A batch in children, each with a share of it and a place of its own."""
     places = [place / f"job{i}" for i in range(jobs)]
     for own in places:
         own.mkdir(exist_ok=True)
-    for child in [Child(check_tables, seeds[i::jobs], own, fault) for i, own in enumerate(places)]:
+    for child in [Child(check, seeds[i::jobs], own, fault) for i, own in enumerate(places)]:
         answer = child.result(3600)
         if tally.expect(answer.word == "done", f"{seeds}: {answer.word} {answer.value}"):
             lost, as_asked = answer.value
@@ -76,9 +80,9 @@ def examine(tally: Tally, place: Path, seeds: range, fault: str | None = None, j
     tally.cases += len(seeds)
 
 
-def take_up() -> Tally:
+def take_up(name: str) -> Tally:
     """The tally of the runs before this one."""
-    tally, path = Tally("oracle", figures={"next": SUITE}), RESULTS / "oracle.json"
+    tally, path = Tally(name, figures={"next": SUITE}), RESULTS / f"{name}.json"
     if path.exists():
         found = json.loads(path.read_bytes())
         tally.cases, tally.started = found["cases"], tally.started - found["seconds"]
@@ -87,31 +91,37 @@ def take_up() -> Tally:
     return tally
 
 
-def main() -> int:
+def run_batches(name: str, most: int, check: Check) -> int:
     """Batches until all are done, the time is up, or somebody says so."""
     parser = argparse.ArgumentParser(description="No false claim on random tables.")
-    parser.add_argument("--tables", type=int, default=100_000)
+    parser.add_argument("--tables", type=int, default=most)
     parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--anew", action="store_true")
     asked = parser.parse_args()
     if asked.jobs < 1:
         parser.error("--jobs: one child or more.")
-    tally = Tally("oracle", figures={"next": SUITE}) if asked.anew else take_up()
+    tally = Tally(name, figures={"next": SUITE}) if asked.anew else take_up(name)
     told: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
     end, here = time.monotonic() + asked.seconds, f"tables at {commit()}"
     import_all()
-    import test_oracle_tables  # noqa: F401 - once for all children
 
     with own_place(IN_MEMORY if os.access(IN_MEMORY, os.W_OK) else "/tmp") as place:
         while tally.cases < asked.tables and time.monotonic() < end and not told:
             first = tally.figures["next"]
             seeds = range(first, first + min(BATCH * asked.jobs, asked.tables - tally.cases))
-            examine(tally, place, seeds, jobs=asked.jobs)
+            examine(tally, place, seeds, jobs=asked.jobs, check=check)
             tally.figures |= {"next": seeds.stop, here: tally.figures.get(here, 0) + len(seeds)}
             tally.write()
     return tally.close()
+
+
+def main() -> int:
+    """Random tables of all kinds."""
+    import test_oracle_tables  # noqa: F401 - once for all children
+
+    return run_batches("oracle", 100_000, check_tables)
 
 
 if __name__ == "__main__":

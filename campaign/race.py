@@ -21,7 +21,7 @@ import kech.system.files
 from campaign.core import FORK, Answer, Child, Tally, import_all, in_child, own_place, use_place
 from campaign.crash import QI, digest, ledger_of, write_rows
 from kech.errors import KechError
-from kech.system.progress import listen
+from kech.system.console import listen
 
 COMPOSES = 4  # the exit code of a release that an earlier one makes unsafe
 SLOW = 0.05  # seconds between the names of a file and of its certificate, so that runs overlap
@@ -110,7 +110,7 @@ def share_folders() -> None:
     def pass_by(*_: Any, **__: Any) -> Iterator[list[int]]:
         yield []
 
-    kech.system.files.alone_in = pass_by  # type: ignore[assignment]
+    kech.system.files.lock_folders = pass_by  # type: ignore[assignment]
     share_ledger()
 
 
@@ -121,7 +121,7 @@ def share_ledger() -> None:
     def pass_by(*_: Any, **__: Any) -> Iterator[None]:
         yield
 
-    kech.release.ledger.held_alone = pass_by
+    kech.release.ledger.hold_lock = pass_by
 
 
 FAULTS: dict[str | None, Callable[[], None]] = {

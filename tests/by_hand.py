@@ -3,7 +3,9 @@
 import csv
 import json
 
-from kech.certificate import make_certificate
+from kech.certificate import make_certificate, open_published
+from kech.certificate.check import measure_table
+from kech.errors import ClaimBroken
 
 
 def write(path, header, rows):
@@ -13,12 +15,26 @@ def write(path, header, rows):
 
 
 def certified(path, rows, *, numbers=("age",), secret="salary"):
-    write(path, (*numbers, secret), rows)
     axes = [{"column": name, "axis": "numeric", "domain": [0, 99], "grid": "round"} for name in numbers]
-    options = {"published_name": path.name, "axes": axes, "sensitive": [secret], "kept": [], "rows_in": len(rows)}
-    certificate = make_certificate(path, **options, parameters={}, kech_version="0")
-    path.with_name(path.name + ".certificate.json").write_text(json.dumps(certificate))
+    return certify(path, (*numbers, secret), rows, axes, sensitive=[secret])
+
+
+def certify(path, header, rows, axes, *, sensitive=(), kept=(), parameters=None, values=None):
+    """Any rows as a release with these axes: what a reader of kech must take them for is known."""
+    write(path, header, rows)
+    options = {"published_name": path.name, "axes": axes, "sensitive": list(sensitive), "kept": list(kept)}
+    options |= {"values": values}
+    certificate = make_certificate(path, **options, rows_in=len(rows), parameters=parameters or {}, kech_version="0")
+    path.with_name(path.name + ".certificate.json").write_text(json.dumps(certificate), "utf-8")
     return path
+
+
+def measure(path, axes, sensitive=(), format=None, delimiter=","):
+    """Figures of a published file, from the file and its axes alone."""
+    figures, broken = measure_table(open_published(path, format, delimiter), axes, sensitive, {}, {})
+    if broken:
+        raise ClaimBroken(path, broken)
+    return figures
 
 
 def held_rows(engine):

@@ -35,11 +35,11 @@ ASKED = (
 )
 
 
-def hash_labels(source, roles, wishes, threads=1):
+def hash_labels(source, roles, asked, threads=1):
     """Of the labels and sizes of all classes, as they are published; a refusal is an answer too."""
     try:
         with kech.read_table(source, **roles, threads=threads) as table:
-            made = kech.make_release(table, **wishes)
+            made = kech.make_release(table, **asked)
             labels = zip(*made.labels.values(), made.partition.sizes.tolist(), strict=True)
             told = json.dumps(sorted(map(list, labels), key=str))
     except KechError as refusal:
@@ -50,8 +50,8 @@ def hash_labels(source, roles, wishes, threads=1):
 def release_town():
     """Releases of a town, of every cut and goal."""
     roles = {"quasi_identifiers": TOWN, "sensitive": ["diagnosis"], "axes": {"schooling": ORDER}}
-    for number, (people, wishes) in enumerate(ASKED):
-        yield f"town of {people}, {wishes}", hash_labels(generate_town(people), roles, wishes, 1 + number % 2)
+    for number, (people, asked) in enumerate(ASKED):
+        yield f"town of {people}, {asked}", hash_labels(generate_town(people), roles, asked, 1 + number % 2)
 
 
 def release_ties():

@@ -6,7 +6,7 @@ import re
 from collections import Counter, defaultdict
 from datetime import datetime
 from fractions import Fraction
-from itertools import product
+from itertools import accumulate, product
 
 # Labels: which values a printed label stands for
 
@@ -233,3 +233,65 @@ def box_width(matrices):
         return math.fsum(matrix[lo][hi] for matrix, (lo, hi) in zip(matrices, ends, strict=True))
 
     return width
+
+
+# -- sensitive values: what each class tells about them, row by row --------------------------------------------
+
+
+def class_values(partition):
+    """For each sensitive column, whether it has an order, and the values of each class, one a row."""
+    held = partition.points.sensitive
+    for s, column in enumerate(held.columns):
+        classes = [[] for _ in range(partition.classes)]
+        codes = held.codes[partition.point, s].tolist()
+        for group, code, rows in zip(partition.group.tolist(), codes, partition.rows.tolist(), strict=True):
+            classes[group] += [code] * rows
+        yield column.ordered, classes
+
+
+def shares_of(values, everybody):
+    """The share of each value of the table among some of its rows."""
+    counts = Counter(values)
+    return [Fraction(counts[value], len(values)) for value in sorted(set(everybody))]
+
+
+def value_figures(values, everybody):
+    """l, entropy l, alpha, and t with and without an order, of the rows of one class of a table."""
+    p, q = shares_of(values, everybody), shares_of(everybody, everybody)
+    apart = list(accumulate(map(Fraction.__sub__, p, q)))
+    return {
+        "l": len(set(values)),
+        "entropy_l": math.exp(-sum(float(x) * math.log(x) for x in p if x)),
+        "alpha": float(max(p)),
+        "t": float(sum(map(abs, map(Fraction.__sub__, p, q))) / 2),
+        "t_ordered": float(sum(map(abs, apart)) / max(len(q) - 1, 1)),
+    }
+
+
+def recursive_factor(values, depth):
+    """r_1 / (r_l + r_(l+1) + ...), which c must exceed; inf where fewer than l values are."""
+    counts = sorted(Counter(values).values(), reverse=True)
+    return Fraction(counts[0], sum(counts[depth - 1 :])) if len(counts) >= depth else math.inf
+
+
+def keeps_goals(goal, partition):
+    """Whether every class keeps what was asked for every sensitive column."""
+    return all(
+        values_keep(goal, values, [value for held in classes for value in held], ordered)
+        for ordered, classes in class_values(partition)
+        for values in classes
+    )
+
+
+def values_keep(goal, values, everybody, ordered):
+    """Whether the rows of one class keep what was asked."""
+    found, slack = value_figures(values, everybody), 1e-9
+    if goal.l is not None and goal.l_kind == "recursive":
+        if recursive_factor(values, int(goal.l)) >= goal.c:
+            return False
+    elif goal.l is not None and found["entropy_l" if goal.l_kind == "entropy" else "l"] < goal.l - slack:
+        return False
+    distance = found["t_ordered" if goal.t_kind == "ordered" and ordered else "t"]
+    return (goal.t is None or distance <= goal.t + slack) and (
+        goal.alpha is None or found["alpha"] <= goal.alpha + slack
+    )

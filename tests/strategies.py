@@ -9,8 +9,9 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
+from kech import read_hierarchy
 from kech.axes import build_line_axis, build_rank_axis, build_tree_axis
-from kech.axes.hierarchy import build_prefix_tree, read_hierarchy
+from kech.axes.hierarchy import build_prefix_tree
 from kech.errors import BadHierarchy
 from kech.points.points import Points
 
@@ -180,6 +181,11 @@ def unprotected(case):
 
 
 bare_axes = axes.map(unprotected)
+
+
+def kernel_widths(axis):
+    """What kernels know of the widths of one axis, which is their axis 0."""
+    return Points((axis,), (), np.zeros((1, 1), np.int32), np.ones(1, np.int64)).widths()
 
 
 @st.composite

@@ -1,5 +1,6 @@
 """A studio for tests: a server in a thread of this process, and a client that is no browser."""
 
+import asyncio
 import http.client
 import json
 import re
@@ -97,12 +98,53 @@ def running(folder, table=None):
     thread = threading.Thread(target=server.run, kwargs={"sockets": [held]}, daemon=True)
     thread.start()
     wait_for(lambda: server.started)
+    studio = Studio(entry.address)
+    studio.entry, studio.routes = entry, server.config.app.app.routes
     try:
-        yield Studio(entry.address)
+        yield studio
     finally:
         server.should_exit = True
         thread.join(15)
         assert not thread.is_alive()
+
+
+class Address:
+    """What a server asks of its socket: the port."""
+
+    def __init__(self, port):
+        self.port = port
+
+    def getsockname(self):
+        return "127.0.0.1", self.port
+
+
+class Unserved:
+    """A studio on a port that nobody else may take, asked without a socket."""
+
+    def __init__(self, folder, port):
+        server, entry = make_server(None, folder, Address(port))
+        self.app, self.host = server.config.app, entry.host
+        page = self.ask("GET", f"token={entry.token}", {"host": self.host})[1]
+        self.secret = re.search(rb'<meta name="kech-secret" content="([\w-]+)"', page)[1].decode()
+
+    def ask(self, method, query, headers, path="/"):
+        """Status and body."""
+        raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+        scope = {"type": "http", "method": method, "path": path, "query_string": query.encode(), "headers": raw}
+        sent = []
+
+        async def receive():
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message):
+            sent.append(message)
+
+        asyncio.run(self.app(scope, receive, send))
+        return sent[0]["status"], b"".join(message.get("body", b"") for message in sent[1:])
+
+    def post(self, **headers):
+        """The status of a request that changes something, with the secret."""
+        return self.ask("POST", "", {"authorization": f"Bearer {self.secret}"} | headers, "/x")[0]
 
 
 def wait_for(holds, seconds=15.0):

@@ -317,6 +317,14 @@ def walk_path(path, weights, unions, threads):
     assert set(sums.tolist()) == {int(weights.sum())}
 
 
+def meet_classes(first, second):
+    met = kernels.meet_classes(first, second)
+    pairs = list(zip(first.tolist(), second.tolist(), strict=True))
+    known = dict(zip(pairs, met.tolist(), strict=True))
+    assert [known[pair] for pair in pairs] == met.tolist()
+    assert len(set(known.values())) == len(known)
+
+
 def enclosing_radius(places):
     radius = kernels.enclosing_radius(places)
     sides = places.max(axis=0) - places.min(axis=0)
@@ -509,6 +517,7 @@ def arguments(case):
             "unions": True,
             "threads": THREADS,
         },
+        meet_classes: {"first": one_class, "second": np.arange(len(weights))},
         enclosing_radius: {"places": codes.astype(float)},
         count_boxes: {"codes": codes, "weights": weights, "lo": lo, "hi": hi, "enough": total},
         lattice: {

@@ -14,6 +14,7 @@ PAGE = SOURCE.parents[1] / "docs" / "architecture.md"
 MODULES = sorted(SOURCE.rglob("*.py"))
 MOST_ENTRIES = 16
 MOST_PARAMETERS = 8
+MOST_INTERNAL_NAMES = 120
 ROOT = ("__init__", "__main__")
 
 
@@ -69,6 +70,18 @@ def test_no_package_imports_a_later_one():
         assert imports <= {*order[: order.index(name)], "kech"}, name
 
 
+def test_where_to_change_what_names_what_exists():
+    """Each file or folder of the table is there, and each function stands in one of the files of its row."""
+    rows = PAGE.read_text("utf-8").partition("## Where to change what")[2].partition("\n## ")[0].splitlines()[4:]
+    assert len(rows) > 5
+    for row in filter(None, rows):
+        names = re.findall(r"`([\w./]+)`", row.split("|")[2])
+        files = [SOURCE / name for name in names if "/" in name]
+        assert [file for file in files if not file.exists()] == []
+        text = "".join(file.read_text("utf-8") for file in files if file.is_file())
+        assert [name for name in names if "/" not in name and name not in text and not name.endswith(".py")] == []
+
+
 def test_the_checker_shares_nothing_with_the_maker():
     assert allowed()["certificate"] == {"errors"}
 
@@ -95,3 +108,20 @@ def test_nothing_prints_but_views(path):
     if package(path) != "views":
         calls = [node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)]
         assert not [call for call in calls if isinstance(call.func, ast.Name) and call.func.id == "print"]
+
+
+def internal_names(tree: ast.AST) -> set[tuple[str, str]]:
+    """What a test imports from kech besides public names and errors."""
+    found: set[tuple[str, str]] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "kech":
+            found |= {(node.module or "", alias.name) for alias in node.names}
+        elif isinstance(node, ast.Import):
+            found |= {(alias.name, "") for alias in node.names if alias.name.startswith("kech.")}
+    public = {("kech", name) for name in kech.__all__}
+    return {(module, name) for module, name in found - public if module != "kech.errors"}
+
+
+def test_tests_speak_through_public_names():
+    pages = [ast.parse(path.read_text("utf-8")) for path in sorted(Path(__file__).parent.glob("*.py"))]
+    assert len(set().union(*map(internal_names, pages))) <= MOST_INTERNAL_NAMES

@@ -1,18 +1,20 @@
 """Attacks: each succeeds on a release with the fault it looks for, and not on one without."""
 
+import json
 import random
+from collections import Counter
+from datetime import datetime
 
 import numpy as np
 import pytest
 
 import kech
 from by_hand import certified, write
-from kech.audit.attacks import Attack, target
-from kech.audit.attacks.outcome import FEWEST_TARGETS, wilson
+from conftest import read_cells
+from kech import Attack
 from kech.errors import BadOption, NoSuchColumn
-from kech.release.linkage import link
-from kech.release.published import read_published
 from kech.tables.demo import generate_town, write_csv
+from oracles import means
 
 COLUMNS = ["age", "sex", "zip", "moved_in", "schooling", "job"]
 ORDER = ["primary", "secondary", "bachelor", "master", "doctorate"]
@@ -27,10 +29,10 @@ def town(tmp_path_factory):
     roles = {"quasi_identifiers": COLUMNS, "sensitive": ["diagnosis"], "keep": ["income"]}
     with kech.read_table(source, **roles, axes={"schooling": ORDER}) as table:
 
-        def release(name="released.csv", **wishes):
+        def release(name="released.csv", **asked):
             path = folder / name
             if not path.exists():
-                kech.make_release(table, **{"k": 5, "effort": "quick", **wishes}).write(path, ledger=False)
+                kech.make_release(table, **{"k": 5, "effort": "quick", **asked}).write(path, ledger=False)
             return path
 
         yield source, table, release
@@ -65,35 +67,62 @@ def decades(folder):
 )
 def test_wilson_as_in_the_tables(hits, targets, low, high):
     """The last line is Newcombe's example (1998); the others are in every textbook."""
-    assert wilson(hits, targets) == pytest.approx((low, high), abs=5e-5)
+    found = Attack("edge", "", targets, hits, targets - hits).to_json()
+    assert (found["rate_low"], found["rate_high"]) == pytest.approx((low, high), abs=5e-5)
+    assert (found["control_low"], found["control_high"]) == pytest.approx((1 - high, 1 - low), abs=5e-5)
 
 
 def test_too_few_targets_have_no_verdict():
-    assert Attack("edge", "", FEWEST_TARGETS - 1, FEWEST_TARGETS - 1, 0).verdict == "no verdict"
-    assert Attack("edge", "", FEWEST_TARGETS, FEWEST_TARGETS, 0).verdict == "above its control"
-    assert Attack("edge", "", FEWEST_TARGETS, 3, 2).verdict == "not above its control"
+    assert Attack("edge", "", 99, 99, 0).verdict == "no verdict"
+    assert Attack("edge", "", 100, 100, 0).verdict == "above its control"
+    assert Attack("edge", "", 100, 3, 2).verdict == "not above its control"
     assert Attack("edge", "", 0, 0, 0).to_json()["rate"] is None
 
 
 # -- who could be where ---------------------------------------------------------------------------------------
 
 
+def covered_rows(path):
+    """Of each class its rows in the file, and the rows of the town that its labels stand for, by their definition."""
+    axes = json.loads(path.with_name(path.name + ".certificate.json").read_text("utf-8"))["quasi_identifiers"]
+    cells, people = read_cells(path), generate_town(PEOPLE).to_pydict()
+    sizes = Counter(zip(*(cells[axis["column"]] for axis in axes), strict=True))
+    covered = np.ones((len(sizes), PEOPLE), bool)
+    for j, axis in enumerate(axes):
+        values = [read_value(value, axis) for value in people[axis["column"]]]
+        paths = {value: [str(value)[:kept].ljust(5, "*") for kept in range(6)] + ["*"] for value in values if value}
+        stands_for = {
+            (label, value): bool(means(label, value, axis, paths))
+            for label in {labels[j] for labels in sizes}
+            for value in set(values)
+        }
+        covered &= np.array([[stands_for[labels[j], value] for value in values] for labels in sizes])
+    return np.array(list(sizes.values())), covered
+
+
+def read_value(value, axis):
+    if axis["axis"] == "date":
+        return datetime.combine(value, datetime.min.time())
+    return value
+
+
 def test_every_row_could_be_in_a_class_whatever_the_axes(town):
     _, table, release = town
-    linkage = link(read_published(release()), table)
-    found = [len(linkage.candidates(group)) for group in range(len(linkage.release.labels))]
-    assert (np.array(found) >= linkage.release.sizes).all()
-    rows = np.arange(PEOPLE)
-    classes = linkage.classes_of(rows)
-    assert all(map(len, classes))
-    assert sum(map(len, classes)) == sum(found)
+    sizes, covered = covered_rows(release())
+    found = covered.sum(axis=1)
+    risk = kech.compute_risk(release(), population=table)
+    assert covered.any(axis=0).all()
+    assert risk.k_map == found.min()
+    assert risk.marketer["average"] == pytest.approx((sizes / found).sum() / PEOPLE)
 
 
 def test_where_classes_are_cells_of_levels_candidates_are_their_rows(town):
     _, table, release = town
-    linkage = link(read_published(release("domain.csv", cut="domain")), table)
-    found = [len(linkage.candidates(group)) for group in range(len(linkage.release.labels))]
-    assert found == linkage.release.sizes.tolist()
+    sizes, covered = covered_rows(release("domain.csv", cut="domain"))
+    risk = kech.compute_risk(release("domain.csv"), population=table)
+    assert covered.sum(axis=1).tolist() == sizes.tolist()
+    assert risk.k_map == sizes.min()
+    assert risk.marketer["average"] == pytest.approx(len(sizes) / PEOPLE)  # every class covers its own rows alone
 
 
 def test_hierarchies_come_from_the_plan(folder, run):
@@ -172,7 +201,7 @@ def test_labels_without_ends_have_no_verdict(folder):
 def test_of_many_classes_some_are_attacked(town, monkeypatch):
     _, table, release = town
     everything = attack(release(), table, "edge")[0]
-    monkeypatch.setattr(target, "MOST_CLASSES", 200)
+    monkeypatch.setattr("kech.audit.attacks.target.MOST_CLASSES", 200)
     some = attack(release(), table, "edge")[0]
     assert everything["targets"] == PEOPLE
     assert 1_000 <= some["targets"] < 1_500
@@ -224,10 +253,10 @@ def test_a_class_that_shares_a_value_gives_it_away(decades):
 
 def test_a_default_release_keeps_the_order_goal(town):
     _, table, release = town
-    sizes = read_published(release()).sizes
+    risk = kech.compute_risk(release())
     for held in attack(release(), table, "order"):
         assert held["targets"] > 1_000
-        assert held["rate"] <= len(sizes) / sizes.sum() + 0.02
+        assert held["rate"] <= risk.classes / risk.rows + 0.02
 
 
 def test_dates_on_the_grid_keep_the_edge_goal(town):
@@ -306,8 +335,12 @@ def test_another_table_is_not_the_original(town, folder, run):
     other = write_csv(generate_town(300, seed=8), folder / "other.csv")
     refused = run("attack", "edge", release(), "--original", other)
     assert (refused.code, "classes cover fewer of its rows" in refused.err) == (2, True)
-    with kech.read_table(other, quasi_identifiers=["age"]) as few, pytest.raises(NoSuchColumn):
-        kech.run_attacks(release(), few)
+    with kech.read_table(other, quasi_identifiers=["age"]) as few:
+        with pytest.raises(BadOption, match=r"publishes column '[a-z]+', which was not read from this table"):
+            kech.run_attacks(release(), few)
+    age = write_csv(generate_town(300, seed=8).select(["age"]), folder / "age.csv")
+    with kech.read_table(age, quasi_identifiers=["age"]) as fewer, pytest.raises(NoSuchColumn):
+        kech.run_attacks(release(), fewer)
     with pytest.raises(BadOption, match="choose among edge, order"):
         kech.run_attacks(release(), table, attacks=["guess"])
     with pytest.raises(BadOption, match=r"^seed: "):

@@ -1,5 +1,6 @@
 """Bars and regimes are those of the complexes themselves, at every eps; what was not computed is unknown."""
 
+import dataclasses
 import json
 from collections import Counter
 from dataclasses import replace
@@ -10,24 +11,17 @@ import pyarrow as pa
 import pytest
 
 import kech
+from cutting import recording
 from kech.errors import BadOption
 from kech.tables.demo import nine_rows
-from kech.topology.barcode import (
-    READINGS,
-    Bar,
-    Regime,
-    WeightedBarcode,
-    build_barcode,
-    compute_barcode,
-    smallest_weights,
-)
-from kech.topology.filtration import build_filtration
+from kech.topology.barcode import build_barcode
 from kech.topology.minimal import minimal_complex
 from strategies import seeds
 from topology_oracles import (
     KINDS,
     all_radii,
     betti_numbers,
+    build_filtration,
     components,
     coordinates,
     distances,
@@ -61,7 +55,7 @@ def complete_barcode(points, metric, radii=None):
     """With the holes of the definition, so that regimes do not wait for a library."""
     dimensions = len(points.axes) - 1
     holes = persistent_holes(all_radii(points, metric) if radii is None else radii, dimensions)
-    return WeightedBarcode(
+    return kech.WeightedBarcode(
         build_filtration(points, metric), {n: np.array(bars).reshape(-1, 2) for n, bars in holes.items()}
     )
 
@@ -106,7 +100,7 @@ def test_classes_are_nested_and_hold_all_rows(metric):
 @metrics
 def test_the_number_of_classes_is_the_dimension_of_h_0(metric):
     for points in small_sets(2, 40, metric, rows=6):
-        radii, barcode = all_radii(points, metric), WeightedBarcode(build_filtration(points, metric))
+        radii, barcode = all_radii(points, metric), kech.WeightedBarcode(build_filtration(points, metric))
         exact, middles = stops([0.0, *radii.values()])
         for eps in [*middles, *(exact if metric == "box" else [])]:
             (seen,) = barcode.at([eps])
@@ -138,7 +132,7 @@ def test_the_unit_of_a_column_does_not_matter(metric, factor):
 
 
 def bar_values(values, metric):
-    bars = WeightedBarcode(build_filtration(line_points(values), metric)).bars()
+    bars = kech.WeightedBarcode(build_filtration(line_points(values), metric)).bars()
     return [number for bar in bars for number in (bar.birth, bar.death, bar.weight, bar.simplex_from)]
 
 
@@ -179,7 +173,7 @@ def test_regimes_hold_where_the_definition_holds_and_nowhere_else(metric, seed):
 @metrics
 def test_partition_regimes_begin_at_the_eps_of_the_best_partition(metric):
     for points in small_sets(7, 30, metric, rows=6):
-        barcode = WeightedBarcode(build_filtration(points, metric))
+        barcode = kech.WeightedBarcode(build_filtration(points, metric))
         radii = all_radii(points, metric)
         for k in range(1, points.rows + 1):
             first, *_ = regimes = barcode.regimes("partition", k)
@@ -197,11 +191,11 @@ def test_partition_regimes_begin_at_the_eps_of_the_best_partition(metric):
 def test_of_ties_the_partition_with_most_classes_is_told(metric):
     """Two pairs of twins far apart and one row between them: one class of five or two classes have the same eps."""
     points = line_points([[0], [0], [5], [10], [10]])
-    barcode = WeightedBarcode(build_filtration(points, metric))
+    barcode = kech.WeightedBarcode(build_filtration(points, metric))
 
-    assert barcode.regimes("partition", 2) == [Regime(0.25, INF, 2, 2, True)]
-    twins = WeightedBarcode(build_filtration(line_points([[1]] * 6), metric))
-    assert twins.regimes("partition", 2) == [Regime(0.0, INF, 2, 3, True)]
+    assert [*map(dataclasses.astuple, barcode.regimes("partition", 2))] == [(0.25, INF, 2, 2, True)]
+    twins = kech.WeightedBarcode(build_filtration(line_points([[1]] * 6), metric))
+    assert [*map(dataclasses.astuple, twins.regimes("partition", 2))] == [(0.0, INF, 2, 3, True)]
     assert minimal_complex(twins.filtration.points, 2, metric)[1] == [(0, 0)] * 3
 
 
@@ -209,7 +203,7 @@ def test_of_ties_the_partition_with_most_classes_is_told(metric):
 def test_regimes_are_half_open_ascend_and_never_touch_with_equal_classes(metric):
     for points in small_sets(8, 40, metric):
         barcode = complete_barcode(points, metric)
-        for reading in READINGS:
+        for reading in ("strict", "homological", "partition"):
             regimes = barcode.regimes(reading, 1)
             assert all(r.start < r.stop for r in regimes)
             assert regimes[-1].stop == INF
@@ -268,7 +262,7 @@ def test_regimes_compare_stored_values_exactly():
     points = line_points([[0.0], [0.1], [0.7], [0.7 + 0.1 + 2e-16], [1.0]])
     tree = build_filtration(points)
     births = np.unique(tree.birth)
-    edges = [edge for r in WeightedBarcode(tree).regimes("strict", 1) for edge in (r.start, r.stop)]
+    edges = [edge for r in kech.WeightedBarcode(tree).regimes("strict", 1) for edge in (r.start, r.stop)]
 
     assert np.diff(births).min() < 1e-15
     assert set(edges) <= {*births.tolist(), *tree.simplex_from.tolist(), INF}
@@ -279,16 +273,22 @@ def test_smallest_weights_are_those_of_the_living(metric):
     for points in small_sets(11, 60, metric, rows=14):
         tree = build_filtration(points, metric)
         exact, middles = stops(tree.birth)
-        events = np.array(sorted([*exact, *middles]))
-        assert smallest_weights(tree, events).tolist() == [min(tree.weight[tree.alive(eps)]) for eps in events]
+        radii = sorted(float(eps) for eps in {*exact, *middles})
+        seen = kech.WeightedBarcode(tree).at(radii)
+        with recording("kech.topology.barcode.smallest_weights") as calls:
+            kech.WeightedBarcode(tree).regimes("strict", 1)
+        assert [found["k"] for found in seen] == [min(tree.weight[tree.alive(eps)]) for eps in radii]
+        for (_, events), smallest in calls:
+            assert smallest.tolist() == [min(tree.weight[tree.alive(eps)]) for eps in events]
+        assert calls
 
 
 def test_an_unknown_reading_and_no_k_are_refused():
     barcode = complete_barcode(line_points([[1, 2], [3, 4]]), "box")
     with pytest.raises(BadOption, match="choose among homological, strict, partition"):
         barcode.regimes("loose")
-    for reading in READINGS:
-        with pytest.raises(BadOption, match="k: k is a number of rows, 1 or more"):
+    for reading in ("strict", "homological", "partition"):
+        with pytest.raises(BadOption, match="k: k is a number of rows or people, 1 or more"):
             barcode.regimes(reading, 0)
 
 
@@ -300,31 +300,34 @@ def test_homological_is_unknown_while_a_dimension_below_the_number_of_axes_is_mi
     tree = build_filtration(square, "ball")
     none = np.empty((0, 2))
     for holes in ({}, {1: none}, {2: none}, {1: none, 3: none}):
-        barcode = WeightedBarcode(tree, holes)
+        barcode = kech.WeightedBarcode(tree, holes)
         assert not barcode.is_complete
         assert barcode.regimes("homological", 2) is None
         assert barcode.at([0.6])[0]["homological"] is None
         assert barcode.to_json(2)["regimes"]["homological"] is None
         assert barcode.regimes("strict", 2)
-    assert WeightedBarcode(tree, {1: none, 2: none}).regimes("homological", 2)
+    assert kech.WeightedBarcode(tree, {1: none, 2: none}).regimes("homological", 2)
 
 
 def test_one_hole_is_enough_to_say_no():
     square = line_points([[0, 0, 0], [0, 3, 0], [3, 0, 0], [3, 3, 1]])
-    barcode = WeightedBarcode(build_filtration(square, "ball"), {1: np.array([[0.6, 0.7]])})
+    barcode = kech.WeightedBarcode(build_filtration(square, "ball"), {1: np.array([[0.6, 0.7]])})
 
     assert [at["homological"] for at in barcode.at([0.5, 0.6, 0.65, 0.7])] == [None, False, False, None]
 
 
 def test_on_one_axis_nothing_is_missing():
-    barcode = WeightedBarcode(build_filtration(line_points([[0], [1], [4], [5]])))
+    barcode = kech.WeightedBarcode(build_filtration(line_points([[0], [1], [4], [5]])))
 
-    assert barcode.regimes("homological", 2) == [Regime(0.1, 0.3, 2, 2), Regime(0.3, INF, 4, 1)]
+    assert [dataclasses.astuple(regime)[:4] for regime in barcode.regimes("homological", 2)] == [
+        (0.1, 0.3, 2, 2),
+        (0.3, INF, 4, 1),
+    ]
 
 
 def test_partition_is_unknown_above_twelve_rows_and_empty_above_the_table():
     for rows, known in ((12, True), (13, False), (500, False)):
-        barcode = WeightedBarcode(build_filtration(line_points(np.arange(rows)[:, None])))
+        barcode = kech.WeightedBarcode(build_filtration(line_points(np.arange(rows)[:, None])))
         assert (barcode.regimes("partition", 2) is not None) == known
         assert barcode.regimes("partition", rows + 1) == []
 
@@ -422,7 +425,7 @@ def counted(barcode):
 
 
 def test_left_out_is_that_of_the_radii_asked_for():
-    barcode = WeightedBarcode(build_filtration(line_points([[0], [0], [1], [4], [10]])))
+    barcode = kech.WeightedBarcode(build_filtration(line_points([[0], [0], [1], [4], [10]])))
 
     assert barcode.to_json(2)["left_out"] == {0: 1}
     assert barcode.to_json(2, [0.3])["left_out"] == {0: 7}  # all but {0, 0, 1, 4, 10}
@@ -501,7 +504,7 @@ def lasting_ends(tree):
 
 def test_rows_too_close_for_a_square_to_tell_are_one_from_the_start():
     points = line_points([[0.0], [1e-200], [1.0]])
-    ball, box = (WeightedBarcode(build_filtration(points, metric)).bars() for metric in ("ball", "box"))
+    ball, box = (kech.WeightedBarcode(build_filtration(points, metric)).bars() for metric in ("ball", "box"))
 
     assert [astuple(bar)[:3] for bar in ball] == [(0.0, 0.5, 1), (0.0, 0.5, 2), (0.5, INF, 3)]
     assert [astuple(bar)[:3] for bar in box][:2] == [(0.0, 5e-201, 1), (0.0, 5e-201, 1)]
@@ -509,10 +512,10 @@ def test_rows_too_close_for_a_square_to_tell_are_one_from_the_start():
 
 def test_holes_of_no_length_are_left_out_and_part_no_regime():
     holes = {1: np.array([[0.3, 0.3], [0.1, 0.2], [0.4, 0.4], [0.7, 0.7]])}
-    barcode = WeightedBarcode(build_filtration(line_points([[0, 0], [1, 1]])), holes)
+    barcode = kech.WeightedBarcode(build_filtration(line_points([[0, 0], [1, 1]])), holes)
     regimes = [(r.start, r.stop) for r in barcode.regimes("homological", 1)]
 
-    assert [b for b in barcode.bars() if b.dimension] == [Bar(0.1, 0.2, None, None, 1)]
+    assert [astuple(b) for b in barcode.bars() if b.dimension] == [(0.1, 0.2, None, None, 1)]
     assert regimes == [(0.0, 0.1), (0.2, 0.5), (0.5, INF)]
 
 
@@ -546,8 +549,8 @@ def test_the_json_has_the_fields_of_the_manual():
     assert text["private"] is True
     assert (text["metric"], text["rows"]) == ("ball", 5)
     assert text["bars"] == [
-        {"birth": 0.5, "death": None, "weight": 5, "simplex_from": 0.75, "dimension": 0},
-        {"birth": 0.5, "death": 0.75, "weight": None, "simplex_from": None, "dimension": 1},
+        {"birth": 0.5, "death": None, "weight": 5, "people": None, "simplex_from": 0.75, "dimension": 0},
+        {"birth": 0.5, "death": 0.75, "weight": None, "people": None, "simplex_from": None, "dimension": 1},
     ]
     assert text["regimes"]["strict"] == [{"start": 0.5**0.5, "stop": None, "k": 5, "classes": 1, "proven": False}]
     assert set(text["regimes"]) == {"homological", "strict", "partition"}
@@ -580,8 +583,8 @@ def test_without_radii_the_json_has_the_exact_bars():
 
 def test_a_table_gives_the_barcode_of_its_points():
     with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
-        flat = compute_barcode(table, metric="ball", max_dimension=0)
-        rounded = compute_barcode(table, max_dimension=0, grid=10.0)
+        flat = kech.compute_barcode(table, metric="ball", max_dimension=0)
+        rounded = kech.compute_barcode(table, max_dimension=0, grid=10.0)
 
     assert len(flat.bars()) == 17
     assert flat.holes == {}
@@ -591,12 +594,15 @@ def test_a_table_gives_the_barcode_of_its_points():
 def test_rows_that_are_equal_are_together_from_the_start():
     rows = pa.table({"a": [1, 1, 1, 5, 5], "b": ["x", "x", "y", "x", None]})
     with kech.read_table(rows, quasi_identifiers=["a", "b"]) as table:
-        bars = compute_barcode(table, max_dimension=0).bars()
+        bars = kech.compute_barcode(table, max_dimension=0).bars()
 
     assert sorted(bar.weight for bar in bars) == [1, 1, 1, 2, 5]
     assert {(bar.birth, bar.death) for bar in bars if bar.weight < 5} == {(0.0, 0.5)}
 
 
 def test_a_negative_dimension_is_refused():
-    with kech.read_table(nine_rows(), quasi_identifiers=["age"]) as table, pytest.raises(BadOption, match="0 or more"):
-        compute_barcode(table, max_dimension=-1)
+    with (
+        kech.read_table(nine_rows(), quasi_identifiers=["age"]) as table,
+        pytest.raises(BadOption, match="0 or more"),
+    ):
+        kech.compute_barcode(table, max_dimension=-1)

@@ -6,13 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import kech
-from kech.cuts import Wishes
-from kech.cuts.bounds import Bound, lower_bounds
-from kech.cuts.dispatcher import cut_points
+from cutting import code_points, cut
+from kech.cuts.bounds import lower_bounds
 from kech.points.partition import largest_radius, mean_loss
-from kech.points.points import build_points
-from kech.request import Labels
 from kech.tables.demo import nine_rows
 from kech.topology.minimal import minimal_complex
 from strategies import point_sets, unhurried
@@ -53,7 +49,7 @@ def test_bounds_are_those_of_all_pairs(points, data):
 @given(point_sets(), st.data())
 def test_no_partition_is_below_its_bound(points, data):
     k = data.draw(st.integers(1, points.rows))
-    (partition,) = cut_points(points, [k], "local", Wishes())
+    (partition,) = cut(points, [k])
     (bound,) = lower_bounds(partition.points, [k])  # on the grid of a larger k, where that serves
 
     assert bound.eps <= largest_radius(partition) + 1e-12
@@ -61,8 +57,7 @@ def test_no_partition_is_below_its_bound(points, data):
 
 
 def test_the_nine_rows():
-    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
-        points = build_points(table, labels=Labels(grid="exact"))
+    points = code_points(nine_rows(), ["age", "zip"], grid="exact")
     (bound,) = lower_bounds(points, [3])
 
     assert bound.eps <= minimal_complex(points, 3)[0]
@@ -70,15 +65,13 @@ def test_the_nine_rows():
 
 
 def test_the_bound_of_one_row_is_nothing():
-    with kech.read_table(nine_rows().slice(0, 1), quasi_identifiers=["age", "zip"]) as table:
-        assert lower_bounds(build_points(table, labels=Labels(grid="exact")), [1]) == [Bound(0.0, 0.0)]
+    assert lower_bounds(code_points(nine_rows().slice(0, 1), ["age", "zip"], grid="exact"), [1]) == [(0.0, 0.0)]
 
 
 def test_many_points_in_blocks_give_the_same_on_any_number_of_threads():
     rng = np.random.default_rng(3)
     frame = {"a": rng.integers(0, 400, 3000), "b": rng.normal(size=3000).round(2), "c": rng.integers(0, 5, 3000)}
-    with kech.read_table(pa.table(frame), quasi_identifiers=list(frame)) as table:
-        points = build_points(table, labels=Labels(grid="exact"))
+    points = code_points(pa.table(frame), grid="exact")
     one, two = (lower_bounds(points, [2, 7, 40], threads=threads) for threads in (1, 2))
 
     assert one == two

@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-from campaign import core, oracle, sanitize
+import kech
+from campaign import core, oracle, people, sanitize, series
 from campaign.core import ROOT, Tally, import_all, own_place
 from campaign.coverage import KECH, Ground
 from campaign.crash import FAULTS, KINDS, SERVER, WINDOW, Moment, fill_disk, set_scene, try_moment
@@ -23,7 +24,6 @@ from campaign.page import PAGE, TRIED, draw_page, last_runs
 from campaign.race import FAULTS as RACING
 from campaign.race import PAIRS, race
 from campaign.soak import CALLS, soak
-from kech.system.memory import check_memory
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -85,7 +85,7 @@ def test_a_planted_fault_of_writing_is_seen(scene, fault):
 # -- fuzz ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("first", range(0, 45, 15))
+@pytest.mark.parametrize("first", [0, *(pytest.param(i, marks=pytest.mark.long) for i in (15, 30))])
 def test_random_tables_and_options_meet_no_fault(place, first):
     tally = Tally("fuzz")
     fuzz(tally, place, range(first, first + 15))
@@ -124,7 +124,7 @@ def test_an_engine_with_other_classes_is_seen(place):
 
 def test_what_is_sensible_to_type_is_enough_memory():
     named = [word.removeprefix("--memory=") for words in SENSIBLE_INTAKE for word in words if "--memory" in word]
-    assert list(map(check_memory, named)) == named != []
+    assert [kech.Request().override(memory=size).limits.memory for size in named] == named != []
 
 
 @pytest.mark.long
@@ -133,6 +133,26 @@ def test_a_false_claim_is_seen(place, fault):
     tally = Tally("oracle")
     oracle.examine(tally, place, range(2), fault)
     assert len(tally.losses) == 2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", people.FAULTS)
+def test_a_class_of_too_few_people_and_a_lost_person_are_seen(place, fault):
+    sound, faulty = Tally("people"), Tally("people")
+    oracle.examine(sound, place, range(4, 5), check=people.check_people)
+    oracle.examine(faulty, place, range(4, 5), fault, check=people.check_people)
+    assert (sound.losses, sound.figures["as_asked"]) == ([], 1)
+    assert len(faulty.losses) >= 1
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("fault", series.FAULTS)
+def test_a_history_with_a_fault_is_seen(place, fault):
+    sound, faulty = Tally("series"), Tally("series")
+    oracle.examine(sound, place, range(3, 4), check=series.check_series)
+    oracle.examine(faulty, place, range(3, 4), fault, check=series.check_series)
+    assert (sound.losses, sound.figures["as_asked"] > 1) == ([], True)
+    assert len(faulty.losses) >= 1
 
 
 @pytest.mark.long

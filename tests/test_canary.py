@@ -24,9 +24,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import kech
-import kech.release.release
-from kech import cli
+from kech.cli import main
 from kech.errors import KechError
+from kech.release import release as writer
+from kech.release.writing import PeopleTally
 from kech.tables import duckdb as backend
 from kech.tables.duckdb import DuckDB
 from kech.tables.engine import Engine
@@ -133,7 +134,7 @@ def run(watch, folder, own_ledger):
         before = dict(files_below(folder))
         with watch():
             try:
-                cli.main([str(word) for word in words])
+                main([str(word) for word in words])
                 ended = 0
             except SystemExit as stop:
                 ended = stop.code
@@ -201,6 +202,39 @@ def test_no_second_release_leaks(run, watch, people, folder, own_ledger, how):
     run("ledger", "--forget", out, *how)
     assert (own_ledger / "ledger.json").is_file()
     assert watch.leaks == {}
+
+
+PERSON_ROLES = ("--qi", "job", "income", "born", "--sensitive", "disease", "--keep", "kept", "--person")
+
+
+@pytest.fixture
+def visits(folder):
+    """The table of canaries in which every name, and every note, has two rows: a note is a name, a ward or a bed."""
+    columns = canaries()
+    twice = {column: [columns[column][i // 2] for i in range(ROWS)] for column in ("name", "note")}
+    pc.write_csv(pa.table(columns | twice), folder / "visits.csv")
+    return folder / "visits.csv"
+
+
+@pytest.mark.parametrize("person", [("name",), ("name", "note")], ids=["one column", "two columns"])
+@pytest.mark.parametrize("how", [(), ("--json",)], ids=["plain", "json"])
+@pytest.mark.parametrize("target", ["released.csv", "released.parquet"])
+def test_no_person_leaks(run, watch, visits, folder, how, target, person):
+    out, roles = folder / target, (*PERSON_ROLES, *person)
+    run("inspect", visits, *roles, "--plan", folder / "kech.toml", *how)
+    run("spectrum", visits, *roles, "--k", "2-9", *how)
+    run("release", visits, "-o", out, *roles, "--k", 5, *how)
+    run("verify", out, *how)
+    run("risk", out, "--original", visits, *how)
+    run("release", visits, "-o", folder / "none.csv", *roles, "--k", 21, *how, code=4)
+    assert watch.leaks == {}
+
+
+def test_a_seeded_leak_of_a_person_is_seen(run, watch, visits, folder, monkeypatch):
+    shown = PeopleTally.state
+    monkeypatch.setattr(PeopleTally, "state", lambda self: shown(self) | {"first": "CANARY_name_0000"})
+    run("release", visits, "-o", folder / "released.csv", *PERSON_ROLES, "name", "--k", 5)
+    assert "name" in watch.leaks["written file"]
 
 
 @pytest.mark.parametrize("how", [(), ("--json",)], ids=["plain", "json"])
@@ -437,7 +471,7 @@ def test_no_name_of_a_file_or_folder_leaks_beyond_the_screen_of_who_typed_it(run
 
 
 def test_a_seeded_name_in_a_certificate_is_seen(run, watch, named, monkeypatch):
-    written, (source, _, _, out) = kech.release.release.as_json, named
+    written, (source, _, _, out) = writer.as_json, named
     monkeypatch.setattr("kech.release.release.as_json", lambda found: written({**found, "from": str(source)}))
     run("release", source, "-o", out, "--qi", "age", "--k", 5)
     assert watch.leaks["written file"] == {"folder", "source"}
@@ -540,8 +574,8 @@ LEAKS = {
 
 @pytest.mark.parametrize("leak", LEAKS)
 def test_a_seeded_leak_is_seen(run, watch, people, monkeypatch, leak):
-    inspected = cli.kech.inspect_table
-    monkeypatch.setattr(cli.kech, "inspect_table", lambda *given, **more: (LEAKS[leak](), inspected(*given, **more))[1])
+    inspected = kech.inspect_table
+    monkeypatch.setattr(kech, "inspect_table", lambda *given, **more: (LEAKS[leak](), inspected(*given, **more))[1])
     run("inspect", people, code=1 if "refusal" in leak else 0)
     assert watch.leaks
 

@@ -19,12 +19,12 @@ import pyarrow
 import pytest
 
 import kech
-from kech import cli
-from kech.system.progress import report
+from kech.cli import app, main
+from kech.system.console import report
 from kech.tables.demo import generate_town
 from kech.views.screen import progress
 
-COMMANDS = [name for name in cli.app if not name.startswith("-")]
+COMMANDS = [name for name in app if not name.startswith("-")]
 SPECTRUM_ROW = {
     "k", "cut", "eps", "eps_error", "eps_lower_bound", "classes", "loss", "loss_lower_bound", "loss_gap", "suppressed",
     "average_class", "c_avg", "discernibility", "loss_per_column", "l", "t",
@@ -161,7 +161,7 @@ def test_a_share_of_the_rows_may_be_left_out(ask, people, target, tmp_path, shar
 def test_lattice_as_json(ask, people):
     found = ask("lattice", people, "--qi", "age", "sex", "zip", "--k", "2,5", "--suppress", 0.01)
 
-    assert set(found) == {"private", "nodes", "heights", "search", "peak_bytes", "best", "minimal"}
+    assert set(found) == {"private", "counted", "nodes", "heights", "search", "peak_bytes", "best", "minimal"}
     assert [node["k"] for node in found["best"]] == [2, 5]
     assert set(found["minimal"]) == {"2", "5"}
     assert all(node["suppressed"] <= 4 and node["proven"] for node in found["best"])
@@ -178,7 +178,7 @@ def test_lattice_on_the_screen(run, people):
 def test_zigzag_as_json_and_on_the_screen(ask, run, people, folder):
     found = ask("zigzag", people, "--qi", "sex", "schooling", "--path", "0,0", "0,1", "1,0", "--k", 400)
     figures = {"bars", "shorter_bars", "summary", "positions", "readings", "regimes"}
-    assert {"private", "path", "columns", "through", "plot"} | figures == set(found)
+    assert {"private", "path", "columns", "through", "counted", "plot"} | figures == set(found)
     assert found["path"] == [[0, 0], [0, 1], [1, 0]]
     assert [at["position"] for at in found["positions"]] == [0, 0.5, 1, 1.5, 2]
     assert found["regimes"] == []  # their unions hold all 400 rows together, and are no nodes
@@ -246,7 +246,7 @@ def test_barcode_as_json(ask, people):
     found = ask("barcode", people, "--qi", "age", "--max-dimension", 0)
     assert found["private"] is True
     assert {"metric", "bars", "regimes"} <= set(found)
-    assert set(found["bars"][0]) == {"birth", "death", "weight", "simplex_from", "dimension"}
+    assert set(found["bars"][0]) == {"birth", "death", "weight", "people", "simplex_from", "dimension"}
     assert {"homological", "strict"} <= set(found["regimes"])
     assert {"start", "stop", "k", "classes"} <= set(found["regimes"]["homological"][0])
 
@@ -300,7 +300,7 @@ def test_what_was_not_foreseen_ends_in_order(run, people, temporary, monkeypatch
     def fail(*_, **__):
         raise failure
 
-    monkeypatch.setattr(cli.kech, "inspect_table", fail)
+    monkeypatch.setattr(kech, "inspect_table", fail)
     outcome = run("inspect", people)
     assert (outcome.code, outcome.out) == (code, "")
     assert outcome.err.startswith(says)
@@ -350,11 +350,11 @@ def test_ctrl_c_while_a_release_is_written_promises_nothing_that_may_be_false(pr
 
 
 def test_a_traceback_is_shown_only_when_asked_for(run, people, monkeypatch, capsys):
-    monkeypatch.setattr(cli.kech, "inspect_table", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr(kech, "inspect_table", lambda *_, **__: 1 / 0)
     assert "Traceback" not in run("inspect", people).err
     monkeypatch.setenv("KECH_DEBUG", "1")
     with pytest.raises(SystemExit, match="5"):
-        cli.main(["inspect", str(people)])
+        main(["inspect", str(people)])
     assert "Traceback" in capsys.readouterr().err
 
 
@@ -590,7 +590,7 @@ def waiting(monkeypatch, people):
 
         monkeypatch.setattr(kech, "inspect_table", slowly)
         with redirect_stdout(terminal), redirect_stderr(terminal), suppress(SystemExit):
-            cli.main(["inspect", str(people)])
+            main(["inspect", str(people)])
         return terminal
 
     monkeypatch.setenv("TERM", "xterm")

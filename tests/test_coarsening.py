@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -9,15 +10,14 @@ from scipy.cluster.hierarchy import cophenet, linkage
 from scipy.spatial.distance import squareform
 
 import kech
-from kech._kernels import Widths
-from kech.axes import LONGEST_SET, LineAxis, TreeAxis, build_line_axis
-from kech.axes.coarsening import cover, covering_error, expected_points, keep_edges, move_codes, round_axis
+from cutting import say_labels
+from kech.axes import build_line_axis
+from kech.axes.coarsening import cover, covering_error, round_axis
 from kech.errors import BadOption, TooManyPoints
 from kech.points.partition import build_partition
-from kech.points.points import Coarse, build_points
-from kech.request import Labels
+from kech.points.points import build_points
 from oracles import means, smallest_class
-from strategies import axes, held_codes, random_case, unhurried
+from strategies import axes, held_codes, kernel_widths, random_case, unhurried
 from test_oracle_tables import as_read, paths_of, read_cells
 from topology_oracles import eps_widths
 
@@ -54,7 +54,7 @@ def test_a_covered_range_grows_by_no_more_than_is_said(drawn, step, k, more):
 def test_a_covered_axis_is_wrong_by_a_step_at_most(drawn, step, k):
     fine = drawn[0].at(k)
     coarse = cover(fine, step, k).at(k)
-    if isinstance(fine, TreeAxis):
+    if fine.kind == "tree":
         assert covering_error(coarse) <= step / 2 + 1e-12
     assert covering_error(coarse) <= (0 if fine.kind == "set" else step + 1e-12)
 
@@ -70,7 +70,7 @@ def test_a_covered_label_stands_for_every_code_the_fine_one_stands_for(drawn, st
 
     assert (outer[0] <= inner[0]).all()
     assert (outer[1] >= inner[1]).all()
-    if isinstance(fine, LineAxis):  # no edge that was not one before
+    if fine.kind in ("numeric", "date"):  # no edge that was not one before
         assert set(coarse.cells[0].tolist()) <= set(fine.cells[0].tolist())
 
 
@@ -79,27 +79,28 @@ def test_a_covered_label_stands_for_every_code_the_fine_one_stands_for(drawn, st
 def test_a_rounded_range_changes_by_no_more_than_is_said(drawn, step):
     axis = drawn[0].at(1)
     moved, error = round_axis(axis, step)
-    to = move_codes(axis, step)
+    to = np.arange(axis.size)
+    to[axis.codes] = moved.codes
     first, last = ranges(axis)
 
     changed = np.abs(eps_widths(axis, to[first], to[last]) - eps_widths(axis, first, last))
 
     assert changed.max(initial=0) / 2 <= error + 1e-12
-    assert moved.codes.tolist() == to[axis.codes].tolist()
     assert error <= step / 2 + 1e-12
 
 
-@pytest.mark.parametrize("values", [3, 40, LONGEST_SET + 5])
+@pytest.mark.parametrize("values", [3, 40, 55])
 def test_values_of_a_set_stay_as_they_are(values):
     """Sets of 50 values or fewer were joined in runs: eps was wrong by 0.5, and kernels measured other widths."""
     names = [*(f"v{i}" for i in range(values)), None]
     with kech.read_table(pa.table({"c": names}), quasi_identifiers=["c"], axes={"c": "set"}) as table:
         (axis,) = build_points(table).axes
-    coarse, kernel = cover(axis, 0.5, 2).at(2), Widths()
-    coarse.add_to(kernel)
+    coarse = cover(axis, 0.5, 2).at(2)
+    kernel = kernel_widths(coarse)
     lo, hi = ranges(axis)
 
-    assert coarse.runs[0].tolist() == move_codes(axis, 0.5).tolist() == list(range(len(names)))
+    assert coarse.runs[0].tolist() == list(range(len(names)))
+    assert round_axis(axis, 0.5)[0].codes.tolist() == axis.codes.tolist()
     assert covering_error(coarse) == 0
     assert [kernel.width(0, *ends) for ends in zip(lo.tolist(), hi.tolist(), strict=True)] == coarse.widths(
         lo, hi
@@ -110,17 +111,16 @@ def test_numbers_are_made_coarser_and_sets_alone_are_refused():
     rng = np.random.default_rng(7)
     sets, numbers = {name: rng.choice(list("abcdefgh"), 600) for name in "xyz"}, rng.integers(0, 1000, 600)
 
-    mixed = points_of(pa.table({"x": sets["x"], "n": numbers}), coarse=Coarse(40, 2))
+    mixed = points_of(pa.table({"x": sets["x"], "n": numbers}), most=40)
     assert len(mixed.weights) <= 40 and 0 < mixed.eps_error() < 0.5
     with pytest.raises(TooManyPoints, match=r"100 are allowed.*hierarchy"):
-        points_of(pa.table(sets), coarse=Coarse(100, 2))
+        points_of(pa.table(sets), most=100)
 
 
 def test_edges_of_larger_k_part_first():
-    left = np.arange(10.0)
-    hides = np.array([9, 2, 2, 2, 2, 2, 2, 2, 2])
+    axis = replace(exact_axis(np.arange(10.0)), hides=np.array([9, 2, 2, 2, 2, 2, 2, 2, 2]))
 
-    kept = keep_edges(left, left, hides, 4.0)
+    kept = cover(axis, 4 / 9, 2).hides > 0
 
     assert np.flatnonzero(kept).tolist() == [0, 5]  # 0 | 1..5 | 6..9: 1..9 is too long for the k that knows only 0 | 1
 
@@ -133,15 +133,18 @@ def numbers(rows, columns, seed=0):
     return pa.table({f"c{j}": rng.integers(0, 1000, rows) for j in range(columns)})
 
 
-def points_of(table, grid="round", **options):
+def points_of(table, most, grid="round", *, rounding=False):
+    """The points of a release, or of a barcode, for which values are moved; no more than so many."""
     with kech.read_table(table, quasi_identifiers=table.column_names) as read:
-        return build_points(read, labels=Labels(grid=grid), **options)
+        if rounding:
+            return kech.compute_barcode(read, max_dimension=0, grid=grid, max_points=most).filtration.points
+        return kech.make_release(read, k=2, grid=grid, effort=0, max_points=most).partition.points
 
 
 @pytest.mark.parametrize("rounding", [False, True])
 @pytest.mark.parametrize("most", [1, 40, 400])
 def test_there_are_no_more_points_than_allowed_and_no_row_is_lost(rounding, most):
-    points = points_of(numbers(400, 3), coarse=Coarse(most, 2, rounding=rounding))
+    points = points_of(numbers(400, 3), most, rounding=rounding)
 
     assert len(points.weights) <= most
     assert points.rows == 400
@@ -150,25 +153,29 @@ def test_there_are_no_more_points_than_allowed_and_no_row_is_lost(rounding, most
 
 
 def test_as_many_points_as_memory_holds():
-    with kech.read_table(numbers(9, 2), quasi_identifiers=["c0", "c1"], memory="320MB") as table:
-        assert Coarse().limit(table) == 64_000
-        assert Coarse(5).limit(table) == 5
+    """Of 320 MB, 64,000."""
+    for rows, fits in ((64_000, True), (64_001, False)):
+        cells = pa.table({"a": range(rows), "b": np.arange(rows) % 2})
+        with kech.read_table(cells, quasi_identifiers=["a", "b"], memory="320MB") as table:
+            points = build_points(table, labels=say_labels(grid="exact"))
+        assert (points.step == 0) == (len(points.weights) == rows) == fits
+        assert len(points.weights) <= 64_000
 
 
 def test_levels_are_not_made_coarser_but_refused():
     with kech.read_table(numbers(300, 2), quasi_identifiers=["c0", "c1"]) as table:
         with pytest.raises(TooManyPoints, match="distinct points, and 5 are allowed"):
-            build_points(table, steps=True, coarse=Coarse(5))
+            kech.make_release(table, k=2, cut="domain", max_points=5)
         with pytest.raises(BadOption, match="max_points"):
             kech.compute_spectrum(table, k=[2], max_points=0)
 
 
 def test_a_sample_foretells_points():
+    """Every second of these rows is looked at, and axes become no coarser than they must."""
     rng = np.random.default_rng(1)
-    codes = rng.integers(0, 50, (200_000, 2)).astype(np.int32)
-
-    assert expected_points(codes[:20_000], [np.arange(50)] * 2, 200_000) == pytest.approx(2500, rel=0.1)
-    assert expected_points(codes[:2_000], [np.arange(50) // 10] * 2, 200_000) == pytest.approx(25)
+    rows = pa.table({name: rng.integers(0, 1_000, 1_200_000) for name in "ab"})
+    for most in (50_000, 1_000):
+        assert most / 3 < len(points_of(rows, most, "exact", rounding=True).weights) <= most
 
 
 # Against the exact result
@@ -257,7 +264,7 @@ def meeting(tree, a, b):
 def test_half_a_step_is_too_little_for_printed_boxes_and_for_balls():
     """The numbers of docs/explanation/claims/coarse.md."""
     line = pa.table({"a": [0, 4, 5, 9, 100]})
-    covered = points_of(line, grid="exact", coarse=Coarse(3, 2))
+    covered = points_of(line, 3, "exact")
     one_class = build_partition(covered, np.array([0, 1]), np.array([0, 0]), np.array([1, 1]))
 
     assert covered.step < 0.1
@@ -266,7 +273,7 @@ def test_half_a_step_is_too_little_for_printed_boxes_and_for_balls():
     assert covered.eps_error() > covered.step / 2
 
     diagonal = pa.table({"a": [0, 4, 8, 100], "b": [0, 4, 8, 100]})
-    square = points_of(diagonal, grid="exact", coarse=Coarse(2, rounding=True))
+    square = points_of(diagonal, 2, "exact", rounding=True)
     assert square.eps_error() == pytest.approx(0.04)
     assert square.eps_error("ball") == pytest.approx(0.04 * 2**0.5)
     assert square.eps_error("ball") > square.step / 2

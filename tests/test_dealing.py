@@ -9,14 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kech._kernels import Deck, Urns
+from cutting import recording
 from kech.errors import ResourceError
-from kech.tables.dealing import Dealer, Output, deal_rows, even_out, list_values, shuffle_rows
-
-
-def urns_of(*points):
-    starts = np.cumsum([0, *map(len, points)])
-    return Urns(starts, np.array([rows for point in points for rows in point], np.int64))
+from kech.tables.batches import Dealer, Output, deal_rows, even_out, list_values, shuffle_rows
 
 
 def shares_of(*shares):
@@ -26,7 +21,7 @@ def shares_of(*shares):
     for point, group, rows in shares:
         listed.append((point, group, last[point] + 1, last[point] + rows))
         last[point] += rows
-    return dict(zip(("p", "class", "first", "last"), np.array(listed).reshape(-1, 4).T, strict=True))
+    return dict(zip(("p", "class", "first", "last"), np.array(listed, np.int64).reshape(-1, 4).T, strict=True))
 
 
 @settings(deadline=None)
@@ -35,29 +30,23 @@ def shares_of(*shares):
     st.randoms(use_true_random=False),
 )
 def test_every_ticket_is_drawn_once(points, chance):
+    """The last share of each point is nobody's."""
     rows = [p for p, shares in enumerate(points) for _ in range(sum(shares))]
     chance.shuffle(rows)
-    urns, found = urns_of(*points), Counter()
-    for start in range(0, len(rows), 5):  # urns remember what was drawn before
-        some = np.array(rows[start : start + 5])
-        found.update(urns.draw(some, np.array([chance.getrandbits(64) for _ in some], np.uint64)).tolist())
-    assert found == Counter(dict(enumerate(n for shares in points for n in shares)))
+    taken = [(p, 10 * p + i, n) for p, shares in enumerate(points) for i, n in enumerate(shares[:-1]) if n]
+    dealer, found = Dealer(shares_of(*taken), np.array([sum(shares) for shares in points])), Counter()
+    for start in range(0, len(rows), 5):  # what was drawn before is remembered
+        some = rows[start : start + 5]
+        found.update(zip(some, dealer.deal(np.array(some)).tolist(), strict=True))
+    left = {(p, -1): shares[-1] for p, shares in enumerate(points) if shares[-1]}
+    assert found == {(p, group): n for p, group, n in taken} | left
 
 
-def test_a_ticket_is_found_by_its_number():
-    left = [3, 0, 2, 5, 1]
-    for ticket in range(11):
-        expected = next(i for i in range(5) if ticket < sum(left[: i + 1]))
-        assert urns_of([7], left).draw(np.array([1]), np.array([ticket + 11 * 2**40], np.uint64)).tolist() == [
-            1 + expected
-        ]
-
-
-def test_an_empty_urn_is_an_error():
+def test_no_more_rows_are_dealt_than_there_are():
+    dealer = Dealer(shares_of((0, 7, 2), (0, 8, 2)), np.array([5]))
+    dealer.deal(np.zeros(5, np.int64))
     with pytest.raises(ValueError):
-        urns_of([1]).draw(np.zeros(2, np.int64), np.zeros(2, np.uint64))
-    with pytest.raises(ValueError):
-        urns_of([1]).draw(np.ones(1, np.int64), np.zeros(1, np.uint64))
+        dealer.deal(np.zeros(1, np.int64))
 
 
 def test_every_deal_is_as_likely_as_any_other():
@@ -77,20 +66,11 @@ def test_how_a_row_is_dealt_says_nothing_about_when_it_came():
 
 
 @settings(deadline=None)
-@given(st.lists(st.integers(0, 2**64 - 1), max_size=30), st.integers(1, 7))
-def test_every_card_is_drawn_once(chance, at_once):
-    deck, drawn = Deck(len(chance)), []
-    for start in range(0, len(chance), at_once):
-        drawn += deck.draw(np.array(chance[start : start + at_once], np.uint64)).tolist()
-    assert sorted(drawn) == [*range(len(chance))]
-    with pytest.raises(ValueError):
-        deck.draw(np.zeros(1, np.uint64))
-
-
-def test_every_order_has_its_chances():
-    """Remainders by 4, 3 and 2 lead to all 24 orders."""
-    every = [(a, b, c, 0) for a in range(4) for b in range(3) for c in range(2)]
-    assert {tuple(Deck(4).draw(np.array(one, np.uint64)).tolist()) for one in every} == set(permutations(range(4)))
+@given(st.integers(0, 300), st.integers(1, 70))
+def test_every_row_comes_once(rows, at_once):
+    batches = list(shuffle_rows(pa.table({"a": range(rows)}), at_once))
+    assert sorted(x for batch in batches for x in batch["a"].to_pylist()) == [*range(rows)]
+    assert {len(batch) for batch in batches[:-1]} <= {at_once}
 
 
 def test_all_rows_come_in_every_order():
@@ -107,23 +87,15 @@ def test_all_rows_come_in_every_order():
     assert list(shuffle_rows(rows.slice(0, 0), 3)) == []
 
 
-def test_only_rows_of_shared_points_are_drawn(monkeypatch):
-    drawn = []
-    real = Urns.draw
-    monkeypatch.setattr("kech.tables.dealing.Urns", lambda starts, rows: Watched(real, Urns(starts, rows), drawn))
-    dealer = Dealer(shares_of((0, 5, 3), (2, 1, 1), (2, 4, 2)), np.array([3, 2, 3]))
+def test_only_rows_of_shared_points_are_drawn():
+    with recording("kech.tables.batches.Urns") as made:
+        dealer = Dealer(shares_of((0, 5, 3), (2, 1, 1), (2, 4, 2)), np.array([3, 2, 3]))
+    ((_, urns),) = made
     assert dealer.deal(np.array([0, 1, 0, 1, 0])).tolist() == [5, -1, 5, -1, 5]
     assert sorted(dealer.deal(np.array([2, 2, 2])).tolist()) == [1, 4, 4]
-    assert drawn == [2, 2, 2]
-
-
-class Watched:
-    def __init__(self, real, urns, drawn):
-        self.real, self.urns, self.drawn = real, urns, drawn
-
-    def draw(self, point, chance):
-        self.drawn += point.tolist()
-        return self.real(self.urns, point, chance)
+    urns.draw(np.array([0, 1, 0, 1, 0]), np.zeros(5, np.uint64))  # all tickets of the others are still there
+    with pytest.raises(ValueError):
+        urns.draw(np.array([2]), np.zeros(1, np.uint64))
 
 
 @settings(deadline=None)
@@ -144,7 +116,7 @@ def test_numbers_are_written_out():
 
 
 def test_rows_pass_one_batch_after_the_other(monkeypatch):
-    monkeypatch.setattr("kech.tables.dealing.SIZES", (5,))
+    monkeypatch.setattr("kech.tables.batches.SIZES", (5,))
     seen = []
 
     def batches():
@@ -170,8 +142,8 @@ def test_batches_become_even_and_no_row_moves(sizes, small, times):
     starts = np.cumsum([0, *sizes])
     batches = [pa.record_batch({"x": np.arange(start, start + n)}) for start, n in zip(starts, sizes, strict=False)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("kech.tables.dealing.SIZES", (small * times, small))
-        patch.setattr("kech.tables.dealing.AT_ONCE", small * times * 8)
+        patch.setattr("kech.tables.batches.SIZES", (small * times, small))
+        patch.setattr("kech.tables.batches.AT_ONCE", small * times * 8)
         found = list(even_out(batches))
     assert [x for batch in found for x in batch["x"].to_pylist()] == list(range(sum(sizes)))
     assert {len(batch) for batch in found[:-1]} <= {small * times}
@@ -190,7 +162,7 @@ def test_texts_that_no_batch_can_hold_are_refused(monkeypatch):
     def too_long(_):
         raise pa.ArrowInvalid("offset overflow at CANARY")
 
-    monkeypatch.setattr("kech.tables.dealing.pa.concat_batches", too_long)
+    monkeypatch.setattr("kech.tables.batches.pa.concat_batches", too_long)
     with pytest.raises(ResourceError) as refusal:
         list(even_out([pa.record_batch({"x": ["CANARY"] * 600})] * 2))
     assert "CANARY" not in str(refusal.value)

@@ -47,6 +47,7 @@ def test_there_are_commands():
         "attack",
         "studio",
         "ledger",
+        "series",
         "report",
         "compare",
         "completion",
@@ -164,7 +165,7 @@ def test_a_cell_of_a_table_has_at_most_one_sentence(path):
 
 
 def test_the_manual_is_short():
-    assert sum(len(path.read_text("utf-8").split()) for path in own_pages()) <= 31_000
+    assert sum(len(path.read_text("utf-8").split()) for path in own_pages()) <= 32_000
 
 
 # What the pages show

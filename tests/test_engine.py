@@ -16,14 +16,15 @@ from hypothesis import strategies as st
 
 import kech
 from by_hand import held_rows
+from failing import refuse_query
 from kech.errors import BadColumns, KechError, OutOfMemory, ResourceError, UnreadableFile
+from kech.tables.batches import Output
 from kech.tables.csv_dialect import longest_row
-from kech.tables.dealing import Output
-from kech.tables.duckdb import DuckDB, refusal
+from kech.tables.duckdb import DuckDB
 from kech.tables.engine import Engine
-from kech.tables.sql import Dialect, Mapping1D
+from kech.tables.sql import Mapping1D
 
-quote, literal, harmless = Dialect().quote, Dialect().literal, Dialect().harmless
+quote, literal, harmless = DuckDB.dialect.quote, DuckDB.dialect.literal, DuckDB.dialect.harmless
 pytestmark = pytest.mark.usefixtures("temporary")
 NO_COMMIT = "TransactionContext Error: Failed to commit: could not allocate block of size 343.0 MiB"
 unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -228,7 +229,7 @@ def test_a_file_that_cannot_be_loaded_leaves_no_folder(tmp_path, temporary):
     ],
 )
 def test_what_duckdb_says_is_not_repeated(failure, kind, says):
-    refused = refusal(failure, "counting", 10**9)
+    refused = refuse_query(failure, "counting", 10**9)
     assert isinstance(refused, kind)
     assert refused.typed.startswith(says)
     assert "CANARY" not in str(refused)
@@ -516,7 +517,7 @@ def test_texts_that_mean_missing():
     engine = load({"a": cells}, ["NA", "?", "n'a"])
     assert engine.head([0], 10) == [[None], [None], [None], [None], ["NAN"], [None], ["x"]]
     engine.close()
-    assert Dialect().without("x", "VARCHAR", ()) == "x"
+    assert DuckDB.dialect.without("x", "VARCHAR", ()) == "x"
 
 
 @pytest.mark.parametrize(
@@ -568,7 +569,7 @@ def test_memory_that_is_too_small_is_refused():
 
 
 def test_errors_of_the_engine_are_of_one_tree():
-    assert issubclass(type(refusal(duckdb.Error("x"), "x", None)), KechError)
+    assert isinstance(refuse_query(duckdb.Error("x"), "x"), KechError)
 
 
 # -- long rows of CSV --------------------------------------------------------------------------------------

@@ -92,6 +92,7 @@ def test_the_checks_that_subtract_hold_for_numbered_labels(name, numbered):
     }
 
 
+@pytest.mark.long
 def test_numbered_labels_pass_every_check(numbered):
     assert {result["status"] for result in numbered} <= {"passed", "skipped"}
 
@@ -146,8 +147,8 @@ def test_fitted_rows_hide_among_k_and_their_labels_stand_for_them(block, kind):
         given = case.table.select(case.quasi_identifiers)
         if kind == "pandas" and any(given.column(name).null_count for name in case.hierarchies):
             continue  # whole numbers with NULL are 25.0 in pandas, which no hierarchy knows
-        wishes = {"hierarchies": case.hierarchies, "grid": case.grid, "effort": "quick"}
-        fitted = Anonymizer(k=case.k, **wishes).fit(FRAMES[kind](given))
+        asked = {"hierarchies": case.hierarchies, "grid": case.grid, "effort": "quick"}
+        fitted = Anonymizer(k=case.k, **asked).fit(FRAMES[kind](given))
         rows = [tuple(row) for row in fitted.transform(FRAMES[kind](given))]
 
         assert smallest_class(rows) == fitted.k_ >= case.k, seed

@@ -1,10 +1,11 @@
 """What somebody meets who types kech for the first time."""
 
+import pyarrow.csv as pc
 import pytest
 
-from kech.cli.intake import without_password
-from kech.system.progress import listen, report, within
-from kech.tables.demo import generate_town, write_csv
+from kech.errors import NoSuchFile
+from kech.system.console import listen, report, within
+from kech.tables.demo import generate_town
 from kech.views.screen.progress import estimate
 
 ROLES = ("--qi", "age", "sex", "--sensitive", "diagnosis")
@@ -12,7 +13,8 @@ ROLES = ("--qi", "age", "sex", "--sensitive", "diagnosis")
 
 @pytest.fixture
 def town(folder):
-    return write_csv(generate_town(120), folder / "town.csv")
+    pc.write_csv(generate_town(120), folder / "town.csv")
+    return folder / "town.csv"
 
 
 @pytest.mark.parametrize("command", ["spectrum", "barcode", "lattice", "zigzag"])
@@ -37,7 +39,7 @@ def test_a_command_that_is_shown_again_has_no_password(run, town, folder):
         refused = run(*words)
         assert refused.code == 2
         assert "s3cret" not in refused.err + refused.out
-    assert without_password(secret) == "postgresql://me@nowhere/base?table=safe"
+    assert "-o 'postgresql://me@nowhere/base?table=safe'" in run("release", town, "--k", 5, "-o", secret).err
 
 
 def test_the_command_that_is_suggested_works(run, town, folder):
@@ -158,3 +160,11 @@ def test_shares_of_pieces_are_shares_of_the_whole():
                 with within(1, 2):
                     report("half of it", 0.5)
     assert heard == [("before", 0.5), ("piece", None), ("half of it", 0.375), ("piece", None), ("half of it", 0.875)]
+
+
+def test_a_name_that_is_no_file_is_not_proposed_again(tmp_path):
+    (tmp_path / "plan.toml").mkdir()
+    (tmp_path / "plan.tom").touch()
+    assert str(NoSuchFile(tmp_path / "plan.toml")).endswith(f"Did you mean {str(tmp_path / 'plan.tom')!r}?")
+    (tmp_path / "plan.tom").unlink()
+    assert "mean" not in str(NoSuchFile(tmp_path / "plan.toml"))

@@ -11,24 +11,21 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 import kech
-from by_hand import write
+from by_hand import certify, measure, write
 from kech import Anonymizer
-from kech.certificate import measure, open_published
-from kech.certificate.cells import TextTable
-from kech.certificate.forms import FORMS, as_brackets
-from kech.certificate.labels import read_interval
-from kech.certificate.widths import width_reader
+from kech.certificate import make_certificate
 from kech.errors import BadCertificate, BadOption, ClaimBroken
-from kech.release.forms import write_form
-from kech.request import Labels
+from kech.release.linkage import link
+from kech.release.published import read_published
 from kech.tables.demo import generate_town
-from oracles import interval_ends, read_date
+from oracles import interval_ends, label_width, lies_in, read_date
 
 COLUMNS = ["age", "moved_in", "sex"]
+FORMS = ("brackets", "dash", "columns")
 
 
 @pytest.fixture(scope="module")
@@ -197,9 +194,9 @@ def test_negative_and_fractional_numbers_in_two_columns(tmp_path):
 
 def test_a_midpoint_is_refused_with_the_reason():
     with pytest.raises(BadOption, match="looks like a measured value"):
-        Labels(form="midpoint")
+        kech.Request().override(labels="midpoint")
     with pytest.raises(BadOption, match="brackets, dash, columns"):
-        Labels(form="points")
+        kech.Request().override(labels="points")
 
 
 @pytest.mark.parametrize(
@@ -274,9 +271,18 @@ def test_cells_that_look_alike_only_to_kech_are_not_one_class(tmp_path):
     }.items():
         names = ["x"] if form == "dash" else ["x_low", "x_high"]
         described = {**axis, "form": form, "columns": names, "closed": True}
-        table = kech.certificate.open_published(write(tmp_path / f"{form}.csv", names, rows))
-        (batch,) = as_brackets(table, [described]).batches(["x"])
-        assert len(set(batch[0])) == len(rows)
+        assert (
+            smallest_of(write(tmp_path / f"{form}.csv", names, rows), described, 2) == "k: asked 2, claimed 1, found 1"
+        )
+
+
+def smallest_of(path, axis, k):
+    """What the certificate of a file that was asked for too many rows says of its smallest class."""
+    options = {"published_name": path.name, "sensitive": [], "kept": [], "rows_in": 99, "kech_version": "0"}
+    with pytest.raises(ClaimBroken) as refusal:
+        make_certificate(path, axes=[axis], **options, parameters={"k": k})
+    assert any("its axis cannot read" in complaint for complaint in refusal.value.broken)
+    return next(complaint for complaint in refusal.value.broken if complaint.startswith("k: "))
 
 
 @pytest.mark.parametrize(
@@ -295,13 +301,12 @@ def test_ends_that_are_written_in_two_ways_are_two_classes(tmp_path, rows):
     axis |= {"columns": ["x_low", "x_high"]}
     low, high = (pa.array(cells, pa.string()) for cells in zip(*(row for row in rows for _ in range(2)), strict=True))
     pq.write_table(pa.table({"x_low": low, "x_high": high}), tmp_path / "marked.parquet")
-    (batch,) = as_brackets(open_published(tmp_path / "marked.parquet"), [axis]).batches(["x"])
-    assert len(set(batch[0])) == len(rows)
+    assert smallest_of(tmp_path / "marked.parquet", axis, 3) == "k: asked 3, claimed 2, found 2"
     with pytest.raises(ClaimBroken, match="its axis cannot read"):
         measure(tmp_path / "marked.parquet", [axis])
 
 
-# Writing and reading are inverse
+# Reading is the inverse of what the form says
 
 numbers = st.integers(-50, 50) | st.sampled_from([0.5, 2.25, 1e21])
 cells = st.one_of(
@@ -314,20 +319,29 @@ cells = st.one_of(
 )
 
 
-@settings(max_examples=80, deadline=None)
-@given(st.sampled_from(FORMS), st.lists(cells, min_size=1, max_size=6))
-def test_what_is_written_in_a_form_is_read_back(form, texts):
-    axis = {"column": "x", "axis": "numeric", "domain": [-50, 50], "grid": "round"}
-    try:
-        described, written = write_form(form, axis, texts)
-    except BadOption:
-        assert form == "dash" and any(re.search(r"\[.*-", text or "") for text in texts)
-        return
-    table = TextTable(list(written), lambda names: iter([[written[name] for name in names]]), lambda cell: cell)
+def in_form(form, text):
+    """A label in brackets as the form says that it is written."""
+    ends = re.fullmatch(r"\[(.+), (.+)\]", text or "")
+    if form == "dash":
+        return (f"{ends[1]}-{ends[2]}" if ends else text,)
+    if ends:
+        return ends[1], ends[2]
+    if text and text[0] in "<>":
+        return (text[3:], "inf") if text[0] == ">" else ("-inf", text[3:])
+    return ("-inf", "inf") if text == "*" else (text, text)
 
-    assert as_brackets(table, [described]).columns == ["x"]
-    (batch,) = as_brackets(table, [described]).batches(["x"])
-    assert batch[0] == texts
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.sampled_from(FORMS[1:]), st.lists(cells, min_size=1, max_size=6))
+def test_what_is_written_in_a_form_is_read_back(tmp_path, form, texts):
+    assume(form == "columns" or not any(re.search(r"\[.*-", text or "") for text in texts))
+    axis = {"column": "x", "axis": "numeric", "domain": [-50, 50], "grid": "round"}
+    names = ["x"] if form == "dash" else ["low", "high"]
+    described = axis | {"form": form} | ({"columns": names, "closed": True} if form == "columns" else {})
+    plain = write(tmp_path / "plain.csv", ["x"], [(text,) for text in texts])
+    other = write(tmp_path / "other.csv", names, [in_form(form, text) for text in texts])
+
+    assert measure(other, [described]) == measure(plain, [axis])
 
 
 signs = st.sampled_from([">", ">=", "<", "<=", "=", ""])
@@ -337,21 +351,33 @@ signs = st.sampled_from([">", ">=", "<", "<=", "=", ""])
     signs.flatmap(lambda sign: numbers.map(lambda end: f"{sign} {end}".strip()))
     | st.text(st.sampled_from("[]()<>=, 0159.-e*"), max_size=9)
 )
-def test_what_the_certificate_reads_labels_read_alike(label):
-    """Every label that has a width has the same ends for the attacks, the report and the comparison."""
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_what_the_certificate_reads_labels_read_alike(tmp_path, halves, label):
+    """Every label that has a width covers, for attacks, reports and comparisons, the values between its ends."""
     axis = {"column": "x", "axis": "numeric", "domain": [-50, 50], "grid": "round"}
-    width = width_reader(axis)(label)
-    if width is None or label in ("", "*"):
+    try:
+        path = certify(tmp_path / "label.csv", ("x",), [(label,)], [axis])
+    except ClaimBroken:
         return
-    low, high, _ = read_interval(axis, label)
-    inside = [min(max(end, -50), 50) for end in (low, high)]
-    assert (inside[1] - inside[0]) / 100 == pytest.approx(width)
+    if label in ("", "*"):
+        return
+    covered = link(read_published(path), halves).candidates(0)
+    assert [i / 2 - 60 for i in covered] == [x / 2 - 60 for x in range(240) if lies_in(x / 2 - 60, label, float)]
+    assert kech.check_certificate(path)["loss"] == pytest.approx(label_width(label, axis))
 
 
-def test_a_sign_that_nobody_writes_is_not_read():
+@pytest.fixture(scope="module")
+def halves():
+    """Every half from -60 on."""
+    with kech.read_table(pa.table({"x": [i / 2 - 60 for i in range(240)]}), quasi_identifiers=["x"]) as table:
+        yield table
+
+
+def test_a_sign_that_nobody_writes_is_not_read(tmp_path):
     axis = {"column": "x", "axis": "numeric", "domain": [0, 9], "grid": "round"}
-    assert width_reader(axis)("> 5") is None
-    assert width_reader(axis)(">= 5") == pytest.approx(4 / 9)
+    with pytest.raises(ClaimBroken, match="cannot read"):
+        measure(write(tmp_path / "t.csv", ["x"], [("> 5",)]), [axis])
+    assert measure(write(tmp_path / "t.csv", ["x"], [(">= 5",)]), [axis])["loss"] == pytest.approx(4 / 9)
 
 
 # Commands, plans and pipelines
@@ -360,13 +386,13 @@ def test_a_sign_that_nobody_writes_is_not_read():
 def test_the_form_is_an_option_and_a_word_of_the_plan(run, town, tmp_path):
     roles = ["--qi", *COLUMNS, "--sensitive", "diagnosis"]
     plan = tmp_path / "kech.toml"
-    plan.write_text('[goal]\nk = 4\n[labels]\nform = "columns"\n[cut]\neffort = "quick"\n', "utf-8")
+    plan.write_text('[goal]\nk = 4\n[labels]\nlabels = "columns"\n[cut]\neffort = "quick"\n', "utf-8")
     typed = run("release", town, "-o", tmp_path / "dash.csv", *roles, "--plan", plan, "--labels", "dash", "--no-ledger")
     planned = run("release", town, "-o", tmp_path / "columns.csv", *roles, "--plan", plan, "--no-ledger")
     refused = run("release", town, "-o", tmp_path / "x.csv", *roles, "--k", "4", "--labels", "midpoint")
 
     assert (typed.code, planned.code, refused.code) == (0, 0, 2)
-    assert "midpoint is refused" in refused.err
+    assert "kech writes no midpoints" in refused.err
     assert "age_low" in (tmp_path / "columns.csv").read_text("utf-8").splitlines()[0]
     assert run("verify", tmp_path / "dash.csv").code == run("verify", tmp_path / "columns.csv", "--k", "4").code == 0
     assert run("spectrum", town, *roles, "--plan", plan, "--k", "5").code == 0

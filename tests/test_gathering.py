@@ -6,22 +6,17 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-import kech
-from kech.cuts import Wishes
+from cutting import code_points, cut, recording
 from kech.cuts.bounds import eps_bound
-from kech.cuts.minimal import gather, gather_within, narrowest
-from kech.cuts.starts import cut_ordering
+from kech.cuts.minimal import gather, gather_within
 from kech.points.partition import largest_radius
-from kech.points.points import build_points
-from kech.request import Labels
 from kech.topology.minimal import minimal_complex
 from strategies import point_sets, unhurried
 from topology_oracles import eps_widths
 
 
 def exact_points(**columns):
-    with kech.read_table(pa.table(columns), quasi_identifiers=list(columns)) as table:
-        return build_points(table, labels=Labels(grid="exact"))
+    return code_points(pa.table(columns), grid="exact")
 
 
 def printed_minimum(points, k):
@@ -94,9 +89,10 @@ def test_what_would_take_long_is_left_where_nothing_depends_on_it():
 def test_the_minimal_cut_is_within_twice_its_bound(k):
     rng = np.random.default_rng(k)
     points = exact_points(x=rng.random(150).round(3), y=np.exp(rng.normal(0, 2, 150)).round(3))
-    (start,) = cut_ordering(points, [k], threads=1)
-    found, bound = narrowest(start, k, "quick", Wishes())
-    (gathered,), raised = gather(points, k, eps_bound(points, k), largest_radius(start))
+    with recording("kech.cuts.minimal.gather") as calls:
+        (found,) = cut(points, [k], "minimal", effort="quick")
+    ((_, ((gathered,), raised)),) = calls
+    bound = found.eps_bound
 
     check(found, points, k)
     assert eps_bound(points, k) <= raised == bound <= largest_radius(found)

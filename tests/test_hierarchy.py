@@ -1,25 +1,23 @@
 import csv
 import re
 import time
+from dataclasses import replace
 from itertools import combinations_with_replacement, product
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech.axes.hierarchy import (
-    GeneralizationTree,
-    build_prefix_tree,
-    find_hierarchies,
-    looks_like_codes,
-    read_hierarchy,
-    star_tree,
-)
+from cutting import code_points
+from kech import GeneralizationTree, read_hierarchy
+from kech.axes.hierarchy import build_prefix_tree
 from kech.errors import BadHierarchy, BadTarget, NoSuchFile, UnreadableFile
+from kech.points.points import build_points
 
 DATA = Path(__file__).parents[2] / "shared/data"
 COUNTRIES = """\
@@ -115,8 +113,8 @@ def test_level_codes_cannot_be_changed_by_a_caller(countries):
 def test_adult_is_covered_by_its_hierarchies():
     with (DATA / "adult.csv").open(newline="") as file:
         header, *rows = csv.reader(file, delimiter=";")
-    sources = find_hierarchies(DATA / "adult_hierarchies", header)
-    trees = {column: read_hierarchy(source) for column, source in sources.items()}
+    folder = DATA / "adult_hierarchies"
+    trees = {column: read_hierarchy(path) for column in header for path in folder.glob(f"*_{column}.csv")}
 
     assert {column: (len(tree.leaves), tree.height) for column, tree in trees.items()} == {
         "age": (100, 5),
@@ -560,45 +558,52 @@ def test_values_without_a_leaf_are_counted_and_not_shown(tmp_path):
 
 
 def test_the_longest_column_name_owns_the_file(tmp_path):
-    names = [
-        "age.csv",
-        "adult_status.json",
-        "adult_marital_status.TOML",
-        "notes.csv",
-        "usage.csv",
-        "age.txt",
-        "._zip.csv",
-    ]
-    for name in names:
-        write(tmp_path, "a;*", name)
+    files = {
+        "age.csv": "a;of age\nb;of age",
+        "adult_status.json": '{"of status": ["a", "b"]}',
+        "adult_marital_status.TOML": "'of marital status' = ['a', 'b']",
+        "notes.csv": "a;of notes\nb;of notes",
+        "usage.csv": "a;of usage\nb;of usage",
+        "age.txt": "a;of text\nb;of text",
+        "._zip.csv": "a;of a hidden file\nb;of a hidden file",
+    }
+    for name, content in files.items():
+        write(tmp_path, content, name)
     (tmp_path / "zip.csv").mkdir()
 
-    assert find_hierarchies(str(tmp_path), ["age", "status", "marital_status", "zip"]) == {
-        "age": tmp_path / "age.csv",
-        "status": tmp_path / "adult_status.json",
-        "marital_status": tmp_path / "adult_marital_status.TOML",
+    assert tops_of(["age", "status", "marital_status", "zip"], str(tmp_path)) == {
+        "age": "of age",
+        "status": "of status",
+        "marital_status": "of marital status",
     }
 
 
+def tops_of(columns, hierarchies):
+    """What stands above `a` in each tree that somebody gave for a column; cells are `a` and `b`."""
+    with kech.read_table(pa.table({column: ["a", "b"] for column in columns}), hierarchies=hierarchies) as table:
+        reviews = {column: kech.review_hierarchy(table, column) for column in columns}
+    return {name: review.tree.paths[0][1] for name, review in reviews.items() if review.to_json()["kind"] == "given"}
+
+
 def test_two_files_for_one_column_are_refused(tmp_path):
-    write(tmp_path, "a;*", "age.csv")
-    write(tmp_path, "a = ['b']", "my_age.toml")
+    write(tmp_path, "a;*\nb;*", "age.csv")
+    write(tmp_path, "all = ['a', 'b']", "my_age.toml")
 
     with pytest.raises(BadHierarchy, match=r"'age\.csv' and 'my_age\.toml' belong to column 'age'"):
-        find_hierarchies(tmp_path, ["age"])
+        tops_of(["age"], tmp_path)
 
 
 def test_a_mapping_gives_its_own_sources():
-    tree = star_tree("ab")
+    tree = read_hierarchy({0: ["a", "b"], 1: ["of age"] * 2})
 
-    assert find_hierarchies({"age": tree, "zip": "zip.csv"}, ["age", "sex"]) == {"age": tree}
+    assert tops_of(["age", "sex"], {"age": tree, "zip": "zip.csv"}) == {"age": "of age"}
 
 
 def test_a_folder_that_is_none_is_refused(tmp_path):
     with pytest.raises(NoSuchFile):
-        find_hierarchies(tmp_path / "none", ["age"])
+        tops_of(["age"], tmp_path / "none")
     with pytest.raises(UnreadableFile, match="not a folder"):
-        find_hierarchies(write(tmp_path, "a;*"), ["age"])
+        tops_of(["age"], write(tmp_path, "a;*"))
 
 
 # Trees built from values
@@ -621,11 +626,26 @@ def test_prefixes_of_unequal_lengths_meet_where_the_shorter_ends():
 
 
 @given(st.lists(st.text("0aB*!", max_size=5), min_size=1))
-def test_built_trees_are_trees_of_all_their_values(values):
-    for tree in (build_prefix_tree(values), star_tree(values)):
-        assert sorted(tree.leaves) == sorted(set(values))
-        assert {path[-1] for path in tree.paths} == {"*"}
-        assert read_hierarchy(tree) == tree
+def test_prefix_trees_are_trees_of_all_their_values(values):
+    is_tree_of(build_prefix_tree(values), values)
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(st.text("0aB*!", min_size=1, max_size=5), min_size=1))
+def test_star_trees_are_trees_of_all_their_values(values):
+    is_tree_of(star_tree(values), values)
+
+
+def is_tree_of(tree, values):
+    assert sorted(tree.leaves) == sorted(set(values))
+    assert {path[-1] for path in tree.paths} == {"*"}
+    assert read_hierarchy(tree) == tree
+
+
+def star_tree(values):
+    """The tree of a column of which somebody said that its values are kept or starred."""
+    (axis,) = code_points(pa.table({"c": values}), roles={"axes": {"c": "star"}}).axes
+    return axis.tree
 
 
 @given(st.lists(st.text("012", min_size=4, max_size=4), min_size=1, unique=True))
@@ -648,7 +668,7 @@ def test_a_star_tree_is_all_or_nothing():
 
 
 def test_a_column_without_values_has_a_tree_without_leaves():
-    assert build_prefix_tree([]) == star_tree([]) == GeneralizationTree(())
+    assert build_prefix_tree([]) == GeneralizationTree(())
     assert build_prefix_tree([""]).paths == (("", "*"),)
 
 
@@ -671,7 +691,10 @@ ZIPS = [f"47{number}" for number in range(600, 630)]
     ],
 )
 def test_codes_are_told_from_other_text(values, expected):
-    assert looks_like_codes(values) is expected
+    cells = pa.table({"c": pa.array(values, pa.string())})
+    with kech.read_table(cells, quasi_identifiers=["c"]) as table:
+        (axis,) = build_points(replace(table, kinds={"c": "text"})).axes
+    assert axis.kind == ("tree" if expected else "set")
 
 
 # Size

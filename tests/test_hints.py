@@ -1,16 +1,23 @@
 """What a newcomer is told of a column before it is generalized."""
 
 import json
+from collections import Counter
 from shlex import quote
 
-import numpy as np
+import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech.axes.hints import hint_at_codes, hint_at_far_rows, hint_at_prefixes, hint_at_text
 from kech.errors import BadOption, DoubtfulColumn
+from strategies import unhurried
+
+
+def inspect(values, column="c", *, kind=None):
+    """What is said of a quasi-identifier with these values."""
+    with kech.read_table(pa.table({column: pa.array(values, kind)}), quasi_identifiers=[column]) as table:
+        return kech.inspect_table(table, as_read=True).columns[0]
 
 
 @pytest.mark.parametrize(
@@ -32,8 +39,8 @@ from kech.errors import BadOption, DoubtfulColumn
     ],
 )
 def test_text_that_is_written_otherwise(values, says):
-    hint = hint_at_text(values)
-    assert hint is None if says is None else says in hint.says
+    hint = inspect(values, kind=pa.string()).hint
+    assert hint is None if says is None else says in hint
 
 
 def postcodes(length=5):
@@ -42,15 +49,17 @@ def postcodes(length=5):
 
 @pytest.mark.parametrize("column", ["zip", "ZIP code", "plz", "home_postcode", "Postal Code"])
 def test_numbers_that_are_called_a_postcode(column):
-    hint = hint_at_codes(column, postcodes())
-    assert hint.axis == "hierarchy"
-    assert f"--axis {quote(f'{column}=hierarchy')} " in hint.says
+    found = inspect([*map(int, postcodes())], column)
+    assert found.suggested == "hierarchy"
+    assert f"--axis {quote(f'{column}=hierarchy')} " in found.hint
 
 
 def test_other_numbers_are_no_codes():
-    assert hint_at_codes("income", postcodes()) is None
-    assert hint_at_codes("zip", [*postcodes(), "123"]) is None
-    assert hint_at_codes("zip", ["10115", "20115"]) is None
+    codes = [*map(int, postcodes())]
+    for values, column in ((codes, "income"), ([*codes, 123], "zip"), ([10115, 20115], "zip")):
+        found = inspect(values, column)
+        assert found.suggested is None
+        assert "looks like a code" not in (found.hint or "")
 
 
 @pytest.mark.parametrize(
@@ -59,16 +68,16 @@ def test_other_numbers_are_no_codes():
         ("postcode", ["04109", "04229", "10115"], True),
         ("post code", ["SW1A", "SW2B", "N1 9"], True),
         ("postcode", ["04109", "10115"], False),
-        ("postcode", postcodes(), False),  # shortened without a word
+        ("postcode", [f"0{code}" for code in postcodes()], False),  # shortened without a word
         ("ward", [f"W{i:03}" for i in range(12)], True),
         ("ward", ["W01", "W02"], False),
         ("job", ["nurse", "nun", "cook"], False),
     ],
 )
 def test_codes_that_become_sets_are_better_shortened(column, values, told):
-    hint = hint_at_prefixes(column, values)
+    hint = inspect(values * 2, column).hint
     assert (hint is not None) == told
-    assert hint is None or f"kech hierarchy TABLE {quote(column)} --kind prefixes -o " in hint.says
+    assert hint is None or f"kech hierarchy TABLE {quote(column)} --kind prefixes -o " in hint
 
 
 def test_the_hierarchy_of_prefixes_that_is_told_works(run, folder, monkeypatch):
@@ -82,23 +91,38 @@ def test_the_hierarchy_of_prefixes_that_is_told_works(run, folder, monkeypatch):
     assert (found["hint"], found["generalized"]) == (None, "a hierarchy over 3 values")
 
 
-@given(st.lists(st.integers(0, 100), min_size=20, max_size=60), st.integers(1000, 10**6), st.booleans())
-def test_a_lone_row_is_far_where_it_is_farther_away_than_all_others_are_wide(bulk, far, below):
-    spread = max(bulk) - min(bulk)
-    lone = min(bulk) - far if below else max(bulk) + far
-    values, counts = np.unique(np.array([*bulk, lone], float), return_counts=True)
+lone_rows = st.tuples(st.lists(st.integers(0, 100), min_size=20, max_size=60), st.integers(1000, 10**6), st.booleans())
 
-    hint = hint_at_far_rows(values, counts)
-    trimmed = sorted([*bulk, lone])[1:-1]
-    assert (hint is not None) == (trimmed[0] != trimmed[-1])
-    assert hint is None or (hint.says.startswith("1 row lies far") and str(lone) not in hint.says)
-    assert hint_at_far_rows(*np.unique(np.array(bulk, float), return_counts=True)) is None or spread > 2
+
+@given(st.lists(lone_rows, min_size=5, max_size=5))
+@settings(unhurried, max_examples=20)
+def test_a_lone_row_is_far_where_it_is_farther_away_than_all_others_are_wide(cases):
+    """A hundred cases, five of them at once: reading a table takes longer than looking at it."""
+    columns = {}
+    for number, (bulk, far, below) in enumerate(cases):
+        lone = min(bulk) - far if below else max(bulk) + far
+        columns |= {f"far {number}": [*bulk, lone], f"near {number}": bulk}
+    hints = inspect_all(columns)
+    for number, (bulk, _, _) in enumerate(cases):
+        (lone,) = (Counter(columns[f"far {number}"]) - Counter(bulk)).elements()
+        trimmed = sorted([*bulk, lone])[1:-1]
+        hint = hints[f"far {number}"]
+        assert (hint is not None) == (trimmed[0] != trimmed[-1])
+        assert hint is None or (hint.startswith("1 row lies far") and str(lone) not in hint)
+        assert hints[f"near {number}"] is None or max(bulk) - min(bulk) > 2
+
+
+def inspect_all(columns):
+    """What is said of each column; those with fewer values end with missing ones."""
+    longest = max(map(len, columns.values()))
+    padded = {name: values + [None] * (longest - len(values)) for name, values in columns.items()}
+    with kech.read_table(pa.table(padded), quasi_identifiers=[*padded]) as table:
+        return {found.column: found.hint for found in kech.inspect_table(table, as_read=True).columns}
 
 
 @pytest.mark.parametrize("values", [[], [1.0], [1e308, -1e308, *range(18)]])
 def test_few_and_huge_values(values):
-    found, counts = np.unique(np.array(values, float), return_counts=True)
-    hint = hint_at_far_rows(found, counts)
+    hint = inspect(values, kind=pa.float64()).hint
     assert (hint is not None) == (len(values) == 20)
 
 
@@ -210,7 +234,10 @@ def test_python_warns_in_its_own_words(foreign):
             kech.make_release(table, k=5)
 
 
-@pytest.mark.parametrize("words", [{"decimal": ";"}, {"dates": "dym"}])
-def test_a_writing_that_is_none_is_refused(words, foreign):
-    with pytest.raises(BadOption, match="choose among"):
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [({"decimal": ";"}, "^decimal: write a point or a comma"), ({"dates": "dym"}, "^dates: choose among")],
+)
+def test_a_writing_that_is_none_is_refused(words, says, foreign):
+    with pytest.raises(BadOption, match=says):
         kech.read_table(foreign, **words)

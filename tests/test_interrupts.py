@@ -9,8 +9,7 @@ from contextlib import suppress
 import pytest
 
 import kech
-from kech import cli
-from kech.system.interrupts import heard_once, left_at_once, unbroken
+from kech.system.console import delay_interrupts, exit_on_interrupt, interrupt_once
 from kech.tables.demo import nine_rows
 
 pytestmark = pytest.mark.usefixtures("heard")
@@ -49,32 +48,32 @@ def test_a_command_that_was_stopped_clears_up_in_peace(run, monkeypatch):
             press()
             cleared.append("what it began")
 
-    monkeypatch.setattr(cli.kech, "open_ledger", begin)
+    monkeypatch.setattr(kech, "open_ledger", begin)
     assert run("ledger").code == 130
     assert cleared == ["what it began"]
 
 
 def test_a_program_that_was_stopped_is_deaf_to_its_end():
-    with pytest.raises(KeyboardInterrupt), heard_once(to_the_end=True):
+    with pytest.raises(KeyboardInterrupt), interrupt_once(to_the_end=True):
         press()
     assert signal.signal(signal.SIGINT, signal.default_int_handler) is signal.SIG_IGN
 
 
 def test_what_came_to_nothing_is_heard_again(monkeypatch):
-    with pytest.raises(KeyboardInterrupt), heard_once(to_the_end=False):
+    with pytest.raises(KeyboardInterrupt), interrupt_once(to_the_end=False):
         with suppress(KeyboardInterrupt):
             press()
         press()
-        monkeypatch.setattr("kech.system.interrupts.CLEARED", -1.0)
+        monkeypatch.setattr("kech.system.console.CLEARED", -1.0)
         press()
 
 
 def test_whoever_calls_a_command_hears_as_before():
-    with heard_once(to_the_end=True):
+    with interrupt_once(to_the_end=True):
         pass
     with pytest.raises(KeyboardInterrupt):
         press()
-    with pytest.raises(KeyboardInterrupt), heard_once(to_the_end=False):
+    with pytest.raises(KeyboardInterrupt), interrupt_once(to_the_end=False):
         press()
     with pytest.raises(KeyboardInterrupt):
         press()
@@ -90,7 +89,7 @@ def test_ctrl_c_ends_the_search_and_again_the_rest(monkeypatch):
 
     monkeypatch.setattr("kech.cuts.local.report", tell)
     nine = kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"])
-    with nine, pytest.raises(KeyboardInterrupt), heard_once(to_the_end=False):
+    with nine, pytest.raises(KeyboardInterrupt), interrupt_once(to_the_end=False):
         kech.make_release(nine, k=3)
         said.append("released")
         press()
@@ -99,9 +98,9 @@ def test_ctrl_c_ends_the_search_and_again_the_rest(monkeypatch):
 
 def test_ctrl_c_that_had_to_wait_stops_a_command_once():
     done = []
-    with pytest.raises(KeyboardInterrupt), heard_once(to_the_end=False):
+    with pytest.raises(KeyboardInterrupt), interrupt_once(to_the_end=False):
         try:
-            with unbroken():
+            with delay_interrupts():
                 press()
                 press()
                 done.append("in place")
@@ -121,20 +120,20 @@ def elsewhere():
 
 
 def test_whoever_handles_ctrl_c_in_another_way_goes_on_doing_so(elsewhere):
-    with heard_once(to_the_end=False):
+    with interrupt_once(to_the_end=False):
         press()
     assert elsewhere == ["elsewhere"]
 
 
 def test_he_too_waits_until_all_is_in_place(elsewhere):
-    with unbroken():
+    with delay_interrupts():
         press()
         elsewhere.append("in place")
     assert elsewhere == ["in place", "elsewhere"]
 
 
 @pytest.mark.parametrize("ignored", [signal.SIG_IGN, signal.SIG_DFL])
-@pytest.mark.parametrize("patient", [lambda: heard_once(to_the_end=False), unbroken, left_at_once])
+@pytest.mark.parametrize("patient", [lambda: interrupt_once(to_the_end=False), delay_interrupts, exit_on_interrupt])
 def test_what_is_ignored_stays_ignored_and_threads_change_nothing(patient, ignored):
     seen = []
 
@@ -155,6 +154,6 @@ def test_a_handler_that_came_meanwhile_stays():
     def other(*_):
         pass
 
-    with heard_once(to_the_end=False):
+    with interrupt_once(to_the_end=False):
         signal.signal(signal.SIGINT, other)
     assert signal.signal(signal.SIGINT, signal.default_int_handler) is other

@@ -9,13 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kech
-from kech._kernels import Widths
-from kech.axes import LineAxis, build_line_axis, build_rank_axis, build_tree_axis
-from kech.axes.hierarchy import read_hierarchy
+from kech import read_hierarchy
+from kech.axes import build_line_axis, build_rank_axis, build_tree_axis
 from kech.axes.levels import build_levels
 from kech.points.points import build_points
 from oracles import label_width
-from strategies import axes, held_codes, line_axes, seconds, tree_axes, unhurried
+from strategies import axes, held_codes, kernel_widths, line_axes, seconds, tree_axes, unhurried
 
 stepped = line_axes(grids=("steps",))
 
@@ -98,8 +97,7 @@ def test_a_cell_is_as_wide_as_its_label(drawn):
 @unhurried
 def test_kernels_know_the_widths_of_nodes(drawn):
     for level in build_levels(drawn[0]):
-        kernel, codes = Widths(), range(level.axis.size)
-        level.axis.add_to(kernel)
+        kernel, codes = kernel_widths(level.axis), range(level.axis.size)
         for lo, hi in combinations_with_replacement(codes, 2):
             assert kernel.width(0, lo, hi) == level.axis.widths(np.array([lo]), np.array([hi]))[0]
 
@@ -131,7 +129,7 @@ def test_null_is_a_cell_of_its_own_below_the_top(drawn):
 
 def is_even(drawn):
     """A grid whose cells differ in width is no lattice's: there, levels are steps, given or round."""
-    return not isinstance(drawn[0], LineAxis) or drawn[0].span is not None
+    return drawn[0].kind not in ("numeric", "date") or drawn[0].span is not None
 
 
 @given(st.one_of(axes.filter(is_even), stepped))
@@ -140,7 +138,30 @@ def test_going_up_no_code_gets_narrower(drawn):
     axis, _ = drawn
     codes = held_codes(axis)
     for below, above in pairwise(build_levels(axis)):
-        assert (below.widths[below.cells[codes]] <= above.widths[above.cells[codes]] + 1e-9).all()
+        slack = 0.01 if has_least_domain(below) else 1e-9
+        assert (below.widths[below.cells[codes]] <= above.widths[above.cells[codes]] + slack).all()
+
+
+def has_least_domain(level):
+    """Edges within a millionth of their own size: the domain reaches a millionth beyond them, whatever their steps.
+
+    Then its tails are nearly half of it each, and give way where the first edge of the next level lies lower.
+    """
+    if level.axis.kind != "numeric":
+        return False
+    edges = level.axis.low[np.isfinite(level.axis.low)]
+    return len(edges) > 0 and level.axis.unit == 0 and np.ptp(edges) < 1e-6 * np.abs(edges).max() * len(edges)
+
+
+def test_crowded_values_far_from_zero_may_narrow_their_tail_a_little():
+    """Found by hypothesis: four values in a billionth of their size; the last tail falls from .4833 to .4831."""
+    values = [9.99999971e-272, 9.99999974e-272, 1.000000035e-271, 1.000000097e-271]
+    axis = build_line_axis("c", np.array(values), np.array([10, 1, 5, 1]), False, is_date=False, grid="steps")
+    below, above = build_levels(axis)[:2]
+
+    assert has_least_domain(below)
+    assert below.labels()[-1] == above.labels()[-1]
+    assert 0 < below.widths[-1] - above.widths[-1] < 0.001
 
 
 @given(stepped)
@@ -292,6 +313,6 @@ def test_an_adaptive_grid_and_one_of_steps_are_chosen_by_whoever_builds_the_poin
     with kech.read_table(ages, quasi_identifiers=["age", "pay"], axes={"pay": kech.AxisChoice(grid=50)}) as table:
         adaptive, equal = build_points(table), build_points(table, steps=True)
 
-    assert all(isinstance(axis, LineAxis) for axis in equal.axes)
+    assert [axis.kind for axis in equal.axes] == ["numeric", "numeric"]
     assert (equal.axes[0].hides > adaptive.axes[0].hides.max()).all()
     assert [points.axes[1].grid for points in (adaptive, equal)] == [50, 50]

@@ -6,41 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kech._kernels import Search, peel_points
-from kech.cuts import Wishes
+import kech
+from cutting import code_points, cut, recording
+from kech import _kernels
 from kech.cuts.bounds import lower_bounds
-from kech.cuts.local import (
-    EFFORTS,
-    candidate_ks,
-    choose_start,
-    choose_starts,
-    cut_local,
-    enforce_monotone_loss,
-    ks_to_probe,
-    ks_to_search,
-    on_grid_of,
-    protected_loss,
-    search,
-)
-from kech.cuts.starts import (
-    KINDS,
-    axis_levels,
-    cut_ordering,
-    expected_loss,
-    grow,
-    level_tables,
-    make_starts,
-    order_along,
-    peel,
-)
-from kech.cuts.suppressing import cut_rest
+from kech.cuts.starts import cut_ordering, peel
 from kech.errors import BadOption
 from kech.points.partition import build_partition, mean_loss
-from kech.points.points import build_points
-from kech.request import Labels
 from kech.tables.demo import generate_town, nine_rows
-from kech.tables.table import read_table
-from strategies import axes, point_sets, random_case, seeds, unhurried
+from strategies import point_sets, random_case, seeds, unhurried
 
 
 def check(partition, points, k, part=True):
@@ -94,26 +68,25 @@ def cheapest(points, k):
 
 
 def town_points(people, **said):
-    with read_table(generate_town(people), quasi_identifiers=["age", "sex", "zip", "schooling", "job"]) as table:
-        return build_points(table, labels=Labels(**said))
+    return code_points(generate_town(people), ["age", "sex", "zip", "schooling", "job"], **said)
 
 
 def begin(points, k, *, part=True, seed=0):
-    (start,) = cut_ordering(points, [k], threads=1, part=part)
-    at = start.points
-    return Search(at.codes, at.widths(), level_tables(at), k, part, start.point, start.group, start.rows, seed)
+    """A search from the best start there is."""
+    (start,) = cut(points, [k], part=part, effort=0.0)
+    at, levels = start.points, [np.stack([np.arange(axis.size), np.zeros(axis.size)]) for axis in points.axes]
+    tables = [np.ascontiguousarray(table, np.int32) for table in levels]
+    return _kernels.Search(at.codes, at.widths(), tables, k, part, start.point, start.group, start.rows, seed)
 
 
 # The paper's nine rows
 
 
-@pytest.mark.parametrize("effort", EFFORTS)
+@pytest.mark.parametrize("effort", ["quick", "normal", "best"])
 def test_three_classes_of_three_are_table_1b(effort):
-    with read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
-        (partition,) = cut_local(
-            build_points(table, labels=Labels(grid="exact")), [3], Wishes(threads=1, effort=effort)
-        )
-    boxes = set(zip(partition.labels(0), partition.labels(1), strict=True))
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
+        labels = kech.make_release(table, k=3, grid="exact", effort=effort).labels
+    boxes = set(zip(labels["age"], labels["zip"], strict=True))
 
     assert boxes == {("[22, 25]", "[47602, 47678]"), ("[38, 52]", "[47905, 47909]"), ("[32, 47]", "[47605, 47673]")}
 
@@ -125,7 +98,7 @@ def test_three_classes_of_three_are_table_1b(effort):
 @settings(unhurried, max_examples=60)
 def test_every_partition_is_one(points, part, effort, data):
     ks = sorted(data.draw(st.sets(st.integers(1, points.rows), min_size=1, max_size=3)))
-    made = list(cut_local(points, ks, Wishes(threads=1, part=part, effort=effort)))
+    made = cut(points, ks, part=part, effort=effort)
 
     for k, partition in zip(ks, made, strict=True):
         check(partition, points.at(k), k, part)
@@ -134,10 +107,10 @@ def test_every_partition_is_one(points, part, effort, data):
 @pytest.mark.parametrize("seed", seeds(25))
 def test_tables_of_every_kind_with_missing_values_and_twins(seed):
     case = random_case(seed)
-    with read_table(case.table, **case.roles) as table:
-        points = build_points(table, labels=Labels(grid=case.grid))
+    roles = {"axes": case.axes, "hierarchies": case.hierarchies or None}
+    points = code_points(case.table, case.quasi_identifiers, roles=roles, grid=case.grid)
     ks = sorted({1, 2, case.k, points.rows})
-    for k, partition in zip(ks, cut_local(points, ks, Wishes(threads=1, effort="quick")), strict=True):
+    for k, partition in zip(ks, cut(points, ks, effort="quick"), strict=True):
         check(partition, points.at(k), k)
 
 
@@ -170,18 +143,16 @@ def test_threads_and_slices_change_nothing_and_seeds_do(k):
 
 def test_equal_efforts_make_equal_partitions_on_any_number_of_threads():
     points = town_points(1500)
-    made = [next(cut_local(points, [5], Wishes(threads=threads, effort="normal", seed=3))) for threads in (1, 2)]
+    made = [cut(points, [5], threads=threads, effort="normal", seed=3)[0] for threads in (1, 2)]
 
     assert np.array_equal(made[0].lo, made[1].lo)
     assert np.array_equal(made[0].rows, made[1].rows)
 
 
 def test_more_effort_costs_less():
-    points = town_points(2000)
+    points = town_points(2000, protect="none")
     losses = [mean_loss(next(cut_ordering(points, [5], threads=2)))]
-    losses += [
-        mean_loss(next(cut_local(points, [5], Wishes(threads=2, effort=effort)))) for effort in ("quick", "normal")
-    ]
+    losses += [mean_loss(cut(points, [5], threads=2, effort=effort)[0]) for effort in ("quick", "normal")]
 
     assert all(after < before for before, after in pairwise(losses))
     assert losses[-1] < 0.9 * losses[0]
@@ -189,7 +160,7 @@ def test_more_effort_costs_less():
 
 def test_seconds_are_an_effort_too():
     points = town_points(500)
-    (partition,) = cut_local(points, [4], Wishes(threads=1, effort=0.05))
+    (partition,) = cut(points, [4], effort=0.05)
 
     check(partition, points.at(4), 4)
 
@@ -199,9 +170,10 @@ def test_seconds_are_an_effort_too():
 def test_nothing_is_cheaper_than_the_cheapest(points, k):
     if points.rows < k or points.rows > 9:
         return
-    (partition,) = cut_local(points, [k], Wishes(threads=1))
+    (made,) = cut(points, [k])
+    partition = build_partition(points.at(k), made.point, made.group, made.rows)
 
-    assert mean_loss(on_grid_of(k, partition)) >= cheapest(points.at(k), k) - 1e-9
+    assert mean_loss(partition) >= cheapest(points.at(k), k) - 1e-9
 
 
 def test_small_tables_come_close_to_the_cheapest():
@@ -209,9 +181,8 @@ def test_small_tables_come_close_to_the_cheapest():
     for seed in range(30):
         rng = np.random.default_rng(seed)
         table = pa.table({"x": rng.integers(0, 50, 8), "y": rng.choice(list("abcd"), 8), "z": rng.random(8).round(2)})
-        with read_table(table, quasi_identifiers=["x", "y", "z"]) as read:
-            points = build_points(read, labels=Labels(grid="exact"))
-        (partition,) = cut_local(points, [2], Wishes(threads=1))
+        points = code_points(table, grid="exact")
+        (partition,) = cut(points, [2])
         excess.append(mean_loss(partition) / cheapest(points.at(2), 2) - 1)
 
     assert np.mean(excess) < 0.005
@@ -219,45 +190,47 @@ def test_small_tables_come_close_to_the_cheapest():
 
 
 def test_a_larger_k_serves_a_smaller_one():
-    points = town_points(300, grid="exact")
-    ks = list(range(2, 40))
-    losses = [mean_loss(partition) for partition in cut_local(points, ks, Wishes(threads=1, effort="quick"))]
-    whole, fine = (next(cut_ordering(points, [k], threads=1)) for k in (300, 5))
+    losses = [mean_loss(partition) for partition in cut(town_points(300, grid="exact"), range(2, 40), effort="quick")]
 
     assert all(np.diff(losses) >= -1e-12)
-    assert enforce_monotone_loss([3, 5], [whole, fine])[0].classes == fine.classes
 
 
-def test_in_haste_some_k_are_studied_and_otherwise_all():
-    ks = range(2, 101)
-
-    assert ks_to_search(ks, "normal") == list(ks)
-    assert ks_to_search(range(2, 9), "quick") == list(range(2, 9))
-    assert {2, 3, 4, 5, 100} <= set(ks_to_search(ks, "quick"))
-    assert len(ks_to_search(ks, "quick")) < 25
+def searched_ks(points, ks, effort):
+    """The k at which a search makes steps."""
+    with recording("kech.cuts.local.report") as calls:
+        cut(points, ks, effort=effort)
+    return {int(doing.split("=")[1].split(",")[0]) for (doing, *_), _ in calls if doing.startswith("searching")}
 
 
-def test_of_many_k_some_try_every_kind_of_start_and_the_others_the_best_below_and_above(monkeypatch):
-    points, ks, asked = town_points(120), list(range(2, 30)), {}
-    starts = dict(zip(ks, cut_ordering(points, ks, threads=1), strict=True))
+def test_in_haste_some_k_are_searched_and_otherwise_all():
+    points = town_points(250, protect="none")
+    hasty = searched_ks(points, range(2, 101), "quick")
 
-    def remember(points, starts, kinds, wishes):
-        asked.update(kinds)
-        return make_starts(points, starts, kinds, wishes)
+    assert {2, 3, 4, 5, 100} <= hasty
+    assert len(hasty) < 25
+    assert searched_ks(points, range(2, 9), "quick") == {*range(2, 9)}
+    assert searched_ks(points, range(2, 30), "normal") == {*range(2, 30)}
 
-    monkeypatch.setattr("kech.cuts.local.make_starts", remember)
-    best = dict(choose_starts(points, starts, Wishes()))
 
-    assert list(best) == ks == sorted(asked)
-    assert {2, 29} <= set(ks_to_probe(ks)) == {k for k in ks if len(asked[k]) == len(KINDS)}
-    assert all(1 <= len(asked[k]) <= 2 for k in set(ks) - set(ks_to_probe(ks)))
-    for k in ks:
-        check(best[k], points.at(k), k)
-    assert ks_to_probe(ks[:5]) == ks[:5]
+def test_of_many_k_some_try_every_kind_of_start_and_the_others_the_best_below_and_above():
+    points, ks = town_points(120, protect="none"), list(range(2, 30))
+    with recording("kech.cuts.local.make_starts") as calls:
+        made = cut(points, ks, effort="normal")
+    kinds = {k: len(tried[k]) for (_, _, tried), _ in calls for k in tried}
+
+    assert sorted(kinds) == ks
+    assert kinds[2] == kinds[29] == 4
+    assert set(kinds.values()) <= {1, 2, 4}
+    assert 2 < sum(tried == 4 for tried in kinds.values()) < len(ks) / 2
+    for k, partition in zip(ks, made, strict=True):
+        check(partition, points.at(k), k)
+    with recording("kech.cuts.local.make_starts") as calls:
+        cut(points, ks[:5], effort="normal")
+    assert [{k: len(tried[k]) for k in tried} for (_, _, tried), _ in calls if tried] == [dict.fromkeys(ks[:5], 4)]
 
 
 def test_ctrl_c_ends_the_search_with_the_cheapest_so_far(monkeypatch):
-    points = town_points(500)
+    points = town_points(500, protect="none")
     (start,) = cut_ordering(points, [3], threads=1)
     calls = []
 
@@ -267,11 +240,11 @@ def test_ctrl_c_ends_the_search_with_the_cheapest_so_far(monkeypatch):
             raise KeyboardInterrupt
 
     monkeypatch.setattr("kech.cuts.local.report", interrupt)
-    found = search(start, 3, "best", Wishes())
+    (found,) = cut(points, [3], effort="best")
     losses = [float(said.rpartition(" loss ")[2]) for said in calls[:3]]
 
-    assert losses[0] == pytest.approx(expected_loss(start), rel=0.1)
     assert losses == sorted(losses, reverse=True)
+    assert losses[2] == pytest.approx(mean_loss(found), abs=1e-4)
 
     check(found, points.at(3), 3)
     assert mean_loss(found) < mean_loss(start)
@@ -280,60 +253,59 @@ def test_ctrl_c_ends_the_search_with_the_cheapest_so_far(monkeypatch):
 @pytest.mark.parametrize("effort", ["fast", -1.0, float("inf"), float("nan")])
 def test_an_effort_nobody_knows(effort):
     with pytest.raises(BadOption, match="quick, normal, best"):
-        list(cut_local(town_points(50), [2], Wishes(threads=1, effort=effort)))
+        kech.Request().override(effort=effort)
 
 
 @given(point_sets(most_rows=120, heaviest=30), st.booleans(), st.data())
 @unhurried
-def test_grown_classes_are_a_partition(points, part, data):
+def test_every_start_is_a_partition_and_peeling_parts_no_point(points, part, data):
     k = data.draw(st.integers(1, points.rows))
+    with recording("kech.cuts.local.make_starts") as calls:
+        cut(points, [k], part=part, effort=0.0, threads=2)
+    starts = [start for _, made in calls for start in made.get(k, {}).items()]
 
-    check(grow(points.at(k), k, order_along(points, threads=1), Wishes(2, part=part)), points.at(k), k, part)
+    assert {"cut", "curved", "grown"} <= {kind for kind, _ in starts}
+    for kind, start in starts:
+        check(start, points.at(k), k, part and kind != "peeled")
 
 
-def test_a_start_is_never_dearer_than_the_cheapest_one_and_close_ones_race():
-    points = town_points(600)
-    tree, curve = (next(cut_ordering(points, [5], threads=1, hilbert=h)) for h in (False, True))
-    whole = build_partition(points.at(5), tree.point, np.zeros_like(tree.group), tree.rows)
-    ((k, best),) = choose_starts(points, {5: whole}, Wishes())
-
-    assert k == 5
-    check(best, points.at(5), 5)
-    assert expected_loss(best) < min(expected_loss(tree), expected_loss(curve))
-    assert choose_start({"cut": tree, "one class": whole}, 5, Wishes()) == ("cut", tree)
+def test_a_start_is_never_dearer_than_the_cheapest_one_and_close_ones_are_compared_by_a_step():
+    lonely = 0
+    for k in (2, 5, 20, 60):
+        with recording("kech.cuts.local.choose_start") as calls:
+            cut(town_points(600, protect="none"), [k], effort=0.0)
+        for (starts, *_), (kind, chosen) in calls:
+            losses = {name: mean_loss(start) for name, start in starts.items()}
+            close = [name for name, loss in losses.items() if loss <= 1.25 * min(losses.values())]
+            lonely += len(close) == 1
+            assert mean_loss(chosen) <= min(losses.values()) + 1e-12
+            assert kind in close
+            assert (chosen is starts[kind]) == (len(close) == 1)
+    assert lonely
 
 
 # Peeling
 
 
-@given(axes)
+@given(point_sets())
 @unhurried
-def test_levels_are_nested_and_end_in_one_cell(drawn):
-    axis, _ = drawn
-    levels = axis_levels(axis)
+def test_levels_are_nested_and_end_in_one_cell(points):
+    with recording("kech.cuts.starts.axis_levels") as calls:
+        cut(points, [1], effort=0.0)
 
-    assert len(set(levels[-1].tolist())) == 1
-    for fine, coarse in pairwise(levels):
-        assert len(set(zip(fine.tolist(), coarse.tolist(), strict=True))) == len(set(fine.tolist()))
-    if axis.has_null and axis.values:
-        assert all(np.count_nonzero(level == level[axis.null]) == 1 for level in levels[:-1])
-
-
-@given(point_sets(most_rows=200, heaviest=40), st.data())
-@unhurried
-def test_a_peeled_partition_is_one_and_parts_no_point(points, data):
-    k = data.draw(st.integers(1, points.rows))
-    at = points.at(k)
-    (shares,) = peel(at, [k], [np.inf], threads=1, seed=0)
-
-    check(build_partition(at, *shares), at, k, part=False)
+    assert len(calls) >= len(points.axes)
+    for (axis,), levels in calls:
+        assert len(set(levels[-1].tolist())) == 1
+        for fine, coarse in pairwise(levels):
+            assert len(set(zip(fine.tolist(), coarse.tolist(), strict=True))) == len(set(fine.tolist()))
+        if axis.has_null and axis.values:
+            assert all(np.count_nonzero(level == level[axis.null]) == 1 for level in levels[:-1])
 
 
 def test_cells_are_peeled_from_the_narrowest_up():
     jobs = {0: ["a1", "a2", "b1", "b2"], 1: ["a", "a", "b", "b"], 2: ["*"] * 4}
     rows = ["a1"] * 3 + ["a2"] + ["b1"] + ["b2"] * 2 + ["a2"]
-    with read_table(pa.table({"job": rows}), quasi_identifiers=["job"], hierarchies={"job": jobs}) as table:
-        points = build_points(table)
+    points = code_points(pa.table({"job": rows}), roles={"hierarchies": {"job": jobs}})
     (shares,) = peel(points, [3], [np.inf], threads=1, seed=0)
     partition = build_partition(points, *shares)
 
@@ -342,23 +314,21 @@ def test_cells_are_peeled_from_the_narrowest_up():
 
 
 def test_what_would_cost_more_by_far_is_not_peeled_to_the_end():
-    points = town_points(2000)
+    points = town_points(2000, protect="none")
     (whole,) = peel(points, [5], [np.inf], threads=1, seed=0)
-    loss = expected_loss(build_partition(points, *whole))
+    loss = mean_loss(build_partition(points, *whole))
     (same,), (none,) = (peel(points, [5], [limit], threads=1, seed=0) for limit in (loss, loss / 3))
 
     assert all(np.array_equal(a, b) for a, b in zip(whole, same, strict=True))
     assert len(none[0]) == 0
 
 
-def test_of_a_large_lattice_some_nodes_are_enough():
-    points = town_points(2000)
-    tables = level_tables(points)
-    few, all_of_them = (
-        peel_points(points.codes, points.weights, points.widths(), tables, [5], [np.inf], most, 0, 1)[0]
-        for most in (50, 10**6)
-    )
-    losses = [mean_loss(build_partition(points, *shares)) for shares in (few, all_of_them)]
+def test_of_a_large_lattice_some_nodes_are_enough(monkeypatch):
+    points, losses = town_points(2000, protect="none"), []
+    for most in (50, 10**6):
+        monkeypatch.setattr("kech.cuts.starts.MOST_NODES", most)
+        (shares,) = peel(points, [5], [np.inf], threads=1, seed=0)
+        losses.append(mean_loss(build_partition(points, *shares)))
 
     assert losses[1] <= losses[0] < 1.5 * losses[1]
 
@@ -385,46 +355,53 @@ def family(rows, seed, **said):
     centres = rng.normal(0, 10, (5, 3))
     values = np.round(centres[rng.integers(0, 5, rows)] + rng.normal(0, 1, (rows, 3)), 3)
     held = dict(zip("abc", values.T, strict=True)) | {"job": rng.choice(list("uvwxyz"), rows)}
-    with read_table(pa.table(held), quasi_identifiers=list(held), axes={"job": "set"}) as table:
-        return build_points(table, labels=Labels(**said))
+    return code_points(pa.table(held), roles={"axes": {"job": "set"}}, **said)
 
 
 @pytest.mark.parametrize(("rows", "seed"), [(120, 0), (120, 1), (120, 2), (300, 3)])
 def test_on_these_tables_no_release_loses_more_than_one_of_a_larger_k(rows, seed):
     points, ks = family(rows, seed), [*range(2, 10), 33, 34, 35]
-    made = [found for k in ks for found in cut_local(points, [k], Wishes(effort="quick"))]
+    made = [found for k in ks for found in cut(points, [k], effort="quick")]
 
     assert all(found.k >= k for k, found in zip(ks, made, strict=True))
-    assert all(np.diff([protected_loss(found) for found in made]) >= -1e-12)
+    assert all(np.diff([mean_loss(found) for found in made]) >= -1e-12)
 
 
 @pytest.mark.parametrize(("rows", "seed", "protect"), [(150, 19, "full"), (90, 5, "full"), (60, 7, "ends")])
 @pytest.mark.parametrize("ks", [[5, 6], [3, 5, 6, 8], [2, 3, 4, 5, 7, 10, 33, 34]])
 def test_a_row_never_loses_more_than_it_would_alone(rows, seed, protect, ks):
     points = family(rows, seed, protect=protect)
-    alone = [protected_loss(next(cut_local(points, [k], Wishes(effort="quick")))) for k in ks]
-    together = [protected_loss(found) for found in cut_local(points, ks, Wishes(effort="quick"))]
+    alone = [mean_loss(cut(points, [k], effort="quick")[0]) for k in ks]
+    together = [mean_loss(found) for found in cut(points, ks, effort="quick")]
 
     assert all(row <= release for row, release in zip(together, alone, strict=True))
     assert all(np.diff(together) >= 0)
 
 
+def candidates(points, ks, effort="quick"):
+    """For each k the larger ones that are cut and searched beside it."""
+    with recording("kech.cuts.local.candidate_ks") as calls:
+        cut(points, ks, effort=effort)
+    ((_, found),) = calls
+    return found
+
+
 def test_the_first_cuts_tell_which_larger_k_are_worth_a_search():
     points = family(120, 6)
-    found = candidate_ks(points, [5, 6, 40], "quick", Wishes())
+    found = candidates(points, [5, 6, 40])
 
-    assert found == {k: candidate_ks(points, [k], "quick", Wishes())[k] for k in (5, 6, 40)}
+    assert found == {k: candidates(points, [k])[k] for k in (5, 6, 40)}
     assert all(k + 1 in found[k] for k in found)
-    assert not any(candidate_ks(points, range(2, 30), "quick", Wishes()).values())
-    assert candidate_ks(points, [5, 6], 0.1, Wishes()) == {5: [], 6: []}
-    assert candidate_ks(family(10_001, 6), [33], "quick", Wishes()) == {33: []}
-    assert candidate_ks(town_points(300, protect="ends"), [5], "quick", Wishes()) == {5: []}
+    assert not any(candidates(points, range(2, 30)).values())
+    assert candidates(points, [5, 6], 0.1) == {5: [], 6: []}
+    assert candidates(family(10_001, 6), [33]) == {33: []}
+    assert candidates(town_points(300, protect="ends"), [5]) == {5: []}
 
 
 @pytest.mark.parametrize(("ks", "options"), [([5], {}), ([5, 9], {}), (range(2, 30), {}), ([5], {"suppress": 0.1})])
 def test_one_ctrl_c_ends_every_search_of_a_cut(monkeypatch, ks, options):
     """Of the k asked for, of the larger ones tried beside them, and of what is cut again without some rows."""
-    points, wishes, said = family(120, 6), Wishes(effort="normal", **options), []
+    points, said = family(120, 6), []
 
     def interrupt(doing, share):
         said.append(doing)
@@ -432,9 +409,9 @@ def test_one_ctrl_c_ends_every_search_of_a_cut(monkeypatch, ks, options):
             raise KeyboardInterrupt
 
     monkeypatch.setattr("kech.cuts.local.report", interrupt)
-    made = list(cut_rest(cut_local, points, ks, wishes, narrow=False) if options else cut_local(points, ks, wishes))
+    made = cut(points, ks, effort="normal", **options)
 
     assert sum(doing.startswith("searching") for doing in said) == 1
     assert len(made) == len(ks)
     assert all(found.k >= k for k, found in zip(ks, made, strict=True))
-    assert all(np.diff([protected_loss(found) for found in made]) >= 0)
+    assert all(np.diff([mean_loss(found) for found in made]) >= 0)

@@ -9,22 +9,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
+from cutting import say_labels
 from kech.cuts.bounds import eps_bound, lower_bounds
 from kech.cuts.minimal import gather
 from kech.points.partition import largest_radius
 from kech.points.points import build_points
-from kech.request import Labels
-from kech.topology.filtration import build_filtration
-from kech.topology.homology import highest_dimension
+from kech.topology.homology import find_holes
 from kech.topology.minimal import minimal_complex
 from strategies import axes, unhurried
-from topology_oracles import eps_widths
+from topology_oracles import build_filtration, eps_widths
 from topology_oracles import gather as points_of
 
 
 def exact_points(columns, **options):
     with kech.read_table(pa.table(columns), quasi_identifiers=list(columns), **options) as table:
-        return build_points(table, labels=Labels(grid="exact"))
+        return build_points(table, labels=say_labels(grid="exact"))
 
 
 # A metric
@@ -156,8 +155,8 @@ def test_sets_have_no_holes():
     columns = {name: rng.choice(list("abcdefgh"), 40).tolist() for name in "xyz"}
     points = exact_points(columns, axes=dict.fromkeys("xyz", "set"))
 
-    assert highest_dimension(points, "box") == -1
-    assert kech.topology.homology.find_holes(points, "box", 2).bars[1].tolist() == []
+    assert kech.WeightedBarcode(build_filtration(points)).is_complete
+    assert find_holes(points, "box", 2).bars[1].tolist() == []
 
 
 # What stands on it

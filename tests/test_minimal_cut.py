@@ -7,14 +7,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech.cuts import Wishes
+from cutting import code_points, cut, recording
 from kech.cuts.bounds import eps_bound, lower_bounds
-from kech.cuts.local import cut_local
-from kech.cuts.minimal import cut_minimal, even_start
-from kech.errors import BadOption
 from kech.points.partition import largest_radius, mean_loss
-from kech.points.points import build_points
-from kech.request import Labels
 from kech.tables.demo import nine_rows
 from kech.topology.minimal import minimal_complex
 from strategies import point_sets, unhurried
@@ -27,8 +22,7 @@ def numbers(rows, columns, seed=0):
 
 
 def exact_points(frame):
-    with kech.read_table(frame, quasi_identifiers=frame.column_names) as table:
-        return build_points(table, labels=Labels(grid="exact"))
+    return code_points(frame, grid="exact")
 
 
 def test_the_nine_rows_give_the_papers_table():
@@ -55,7 +49,7 @@ def printed_minimum(points, k):
 def test_a_handful_of_rows_is_solved_exactly(points, data):
     assume(points.rows <= 9)
     k = data.draw(st.integers(1, points.rows))
-    (partition,) = cut_minimal(points, [k], Wishes(effort="quick"))
+    (partition,) = cut(points, [k], "minimal", effort="quick")
 
     assert partition.k >= k
     assert partition.suppressed == 0
@@ -76,8 +70,8 @@ def test_the_bound_is_below_the_exact_answer_and_above_the_reach(points, data):
 @pytest.mark.parametrize("columns", [1, *(pytest.param(many, marks=pytest.mark.long) for many in (2, 3))])
 def test_no_class_is_wider_than_promised_and_the_gap_is_small(columns, k):
     points = exact_points(numbers(400, columns))
-    (partition,) = cut_minimal(points, [k], Wishes())
-    (local,) = cut_local(points, [k], Wishes())
+    (partition,) = cut(points, [k], "minimal")
+    (local,) = cut(points, [k])
 
     assert partition.k >= k
     assert partition.eps_bound <= largest_radius(partition) <= largest_radius(local) + 1e-12
@@ -86,8 +80,9 @@ def test_no_class_is_wider_than_promised_and_the_gap_is_small(columns, k):
 
 
 def test_an_even_start_is_valid_and_even():
-    points = exact_points(numbers(500, 2))
-    (start,) = even_start(points, 10)
+    with recording("kech.cuts.minimal.even_start") as calls:
+        cut(exact_points(numbers(500, 2)), [10], "minimal", effort="quick")
+    ((_, (start,)),) = calls
 
     assert start.sizes.min() >= 10
     assert start.sizes.sum() == 500
@@ -101,15 +96,10 @@ def test_the_spectrum_shows_bound_and_eps():
     assert all(0 < row["eps_lower_bound"] <= row["eps"] for row in rows)
 
 
-def test_rows_are_not_left_out():
-    with pytest.raises(BadOption, match=r"^suppress: "):
-        list(cut_minimal(exact_points(numbers(20, 1)), [2], Wishes(suppress=0.1)))
-
-
 @pytest.mark.parametrize("seed", [0, 1])
 def test_threads_do_not_show(seed):
     points = exact_points(numbers(300, 2, seed))
-    made = [next(cut_minimal(points, [4], Wishes(threads, seed=seed, effort="quick"))) for threads in (1, 2)]
+    made = [cut(points, [4], "minimal", threads=threads, seed=seed, effort="quick")[0] for threads in (1, 2)]
 
     assert largest_radius(made[0]) == largest_radius(made[1])
     assert mean_loss(made[0]) == mean_loss(made[1])

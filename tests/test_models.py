@@ -1,9 +1,7 @@
 """Models against their definitions, row by row, in whole numbers; and the law of merging."""
 
 import math
-from collections import Counter
-from fractions import Fraction
-from itertools import chain
+from itertools import chain, product
 
 import numpy as np
 import pytest
@@ -11,20 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from cutting import say_goal
 from kech.errors import BadOption
-from kech.points.models import (
-    count_values,
-    distinct_values,
-    entropy_values,
-    equal_distances,
-    hold,
-    keeps,
-    largest_shares,
-    ordered_distances,
-    recursive_factors,
-    worst_figures,
-)
-from kech.request import Goal
+from kech.points.models import class_figures, count_values, keeps
+from oracles import recursive_factor, shares_of, value_figures, values_keep
 from strategies import unhurried
 
 quick = settings(unhurried, max_examples=50)
@@ -39,8 +27,18 @@ def tally(classes, ordered=True):
     return count_values(group, value, np.ones(len(group), np.int64), ordered=ordered)
 
 
-def shares(values, everybody):
-    return [Fraction(values.count(v), len(values)) for v in sorted(set(everybody))]
+def figure_of(name, **goal):
+    """The figure of each class that decides about a goal."""
+    return lambda found: class_figures(say_goal(**goal), found)[name]
+
+
+distinct_values, entropy_values = figure_of("l", l=1), figure_of("l", l=1, l_kind="entropy")
+largest_shares = figure_of("alpha", alpha=1)
+equal_distances, ordered_distances = (figure_of("t", t=1, t_kind=kind) for kind in ("equal", "ordered"))
+
+
+def recursive_factors(found, depth):
+    return figure_of("c", l=depth, l_kind="recursive", c=1)(found)
 
 
 def moved(p, q, distance):
@@ -52,36 +50,28 @@ def moved(p, q, distance):
     return linprog(cost, A_eq=out + into, b_eq=[float(x) for x in [*p, *q]], method="highs").fun
 
 
-def brute_factor(values, depth):
-    counts = sorted(Counter(values).values(), reverse=True)
-    return Fraction(counts[0], sum(counts[depth - 1 :])) if len(counts) >= depth else math.inf
-
-
 @given(value_lists, st.integers(1, 4))
 @unhurried
 def test_figures_are_those_of_the_definitions(classes, depth):
     found, everybody = tally(classes), list(chain(*classes))
-    q = shares(everybody, everybody)
     for i, values in enumerate(classes):
-        p = shares(values, everybody)
-        steps = max(len(q) - 1, 1)
-        cumulated = [sum(p[: j + 1]) - sum(q[: j + 1]) for j in range(len(q))]
+        defined = value_figures(values, everybody)
 
-        assert distinct_values(found)[i] == len(set(values))
-        assert entropy_values(found)[i] == pytest.approx(math.exp(-sum(x * math.log(x) for x in p if x)))
-        assert recursive_factors(found, depth)[i] == pytest.approx(float(brute_factor(values, depth)))
-        assert largest_shares(found)[i] == pytest.approx(float(max(p)))
-        assert equal_distances(found)[i] == pytest.approx(float(sum(map(abs, map(Fraction.__sub__, p, q))) / 2))
-        assert ordered_distances(found)[i] == pytest.approx(float(sum(map(abs, cumulated)) / steps), abs=1e-12)
+        assert distinct_values(found)[i] == defined["l"]
+        assert entropy_values(found)[i] == pytest.approx(defined["entropy_l"])
+        assert recursive_factors(found, depth)[i] == pytest.approx(float(recursive_factor(values, depth)))
+        assert largest_shares(found)[i] == pytest.approx(defined["alpha"])
+        assert equal_distances(found)[i] == pytest.approx(defined["t"])
+        assert ordered_distances(found)[i] == pytest.approx(defined["t_ordered"], abs=1e-12)
 
 
 @given(st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=6), min_size=2, max_size=3))
 @quick
 def test_distances_are_the_least_work(classes):
     found, everybody = tally(classes), list(chain(*classes))
-    q, steps = shares(everybody, everybody), max(len(set(everybody)) - 1, 1)
+    q, steps = shares_of(everybody, everybody), max(len(set(everybody)) - 1, 1)
     for i, values in enumerate(classes):
-        p = shares(values, everybody)
+        p = shares_of(values, everybody)
         assert equal_distances(found)[i] == pytest.approx(moved(p, q, lambda a, b: float(a != b)), abs=1e-7)
         assert ordered_distances(found)[i] == pytest.approx(moved(p, q, lambda a, b: abs(a - b) / steps), abs=1e-7)
 
@@ -104,11 +94,11 @@ def test_one_value_tells_nothing_new():
 
 
 goals = st.one_of(
-    st.builds(Goal, l=st.integers(1, 4)),
-    st.builds(Goal, l=st.floats(1, 4), l_kind=st.just("entropy")),
-    st.builds(Goal, l=st.integers(1, 3), l_kind=st.just("recursive"), c=st.floats(0.2, 5)),
-    st.builds(Goal, t=st.floats(0, 1), t_kind=st.sampled_from(["equal", "ordered"])),
-    st.builds(Goal, alpha=st.floats(0.1, 1)),
+    st.builds(say_goal, l=st.integers(1, 4)),
+    st.builds(say_goal, l=st.floats(1, 4), l_kind=st.just("entropy")),
+    st.builds(say_goal, l=st.integers(1, 3), l_kind=st.just("recursive"), c=st.floats(0.2, 5)),
+    st.builds(say_goal, t=st.floats(0, 1), t_kind=st.sampled_from(["equal", "ordered"])),
+    st.builds(say_goal, alpha=st.floats(0.1, 1)),
 )
 
 
@@ -137,10 +127,31 @@ def test_a_merged_class_is_no_worse_than_the_worse_of_two(classes, depth):
 @unhurried
 def test_all_rows_together_reach_the_best_of_all(classes, goal):
     together = tally([list(chain(*classes))])
-    if hold(goal, [tally(classes)]):
-        assert hold(goal, [together])
-    figures, best = worst_figures(goal, [tally(classes)]), worst_figures(goal, [together])
-    assert all(best[x] >= figures[x] - 1e-12 if x == "l" else best[x] <= figures[x] + 1e-12 for x in figures)
+    if keeps(goal, tally(classes)).all():
+        assert keeps(goal, together).all()
+    figures, best = class_figures(goal, tally(classes)), class_figures(goal, together)
+    worst = {name: found.min() if name == "l" else found.max() for name, found in figures.items()}
+    assert all(best[x][0] >= worst[x] - 1e-12 if x == "l" else best[x][0] <= worst[x] + 1e-12 for x in worst)
+
+
+def close_goals(figures):
+    """Goals that these figures of a class just reach, or just miss."""
+    for off in (-0.01, 0.0, 0.01):
+        yield say_goal(alpha=min(max(figures["alpha"] + off, 0.01), 1.0))
+        yield say_goal(l=max(figures["entropy_l"] + off, 1.0), l_kind="entropy")
+        for kind, name in (("equal", "t"), ("ordered", "t_ordered")):
+            yield say_goal(t=min(max(figures[name] + off, 0.0), 1.0), t_kind=kind)
+    yield from (say_goal(l=figures["l"] + more) for more in (0, 1))
+
+
+@given(value_lists, st.data())
+@unhurried
+def test_classes_keep_a_goal_where_the_definition_says_so(classes, data):
+    everybody = list(chain(*classes))
+    near = list(close_goals(value_figures(data.draw(st.sampled_from(classes)), everybody)))
+    for goal, ordered in product([data.draw(goals), *near], (False, True)):
+        expected = [values_keep(goal, values, everybody, ordered) for values in classes]
+        assert keeps(goal, tally(classes, ordered)).tolist() == expected
 
 
 @given(value_lists, goals)
@@ -177,15 +188,15 @@ def test_no_class_smaller_than_the_least_holds(classes, goal):
 )
 def test_goals_that_mean_nothing_are_refused(wish, says):
     with pytest.raises(BadOption, match=f"^{says}"):
-        Goal(**wish)
+        say_goal(**wish)
 
 
 @pytest.mark.parametrize("wish", [{"l": 2}, {"t": 0.5}, {"alpha": 0.5}])
 def test_goals_need_a_sensitive_column(wish):
     with pytest.raises(BadOption, match=r"sensitive=\[COLUMN\]"):
-        Goal(**wish).check_sensitive([])
+        say_goal(**wish).check_sensitive([])
 
 
 def test_no_wish_is_no_goal():
-    assert not Goal(k=5).is_for_values
-    assert Goal(l=2.0).for_values() == {"l": 2, "l_kind": "distinct"}
+    assert not say_goal(k=5).is_for_values
+    assert say_goal(l=2.0).for_values() == {"l": 2, "l_kind": "distinct"}

@@ -13,15 +13,14 @@ import pyarrow as pa
 import pytest
 
 import kech
-from kech.tables.demo import COUNTRIES, GENDERS, generate_town, nine_rows, travellers
-from kech.views import notebook
-from kech.views.pictures.barcode import draw_barcode
-from kech.views.pictures.picture import ORANGE
-from kech.views.pictures.spectrum import draw_spectrum
-from kech.views.pictures.svg import render_svg
-from kech.views.pictures.zigzag import draw_zigzag
+from kech.tables.demo import generate_town, nine_rows
 
 COLUMNS = ["age", "moved_in", "sex"]
+ORANGE = "#e67314"  # of classes with fewer than k rows
+COUNTRIES = {
+    "Europe": {"West Europe": ["Portugal", "Spain"], "East Europe": ["Hungary", "Poland"]},
+    "America": {"North America": ["USA", "Canada"], "South America": ["Brazil", "Chile"]},
+}
 PRIVATE = ("table", "spectrum", "barcode", "lattice", "zigzag")
 
 
@@ -132,8 +131,13 @@ def test_the_nine_rows_have_as_many_bars_as_are_drawn():
 
 
 def test_the_paths_of_the_paper_are_drawn_with_their_holes():
-    trees = {"gender": GENDERS, "country": COUNTRIES}
-    with kech.read_table(travellers(), quasi_identifiers=["gender", "country"], hierarchies=trees) as table:
+    """A woman and a man of each country, and two more women of Spain (section 5)."""
+    trees = {"gender": {"Person": ["Female", "Male"]}, "country": COUNTRIES}
+    countries = [name for regions in COUNTRIES.values() for region in regions.values() for name in region]
+    people = pa.table(
+        {"gender": ["Female"] * 8 + ["Male"] * 8 + ["Female"] * 2, "country": countries * 2 + ["Spain"] * 2}
+    )
+    with kech.read_table(people, quasi_identifiers=["gender", "country"], hierarchies=trees) as table:
         zigzag = kech.compute_zigzag(table, "rows")
     html = zigzag._repr_html_()
 
@@ -141,21 +145,44 @@ def test_the_paths_of_the_paper_are_drawn_with_their_holes():
     assert sum(drawn(html, "holes").values()) == np.count_nonzero(zigzag.holes) == 1
 
 
-def test_a_notebook_shows_the_picture_that_is_plotted(town):
-    """One drawing function for each: what is embedded is what a file of that size would hold."""
-    for name, picture in {
-        "barcode": draw_barcode(town["barcode"], size=notebook.SIZE),
-        "zigzag": draw_zigzag(town["zigzag"], size=notebook.SIZE),
-        "spectrum": draw_spectrum(town["spectrum"].rows(), ["loss"], notebook.SIZE),
-    }.items():
-        assert render_svg(picture) in town[name]._repr_html_()
+def shapes(markup):
+    """Of every name in a picture: how many boxes, corners of lines and other shapes it has, of each colour."""
+    found = Counter()
+    for part in ElementTree.fromstring(markup).iter():
+        for path in (part, *part) if part.get("data-name") else ():
+            drawn, stroke = path.get("d", ""), path.get("stroke")
+            if drawn and stroke != "#ffffff":  # stripes are as many as there is room for
+                corners = sum(map(drawn.count, "MLHVhv"))
+                found[part.get("data-name"), path.get("fill"), stroke] += corners
+    return found
+
+
+@pytest.mark.parametrize(("name", "least"), [("barcode", 3), ("zigzag", 1), ("spectrum", 2)])
+def test_a_notebook_shows_the_picture_that_is_plotted(tmp_path, name, least):
+    """What is embedded, a panel or all of them, has the shapes of the file."""
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
+        result = results(table, cut=["local", "domain"])[name]
+    result.plot(tmp_path / "p.svg")
+    (embedded,) = re.findall(r"<svg.*?</svg>", result._repr_html_(), re.S)
+    shown = shapes(embedded)
+    plotted = shapes((tmp_path / "p.svg").read_bytes())
+
+    assert len(shown) >= least
+    if name == "spectrum":  # the file has three panels, of the same k each; here is the first one
+        assert {name: 3 * shown[name] for name in shown if name[0] in ("local", "domain")}.items() <= plotted.items()
+    else:
+        assert shown == plotted
 
 
 def test_a_lattice_that_takes_long_shows_its_levels_only(town, monkeypatch):
     assert 'data-name="domain"' in town["lattice"]._repr_html_()
-    monkeypatch.setattr(notebook, "CHEAP", 1)
-    monkeypatch.setattr(type(town["lattice"]), "curve", None)
-    assert "<svg" not in town["lattice"]._repr_html_()
+    columns = ["age", "sex", "zip", "moved_in", "job", "income"]
+    with kech.read_table(generate_town(2_200), quasi_identifiers=columns) as table:
+        lattice = kech.compute_lattice(table)
+        monkeypatch.setattr(kech.GeneralizationLattice, "curve", None)
+        html = lattice._repr_html_()
+    assert "<svg" not in html
+    assert all(column in html for column in columns)
 
 
 def test_few_suppressed_rows_are_not_counted():
@@ -239,3 +266,13 @@ def test_importing_kech_loads_no_notebook_and_no_plot():
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert found.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(("k", "suppressed", "loss"), [(3, "3", "0.2308"), (5, "&lt;5", "0")])
+def test_a_notebook_shows_the_figures_of_the_certificate(k, suppressed, loss):
+    """Where the number of suppressed rows is hidden, so is what they lose."""
+    table = pa.table({"a": [1] * 5 + [2] * 5 + [50, 90, 99]})
+    with kech.read_table(table, quasi_identifiers=["a"]) as read:
+        shown = kech.make_release(read, k=k, suppress=0.25, cut="minimal", grid="exact")._repr_html_()
+    cells = re.findall("<td[^>]*>([^<]*)</td>", shown)
+    assert cells == ["columns", "a", "loss", loss, "suppressed", suppressed]

@@ -6,25 +6,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kech._kernels import cut_order, order_by_hilbert, order_points
+import kech
+from cutting import say_labels
+from kech import _kernels
 from kech.axes import build_line_axis, build_rank_axis
 from kech.cuts.starts import cut_ordering
 from kech.points.partition import mean_loss
 from kech.points.points import Points, build_points
-from kech.request import Labels
 from kech.tables.demo import generate_town, nine_rows
-from kech.tables.table import read_table
 from oracles import all_cuts, box_width, cheapest_cut, price_of
 from strategies import point_sets, seeds, unhurried
 
 
 def order_of(points, threads=1):
-    return order_points(points.codes, points.weights, points.widths(), threads)
+    return _kernels.order_points(points.codes, points.weights, points.widths(), threads)
 
 
 def cut(points, ks, *, part=True, threads=1, order=None):
     order = order_of(points) if order is None else order
-    return cut_order(points.codes, points.weights, order, points.widths(), list(ks), part, threads)
+    return _kernels.cut_order(points.codes, points.weights, order, points.widths(), list(ks), part, threads)
 
 
 def width_of(points):
@@ -55,7 +55,7 @@ def runs_of(points, shares):
 
 def town_points(people):
     roles = {"quasi_identifiers": ["age", "sex", "zip", "moved_in", "schooling", "job"], "sensitive": ["diagnosis"]}
-    with read_table(generate_town(people), **roles) as table:
+    with kech.read_table(generate_town(people), **roles) as table:
         return build_points(table)
 
 
@@ -73,8 +73,8 @@ def random_points(rng, points, heaviest, codes=30, axes=2):
 
 @pytest.fixture(scope="module")
 def nine():
-    with read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
-        return build_points(table, labels=Labels(grid="exact"))
+    with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
+        return build_points(table, labels=say_labels(grid="exact"))
 
 
 def test_three_classes_of_three_are_table_1b(nine):
@@ -93,7 +93,7 @@ def test_the_curve_walks_from_a_cell_to_one_beside_it(axes):
     line = build_line_axis("x", np.arange(float(side)), np.ones(side, int), False, is_date=False, grid="exact")
     codes = np.stack(np.meshgrid(*[np.arange(side)] * axes), axis=-1).reshape(-1, axes).astype(np.int32)
     points = Points((line,) * axes, (), codes, np.ones(len(codes), np.int64))
-    walked = codes[order_by_hilbert(codes, points.widths())].astype(int)
+    walked = codes[_kernels.order_by_hilbert(codes, points.widths())].astype(int)
 
     assert sorted(map(tuple, walked.tolist())) == sorted(map(tuple, codes.tolist()))
     assert (np.abs(np.diff(walked, axis=0)).sum(axis=1) == 1).all()
@@ -102,7 +102,7 @@ def test_the_curve_walks_from_a_cell_to_one_beside_it(axes):
 @given(point_sets())
 @unhurried
 def test_the_curve_meets_every_point_once(points):
-    order = order_by_hilbert(points.codes, points.widths())
+    order = _kernels.order_by_hilbert(points.codes, points.widths())
 
     assert sorted(order.tolist()) == list(range(len(points.weights)))
 
@@ -110,8 +110,8 @@ def test_the_curve_meets_every_point_once(points):
 def test_where_tails_are_heavy_the_curve_is_better_than_the_tree():
     values = np.exp(np.random.default_rng(7).normal(0, 1, (600, 20))).round(4)
     table = pa.table({f"c{j}": values[:, j] for j in range(20)})
-    with read_table(table, quasi_identifiers=table.column_names) as read:
-        points = build_points(read, labels=Labels(grid="exact"))
+    with kech.read_table(table, quasi_identifiers=table.column_names) as read:
+        points = build_points(read, labels=say_labels(grid="exact"))
     tree, curve = (mean_loss(next(cut_ordering(points, [20], threads=1, hilbert=h))) for h in (False, True))
 
     assert curve < 0.95 * tree
@@ -342,7 +342,7 @@ def test_spare_rows_of_a_heavy_point_help_its_neighbours():
 
 def test_grids_change_with_k_within_one_spectrum():
     ages = pa.table({"age": [*range(18, 98)] * 2, "x": ["a", "b"] * 80})
-    with read_table(ages, quasi_identifiers=["age", "x"]) as table:
+    with kech.read_table(ages, quasi_identifiers=["age", "x"]) as table:
         points = build_points(table)
         ks = [2, 5, 20, 80, 160]
         for k, partition in zip(ks, cut_ordering(points, ks, threads=2), strict=True):

@@ -9,16 +9,24 @@ import numpy as np
 import pytest
 
 import kech
+from cutting import say_labels
 from kech.points.points import build_points
-from kech.request import Labels
-from kech.tables.demo import COUNTRIES, GENDERS, NINE_ROWS, nine_rows, travellers
-from kech.topology.barcode import WeightedBarcode
-from kech.topology.filtration import build_filtration, simplex_radius
+from kech.tables.demo import nine_rows
 from kech.topology.minimal import minimal_complex
-from topology_oracles import all_radii, betti_numbers, components, distances, partition_radii
+from topology_oracles import (
+    all_radii,
+    betti_numbers,
+    build_filtration,
+    components,
+    distances,
+    partition_radii,
+    simplex_radius,
+    travellers,
+)
 
 INF = float("inf")
-PLACES = list(zip(NINE_ROWS["age"], NINE_ROWS["zip"], strict=True))
+NINE = nine_rows().to_pydict()
+PLACES = list(zip(NINE["age"], NINE["zip"], strict=True))
 
 TABLE_1B = {(1, 2, 3), (4, 5, 6), (7, 8, 9)}
 
@@ -89,7 +97,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def points(table):
-    return build_points(table, labels=Labels(grid="exact"))
+    return build_points(table, labels=say_labels(grid="exact"))
 
 
 def names(points, chosen):
@@ -196,7 +204,7 @@ def test_homological_regimes(table, metric, k):
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_homological_regimes_from_the_holes_of_the_definition(points, metric, k):
     holes = {1: np.array(HOLES[metric]).reshape(-1, 2)}
-    barcode = WeightedBarcode(build_filtration(points, metric), holes)
+    barcode = kech.WeightedBarcode(build_filtration(points, metric), holes)
 
     assert rounded(barcode.regimes("homological", k)) == HOMOLOGICAL[metric][k]
 
@@ -213,13 +221,13 @@ def test_the_second_regime_has_the_two_classes_of_the_paper(points, metric):
 @metrics
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_strict_regimes_are_trivial(points, metric, k):
-    assert rounded(WeightedBarcode(build_filtration(points, metric)).regimes("strict", k)) == STRICT[metric]
+    assert rounded(kech.WeightedBarcode(build_filtration(points, metric)).regimes("strict", k)) == STRICT[metric]
 
 
 @metrics
 @pytest.mark.parametrize("k", [2, 3, 4])
 def test_partition_regimes(points, metric, k):
-    regimes = WeightedBarcode(build_filtration(points, metric)).regimes("partition", k)
+    regimes = kech.WeightedBarcode(build_filtration(points, metric)).regimes("partition", k)
 
     assert rounded(regimes) == [regime for regime in PARTITION[metric] if regime[2] == k]
 
@@ -255,7 +263,7 @@ def test_the_local_cut_prints_table_1b_with_its_last_interval_corrected(table):
         (4, 5, 6): ("[38, 52]", "[47905, 47909]"),
         (7, 8, 9): ("[32, 47]", "[47605, 47673]"),
     }
-    expected = Counter((*cells, NINE_ROWS["salary"][row - 1]) for rows, cells in printed.items() for row in rows)
+    expected = Counter((*cells, NINE["salary"][row - 1]) for rows, cells in printed.items() for row in rows)
 
     assert frame.column_names == ["age", "zip", "salary"]
     assert Counter(zip(*(frame[name].to_pylist() for name in frame.column_names), strict=True)) == expected
@@ -267,7 +275,7 @@ def test_the_local_cut_prints_table_1b_with_its_last_interval_corrected(table):
 @metrics
 def test_a_sample_of_radii_shows_the_regimes(points, metric):
     radii = [0.05, 0.10, 0.15, 0.20, 0.25, 0.30, 0.35, 0.40]
-    seen = WeightedBarcode(build_filtration(points, metric)).at(radii)
+    seen = kech.WeightedBarcode(build_filtration(points, metric)).at(radii)
 
     assert [(at["classes"], at["k"]) for at in seen] == {
         "ball": [(8, 1), (7, 1), (5, 1), (3, 1), (2, 3), (2, 3), (2, 3), (1, 9)],
@@ -280,7 +288,7 @@ def test_a_sample_of_radii_shows_the_regimes(points, metric):
 
 FOLDER = Path(__file__).parents[1] / "docs" / "explanation"
 EXAMPLES = FOLDER / "paper_examples.md"
-PAGES = [FOLDER / "paper.md", FOLDER / "paper.csv", EXAMPLES, FOLDER / "merges.csv"]
+PAGES = [FOLDER / "paper.md", EXAMPLES, *(FOLDER / f"{name}.csv" for name in ("paper", "merges", "readings", "nodes"))]
 
 
 def text_of_pages():
@@ -304,8 +312,7 @@ def test_the_pages_have_every_number():
 
 def lattice_losses():
     """Of the eight nodes of section 5."""
-    trees = {"gender": GENDERS, "country": COUNTRIES}
-    with kech.read_table(travellers(), quasi_identifiers=["gender", "country"], hierarchies=trees) as table:
+    with travellers() as table:
         lattice = kech.compute_lattice(table)
     return [lattice.loss_of((gender, country)) for gender in range(2) for country in range(4)]
 

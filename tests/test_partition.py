@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kech
+from cutting import say_labels
 from kech.cuts.starts import cut_ordering
 from kech.points.partition import build_partition
 from kech.points.points import build_points
-from kech.request import Labels
 from kech.tables.demo import nine_rows
 from strategies import point_sets, unhurried
 
@@ -34,7 +34,7 @@ def build(points, dealt):
 @pytest.fixture(scope="module")
 def nine():
     with kech.read_table(nine_rows(), quasi_identifiers=["age", "zip"]) as table:
-        return build_points(table, labels=Labels(grid="exact"))
+        return build_points(table, labels=say_labels(grid="exact"))
 
 
 # The paper's nine rows

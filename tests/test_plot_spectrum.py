@@ -1,11 +1,9 @@
 """The trade-off drawn: lines are the figures, knees lie on them, bounds below them."""
 
-import numpy as np
 import pytest
 
 import kech
 from kech.tables.demo import generate_town
-from kech.views.pictures.spectrum import find_knee
 
 pytest.importorskip("matplotlib")
 
@@ -40,13 +38,26 @@ def test_bounds_are_shaded_below_the_lines(spectrum):
     assert {row["k"] for row in spectrum.rows() if row["loss_lower_bound"] is not None} >= {2, 3, 5, 10, 20}
 
 
-def test_a_knee_is_where_the_curve_leaves_its_chord():
-    ks = list(range(1, 11))
-    assert find_knee(ks, np.minimum(np.array(ks), 4) * 1.0) == 3
-    assert find_knee(ks, [float(k) for k in ks]) is None
-    assert find_knee(ks, [1.0] * 10) is None
-    assert find_knee(ks, [float(k * k) for k in ks]) is None
-    assert find_knee([1, 2, 3], [0.0, 0.9, 1.0]) is None
+@pytest.mark.parametrize(
+    ("losses", "knee"),
+    [
+        ([1.0, 2.0, 3.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0, 4.0], [4]),
+        ([float(k) for k in range(1, 11)], []),
+        ([1.0] * 10, []),
+        ([float(k * k) for k in range(1, 11)], []),
+        ([0.0, 0.9, 1.0], []),
+    ],
+    ids=["bent", "straight", "flat", "below its chord", "too few k"],
+)
+def test_a_knee_is_where_the_curve_leaves_its_chord(spectrum, losses, knee, monkeypatch):
+    held = {"cut": "local", "classes": 9, "eps": 0.1}
+    rows = [held | {"k": k, "loss": loss} for k, loss in enumerate(losses, 1)]
+    monkeypatch.setattr(kech.Spectrum, "rows", lambda _: rows)
+    ax = spectrum.plot().figure.axes[0]
+    assert [(float(x), float(y)) for mark in artists(ax, "local knee") for x, y in mark.get_offsets()] == [
+        (k, losses[k - 1]) for k in knee
+    ]
+    assert [text.get_text() for text in ax.texts if "knee" in text.get_text()] == [f"knee: k = {k}" for k in knee]
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "html"])

@@ -6,10 +6,9 @@ import pyarrow as pa
 import pytest
 
 import kech
-from kech.axes import LineAxis
+from cutting import say_labels
 from kech.errors import BadHierarchy, BadOption, NoQuasiIdentifier
 from kech.points.points import build_points
-from kech.request import Labels
 from kech.tables.demo import nine_rows
 from oracles import means
 from strategies import random_case, seeds
@@ -19,7 +18,7 @@ from test_oracle_tables import as_read, paths_of
 def points_of(columns, names=None, *, grid="round", **options):
     table = columns if isinstance(columns, pa.Table) else pa.table(columns)
     with kech.read_table(table, quasi_identifiers=names or table.column_names, **options) as read:
-        return build_points(read, labels=Labels(grid=grid))
+        return build_points(read, labels=say_labels(grid=grid))
 
 
 # The paper's nine rows
@@ -48,7 +47,7 @@ def test_on_the_grid_the_nine_rows_are_fewer_points():
 def test_points_are_distinct_and_weigh_what_their_rows_count(seed):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:
-        points = build_points(table, labels=Labels(grid=case.grid))
+        points = build_points(table, labels=say_labels(grid=case.grid))
     columns = [[as_read(x, axis.parameters([])) for x in column] for axis, column in held(points, case)]
     coded = Counter(
         zip(*(encode(axis, column) for axis, column in zip(points.axes, columns, strict=True)), strict=True)
@@ -64,7 +63,7 @@ def test_points_are_distinct_and_weigh_what_their_rows_count(seed):
 def test_the_label_of_a_code_stands_for_the_values_behind_it(seed):
     case = random_case(seed)
     with kech.read_table(case.table, **case.roles) as table:
-        points = build_points(table, labels=Labels(grid=case.grid)).at(case.k)
+        points = build_points(table, labels=say_labels(grid=case.grid)).at(case.k)
     for axis, column in held(points, case):
         values = [as_read(x, axis.parameters([])) for x in column]
         codes = np.array(encode(axis, values))
@@ -79,7 +78,7 @@ def held(points, case):
 
 
 def encode(axis, values):
-    if isinstance(axis, LineAxis):
+    if axis.kind in ("numeric", "date"):
         return axis.encode(np.array([seconds(x) for x in values], float)).tolist()
     return axis.encode(values).tolist()
 
@@ -154,13 +153,13 @@ def test_frequent_values_stand_first_in_a_set():
 
 @pytest.mark.parametrize("grid", ["round", "exact", 5, 0.1, "5"])
 def test_grids_that_are_known(grid):
-    assert Labels(grid=grid).grid in ("round", "exact", 5.0, 0.1)
+    assert say_labels(grid=grid).grid in ("round", "exact", 5.0, 0.1)
 
 
 @pytest.mark.parametrize("grid", ["coarse", 0, -1, float("inf"), float("nan"), ""])
 def test_grids_that_are_refused(grid):
     with pytest.raises(BadOption, match=r"^grid: "):
-        Labels(grid=grid)
+        say_labels(grid=grid)
 
 
 def test_a_column_has_its_own_grid():

@@ -1,5 +1,7 @@
 """What a release would do, before it is written: the same as what it does."""
 
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -8,8 +10,7 @@ from hypothesis import strategies as st
 
 import kech
 from kech.errors import BadOption, NoSuchColumn
-from kech.release.preview import ColumnPreview
-from kech.release.sentences import column_words, percent
+from kech.release.sentences import column_words
 from kech.tables.demo import generate_town, nine_rows, write_csv
 
 COLUMNS = ["age", "sex", "zip", "moved_in", "job"]
@@ -182,9 +183,17 @@ def test_words_say_what_the_figures_say(release):
     outlook = kech.compute_preview(release)
     told = " ".join(outlook.words)
     classes, left_out = outlook.figures["classes"], outlook.figures["suppressed"]
-    assert outlook.words[0].startswith(f"Every row hides among at least {release.partition.k}: {classes} classes")
+    assert outlook.words[0].startswith(f"Every row hides among at least {release.partition.k} rows: {classes} classes")
     assert all(f"\u2068{column.column}\u2069" in told for column in outlook.columns)
     assert ("No row is left out." in outlook.words) == (left_out == 0)
+
+
+@pytest.fixture(scope="module")
+def nine():
+    """What becomes of the ages of the nine rows; none is open-ended."""
+    with kech.read_table(nine_rows(), quasi_identifiers=["age"]) as table:
+        (column,) = kech.compute_preview(kech.make_release(table, k=3)).columns
+    return replace(column, open=0.0)
 
 
 @pytest.mark.parametrize(
@@ -205,31 +214,31 @@ def test_words_say_what_the_figures_say(release):
         (("numeric", 5.0, 0.0, 0.0, 0.0, 0.5, 0.4), "becomes ranges of 5 on average; open-ended in 40\u00a0% of the rows."),  # noqa: E501
     ],
 )  # fmt: skip
-def test_a_column_in_words(column, sentence):
-    assert (
-        column_words(ColumnPreview("x", *(column if len(column) > 5 else (*column, 0.5))))
-        == f"\u2068x\u2069 {sentence}"
-    )
+def test_a_column_in_words(nine, column, sentence):
+    names = ("axis", "width", "exact", "missing", "lost", "loss", "open")
+    about = replace(nine, **dict(zip(names, column, strict=False)))
+    assert column_words(about) == f"\u2068age\u2069 {sentence}"
 
 
 @pytest.mark.parametrize(
     ("share", "text"),
     [(0.0004, "less than 0.1"), (0.9996, "more than 99.9"), (0.002, "0.2"), (0.126, "12.6"), (1, "100")],
 )
-def test_a_share_is_not_rounded_to_nothing_or_all(share, text):
-    assert percent(share) == f"{text}\u00a0%"
+def test_a_share_is_not_rounded_to_nothing_or_all(nine, share, text):
+    about = replace(nine, width=None, exact=0.0, missing=share, lost=1 - share)
+    assert f"; missing in {text}\u00a0% of the rows" in column_words(about)
 
 
 def test_goals_are_named():
     told = words_of(k=5, effort="quick", l=1.5, l_kind="entropy", t=0.9, t_kind="ordered", alpha=0.9)
-    assert told[-1] == "As asked, every class keeps l = 1.5 (entropy), t = 0.9 (ordered distance), alpha = 0.9."
+    assert told[-1] == "As asked, every class keeps l = 1.5 (entropy), t = 0.9 (equal distance), alpha = 0.9."  # texts
 
 
 def test_commands_say_the_same(run, tmp_path):
     path = write_csv(nine_rows(), tmp_path / "nine.csv")
     goals = ("--qi", "age", "zip", "--k", 3)
     said = run("preview", path, *goals, "--rows", 2).out
-    assert "Every row hides among at least 3" in said and "'zip' becomes ranges of" in said and "47602" in said
+    assert "Every row hides among at least 3 rows" in said and "'zip' becomes ranges of" in said and "47602" in said
     assert "3 classes, the smallest of 3 rows" in run("preview", path, "--on", "age", "zip", *goals).out
     drawn = run("preview", path, "--on", "age", "zip", *goals, "--plot", tmp_path / "plane.svg").out
     assert "plane.svg" in drawn and "PRIVATE" in (tmp_path / "plane.svg").read_text("utf-8")

@@ -1,6 +1,7 @@
 """Pricing: below every partition, and closer to the cheapest than the bound of the nearest rows."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -9,16 +10,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech._kernels import Pricer
+from cutting import code_points, cut, recording
+from kech import _kernels
 from kech.axes import build_tree_axis
-from kech.cuts import Wishes
-from kech.cuts.bounds import LossBound, lower_bounds, price_bound
-from kech.cuts.local import cut_local
-from kech.cuts.starts import level_tables
+from kech.cuts.bounds import lower_bounds, price_bound
 from kech.points.partition import mean_loss
-from kech.points.points import Points, build_points
-from kech.request import Labels
-from kech.views.screen.tables import describe_bound
+from kech.points.points import Points
 from strategies import point_sets, tree_axes, unhurried
 from test_local import cheapest
 
@@ -38,7 +35,10 @@ def many_points(rows):
 
 
 def price(points, k):
-    return Pricer(points.codes, points.weights, points.widths(), level_tables(points), k)
+    with recording("kech.cuts.bounds.level_tables") as calls:
+        price_bound(points, 2, 1.0, climbs=0)
+    ((_, levels),) = calls
+    return _kernels.Pricer(points.codes, points.weights, points.widths(), levels, k)
 
 
 @pytest.mark.long
@@ -65,7 +65,7 @@ def test_lonely_rows_pay_for_those_they_need():
 def test_it_is_closer_than_the_nearest_rows_and_below_what_is_found():
     points, k = many_points(400), 10
     (nearest,) = lower_bounds(points, [k])
-    (found,) = cut_local(points, [k], Wishes(effort="normal"))
+    (found,) = cut(points, [k], effort="normal")
     bound = price_bound(points, k, mean_loss(found))
 
     assert 1.2 * nearest.loss < bound <= mean_loss(found)
@@ -87,8 +87,7 @@ def test_it_begins_with_the_narrowest_cells_and_never_falls():
 
 
 def test_axes_that_are_no_trees_have_the_bound_of_the_nearest_rows():
-    with kech.read_table(pa.table({"x": list(range(30))}), quasi_identifiers=["x"]) as table:
-        points = build_points(table, labels=Labels(grid="exact"))
+    points = code_points(pa.table({"x": list(range(30))}), grid="exact")
     (nearest,) = lower_bounds(points, [4])
 
     assert price_bound(points, 4, 1.0) == nearest.loss
@@ -200,11 +199,16 @@ def test_the_bound_of_a_release_is_private(run, tmp_path):
         (0.1, None, None, "No lower bound of the loss: it rains."),
     ],
 )
-def test_a_gap_is_a_share_of_the_bound_and_is_rounded_up(loss, bound, gap, words):
-    found = LossBound(5, loss, bound, None if bound is not None else "it rains")
+def test_a_gap_is_a_share_of_the_bound_and_is_rounded_up(loss, bound, gap, words, run, tmp_path, monkeypatch):
+    with kech.read_table(pa.table({"x": [1, 2, 3, 4]}), quasi_identifiers=["x"]) as table:
+        made = kech.make_release(table, k=2).bound()
+    found = replace(made, loss=loss, lower_bound=bound, why_none=None if bound is not None else "it rains")
 
     assert found.gap == (gap if gap is None else pytest.approx(gap))
-    assert words in describe_bound(found.to_json())
+    monkeypatch.setattr(kech.Release, "bound", lambda _: found)
+    (tmp_path / "t.csv").write_text("x\n1\n2\n3\n4\n", "utf-8")
+    told = run("release", tmp_path / "t.csv", "--qi", "x", "--k", 2, "-o", tmp_path / "s.csv", "--no-ledger", "--bound")
+    assert words in told.out
 
 
 def test_a_goal_that_is_no_number_and_a_k_beyond_the_rows():

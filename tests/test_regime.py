@@ -9,18 +9,15 @@ import pyarrow as pa
 import pytest
 
 import kech
-from kech.cli import main
-from kech.cuts import Wishes
-from kech.cuts.regime import cut_at, cut_regime
+from cutting import cut, say_labels
 from kech.errors import BadOption, GoalNotMet, TooFewRows
 from kech.points.points import build_points
-from kech.request import Labels
 from kech.tables.demo import nine_rows, write_csv
-from kech.topology.filtration import build_filtration
 from topology_oracles import (
     KINDS,
     all_radii,
     betti_numbers,
+    build_filtration,
     components,
     coordinates,
     distances,
@@ -65,7 +62,7 @@ def test_classes_are_the_components_at_the_smallest_eps_that_holds(reading, seed
         shape = int(rng.integers(2, 8)), int(rng.integers(1, 4))
         points = line_points(coordinates(rng, kinds[i // 2 % 8], *shape)) if i % 2 else mixed_points(rng, *shape)
         ks = range(1, points.rows + 1)
-        for k, partition in zip(ks, cut_regime(points, ks, Wishes(reading=reading)), strict=True):
+        for k, partition in zip(ks, cut(points, ks, "regime", reading=reading), strict=True):
             at_k = points.at(k)
             parts = components(distances(at_k, "box"), first_eps(at_k, k, reading))
             assert partition.k >= k
@@ -87,7 +84,7 @@ def test_components_at_an_eps_are_its_classes():
     for _ in range(40):
         points = line_points(rng.integers(0, 30, (40, 1)))
         eps = float(rng.random() / 10)
-        partition = cut_at(build_filtration(points), eps)
+        (partition,) = cut(points, [1], "regime", eps=eps)
         assert classes(partition) == components(distances(points, "box"), eps)
 
 
@@ -143,7 +140,7 @@ def test_the_components_of_two_crowds_are_two_classes(town):
 
 def test_the_eps_of_a_release_is_a_radius_of_the_table():
     with kech.read_table(nine_rows(), quasi_identifiers=COLUMNS) as table:
-        tree = build_filtration(build_points(table, labels=Labels(grid="exact")))
+        tree = build_filtration(build_points(table, labels=say_labels(grid="exact")))
         for eps in np.unique(tree.birth):
             for radius, change in ((eps, 0), (np.nextafter(eps, 0), -1)):
                 made = kech.make_release(table, k=1, cut="regime", grid="exact", eps=float(max(radius, 0)))
@@ -167,7 +164,7 @@ def test_on_a_grid_components_are_those_for_two_rows_and_edges_hide_as_many_as_t
     rng.integers(8, 60)
     frame = pa.table({"a": rng.integers(0, 60, rows), "b": rng.integers(0, 3, rows)})
     with kech.read_table(frame, quasi_identifiers=["a", "b"]) as table:
-        points = build_points(table, labels=Labels(grid="round")).at(2)
+        points = build_points(table, labels=say_labels(grid="round")).at(2)
         partition = kech.make_release(table, cut="regime", eps=eps).partition
     parts = components(distances(points, "box"), eps)
     assert all(any(part <= group for group in classes(partition)) for part in parts)
@@ -202,16 +199,16 @@ def test_refusals_of_the_library(town):
 @pytest.mark.parametrize("field", [3, 4])
 @pytest.mark.parametrize("cut", ["local", "minimal", "domain"])
 def test_a_field_is_refused_where_no_homology_is_computed(cut, field):
-    wishes = {"cut": cut, "reading": "homological", "field": field}
+    asked = {"cut": cut, "reading": "homological", "field": field}
     with kech.read_table(nine_rows(), quasi_identifiers=COLUMNS) as table:
         for ask in (
-            lambda: kech.make_release(table, k=3, **wishes),
-            lambda: kech.compute_spectrum(table, k=[3], **wishes),
-            lambda: kech.Request().override(k=3, **wishes),
+            lambda: kech.make_release(table, k=3, **asked),
+            lambda: kech.compute_spectrum(table, k=[3], **asked),
+            lambda: kech.Request().override(k=3, **asked),
         ):
-            with pytest.raises(BadOption, match="only the homological reading of the regime cut takes it"):
+            with pytest.raises(BadOption, match='only the homological reading of cut="regime" takes it'):
                 ask()
-        kech.compute_spectrum(table, k=[3], **wishes | {"cut": [cut, "regime"], "field": 3})
+        kech.compute_spectrum(table, k=[3], **asked | {"cut": [cut, "regime"], "field": 3})
 
 
 # The command line
@@ -228,32 +225,32 @@ def read_rows(path, columns=COLUMNS):
         return Counter(tuple(row[name] for name in columns) for row in csv.DictReader(file))
 
 
-def release(nine, out, *words):
-    main(["release", nine, "-o", str(out), "--qi", *COLUMNS, "--sensitive", "salary", "--grid", "exact", *words])
+@pytest.fixture
+def release(run, nine):
+    """Release the nine rows; the outcome, whatever it is."""
+    said = ("--qi", *COLUMNS, "--sensitive", "salary", "--grid", "exact")
+    return lambda out, *words: run("release", nine, "-o", out, *said, *words)
 
 
-def test_homological_release_of_the_nine_rows(nine, tmp_path, capsys):
+def test_homological_release_of_the_nine_rows(release, run, tmp_path):
     pytest.importorskip("ripser")
     out = tmp_path / "out.csv"
-    release(nine, out, "--cut", "regime", "--reading", "homological", "--k", "3", "--json")
-    found = json.loads(capsys.readouterr().out)
+    found = release(out, "--cut", "regime", "--reading", "homological", "--k", "3", "--json").json
 
     assert read_rows(out) == SIX_AND_THREE
     assert (found["k"], found["rows"]) == (3, 9)
-    main(["verify", str(out), "--json"])
-    assert json.loads(capsys.readouterr().out)["holds"] is True
+    assert run("verify", out, "--json").json["holds"] is True
 
 
 @pytest.mark.parametrize("words", [["--k", "3"], ["--k", "3", "--reading", "strict"], ["--eps", "0.5"]])
-def test_strict_release_of_the_nine_rows_is_one_class(nine, tmp_path, words):
-    release(nine, tmp_path / "out.csv", "--cut", "regime", *words)
-
+def test_strict_release_of_the_nine_rows_is_one_class(release, tmp_path, words):
+    assert release(tmp_path / "out.csv", "--cut", "regime", *words).code == 0
     assert list(read_rows(tmp_path / "out.csv").values()) == [9]
 
 
 @pytest.mark.parametrize("words", [["--eps", "0.1834"], ["--eps", "0.3", "--k", "3"], ["--eps", "0.3696", "--k", "2"]])
-def test_release_of_the_nine_rows_at_an_eps(nine, tmp_path, words):
-    release(nine, tmp_path / "out.csv", "--cut", "regime", *words)
+def test_release_of_the_nine_rows_at_an_eps(release, tmp_path, words):
+    assert release(tmp_path / "out.csv", "--cut", "regime", *words).code == 0
     certificate = json.loads((tmp_path / "out.csv.certificate.json").read_text("utf-8"))
 
     assert read_rows(tmp_path / "out.csv") == SIX_AND_THREE
@@ -265,8 +262,8 @@ def test_release_of_the_nine_rows_at_an_eps(nine, tmp_path, words):
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (["--cut", "local", "--k", "3", "--eps", "0.3"], 2, "only --cut regime takes it"),
-        (["--eps", "0.3"], 2, "only --cut regime takes it"),
+        (["--cut", "local", "--k", "3", "--eps", "0.3"], 2, "only --cut regime takes a radius"),
+        (["--eps", "0.3"], 2, "only --cut regime takes a radius"),
         (["--cut", "regime"], 2, "--k"),
         (["--cut", "regime", "--eps", "-1"], 2, "--eps"),
         (["--cut", "regime", "--eps", "nan"], 2, "--eps"),
@@ -279,20 +276,20 @@ def test_release_of_the_nine_rows_at_an_eps(nine, tmp_path, words):
         (["--cut", "regime", "--k", "4", "--eps", "0.3"], 4, "smallest class would have 3 rows"),
     ],
 )
-def test_refusals_say_why_and_write_nothing(nine, tmp_path, capsys, words, code, says):
-    with pytest.raises(SystemExit) as left:
-        release(nine, tmp_path / "out.csv", *words)
+def test_refusals_say_why_and_write_nothing(release, tmp_path, words, code, says):
+    refused = release(tmp_path / "out.csv", *words)
 
-    assert left.value.code == code
-    assert says in " ".join(capsys.readouterr().err.split())
+    assert refused.code == code
+    assert says in " ".join(refused.err.split())
     assert sorted(path.name for path in tmp_path.iterdir()) == ["nine.csv"]
 
 
 @pytest.mark.parametrize("typed", [["--cut", "local"], ["--eps", "0.3"]])
-def test_the_field_of_a_plan_is_left_to_its_own_cut(nine, tmp_path, typed):
+def test_the_field_of_a_plan_is_left_to_its_own_cut(release, run, nine, tmp_path, typed):
     plan = kech.Request().override(k=3, cut="regime", reading="homological", field=3)
     kech.write_request(plan, tmp_path / "plan.toml")
-    release(nine, tmp_path / "out.csv", "--plan", str(tmp_path / "plan.toml"), "--no-ledger", *typed)
+    assert release(tmp_path / "out.csv", "--plan", tmp_path / "plan.toml", "--no-ledger", *typed).code == 0
     parameters = json.loads((tmp_path / "out.csv.certificate.json").read_text("utf-8"))["parameters"]
     assert "field" not in parameters
-    main(["spectrum", nine, "--qi", *COLUMNS, "--plan", str(tmp_path / "plan.toml"), "--cut", "local", "--k", "3"])
+    words = ["--qi", *COLUMNS, "--plan", tmp_path / "plan.toml", "--cut", "local", "--k", "3"]
+    assert run("spectrum", nine, *words).code == 0

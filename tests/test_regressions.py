@@ -36,7 +36,7 @@ def test_the_place_of_a_row_in_the_file_does_not_tell_how_it_was_dealt():
 
 def test_row_groups_do_not_tell_how_many_rows_were_suppressed(tmp_path, monkeypatch):
     """They were the batches of the engine without its rows of nobody: all but those were of a known size."""
-    monkeypatch.setattr("kech.tables.dealing.SIZES", (50,))
+    monkeypatch.setattr("kech.tables.batches.SIZES", (50,))
     shuffle = DuckDB.shuffle
     monkeypatch.setattr(
         DuckDB, "shuffle", lambda self, *given: shuffle(self, *given).read_all().to_reader(max_chunksize=40)

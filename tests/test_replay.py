@@ -8,8 +8,6 @@ import pyarrow.csv as pc
 import pytest
 
 import kech
-from kech.audit.attacks.replay import MOST_CANDIDATES, MOST_TARGETS, Trial, expect_guesses, find_candidates
-from kech.audit.attacks.target import aim
 from kech.errors import BadOption
 
 
@@ -67,8 +65,27 @@ def test_a_release_by_eps_alone_is_asked_for_by_eps_alone(run, folder, few, eps)
     assert [held["targets"] for held in found["attacks"]] == [3, 3, 3]
 
 
-def test_the_control_is_what_one_candidate_at_random_finds_on_average():
-    assert expect_guesses([Trial(9, 8, [0], 0)] * 9 + [Trial(1, 1, [0], 0)]) == 2  # 9 / 8 + 1
+@pytest.mark.parametrize(
+    ("step", "columns", "note", "guesses"),
+    [
+        (1, ["x"], "3 candidates fit the labels, 3 were tried, 3 remain", 3),
+        (3, ["x"], "9 candidates fit the labels, 9 were tried, 9 remain", 1),
+        (2, ["x", "y"], "12 candidates fit the labels, 12 were tried, 12 remain", 1),
+        (3, ["x", "y"], "27 candidates fit the labels, 12 were tried, 12 remain", 1),
+    ],
+)
+def test_candidates_are_those_that_fit_the_labels_and_one_at_random_is_the_control(
+    run, folder, few, step, columns, note, guesses
+):
+    """Every value of x and y occurs, so that a label covers as many as its step is wide; four are tried at most."""
+    held = [(x, y) for x in range(12) for y in range(12)]
+    pc.write_csv(pa.table({"x": [x for x, _ in held], "y": [y for _, y in held]}), folder / "all.csv")
+    words = ("--qi", ",".join(columns), "--cut", "domain", "--grid", step, "--no-ledger", "--k", step ** len(columns))
+    assert run("release", folder / "all.csv", "-o", folder / "out.csv", *words).code == 0
+    with kech.read_table(folder / "all.csv") as table:
+        known, _, _ = kech.run_attacks(folder / "out.csv", table, attacks=["replay"])
+    assert (known.note, known.targets, known.control_hits) == (note, 3, guesses)
+    assert known.hits == 0  # nobody is found where only one fits, or where all remain
 
 
 def test_another_request_or_key_is_refused(people, run, folder, few, refuse, tmp_path):
@@ -94,14 +111,3 @@ def test_large_tables_are_refused(people, run, refuse, folder, monkeypatch):
     monkeypatch.setattr("kech.audit.attacks.replay.MOST_ROWS", 79)
     assert run("release", people, "-o", folder / "out.csv", *WORDS).code == 0
     refuse("attack", "replay", folder / "out.csv", "--original", people, code=2, says="This one has 80")
-
-
-def test_candidates_fit_the_labels_and_the_right_one_is_the_first(people, run, folder):
-    assert run("release", people, "-o", folder / "out.csv", *WORDS).code == 0
-    with kech.read_table(people) as table:
-        target = aim(folder / "out.csv", table, None, None, 0)
-        for row in range(MOST_TARGETS):
-            fit, candidates = find_candidates(target, row)
-            assert len(set(candidates)) == len(candidates) == min(fit, MOST_CANDIDATES)
-            right = tuple(column.texts[column.codes[row]] for column in target.linkage.columns)
-            assert candidates[0] == right

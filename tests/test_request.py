@@ -1,26 +1,30 @@
 """A request: each field is defined once, checked once, written to a plan and read back."""
 
+import json
+import re
+
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import kech
+from kech import AxisChoice, Request, read_request, write_request
 from kech.errors import BadOption, BadPlan, ColumnInTwoRoles
-from kech.request import FIELDS, PARTS, AxisChoice, Request, read_request, write_plan
-from kech.request.reference import describe_fields, render_reference
+from kech.request.reference import render_reference
 from kech.tables.demo import nine_rows
 
 VALUES = {  # of each field some that differ from the default
     "quasi_identifiers": [("age", "zip")],
     "sensitive": [("diagnosis",)],
     "identifiers": [("name",)],
+    "person": [("patient",), ("born", "street")],
     "keep": [("ward", "a,b")],
+    "rows_are_people": [True],
     "hierarchies": ["trees"],
     "axes": [{"zip": AxisChoice(kind="hierarchy")}, {"size": AxisChoice(kind="ordered", order=("S", "M"))}],
     "k": [1, 5],
     "l": [2, 3],
-    "l_kind": ["entropy"],
     "t": [0.25],
     "t_kind": ["ordered"],
     "alpha": [0.5],
@@ -41,15 +45,21 @@ VALUES = {  # of each field some that differ from the default
     "engine": ["duckdb"],
     "master": ["local[2]"],
     "max_points": [1000],
+    "key": [("visit",), ("clinic", "visit")],
+    "wait": [0.1],
+    "departures": ["withdraw"],
+    "corrections": ["withdraw"],
 }
-TIED = {"c", "reading", "field", "eps", "protect"}  # say something only beside others
+TIED = {"l_kind", "c", "reading", "field", "eps", "protect", "protect_history"}  # say something only beside others
 WRONG = {
+    "rows_are_people": ["yes", 1],
     "k": [0, -3, 2.5, "many"],
     "l": [0.5, float("nan"), float("inf")],
     "l_kind": ["other"],
     "t": [-0.1, 1.1],
     "t_kind": ["other"],
     "alpha": [0, 1.5],
+    "protect_history": ["yes", 1],
     "cut": ["global"],
     "reading": ["loud"],
     "eps": [-1.0, float("nan")],
@@ -63,13 +73,39 @@ WRONG = {
     "dates": ["ydm"],
     "threads": [0, 1000],
     "max_points": [0],
+    "wait": [-0.1, 1.0],
+    "departures": ["keep"],
+    "corrections": ["hold"],
 }
 
-requests = st.fixed_dictionaries({}, optional={name: st.sampled_from(values) for name, values in VALUES.items()})
+
+def is_accepted(said):
+    """Whether nothing was said together that is refused together."""
+    people = "person" in said and "rows_are_people" in said
+    return not people and not (said.get("cut") == "regime" and "suppress" in said)
+
+
+def drop_refused(said):
+    """The same values, but for the first of two that are refused together."""
+    return {name: value for name, value in said.items() if is_accepted(said) or name not in ("person", "cut")}
+
+
+sayings = st.fixed_dictionaries({}, optional={name: st.sampled_from(values) for name, values in VALUES.items()})
+requests = sayings.map(drop_refused)
+
+
+PARTS = {  # fields of every section of a plan
+    part: getattr(Request(), part).__struct_fields__ for part in Request.__struct_fields__ if part != "axes"
+}
+
+
+def option_of(name):
+    """How a field is typed."""
+    return {"quasi_identifiers": "--qi", "axes": "--axis"}.get(name, f"--{name.replace('_', '-')}")
 
 
 def test_the_values_above_are_of_every_field():
-    assert {*VALUES, *TIED} == {*FIELDS}
+    assert {*VALUES, *TIED} == {"axes"}.union(*PARTS.values())
 
 
 @given(requests)
@@ -77,7 +113,8 @@ def test_a_request_is_written_to_a_plan_and_read_back(tmp_path_factory, said):
     folder = tmp_path_factory.mktemp("plans")
     paths = {name: str(folder / said[name]) for name in ("hierarchies", "key_file") if name in said}
     request = Request().override(**said | paths)
-    (folder / "kech.toml").write_text(write_plan(request, folder, "a note"), "utf-8")
+    (folder / "kech.toml").unlink(missing_ok=True)
+    write_request(request, folder / "kech.toml", "a note")
     assert read_request(folder / "kech.toml") == request
     assert {name: request.value(name) for name in said} == said | paths
 
@@ -86,9 +123,9 @@ def test_a_request_is_written_to_a_plan_and_read_back(tmp_path_factory, said):
 def test_a_wrong_value_is_refused_by_the_option_wherever_it_is_said(name, value, tmp_path):
     with pytest.raises(BadOption) as refusal:
         Request().override(**{name: value})
-    assert refusal.value.typed.startswith(f"{FIELDS[name].option}: ")
-    field = FIELDS[name]
-    (tmp_path / "kech.toml").write_text(f"[{field.part}]\n{field.attribute} = {msgspec.json.encode(value).decode()}\n")
+    assert refusal.value.typed.startswith(f"{option_of(name)}: ")
+    (part,) = (part for part, names in PARTS.items() if name in names)
+    (tmp_path / "kech.toml").write_text(f"[{part}]\n{name} = {msgspec.json.encode(value).decode()}\n")
     with pytest.raises(BadPlan):
         read_request(tmp_path / "kech.toml")
 
@@ -100,6 +137,28 @@ def test_unknown_words_are_refused(tmp_path):
         (tmp_path / "kech.toml").write_text(text)
         with pytest.raises(BadPlan):
             read_request(tmp_path / "kech.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("[goal]\nk == 5\n", "line 2, column 4: it is not TOML. Write fields as NAME = VALUE"),
+        ('[goal]\nk = "CANARY\n', "it is not TOML."),
+        ("[goal]\nk = 5\nk = 6\n", "line 3, column 6: a field or section stands here twice."),
+        ("[goal]\nk = 5\n[goal]\n", "a field or section stands here twice."),
+        ("[columns]\nkeep = 3\n", "keep in [columns]: write a list of names, each a text."),
+        ('[goal]\nk = 2\nl_kind = "entropy"\n', "l_kind in [goal]: it says how l counts values. Add l=3,"),
+        ('[axes.age]\nkind = "odd"\n', "axes: column 'age', kind: choose among number,"),
+        ('[columns]\nkeep = ["\xff"]\n', "it is not UTF-8. Save it as UTF-8."),
+    ],
+)
+def test_a_fault_of_a_plan_is_told_in_its_own_words(tmp_path, text, says):
+    (tmp_path / "kech.toml").write_text(text, "latin-1")
+    with pytest.raises(BadPlan) as refusal:
+        read_request(tmp_path / "kech.toml")
+    assert says in str(refusal.value)
+    assert "--" not in refusal.value.typed
+    assert "CANARY" not in str(refusal.value)
 
 
 def test_what_is_said_later_counts_and_drops_what_belonged_to_the_earlier():
@@ -114,7 +173,16 @@ def test_what_is_said_later_counts_and_drops_what_belonged_to_the_earlier():
 
 
 def test_fields_that_need_each_other():
-    for said in ({"eps": 0.1}, {"l": 2, "l_kind": "recursive"}, {"c": 2}, {"l": 2.5}, {"grid": 5, "protect": "ends"}):
+    for said in (
+        {"protect_history": True, "cut": "domain"},
+        {"eps": 0.1},
+        {"l_kind": "entropy"},
+        {"l": 2, "l_kind": "recursive"},
+        {"c": 2},
+        {"l": 2.5},
+        {"grid": 5, "protect": "ends"},
+        {"person": "patient", "rows_are_people": True},
+    ):
         with pytest.raises(BadOption):
             Request().override(**said)
     with pytest.raises(ColumnInTwoRoles):
@@ -161,8 +229,8 @@ def test_an_old_plan_is_refused_with_the_new_words(tmp_path):
         "[roles] is now [columns]",
         "hierarchies is now hierarchies in [columns]",
         "k in [release] is now k in [goal]",
-        "cut in [release] is now style in [cut]",
-        "labels in [release] is now form in [labels]",
+        "cut in [release] is now cut in [cut]",
+        "labels in [release] is now labels in [labels]",
         "max_points in [release] is now max_points in [limits]",
         'grid = "loose" is now grid = "round" with protect = "ends"',
         'grid = "tight" is now grid = "round" with protect = "none"',
@@ -173,13 +241,19 @@ def test_an_old_plan_is_refused_with_the_new_words(tmp_path):
 
 
 def test_every_field_is_explained():
-    shown = render_reference()
-    for field in FIELDS.values():
-        assert field.help
-        assert field.example
-        assert field.help in shown or field.name == "axes"
-    assert all(f"### `[{part}]`" in shown for part in (*PARTS, "axes.NAME"))
-    assert {each["name"] for each in describe_fields()} == {*FIELDS}
+    """In the section of its name: the word of the plan, the option, the default, an example and what it does."""
+    _, *sections = render_reference().split("### ")
+    shown = {section.partition("\n")[0].strip("`[]"): section for section in sections}
+    assert {*shown} == {*PARTS, "axes.NAME"}
+    for part, names in PARTS.items():
+        rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in shown[part].splitlines()[4:] if line]
+        assert [row[0].strip(" `") for row in rows] == [*names]
+        for name, (_, option, default, example, told) in zip(names, rows, strict=True):
+            said = getattr(getattr(Request(), part), name)
+            assert option.strip() == f"`{option_of(name)}`"
+            written = str(said).lower() if isinstance(said, bool) else said
+            assert default.strip() == ("" if said in (None, ()) else f"`{written}`")
+            assert len(example.strip(" `")) > 0 and len(told.strip()) > 10
 
 
 def test_a_grid_that_is_typed_drops_the_protection_of_a_plan():
@@ -202,3 +276,134 @@ def test_a_file_or_a_dictionary_is_no_request(other):
         pytest.raises(BadOption, match="read_request"),
     ):
         kech.make_release(table, other)
+    with pytest.raises(BadOption, match="read_request"):
+        kech.read_table(nine_rows(), other)
+
+
+@pytest.mark.parametrize("text", ["style = 'local'\n", "form = 'dash'\n"])
+def test_the_plan_uses_the_words_of_the_keywords(tmp_path, text):
+    section, now = ("cut", "cut") if "style" in text else ("labels", "labels")
+    (tmp_path / "kech.toml").write_text(f"[{section}]\n{text}")
+    with pytest.raises(BadPlan, match=rf"{text.split()[0]} in \[{section}\] is now {now}\."):
+        read_request(tmp_path / "kech.toml")
+
+
+def test_a_part_may_be_a_dictionary_of_its_fields():
+    said = Request(goal={"k": 5}, columns={"quasi_identifiers": "age"}, axes={"age": {"kind": "number"}})
+    assert said == Request().override(k=5, quasi_identifiers=["age"], axes={"age": "number"})
+    for wrong, says in (
+        ({"goal": {"kk": 5}}, r"\[goal\] has no such field. Did you mean 'k'"),
+        ({"goal": {"k": "five"}}, "a number of rows or people, 1 or more"),
+        ({"goal": 5}, "it is a section with the fields k, l"),
+        ({"axes": ["age"]}, "name the kind of each column"),
+        ({"columns": {"keep": 5}}, "keep: "),
+    ):
+        with pytest.raises(BadOption, match=says):
+            Request(**wrong)
+
+
+@pytest.mark.parametrize("names", [5, [5]])
+def test_names_of_columns_are_texts(names):
+    with pytest.raises(BadOption, match="write a list of names"):
+        Request(columns={"keep": ["x"]}).override(keep=names)
+
+
+def test_a_role_that_is_said_later_replaces_that_of_the_plan(run, tmp_path):
+    planned = Request().override(quasi_identifiers=["age", "zip"], sensitive="salary", keep=["ward"])
+    changed = planned.override(sensitive=["zip"], keep=["age"])
+    assert changed.columns.roles() == {
+        "quasi_identifiers": (), "sensitive": ("zip",), "person": (), "identifiers": (), "keep": ("age",)
+    }  # fmt: skip
+    assert planned.override(k=5).columns == planned.columns
+    with pytest.raises(ColumnInTwoRoles):
+        planned.override(sensitive=["zip"], keep=["zip"])
+    plan, table = tmp_path / "kech.toml", tmp_path / "t.csv"
+    write_request(Request().override(quasi_identifiers=["age", "zip"], k=2), plan)
+    table.write_text("age,zip\n1,1\n1,2\n2,1\n2,2\n", "utf-8")
+    released = run("release", table, "--plan", plan, "--keep", "zip", "-o", tmp_path / "safe.csv", "--no-ledger")
+    assert released.code == 0, released.err
+    assert json.loads((tmp_path / "safe.csv.certificate.json").read_bytes())["kept"] == ["zip"]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: kech.make_release("a.csv", k=5),
+        lambda: kech.compute_spectrum("a.csv", k=5),
+        lambda: kech.compute_barcode("a.csv"),
+        lambda: kech.compute_lattice("a.csv"),
+        lambda: kech.compute_zigzag("a.csv", "rows"),
+        lambda: kech.inspect_table("a.csv"),
+        lambda: kech.review_hierarchy("a.csv", "zip"),
+        lambda: kech.compare("a.csv", "b.csv"),
+        lambda: kech.run_attacks("b.csv", "a.csv"),
+        lambda: kech.make_report("b.csv", original="a.csv"),
+    ],
+)
+def test_a_path_is_no_table(call):
+    with pytest.raises(BadOption, match=r"it is a str, not a kech.Table. Read it first: kech.read_table"):
+        call()
+
+
+def test_a_spectrum_takes_one_k_or_several():
+    with kech.read_table(nine_rows(), quasi_identifiers=["age"]) as table:
+        assert kech.compute_spectrum(table, k=3).rows() == kech.compute_spectrum(table, k=[3]).rows()
+        for wrong in ("3", [3, "4"], 2.5, [0, 3]):
+            with pytest.raises(BadOption, match="1 or more"):
+                kech.compute_spectrum(table, k=wrong)
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "says"),
+    [
+        ("release", ("--k", 2, "-o", "safe.csv", "--l-kind", "distinct"), "--l-kind: it says how l counts values."),
+        (
+            "release",
+            ("--k", 2, "-o", "safe.csv", "--t-kind", "ordered"),
+            "--t-kind: it says which distance t measures.",
+        ),
+        ("preview", ("--k", 2, "--l-kind", "entropy"), "--l-kind: it says how l counts values."),
+        ("spectrum", ("--axis", "ward=set"), "--axis: column 'ward' is no quasi-identifier. Add it to --qi"),
+        ("barcode", ("--axis", "ward=set"), "--axis: column 'ward' is no quasi-identifier."),
+    ],
+)
+def test_no_option_is_passed_over(refuse, folder, command, words, says):
+    (folder / "t.csv").write_text("age,ward\n1,1\n1,2\n2,1\n2,2\n", "utf-8")
+    refuse(command, folder / "t.csv", "--qi", "age", *words, code=2, says=says)
+
+
+def test_an_axis_is_of_the_column_whose_hierarchy_is_built(refuse, run, folder):
+    (folder / "t.csv").write_text("age,ward\n1,1\n1,2\n2,1\n2,2\n", "utf-8")
+    refuse("hierarchy", folder / "t.csv", "age", "--axis", "ward=set", code=2, says="column 'ward' is not 'age'.")
+    assert run("hierarchy", folder / "t.csv", "age", "--axis", "age=number").code == 0
+
+
+def test_a_spectrum_shows_t_of_a_kind_without_a_goal(run, folder):
+    (folder / "t.csv").write_text("age,ill\n1,1\n1,2\n2,1\n2,3\n", "utf-8")
+    assert run("spectrum", folder / "t.csv", "--qi", "age", "--sensitive", "ill", "--t-kind", "ordered").code == 0
+
+
+@pytest.mark.parametrize("command", ["verify", "risk", "release"])
+def test_every_example_of_a_command_stands_on_a_line_of_its_own(run, command):
+    lines = [line.strip() for line in run(command, "--help").out.splitlines()]
+    assert len([line for line in lines if line.startswith("Example: kech ")]) >= 2
+    assert not [line for line in lines if line.count("Example:") > 1 or line.find("Example:") > 0]
+
+
+@pytest.mark.parametrize("words", [("risk", "{0}", "--original", "{1}"), ("compare", "{1}", "{0}")])
+def test_advice_names_the_plan_where_a_command_lacks_the_option(refuse, release, folder, words):
+    (folder / "t.csv").write_text("age,ward\n1,1\n1,2\n2,1\n2,2\n", "utf-8")
+    (folder / "other.csv").write_bytes(b"age,ward\n1,\xe9\n")
+    release(folder / "t.csv", "--qi", "age", "--no-ledger")
+    typed = [word.format(folder / "released.csv", folder / "other.csv") for word in words]
+    says = f"`kech {words[0]}` takes --encoding from a plan: encoding in [reading], --plan FILE."
+    refuse(*typed, code=3, says=says)
+    assert "from a plan" not in refuse("inspect", folder / "other.csv", code=3, says="--encoding latin-1")
+
+
+def test_a_column_that_was_not_published_is_said_to_be_so(refuse, release, folder):
+    (folder / "t.csv").write_text("age,ward\n1,1\n1,2\n2,1\n2,2\n", "utf-8")
+    release(folder / "t.csv", "--qi", "age", "--no-ledger")
+    says = "The released file has no column 'ward'. It was not published, or has another name: see the header line"
+    refuse("verify", folder / "released.csv", "--qi", "ward", "--k", 2, code=2, says=says)
+    refuse("risk", folder / "released.csv", "--qi", "ward", code=2, says=says)

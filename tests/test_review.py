@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 import kech
-from kech.axes.hierarchy import read_hierarchy
+from kech import read_hierarchy
 from kech.errors import BadHierarchy, BadOption, BadTarget, NoSuchColumn
 from kech.tables.demo import generate_town
 

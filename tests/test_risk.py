@@ -4,14 +4,12 @@ import csv
 import json
 from collections import Counter
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import hypergeom
 
 import kech
-from kech.audit.risk import zayatz_chance
 from kech.errors import BadOption, ClaimBroken, NoSuchColumn
 from kech.tables.demo import generate_town, write_csv
 
@@ -84,11 +82,14 @@ def test_a_person_may_be_unique_in_the_population_too(by_hand, folder):
 
 
 @pytest.mark.parametrize(("sizes", "people"), [([1, 1, 1, 2, 2, 3], 100), ([1, 5, 5], 12), ([1] * 9, 9), ([2, 3], 50)])
-def test_zayatz_is_bayes_with_hypergeometric_chances(sizes, people):
+def test_zayatz_is_bayes_with_hypergeometric_chances(folder, sizes, people):
     rows = sum(sizes)
     chances = {i: Counter(sizes)[i] * hypergeom.pmf(1, people, i, rows) for i in set(sizes)}
     expected = chances.get(1, 0.0) / sum(chances.values()) if sum(chances.values()) else 0.0
-    assert zayatz_chance(np.array(sizes), people) == pytest.approx(expected, rel=1e-9)
+    path = write(folder / "sizes.csv", [(i, "f") for i, size in enumerate(sizes) for _ in range(size)])
+    risk = kech.compute_risk(path, quasi_identifiers=QI, population=people)
+    assert risk.uniqueness_model == "zayatz"
+    assert risk.population_uniqueness == pytest.approx(sizes.count(1) / rows * expected, rel=1e-9)
 
 
 # -- a raw population -----------------------------------------------------------------------------------------
@@ -205,7 +206,7 @@ def test_questions_that_make_no_sense_are_refused(by_hand, folder, town):
             kech.compute_risk(by_hand, quasi_identifiers=QI, threshold=threshold)
     with pytest.raises(NoSuchColumn):
         kech.compute_risk(by_hand, quasi_identifiers=["zip"])
-    with pytest.raises(BadOption, match="not both"):
+    with pytest.raises(BadOption, match="Omit certificate or quasi_identifiers"):
         kech.compute_risk(by_hand, quasi_identifiers=QI, certificate=by_hand)
     with pytest.raises(BadOption, match="fewer than the 6"):
         kech.compute_risk(by_hand, quasi_identifiers=QI, population=5)

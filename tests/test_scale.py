@@ -8,11 +8,9 @@ import pyarrow as pa
 import pytest
 
 import kech
+from cutting import cut, say_labels
 from kech import _kernels
-from kech.cuts import Wishes
-from kech.cuts.dispatcher import EVEN, cut_points
-from kech.points.points import Coarse, build_points_to_cut
-from kech.request import Labels
+from kech.points.points import build_points
 from kech.tables.demo import generate_town
 
 COLUMNS = ["age", "sex", "zip", "moved_in"]
@@ -46,15 +44,15 @@ def asked(monkeypatch):
     return calls
 
 
-@pytest.mark.parametrize("cut", ["local", "regime"])
-def test_equal_points_are_equal_work_however_many_rows_they_have(asked, cut):
+@pytest.mark.parametrize("style", ["local", "regime"])
+def test_equal_points_are_equal_work_however_many_rows_they_have(asked, style):
     town, found = generate_town(300), []
     for times in (1, TIMES):
         table = kech.read_table(pa.concat_tables([town] * times), quasi_identifiers=COLUMNS, sensitive=["diagnosis"])
-        points = build_points_to_cut(table, Labels(grid="exact"), steps=cut in EVEN, coarse=Coarse(k=5 * times))
+        points = build_points(table, labels=say_labels(grid="exact"), with_sensitive=True)
         table.close()  # no row can be looked at from here on
         asked.clear()
-        (partition,) = cut_points(points, [5 * times], cut, Wishes(1, effort="quick"))
+        (partition,) = cut(points, [5 * times], style, effort="quick")
         assert partition.sizes.min() >= 5 * times
         assert partition.sizes.sum() == 300 * times
         found.append((points, list(asked)))

@@ -15,11 +15,15 @@ import pytest
 
 import kech
 from conftest import FIXED_SECRET
+from kech import write_key_file
 from kech.errors import BadKey, BadTarget, CannotWrite
-from kech.system.secret import OwnerSecret, write_key_file
 from kech.tables.demo import generate_town, write_csv
 
 QI = {"quasi_identifiers": ["age", "zip", "job"], "sensitive": ["diagnosis"]}
+KEYS = (
+    "kech-key-0101010101010101010101010101010101010101010101010101010101010101-72cd6e84",
+    "kech-key-0202020202020202020202020202020202020202020202020202020202020202-75877bb4",
+)
 WORDS = ("--qi", "age,zip,job", "--sensitive", "diagnosis", "--effort", "quick")
 
 
@@ -33,13 +37,13 @@ def keys(tmp_path):
     """Two keys that differ, the same in every run."""
     for number in (1, 2):
         (tmp_path / f"{number}.key").touch(mode=0o600)
-        (tmp_path / f"{number}.key").write_text(OwnerSecret(bytes([number] * 32)).written(), "ascii")
+        (tmp_path / f"{number}.key").write_text(KEYS[number - 1], "ascii")
     return [str(tmp_path / "1.key"), str(tmp_path / "2.key")]
 
 
-def labels_of(path, *, key_file=None, **wishes):
+def labels_of(path, *, key_file=None, **asked):
     with kech.read_table(path, key_file=key_file, **QI) as table:
-        return kech.make_release(table, k=5, effort="quick", **wishes).labels
+        return kech.make_release(table, k=5, effort="quick", **asked).labels
 
 
 def classes_of(path, key_file):

@@ -20,11 +20,14 @@ from hypothesis import strategies as st
 import kech
 from by_hand import held_rows
 from kech.errors import BadColumns, BadOption, BadRow, KechError, MissingExtra, TooLarge, UnreadableFile
-from kech.tables import csv_dialect
-from kech.tables.csv_dialect import LineEnds, check_utf8, sniff_delimiter
-from kech.tables.source import open_source
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+
+
+def look_at(path, **named):
+    """What kech knows of a file before it reads rows."""
+    with kech.read_table(path, **named) as table:
+        return table.source
 
 
 def rows_of(source, **named):
@@ -57,18 +60,26 @@ def write(path, content):
         ("a b\n1 2\n", ","),
         ("a\n1\n", ","),
         ("a;b", ";"),
-        ("\n\n", ","),
-        ("a,b\n1,2\n3,4,5\n", ","),
-        ('a;"b', ";"),
     ],
 )
-def test_the_delimiter_is_found(sample, delimiter):
-    assert sniff_delimiter(sample) == delimiter
+def test_the_delimiter_is_found(tmp_path, sample, delimiter):
+    assert look_at(write(tmp_path / "t.csv", sample)).delimiter == delimiter
+
+
+@pytest.mark.parametrize(("sample", "refusal"), [("\n\n", BadColumns), ('a;"b', BadRow)])
+def test_where_no_delimiter_helps_the_file_is_refused(tmp_path, sample, refusal):
+    with pytest.raises(refusal):
+        look_at(write(tmp_path / "t.csv", sample))
+
+
+def test_the_delimiter_is_found_in_a_ragged_file(tmp_path):
+    with pytest.raises(BadRow, match="line 3: it has 3 fields, the header 2"):
+        look_at(write(tmp_path / "t.csv", "a,b\n1,2\n3,4,5\n"))
 
 
 def test_the_delimiter_is_found_where_the_sample_ends_inside_a_row(tmp_path):
     row = ";".join(["x,y" * 700] * 3) + "\n"
-    source = open_source(write(tmp_path / "t.csv", "a;b;c\n" + row * 20))
+    source = look_at(write(tmp_path / "t.csv", "a;b;c\n" + row * 20))
     assert (source.delimiter, source.columns) == (";", ("a", "b", "c"))
 
 
@@ -166,22 +177,22 @@ def test_all_bytes_of_latin_1_are_read(tmp_path):
 
 def test_the_encoding_is_kept_for_the_plan(tmp_path):
     write(tmp_path / "t.csv", "a\n1\n")
-    assert [open_source(tmp_path / "t.csv", encoding=e).encoding for e in (None, "UTF8", "l1", "cp1252")] == [
+    assert [look_at(tmp_path / "t.csv", encoding=e).encoding for e in (None, "UTF8", "l1", "cp1252")] == [
         "utf-8", "utf-8", "latin-1", "cp1252"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["", "klingon", "base64", "rot13", "a\0b", "undefined"])
 def test_what_is_no_encoding_is_refused(tmp_path, name):
     with pytest.raises(BadOption, match="there is no encoding"):
-        open_source(write(tmp_path / "t.csv", "a\n1\n"), encoding=name)
+        look_at(write(tmp_path / "t.csv", "a\n1\n"), encoding=name)
 
 
 @pytest.mark.parametrize("chunk", [1, 2, 3, 7, 1 << 24])
 def test_bytes_are_checked_across_chunks(tmp_path, monkeypatch, chunk):
-    monkeypatch.setattr(csv_dialect, "CHUNK", chunk)
+    monkeypatch.setattr("kech.tables.csv_dialect.CHUNK", chunk)
     path = tmp_path / "t.csv"
-    assert check_utf8(write(path, "a,ä\r\n€,漢\r\n")) is True
-    assert check_utf8(write(path, "a,ä\r\n€,漢\n")) is False
+    assert look_at(write(path, "a,ä\r\n€,漢\r\n")).csv.plain is True
+    assert look_at(write(path, "a,ä\r\n€,漢\n")).csv.plain is False
     for content, line in [
         (b"a\r\nb\r\nc\xff", 3),
         (b"a\rb\r\0", 3),
@@ -190,19 +201,19 @@ def test_bytes_are_checked_across_chunks(tmp_path, monkeypatch, chunk):
         (b"\0", 1),
     ]:
         with pytest.raises(BadRow, match=f"line {line}: "):
-            check_utf8(write(path, content))
+            look_at(write(path, content))
 
 
 @given(st.lists(st.sampled_from([b"\r", b"\n", b"\r\n", b"x"])), st.integers(1, 5))
-def test_line_ends_are_counted_as_a_reader_counts_them(parts, size):
-    content = b"".join(parts)
-    ends, last = LineEnds(), b""
-    for start in range(0, len(content), size):
-        ends.count(last, content[start : start + size])
-        last = content[start : start + size][-1:]
+@in_one_folder
+def test_line_ends_are_counted_as_a_reader_counts_them(tmp_path, parts, size):
+    content, path = b"".join([b"h", *parts]), tmp_path / "t.csv"
     found = re.findall(rb"\r\n|\r|\n", content)
-    assert ends.lines == len(found)
-    assert ends.alike == (len(set(found)) <= 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kech.tables.csv_dialect.CHUNK", size)
+        assert look_at(write(path, content)).csv.plain == (len(set(found)) <= 1)
+        with pytest.raises(BadRow, match=f"line {len(found) + 1}\\b"):
+            look_at(write(path, content + b"x\0"))
 
 
 # -- columns ---------------------------------------------------------------------------------------------
@@ -221,12 +232,12 @@ def test_line_ends_are_counted_as_a_reader_counts_them(parts, size):
 )
 def test_columns_need_names_of_their_own(tmp_path, header, says):
     with pytest.raises(BadColumns, match=says):
-        open_source(write(tmp_path / "t.csv", header + "\n1,2,3\n"))
+        look_at(write(tmp_path / "t.csv", header + "\n1,2,3\n"))
 
 
 def test_equal_looking_names_stay_apart(tmp_path):
     path = write(tmp_path / "t.csv", "\u00e9,e\u0301\n1,2\n")
-    assert open_source(path).columns == ("\u00e9", "e\u0301")
+    assert look_at(path).columns == ("\u00e9", "e\u0301")
 
 
 # -- Excel -----------------------------------------------------------------------------------------------
@@ -269,9 +280,9 @@ def test_excel_header_of_numbers_and_tables_that_start_anywhere(tmp_path):
 
 def test_excel_without_header_or_cells_is_refused(tmp_path):
     with pytest.raises(UnreadableFile, match="its first sheet is empty"):
-        open_source(write_book(tmp_path / "t.xlsx", []))
+        look_at(write_book(tmp_path / "t.xlsx", []))
     with pytest.raises(BadColumns, match="column 3 has no name"):
-        open_source(write_book(tmp_path / "t.xlsx", [["a", "b"], [1, 2, 3]]))
+        look_at(write_book(tmp_path / "t.xlsx", [["a", "b"], [1, 2, 3]]))
 
 
 def test_excel_dates_and_numbers_are_axes(tmp_path):
@@ -283,7 +294,7 @@ def test_excel_dates_and_numbers_are_axes(tmp_path):
 def test_excel_needs_its_extra(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     with pytest.raises(MissingExtra, match=re.escape("pip install 'kech[excel]'")):
-        open_source(write_book(tmp_path / "t.xlsx", [["a"], [1]]))
+        look_at(write_book(tmp_path / "t.xlsx", [["a"], [1]]))
 
 
 # -- Arrow -----------------------------------------------------------------------------------------------
@@ -366,7 +377,9 @@ def bomb(tmp_path_factory):
 
 def test_a_parquet_bomb_is_refused_by_what_it_says_of_itself(bomb, folder, refuse, monkeypatch):
     monkeypatch.setattr("kech.tables.duckdb.DuckDB.load_parquet", None)  # nothing of it is read
-    said = refuse("spectrum", bomb, "--qi", "age", "--memory", "1GB", code=5, says="says it holds 200,000,000 rows")
+    said = refuse(
+        "spectrum", bomb, "--qi", "age", "--memory", "1GB", code=5, says="says that it holds 200,000,000 rows"
+    )
     assert "2,600 MB at least, and 1,000 MB are allowed" in said
     (folder / "parts").mkdir()
     (folder / "parts" / "a.parquet").symlink_to(bomb)

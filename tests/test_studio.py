@@ -17,28 +17,25 @@ from pathlib import Path
 
 import msgspec
 import pyarrow as pa
+import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
 
 pytest.importorskip("starlette", reason="the extra `studio` is not installed")
 pytest.importorskip("uvicorn", reason="the extra `studio` is not installed")
 
-from starlette.exceptions import HTTPException
-
 import kech
-from kech.audit import publication
-from kech.errors import BadTarget, CannotWrite, UsageError
-from kech.studio import desk as desk_room
-from kech.studio import entry as entry_room
-from kech.studio import guard, jobs, verbs
-from kech.studio.desk import Desk
-from kech.studio.entry import Entry
-from kech.studio.options import SpectrumOptions
-from kech.studio.routes import make_app
-from kech.tables.demo import generate_town, nine_rows, write_csv
-from studios import Studio, running, wait_for
+from kech.errors import BadOption, CannotWrite
+from kech.studio import jobs
+from kech.tables.demo import generate_town, nine_rows
+from studios import Studio, Unserved, running, wait_for
 
 CANARY = "CANARY_4711"
+
+
+def write_csv(table, path):
+    pc.write_csv(table, path)
+    return path
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +71,7 @@ def test_what_everybody_may_read_holds_nothing_of_a_table(tmp_path):
         pages = {page.read_bytes() for page in (Path(kech.__file__).parent / "studio" / "pages").iterdir()}
         names = {"table": table, "step": "roles", "file": "main.js", "example": "nine", "tree": "t", "job": "j"}
         answered = {}
-        for route in make_app(Desk(tmp_path)).routes:
+        for route in studio.routes:
             for method in route.methods:
                 status, _, body = studio.send(method, route.path.format(**names), secret=False)
                 assert status == 401 or (method == "HEAD" and not body) or body in pages, route.path
@@ -90,24 +87,15 @@ def test_another_host_is_refused_before_the_secret_is_looked_at(studio, host):
     assert studio.send("GET", "/api/state", host=host, secret=False)[0] == 421
 
 
-def test_the_port_that_browsers_do_not_name_need_not_be_named():
-    def passes(port, **headers):
-        raw = [
-            (name.encode(), value.encode()) for name, value in ({"authorization": f"Bearer {secret}"} | headers).items()
-        ]
-        scope = {"type": "http", "method": "POST", "path": "/x", "query_string": b"", "headers": raw}
-        try:
-            return made[port].check(scope) is None
-        except HTTPException:
-            return False
-
-    made = {port: guard.Guard(None, Entry(f"127.0.0.1:{port}", Path()), str) for port in (80, 8080)}
-    secret = made[80].secret
-    made[8080].secret = secret
+def test_the_port_that_browsers_do_not_name_need_not_be_named(tmp_path):
+    web, other = Unserved(tmp_path, 80), Unserved(tmp_path, 8080)
     for name in ("127.0.0.1", "127.0.0.1:80"):
-        assert passes(80, host=name, origin=f"http://{name}") and not passes(8080, host=name)
-    assert not passes(80, host="127.0.0.1", origin="http://localhost") and not passes(80, host="localhost")
-    assert passes(8080, host="127.0.0.1:8080") and not passes(8080, host="127.0.0.1:8080", origin="http://127.0.0.1")
+        assert web.post(host=name, origin=f"http://{name}") == 404  # it may ask, and there is no such page
+        assert other.post(host=name) == 421
+    assert web.post(host="127.0.0.1", origin="http://localhost") == 403
+    assert web.post(host="localhost") == 421
+    assert other.post(host="127.0.0.1:8080") == 404
+    assert other.post(host="127.0.0.1:8080", origin="http://127.0.0.1") == 403
 
 
 @pytest.mark.parametrize("origin", ["http://evil.example", "null", "http://127.0.0.1", "https://127.0.0.1:1"])
@@ -162,7 +150,7 @@ def test_many_who_open_the_address_at_once_get_one_secret(tmp_path):
 
 
 def test_an_address_that_nobody_opened_in_time_opens_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(entry_room, "LIFETIME", -1.0)
+    monkeypatch.setattr("kech.studio.entry.LIFETIME", -1.0)
     with running(tmp_path) as studio:
         assert studio.send("GET", f"/?token={studio.token}", secret=False)[0] == 410
 
@@ -290,7 +278,7 @@ def test_an_upload_that_is_too_large_is_refused(studio, monkeypatch):
     connection.sendall(f"{start}Content-Length: 5000000000\r\n\r\n".encode())
     assert b" 413 " in connection.recv(100)
     connection.close()
-    monkeypatch.setattr(guard, "MOST_BYTES", 1000)
+    monkeypatch.setattr("kech.studio.guard.MOST_BYTES", 1000)
     connection = socket.create_connection(("127.0.0.1", studio.port), 5)  # its length is not told
     start = start.replace("/up", "/api/tables?name=a.csv")
     connection.sendall(f"{start}Transfer-Encoding: chunked\r\n\r\n".encode() + b"800\r\n" + b"x" * 2048 + b"\r\n")
@@ -360,10 +348,21 @@ ACTIONS = {
     "components": ("preview", ["--on", "zip,age", "--radius", "0.1"], {"on": ["zip", "age"], "radius": 0.1}),
     "preview": ("preview", ["--rows", "10"], {}),
 }  # fmt: skip
+
+
+def visits(people=60):
+    """A made-up table: one, two or three rows of every person."""
+    who = [person for person in range(people) for _ in range(1 + person % 3)]
+    zips = [2110 + person % 7 * 5 for person in who]
+    return pa.table({"patient": who, "age": [20 + person % 35 for person in who], "zip": zips})
+
+
 TABLES = {
     "nine": (nine_rows, {"quasi_identifiers": ["age", "zip"], "sensitive": ["salary"]}, {"k": 3, "l": 2}),
     "town": (lambda: generate_town(800), {"quasi_identifiers": ["age", "zip"], "sensitive": ["diagnosis"]},
              {"k": 5, "effort": "quick", "suppress": 0.02, "alpha": 0.9}),
+    "visits": (visits, {"quasi_identifiers": ["age", "zip"], "person": ["patient"]},
+               {"k": 4, "effort": "quick"}),
 }  # fmt: skip
 
 
@@ -461,25 +460,40 @@ def test_a_release_that_fails_at_last_leaves_nothing(tmp_path, monkeypatch, brok
     def fail(*_, **__):
         raise OSError(28, "full")
 
-    def known():
-        return kech.open_ledger().list_releases()[0]["release"]
+    def publish(folder, **options):
+        return kech.publish_release(made, folder, "same.csv", **options).to_json()
 
-    monkeypatch.setenv("KECH_HOME", str(tmp_path / "home"))
-    path, below = write_csv(nine_rows(), tmp_path / "nine.csv"), tmp_path / "below"
+    def fail_to_publish(folder, **options):
+        with monkeypatch.context() as patch, pytest.raises(CannotWrite, match="no space"):
+            patch.setattr(broken, fail)
+            publish(folder, **options)
+
+    below = tmp_path / "below"
+    first = below / "a" / "b"
     below.mkdir()
-    plan = {"columns": {"quasi_identifiers": ["age", "zip"]}, "goal": {"k": 3}}
-    sitting = verbs.sit_down(str(path), msgspec.convert(plan, kech.Request), None)
-    asked = verbs.ReleaseOptions(str(below / "a" / "b"), "nine.csv", True, [], False)
-    with monkeypatch.context() as patch, pytest.raises(CannotWrite, match="no space"):
-        patch.setattr(broken, fail)
-        verbs.release(sitting, asked)
-    assert list(below.iterdir()) == [] and kech.open_ledger().list_releases() == []
-    assert verbs.release(sitting, asked)["ledger"]["verdict"] == "first"
-    with pytest.raises(ZeroDivisionError), publication.struck_unless_done(known(), True, {known()}):
-        raise ZeroDivisionError
-    assert known()  # the same file was handed out before
-    assert len(list((below / "a" / "b").iterdir())) == 4 and list((below / "a").iterdir()) == [below / "a" / "b"]
-    sitting.table.close()
+    with kech.read_table(pa.table({"age": [30] * 9}), quasi_identifiers=["age"]) as table:
+        made = kech.make_release(table, k=3)
+        fail_to_publish(first)
+        assert list(below.iterdir()) == [] and kech.open_ledger().list_releases() == []
+        assert publish(first)["ledger"]["verdict"] == "first"
+        (known,) = kech.open_ledger().list_releases()
+        fail_to_publish(below / "c", earlier=[first / "same.csv"], allow_composition=True)
+        held = {entry["release"] for entry in kech.open_ledger().list_releases()}
+        assert held == {known["release"]}  # the same file was handed out before
+    assert len(list(first.iterdir())) == 4 and list(first.parent.iterdir()) == [first]
+    assert list(below.iterdir()) == [below / "a"]
+
+
+@pytest.fixture(scope="module")
+def confined(tmp_path_factory):
+    """A studio with a table, whose folder holds links out of it, and a file."""
+    below = tmp_path_factory.mktemp("above") / "below"
+    below.mkdir()
+    (below / "link").symlink_to(below.parent)
+    (below / "loop").symlink_to(below / "loop")
+    (below / "file").write_text("")
+    with running(below) as studio:
+        yield studio, studio.open_nine(k=3), below
 
 
 @pytest.mark.parametrize(
@@ -499,18 +513,17 @@ def test_a_release_that_fails_at_last_leaves_nothing(tmp_path, monkeypatch, brok
         "loop",
     ],
 )
-def test_a_release_stays_below_its_folder(tmp_path, name):
-    below = tmp_path / "below"
-    below.mkdir()
-    (below / "link").symlink_to(tmp_path)
-    (below / "loop").symlink_to(below / "loop")
-    (below / "file").write_text("")
-    made = Desk(below)
-    with pytest.raises(BadTarget):
-        made.place(name)
-    assert made.place("a/b") == below / "a" / "b"
-    made.folder.rmdir()
-    made._finalizer()
+def test_a_release_stays_below_its_folder(confined, name):
+    studio, table, below = confined
+    ask = {"verb": "release", "options": {"folder": name}}
+    before = sorted(below.parent.rglob("*"))
+    assert studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["error"] == "BadTarget"
+    assert sorted(below.parent.rglob("*")) == before and not Path("/tmp/out").exists()
+
+
+def test_a_release_may_go_into_a_folder_below_another(confined):
+    studio, table, below = confined
+    assert Path(studio.ask(table, "release", folder="a/b")["file"]).parent == below / "a" / "b"
 
 
 def test_nothing_proceeds_with_a_column_of_which_nobody_said_what_it_is(studio):
@@ -543,19 +556,30 @@ def test_reading_a_table_otherwise_and_back_neither_locks_nor_loosens_it(studio)
     studio.json("DELETE", f"/api/tables/{table}")
 
 
-def test_a_late_inspection_tells_nothing_about_another_reading(tmp_path):
-    table = desk_room.OpenTable("a.csv", tmp_path / "a.csv", tmp_path)
-    table.inspected[b"{}"] = ["age", "zip"]
-    table.plan = msgspec.convert({"columns": {"quasi_identifiers": ["age"]}}, kech.Request)
+def test_a_late_inspection_tells_nothing_about_another_reading(studio, monkeypatch):
+    table = studio.upload("late.csv", b"age,zip,sex\n1,2,m\n3,4,f\n")["id"]
+    studio.ask(table, "inspect")
+    otherwise = {"plan": {"reading": {"delimiter": ";"}}, "dropped": [], "revision": 0}
+    studio.json("PUT", f"/api/tables/{table}", otherwise)
+    run, held, ended = jobs.Lane.run, [True], []
 
-    async def inspect_late():
-        job = jobs.Job("inspect", b"", 1)
-        job.end("done", b'{"columns": [{"column": "age"}]}')
-        await table.run(job, b'{"delimiter":";"}')
+    async def end_late(lane, job):
+        await run(lane, job)
+        while held:
+            await asyncio.sleep(0.01)
+        ended.append(job.id)
 
-    asyncio.run(inspect_late())
-    with pytest.raises(UsageError, match="1 have none"):
-        table.check_roles()
+    monkeypatch.setattr(jobs.Lane, "run", end_late)
+    late = studio.start(table, "inspect")["job"]
+    roles = {"plan": {"columns": {"quasi_identifiers": ["age"]}}, "dropped": [], "revision": 1}
+    studio.json("PUT", f"/api/tables/{table}", roles)
+    held.clear()
+    wait_for(lambda: ended == [late])
+    found = studio.json("GET", f"/api/tables/{table}/jobs/{late}/result")
+    assert [column["column"] for column in found["columns"]] == ["age,zip,sex"]
+    ask = {"verb": "preview", "options": {}}
+    assert "2 have none" in studio.json("POST", f"/api/tables/{table}/jobs", ask, 422)["message"]
+    studio.json("DELETE", f"/api/tables/{table}")
 
 
 def test_a_hierarchy_is_handed_in_checked_used_and_written_with_the_plan(studio, folder):
@@ -653,7 +677,7 @@ def test_the_same_question_is_the_same_job_and_a_cancelled_one_is_asked_again(st
 
 
 def test_a_question_that_takes_too_long_is_stopped(studio, monkeypatch):
-    monkeypatch.setattr(desk_room, "READING", 0.05)
+    monkeypatch.setattr("kech.studio.desk.READING", 0.05)
     table = studio.json("POST", "/api/examples/nine", b"", 201)["id"]
     assert "longer than" in studio.ask(table, "inspect", 422, rows=10)["message"]
     monkeypatch.undo()
@@ -662,7 +686,7 @@ def test_a_question_that_takes_too_long_is_stopped(studio, monkeypatch):
 
 def test_a_table_that_blows_up_takes_only_its_child_down(studio, monkeypatch):
     table = studio.json("POST", "/api/examples/nine", b"", 201)["id"]
-    monkeypatch.setattr(jobs, "MEMORY", 100 << 20)
+    monkeypatch.setattr("kech.studio.jobs.MEMORY", 100 << 20)
     assert studio.ask(table, "inspect", 422, rows=10)["exit_code"] == 5
     monkeypatch.undo()
     studio.json("DELETE", f"/api/tables/{table}")
@@ -700,35 +724,43 @@ def test_a_child_that_cannot_be_started_is_a_refusal(tmp_path):
 
 
 def test_only_so_many_tables_are_open(tmp_path, monkeypatch):
-    monkeypatch.setattr(desk_room, "MOST_TABLES", 1)
+    monkeypatch.setattr("kech.studio.desk.MOST_TABLES", 1)
     with running(tmp_path) as studio:
         studio.upload("a.csv", b"a\n1\n")
         assert "Close one" in studio.upload("b.csv", b"a\n1\n", 422)["message"]
 
 
 def test_a_table_that_is_on_its_way_has_its_place(tmp_path, monkeypatch):
-    monkeypatch.setattr(desk_room, "MOST_TABLES", 1)
-    made = Desk(tmp_path)
+    monkeypatch.setattr("kech.studio.desk.MOST_TABLES", 1)
+    with running(tmp_path) as studio:
+        for whole in (False, True):
+            way = socket.create_connection(("127.0.0.1", studio.port), 5)
+            way.sendall(
+                f"POST /api/tables?name=a.csv HTTP/1.1\r\nHost: {studio.host}\r\n"
+                f"Authorization: Bearer {studio.secret}\r\nContent-Length: 4\r\n\r\na\n".encode()
+            )
+            wait_for(lambda: list(studio.entry.folder.rglob("table.csv")))
+            assert "Close one" in studio.json("POST", "/api/examples/nine", b"", 422)["message"]
+            if whole:
+                way.sendall(b"1\n")
+                assert b" 201 " in way.recv(100)
+            way.close()
+            if not whole:
+                wait_for(lambda: not list(studio.entry.folder.iterdir()))
+        (table,) = studio.json("GET", "/api/state")["tables"]
+        assert table["name"] == "a.csv"
 
-    async def slowly():
-        yield b"a\n"
-        with pytest.raises(UsageError, match="Close one"):
-            made.open_example("nine")
-        yield b"1\n"
 
-    async def breaking():
-        yield b"a\n"
-        raise OSError(28, "full")
-
-    async def scene():
-        with pytest.raises(CannotWrite, match="no space"):
-            await made.take_upload("a.csv", breaking())
-        assert list(made.folder.iterdir()) == []
-        await made.take_upload("a.csv", slowly())
-        assert len(made.tables) == 1 and not made.coming
-        await made.close()
-
-    asyncio.run(scene())
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no disk that is always full")
+def test_an_upload_that_finds_no_space_leaves_nothing_and_takes_no_place(tmp_path, monkeypatch):
+    monkeypatch.setattr("kech.studio.desk.MOST_TABLES", 1)
+    with running(tmp_path) as studio:
+        with monkeypatch.context() as patch:
+            patch.setattr("kech.studio.desk.open_private", lambda *_: os.open("/dev/full", os.O_WRONLY))
+            refused = studio.upload("a.csv", b"a\n1\n", 422)
+        assert refused["error"] == "CannotWrite" and "no space" in refused["message"]
+        assert list(studio.entry.folder.iterdir()) == []
+        studio.upload("a.csv", b"a\n1\n")
 
 
 def test_a_long_name_is_a_refusal(studio, folder):
@@ -864,10 +896,105 @@ def test_a_table_of_frames_has_rows_to_show():
         assert table.head() == [["1", "x"], [None, "y"]]
 
 
-def test_the_field_of_a_plan_is_left_to_its_own_cut(folder):
-    plan = kech.Request().override(quasi_identifiers=["age", "zip"], k=3, cut="regime", reading="homological", field=3)
-    sitting = verbs.sit_down(str(write_csv(nine_rows(), folder / "nine.csv")), plan, None)
-    with sitting.table:
-        found = verbs.spectrum(sitting, SpectrumOptions(k=[3], cut=["local", "domain"]))
-        assert [row["cut"] for row in found["spectrum"]] == ["local", "domain"]
-        assert sitting.release(cut="local").parameters["cut"] == "local"
+def test_the_field_of_a_plan_is_left_to_its_own_cut(studio):
+    table = studio.open_nine(k=3, cut="regime", reading="homological", field=3)
+    found = studio.ask(table, "spectrum", k=[3], cut=["local", "domain"])
+    assert [row["cut"] for row in found["spectrum"]] == ["local", "domain"]
+    assert studio.ask(table, "preview", cut="local")["figures"]["k"] >= 3
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_every_field_of_a_plan_is_told_to_the_pages(studio):
+    told = {field["name"]: field for field in studio.json("GET", "/api/fields")["fields"]}
+    parts = [getattr(kech.Request(), part) for part in kech.Request.__struct_fields__ if part != "axes"]
+    assert {*told} == {"axes"}.union(*(part.__struct_fields__ for part in parts))
+    for part in parts:
+        for name in part.__struct_fields__:
+            default = getattr(part, name)
+            assert told[name]["default"] == (default if isinstance(default, str | int | float) else None), name
+            assert told[name]["help"] and told[name]["example"] and told[name]["option"].startswith("--"), name
+
+
+def test_the_rules_of_every_cut_are_told_to_the_pages(studio):
+    told = studio.json("GET", "/api/fields")
+    cut = next(field for field in told["fields"] if field["name"] == "cut")
+    assert [*told["styles"]] == cut["choices"]
+    for name, style in told["styles"].items():
+        assert style["purpose"] in cut["help"]
+        for rule, goal in {"omits_rows": {"suppress": 0.1}, "by_components": {"eps": 0.1}}.items():
+            with contextlib.nullcontext() if style[rule] else pytest.raises(BadOption):
+                kech.Request().override(cut=name, **goal)
+        with contextlib.nullcontext() if style["keeps_histories"] else pytest.raises(BadOption):
+            kech.Request().override(cut=name, protect_history=True)
+
+
+# -- people ----------------------------------------------------------------------------------------------
+
+
+def open_visits(studio, tmp_path, **release):
+    """Visits whose person is named."""
+    path = write_csv(visits(), tmp_path / "visits.csv")
+    table = studio.upload(path.name, path.read_bytes())["id"]
+    roles = {"quasi_identifiers": ["age", "zip"], "person": ["patient"]}
+    studio.give_roles(table, release={"effort": "quick"} | release, **roles)
+    return table
+
+
+def test_where_a_person_is_named_answers_count_people(studio, tmp_path, folder):
+    table = open_visits(studio, tmp_path, k=4)
+    found = studio.ask(table, "spectrum", k=[1], cut=["domain"])
+    assert (found["rows"], found["counted"], found["people"]) == (120, "people", 60)
+    refused = studio.ask(table, "spectrum", status=422, k=[61], cut=["domain"])
+    assert refused["error"] == "TooFewPeople" and "The table has 60 people" in refused["message"]
+    (first, *_) = studio.ask(table, "preview")["words"]
+    assert re.match(r"Every row hides among rows of at least \d+ different people \(stated by the maker\):", first)
+    written = studio.ask(table, "release", folder="visits-k4")
+    assert written["stated"] == json.loads(Path(written["certificate"]).read_text())["stated"]
+    assert written["stated"]["k"] >= 4 and written["stated"]["people"] == 60 and "histories" not in written
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_rows_are_counted_where_nobody_is_named(studio):
+    table = studio.open_nine(k=3)
+    assert studio.ask(table, "spectrum", k=[1], cut=["domain"])["counted"] == "rows"
+    assert studio.ask(table, "preview")["words"][0].startswith("Every row hides among at least 3 rows:")
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_the_price_of_histories_is_told_before_the_search(studio, tmp_path, run):
+    table = open_visits(studio, tmp_path, k=4, protect_history=True)
+    told = studio.ask(table, "preview", price=True)
+    assert told["price"]["people"] == 60 and told["price"]["rows"] == 120 and told["price"]["most_rows"] == 3
+    assert told["words"][0] == "60 people have 120 rows; the longest history has 3 rows." and told["figures"] is None
+    found = studio.ask(table, "preview")
+    assert found["price"] == told["price"] and "at least 4 people with all of their rows" in found["words"][0]
+    words = ["--qi", "age", "zip", "--person", "patient", "--k", "4", "--protect-history", "--effort", "quick"]
+    assert run("preview", tmp_path / "visits.csv", *words, "--json").json == found
+    written = studio.ask(table, "release", folder="visits-histories")
+    assert written["histories"]["k"] >= 4 and written["histories"]["people"] == 60
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_the_spectrum_of_a_plan_with_histories_compares_rows(studio, tmp_path):
+    table = open_visits(studio, tmp_path, k=4, protect_history=True)
+    rows = studio.ask(table, "spectrum", k=[4], cut=["local", "domain"])["spectrum"]
+    assert [row["cut"] for row in rows] == ["local", "domain"]
+    plane = {"rows": 0, "on": ["age", "zip"], "k": 4, "cut": "domain"}
+    assert studio.ask(table, "preview", protect_history=False, **plane)["plane"]["classes"] == rows[1]["classes"]
+    assert "keeps the rows of a person together" in studio.ask(table, "preview", status=422, **plane)["message"]
+    studio.json("DELETE", f"/api/tables/{table}")
+
+
+def test_histories_need_a_person_and_a_cut_that_keeps_them(studio, tmp_path):
+    table = open_visits(studio, tmp_path, k=4)
+    state = studio.json("GET", f"/api/tables/{table}")
+
+    def refuse(plan):
+        wish = {"plan": plan, "dropped": [], "revision": state["revision"]}
+        return studio.json("PUT", f"/api/tables/{table}", wish, status=422)["message"]
+
+    goal = {"k": 4, "protect_history": True}
+    assert "only --cut local" in refuse(state["plan"] | {"goal": goal, "cut": {"cut": "domain"}})
+    studio.give_roles(table, ["patient"], quasi_identifiers=["age", "zip"], release=goal)
+    assert "Name who: --person" in studio.ask(table, "preview", status=422, price=True)["message"]
+    studio.json("DELETE", f"/api/tables/{table}")

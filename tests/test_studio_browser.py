@@ -27,8 +27,8 @@ pytest.importorskip("playwright", reason="no Playwright: run `make browser`")
 from playwright.sync_api import TimeoutError, expect, sync_playwright
 
 import kech
+from kech.errors import BadOption
 from kech.studio import jobs
-from kech.studio.entry import Entry
 from studios import running
 from test_canary import canaries, found_in
 
@@ -53,7 +53,10 @@ FIELDS = {
     "l-kind",
     "null-values",
     "path",
+    "person",
+    "protect-history",
     "qi",
+    "rows-are-people",
     "sensitive",
     "suppress",
     "t",
@@ -284,7 +287,7 @@ def test_rows_left_out_are_no_matter_of_the_regime_cut(visit):
     visitor.page.get_by_label("Cut").select_option("regime")
     expect(visitor.page.get_by_label("Left out (%)")).to_have_count(0)
     expect(visitor.page.get_by_role("button", name="Continue to the release")).to_be_enabled()
-    assert visitor.studio.json("GET", f"/api/tables/{table}")["plan"]["cut"] == {"style": "regime"}
+    assert visitor.studio.json("GET", f"/api/tables/{table}")["plan"]["cut"] == {"cut": "regime"}
 
 
 @tried_again
@@ -485,9 +488,7 @@ def test_a_tab_that_is_opened_by_hand_says_how_to_get_in(visit):
 def test_a_browser_comes_in_through_the_private_file(visit, tmp_path):
     visit.studio = visit.open.enter_context(running(tmp_path))
     page = visit.open.enter_context(visit.browser.process.new_context()).new_page()
-    entry = Entry(visit.studio.host, tmp_path)
-    entry.token = visit.studio.token
-    page.goto(entry.write_file().as_uri())
+    page.goto(visit.studio.entry.write_file().as_uri())
     page.get_by_role("heading", name="Open a table").wait_for()
     page.reload()
     page.get_by_role("heading", name="Open a table").wait_for()
@@ -783,7 +784,7 @@ def test_refusals_are_shown_where_they_happen(visit):
     expect(page.get_by_role("button", name="Continue to the release")).to_be_enabled(timeout=SLOW)
     page.get_by_label("alpha", exact=True).fill("2")
     page.get_by_label("alpha", exact=True).press("Enter")
-    page.get_by_role("alert").get_by_text("“alpha”: it is the largest share").wait_for()
+    page.get_by_role("alert").get_by_text("“alpha”: alpha is a share: write a number above 0 and at most 1").wait_for()
 
 
 @tried_again
@@ -800,7 +801,13 @@ def test_later_steps_wait_for_roles_with_one_refusal(visit):
 
 
 def messages():
-    """Texts of the library with an option in them: what a refusal may say."""
+    """Texts of the library with an option in them, and what every field says of a wrong value: possible refusals."""
+    parts = [getattr(kech.Request(), part) for part in kech.Request.__struct_fields__ if part != "axes"]
+    for name in [name for part in parts for name in part.__struct_fields__]:
+        try:
+            kech.Request().override(**{name: object()})  # some fields take any value until a table is read
+        except BadOption as refused:
+            yield refused.typed
     for path in sorted(Path(kech.__file__).parent.rglob("*.py")):
         texts = [node.value for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Constant)]
         yield from (text for text in texts if isinstance(text, str) and re.search(r"--[a-z]", text))
@@ -810,7 +817,7 @@ def messages():
 def test_refusals_name_fields_and_no_options(visit):
     found = list(messages())
     told = visit().page.evaluate("async (all) => all.map((await import('/static/words.js')).inPageWords)", found)
-    assert {option for text in found for option in options_in(text)} >= FIELDS
+    assert FIELDS - {option for text in found for option in options_in(text)} == set()
     assert [text for text in told if options_in(text) & FIELDS] == []
 
 
@@ -885,3 +892,100 @@ def test_ten_thousand_bars_are_brushed_at_sixty_frames_a_second(visit, record_pr
     record_property("frames", found)
     print(f"{BARS:,} bars, median ms of a frame and of the drawing in it: {found}")
     assert slowest <= SIXTIETH
+
+
+@tried_again
+def test_people_with_several_rows_are_said_on_roles_and_before_the_release(visit):
+    visitor = visit()
+    page, studio = visitor.page, visitor.studio
+    rows = "".join(f"{70_000 + number % 40},{20 + number % 40}\n" for number in range(120))
+    table = studio.upload("visits.csv", f"patient_id,age\n{rows}".encode())["id"]
+    warning, role = page.get_by_text("'patient_id' repeats: 40 values"), page.get_by_label("Role of patient_id")
+    page.goto(f"http://{studio.host}/tables/{table}/roles")
+    warning.wait_for()
+    assert page.get_by_text("Give it the role Person").count() == 1
+    visitor.press("Take the suggestions")
+    expect(role).to_have_value("person")
+    page.get_by_text(
+        re.compile(r"As it is, k = \d+ by people: .* of the rows equal no row of another person on")
+    ).wait_for()
+    expect(warning).to_have_count(0)
+    role.select_option("identifier")
+    expect(warning).to_have_count(1)
+    page.get_by_label("Every row is another person").check()
+    expect(warning).to_have_count(0)
+    assert studio.json("GET", f"/api/tables/{table}")["plan"]["columns"]["rows_are_people"] is True
+    studio.give_roles(table, quasi_identifiers=["age"], dropped=["patient_id"], release={"k": 3})
+    page.goto(f"http://{studio.host}/tables/{table}/release")
+    warning.wait_for()
+    assert visitor.trouble == []
+
+
+VISITS = b"patient_id,age,zip\n" + b"".join(
+    b"%d,%d,%05d\n" % (70_000 + person, 20 + person % 35, 2110 + person % 7 * 5)
+    for person in range(60)
+    for _ in range(1 + person % 3)
+)  # 60 people, 120 rows
+
+
+@tried_again
+def test_where_a_person_is_named_k_counts_people_on_every_page(visit):
+    visitor = visit()
+    page, studio = visitor.page, visitor.studio
+    table = studio.upload("visits.csv", VISITS)["id"]
+    roles = {"quasi_identifiers": ["age", "zip"], "person": ["patient_id"]}
+    studio.give_roles(table, **roles, release={"k": 5, "effort": "quick"})
+    at = f"http://{studio.host}/tables/{table}"
+    promised = re.compile(
+        r"Every row hides among rows of at least ([5-9]|\d\d) different people \(stated by the maker\):"
+    )
+
+    page.goto(f"{at}/spectrum")
+    page.get_by_text("k counts different people: 60 in the table").wait_for()
+    expect(page.get_by_label("k", exact=True)).to_have_attribute("aria-valuetext", "5 people")
+    page.get_by_label("k", exact=True).press("End")
+    expect(page.get_by_label("k", exact=True)).to_have_attribute("aria-valuetext", "50 people")
+    expect(page.get_by_text("smallest class, people")).to_have_count(1)
+
+    page.goto(f"{at}/choose")
+    page.get_by_text(promised).wait_for()
+    expect(page.get_by_label("k", exact=True)).to_have_attribute("max", "60")
+    visitor.look("people")
+    page.get_by_label("Protect whole histories").check()
+    page.get_by_text("60 people have 120 rows; the longest history has 3 rows.").wait_for()
+    page.get_by_text("Every person hides among at least 5 people with all of their rows").wait_for()
+    visitor.look("histories")
+    page.get_by_label("Cut").select_option("domain")
+    expect(page.get_by_label("Protect whole histories")).to_be_disabled()
+    page.get_by_text(promised).wait_for()
+    expect(page.get_by_text("the longest history")).to_have_count(0)
+    assert studio.json("GET", f"/api/tables/{table}")["plan"]["goal"] == {"k": 5}
+
+    page.goto(f"{at}/release")
+    page.get_by_text("Every row will hide among rows of at least 5 different people (stated by the maker)").wait_for()
+    visitor.press("Write the release")
+    page.get_by_text("Stated by the maker: every class holds rows of at least").wait_for()
+    assert page.locator(".holds dt").first.inner_text() == "k (rows)"
+    visitor.look("released")
+
+
+@pytest.mark.long
+@tried_again
+def test_histories_that_cannot_be_kept_show_their_price_and_the_field_that_mends_it(visit):
+    visitor = visit()
+    page, studio = visitor.page, visitor.studio
+    many = b"".join(b"70000,25,%05d\n" % (2110 + visit) for visit in range(9))  # a history that nobody shares
+    table = studio.upload("visits.csv", VISITS + many)["id"]
+    roles = {"quasi_identifiers": ["age", "zip"], "person": ["patient_id"]}
+    studio.give_roles(table, **roles, release={"k": 5, "effort": "quick", "protect_history": True})
+    page.goto(f"http://{studio.host}/tables/{table}/choose")
+    page.get_by_role("heading", name="What whole histories cost").wait_for()
+    refusal = page.get_by_role("alert")
+    expect(refusal).to_contain_text("without “Protect whole histories” a person hides with each row alone")
+    needed = re.search(r"Allow that with “Left out” = ([\d.]+)", refusal.inner_text())[1]
+    expect(page.get_by_role("button", name="Continue to the release")).to_be_disabled()
+    page.get_by_label("Left out (%)").fill(needed)
+    page.get_by_label("Left out (%)").press("Enter")
+    page.get_by_text("Every person hides among at least 5 people with all of their rows").wait_for()
+    expect(refusal).to_have_count(0)
+    assert visitor.trouble == []

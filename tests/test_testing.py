@@ -14,10 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech.audit.testing import assert_k_anonymous
 from kech.errors import BadOption, ColumnInTwoRoles, NoQuasiIdentifier, NoSuchColumn
 from kech.tables.demo import generate_town
 
+assert_k_anonymous = kech.testing.assert_k_anonymous
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "checks.md"
 LIBRARIES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "polars lazy": pl.LazyFrame, "pyarrow": pa.table}
 

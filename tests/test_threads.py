@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import kech
-from kech.points.points import Coarse, build_points
+from kech.points.points import build_points
 from kech.tables.demo import generate_town
-from kech.topology.filtration import build_filtration
 
 COLUMNS = ["age", "sex", "zip", "moved_in"]
 
@@ -25,13 +24,13 @@ def test_points_and_merge_trees(towns):
     assert np.array_equal(one.codes, two.codes)
     assert np.array_equal(one.weights, two.weights)
 
-    trees = [build_filtration(one, threads=n) for n in (1, 2)]
+    trees = [kech.compute_barcode(table, max_dimension=0).filtration for table in towns]
     for name in ("parent", "weight", "birth", "death", "simplex_from", "order"):
         assert np.array_equal(*(getattr(tree, name) for tree in trees)), name
 
 
 def test_coarse_points(towns):
-    one, two = (build_points(table, coarse=Coarse(200, 5)) for table in towns)
+    one, two = (kech.make_release(table, k=5, max_points=200, effort="quick").partition.points for table in towns)
     assert one.step == two.step > 0
     assert np.array_equal(one.codes, two.codes)
 

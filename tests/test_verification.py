@@ -4,6 +4,7 @@ import csv
 import json
 from collections import Counter
 
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -69,7 +70,7 @@ def test_a_population_states_its_models(town, run):
     assert found["k_map"] >= found["k"] == 5
     assert 0 < found["delta_presence"][1] <= 1
     assert found["population"] == 300
-    assert f"{found['k_map']} of 300 people" in run("verify", out, "--population", source).out
+    assert f"{found['k_map']} of 300 rows" in run("verify", out, "--population", source).out
     assert run("verify", out).out.count("not available (population unknown)") == 2
     assert {run("verify", out, "--json").json[name] for name in ("population", "k_map")} == {None}
 
@@ -79,7 +80,7 @@ def test_an_unknown_population_is_refused(town, refuse, folder):
     refuse("verify", out, "--population", folder / "none.csv", code=3, says="There is no file")
     refuse("verify", out, "--population", 9000, code=2, says="need the table of the people")
     others = write_csv(generate_town(40, seed=4), folder / "others.csv")
-    refuse("verify", out, "--population", others, code=2, says="released people are not all in this table")
+    refuse("verify", out, "--population", others, code=2, says="Some released people are not in this table")
     nameless = write(folder / "nameless.csv", ("x",), [(1,)])
     refuse("verify", out, "--population", nameless, code=2, says="There is no column 'age'")
     refuse("risk", out, "--population", 3, code=2, says="3 people are fewer than")
@@ -137,11 +138,28 @@ def test_goals_and_orders_come_from_a_plan(folder, run):
     assert run("verify", path, "--plan", folder / "kech.toml", "--t", 0.1).code == 4
 
 
+@pytest.mark.parametrize(
+    ("order", "kind"),
+    [({}, "equal"), ({"size": kech.AxisChoice(kind="ordered", order=("S", "M", "L"))}, "ordered")],
+    ids=["text", "ordered"],
+)
+def test_the_distance_that_was_used_is_the_one_that_is_certified(folder, order, kind):
+    """An ordered distance needs an order: of plain texts the equal one is kept, and stated."""
+    table = {"q": list(range(12)), "size": ["S", "M", "L"] * 4}
+    with kech.read_table(pa.table(table), quasi_identifiers=["q"], sensitive=["size"], axes=order) as read:
+        release = kech.make_release(read, k=3, t=0.5, t_kind="ordered")
+        certificate = release.write(folder / "sizes.csv", ledger=False)
+    assert certificate["claims"]["goals"]["t_kind"] == certificate["parameters"]["t_kind"] == kind
+    assert (certificate["measured"]["t_ordered"]["size"] is None) == (kind == "equal")
+    found = kech.verify_release(folder / "sizes.csv", t=0.5, t_kind="ordered")["checked"]
+    assert found["certified"]["t_kind"] == found["asked"]["t_kind"] == kind
+
+
 def test_without_a_goal_or_with_two_questions_nothing_is_checked(plain, six, refuse):
-    refuse("verify", plain, "--qi", "age", code=2, says="--k: say which k to check")
+    refuse("verify", plain, "--qi", "age", code=2, says="--k: name the k to check")
     refuse("verify", six, "--certificate", beside(six), "--qi", "age", "--k", 2, code=2, says="not both")
     refuse("verify", six, "--sensitive", "salary", code=2, says="a certificate names its sensitive columns itself")
-    refuse("verify", plain, "--qi", "age", "--k", 2, "--l", 2, code=2, says="name one: --sensitive COLUMN")
+    refuse("verify", plain, "--qi", "age", "--k", 2, "--l", 2, code=2, says="Name one: --sensitive COLUMN")
     with pytest.raises(BadOption, match=r"goals\.t"):
         kech.check_table(plain, ["age"], 2, ["salary"], goals={"t": "much"})
 
@@ -208,8 +226,8 @@ def test_a_certificate_for_another_file(six, folder, refuse):
 @pytest.mark.parametrize("version", [3, 0, "2", None, 1.5])
 def test_a_certificate_of_an_unknown_version(six, refuse, version):
     edit(six, lambda certificate: certificate.update(certificate=version))
-    refuse("verify", six, code=3, says="this version is not known to this kech")
-    refuse("risk", six, code=3, says="this version is not known to this kech")
+    refuse("verify", six, code=3, says="this kech does not know its version")
+    refuse("risk", six, code=3, says="this kech does not know its version")
 
 
 @pytest.mark.parametrize("left_out", [1, 2, 3, 4])

@@ -1,10 +1,13 @@
 """Refusals speak Python in Python, and the command line on the command line."""
 
+import ast
+import re
+from pathlib import Path
+
 import pytest
 
 import kech
-from kech.errors import BadOption, NoQuasiIdentifier
-from kech.errors.wording import in_python
+from kech.errors import BadOption, KechError, NoQuasiIdentifier
 from kech.tables.demo import nine_rows
 
 
@@ -27,7 +30,8 @@ from kech.tables.demo import nine_rows
     ],
 )
 def test_options_are_arguments_in_python(typed, spoken):
-    assert in_python(typed) == spoken
+    refusal = KechError(typed)
+    assert (str(refusal), refusal.typed) == (spoken, typed)
 
 
 def test_a_refusal_of_the_library_names_arguments_and_the_command_options(run, tmp_path):
@@ -40,3 +44,31 @@ def test_a_refusal_of_the_library_names_arguments_and_the_command_options(run, t
     path = tmp_path / "a.csv"
     path.write_text("age,zip\n1,2\n", "utf-8")
     assert "--k 5." in run("release", path, "--qi", "age", "-o", tmp_path / "b.csv").err
+
+
+def text_of(node):
+    """A text of the source, with X for what is filled in."""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(part.value if isinstance(part, ast.Constant) else "X" for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def refusals():
+    """The last text of each refusal that is raised with a sentence."""
+    for path in sorted(Path(kech.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
+                refused = hasattr(kech.errors, getattr(node.exc.func, "id", ""))
+                text = text_of(node.exc.args[-1]) if refused else ""
+                if len(text.split()) > 3:
+                    yield f"{path.name}:{node.lineno}", text
+
+
+def test_refusals_are_whole_short_sentences_in_plain_words():
+    said = dict(refusals())
+    assert len(said) > 150
+    assert [place for place, text in said.items() if not re.search(r"[.?X]\s*$", text)] == []
+    sentences = [(place, part) for place, text in said.items() for part in re.split(r"(?<=[.!?:;]) ", text)]
+    assert [(place, part) for place, part in sentences if len(part.split()) > 25] == []
+    odd = re.compile(r"whatever|leave away|left away|as good as|by chance|\bdoors?\b|\brooms?\b", re.I)
+    assert [(place, part) for place, part in sentences if odd.search(part)] == []

@@ -10,13 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kech
-from kech._kernels import Words
 from kech.errors import KechError
-from kech.tables import duckdb, words
+from kech.tables import batches as table_batches
+from kech.tables import duckdb
+from kech.tables.batches import Numbering
 from kech.tables.duckdb import DuckDB
 from kech.tables.engine import Engine
-from kech.tables.sql import LARGEST, Mapping1D, Packing
-from kech.tables.words import Numbering
+from kech.tables.sql import Mapping1D
 
 pytestmark = pytest.mark.usefixtures("temporary")
 unhurried = settings(deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -86,11 +86,11 @@ def seen(engine, kinds):
 def test_nobody_can_tell_whether_texts_are_numbered(texts, pieces, few):
     table = {"a": pa.array(texts, pa.string()), "b": pa.array(range(len(texts)), pa.int64())}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(words, "REPEATED", 1000)
+        patch.setattr(table_batches, "REPEATED", 1000)
         patch.setattr(duckdb, "PIECE", 1)
         found = []
         for limit in (few, -1, 1000):  # given up on the way, from the beginning, and never
-            patch.setattr(words, "FEW", limit)
+            patch.setattr(table_batches, "FEW_TEXTS", limit)
             engine = load(table, pieces)
             columns = engine.layout.columns
             found.append((seen(engine, ["text", "number"]), [(i, held.type) for i, held in columns.items()]))
@@ -113,25 +113,20 @@ def test_numbers_become_wider_and_rows_keep_their_order(monkeypatch):
     engine.close()
 
 
-def mapping_of(size, null=0):
-    return Mapping1D(0, "number", np.arange(size), np.arange(size, dtype=np.int32), null)
-
-
 @given(st.lists(st.integers(1, 50_000), min_size=1, max_size=30), st.integers(0, 2**32))
+@settings(unhurried, max_examples=25)
 def test_codes_come_back_from_their_numbers_in_the_same_order(sizes, seed):
-    packing = Packing([mapping_of(size, null=size % 7) for size in sizes])
+    """Codes of several columns are packed into few numbers, by which the engine groups."""
     chance = np.random.default_rng(seed)
-    codes = np.stack([chance.integers(0, size, 50) for size in packing.sizes], axis=1)
-    numbers = {
-        name: (codes[:, held] * np.array([packing.strides[j] for j in held])).sum(axis=1)
-        for name, held in zip(packing.names, packing.keys, strict=True)
-    }
-    assert (packing.unpack(pa.table(numbers)) == codes).all()
-    order = np.lexsort([numbers[name] for name in reversed(packing.names)])
-    assert (codes[order] == sorted(codes.tolist())).all()
-    for first, second in zip(packing.keys, packing.keys[1:], strict=False):
-        held = packing.strides[first[0]] * packing.sizes[first[0]]
-        assert held <= LARGEST < held * packing.sizes[second[0]]
+    codes = np.stack([chance.integers(0, size, 50) for size in sizes], axis=1)
+    engine = load({f"a{j}": codes[:, j] for j in range(len(sizes))})
+    every = [np.unique(np.r_[codes[:, j], sizes[j] - 1]) for j in range(len(sizes))]
+    mappings = [Mapping1D(j, "number", x.astype(float), x.astype(np.int32), sizes[j] % 7) for j, x in enumerate(every)]
+    found, rows = engine.group(mappings)
+    engine.close()
+    assert list(zip(found.tolist(), rows.tolist(), strict=True)) == sorted(
+        (list(code), n) for code, n in Counter(map(tuple, codes.tolist())).items()
+    )
 
 
 def test_rows_that_take_several_numbers_are_grouped(rng=np.random.default_rng(7)):  # noqa: B008
@@ -141,7 +136,7 @@ def test_rows_that_take_several_numbers_are_grouped(rng=np.random.default_rng(7)
     for j in range(12):
         values, _ = engine.count_values(j, "number")
         mappings.append(Mapping1D(j, "number", values, (values * 1000).astype(np.int32), 0))
-    assert len(Packing(mappings).keys) > 1
+    assert 90_000**12 > 2**64  # so many codes are no one number
     codes, rows = engine.group(mappings)
     wanted = Counter(zip(*((1000 * column).tolist() for column in columns), strict=True))
     assert dict(zip(map(tuple, codes.tolist()), rows.tolist(), strict=True)) == wanted
@@ -156,7 +151,7 @@ def test_rows_that_take_several_numbers_are_grouped(rng=np.random.default_rng(7)
 def test_batches_are_gathered_by_rows_and_by_bytes(most, expected, kind):
     """Found by review: texts of many batches, each of which fits, were more than Arrow holds in one."""
     batches = [pa.record_batch({"x": pa.array(["abcdefgh"] * n, kind)}) for n in (1, 2, 3, 40, 1, 1, 7)]
-    assert [len(piece) for piece in words.gather(batches, 6, most)] == expected
+    assert [len(piece) for piece in table_batches.join_small_batches(batches, 6, most)] == expected
 
 
 class Counted:
@@ -171,9 +166,9 @@ class Counted:
 
 def test_a_batch_is_looked_at_once_however_many_are_gathered(monkeypatch):
     """Found by review: all that were held were counted again at each that came."""
-    monkeypatch.setattr(words, "join_batches", len)
+    monkeypatch.setattr(table_batches, "join_batches", len)
     batches = [Counted() for _ in range(100)]
-    assert list(words.gather(batches, 1_000, 1 << 28)) == [100]
+    assert list(table_batches.join_small_batches(batches, 1_000, 1 << 28)) == [100]
     assert {batch.asked for batch in batches} == {1}
 
 
@@ -181,7 +176,7 @@ def test_what_arrow_cannot_gather_is_a_refusal(monkeypatch):
     def too_long(_):
         raise pa.ArrowInvalid("offset overflow at CANARY")
 
-    monkeypatch.setattr("kech.tables.dealing.pa.concat_batches", too_long)
+    monkeypatch.setattr("kech.tables.batches.pa.concat_batches", too_long)
     piece = pa.table({"a": ["CANARY"] * 4})
     with pytest.raises(KechError) as refusal:
         kech.read_table(pa.concat_tables([piece, piece]), quasi_identifiers=["a"])
@@ -196,10 +191,13 @@ def test_nobody_can_choose_texts_that_meet_at_one_place():
     ends = np.arange((1 << 15) + 1, dtype=np.int32) * 8
     spent = {}
     for name, texts in {"plain": plain, "chosen": chosen}.items():
+        cells = pa.Array.from_buffers(pa.string(), len(numbers), [None, pa.py_buffer(ends), pa.py_buffer(texts)])
         start = process_time()
-        found = Words().number(np.empty(0, np.uint8), 0, ends, texts.view(np.uint8))
+        numbering = Numbering([0], 1)
+        list(numbering.number([pa.record_batch({"c0": cells})]))
         spent[name] = process_time() - start
-        assert np.array_equal(found, numbers + 1)
+        known = numbering.list_words(0)["c0"].combine_chunks().cast(pa.large_binary()).to_pylist()
+        assert known == [None, *(text.tobytes() for text in texts)]
     assert spent["chosen"] < 20 * max(spent["plain"], 0.002)
 
 

@@ -9,12 +9,28 @@ from functools import cache
 from itertools import combinations, pairwise
 
 import numpy as np
+import pyarrow as pa
 from scipy.optimize import nnls
 from scipy.sparse.csgraph import connected_components
 
+import kech
 from kech.axes import build_line_axis, build_rank_axis, build_tree_axis
-from kech.axes.hierarchy import build_prefix_tree, star_tree
+from kech.axes.hierarchy import build_prefix_tree
 from kech.points.points import Points
+from kech.topology.barcode import build_barcode
+
+# What is tested
+
+
+def build_filtration(points, metric="box", threads=1):
+    """What merges when, as a barcode holds it."""
+    return build_barcode(points, metric, 0, threads=threads).filtration
+
+
+def simplex_radius(points, rows, metric="box"):
+    """The eps from which on these rows are one simplex, as the tree of these rows alone says."""
+    return build_filtration(gather(points.axes, points.codes[rows]), metric).simplex_from[-1]
+
 
 # Point sets
 
@@ -74,7 +90,7 @@ def mixed_axis(rng, rows):
     texts = list(rng.permutation(texts))
     if kind == 3:
         return build_rank_axis("c", texts, texts, has_null, ordinal=bool(rng.integers(0, 2)))
-    tree = build_prefix_tree(texts) if kind == 4 else star_tree(texts)
+    tree = build_prefix_tree(texts) if kind == 4 else kech.read_hierarchy({0: texts, 1: ["*"] * len(texts)})
     return build_tree_axis("c", texts, tree, has_null)
 
 
@@ -348,3 +364,19 @@ def partition_radii(points, k, metric, radii=None):
             classes = [tuple(rows[i] for i in part) for part in partition]
             found.append((max(radii[tuple(sorted(set(part)))] for part in classes), classes))
     return sorted(found)
+
+
+# Tables
+
+
+def travellers():
+    """A table for the trees of section 5 of the paper: a woman and a man of each country, two more women of Spain."""
+    regions = {
+        "Europe": {"West Europe": ["Portugal", "Spain"], "East Europe": ["Hungary", "Poland"]},
+        "America": {"North America": ["USA", "Canada"], "South America": ["Brazil", "Chile"]},
+    }
+    countries = [country for part in regions.values() for region in part.values() for country in region]
+    rows = [(gender, country) for gender in ("Female", "Male") for country in countries] + [("Female", "Spain")] * 2
+    cells = {name: list(column) for name, column in zip(("gender", "country"), zip(*rows, strict=True), strict=True)}
+    trees = {"gender": {"Person": ["Female", "Male"]}, "country": regions}
+    return kech.read_table(pa.table(cells), quasi_identifiers=["gender", "country"], hierarchies=trees)

@@ -72,7 +72,9 @@ def walk_release(folder: Path) -> Walk:
     source.write_text(make_rows(), "utf-8")
     other = folder / "other.csv"
     other.write_text(make_rows(shift=1), "utf-8")
-    release_file(kech, other, folder / "warm.csv")  # what is imported when it is first used is imported now
+    release_file(
+        kech, other, folder / "warm.csv", kech.Ledger(folder / "ledger")
+    )  # what is imported when it is first used is imported now
     tracer = Tracer()
     sys.setprofile(tracer.hear)
     try:
@@ -82,10 +84,10 @@ def walk_release(folder: Path) -> Walk:
     return Walk(tracer.functions, tracer.deepest)
 
 
-def release_file(kech: Any, source: Path, target: Path) -> None:
+def release_file(kech: Any, source: Path, target: Path, ledger: Any = True) -> None:
     """The three calls of the README."""
     with kech.read_table(source, quasi_identifiers=["age", "zip", "sex"], sensitive=["illness"], threads=1) as table:
-        kech.make_release(table, k=5).write(target)
+        kech.make_release(table, k=5).write(target, ledger=ledger)
 
 
 def make_rows(shift: int = 0) -> str:

@@ -7,12 +7,16 @@ from kech.audit.attacks import run_attacks as run_attacks
 from kech.audit.comparison import Comparison as Comparison
 from kech.audit.comparison import compare as compare
 from kech.audit.inspection import inspect_table as inspect_table
+from kech.audit.joint import JointRisk as JointRisk
+from kech.audit.joint import compute_joint_risk as compute_joint_risk
+from kech.audit.lives import compute_lives as compute_lives
 from kech.audit.publication import Publication as Publication
 from kech.audit.publication import publish_release as publish_release
 from kech.audit.review import HierarchyReview as HierarchyReview
 from kech.audit.review import review_hierarchy as review_hierarchy
 from kech.audit.risk import Risk as Risk
 from kech.audit.risk import compute_risk as compute_risk
+from kech.audit.succession import verify_series as verify_series
 from kech.audit.verification import verify_release as verify_release
 from kech.axes.hierarchy import GeneralizationTree as GeneralizationTree
 from kech.axes.hierarchy import read_hierarchy as read_hierarchy
@@ -27,6 +31,8 @@ from kech.release.preview import Preview as Preview
 from kech.release.preview import compute_preview as compute_preview
 from kech.release.release import Release as Release
 from kech.release.release import make_release as make_release
+from kech.release.series import Series as Series
+from kech.release.series import open_series as open_series
 from kech.request import AxisChoice as AxisChoice
 from kech.request import Request as Request
 from kech.request import read_request as read_request
@@ -39,6 +45,7 @@ from kech.topology.barcode import WeightedBarcode as WeightedBarcode
 from kech.topology.barcode import compute_barcode as compute_barcode
 from kech.topology.lattice import GeneralizationLattice as GeneralizationLattice
 from kech.topology.lattice import compute_lattice as compute_lattice
+from kech.topology.lives import Lives as Lives
 from kech.topology.zigzag import ZigzagBarcode as ZigzagBarcode
 from kech.topology.zigzag import compute_zigzag as compute_zigzag
 from kech.views.report import Report as Report

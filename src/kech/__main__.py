@@ -1,11 +1,11 @@
 """`python -m kech` is `kech`."""
 
-from kech.system.interrupts import left_at_once
+from kech.system.console import exit_on_interrupt
 
 
 def main() -> None:
     """Import the command line, and run it."""
-    with left_at_once():
+    with exit_on_interrupt():
         from kech.cli import main as run
     run()
 

@@ -18,7 +18,9 @@ class Aims:
     def __init__(self, kind: int, l: float, c: float, t: float, alpha: float, ordered: list[bool]) -> None: ...
 
 class BoxCounter:
-    def __init__(self, codes: NDArray[np.int32], weights: NDArray[np.int64]) -> None: ...
+    def __init__(
+        self, codes: NDArray[np.int32], weights: NDArray[np.int64], person: NDArray[np.int32] | None = None
+    ) -> None: ...
     def count(self, lo: NDArray[np.int32], hi: NDArray[np.int32], enough: int) -> NDArray[np.int64]: ...
 
 class Words:
@@ -33,7 +35,9 @@ class Words:
     def bytes(self) -> int: ...
 
 class Lattice:
-    def __init__(self, codes: NDArray[np.int32], weights: NDArray[np.int64]) -> None: ...
+    def __init__(
+        self, codes: NDArray[np.int32], weights: NDArray[np.int64], person: NDArray[np.int32] | None = None
+    ) -> None: ...
     def add_axis(self, cells: NDArray[np.int32], widths: NDArray[np.float64]) -> None: ...
     def roll(self, fixed: list[int], bound: int, threads: int) -> dict[str, Any]: ...
     def look(self, levels: NDArray[np.int32], bound: int, threads: int) -> dict[str, Any]: ...
@@ -59,6 +63,7 @@ class Search:
         group: NDArray[np.int64],
         rows: NDArray[np.int64],
         seed: int,
+        person: NDArray[np.int32] | None = None,
     ) -> None: ...
     def step(self, heat: float, ruin: bool, threads: int) -> None: ...
     def shares(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
@@ -92,6 +97,7 @@ def peel_points(
     most_nodes: int,
     seed: int,
     threads: int,
+    person: NDArray[np.int32] | None = None,
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]: ...
 def grow_points(
     codes: NDArray[np.int32],
@@ -103,6 +109,7 @@ def grow_points(
     stretch: int,
     seed: int,
     threads: int,
+    person: NDArray[np.int32] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def leave_out(
     codes: NDArray[np.int32],
@@ -115,6 +122,7 @@ def leave_out(
     rows: NDArray[np.int64],
     price: float,
     limit: int,
+    person: NDArray[np.int32] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def order_points(
     codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, threads: int
@@ -128,9 +136,15 @@ def cut_order(
     ks: list[int],
     part: bool,
     threads: int,
+    person: NDArray[np.int32] | None = None,
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]: ...
 def merge_points(
-    codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, ball: bool, threads: int
+    codes: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    widths: Widths,
+    ball: bool,
+    threads: int,
+    units: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]] | None = None,  # point, person and rows
 ) -> dict[str, NDArray[Any]]: ...
 def reach_rows(
     codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, ks: list[int], threads: int
@@ -160,9 +174,15 @@ def repair_classes(
     rows: NDArray[np.int64],
     split: bool,
     apart: bool,
+    person: NDArray[np.int32] | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+def meet_classes(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]: ...
 def walk_path(
-    path: list[NDArray[np.int64]], weights: NDArray[np.int64], unions: bool, threads: int
+    path: list[NDArray[np.int64]],
+    weights: NDArray[np.int64],
+    unions: bool,
+    threads: int,
+    person: NDArray[np.int32] | None = None,
 ) -> dict[str, NDArray[np.int64]]: ...
 def gather_points(
     codes: NDArray[np.int32],

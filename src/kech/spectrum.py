@@ -5,26 +5,28 @@ from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from typing import Any
 
-from kech.cuts import Wishes
-from kech.cuts.bounds import Bound, closest_bound, explain_no_bound, find_gap, lower_bounds, quick_bounds
-from kech.cuts.dispatcher import EVEN, check_cuts, cut_points
-from kech.cuts.local import fits_grid
-from kech.errors import TooFewRows
-from kech.points.models import distances, distinct_values
-from kech.points.partition import Partition, column_losses, discernibility, largest_radius, mean_loss, tally_sensitive
-from kech.points.points import Coarse, Points, build_points_to_cut
-from kech.request import Request, check_k
-from kech.tables.frames import as_frame
-from kech.tables.table import Table
+import msgspec
 
-LARGEST_K = 100  # of a spectrum for which no k is named
+from kech.cuts import cut_points
+from kech.cuts.bounds import Bound, closest_bound, explain_no_bound, find_gap, lower_bounds, quick_bounds
+from kech.cuts.local import fits_grid
+from kech.errors import BadOption, TooFewPeople
+from kech.points.models import worst_figures
+from kech.points.partition import Partition, column_losses, discernibility, largest_radius, mean_loss, tally_sensitive
+from kech.points.people import count_table_people
+from kech.points.points import Coarse, Points, build_points_to_cut
+from kech.request import FIELDS, Cut, Goal, Request, check_ks
+from kech.request.parts import STYLES
+from kech.tables.frames import as_frame
+from kech.tables.repeats import warn_of_repeats
+from kech.tables.table import Table, check_is_table
 
 
 @dataclass(frozen=True, slots=True)
 class SpectrumRow:
     """What a release at k would cost.  Figures nobody has computed are None."""
 
-    k: int
+    k: int  # people of a class at least, or rows where every row is another person
     cut: str
     eps: float
     eps_error: float  # by how much coarse axes make it larger, at most; 0 where they are not
@@ -34,8 +36,8 @@ class SpectrumRow:
     loss_lower_bound: float | None
     loss_gap: float | None  # the share of the bound by which the loss is above it, at most
     suppressed: int
-    average_class: float
-    c_avg: float  # average class over k
+    average_class: float  # in rows
+    c_avg: float  # average class, in rows, over k
     discernibility: int
     loss_per_column: dict[str, float]
     l: int | None  # noqa: E741 - the letter of l-diversity
@@ -53,15 +55,22 @@ class Spectrum:
     step: float = 0.0  # of coarse axes
     library: str | None = None  # of dataframes: the caller's
     no_bound: dict[str, str] | None = None  # where bounds were asked for: the cuts that have none, and why
+    people: int | None = None  # of the table; None where every row is another person
 
     def __repr__(self) -> str:
         ks, cuts = sorted({line.k for line in self.lines}), dict.fromkeys(line.cut for line in self.lines)
-        return f"Spectrum(k from {ks[0]} to {ks[-1]}, {', '.join(cuts)}, {self.table_rows:,} rows)"
+        rows = f"{self.table_rows:,} rows" + ("" if self.people is None else f" of {self.people:,} people")
+        return f"Spectrum(k from {ks[0]} to {ks[-1]}, {', '.join(cuts)}, {rows})"
 
     def _repr_html_(self) -> str:
         from kech.views.notebook import show_spectrum
 
         return show_spectrum(self)
+
+    @property
+    def counted(self) -> str:
+        """What k counts: people, or rows where every row is another person."""
+        return "rows" if self.people is None else "people"
 
     def rows(self) -> list[dict[str, Any]]:
         """One dictionary for each cut and k."""
@@ -77,12 +86,14 @@ class Spectrum:
         from kech.views.pictures import plot
         from kech.views.pictures.spectrum import draw_spectrum
 
-        return plot(lambda size: draw_spectrum(self.rows(), size=size), path, ax)
+        return plot(lambda size: draw_spectrum(self.rows(), size=size, counted=self.counted), path, ax)
 
     def to_json(self) -> dict[str, Any]:
         """The object `kech spectrum --json` prints."""
         return {
             "rows": self.table_rows,
+            "counted": self.counted,
+            "people": self.people,
             "points": self.points,
             "step": self.step,
             "quasi_identifiers": list(self.columns),
@@ -95,69 +106,81 @@ def compute_spectrum(
     table: Table,
     request: Request | None = None,
     *,
-    k: Sequence[int] | None = None,
+    k: int | Sequence[int] | None = None,
     cut: str | Sequence[str] | None = None,
     bound: bool = False,
     **fields: Any,
 ) -> Spectrum:
     """Fill k = 2 .. 100, or the k named, for each cut that is named; all else as a request says, or fields of it.
 
+    Where a person may have several rows, k counts people, and goes no further than there are people.  All other
+    figures, l and t too, count rows.
+
     l, t and alpha are goals for every class and sensitive column, as in a release.  Rows show the smallest number of
     distinct values and the largest t that are reached.
     More points than `max_points` (otherwise: than memory holds) make the axes coarser: eps_error says by how much.
     `bound` proves for every k how far its loss is above what any release could reach; that takes longer.
     """
+    check_is_table(table)
     cuts = None if cut is None else check_cuts(cut)
-    asked = table.settle(request, fields | {"cut": leading_cut(cuts)})
-    cuts, ks = cuts or (asked.cut.style,), check_ks(k, table.rows)
-    wishes = replace(Wishes.of(asked, table.threads), eps=None)
+    wanted = table.settle(request, fields | {"cut": leading_cut(cuts)})
+    warn_of_repeats(table)
+    named = [msgspec.structs.replace(wanted.cut, cut=name, eps=None) for name in cuts or [wanted.cut.cut]]
+    wanted.goal.refuse_history("a spectrum compares classes of rows, and no histories.")
+    people = count_table_people(table)
+    ks = check_ks(k, table.rows) if people is None else check_ks(k, people, TooFewPeople)
     _ = table.secret  # where none can be made, that is said before any work
-    coarse = Coarse(asked.limits.max_points, ks[0], others=tuple(ks[1:]))
-    coded = {name in EVEN: build_points_to_cut(table, asked.labels, steps=name in EVEN, coarse=coarse) for name in cuts}
-    kind = asked.goal.t_kind
-    why = {name: explain_no_bound(coded[name in EVEN], name, wishes.suppress) for name in cuts}
-    bounds = {name: "none" if why[name] else "closest" if bound else "quick" for name in cuts}
-    lines = [line for name in cuts for line in fill(coded[name in EVEN], ks, name, wishes, kind, bounds[name])]
-    points = coded[cuts[0] in EVEN]
+    coarse = Coarse(wanted.limits.max_points, ks[0], others=tuple(ks[1:]))
+    coded = {
+        by_level: build_points_to_cut(table, wanted.labels, steps=by_level, coarse=coarse)
+        for by_level in dict.fromkeys(each.by_level for each in named)
+    }
+    lines: list[SpectrumRow] = []
+    why = {each.cut: explain_no_bound(coded[each.by_level], each) for each in named}
+    for each in named:
+        bounds = "none" if why[each.cut] else "closest" if bound else "quick"
+        lines += fill(coded[each.by_level], ks, each, wanted.goal, bounds, threads=table.threads)
+    points = coded[named[0].by_level]
+    counts = (table.rows, len(points.merge_people()[0].weights))
     no_bound = {name: reason for name, reason in why.items() if reason} if bound else None
-    counts = (table.rows, len(points.weights))
-    return Spectrum(*counts, table.quasi_identifiers, tuple(lines), points.step, table.library, no_bound)
+    columns = table.quasi_identifiers
+    return Spectrum(*counts, columns, tuple(lines), points.step, table.library, no_bound, people)
+
+
+def check_cuts(cut: str | Sequence[str]) -> tuple[str, ...]:
+    """One of the cuts by its name, or several."""
+    cuts = (cut,) if isinstance(cut, str) else tuple(cut)
+    for name in cuts:
+        FIELDS["cut"].check(name)
+    if not cuts:
+        raise BadOption("--cut", f"choose among {', '.join(STYLES)}.")
+    return cuts
 
 
 def leading_cut(cuts: Sequence[str] | None) -> str | None:
     """Of several cuts the one that most can be said of: a request names one."""
-    return next((style for style in ("regime", "local", "minimal", "domain") if style in (cuts or ())), None)
+    return next((style for style in ("regime", *STYLES) if style in (cuts or ())), None)
 
 
 def fill(
-    points: Points, ks: Sequence[int], cut: str, wishes: Wishes, t_kind: str, bounds: str
+    points: Points, ks: Sequence[int], cut: Cut, goal: Goal, bounds: str, *, threads: int
 ) -> Iterator[SpectrumRow]:
     """The rows of one cut, with no bounds, quick ones of some k, or the closest of every k."""
-    quick = quick_bounds(points, ks, threads=wishes.threads) if bounds == "quick" else {}
-    for k, partition in zip(ks, cut_points(points, ks, cut, wishes), strict=True):
+    quick = quick_bounds(points, ks, threads=threads) if bounds == "quick" else {}
+    for k, partition in zip(ks, cut_points(points, ks, cut, goal, threads=threads), strict=True):
         known = quick.get(k)
         if bounds == "closest":
-            known = closest_bound(partition, k, threads=wishes.threads)
+            known = closest_bound(partition, k, threads=threads)
         elif known and not fits_grid(k, partition):  # of a larger k, and measured by its length
-            (known,) = lower_bounds(replace(points, axes=partition.points.axes), [k], threads=wishes.threads)
-        yield line(cut, k, partition, known, t_kind)
-
-
-def check_ks(ks: Sequence[int] | None, rows: int) -> list[int]:
-    """Each k once, ascending, between 1 and the number of rows."""
-    chosen = sorted(set(range(2, min(LARGEST_K, rows) + 1) if ks is None else ks))
-    if not chosen:
-        raise TooFewRows(rows, 2)
-    check_k(chosen[0])
-    if chosen[-1] > rows:
-        raise TooFewRows(rows, chosen[-1])
-    return chosen
+            (known,) = lower_bounds(replace(points, axes=partition.points.axes), [k], threads=threads)
+        yield line(cut.cut, k, partition, known, goal.t_kind)
 
 
 def line(cut: str, k: int, partition: Partition, bound: Bound | None, t_kind: str) -> SpectrumRow:
     """The figures of one partition."""
     average, tallies = float(partition.sizes.mean()), tally_sensitive(partition)
     columns = [axis.column for axis in partition.points.axes]
+    worst = worst_figures(Goal(l=1, t=1, t_kind=t_kind), tallies) if tallies else None
     return SpectrumRow(
         k=k,
         cut=cut,
@@ -173,6 +196,6 @@ def line(cut: str, k: int, partition: Partition, bound: Bound | None, t_kind: st
         c_avg=average / k,
         discernibility=discernibility(partition),
         loss_per_column=dict(zip(columns, column_losses(partition).tolist(), strict=True)),
-        l=min((int(distinct_values(tally).min()) for tally in tallies), default=None),
-        t=max((float(distances(tally, t_kind).max()) for tally in tallies), default=None),
+        l=None if worst is None else int(worst["l"]),
+        t=None if worst is None else worst["t"],
     )

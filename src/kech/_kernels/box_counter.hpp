@@ -1,4 +1,4 @@
-// How many rows lie in each of many boxes.
+// How many rows, or different people, lie in each of many boxes.
 #pragma once
 
 #include "kd_tree.hpp"
@@ -15,11 +15,14 @@ class BoxCounter {
         }
     }
 
-    // Rows in each box, or any number above `enough`.
+    // Rows in each box, people where points have persons, or any number above `enough`.
     std::vector<std::int64_t> count(const Code* lo, const Code* hi, std::size_t boxes, std::int64_t enough) const {
         std::vector<std::int64_t> rows;
         std::size_t axes = points_.axes;
-        for (std::size_t i = 0; i < boxes; ++i) rows.push_back(count(lo + i * axes, hi + i * axes, enough));
+        for (std::size_t i = 0; i < boxes; ++i) {
+            const Code *low = lo + i * axes, *high = hi + i * axes;
+            rows.push_back(points_.person.empty() ? count(low, high, enough) : count_people(low, high, enough));
+        }
         return rows;
     }
 
@@ -30,6 +33,45 @@ class BoxCounter {
         return {points_.codes, points_.count, points_.axes, [&](std::size_t j, Code lo, Code hi) {
                     return (double{1} * hi - lo) / (double{1} * all_.hi[j] - all_.lo[j] + 1.0);
                 }};
+    }
+
+    // People are not additive, so every leaf that a box meets is scanned, until enough are found.
+    std::int64_t count_people(const Code* lo, const Code* hi, std::int64_t enough) const {
+        std::int64_t people = 0;
+        std::vector<Person> seen;
+        for (std::size_t at = 0; at < rows_.size() && people <= enough;) {
+            bool apart = false;
+            for (std::size_t j = 0; j < points_.axes; ++j) apart |= tree_.hi(at)[j] < lo[j] || tree_.lo(at)[j] > hi[j];
+            if (!apart && !tree_.is_leaf(at)) {
+                ++at;
+                continue;
+            }
+            if (!apart) people += scan_people(at, lo, hi, seen);
+            at = tree_.nodes()[at].after;
+        }
+        return people;
+    }
+
+    std::int64_t scan_people(std::size_t leaf, const Code* lo, const Code* hi, std::vector<Person>& seen) const {
+        std::int64_t people = 0;
+        for (std::size_t i = tree_.nodes()[leaf].begin; i < tree_.nodes()[leaf].end; ++i) {
+            std::size_t point = tree_.order()[i];
+            if (!is_inside(point, lo, hi)) continue;
+            Person person = points_.person[point];
+            if (person < 0) {
+                people += points_.weights[point];
+            } else if (std::find(seen.begin(), seen.end(), person) == seen.end()) {
+                seen.push_back(person);
+                ++people;
+            }
+        }
+        return people;
+    }
+
+    bool is_inside(std::size_t point, const Code* lo, const Code* hi) const {
+        bool inside = true;
+        for (std::size_t j = 0; j < points_.axes; ++j) inside &= points_[point][j] >= lo[j] && points_[point][j] <= hi[j];
+        return inside;
     }
 
     std::int64_t count(const Code* lo, const Code* hi, std::int64_t enough) const {
@@ -55,10 +97,8 @@ class BoxCounter {
     std::int64_t scan(std::size_t leaf, const Code* lo, const Code* hi) const {
         std::int64_t rows = 0;
         for (std::size_t i = tree_.nodes()[leaf].begin; i < tree_.nodes()[leaf].end; ++i) {
-            const Code* point = points_[tree_.order()[i]];
-            bool inside = true;
-            for (std::size_t j = 0; j < points_.axes; ++j) inside &= point[j] >= lo[j] && point[j] <= hi[j];
-            rows += inside ? points_.weights[tree_.order()[i]] : 0;
+            std::size_t point = tree_.order()[i];
+            rows += is_inside(point, lo, hi) ? points_.weights[point] : 0;
         }
         return rows;
     }

@@ -49,33 +49,66 @@ class CellTable {
         std::uint64_t round = 0;
     };
 
-    // Forgets all cells; there is room for those of so many points.
-    void start(std::size_t points) {
-        mask_ = std::bit_ceil(2 * points + 1) - 1;
-        if (cells_.size() <= mask_) cells_.resize(mask_ + 1);
-        ++round_;
-        count_ = 0;
-    }
-
-    // The place of the cell, which has these rows more.
-    std::size_t add(std::uint64_t name, std::int64_t rows) {
-        std::size_t at = name & mask_;
-        while (cells_[at].round == round_ && cells_[at].name != name) at = (at + 1) & mask_;
-        if (cells_[at].round != round_) cells_[at] = {name, 0, -1, round_}, ++count_;
-        cells_[at].rows += rows;
-        return at;
+    // Counts so many points anew; the number of cells.  The i-th is in the cell name(i) and adds rows(i, name) to it;
+    // see(i, place, rows) gets the rows of the cell so far and says whether to go on.
+    template <class Name, class Rows, class See>
+    std::size_t count(std::size_t points, const Name& name, const Rows& rows, const See& see) {
+        std::size_t mask = std::bit_ceil(2 * points + 1) - 1, found = 0;
+        if (cells_.size() <= mask) cells_.resize(mask + 1);
+        std::uint64_t round = ++round_;
+        Cell* cells = cells_.data();
+        for (std::size_t i = 0; i < points; ++i) {
+            std::uint64_t here = name(i);
+            std::size_t at = here & mask;
+            while (cells[at].round == round && cells[at].name != here) at = (at + 1) & mask;
+            if (cells[at].round != round) cells[at] = {here, 0, -1, round}, ++found;
+            if (!see(i, at, cells[at].rows += rows(i, here))) break;
+        }
+        return found;
     }
 
     Cell& operator[](std::size_t place) { return cells_[place]; }
-    std::size_t count() const { return count_; }
 
   private:
     std::vector<Cell> cells_;
-    std::size_t mask_ = 0, count_ = 0;
     std::uint64_t round_ = 0;
 };
 
-// Peeling: node by node of a lattice, every cell that still holds k rows becomes a class with all of them.
+// A random number for a person; 0 where each row is another person.
+inline std::uint64_t name_person(Person who) { return who < 0 ? 0 : scramble(static_cast<std::uint64_t>(who)) | 1; }
+
+// Who has been in which cell: a person counts once in each.
+class PeopleByCell {
+  public:
+    // Forgets everybody; there is room for so many points.
+    void start(std::size_t points) {
+        mask_ = std::bit_ceil(2 * points + 1) - 1;
+        if (pairs_.size() <= mask_) pairs_.resize(mask_ + 1);
+        ++round_;
+    }
+
+    // By how many people the cell grows with rows of a person, who is named by `name_person`.
+    std::int64_t add(std::uint64_t cell, std::int64_t rows, std::uint64_t who) {
+        if (who == 0) return rows;
+        std::uint64_t name = cell + who;
+        std::size_t at = name & mask_;
+        while (pairs_[at].round == round_ && pairs_[at].name != name) at = (at + 1) & mask_;
+        if (pairs_[at].round == round_) return 0;
+        pairs_[at] = {name, round_};
+        return 1;
+    }
+
+  private:
+    struct Pair {
+        std::uint64_t name = 0, round = 0;
+    };
+
+    std::vector<Pair> pairs_;
+    std::size_t mask_ = 0;
+    std::uint64_t round_ = 0;
+};
+
+// Peeling: node by node of a lattice, every cell that still holds k people becomes a class with all of them.
 class Peel {
   public:
     std::vector<std::uint32_t> left;  // points without a class, ascending
@@ -86,17 +119,18 @@ class Peel {
         place_.resize(points);
     }
 
-    // Counts the rows left in each cell of a node; whether some cell has k.  name(i) is of the i-th point that is left.
+    // Counts what is left in each cell of a node; whether some cell has k.  A point is in the cell name(point).
     template <class Name, class Rows>
     bool count(const Name& name, const Rows& rows, std::int64_t k) {
-        table_.start(left.size());
-        bool full = false;
-        for (std::size_t i = 0; i < left.size(); ++i) {
-            std::size_t at = table_.add(name(i), rows(left[i]));
-            place_[i] = static_cast<std::uint32_t>(at);
-            full |= table_[at].rows >= k;
-        }
-        return full;
+        return count_by(name, [&](std::uint32_t point, std::uint64_t) { return rows(point); }, k);
+    }
+
+    // The same, but people count: who(point) is the name of the person.
+    template <class Name, class Rows, class Who>
+    bool count_people(const Name& name, const Rows& rows, const Who& who, std::int64_t k) {
+        people_.start(left.size());
+        auto add = [&](std::uint32_t point, std::uint64_t cell) { return people_.add(cell, rows(point), who(point)); };
+        return count_by(name, add, k);
     }
 
     // Gives each point of a full cell to give(point, cell), where cell.number is -1 at first; the others are left.
@@ -119,8 +153,25 @@ class Peel {
     }
 
   private:
+    template <class Name, class Add>
+    bool count_by(const Name& name, const Add& add, std::int64_t k) {
+        const std::uint32_t* point = left.data();
+        std::uint32_t* place = place_.data();
+        bool full = false;
+        table_.count(
+            left.size(), [&](std::size_t i) { return name(point[i]); },
+            [&](std::size_t i, std::uint64_t cell) { return add(point[i], cell); },
+            [&](std::size_t i, std::size_t at, std::int64_t rows) {
+                place[i] = static_cast<std::uint32_t>(at);
+                full |= rows >= k;
+                return true;
+            });
+        return full;
+    }
+
     std::vector<std::uint32_t> place_;  // of the cell of each point that is left
-    CellTable table_;
+    CellTable table_;                   // people or rows by cell
+    PeopleByCell people_;
 };
 
 }  // namespace kech

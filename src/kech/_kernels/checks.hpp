@@ -8,6 +8,7 @@
 
 #include "goals.hpp"
 #include "lattice.hpp"
+#include "merge_tree.hpp"
 #include "suppression.hpp"
 
 namespace kech {
@@ -113,8 +114,34 @@ inline std::int64_t check_points(const Grid& codes, std::span<const std::int64_t
     return sum_rows(weights);
 }
 
-inline void check_k(std::int64_t k, std::int64_t rows) {
-    require(k >= 1 && k <= rows, "k is 1 or more, and there are k rows");
+inline void check_person(std::span<const Person> person) {
+    require(std::all_of(person.begin(), person.end(), [](Person who) { return who >= -1; }), "a person is -1 or more");
+}
+
+// Every row of a point is in one of its units.
+inline void check_units(const Units& units, std::span<const std::int64_t> weights) {
+    require(units.place.size() == units.person.size() && units.place.size() == units.rows.size(),
+            "every unit has a point, a person and rows");
+    check_person(units.person);
+    sum_rows(units.rows);
+    std::vector<std::int64_t> left(weights.begin(), weights.end());
+    for (std::size_t i = 0; i < units.place.size(); ++i) {
+        require(0 <= units.place[i] && static_cast<std::size_t>(units.place[i]) < left.size(), "units are of points");
+        left[units.place[i]] -= units.rows[i];
+    }
+    require(std::all_of(left.begin(), left.end(), [](auto rows) { return rows == 0; }), "units hold all rows of a point");
+}
+
+// All people; without persons, every row is another one.
+inline std::int64_t check_people(std::span<const Person> person, std::span<const std::int64_t> weights) {
+    check_person(person);
+    PeopleCounter people(person);
+    for (std::size_t p = 0; p < weights.size(); ++p) people.add({static_cast<std::int64_t>(p), weights[p]});
+    return people.people();
+}
+
+inline void check_k(std::int64_t k, std::int64_t people) {
+    require(k >= 1 && k <= people, "k is 1 or more, and there are k people; without persons, every row is another one");
 }
 
 // Classes that are made one by one, of k rows each.
@@ -122,9 +149,9 @@ inline void check_classes(std::int64_t k, std::int64_t rows) {
     require(rows / k <= most_classes, "there are too many classes");
 }
 
-inline void check_ks(std::span<const std::int64_t> ks, std::int64_t rows) {
+inline void check_ks(std::span<const std::int64_t> ks, std::int64_t people) {
     require(!ks.empty(), "there is a k");
-    for (std::int64_t k : ks) check_k(k, rows);
+    for (std::int64_t k : ks) check_k(k, people);
     require(std::is_sorted(ks.begin(), ks.end()), "ks ascend");
 }
 
@@ -159,26 +186,30 @@ inline void check_order(std::span<const std::int64_t> order, std::size_t points)
     }
 }
 
-// Shares ascend by class; every class has k rows, and no point twice.  All rows.
-inline std::int64_t check_shares(const Shares& share, std::size_t points, std::int64_t k) {
+// Shares ascend by class; every class has k people, and no point twice.  All rows.
+inline std::int64_t check_shares(const Shares& share, std::size_t points, std::int64_t k,
+                                 std::span<const Person> person = {}) {
     require(share.point.size() == share.group.size() && share.point.size() == share.rows.size(),
             "a share has a point, a class and rows");
     require(k >= 1 && k <= most_rows, "k is 1 or more");
     std::int64_t rows = sum_rows(share.rows);
     std::vector<std::int64_t> last(points, -1);
-    std::int64_t held = k, group = -1;
+    PeopleCounter people(person);
+    std::int64_t group = -1;
+    auto is_full = [&] { return group < 0 || people.people() >= k; };
     for (std::size_t i = 0; i < share.point.size(); ++i) {
         auto p = share.point[i];
         require(p >= 0 && static_cast<std::size_t>(p) < points, "there is no such point");
         if (share.group[i] != group) {
-            require(share.group[i] == group + 1 && held >= k, "classes are numbered from 0 on, and have k rows");
-            held = 0, ++group;
+            require(share.group[i] == group + 1 && is_full(), "classes are numbered from 0 on, and have k people");
+            people.start();
+            ++group;
         }
         require(last[p] != group, "a class holds a point once");
         last[p] = group;
-        held += share.rows[i];
+        people.add({p, share.rows[i]});
     }
-    require(held >= k, "classes are numbered from 0 on, and have k rows");
+    require(is_full(), "classes are numbered from 0 on, and have k people");
     return rows;
 }
 
@@ -276,12 +307,20 @@ inline void check_looks(const Lattice& lattice, const Grid& levels, std::size_t 
         check_node(lattice, {levels.data + n * levels.columns, levels.columns}, true);
 }
 
-inline void check_path(const std::vector<std::span<const std::int64_t>>& path, std::size_t points) {
+inline void check_meet(std::span<const std::int64_t> first, std::span<const std::int64_t> second) {
+    require(first.size() == second.size(), "both partitions have the class of every point");
+    for (auto classes : {first, second})
+        for (std::int64_t c : classes) require(c >= 0 && c < std::numeric_limits<std::int32_t>::max(), "classes are numbered from 0 on");
+}
+
+// A point may be missing at a node of a path through intersections: its class there is -1.
+inline void check_path(const std::vector<std::span<const std::int64_t>>& path, std::size_t points, bool unions) {
     for (auto classes : path) {
         require(classes.size() == points, "a node of the path has the class of every point");
         std::vector<bool> seen(points, false);
         std::int64_t last = -1;
         for (std::int64_t c : classes) {
+            if (c == -1 && !unions) continue;
             require(c >= 0 && static_cast<std::size_t>(c) < points, "there are no more classes than points");
             seen[c] = true;
             last = std::max(last, c);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <numeric>
+#include <span>
 
 #include "widths.hpp"
 
@@ -18,11 +19,16 @@ std::vector<T> count_up(std::size_t size) {
     return numbers;
 }
 
-// Distinct code tuples, each with its number of rows.  The arrays belong to the caller.
+// Whose the rows of a point are: all of this person, or -1, each of another person who has no further row.
+using Person = std::int32_t;
+
+// Distinct code tuples, each with its number of rows.  The arrays belong to the caller.  With persons, tuples are
+// distinct for each person; without (an empty span), every row is another person.
 struct Points {
     const Code* codes;
     const std::int64_t* weights;
     std::size_t count, axes;
+    std::span<const Person> person = {};
 
     const Code* operator[](std::size_t point) const { return codes + point * axes; }
     std::int64_t rows() const { return std::accumulate(weights, weights + count, std::int64_t{0}); }
@@ -75,22 +81,21 @@ class MeasuredBox {
         width_ = 0;
     }
 
-    // Whether the box grew.
-    bool cover(const Code* lo, const Code* hi) {
+    // Whether the box grew.  Inlined everywhere: otherwise a search by rows takes 1.2 % more instructions.
+    [[gnu::always_inline]] bool cover(const Code* lo, const Code* hi) {
         bool grew = false;
         for (std::size_t j = 0; j < sides_.size(); ++j) {
             if (lo[j] >= box_.lo[j] && hi[j] <= box_.hi[j]) continue;
-            box_.lo[j] = std::min(box_.lo[j], lo[j]);
-            box_.hi[j] = std::max(box_.hi[j], hi[j]);
-            double wider = widths_->width(j, box_.lo[j], box_.hi[j]);
-            width_ += wider - sides_[j];
-            sides_[j] = wider;
+            stretch(j, lo[j], hi[j]);
             grew = true;
         }
         return grew;
     }
 
-    bool cover(const Code* point) { return cover(point, point); }
+    void cover(const Code* point) {
+        for (std::size_t j = 0; j < sides_.size(); ++j)
+            if (Code code = point[j]; code < box_.lo[j] || code > box_.hi[j]) stretch(j, code, code);
+    }
 
     double width() const { return width_; }
 
@@ -110,6 +115,14 @@ class MeasuredBox {
     const Code* hi() const { return box_.hi.data(); }
 
   private:
+    void stretch(std::size_t j, Code lo, Code hi) {
+        box_.lo[j] = std::min(box_.lo[j], lo);
+        box_.hi[j] = std::max(box_.hi[j], hi);
+        double wider = widths_->width(j, box_.lo[j], box_.hi[j]);
+        width_ += wider - sides_[j];
+        sides_[j] = wider;
+    }
+
     const Widths* widths_;
     Box box_;
     std::vector<double> sides_;
@@ -137,6 +150,105 @@ inline std::int64_t count_rows(const Class& members) {
     for (const Member& member : members) rows += member.rows;
     return rows;
 }
+
+// People among members that come and go: a person counts once, however many rows they have.
+class PeopleCounter {
+  public:
+    explicit PeopleCounter(std::span<const Person> person) : person_(person), slots_(32) {}
+
+    // Forgets all members.
+    void start() {
+        ++round_;
+        used_ = 0;
+        people_ = 0;
+    }
+
+    void add(const Member& member) {
+        Person who = person_of(member.point);
+        if (who < 0) {
+            people_ += member.rows;
+            return;
+        }
+        Slot& slot = claim(who);
+        people_ += slot.rows == 0;
+        slot.rows += member.rows;
+    }
+
+    // Of rows that were added.
+    void remove(const Member& member) {
+        Person who = person_of(member.point);
+        if (who < 0) people_ -= member.rows;
+        else people_ -= (slots_[find(who)].rows -= member.rows) == 0;
+    }
+
+    std::int64_t people() const { return people_; }
+
+    // People there would be with these rows, and without.
+    std::int64_t people_with(const Member& member) const {
+        Person who = person_of(member.point);
+        return people_ + (who < 0 ? member.rows : rows(who) == 0);
+    }
+
+    std::int64_t people_without(const Member& member) const {
+        Person who = person_of(member.point);
+        return people_ - (who < 0 ? member.rows : rows(who) == member.rows);
+    }
+
+    std::int64_t rows(Person who) const {
+        const Slot& slot = slots_[find(who)];
+        return slot.round == round_ ? slot.rows : 0;
+    }
+
+    // Persons are numbered from 0 on, as they come.
+    std::size_t number(Person who) { return claim(who).number; }
+    std::size_t persons() const { return used_; }
+
+    Person person_of(std::int64_t point) const { return person_.empty() ? -1 : person_[point]; }
+
+    std::int64_t count(const Class& members) {
+        start();
+        for (const Member& member : members) add(member);
+        return people_;
+    }
+
+  private:
+    struct Slot {
+        std::uint64_t round = 0;
+        Person who = -1;
+        std::uint32_t number = 0;
+        std::int64_t rows = 0;
+    };
+
+    // The slot of a person, or the free one where it would be.
+    std::size_t find(Person who) const {
+        std::size_t mask = slots_.size() - 1, at = (static_cast<std::uint32_t>(who) * 2654435769u >> 7) & mask;
+        while (slots_[at].round == round_ && slots_[at].who != who) at = (at + 1) & mask;
+        return at;
+    }
+
+    Slot& claim(Person who) {
+        std::size_t at = find(who);
+        if (slots_[at].round == round_) return slots_[at];
+        if (2 * ++used_ > slots_.size()) {
+            enlarge();
+            at = find(who);
+        }
+        return slots_[at] = {round_, who, static_cast<std::uint32_t>(used_ - 1), 0};
+    }
+
+    void enlarge() {
+        std::vector<Slot> smaller(2 * slots_.size());
+        smaller.swap(slots_);
+        for (const Slot& slot : smaller)
+            if (slot.round == round_) slots_[find(slot.who)] = slot;
+    }
+
+    std::span<const Person> person_;
+    std::vector<Slot> slots_;  // a power of two of them
+    std::uint64_t round_ = 1;
+    std::size_t used_ = 0;
+    std::int64_t people_ = 0;
+};
 
 // Members of one point become one.
 inline void merge_equal(Class& members) {
@@ -177,14 +289,16 @@ struct MeasuredClass {
     }
 };
 
-// What a partition is sought for.
+// What a partition is sought for: every class has k people or more.
 struct Problem {
     std::vector<Code> codes;
     std::size_t axes;
     Widths widths;
     std::int64_t k;
     bool split_points;  // may the rows of one point go to several classes
+    std::vector<Person> person = {};  // of each point; empty: every row is another person
 
+    bool has_persons() const { return !person.empty(); }
     const Code* at(std::int64_t point) const { return codes.data() + point * axes; }
     std::size_t points() const { return codes.size() / axes; }
 
@@ -310,18 +424,20 @@ struct Neighbour {
 template <class Candidate, class Joint, class Width>
 void find_nearest(std::size_t candidates, const Candidate& candidate, std::size_t most, const Joint& joint_width,
                   const Width& width, std::vector<Neighbour>& near) {
-    near.clear();
-    for (std::size_t i = 0; i < candidates && most > 0; ++i) {
+    near.assign(most, {infinity, 0});
+    if (most == 0) return;
+    Neighbour* first = near.data();
+    Neighbour* last = first + most - 1;
+    for (std::size_t i = 0; i < candidates; ++i) {
         std::size_t place = candidate(i);
-        double relief = constants::nearest_relief * width(place);
-        double limit = (near.size() < most ? infinity : near.back().distance) + relief;
+        double relief = constants::nearest_relief * width(place), limit = last->distance + relief;
         double joint = joint_width(place, limit);
         if (joint >= limit) continue;
-        if (near.size() == most) near.pop_back();
-        std::size_t at = near.size();
-        while (at > 0 && near[at - 1].distance > joint - relief) --at;
-        near.insert(near.begin() + at, {joint - relief, place});
+        Neighbour* at = last;
+        for (; at > first && at[-1].distance > joint - relief; --at) *at = at[-1];
+        *at = {joint - relief, place};
     }
+    while (!near.empty() && near.back().distance == infinity) near.pop_back();
 }
 
 }  // namespace kech

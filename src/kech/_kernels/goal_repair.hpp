@@ -1,5 +1,7 @@
 // Repair of goals: a class that breaks one trades rows with its neighbours or is merged with one, whichever costs less;
-// then what has become too large is parted again.
+// then what has become too large is parted again.  Where rows have people, every class keeps k people, and the goals hold
+// by rows and by people.  Merging two classes that share a person can break a goal by people, so what was merged is
+// judged again; it ends, because every merger leaves one class less, and all rows as one class hold.
 #pragma once
 
 #include <queue>
@@ -14,9 +16,9 @@ namespace kech {
 class GoalRepair {
   public:
     GoalRepair(const Code* codes, const Code* secrets, std::size_t columns, const Widths& widths, std::int64_t k,
-               const Aims& aims, bool split)
+               const Aims& aims, bool split, std::span<const Person> person)
         : codes_(codes), secrets_(secrets), columns_(columns), axes_(widths.axes()), widths_(widths), k_(k), aims_(aims),
-          split_(split) {}
+          split_(split), person_(person) {}
 
     // Shares ascend by group.  With `apart` every class is parted again, not only those that were merged.
     Shares run(const Shares& start, bool apart) {
@@ -30,6 +32,10 @@ class GoalRepair {
         for (std::size_t s = 0; s < columns_; ++s) totals.push_back(count(everybody, s));
         Judge judge(aims_, totals);
         judge_ = &judge;
+        std::vector<Counts> people;
+        for (std::size_t s = 0; s < columns_ && by_people(); ++s) people.push_back(count_people(hold(everybody, s)));
+        Judge judge_of_people(aims_, people);
+        judge_of_people_ = &judge_of_people;
         merge();
         std::vector<Class> done;
         for (auto& one : classes_)
@@ -41,6 +47,7 @@ class GoalRepair {
     struct JudgedClass {
         Class members;
         std::vector<Counts> counts;
+        std::vector<Holders> holders;  // of each column, and last of no column: people; empty where rows are people
         Box box;
         std::int64_t rows = 0;
         double cost = 0;  // rows times the width of the box
@@ -65,6 +72,10 @@ class GoalRepair {
         return std::equal(secret(a), secret(a) + columns_, secret(b));
     }
 
+    bool by_people() const { return !person_.empty(); }
+    bool same_person(const Member& a, const Member& b) const {
+        return !by_people() || person_[a.point] == person_[b.point];
+    }
 
     void measure(JudgedClass& one) const {
         one.box.clear();
@@ -73,6 +84,9 @@ class GoalRepair {
         for (std::size_t s = 0; s < columns_; ++s) one.counts[s] = count(one.members, s);
         one.rows = count_rows(one.members);
         one.cost = cost(one.box, one.rows);
+        if (!by_people()) return;
+        one.holders.assign(columns_ + 1, {});
+        for (std::size_t s = 0; s <= columns_; ++s) one.holders[s] = hold(one.members, s);
     }
 
     double cost(const Box& box, std::int64_t rows) const { return static_cast<double>(rows) * box.width(widths_); }
@@ -80,6 +94,23 @@ class GoalRepair {
     Counts count(const Class& members, std::size_t s) const {
         Counts found;
         for (auto& member : members) found.push_back({secret(member)[s], member.rows});
+        return add_equal(std::move(found));
+    }
+
+    // Past the last column every value is 0, so that its holders are the people of the class.
+    Holders hold(const Class& members, std::size_t s) const {
+        Holders found;
+        found.reserve(members.size());
+        for (auto& member : members) found.push_back({holder(member.point, s), member.rows});
+        return add_equal(std::move(found));
+    }
+
+    Holder holder(std::int64_t point, std::size_t s) const {
+        return pack_holder(s < columns_ ? secrets_[point * columns_ + s] : 0, person_[point]);
+    }
+
+    template <class Entries>
+    static Entries add_equal(Entries found) {
         std::sort(found.begin(), found.end());
         std::size_t last = 0;
         for (std::size_t i = 1; i < found.size(); ++i)
@@ -89,8 +120,9 @@ class GoalRepair {
         return found;
     }
 
-    static Counts sum(const Counts& a, const Counts& b) {
-        Counts out;
+    template <class Entries>
+    static Entries sum(const Entries& a, const Entries& b) {
+        Entries out;
         out.reserve(a.size() + b.size());
         auto x = a.begin(), y = b.begin();
         while (x != a.end() && y != b.end()) {
@@ -151,12 +183,35 @@ class GoalRepair {
         return order;
     }
 
-    double violation(const JudgedClass& one) const { return judge_->violation(one.counts, one.rows); }
+    double violation(const JudgedClass& one) const {
+        return judge_->violation(one.counts, one.rows) + violation_by_people(one.holders);
+    }
+
+    // 0 where rows are people.
+    double violation_by_people(const std::vector<Holders>& holders) const {
+        if (holders.empty()) return 0;
+        double total = 0;
+        std::int64_t people = people_of(holders);
+        for (std::size_t s = 0; s < columns_; ++s)
+            total += judge_of_people_->violation_by_people(s, count_people(holders[s]), people);
+        return total;
+    }
+
+    static std::int64_t people_of(const std::vector<Holders>& holders) { return sum_counts(count_people(holders.back())); }
+
+    // Rows where rows are people.
+    static std::int64_t people_of(const JudgedClass& one) { return one.holders.empty() ? one.rows : people_of(one.holders); }
 
     double joint_violation(const JudgedClass& a, const JudgedClass& b) const {
         std::vector<Counts> both(columns_);
         for (std::size_t s = 0; s < columns_; ++s) both[s] = sum(a.counts[s], b.counts[s]);
-        return judge_->violation(both, a.rows + b.rows);
+        return judge_->violation(both, a.rows + b.rows) + violation_by_people(sum_holders(a.holders, b.holders));
+    }
+
+    static std::vector<Holders> sum_holders(const std::vector<Holders>& a, const std::vector<Holders>& b) {
+        std::vector<Holders> both(a.size());
+        for (std::size_t s = 0; s < a.size(); ++s) both[s] = sum(a[s], b[s]);
+        return both;
     }
 
     double price(const JudgedClass& a, const JudgedClass& b) const {
@@ -243,12 +298,14 @@ class GoalRepair {
                 Trade trade{0, 0, near[i].second, take, nobody_given};
                 if (other.held.rows > k_) consider(one, other, trade, best);
                 for (trade.give = 0; trade.give < one.held.members.size(); ++trade.give)
-                    if (!same_secret(other.held.members[take], one.held.members[trade.give]))
+                    if (changes_something(other.held.members[take], one.held.members[trade.give]))
                         consider(one, other, trade, best);
             }
         }
         return best;
     }
+
+    bool changes_something(const Member& a, const Member& b) const { return !same_secret(a, b) || !same_person(a, b); }
 
     // A trade is as good as it is cheap for what it mends, and breaks nothing on the other side.
     void consider(const Trader& one, const Trader& other, Trade trade, Trade& best) const {
@@ -259,10 +316,28 @@ class GoalRepair {
         std::int64_t taken = other.held.members[trade.take].point;
         std::int64_t given = gives ? one.held.members[trade.give].point : -1;
         double left = judge_->violation(counts_with(one.held.counts, given, taken), one.held.rows + !gives);
+        if (by_people() && left < one.violation - tie) left += violation_with(one.held.holders, given, taken);
         trade.score = price / (one.violation - left);
         if (left >= one.violation - tie || trade.score >= best.score) return;
         double theirs = judge_->violation(counts_with(other.held.counts, taken, given), other.held.rows - !gives);
+        if (by_people() && theirs <= other.violation) theirs += violation_with(other.held.holders, taken, given);
         if (theirs <= other.violation) best = trade;
+    }
+
+    // By people, with one row of a point less and one of another more; too few people are never mended.
+    double violation_with(std::vector<Holders> holders, std::int64_t less, std::int64_t more) const {
+        for (std::size_t s = 0; s <= columns_; ++s) {
+            if (more >= 0) change_rows(holders[s], holder(more, s), 1);
+            if (less >= 0) change_rows(holders[s], holder(less, s), -1);
+        }
+        return people_of(holders) < k_ ? infinity : violation_by_people(holders);
+    }
+
+    static void change_rows(Holders& holders, Holder who, std::int64_t rows) {
+        auto below = [](const auto& entry, Holder key) { return entry.first < key; };
+        auto found = std::lower_bound(holders.begin(), holders.end(), who, below);
+        if (found == holders.end() || found->first != who) holders.insert(found, {who, rows});
+        else if ((found->second += rows) == 0) holders.erase(found);
     }
 
     std::vector<Box> boxes_without_each(const JudgedClass& one) const {
@@ -288,8 +363,8 @@ class GoalRepair {
     // Counts with one row of a point less and one of another more; -1 is no point.
     std::vector<Counts> counts_with(std::vector<Counts> counts, std::int64_t less, std::int64_t more) const {
         for (std::size_t s = 0; s < columns_; ++s) {
-            if (more >= 0) counts[s] = sum(counts[s], {{secrets_[more * columns_ + s], 1}});
-            if (less >= 0) counts[s] = sum(counts[s], {{secrets_[less * columns_ + s], -1}});
+            if (more >= 0) counts[s] = sum(counts[s], Counts{{secrets_[more * columns_ + s], 1}});
+            if (less >= 0) counts[s] = sum(counts[s], Counts{{secrets_[less * columns_ + s], -1}});
             std::erase_if(counts[s], [](auto& entry) { return entry.second == 0; });
         }
         return counts;
@@ -320,6 +395,7 @@ class GoalRepair {
         one.box.cover(gone.box);
         one.rows += gone.rows;
         for (std::size_t s = 0; s < columns_; ++s) one.counts[s] = sum(one.counts[s], gone.counts[s]);
+        one.holders = sum_holders(one.holders, gone.holders);
         one.members.insert(one.members.end(), gone.members.begin(), gone.members.end());
         one.merged = true;
         gone = JudgedClass(axes_);
@@ -378,7 +454,7 @@ class GoalRepair {
             deal_halves(one, j, below.members, above.members);
             measure(below);
             measure(above);
-            if (below.cost + above.cost >= least || std::min(below.rows, above.rows) < k_) continue;
+            if (below.cost + above.cost >= least || std::min(people_of(below), people_of(above)) < k_) continue;
             if (violation(below) > 0 || violation(above) > 0) continue;
             least = below.cost + above.cost;
             low = std::move(below);
@@ -413,7 +489,7 @@ class GoalRepair {
         }
     }
 
-    // Cuts between two codes of an axis that leave k rows on both sides and cost less than the whole.
+    // Cuts between two codes of an axis that leave k people on both sides and cost less than the whole.
     void find_cuts(Class& members, const JudgedClass& one, std::size_t axis, std::vector<Cut>& cuts) const {
         std::sort(members.begin(), members.end(), [&](auto& a, auto& b) { return before(a, b, axis); });
         auto ends = places(members, one.rows, axis);
@@ -449,13 +525,24 @@ class GoalRepair {
         std::vector<std::size_t> ends;
         std::int64_t step = std::max<std::int64_t>(1, (total - 2 * k_) / constants::goal_cuts_tried);
         std::int64_t rows = 0, next = k_;
+        auto [first, last] = by_people() ? places_of_people(members) : std::pair(std::size_t{1}, members.size());
         for (std::size_t i = 1; i < members.size(); ++i) {
             rows += members[i - 1].rows;
             if (rows < next || total - rows < k_ || at(members[i])[axis] == at(members[i - 1])[axis]) continue;
+            if (i < first || i > last) continue;
             ends.push_back(i);
             next = std::max(next + step, rows + 1);
         }
         return ends;
+    }
+
+    // The first and the last place that leave k people on both sides; where there is none, the first is past the last.
+    std::pair<std::size_t, std::size_t> places_of_people(const Class& members) const {
+        PeopleCounter below(person_), above(person_);
+        std::size_t first = 0, last = members.size();
+        while (first < members.size() && below.people() < k_) below.add(members[first++]);
+        while (last > 0 && above.people() < k_) above.add(members[--last]);
+        return {first, last};
     }
 
     const Code *codes_, *secrets_;
@@ -464,7 +551,8 @@ class GoalRepair {
     std::int64_t k_;
     const Aims& aims_;
     bool split_;  // may rows that differ in nothing but sensitive values go to several classes
-    const Judge* judge_ = nullptr;
+    std::span<const Person> person_;
+    const Judge *judge_ = nullptr, *judge_of_people_ = nullptr;
     std::vector<JudgedClass> classes_;
     std::vector<std::int64_t> before_, after_;
     std::size_t alive_ = 0;

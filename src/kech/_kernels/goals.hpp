@@ -14,8 +14,36 @@ struct Aims {
     std::vector<bool> ordered;  // columns whose distance is along a line
 };
 
-// Rows of each value of one column in one class, values ascending.
+// Rows of each value of one column in one class, values ascending; or the different people who hold it.
 using Counts = std::vector<std::pair<Code, std::int64_t>>;
+
+// How often each person of a class holds each value of one column, by value and then by person.  Unlike people these
+// numbers add up, so classes can be merged and can trade.
+using Holder = std::int64_t;  // a value and a person or -1, packed so that holders are sorted fast
+using Holders = std::vector<std::pair<Holder, std::int64_t>>;
+
+inline Holder pack_holder(Code value, Person person) {
+    return std::int64_t{value} * (std::int64_t{1} << 32) + person + 1;
+}
+inline Code value_of(Holder holder) { return static_cast<Code>(holder >> 32); }
+inline bool is_known(Holder holder) { return static_cast<std::uint32_t>(holder) != 0; }
+
+// A person counts once for each value they hold; rows of nobody known count one by one.
+inline Counts count_people(const Holders& holders) {
+    Counts counts;
+    for (auto& [holder, rows] : holders) {
+        Code value = value_of(holder);
+        if (counts.empty() || counts.back().first != value) counts.push_back({value, 0});
+        counts.back().second += is_known(holder) ? 1 : rows;
+    }
+    return counts;
+}
+
+inline std::int64_t sum_counts(const Counts& counts) {
+    std::int64_t total = 0;
+    for (auto& entry : counts) total += entry.second;
+    return total;
+}
 
 // How far a class is from the goals.
 class Judge {
@@ -26,9 +54,15 @@ class Judge {
 
     // 0 where all goals hold.
     double violation(const std::vector<Counts>& counts, std::int64_t rows) const {
-        double total = 0;
-        for (std::size_t s = 0; s < counts.size(); ++s) total += column_violation(s, counts[s], static_cast<double>(rows));
+        double total = 0, all = static_cast<double>(rows);
+        for (std::size_t s = 0; s < counts.size(); ++s) total += column_violation(s, counts[s], all, all);
         return total;
+    }
+
+    // Of one column by people.  Who holds two values counts for both, so shares are of all that is counted; alpha is what
+    // is known of one person, and so a share of the people.
+    double violation_by_people(std::size_t s, const Counts& counts, std::int64_t people) const {
+        return column_violation(s, counts, static_cast<double>(sum_counts(counts)), static_cast<double>(people));
     }
 
   private:
@@ -60,11 +94,11 @@ class Judge {
         }
     };
 
-    double column_violation(std::size_t s, const Counts& counts, double rows) const {
+    double column_violation(std::size_t s, const Counts& counts, double rows, double people) const {
         double total = 0;
         if (aims_.l > 0) total += diversity_violation(counts, rows);
         if (aims_.t < infinity) total += over(distance(s, counts, rows), aims_.t);
-        if (aims_.alpha < infinity) total += over(largest(counts) / rows, aims_.alpha);
+        if (aims_.alpha < infinity) total += over(largest(counts) / people, aims_.alpha);
         return total;
     }
 

@@ -10,14 +10,19 @@ inline Shares grow_classes(const Problem& problem, const std::int64_t* weights, 
                            std::size_t stretch, std::uint64_t seed, unsigned threads) {
     std::vector<Region> regions(1);
     std::size_t points = problem.points();
-    std::int64_t left = std::accumulate(weights, weights + points, std::int64_t{0});
+    PeopleCounter here(problem.person), left(problem.person);
+    for (std::size_t i = 0; i < points; ++i) left.add({order[i], weights[order[i]]});
     for (std::size_t i = 0; i < points; ++i) {
         Region* region = &regions.back();
-        if (region->members.size() >= stretch && region->rows >= problem.k && left >= problem.k)
+        if (region->members.size() >= stretch && here.people() >= problem.k && left.people() >= problem.k) {
             region = &regions.emplace_back();
-        region->members.push_back({order[i], weights[order[i]]});
-        region->rows += weights[order[i]];
-        left -= weights[order[i]];
+            here.start();
+        }
+        Member member{order[i], weights[order[i]]};
+        region->members.push_back(member);
+        region->rows += member.rows;
+        here.add(member);
+        left.remove(member);
     }
     std::vector<std::vector<Class>> made(regions.size());
     const Levels none;

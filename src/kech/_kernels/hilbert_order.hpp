@@ -25,11 +25,34 @@ class HilbertOrder {
             const std::uint64_t *first = keys.data() + a * words_, *second = keys.data() + b * words_;
             return std::lexicographical_compare(first, first + words_, second, second + words_);
         });
+        for (std::size_t begin = 0, end = 0; begin < points_; begin = end) {
+            while (end < points_ && std::equal(key(keys, order[begin]), key(keys, order[begin]) + words_, key(keys, order[end])))
+                ++end;
+            if (end - begin > 2) join_equal({order.data() + begin, end - begin});
+        }
         return order;
     }
 
   private:
     static constexpr std::size_t bits = constants::hilbert_bits;  // of the grid, on each axis
+
+    const std::uint64_t* key(const std::vector<std::uint64_t>& keys, std::int64_t p) const { return keys.data() + p * words_; }
+
+    // Points of one cell of the grid: equal ones side by side, where the first of them stands.
+    void join_equal(std::span<std::int64_t> cell) const {
+        auto point = [&](std::int64_t p) { return codes_ + p * axes_; };
+        auto before = [&](std::int64_t a, std::int64_t b) {
+            return std::lexicographical_compare(point(a), point(a) + axes_, point(b), point(b) + axes_);
+        };
+        std::vector<std::int64_t> sorted(cell.begin(), cell.end());
+        std::stable_sort(sorted.begin(), sorted.end(), before);
+        std::vector<std::pair<std::int64_t, std::int64_t>> places;  // the first equal point, and the point
+        for (std::int64_t p : sorted)
+            places.emplace_back(places.empty() || before(places.back().first, p) ? p : places.back().first, p);
+        if (std::all_of(places.begin(), places.end(), [](auto& place) { return place.first == place.second; })) return;
+        std::sort(places.begin(), places.end());
+        for (std::size_t i = 0; i < cell.size(); ++i) cell[i] = places[i].second;
+    }
 
     // Codes lie as far apart as they are wide together; the last one at the end of the grid.
     static std::vector<std::uint32_t> grid_steps(const Widths& widths, std::size_t axis) {

@@ -95,7 +95,9 @@ class Nodes {
 class LatticePeel {
   public:
     LatticePeel(const Points& points, const Widths& widths, const Levels& levels, const Nodes& nodes)
-        : points_(points), widths_(widths), levels_(levels), nodes_(nodes) {}
+        : points_(points), widths_(widths), levels_(levels), nodes_(nodes) {
+        for (Person who : points.person) who_.push_back(name_person(who));
+    }
 
     // For each k its shares; none, where they would cost more than the limit by far.
     std::vector<Shares> run(const std::vector<std::int64_t>& ks, const std::vector<double>& limits,
@@ -110,10 +112,11 @@ class LatticePeel {
         std::vector<std::int64_t> group(points_.count, -1);
         Peel peel;
         peel.start(points_.count);
-        std::int64_t rows = points_.rows(), groups = 0;
+        PeopleCounter counter(points_.person);
+        std::int64_t rows = points_.rows(), groups = 0, people = count_left(peel, counter, rows);
         double paid = 0;
         std::size_t visits = (constants::peel_visits + constants::peel_visits_per_point * points_.count) / points_.axes;
-        for (std::size_t node = 0; node < nodes_.size() && rows >= k; node += stride(node, peel.left.size(), visits)) {
+        for (std::size_t node = 0; node < nodes_.size() && people >= k; node += stride(node, peel.left.size(), visits)) {
             if (constants::peel_hope * (paid + nodes_.width(node) * rows) > limit) return {};
             visits -= std::min(visits, peel.left.size());
             if (!count(peel, node, k)) continue;
@@ -125,10 +128,19 @@ class LatticePeel {
             });
             paid += nodes_.width(node) * taken;
             rows -= taken;
+            people = count_left(peel, counter, rows);
         }
         attach(peel.left, group, groups);
         auto every = count_up<std::int64_t>(points_.count);
         return merge_shares(every.data(), group.data(), points_.weights, points_.count);
+    }
+
+    // The people of points without a class, of which there are so many rows.
+    std::int64_t count_left(const Peel& peel, PeopleCounter& counter, std::int64_t rows) const {
+        if (points_.person.empty()) return rows;
+        counter.start();
+        for (std::uint32_t p : peel.left) counter.add({p, points_.weights[p]});
+        return counter.people();
     }
 
     // Nodes are skipped when there is too much to do, but never the last one.
@@ -142,16 +154,18 @@ class LatticePeel {
         std::vector<const std::uint64_t*> names(points_.axes);
         for (std::size_t j = 0; j < points_.axes; ++j)
             names[j] = levels_[j].name.data() + nodes_[node][j] * levels_[j].codes;
-        auto name = [&](std::size_t i) {
-            const Code* point = points_[peel.left[i]];
+        auto name = [codes = points_.codes, axes = points_.axes, first = names.data()](std::uint32_t p) {
+            const Code* point = codes + p * axes;
             std::uint64_t sum = 0;
-            for (std::size_t j = 0; j < points_.axes; ++j) sum += names[j][point[j]];
+            for (std::size_t j = 0; j < axes; ++j) sum += first[j][point[j]];
             return sum;
         };
-        return peel.count(name, [&](std::uint32_t p) { return points_.weights[p]; }, k);
+        auto rows = [weights = points_.weights](std::uint32_t p) { return weights[p]; };
+        if (who_.empty()) return peel.count(name, rows, k);
+        return peel.count_people(name, rows, [who = who_.data()](std::uint32_t p) { return who[p]; }, k);
     }
 
-    // Fewer than k rows are left: each point goes where it adds least.
+    // Fewer than k people are left: each point goes where it adds least.
     void attach(const std::vector<std::uint32_t>& left, std::vector<std::int64_t>& group, std::int64_t groups) const {
         if (left.empty()) return;
         std::vector<MeasuredClass> classes(std::max<std::int64_t>(groups, 1), MeasuredClass(widths_));
@@ -168,6 +182,7 @@ class LatticePeel {
     const Widths& widths_;
     const Levels& levels_;
     const Nodes& nodes_;
+    std::vector<std::uint64_t> who_;  // a random number for the person of each point
 };
 
 }  // namespace kech

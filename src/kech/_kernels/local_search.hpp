@@ -24,6 +24,7 @@ class LocalSearch {
         if (next_ == blocks_.size()) end_round();
     }
 
+    const Problem& problem() const { return problem_; }
     double price() const { return std::min(cheapest_, now_); }
     std::uint64_t work() const { return work_; }
     std::size_t rounds() const { return rounds_; }

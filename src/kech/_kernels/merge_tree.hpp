@@ -9,15 +9,24 @@
 
 namespace kech {
 
+// Rows of one person at one point, or of all there who have no second row anywhere (person -1).  None: rows are people.
+struct Units {
+    std::span<const std::int64_t> place;  // the point of each
+    std::span<const Person> person;
+    std::span<const std::int64_t> rows;
+};
+
 // Node i < points is a point; later nodes are merges, in the order of their radii.
 struct MergeTree {
     std::vector<std::int64_t> parent, weight, begin, end, order;  // a node's points are order[begin .. end)
+    std::vector<std::int64_t> people;                             // different people of a node; empty where rows are people
     std::vector<double> birth, death, simplex;
 };
 
 class MergeTreeBuilder {
   public:
-    MergeTreeBuilder(const Points& points, const Widths& widths) : points_(points), widths_(widths) {
+    MergeTreeBuilder(const Points& points, const Widths& widths, const Units& units)
+        : points_(points), widths_(widths), units_(units) {
         tree_.weight.assign(points.weights, points.weights + points.count);
         tree_.parent.assign(points.count, -1);
         tree_.birth.assign(points.count, 0.0);
@@ -32,6 +41,7 @@ class MergeTreeBuilder {
             merge(edges.data() + i, edges.data() + j, sets, top);
         }
         lay_out();
+        if (!units_.place.empty()) count_people();
         measure_simplices();
         if (ball) enclose(threads);
         return std::move(tree_);
@@ -87,6 +97,58 @@ class MergeTreeBuilder {
             tree_.end[n] = from;
             if (n < points_.count) tree_.order[tree_.begin[n]] = static_cast<std::int64_t>(n);
         }
+    }
+
+    // Every unit counts its people at its point, and each two consecutive units of a person, in the order of the leaves,
+    // count -1 at their lowest common ancestor.  A node holds a stretch of that order, so its m units of a person are
+    // consecutive: m - 1 of their pairs meet within the node and every other pair meets above it, which leaves one.
+    void count_people() {
+        tree_.people.assign(tree_.parent.size(), 0);
+        auto units = order_units();
+        auto previous = find_previous(units);
+        std::vector<std::int64_t> open;  // nodes around a leaf, the widest first
+        std::int64_t leaf = -1;
+        for (std::size_t i = 0; i < units.size(); ++i) {
+            auto point = units_.place[units[i]];
+            if (leaf != tree_.begin[point]) open_nodes(leaf = tree_.begin[point], open);
+            tree_.people[point] += units_.person[units[i]] < 0 ? units_.rows[units[i]] : 1;
+            if (previous[i] >= 0) --tree_.people[narrowest_around(previous[i], open)];
+        }
+        for (std::size_t n = 0; n < tree_.parent.size(); ++n)
+            if (tree_.parent[n] >= 0) tree_.people[tree_.parent[n]] += tree_.people[n];
+    }
+
+    // Units in the order of their leaves.
+    std::vector<std::int64_t> order_units() const {
+        auto units = count_up<std::int64_t>(units_.place.size());
+        std::stable_sort(units.begin(), units.end(), [&](auto a, auto b) { return leaf_of(a) < leaf_of(b); });
+        return units;
+    }
+
+    std::int64_t leaf_of(std::int64_t unit) const { return tree_.begin[units_.place[unit]]; }
+
+    // The leaf of the unit before each, in their order, that has the same person, or -1.
+    std::vector<std::int64_t> find_previous(const std::vector<std::int64_t>& units) const {
+        auto person = [&](std::int64_t i) { return units_.person[units[i]]; };
+        auto places = count_up<std::int64_t>(units.size());
+        std::stable_sort(places.begin(), places.end(), [&](auto a, auto b) { return person(a) < person(b); });
+        std::vector<std::int64_t> previous(units.size(), -1);
+        for (std::size_t i = 1; i < places.size(); ++i)
+            if (person(places[i]) >= 0 && person(places[i]) == person(places[i - 1]))
+                previous[places[i]] = leaf_of(units[places[i - 1]]);
+        return previous;
+    }
+
+    void open_nodes(std::int64_t place, std::vector<std::int64_t>& open) const {
+        while (!open.empty() && tree_.end[open.back()] <= place) open.pop_back();
+        std::size_t held = open.size();
+        for (auto n = tree_.order[place]; n >= 0 && tree_.begin[n] == place; n = tree_.parent[n]) open.push_back(n);
+        std::reverse(open.begin() + held, open.end());
+    }
+
+    std::int64_t narrowest_around(std::int64_t place, const std::vector<std::int64_t>& open) const {
+        auto begins_after = [&](std::int64_t at, std::int64_t n) { return at < tree_.begin[n]; };
+        return *(std::upper_bound(open.begin(), open.end(), place, begins_after) - 1);
     }
 
     // In the box metric, rows form a simplex from half the widest side of their box on.
@@ -147,17 +209,19 @@ class MergeTreeBuilder {
 
     Points points_;
     const Widths& widths_;
+    Units units_;
     MergeTree tree_;
 };
 
 // Edges in the order of their lengths, then of their points.
-inline MergeTree build_merge_tree(const Points& points, const Widths& widths, bool ball, unsigned threads) {
+inline MergeTree build_merge_tree(const Points& points, const Widths& widths, bool ball, unsigned threads,
+                                  const Units& units) {
     auto edges = ball ? SpanningTree<SquareSum>(points, widths, threads).run()
                       : SpanningTree<WidestSide>(points, widths, threads).run();
     std::sort(edges.begin(), edges.end(), [](const Edge& a, const Edge& b) {
         return std::tie(a.length, a.from, a.to) < std::tie(b.length, b.from, b.to);
     });
-    return MergeTreeBuilder(points, widths).run(edges, ball, threads);
+    return MergeTreeBuilder(points, widths, units).run(edges, ball, threads);
 }
 
 }  // namespace kech

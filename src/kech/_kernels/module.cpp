@@ -1,6 +1,8 @@
 // Bindings of the kernels: arrays in, checked (checks.hpp), arrays out, GIL released.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "box_counter.hpp"
@@ -33,6 +35,7 @@ template <class T>
 using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Ints = In<std::int64_t>;
 using Codes = nb::ndarray<const Code, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Persons = std::optional<In<Person>>;  // none: every row is another person
 using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
@@ -49,8 +52,17 @@ static Grid view(const Codes& codes) { return {codes.data(), codes.shape(0), cod
 
 static std::span<const double> view(const Table& table) { return {table.data(), table.size()}; }
 
-static Points view(const Codes& codes, const Ints& weights) {
-    return {codes.data(), weights.data(), codes.shape(0), codes.shape(1)};
+// The person of each of so many points; an empty span without persons.
+static std::span<const Person> view(const Persons& person, std::size_t points) {
+    if (!person) return {};
+    require(person->size() == points, "every point has its person");
+    return view(*person);
+}
+
+static std::vector<Person> copy(const Persons& person) { return person ? copy(*person) : std::vector<Person>{}; }
+
+static Points view(const Codes& codes, const Ints& weights, const Persons& person = {}) {
+    return {codes.data(), weights.data(), codes.shape(0), codes.shape(1), view(person, codes.shape(0))};
 }
 
 static Shares copy(const Ints& point, const Ints& group, const Ints& rows) {
@@ -73,6 +85,21 @@ static nb::list hand_over(std::vector<Shares>&& all) {
     nb::list out;
     for (auto& shares : all) out.append(hand_over(std::move(shares)));
     return out;
+}
+
+// Builds for tests check what leaves a kernel as they check what comes in: every class has k people.
+static Shares check_result(Shares&& shares, std::size_t points, std::int64_t k, std::span<const Person> person) {
+#ifndef NDEBUG
+    check_shares(shares, points, k, person);
+#else
+    static_cast<void>(points), static_cast<void>(k), static_cast<void>(person);
+#endif
+    return std::move(shares);
+}
+
+static std::vector<Shares> check_results(std::vector<Shares>&& all, const std::vector<std::int64_t>& ks, const Points& points) {
+    for (std::size_t q = 0; q < ks.size(); ++q) all[q] = check_result(std::move(all[q]), points.count, ks[q], points.person);
+    return std::move(all);
 }
 
 // What the work gives back, made while other threads of Python run.
@@ -140,36 +167,40 @@ static Out<std::int64_t> order_by_hilbert(const Codes& codes, const Widths& widt
 }
 
 static nb::list cut_order(const Codes& codes, const Ints& weights, const Ints& order, const Widths& widths,
-                          const std::vector<std::int64_t>& ks, bool part, unsigned threads) {
+                          const std::vector<std::int64_t>& ks, bool part, unsigned threads, const Persons& person) {
     return hand_over(release_gil([&] {
-        check_ks(ks, check_points(view(codes), view(weights), widths));
+        check_points(view(codes), view(weights), widths);
+        check_ks(ks, check_people(view(person, codes.shape(0)), view(weights)));
         check_order(view(order), codes.shape(0));
-        return OrderCut(view(codes, weights), order.data(), widths, part).run(ks, clamp_threads(threads));
+        auto points = view(codes, weights, person);
+        return check_results(OrderCut(points, order.data(), widths, part).run(ks, clamp_threads(threads)), ks, points);
     }));
 }
 
 static nb::list peel_points(const Codes& codes, const Ints& weights, const Widths& widths, const std::vector<Codes>& tables,
                             const std::vector<std::int64_t>& ks, const std::vector<double>& limits, std::size_t most,
-                            std::uint64_t seed, unsigned threads) {
+                            std::uint64_t seed, unsigned threads, const Persons& person) {
     return hand_over(release_gil([&] {
-        check_ks(ks, check_points(view(codes), view(weights), widths));
+        check_points(view(codes), view(weights), widths);
+        check_ks(ks, check_people(view(person, codes.shape(0)), view(weights)));
         check_limits(limits, ks.size(), most);
         auto levels = read_levels(tables, widths);
-        auto points = view(codes, weights);
+        auto points = view(codes, weights, person);
         Nodes nodes(points, levels, most, seed);
-        return LatticePeel(points, widths, levels, nodes).run(ks, limits, clamp_threads(threads));
+        return check_results(LatticePeel(points, widths, levels, nodes).run(ks, limits, clamp_threads(threads)), ks, points);
     }));
 }
 
 static nb::tuple grow_points(const Codes& codes, const Ints& weights, const Ints& order, const Widths& widths, std::int64_t k,
-                             bool part, std::size_t stretch, std::uint64_t seed, unsigned threads) {
+                             bool part, std::size_t stretch, std::uint64_t seed, unsigned threads, const Persons& person) {
     return hand_over(release_gil([&] {
         std::int64_t rows = check_points(view(codes), view(weights), widths);
-        check_k(k, rows);
+        check_k(k, check_people(view(person, codes.shape(0)), view(weights)));
         check_classes(k, rows);
         check_order(view(order), codes.shape(0));
-        Problem problem{copy(codes), widths.axes(), widths, k, part};
-        return grow_classes(problem, weights.data(), order.data(), stretch, seed, clamp_threads(threads));
+        Problem problem{copy(codes), widths.axes(), widths, k, part, copy(person)};
+        auto made = grow_classes(problem, weights.data(), order.data(), stretch, seed, clamp_threads(threads));
+        return check_result(std::move(made), codes.shape(0), k, problem.person);
     }));
 }
 
@@ -187,13 +218,15 @@ static nb::tuple gather_points(const Codes& codes, const Ints& weights, const Wi
 // -- the search, suppression and goals ------------------------------------------------------------------------
 
 static void begin_search(LocalSearch* place, const Codes& codes, const Widths& widths, const std::vector<Codes>& tables,
-                         std::int64_t k, bool part, const Ints& point, const Ints& group, const Ints& rows, std::uint64_t seed) {
+                         std::int64_t k, bool part, const Ints& point, const Ints& group, const Ints& rows, std::uint64_t seed,
+                         const Persons& person) {
     auto start = copy(point, group, rows);
     nb::gil_scoped_release release;
     check_codes(view(codes), widths);
-    check_classes(k, check_shares(start, codes.shape(0), k));
+    check_person(view(person, codes.shape(0)));
+    check_classes(k, check_shares(start, codes.shape(0), k, view(person, codes.shape(0))));
     auto levels = read_levels(tables, widths);
-    new (place) LocalSearch({copy(codes), widths.axes(), widths, k, part}, std::move(levels), start, seed);
+    new (place) LocalSearch({copy(codes), widths.axes(), widths, k, part, copy(person)}, std::move(levels), start, seed);
 }
 
 static void step_on(LocalSearch& search, double heat, bool ruin, unsigned threads) {
@@ -204,28 +237,32 @@ static void step_on(LocalSearch& search, double heat, bool ruin, unsigned thread
 
 static nb::tuple leave_out(const Codes& codes, const Ints& weights, const Widths& widths, const std::vector<In<double>>& growth,
                            std::int64_t k, const Ints& point, const Ints& group, const Ints& rows, double price,
-                           std::int64_t limit) {
+                           std::int64_t limit, const Persons& person) {
     auto start = copy(point, group, rows);
     std::vector<Codebook> books;
     for (const auto& of_axis : growth) books.push_back({copy(of_axis), {}, 0});
     return hand_over(release_gil([&] {
         check_points(view(codes), view(weights), widths);
-        check_shares(start, codes.shape(0), k);
+        check_person(view(person, codes.shape(0)));
+        check_shares(start, codes.shape(0), k, view(person, codes.shape(0)));
         check_held(start, view(weights));
         check_books(books, widths, price, limit);
-        Problem problem{copy(codes), widths.axes(), widths, k, true};
+        Problem problem{copy(codes), widths.axes(), widths, k, true, copy(person)};
         return Suppression(std::move(problem), start, weights.data(), std::move(books), price, limit).run();
     }));
 }
 
 static nb::tuple repair_classes(const Codes& codes, const Codes& secrets, const Widths& widths, std::int64_t k, const Aims& aims,
-                                const Ints& point, const Ints& group, const Ints& rows, bool split, bool apart) {
+                                const Ints& point, const Ints& group, const Ints& rows, bool split, bool apart,
+                                const Persons& person) {
     auto start = copy(point, group, rows);
     return hand_over(release_gil([&] {
+        auto persons = view(person, codes.shape(0));
         check_codes(view(codes), widths);
-        check_shares(start, codes.shape(0), k);
+        check_person(persons);
+        check_shares(start, codes.shape(0), k, persons);
         check_secrets(view(secrets), codes.shape(0), aims);
-        return GoalRepair(codes.data(), secrets.data(), secrets.shape(1), widths, k, aims, split).run(start, apart);
+        return GoalRepair(codes.data(), secrets.data(), secrets.shape(1), widths, k, aims, split, persons).run(start, apart);
     }));
 }
 
@@ -294,15 +331,23 @@ static void climb_on(DualBound& bound, std::size_t steps, double goal) {
 
 // -- topology -------------------------------------------------------------------------------------------------
 
-static nb::dict merge_points(const Codes& codes, const Ints& weights, const Widths& widths, bool ball, unsigned threads) {
+static nb::dict merge_points(const Codes& codes, const Ints& weights, const Widths& widths, bool ball, unsigned threads,
+                             const std::optional<std::tuple<Ints, In<Person>, Ints>>& told_apart) {
+    Units units;
+    if (told_apart) {
+        const auto& [place, person, rows] = *told_apart;
+        units = {view(place), view(person), view(rows)};
+    }
     MergeTree tree = release_gil([&] {
         check_points(view(codes), view(weights), widths);
         if (ball) check_balls(widths);
-        return build_merge_tree(view(codes, weights), widths, ball, clamp_threads(threads));
+        if (told_apart) check_units(units, view(weights));
+        return build_merge_tree(view(codes, weights), widths, ball, clamp_threads(threads), units);
     });
     nb::dict out;
     out["parent"] = hand_over(std::move(tree.parent));
     out["weight"] = hand_over(std::move(tree.weight));
+    if (told_apart) out["people"] = hand_over(std::move(tree.people));
     out["birth"] = hand_over(std::move(tree.birth));
     out["death"] = hand_over(std::move(tree.death));
     out["simplex_from"] = hand_over(std::move(tree.simplex));
@@ -317,14 +362,29 @@ static double enclosing_radius(const Table& places) {
     return EnclosingBall(places.data(), places.shape(0), places.shape(1)).radius();
 }
 
-static nb::dict walk_path(const std::vector<Ints>& path, const Ints& weights, bool unions, unsigned threads) {
+// The class of each point in the common refinement of two partitions.
+static auto meet_classes(const Ints& first, const Ints& second) {
+    std::vector<std::int64_t> met = release_gil([&] {
+        check_meet(view(first), view(second));
+        auto size = first.size();
+        std::vector<std::int64_t> ones(size, 1);
+        auto part = meet<true>(PathNode(first.data(), size), PathNode(second.data(), size), ones.data()).part;
+        return std::vector<std::int64_t>(part.begin(), part.end());
+    });
+    return hand_over(std::move(met));
+}
+
+static nb::dict walk_path(const std::vector<Ints>& path, const Ints& weights, bool unions, unsigned threads,
+                          const Persons& person) {
     std::vector<const std::int64_t*> nodes;
     std::vector<std::span<const std::int64_t>> seen;
     for (auto& classes : path) nodes.push_back(classes.data()), seen.push_back(view(classes));
     Zigzag found = release_gil([&] {
         sum_rows(view(weights));
-        check_path(seen, weights.size());
-        return PathWalk(nodes, weights.data(), weights.size(), unions).run(clamp_threads(threads));
+        check_path(seen, weights.size(), unions);
+        auto persons = view(person, weights.size());
+        check_person(persons);
+        return PathWalk(nodes, weights.data(), weights.size(), unions, persons).run(clamp_threads(threads));
     });
     nb::dict out;
     out["birth"] = hand_over(std::move(found.birth));
@@ -333,15 +393,20 @@ static nb::dict walk_path(const std::vector<Ints>& path, const Ints& weights, bo
     out["rows"] = hand_over(std::move(found.rows));
     out["classes"] = hand_over(std::move(found.classes));
     out["smallest"] = hand_over(std::move(found.smallest));
+    if (person) {
+        out["people"] = hand_over(std::move(found.people));
+        out["smallest_people"] = hand_over(std::move(found.smallest_people));
+    }
     out["holes"] = hand_over(std::move(found.holes));
     return out;
 }
 
 // -- the lattice ----------------------------------------------------------------------------------------------
 
-static void begin_lattice(Lattice* place, const Codes& codes, const Ints& weights) {
+static void begin_lattice(Lattice* place, const Codes& codes, const Ints& weights, const Persons& person) {
     check_boxes(view(codes), view(weights));
-    new (place) Lattice(view(codes, weights));
+    check_person(view(person, codes.shape(0)));
+    new (place) Lattice(view(codes, weights, person));
 }
 
 static void add_axis(Lattice& lattice, const Codes& cells, const Table& widths) {
@@ -356,6 +421,7 @@ static nb::dict hand_over(NodeFigures&& figures) {
     out["smallest"] = hand_over(std::move(figures.smallest));
     out["counts"] = hand_over(std::move(figures.counts));
     out["costs"] = hand_over(std::move(figures.costs));
+    if (figures.by_people) out["rows"] = hand_over(std::move(figures.rows));
     out["peak_bytes"] = figures.peak_bytes;
     return out;
 }
@@ -394,16 +460,18 @@ static Out<std::uint32_t> number_words(Words& words, const In<std::uint8_t>& bit
     }));
 }
 
-// A counter looks at codes and weights as long as it lives.
+// A counter looks at codes, weights and persons as long as it lives.
 struct HeldCounter {
     Codes codes;
     Ints weights;
+    Persons person;
     BoxCounter counter;
 };
 
-static void hold_counter(HeldCounter* place, const Codes& codes, const Ints& weights) {
+static void hold_counter(HeldCounter* place, const Codes& codes, const Ints& weights, const Persons& person) {
     check_boxes(view(codes), view(weights));
-    new (place) HeldCounter{codes, weights, BoxCounter(view(codes, weights))};
+    check_person(view(person, codes.shape(0)));
+    new (place) HeldCounter{codes, weights, person, BoxCounter(view(codes, weights, person))};
 }
 
 static Out<std::int64_t> count_boxes(const HeldCounter& held, const Codes& lo, const Codes& hi, std::int64_t enough) {
@@ -427,6 +495,7 @@ static Out<std::uint32_t> draw_cards(Deck& deck, const In<std::uint64_t>& chance
 NB_MODULE(_kernels, m) {
     const auto array = nb::arg().noconvert();  // never a copy with other numbers in it
     const auto one = nb::arg();
+    const auto person = nb::arg("person").noconvert() = nb::none();
     nb::class_<Widths>(m, "Widths")
         .def(nb::init<>())
         .def("loosen", &loosen, one, array, array, one)
@@ -442,7 +511,7 @@ NB_MODULE(_kernels, m) {
             new (made) Aims{static_cast<Aims::Kind>(kind), l, c, t, alpha, ordered};
         });
     nb::class_<HeldCounter>(m, "BoxCounter")
-        .def("__init__", &hold_counter, array, array)
+        .def("__init__", &hold_counter, array, array, person)
         .def("count", &count_boxes, array, array, one);
     nb::class_<Words>(m, "Words")
         .def(nb::init<>())
@@ -454,7 +523,7 @@ NB_MODULE(_kernels, m) {
         .def_prop_ro("count", [](const Words& words) { return words.ends().size(); })
         .def_prop_ro("bytes", [](const Words& words) { return words.letters().size(); });
     nb::class_<Lattice>(m, "Lattice")
-        .def("__init__", &begin_lattice, array, array)
+        .def("__init__", &begin_lattice, array, array, person)
         .def("add_axis", &add_axis, array, array)
         .def("roll", &roll_lattice)
         .def("look", &look_at_nodes, array, one, one)
@@ -467,9 +536,12 @@ NB_MODULE(_kernels, m) {
         .def("draw", &draw_shares, array, array);
     nb::class_<Deck>(m, "Deck").def(nb::init<std::uint32_t>(), one).def("draw", &draw_cards, array);
     nb::class_<LocalSearch>(m, "Search")
-        .def("__init__", &begin_search, array, one, array, one, one, array, array, array, one)
+        .def("__init__", &begin_search, array, one, array, one, one, array, array, array, one, person)
         .def("step", &step_on)
-        .def("shares", [](const LocalSearch& search) { return hand_over(search.best()); })
+        .def("shares", [](const LocalSearch& search) {
+            const Problem& problem = search.problem();
+            return hand_over(check_result(search.best(), problem.points(), problem.k, problem.person));
+        })
         .def_prop_ro("price", &LocalSearch::price)
         .def_prop_ro("work", &LocalSearch::work)
         .def_prop_ro("rounds", &LocalSearch::rounds);
@@ -477,20 +549,21 @@ NB_MODULE(_kernels, m) {
         .def("__init__", &begin_pricing, array, array, one, array, one)
         .def("climb", &climb_on)
         .def_prop_ro("bound", &DualBound::bound);
-    m.def("peel_points", &peel_points, array, array, one, array, one, one, one, one, one);
-    m.def("grow_points", &grow_points, array, array, array, one, one, one, one, one, one);
-    m.def("leave_out", &leave_out, array, array, one, array, one, array, array, array, one, one);
+    m.def("peel_points", &peel_points, array, array, one, array, one, one, one, one, one, person);
+    m.def("grow_points", &grow_points, array, array, array, one, one, one, one, one, one, person);
+    m.def("leave_out", &leave_out, array, array, one, array, one, array, array, array, one, one, person);
     m.def("order_points", &order_points, array, array, one, one);
     m.def("order_by_hilbert", &order_by_hilbert, array, one);
-    m.def("cut_order", &cut_order, array, array, array, one, one, one, one);
+    m.def("cut_order", &cut_order, array, array, array, one, one, one, one, person);
     m.def("distinct_rows", &find_distinct, array);
     m.def("add_up", &add_shares, array, array, array);
     m.def("price_classes", &price_classes, array, one, array, array, array);
-    m.def("merge_points", &merge_points, array, array, one, one, one);
+    m.def("merge_points", &merge_points, array, array, one, one, one, nb::arg("units").noconvert() = nb::none());
     m.def("reach_rows", &reach_rows, array, array, one, one, one);
     m.def("reach_farthest", &reach_farthest, array, array, one, one, one);
-    m.def("repair_classes", &repair_classes, array, array, one, one, one, array, array, array, one, one);
-    m.def("walk_path", &walk_path, array, array, one, one);
+    m.def("repair_classes", &repair_classes, array, array, one, one, one, array, array, array, one, one, person);
+    m.def("meet_classes", &meet_classes, array, array);
+    m.def("walk_path", &walk_path, array, array, one, one, person);
     m.def("bound_side", &bound_side, array, array, one, one, one);
     m.def("gather_points", &gather_points, array, array, one, one, one, one);
     m.def("enclosing_radius", &enclosing_radius, array);

@@ -1,21 +1,29 @@
-// Order and cut: along one order of the points, the cheapest cut into runs of at least k rows, for many k at once.
+// Order and cut: along one order of the points, the cheapest cut into runs of at least k people, for many k at once.
 #pragma once
 
-#include "core.hpp"
+#include "shares.hpp"
 #include "threads.hpp"
 
 namespace kech {
 
 // Some rows of one point, or of a few neighbours, that are never parted.
 struct Piece {
-    std::size_t first, last;  // positions in the order
+    std::size_t first, last;  // units of the line
     std::int64_t weight;
 };
 
 class OrderCut {
   public:
     OrderCut(const Points& points, const std::int64_t* order, const Widths& widths, bool part)
-        : points_(points), order_(order), widths_(widths), part_(part) {}
+        : points_(points), widths_(widths), part_(part) {
+        line_.reserve(points.count);
+        if (points.person.empty() || !part) {
+            for (std::size_t p = 0; p < points.count; ++p) line_.push_back({order[p], points.weights[order[p]]});
+        } else {
+            deal(order);
+        }
+        if (!points.person.empty()) find_next();
+    }
 
     std::vector<Shares> run(const std::vector<std::int64_t>& ks, unsigned threads) const {
         std::vector<Shares> shares(ks.size());
@@ -28,6 +36,50 @@ class OrderCut {
 
   private:
     static constexpr std::int64_t batch = constants::cut_batch;
+
+    // A person with several rows at one place serves the run before it and the run behind it: one row stands first,
+    // one last, and others with fewer rows in between.
+    void deal(const std::int64_t* order) {
+        auto equal = [&](std::int64_t a, std::int64_t b) { return std::equal(points_[a], points_[a] + points_.axes, points_[b]); };
+        for (std::size_t begin = 0, end = 0; begin < points_.count; begin = end) {
+            while (end < points_.count && equal(order[begin], order[end])) ++end;
+            auto each = [&](const auto& count) {
+                for (std::size_t p = begin; p < end; ++p) {
+                    std::int64_t rows = points_.weights[order[p]];
+                    bool dealt = points_.person[order[p]] >= 0 && rows > 1;
+                    if (std::int64_t some = count(dealt, rows); some > 0) line_.push_back({order[p], some});
+                }
+            };
+            each([](bool dealt, std::int64_t) { return std::int64_t{dealt}; });
+            each([](bool dealt, std::int64_t rows) { return dealt ? 0 : rows; });
+            each([](bool dealt, std::int64_t rows) { return dealt ? rows - 2 : 0; });
+            each([](bool dealt, std::int64_t) { return std::int64_t{dealt}; });
+        }
+    }
+
+    // Where the person of a unit comes next.
+    void find_next() {
+        PeopleCounter people(points_.person);
+        std::vector<std::size_t> last;
+        next_.assign(line_.size(), line_.size());
+        for (std::size_t left = line_.size(); left > 0; --left) {
+            Person who = points_.person[line_[left - 1].point];
+            if (who < 0) continue;
+            std::size_t number = people.number(who);
+            if (number == last.size()) last.push_back(line_.size());
+            next_[left - 1] = std::exchange(last[number], left - 1);
+        }
+    }
+
+    // People of a piece that are not met again up to a unit behind it.
+    std::int64_t count_people(const Piece& piece, std::size_t upto) const {
+        std::int64_t people = 0;
+        for (std::size_t u = piece.first; u <= piece.last; ++u) {
+            if (points_.person[line_[u].point] >= 0) people += next_[u] > upto;
+            else people += piece.first == piece.last ? piece.weight : line_[u].rows;
+        }
+        return people;
+    }
 
     // The k of one batch (0..7, 8..15, ...) share pieces and one scan of the order; ks ascend.
     static std::vector<std::size_t> batches(const std::vector<std::int64_t>& ks) {
@@ -48,7 +100,8 @@ class OrderCut {
         std::vector<std::vector<double>> cost(ks.size(), std::vector<double>(pieces.size() + 1, infinity));
         std::vector<std::vector<std::uint32_t>> length(ks.size(), std::vector<std::uint32_t>(pieces.size() + 1, 0));
         for (auto& c : cost) c[0] = 0;
-        sweep(pieces, lo, hi, ks, cost, length);
+        if (next_.empty()) sweep(pieces, lo, hi, ks, cost, length);
+        else sweep_people(pieces, lo, hi, ks, cost, length);
         for (std::size_t q = 0; q < ks.size(); ++q) shares[q] = collect(pieces, length[q]);
     }
 
@@ -62,8 +115,8 @@ class OrderCut {
             if (pending > 0) pieces.push_back({from, to, pending});
             pending = 0;
         };
-        for (std::size_t p = 0; p < points_.count; ++p) {
-            std::int64_t rows = points_.weights[order_[p]];
+        for (std::size_t p = 0; p < line_.size(); ++p) {
+            std::int64_t rows = line_[p].rows;
             if (pending == 0) from = p;
             if (pending + rows < step) {
                 pending += rows;
@@ -71,7 +124,7 @@ class OrderCut {
             }
             if (pending > 0) flush(p - 1);
             std::int64_t side = (k - 2) / unit + 1;
-            if (!part_) {
+            if (!part_ || (!next_.empty() && points_.person[line_[p].point] >= 0)) {
                 pieces.push_back({p, p, rows});
             } else if (rows > 3 * side * unit) {
                 for (std::int64_t i = 0; i < side; ++i) pieces.push_back({p, p, unit});
@@ -82,7 +135,7 @@ class OrderCut {
                 if (rows > 0) pieces.push_back({p, p, rows});
             }
         }
-        flush(points_.count - 1);
+        flush(line_.size() - 1);
         return pieces;
     }
 
@@ -90,7 +143,7 @@ class OrderCut {
         Box box(points_.axes);
         for (std::size_t e = 0; e < pieces.size(); ++e) {
             box.clear();
-            for (std::size_t p = pieces[e].first; p <= pieces[e].last; ++p) box.cover(points_[order_[p]]);
+            for (std::size_t p = pieces[e].first; p <= pieces[e].last; ++p) box.cover(points_[line_[p].point]);
             lo.insert(lo.end(), box.lo.begin(), box.lo.end());
             hi.insert(hi.end(), box.hi.begin(), box.hi.end());
         }
@@ -118,16 +171,48 @@ class OrderCut {
                 if (enough == 0 && rows.back() >= largest) enough = rows.back();
                 if (enough > 0 && rows.back() - enough >= largest) break;
             }
-            for (std::size_t q = 0; q < ks.size(); ++q) choose(rows, price, ks[q], end, cost[q], length[q]);
+            for (std::size_t q = 0; q < ks.size(); ++q) choose<true>(rows, price, ks[q], end, cost[q], length[q]);
         }
     }
 
+    // The same by people: the part of a run behind the border has k people; once the part before it has them too, stop.
+    void sweep_people(const std::vector<Piece>& pieces, const std::vector<Code>& lo, const std::vector<Code>& hi,
+                      const std::vector<std::int64_t>& ks, std::vector<std::vector<double>>& cost,
+                      std::vector<std::vector<std::uint32_t>>& length) const {
+        std::int64_t largest = ks.back();
+        std::vector<std::int64_t> people{0};
+        std::vector<double> price{0};
+        MeasuredBox box(widths_);
+        for (std::size_t end = 1; end <= pieces.size(); ++end) {
+            box.clear();
+            people.resize(1);
+            price.resize(1);
+            std::int64_t rows = 0, before = 0;
+            std::size_t border = 0;
+            double width = 0;
+            for (std::size_t at = end; at > 0; --at) {
+                const Piece& piece = pieces[at - 1];
+                if (border > 0) before += count_people(piece, pieces[border - 1].last);
+                if (before >= largest) break;
+                std::size_t corner = (at - 1) * points_.axes;
+                if (box.cover(lo.data() + corner, hi.data() + corner)) width = box.sum_of_sides();
+                rows += piece.weight;
+                people.push_back(people.back() + count_people(piece, pieces[end - 1].last));
+                price.push_back(rows * width);
+                if (border == 0 && people.back() >= largest) border = at - 1;
+            }
+            for (std::size_t q = 0; q < ks.size(); ++q) choose<false>(people, price, ks[q], end, cost[q], length[q]);
+        }
+    }
+
+    // Among all runs of k rows, those that cannot be parted into two of k rows; among runs of k people, all.
+    template <bool additive>
     static void choose(const std::vector<std::int64_t>& rows, const std::vector<double>& price, std::int64_t k,
                        std::size_t end, std::vector<double>& cost, std::vector<std::uint32_t>& length) {
         std::size_t s = std::lower_bound(rows.begin(), rows.end(), k) - rows.begin();
         if (s == rows.size()) return;
         std::int64_t enough = rows[s];
-        for (; s < rows.size() && rows[s] - enough < k; ++s) {
+        for (; s < rows.size() && (!additive || rows[s] - enough < k); ++s) {
             double total = cost[end - s] + price[s];
             if (total < cost[end]) {
                 cost[end] = total;
@@ -145,13 +230,14 @@ class OrderCut {
             std::size_t end = ends[ends.size() - 1 - g];
             for (; begin < end; ++begin) give(out, pieces[begin], static_cast<std::int64_t>(g));
         }
+        if (line_.size() > points_.count) return merge_shares(out.point.data(), out.group.data(), out.rows.data(), out.size());
         return out;
     }
 
     void give(Shares& out, const Piece& piece, std::int64_t group) const {
         bool several = piece.first != piece.last;
         for (std::size_t p = piece.first; p <= piece.last; ++p) {
-            std::int64_t point = order_[p], rows = several ? points_.weights[point] : piece.weight;
+            std::int64_t point = line_[p].point, rows = several ? line_[p].rows : piece.weight;
             if (!out.point.empty() && out.point.back() == point && out.group.back() == group) {
                 out.rows.back() += rows;
                 continue;
@@ -161,9 +247,10 @@ class OrderCut {
     }
 
     Points points_;
-    const std::int64_t* order_;
     const Widths& widths_;
     bool part_;
+    Class line_;                     // units: some rows of one point, along the order
+    std::vector<std::size_t> next_;  // with persons: the next unit of the same person
 };
 
 }  // namespace kech

@@ -15,7 +15,8 @@ constexpr std::size_t recipes = 5;
 class Recreation {
   public:
     Recreation(const Problem& problem, const Levels& levels)
-        : problem_(problem), cells_(problem, levels), bisection_(problem), exact_(problem), far_box_(problem.widths) {}
+        : problem_(problem), cells_(problem, levels), bisection_(problem), exact_(problem), far_box_(problem.widths),
+          people_(problem.person) {}
 
     static bool fits_exact(const Problem& problem, const Region& region) {
         return ExactPartition::count_units(problem, region.members) <= constants::exact_units;
@@ -64,7 +65,7 @@ class Recreation {
         return total;
     }
 
-    // What is left, fewer than k rows, goes where it adds least.
+    // What is left, rows of fewer than k people, goes where it adds least.
     double attach(const Class& left, double bound) {
         if (used_ == 0) return infinity;
         double total = cost();
@@ -79,6 +80,15 @@ class Recreation {
         return total;
     }
 
+    // The people of members without a class, of whom there are so many rows.
+    std::int64_t people_left(const Region& region, std::int64_t rows) {
+        if (!problem_.has_persons()) return rows;
+        people_.start();
+        for (auto t : peel_.left)
+            if (region.donor.empty() || region.donor[t] == no_donor) people_.add(region.members[t]);
+        return people_.people();
+    }
+
     // Peeling the region's own lattice
 
     double peel(const Region& region, double bound, Random& random) {
@@ -87,8 +97,9 @@ class Recreation {
         std::int64_t rows = region.rows;
         double paid = 0;
         if (random.share() < constants::forced_cell_share) force_cell(region, random, rows, paid);
+        std::int64_t people = people_left(region, rows);
         const auto& nodes = cells_.order_nodes();
-        for (std::size_t q = 0; q < nodes.size() && rows >= problem_.k; ++q) {
+        for (std::size_t q = 0; q < nodes.size() && people >= problem_.k; ++q) {
             double mean = cells_.go_to(nodes[q]);
             if (q % 8 == 0 && paid + constants::peel_patience * mean * rows > bound) return infinity;
             if (!cells_.count_cells(region, nodes[q], peel_)) continue;
@@ -98,6 +109,7 @@ class Recreation {
                 rows -= region.members[t].rows;
                 paid += cells_.width(t) * region.members[t].rows;
             });
+            people = people_left(region, rows);
         }
         Class rest;
         for (auto t : peel_.left) rest.push_back(region.members[t]);
@@ -121,7 +133,8 @@ class Recreation {
                 inside += region.members[i].rows;
                 saved += region.members[i].rows * (region.paid[i] - width);
             }
-            if (inside >= problem_.k && saved > most) most = saved, chosen = at, seed = t;
+            if (inside >= problem_.k && saved > most && people_beside(region, t, inside) >= problem_.k)
+                most = saved, chosen = at, seed = t;
         }
         work_ += constants::forced_cell_trials * n / 4;
         if (chosen.empty()) return;
@@ -136,6 +149,15 @@ class Recreation {
         paid += fresh_[group].cost();
     }
 
+    // The people in the cell of a member, which has so many rows.
+    std::int64_t people_beside(const Region& region, std::size_t t, std::int64_t rows) {
+        if (!problem_.has_persons()) return rows;
+        people_.start();
+        for (std::size_t i = 0; i < region.members.size(); ++i)
+            if (cells_.same_cell(i, t)) people_.add(region.members[i]);
+        return people_.people();
+    }
+
     // The level of the member's class on an axis, or now and then the one below or above.
     std::size_t near_level(const Region& region, std::size_t j, std::size_t t, double random) const {
         std::size_t level = 0, top = cells_.count(j) - 1;
@@ -147,7 +169,7 @@ class Recreation {
         return level;
     }
 
-    // Peeling where few rows of a cell are enough, because others lend theirs
+    // Peeling where few people of a cell are enough, because others lend theirs
 
     double borrow(Region& region, double bound, Random& random) {
         cells_.open(region, random);
@@ -157,16 +179,19 @@ class Recreation {
         for (std::size_t i = 0; i < region.members.size(); ++i)
             if (region.donor[i] == no_donor) rows += region.members[i].rows;
         double paid = 0;
+        std::int64_t people = people_left(region, rows);
         const auto& nodes = cells_.order_nodes();
-        for (std::size_t q = 0; q < nodes.size() && rows >= fewest; ++q) {
+        for (std::size_t q = 0; q < nodes.size() && people >= fewest; ++q) {
             double mean = cells_.go_to(nodes[q]);
             if (q % 8 == 0 && paid + constants::borrow_patience * mean * rows > bound) return infinity;
-            if (cells_.count_cells(region, nodes[q], peel_)) open_cells(region, fewest, rows, paid);
+            if (cells_.count_cells(region, nodes[q], peel_) && open_cells(region, fewest, rows, paid))
+                people = people_left(region, rows);
         }
         return settle(region, bound, paid);
     }
 
-    void open_cells(Region& region, std::int64_t fewest, std::int64_t& rows, double& paid) {
+    // Whether there was one to open.
+    bool open_cells(Region& region, std::int64_t fewest, std::int64_t& rows, double& paid) {
         std::size_t cells = 0;
         peel_.visit(problem_.k, [&](std::uint32_t t, CellTable::Cell& cell) {
             if (cell.number < 0) {
@@ -180,9 +205,10 @@ class Recreation {
         bool any = false;
         for (std::size_t c = 0; c < cells; ++c) any |= open_cell(region, inside_[c], fewest, rows, paid);
         if (any) std::erase_if(peel_.left, [&](std::uint32_t t) { return gone_[t]; });
+        return any;
     }
 
-    // All freed rows of a cell, and of others just as many as are missing.
+    // All freed rows of a cell, and of others just as many people as are missing.
     bool open_cell(Region& region, std::vector<std::uint32_t>& inside, std::int64_t fewest, std::int64_t& rows,
                    double& paid) {
         std::int64_t own = 0;
@@ -193,6 +219,7 @@ class Recreation {
             gain += region.members[t].rows * (region.paid[t] - width);
         }
         lent_.clear();
+        if (problem_.has_persons()) own = count_own(region, inside);
         if (own < fewest || (own < problem_.k && !lend(region, inside, problem_.k - own, width, gain))) return false;
         std::size_t group = open();
         for (auto t : inside) {
@@ -212,23 +239,63 @@ class Recreation {
         return true;
     }
 
+    std::int64_t count_own(const Region& region, const std::vector<std::uint32_t>& inside) {
+        people_.start();
+        for (auto t : inside)
+            if (region.donor[t] == no_donor) people_.add(region.members[t]);
+        return people_.people();
+    }
+
+    // Rows of a member that the cell can use, which lacks so many people, and its donor can do without.
+    std::int64_t count_spare(const Region& region, std::uint32_t t, std::int64_t missing) const {
+        const Donor& donor = region.donors[region.donor[t]];
+        std::int64_t some = region.members[t].rows;
+        Person who = people_.person_of(region.members[t].point);
+        if (who < 0) {
+            if (problem_.split_points) some = std::min({some, missing, donor.people - problem_.k});
+            return donor.people - some < problem_.k ? 0 : some;
+        }
+        if (people_.rows(who) > 0) return 0;
+        if (problem_.split_points) some = 1;
+        return donor.people - (region.held[region.holding[t]] == some) < problem_.k ? 0 : some;
+    }
+
+    // Rows leave the donor of a member, or return if there are less than none.
+    void move_lent(Region& region, std::uint32_t t, std::int64_t some) {
+        Donor& donor = region.donors[region.donor[t]];
+        donor.rows -= some;
+        if (people_.person_of(region.members[t].point) < 0) {
+            donor.people -= some;
+            return;
+        }
+        std::int64_t& held = region.held[region.holding[t]];
+        donor.people -= held > 0;
+        donor.people += (held -= some) > 0;
+    }
+
     // Donors lend what a cell lacks, those who pay most first; false, and nothing is lent, where it does not pay.
     bool lend(Region& region, std::vector<std::uint32_t>& inside, std::int64_t missing, double width, double gain) {
         std::stable_sort(inside.begin(), inside.end(), [&](auto a, auto b) { return region.paid[a] > region.paid[b]; });
         for (auto t : inside) {
             if (region.donor[t] == no_donor || missing <= 0) continue;
-            Donor& donor = region.donors[region.donor[t]];
-            std::int64_t some = region.members[t].rows;
-            if (problem_.split_points) some = std::min({some, missing, donor.rows - problem_.k});
-            if (some <= 0 || donor.rows - some < problem_.k) continue;
-            donor.rows -= some;
-            missing -= some;
+            std::int64_t some = count_spare(region, t, missing);
+            if (some <= 0) continue;
+            move_lent(region, t, some);
+            missing -= lend_people(region.members[t].point, some);
             gain += some * (region.paid[t] - width);
             lent_.push_back({t, some});
         }
         if (missing <= 0 && gain > 0) return true;
-        for (auto [t, some] : lent_) region.donors[region.donor[t]].rows += some;
+        for (auto [t, some] : lent_) move_lent(region, t, -some);
         return false;
+    }
+
+    // The people that rows add to the cell.
+    std::int64_t lend_people(std::int64_t point, std::int64_t rows) {
+        if (!problem_.has_persons()) return rows;
+        std::int64_t before = people_.people();
+        people_.add({point, rows});
+        return people_.people() - before;
     }
 
     // Freed rows without a class join a new one or a donor.
@@ -269,21 +336,22 @@ class Recreation {
         return total > bound ? infinity : total;
     }
 
-    // From a row far from the last one on, always the row that widens least, until there are k
+    // From a row far from the last one on, always the row of another person that widens least, until there are k people
 
     double grow(const Region& region, double bound, Random& random) {
         Class left = region.members;
         std::int64_t rows = region.rows;
         double total = 0;
         std::int64_t last = left[random.below(left.size())].point;
-        while (rows >= problem_.k) {
+        while ((problem_.has_persons() ? people_.count(left) : rows) >= problem_.k) {
             std::size_t at = open();
+            people_.start();
             far_box_.start(problem_.at(last));
             work_ += left.size();
             rows -= move(left, problem_.farthest(left, far_box_), at);
-            while (fresh_[at].rows < problem_.k) {
+            while (grown_people(at) < problem_.k) {
                 work_ += left.size();
-                rows -= move(left, problem_.nearest(left, fresh_[at].box), at);
+                rows -= move(left, nearest_other(left, fresh_[at].box), at);
             }
             last = fresh_[at].members.back().point;
             total += fresh_[at].cost();
@@ -292,12 +360,30 @@ class Recreation {
         return attach(left, bound);
     }
 
-    // A class that begins with many equal rows takes all but some for its neighbours.
+    std::int64_t grown_people(std::size_t at) const {
+        return problem_.has_persons() ? people_.people() : fresh_[at].rows;
+    }
+
+    // The first of the members that widen a box least, of those whose person is not in the class yet.
+    std::size_t nearest_other(const Class& members, const MeasuredBox& box) const {
+        if (!problem_.has_persons()) return problem_.nearest(members, box);
+        std::size_t found = 0;
+        double width = infinity;
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            double here = box.width_with(problem_.at(members[i].point));
+            if (here < width && people_.people_with(members[i]) > people_.people()) width = here, found = i;
+        }
+        return found;
+    }
+
+    // A class that begins with many equal rows takes all but some for its neighbours; of one person it takes one row.
     std::int64_t move(Class& left, std::size_t which, std::size_t at) {
         Member member = left[which];
-        std::int64_t here = fresh_[at].rows, spare = here == 0 ? member.rows - 2 * problem_.k : 0;
+        std::int64_t here = grown_people(at), spare = here == 0 ? member.rows - 2 * problem_.k : 0;
+        if (people_.person_of(member.point) >= 0) here = problem_.k - 1, spare = 0;
         if (problem_.split_points) member.rows = std::min(member.rows, std::max(problem_.k - here, spare));
         put(at, member);
+        if (problem_.has_persons()) people_.add(member);
         left[which].rows -= member.rows;
         if (left[which].rows == 0) left[which] = left.back(), left.pop_back();
         return member.rows;
@@ -316,6 +402,7 @@ class Recreation {
     ExactPartition exact_;
     Peel peel_;
     MeasuredBox far_box_;
+    PeopleCounter people_;
     std::vector<MeasuredClass> fresh_;
     std::size_t used_ = 0;
     std::vector<std::vector<std::uint32_t>> inside_;  // members in each cell

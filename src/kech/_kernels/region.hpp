@@ -13,7 +13,7 @@ constexpr std::uint32_t no_donor = ~0u;
 // A class that has more rows than it needs, and may take others in.
 struct Donor {
     std::size_t place;  // in its block
-    std::int64_t rows;
+    std::int64_t rows, people;
     const Code *lo, *hi;
     Class taken, given;
 };
@@ -26,6 +26,9 @@ struct Region {
     // Rows that may be borrowed stand behind the freed ones.
     std::vector<std::uint32_t> donor;  // whose they are, or nobody's
     std::vector<Donor> donors;
+    // With persons, the rows that a donor has of a person, and where they stand for each member; of freed ones nowhere.
+    std::vector<std::int64_t> held;
+    std::vector<std::size_t> holding;
 };
 
 // Only levels at which the region's cells differ; of equal ones the narrowest.
@@ -35,7 +38,8 @@ class RegionLattice {
 
     void open(const Region& region, Random& random) {
         size_ = region.members.size();
-        std::size_t nodes = 1, open = 0;
+        if (problem_.has_persons()) name_persons(region);
+        std::size_t open = 0;
         fixed_ = 0;
         if (pool_.size() < problem_.axes) pool_.resize(problem_.axes);
         for (std::size_t j = 0; j < problem_.axes; ++j) {
@@ -48,10 +52,9 @@ class RegionLattice {
             double factor = random.factor(constants::recipe_noise);
             axis.key.clear();
             for (double mean : axis.mean) axis.key.push_back(mean * factor);
-            nodes *= axis.count();
             ++open;
         }
-        while (nodes > constants::region_nodes) nodes = drop_level(open, random);
+        while (has_many_nodes(open)) drop_level(open, random);
         axes_ = {pool_.data(), open};
         open_halves();
         at_.assign(open, 0);
@@ -111,14 +114,16 @@ class RegionLattice {
         return true;
     }
 
-    // Rows left in each cell of a node; whether any cell has k.
+    // People left in each cell of a node; whether any cell has k.
     bool count_cells(const Region& region, std::size_t node, Peel& peel) {
         const Half& low = half(region, 0, node % halves_[0].size());
         const Half& high = half(region, 1, node / halves_[0].size());
         if (!low.full || !high.full) return false;
         work += peel.left.size() / 3;
-        auto name = [&](std::size_t i) { return low.sums[peel.left[i]] + high.sums[peel.left[i]]; };
-        return peel.count(name, [&](std::uint32_t t) { return region.members[t].rows; }, problem_.k);
+        auto name = [a = low.sums.data(), b = high.sums.data()](std::uint32_t t) { return a[t] + b[t]; };
+        auto rows = [members = region.members.data()](std::uint32_t t) { return members[t].rows; };
+        if (!problem_.has_persons()) return peel.count(name, rows, problem_.k);
+        return peel.count_people(name, rows, [who = who_.data()](std::uint32_t t) { return who[t]; }, problem_.k);
     }
 
     std::uint64_t work = 0;
@@ -147,7 +152,7 @@ class RegionLattice {
                 axis.width.push_back(width[code]);
                 sum += width[code] * member.rows;
             }
-            std::size_t cells = count_rows_of(region, axis.name.data() + start).cells;
+            std::size_t cells = count_cells_of(axis.name.data() + start);
             if (cells == before) {
                 axis.name.resize(start), axis.width.resize(start);
                 continue;
@@ -158,21 +163,42 @@ class RegionLattice {
         work += size_ * levels.count;
     }
 
-    struct Counted {
-        std::size_t cells;
-        std::int64_t most;  // rows in the fullest
-    };
-
-    Counted count_rows_of(const Region& region, const std::uint64_t* name) {
-        table_.start(size_);
-        std::int64_t most = 0;
-        for (std::size_t t = 0; t < size_; ++t)
-            most = std::max(most, table_[table_.add(name[t], region.members[t].rows)].rows);
-        return {table_.count(), most};
+    void name_persons(const Region& region) {
+        who_.clear();
+        for (const Member& member : region.members) who_.push_back(name_person(problem_.person[member.point]));
     }
 
-    // One level fewer on an axis that has most, an inner one while there is one; the nodes that remain.
-    std::size_t drop_level(std::size_t open, Random& random) {
+    // Whether a cell has k people.
+    bool has_full_cell(const Region& region, const std::uint64_t* name) {
+        const Member* members = region.members.data();
+        if (!problem_.has_persons()) return is_some_full(name, [&](std::size_t t, auto) { return members[t].rows; });
+        people_.start(size_);
+        const std::uint64_t* who = who_.data();
+        return is_some_full(name, [&](std::size_t t, auto cell) { return people_.add(cell, members[t].rows, who[t]); });
+    }
+
+    template <class Rows>
+    bool is_some_full(const std::uint64_t* name, const Rows& rows) {
+        bool full = false;
+        auto see = [&, k = problem_.k](auto, auto, std::int64_t here) { return !(full = here >= k); };
+        table_.count(size_, [&](std::size_t t) { return name[t]; }, rows, see);
+        return full;
+    }
+
+    std::size_t count_cells_of(const std::uint64_t* name) {
+        auto none = [](auto, auto) { return 0; };
+        return table_.count(size_, [&](std::size_t t) { return name[t]; }, none, [](auto...) { return true; });
+    }
+
+    // Whether levels must be dropped; the product of all levels of many axes would not fit into 64 bits.
+    bool has_many_nodes(std::size_t open) const {
+        std::size_t nodes = 1;
+        for (std::size_t j = 0; j < open && nodes <= constants::region_nodes; ++j) nodes *= pool_[j].count();
+        return nodes > constants::region_nodes;
+    }
+
+    // One level fewer on an axis that has most, an inner one while there is one.
+    void drop_level(std::size_t open, Random& random) {
         std::size_t most = 0;
         for (std::size_t j = 0; j < open; ++j) most = std::max(most, pool_[j].count());
         std::size_t pick = random.below(open);
@@ -183,14 +209,11 @@ class RegionLattice {
         axis.key.erase(axis.key.begin() + level);
         axis.name.erase(axis.name.begin() + level * size_, axis.name.begin() + (level + 1) * size_);
         axis.width.erase(axis.width.begin() + level * size_, axis.width.begin() + (level + 1) * size_);
-        std::size_t nodes = 1;
-        for (std::size_t j = 0; j < open; ++j) nodes *= pool_[j].count();
-        return nodes;
     }
 
     // What the nodes with equal levels on half of the axes have in common, looked at when the first of them comes.
     struct Half {
-        bool known = false, full = false;  // has a cell k rows, whatever the other half
+        bool known = false, full = false;  // has a cell k people, whatever the other half
         std::vector<std::uint64_t> sums;   // of the names on these axes
     };
 
@@ -214,7 +237,7 @@ class RegionLattice {
             for (std::size_t t = 0; t < size_; ++t) found.sums[t] += name[t];
             which /= axes_[j].count();
         }
-        found.full = count_rows_of(region, found.sums.data()).most >= problem_.k;
+        found.full = has_full_cell(region, found.sums.data());
         work += size_ / 2;
         return found;
     }
@@ -231,6 +254,8 @@ class RegionLattice {
     std::vector<double> keys_;
     std::vector<std::uint32_t> nodes_;
     CellTable table_;
+    PeopleByCell people_;
+    std::vector<std::uint64_t> who_;  // a random number for the person of each member
 };
 
 }  // namespace kech

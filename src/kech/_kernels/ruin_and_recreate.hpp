@@ -27,7 +27,7 @@ class Moves {
   public:
     Moves(const Problem& problem, const Levels& levels, Block& block, Random random, double heat, const Record& record)
         : problem_(problem), block_(block), random_(random), heat_(heat), record_(record), bisection_(problem),
-          recreation_(problem, levels), even_(problem.axes, 1.0) {}
+          recreation_(problem, levels), people_(problem.person), even_(problem.axes, 1.0) {}
 
     void split_large() {
         for (std::size_t c = 0; c < block_.size(); ++c) {
@@ -38,6 +38,7 @@ class Moves {
                 block_.set(c, std::move(first));
                 block_.add(std::move(second));
             }
+            if (block_.people(c) < block_.rows(c)) split_exactly(c);
         }
     }
 
@@ -84,6 +85,13 @@ class Moves {
     const Record& done() const { return done_; }
 
   private:
+    // No order of the rows may part people who have several; a handful of rows is parted in every way.
+    void split_exactly(std::size_t c) {
+        if (block_.rows(c) < 2 * problem_.k || block_.rows(c) > constants::exact_rows || block_.width(c) <= 0) return;
+        near_ = {c};
+        recreate(Recipe::exact, 1);
+    }
+
     // Until one triple has become cheaper.
     void partition_triples(std::size_t a, std::size_t neighbours) {
         find_near(a, neighbours, even_);
@@ -91,7 +99,7 @@ class Moves {
         for (std::size_t last = 2; last < near.size(); ++last)
             for (std::size_t middle = 1; middle < last; ++middle) {
                 near_ = {a, near[middle], near[last]};
-                if (recreate(Recipe::exact) > 0) return;
+                if (recreate(Recipe::exact, 2) > 0) return;
             }
     }
 
@@ -161,7 +169,7 @@ class Moves {
         find_near(seed, recipe == Recipe::borrow ? count + constants::donors : count, weight);
         if (recipe == Recipe::borrow) call_donors(std::min(near_.size(), count + 1));
         std::uint64_t before = work();
-        double saved = recreate(recipe);
+        double saved = recreate(recipe, recipe == Recipe::borrow ? 1 : 2);
         done_.saved[static_cast<std::size_t>(recipe)] += saved;
         done_.work[static_cast<std::size_t>(recipe)] += work() - before + block_.size();
     }
@@ -183,8 +191,13 @@ class Moves {
     void call_donors(std::size_t freed) {
         lenders_.clear();
         for (std::size_t i = freed; i < near_.size(); ++i)
-            if (block_.rows(near_[i]) > problem_.k) lenders_.push_back(near_[i]);
+            if (has_spare_rows(near_[i])) lenders_.push_back(near_[i]);
         near_.resize(freed);
+    }
+
+    // Some rows can leave it, and k people remain.
+    bool has_spare_rows(std::size_t c) const {
+        return block_.people(c) > problem_.k || block_.rows(c) > block_.people(c);
     }
 
     // Rows of lenders that lie within what is freed.
@@ -192,13 +205,15 @@ class Moves {
         MeasuredBox box(problem_.widths);
         problem_.enclose(region.members, box);
         region.donor.assign(region.members.size(), no_donor);
+        if (problem_.has_persons()) region.holding.assign(region.members.size(), 0);
         std::size_t most = 2 * region.members.size() + constants::borrowed_members;
         for (std::size_t c : lenders_) {
             bool any = false;
             for (const Member& member : block_[c]) {
                 if (box.width_with(problem_.at(member.point)) > box.width()) continue;
-                if (!any) region.donors.push_back({c, block_.rows(c), block_.lo(c), block_.hi(c), {}, {}});
+                if (!any) add_donor(region, c);
                 any = true;
+                if (problem_.has_persons()) region.holding.push_back(find_held(region, member));
                 region.members.push_back(member);
                 region.paid.push_back(block_.width(c));
                 region.donor.push_back(static_cast<std::uint32_t>(region.donors.size() - 1));
@@ -207,6 +222,24 @@ class Moves {
             if (region.members.size() > most) break;
         }
         work_ += region.members.size();
+    }
+
+    void add_donor(Region& region, std::size_t c) {
+        region.donors.push_back({c, block_.rows(c), block_.people(c), block_.lo(c), block_.hi(c), {}, {}});
+        if (!problem_.has_persons()) return;
+        people_.count(block_[c]);
+        first_held_ = region.held.size();
+        region.held.resize(first_held_ + people_.persons());
+        for (const Member& member : block_[c]) {
+            Person who = problem_.person[member.point];
+            if (who >= 0) region.held[first_held_ + people_.number(who)] = people_.rows(who);
+        }
+    }
+
+    // Where the rows stand that the last donor has of a member's person.
+    std::size_t find_held(const Region& region, const Member& member) {
+        Person who = problem_.person[member.point];
+        return who < 0 ? region.held.size() : first_held_ + people_.number(who);
     }
 
     void settle_donors(const Region& region) {
@@ -225,10 +258,11 @@ class Moves {
         }
     }
 
-    double recreate(Recipe recipe) {
+    // Of so many classes or more.
+    double recreate(Recipe recipe, std::size_t fewest) {
         Region region;
         double price = free_rows(region, recipe == Recipe::exact);
-        if (near_.size() < (recipe == Recipe::borrow ? 1 : 2) || price <= rounding) return 0;
+        if (near_.size() < fewest || price <= rounding) return 0;
         if (recipe == Recipe::borrow) borrow_rows(region);
         double allowed = price * (1 + constants::heat_limit * heat_) - rounding;
         double fresh = recreation_.run(recipe, region, allowed, random_);
@@ -279,6 +313,8 @@ class Moves {
     Record done_;
     Bisection bisection_;
     Recreation recreation_;
+    PeopleCounter people_;
+    std::size_t first_held_ = 0;  // where the persons of the last donor begin
     std::vector<double> even_;
     std::vector<Neighbour> neighbours_;
     std::vector<std::size_t> near_, lenders_;

@@ -253,14 +253,14 @@ class Suppression {
         return {home.cost, 0};
     }
 
-    // The first rows along an order, as many as pay best, while k stay.
+    // The first rows along an order, as many as pay best, while k people stay.
     void consider_end(std::size_t c, const std::vector<std::size_t>& order, const std::vector<Place>& place, std::size_t j,
                       double& most, std::vector<std::size_t>& best) {
-        std::size_t count = order.size(), ends = 0;
+        std::size_t count = order.size(), ends = 0, most_ends = problem_.has_persons() ? count_leavers(c, order) : count;
         const MeasuredClass& held = classes_[c];
         std::int64_t stay = held.rows, out = 0;
         double moved = 0;
-        for (; ends < count; ++ends) {
+        for (; ends < most_ends; ++ends) {
             std::int64_t rows = held.members[order[ends]].rows;
             if (stay - rows < problem_.k || out + place[order[ends]].rows > room_) break;
             stay -= rows, out += place[order[ends]].rows, moved += place[order[ends]].price;
@@ -278,6 +278,14 @@ class Suppression {
             moved -= place[order[i - 1]].price;
             stay += member.rows;
         }
+    }
+
+    // How many members may go at the start of an order while those after them are k people.
+    std::size_t count_leavers(std::size_t c, const std::vector<std::size_t>& order) {
+        std::size_t leavers = order.size();
+        people_.start();
+        while (leavers > 0 && people_.people() < problem_.k) people_.add(classes_[c].members[order[--leavers]]);
+        return leavers;
     }
 
     // Where each leaver goes, one after the other, each home growing on the way; and what it saves.
@@ -348,6 +356,7 @@ class Suppression {
     std::vector<std::size_t> block_of_;
     std::optional<JointWidth> joint_width_;
     std::vector<Neighbour> near_;
+    PeopleCounter people_{problem_.person};
 };
 
 }  // namespace kech

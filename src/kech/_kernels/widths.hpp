@@ -60,13 +60,15 @@ class Widths {
     void add_line(std::vector<double> left, std::vector<double> right, double length, double cap, Code null) {
         std::size_t codes = left.size();
         lines_.push_back({std::move(left), std::move(right), length, cap, null});
-        axes_.push_back({false, lines_.size() - 1, codes, fill(lines_.back(), codes)});
+        axes_.push_back({false, lines_.size() - 1, codes});
+        fill(axes_.back(), lines_.back());
     }
 
     void add_tree(std::vector<double> single, const double* gaps) {
         std::size_t codes = single.size();
         trees_.emplace_back(std::move(single), gaps);
-        axes_.push_back({true, trees_.size() - 1, codes, fill(trees_.back(), codes)});
+        axes_.push_back({true, trees_.size() - 1, codes});
+        fill(axes_.back(), trees_.back());
     }
 
     // From here on, sides of a line that are not narrow end elsewhere.
@@ -75,14 +77,14 @@ class Widths {
         line.loose_left = std::move(left);
         line.loose_right = std::move(right);
         line.narrow = narrow;
-        axes_[axis].all = fill(line, axes_[axis].codes);
+        fill(axes_[axis], line);
     }
 
     // From here on, the cap of the line added last counts places in a list, where several codes may share one.
     void abridge(std::vector<double> printed) {
         Line& line = lines_[axes_.back().at];
         line.printed = std::move(printed);
-        axes_.back().all = fill(line, axes_.back().codes);
+        fill(axes_.back(), line);
     }
 
     // The same axes, on which what is wider than the limit is dear: a search that saves keeps to the limit.
@@ -108,16 +110,15 @@ class Widths {
     const Line& line(std::size_t axis) const { return lines_[axes_[axis].at]; }
 
     double width(std::size_t axis, Code lo, Code hi) const {
-        const auto& [tree, at, codes, all] = axes_[axis];
-        if (!all.empty()) return all[lo * codes + hi];
-        return dear(tree ? trees_[at](lo, hi) : lines_[at](lo, hi));
+        const Axis& found = axes_[axis];
+        return found.stride ? found.all[lo * found.stride + hi] : measure(found, lo, hi);
     }
 
     // The width of the range between two codes, in any order.
     double between(std::size_t axis, Code a, Code b) const { return width(axis, std::min(a, b), std::max(a, b)); }
 
     // The width of every (lo, hi), at lo * codes + hi; nothing for a large axis.
-    const double* table(std::size_t axis) const { return axes_[axis].all.empty() ? nullptr : axes_[axis].all.data(); }
+    const double* table(std::size_t axis) const { return axes_[axis].stride ? axes_[axis].all.data() : nullptr; }
 
     double sum(const Code* lo, const Code* hi) const {
         double total = 0;
@@ -133,16 +134,23 @@ class Widths {
     struct Axis {
         bool tree;
         std::size_t at, codes;
-        std::vector<double> all;  // the width of every (lo, hi), for small axes
+        std::size_t stride = 0;        // codes of an axis that has a table, or 0
+        std::vector<double> all = {};  // the table: the width of every (lo, hi)
     };
 
     template <class Ruler>
-    static std::vector<double> fill(const Ruler& ruler, std::size_t codes) {
-        if (codes > constants::table_codes) return {};
-        std::vector<double> all(codes * codes, 0.0);
+    static void fill(Axis& axis, const Ruler& ruler) {
+        std::size_t codes = axis.codes;
+        if (codes > constants::table_codes) return;
+        axis.stride = codes;
+        axis.all.assign(codes * codes, 0.0);
         for (std::size_t lo = 0; lo < codes; ++lo)
-            for (std::size_t hi = lo; hi < codes; ++hi) all[lo * codes + hi] = ruler(lo, hi);
-        return all;
+            for (std::size_t hi = lo; hi < codes; ++hi) axis.all[lo * codes + hi] = ruler(lo, hi);
+    }
+
+    // Kept out of line, so that the look-up in a table is inlined everywhere.
+    [[gnu::noinline]] double measure(const Axis& axis, Code lo, Code hi) const {
+        return dear(axis.tree ? trees_[axis.at](lo, hi) : lines_[axis.at](lo, hi));
     }
 
     double limit_ = std::numeric_limits<double>::infinity();

@@ -13,9 +13,15 @@ constexpr Label nobody = std::numeric_limits<Label>::max();
 
 // Position 2i is node i of the path, 2i + 1 the union or intersection of nodes i and i + 1.
 // Bar b lives from birth[b] to death[b] and carries rows[begin[b] .. begin[b + 1]), a number for each position.
+// Different people are counted beside rows; where rows are people, `people` and `smallest_people` are empty.
 struct Zigzag {
-    Rows birth, death, begin, rows;
-    Rows classes, smallest, holes;  // at each position
+    Rows birth, death, begin, rows, people;
+    Rows classes, smallest, smallest_people, holes;  // at each position
+};
+
+// The rows of each class of a position, and its people.
+struct Sizes {
+    Rows rows, people;
 };
 
 // Items in the order of their keys, equal ones as they were; one pass to count and one to place.
@@ -41,7 +47,7 @@ inline Labels heaviest_first(const Rows& rows) {
     return order;
 }
 
-// A node of the path: the class of each point.
+// A node of the path: the class of each point, -1 where the point is not there.
 struct PathNode {
     const std::int64_t* of;
     std::size_t points, count;
@@ -51,9 +57,45 @@ struct PathNode {
 
     Rows rows(const std::int64_t* weights) const {
         Rows sums(count, 0);
-        for (std::size_t i = 0; i < points; ++i) sums[of[i]] += weights[i];
+        for (std::size_t i = 0; i < points; ++i)
+            if (has(i)) sums[of[i]] += weights[i];
         return sums;
     }
+
+    bool has(std::size_t point) const { return of[point] >= 0; }
+};
+
+// Counts the different people of classes.  Points come person by person, so a class has a new person where the last
+// one it saw was another.
+class PeopleOfClasses {
+  public:
+    PeopleOfClasses(std::span<const Person> person, const std::int64_t* weights) : person_(person), weights_(weights) {
+        order_ = count_up<Label>(person.size());
+        std::stable_sort(order_.begin(), order_.end(), [&](Label a, Label b) { return person_[a] < person_[b]; });
+    }
+
+    bool empty() const { return person_.empty(); }
+
+    // `class_of(point)` is below `classes`, or `nobody`; nothing is counted where rows are people.
+    template <class ClassOf>
+    Rows count(std::size_t classes, const ClassOf& class_of) const {
+        if (empty()) return {};
+        Rows people(classes, 0);
+        std::vector<Person> last(classes, -1);
+        for (auto point : order_) {
+            Label c = class_of(point);
+            if (c == nobody) continue;
+            auto who = person_[point];
+            if (who < 0) people[c] += weights_[point];
+            else if (last[c] != who) last[c] = who, ++people[c];
+        }
+        return people;
+    }
+
+  private:
+    std::span<const Person> person_;
+    const std::int64_t* weights_;
+    Labels order_;
 };
 
 // What lies between two neighbours.  Meet: `left` and `right` say for each of its classes of which class of either
@@ -62,20 +104,26 @@ struct Between {
     Labels left, right;
     Rows rows;
     std::int64_t holes = 0;  // dim H_1
+    Labels part = {};        // of the meet, that of each point; empty where rows are people
 };
 
 // Points go class by class of the left neighbour; a part is new when its right class was last seen before this class.
-inline Between meet(const PathNode& a, const PathNode& b, const std::int64_t* weights) {
+template <bool NameParts>
+Between meet(const PathNode& a, const PathNode& b, const std::int64_t* weights) {
     struct Item {
-        Label other;
+        Label other, point;
         std::int64_t rows;
     };
     std::vector<std::size_t> place(a.count + 1, 0);
-    for (std::size_t i = 0; i < a.points; ++i) ++place[a.of[i] + 1];
+    auto in_both = [&](std::size_t i) { return a.has(i) && b.has(i); };
+    for (std::size_t i = 0; i < a.points; ++i)
+        if (in_both(i)) ++place[a.of[i] + 1];
     std::partial_sum(place.begin(), place.end(), place.begin());
-    std::vector<Item> items(a.points);
-    for (std::size_t i = 0; i < a.points; ++i) items[place[a.of[i]]++] = {static_cast<Label>(b.of[i]), weights[i]};
+    std::vector<Item> items(place.back());
+    for (std::size_t i = 0; i < a.points; ++i)
+        if (in_both(i)) items[place[a.of[i]]++] = {static_cast<Label>(b.of[i]), static_cast<Label>(i), weights[i]};
     Between parts;
+    if constexpr (NameParts) parts.part.assign(a.points, nobody);
     std::vector<std::size_t> seen(b.count, 0);  // parts there were when the right class last had a part, that one too
     for (std::size_t own = 0, i = 0; own < a.count; ++own) {
         auto before = parts.rows.size();
@@ -88,6 +136,7 @@ inline Between meet(const PathNode& a, const PathNode& b, const std::int64_t* we
                 part = parts.rows.size();
             }
             parts.rows[part - 1] += items[i].rows;
+            if constexpr (NameParts) parts.part[items[i].point] = static_cast<Label>(part - 1);
         }
     }
     return parts;
@@ -131,7 +180,7 @@ inline Between join(const Between& parts, std::size_t left, std::size_t right) {
     Sets<Linked> sets(left + right);
     for (std::size_t i = 0; i < parts.rows.size(); ++i)
         sets.unite(parts.left[i], static_cast<Label>(left) + parts.right[i]);
-    Between whole{Labels(left), Labels(right), {}, 0};
+    Between whole{Labels(left), Labels(right), {}, 0, {}};
     Labels number(left + right, nobody);
     Label count = 0;
     for (Label c = 0; c < left + right; ++c) {
@@ -145,89 +194,114 @@ inline Between join(const Between& parts, std::size_t left, std::size_t right) {
     return whole;
 }
 
-// The classes of every position, each hanging from one of the position before.  Where classes merge, their paths
-// back are glued, position by position, up to where they parted: a bar was born there, and ends here.  Every step
-// of gluing unites two sets, so all steps together are fewer than the classes.
+// The classes of every position, each hanging from one of the position before, or from none where all its points are
+// new.  Where classes merge, their paths back are glued, position by position, up to where they parted or the younger
+// one begins: a bar was born there, and ends here.  Where all points of a class leave, so does its path, back to
+// where another class still hangs from it.  Every step unites or ends sets, so all steps are fewer than the classes.
 class MergeForest {
   public:
-    explicit MergeForest(Rows rows) { add(std::move(rows), {}); }
+    explicit MergeForest(Sizes sizes) { add(std::move(sizes), {}); }
 
-    // Classes part, or stay.
-    void refine(const Labels& parent, Rows rows) { add(std::move(rows), parent); }
+    // Classes part, stay or leave.
+    void refine(const Labels& parent, Sizes sizes) {
+        std::vector<bool> stays(levels_.back().sizes.rows.size(), false);
+        for (auto c : parent) stays[c] = true;
+        Labels leaving;
+        if (std::find(stays.begin(), stays.end(), false) != stays.end())
+            for (auto c : heaviest_first(levels_.back().sizes.rows))
+                if (!stays[c]) leaving.push_back(c);
+        leave(leaving);
+        add(std::move(sizes), parent);
+    }
 
-    // Classes merge, or stay: the heaviest of each new class lives on.
-    void coarsen(const Labels& into, Rows rows) {
-        Labels living(rows.size(), nobody);
-        for (auto c : heaviest_first(levels_.back().rows)) {
+    // Classes merge, stay or arrive: the heaviest of each new class lives on.
+    void coarsen(const Labels& into, Sizes sizes) {
+        Labels living(sizes.rows.size(), nobody);
+        for (auto c : heaviest_first(levels_.back().sizes.rows)) {
             auto& heir = living[into[c]];
             if (heir == nobody)
                 heir = c;
             else
                 glue(c, heir);
         }
-        add(std::move(rows), living);
+        add(std::move(sizes), living);
     }
 
-    // What lives to the end is parted into bars as if all classes merged after it.
+    // What lives to the end is parted into bars as if all classes left after it.
     Zigzag finish() {
-        auto order = heaviest_first(levels_.back().rows);
-        for (std::size_t i = 1; i < order.size(); ++i) glue(order[i], order[0]);
-        if (!order.empty()) keep(order[0]);
+        leave(heaviest_first(levels_.back().sizes.rows));
         return collect();
     }
 
   private:
     // A class of a position.  A set of glued ones has one heir, the only one whose bar is not known yet.
     struct Vertex : Linked {
-        Label parent = nobody, heir = nobody, bar = nobody;
+        Label parent = nobody, heir = nobody, bar = nobody, children = 0;  // sets that hang from it and live
     };
 
     // One position.
     struct Level {
-        Rows rows;
+        Sizes sizes;
         Sets<Vertex> classes;
     };
 
-    void add(Rows rows, const Labels& parent) {
-        Sets<Vertex> classes(rows.size());
-        for (Label c = 0; c < rows.size(); ++c) classes[c].heir = c;
-        for (Label c = 0; c < parent.size(); ++c) classes[c].parent = parent[c];
-        levels_.push_back({std::move(rows), std::move(classes)});
+    void add(Sizes sizes, const Labels& parent) {
+        Sets<Vertex> classes(sizes.rows.size());
+        for (Label c = 0; c < sizes.rows.size(); ++c) classes[c].heir = c;
+        for (Label c = 0; c < parent.size(); ++c) {
+            classes[c].parent = parent[c];
+            if (parent[c] == nobody) continue;
+            auto& before = levels_.back().classes;
+            ++before[before.find(parent[c])].children;
+        }
+        levels_.push_back({std::move(sizes), std::move(classes)});
     }
 
     // The lighter class dies and takes the heirs of its own path; the heavier one keeps those of the other.
     void glue(Label dying, Label living) {
         auto bar = static_cast<Label>(birth_.size());
         std::size_t at = levels_.size();
-        for (; at > 0; --at) {
-            auto& classes = levels_[at - 1].classes;
+        for (Label united = 0;; united = 1) {
+            auto& classes = levels_[--at].classes;
             auto x = classes.find(dying), y = classes.find(living);
-            if (x == y) break;
-            auto heir = classes[y].heir;
+            if (x == y) {
+                --classes[x].children;
+                ++at;
+                break;
+            }
+            auto [heir, children] = std::pair(classes[y].heir, classes[x].children + classes[y].children - united);
             dying = classes[x].parent, living = classes[y].parent;
             classes[classes[x].heir].bar = bar;
-            classes[classes.unite(x, y)].heir = heir;
+            auto& both = classes[classes.unite(x, y)];
+            both.heir = heir, both.children = children, both.parent = living == nobody ? dying : living;
+            if (dying == nobody || living == nobody) break;
         }
-        close(at);
-    }
-
-    void keep(Label living) {
-        auto bar = static_cast<Label>(birth_.size());
-        for (std::size_t at = levels_.size(); at > 0; --at) {
-            auto& classes = levels_[at - 1].classes;
-            auto& root = classes[classes.find(living)];
-            classes[root.heir].bar = bar;
-            living = root.parent;
-        }
-        close(0);
-    }
-
-    void close(std::size_t birth) {
-        birth_.push_back(static_cast<std::int64_t>(birth));
+        birth_.push_back(static_cast<std::int64_t>(at));
         death_.push_back(static_cast<std::int64_t>(levels_.size()) - 1);
     }
 
-    // Bars by birth, then death; each class hands its rows to its bar.
+    // The lightest goes first, so that the heaviest has the longest bar.
+    void leave(const Labels& heaviest_first) {
+        auto before = birth_.size(), all = before + heaviest_first.size();
+        birth_.resize(all);
+        death_.resize(all, static_cast<std::int64_t>(levels_.size()) - 1);
+        for (auto bar = all; bar-- > before;) birth_[bar] = end_path(heaviest_first[bar - before], static_cast<Label>(bar));
+    }
+
+    // The position back to which nothing else hangs from the path of a class.
+    std::int64_t end_path(Label leaving, Label bar) {
+        for (std::size_t at = levels_.size() - 1;; --at) {
+            auto& classes = levels_[at].classes;
+            auto& own = classes[classes.find(leaving)];
+            classes[own.heir].bar = bar;
+            leaving = own.parent;
+            if (leaving == nobody) return static_cast<std::int64_t>(at);
+            auto& before = levels_[at - 1].classes;
+            if (--before[before.find(leaving)].children) return static_cast<std::int64_t>(at);
+        }
+    }
+
+    // Bars by birth, then death; each class hands its rows and its people to its bar.
     Zigzag collect() {
         Zigzag out;
         auto by = [](const Rows& values) { return [&values](Label b) { return static_cast<std::size_t>(values[b]); }; };
@@ -242,11 +316,18 @@ class MergeForest {
             out.begin.push_back(out.begin.back() + death_[b] - birth_[b] + 1);
         }
         out.rows.resize(out.begin.back());
+        bool counts_people = std::any_of(levels_.begin(), levels_.end(), [](auto& level) { return !level.sizes.people.empty(); });
+        if (counts_people) out.people.resize(out.begin.back());
         for (std::size_t at = 0; at < levels_.size(); ++at) {
             Level level = std::move(levels_[at]);
-            for (Label c = 0; c < level.rows.size(); ++c) out.rows[start[level.classes[c].bar] + at] = level.rows[c];
-            out.classes.push_back(static_cast<std::int64_t>(level.rows.size()));
-            out.smallest.push_back(level.rows.empty() ? 0 : *std::min_element(level.rows.begin(), level.rows.end()));
+            const auto& [rows, people] = level.sizes;
+            auto place = [&](Label c) { return start[level.classes[c].bar] + static_cast<std::int64_t>(at); };
+            for (Label c = 0; c < rows.size(); ++c) out.rows[place(c)] = rows[c];
+            for (Label c = 0; c < people.size(); ++c) out.people[place(c)] = people[c];
+            out.classes.push_back(static_cast<std::int64_t>(rows.size()));
+            auto least = [](const Rows& counts) { return counts.empty() ? 0 : *std::min_element(counts.begin(), counts.end()); };
+            out.smallest.push_back(least(rows));
+            if (counts_people) out.smallest_people.push_back(least(people));
         }
         return out;
     }
@@ -255,11 +336,12 @@ class MergeForest {
     Rows birth_, death_;
 };
 
-// The zig-zag of a path.
+// The zig-zag of a path.  Points may be missing at some nodes of a path through intersections.
 class PathWalk {
   public:
-    PathWalk(const std::vector<const std::int64_t*>& path, const std::int64_t* weights, std::size_t points, bool unions)
-        : weights_(weights), unions_(unions) {
+    PathWalk(const std::vector<const std::int64_t*>& path, const std::int64_t* weights, std::size_t points, bool unions,
+             std::span<const Person> person)
+        : weights_(weights), unions_(unions), people_(person, weights) {
         for (auto labels : path) nodes_.emplace_back(labels, points);
     }
 
@@ -267,13 +349,13 @@ class PathWalk {
     Zigzag run(unsigned threads) {
         if (nodes_.empty()) return {};
         threads = std::max(threads, 1u);
-        MergeForest forest(nodes_[0].rows(weights_));
+        MergeForest forest(Sizes{nodes_[0].rows(weights_), count_people(nodes_[0])});
         Rows holes{0};
         for (std::size_t first = 0; first + 1 < nodes_.size(); first += threads) {
             auto count = std::min<std::size_t>(threads, nodes_.size() - 1 - first);
-            for (auto& [between, next] : look_ahead(first, count)) {
-                holes.insert(holes.end(), {between.holes, 0});
-                advance(forest, std::move(between), std::move(next));
+            for (auto& step : look_ahead(first, count)) {
+                holes.insert(holes.end(), {step.between.holes, 0});
+                advance(forest, std::move(step));
             }
         }
         auto out = forest.finish();
@@ -282,34 +364,49 @@ class PathWalk {
     }
 
   private:
-    using Step = std::pair<Between, Rows>;  // what lies between, and the rows of the node after it
+    // What lies between two nodes, its classes, and those of the node after it.
+    struct Step {
+        Between between;
+        Sizes middle, next;
+    };
+
+    Rows count_people(const PathNode& node) const {
+        return people_.count(node.count, [&](Label point) { return static_cast<Label>(node.of[point]); });
+    }
 
     std::vector<Step> look_ahead(std::size_t first, std::size_t count) const {
         std::vector<Step> steps(count);
-        auto look = [&](std::size_t i) {
-            const PathNode &a = nodes_[first + i], &b = nodes_[first + i + 1];
-            auto parts = meet(a, b, weights_);
-            Rows next(b.count, 0);
-            for (std::size_t part = 0; part < parts.rows.size(); ++part) next[parts.right[part]] += parts.rows[part];
-            steps[i] = {unions_ ? join(parts, a.count, b.count) : std::move(parts), std::move(next)};
-        };
-        run_threads(count, look);
+        run_threads(count, [&](std::size_t i) { steps[i] = look(nodes_[first + i], nodes_[first + i + 1]); });
         return steps;
     }
 
-    void advance(MergeForest& forest, Between between, Rows next) const {
+    Step look(const PathNode& a, const PathNode& b) const {
+        auto parts = people_.empty() || unions_ ? meet<false>(a, b, weights_) : meet<true>(a, b, weights_);
+        Step step;
+        step.next = {b.rows(weights_), count_people(b)};
+        step.between = unions_ ? join(parts, a.count, b.count) : std::move(parts);
+        Between& middle = step.between;
+        auto class_of = [&](Label point) { return unions_ ? middle.left[a.of[point]] : middle.part[point]; };
+        step.middle.people = people_.count(middle.rows.size(), class_of);
+        step.middle.rows = std::move(middle.rows);
+        middle.part = {};
+        return step;
+    }
+
+    void advance(MergeForest& forest, Step step) const {
         if (unions_) {
-            forest.coarsen(between.left, std::move(between.rows));
-            forest.refine(between.right, std::move(next));
+            forest.coarsen(step.between.left, std::move(step.middle));
+            forest.refine(step.between.right, std::move(step.next));
         } else {
-            forest.refine(between.left, std::move(between.rows));
-            forest.coarsen(between.right, std::move(next));
+            forest.refine(step.between.left, std::move(step.middle));
+            forest.coarsen(step.between.right, std::move(step.next));
         }
     }
 
     std::vector<PathNode> nodes_;
     const std::int64_t* weights_;
     bool unions_;
+    PeopleOfClasses people_;
 };
 
 }  // namespace kech

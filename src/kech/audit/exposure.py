@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kech.certificate import AnyPath, Cell, open_published
 from kech.certificate.cells import TextTable
-from kech.certificate.claims import few_rows
+from kech.certificate.check import few_rows
 from kech.certificate.models import guess_kind, value_reader
 from kech.release.published import Ints, hash_cells, mix
 
@@ -72,12 +72,12 @@ def measure_exposure(
         rows.add(batch)
     _, counts = np.unique(np.concatenate(rows.whole), return_counts=True)
     _, group = np.unique(np.concatenate(rows.group), return_inverse=True)
-    held = zip(sensitive, rows.values, rows.texts, strict=True)
+    columns = zip(sensitive, rows.values, rows.texts, strict=True)
     alone, total = int((counts == 1).sum()), len(group)
     return {
         "unique_rows": alone,
         "unique_share": alone / total if total else 0.0,
-        "one_value": {name: describe_shared(group.ravel(), np.concatenate(v), texts) for name, v, texts in held},
+        "one_value": {name: describe_shared(group.ravel(), np.concatenate(v), texts) for name, v, texts in columns},
     }
 
 
@@ -109,7 +109,9 @@ def hide_few(exposure: Mapping[str, Any], k: int) -> dict[str, Any]:
         **exposure,
         "unique_rows": alone,
         "unique_share": None if isinstance(alone, str) else exposure["unique_share"],
-        "one_value": {name: {"rows": hide(held["rows"], k), "classes": held["classes"]} for name, held in columns},
+        "one_value": {
+            name: {"rows": hide(column["rows"], k), "classes": column["classes"]} for name, column in columns
+        },
     }
 
 

@@ -27,8 +27,8 @@ from kech.certificate.labels import (
     read_domain,
     read_interval,
     read_set,
+    width_reader,
 )
-from kech.certificate.widths import width_reader
 from kech.errors import BadCertificate, BadOption
 from kech.release.published import Published, dialect_of, find_joint_pointers, find_pointers, read_published
 from kech.request import FIELDS, Request, read_request
@@ -62,7 +62,9 @@ def gather_figures(
     if given is not None:
         check_plan(given, document)
     if not all(isfinite(end) for axis in release.axes.values() if is_line(axis) for end in read_domain(axis)):
-        raise BadCertificate(certificate or path, "the domain of an axis is too large to be drawn.")
+        raise BadCertificate(
+            certificate or path, "the domain of an axis is too large to be drawn. Ask for a new release."
+        )
     alone = find_pointers(path, document)
     return {
         "private": private,
@@ -70,6 +72,7 @@ def gather_figures(
         "kech": document["kech"] if VERSION.fullmatch(document["kech"]) else None,
         "claims": document["claims"],
         "verified": release.figures,
+        "stated": document.get("stated"),
         "parameters": pick_parameters(document["parameters"]),
         "columns": [describe_column(release, name, document["claims"]) for name in release.quasi_identifiers],
         "sensitive": {name: document.get("values", {}).get(name, {}).get("kind", "text") for name in release.sensitive},
@@ -89,8 +92,8 @@ def describe_exposure(path: AnyPath, document: Mapping[str, Any], k: int | None)
     labels = [name for axis in document["quasi_identifiers"] for name in published_columns(axis)]
     roles = (labels, document["sensitive"], document["kept"])
     values = read_values(document["sensitive"], document.get("values", {}))
-    found = measure_exposure(path, *roles, values=values, **dialect_of(document))
-    return found if k is None else hide_few(found, k)
+    exposure = measure_exposure(path, *roles, values=values, **dialect_of(document))
+    return exposure if k is None else hide_few(exposure, k)
 
 
 def pick_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -101,7 +104,7 @@ def pick_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 def is_stated(value: Any) -> bool:
     """Whether a parameter is a number or a word of kech's, or some of them under such names."""
     if isinstance(value, dict):
-        return all(name in PARAMETERS and is_stated(held) for name, held in value.items())
+        return all(name in PARAMETERS and is_stated(inner) for name, inner in value.items())
     return isinstance(value, bool | int | float) or value in WORDS
 
 
@@ -114,11 +117,14 @@ def check_plan(plan: Request, document: Mapping[str, Any]) -> None:
         "sensitive": (roles.sensitive, document["sensitive"]),
         "keep": (roles.keep, document["kept"]),
     }
-    different = [name for name, (asked, found) in pairs.items() if sorted(asked) != sorted(found)]
+    different = [name for name, (planned, found) in pairs.items() if sorted(planned) != sorted(found)]
     different += ["k"] if plan.goal.k not in (None, parameters.get("k")) else []
-    different += ["cut"] if plan.cut.style != parameters.get("cut", plan.cut.style) else []
+    different += ["cut"] if plan.cut.cut != parameters.get("cut", plan.cut.cut) else []
     if different:
-        raise BadOption("--plan", f"it is the plan of another release: {', '.join(different)} differ.")
+        raise BadOption(
+            "--plan",
+            f"it is the plan of another release: {', '.join(different)} differ. Name the right one, or omit it.",
+        )
 
 
 def describe_plan(plan: Request) -> dict[str, Any]:

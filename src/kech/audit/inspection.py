@@ -1,14 +1,14 @@
 """Inspection: what a table holds and which columns could point at a person, before anything is decided."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from kech.axes.grid import Ints
-from kech.axes.hints import (
+from kech.axes.grid import Floats, Ints
+from kech.axes.spelling import (
     Hint,
     as_words,
     hint_at_codes,
@@ -19,13 +19,16 @@ from kech.axes.hints import (
     hint_at_variants,
     join_hints,
 )
-from kech.axes.rulers import Floats
 from kech.errors import BadOption, KechError, ManyValues
-from kech.points.columns import build_axis
+from kech.points.people import encode_person
+from kech.points.people import number_people as number_tuples
+from kech.points.points import build_axis
 from kech.release.pointers import find_joint_pointers
 from kech.request import AxisChoice, Labels, Request
-from kech.tables.kinds import ColumnFacts
-from kech.tables.table import Table
+from kech.tables.engine import ColumnFacts
+from kech.tables.person_names import names_things
+from kech.tables.repeats import MOST_SHARE, Repeat
+from kech.tables.table import Table, check_is_table
 
 NAMED = {
     "identifier": r"(name|surname|e?mail|phone|mobile|ssn|passport|address|street|iban|account|url|ip)s?"
@@ -46,6 +49,12 @@ WORDS = {
     "tree": "a hierarchy over {leaves} values",
 }
 FEW = 100  # distinct values of a column that looks like a category
+BY_YOU = "named by you"
+WHY = {  # why a column is the person
+    "named": "it names people and repeats",
+    "stable": "it repeats as people do",
+    "bare": "it numbers something and repeats",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +90,8 @@ class Inspection:
     first_rows: list[list[str | None]] | None = None  # as they are read, where they were asked for; PRIVATE
     reading: dict[str, Any] = field(default_factory=dict)  # how it was read again, as the hints say
     identifying_together: tuple[tuple[str, ...], ...] = ()  # columns that would point at rows if all were published
+    repeated_people: tuple[str, ...] = ()  # what to say of columns that seem to name people and repeat
+    counted: str = "rows"  # what k and the unique share count: people, where a column is the person
 
     def to_json(self) -> dict[str, Any]:
         """The object `kech inspect --json` prints."""
@@ -92,6 +103,7 @@ def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False) -> Insp
 
     Where the hints say that the table should be read otherwise, it is read again so, unless it is wanted as read.
     """
+    check_is_table(table)
     if rows < 0:
         raise BadOption("--rows", "it is a number of rows, 0 or more.")
     found = look_at(table, rows)
@@ -108,15 +120,19 @@ def look_at(table: Table, rows: int) -> Inspection:
     """A table as it was read."""
     facts = {name: table.facts(name) for name in table.loaded}
     guessed = {name: given_role(table, name) or guess_role(name, facts[name]) for name in table.loaded}
+    guessed |= guess_person(table, guessed)
     chosen = tuple(name for name, (role, _) in guessed.items() if role == "quasi-identifier")
-    share, k = uniqueness(table, chosen)
+    person = [name for name, (role, _) in guessed.items() if role == "person"]
+    share, k = uniqueness(table, chosen, person)
     source = table.source
     reports = tuple(describe(table, name, facts[name], *guessed[name]) for name in table.loaded)
     first = table.head(rows) if rows else None
     as_they_are = [name for name, (role, _) in guessed.items() if role in ("sensitive", "plain")]
     together = tuple(map(tuple, find_joint_pointers(table, as_they_are))) if table.rows else ()
     about = (table.rows, source.format, source.delimiter, source.encoding, reports, chosen, share, k, first)
-    return Inspection(*about, identifying_together=together)
+    repeated = tuple(found.says for found in (*table.repeats, *find_repeated_identifiers(table, guessed)))
+    counted = "people" if person else "rows"
+    return Inspection(*about, identifying_together=together, repeated_people=repeated, counted=counted)
 
 
 def suggested_reading(table: Table, columns: Sequence[ColumnReport]) -> dict[str, Any]:
@@ -140,8 +156,28 @@ def with_hint_of(old: ColumnReport, new: ColumnReport) -> ColumnReport:
 def given_role(table: Table, column: str) -> tuple[str, str] | None:
     """The role a user named."""
     roles = {"quasi-identifier": table.quasi_identifiers, "sensitive": table.sensitive, "plain": table.keep}
-    roles["identifier"] = table.identifiers
-    return next(((role, "named by you") for role, names in roles.items() if column in names), None)
+    roles |= {"identifier": table.identifiers, "person": table.person}
+    return next(((role, BY_YOU) for role, names in roles.items() if column in names), None)
+
+
+def guess_person(table: Table, guessed: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+    """The column that most likely names people who repeat is the person; others that do are never published."""
+    likely = [found for found in table.repeats if found.kind in WHY and guessed[found.columns[0]][1] != BY_YOU]
+    person = {found.columns[0]: ("person", WHY[found.kind]) for found in likely[:1]}
+    return person | {found.columns[0]: ("identifier", WHY[found.kind]) for found in likely[1:]}
+
+
+def find_repeated_identifiers(table: Table, guessed: Mapping[str, tuple[str, str]]) -> Iterator[Repeat]:
+    """Other identifiers that repeat, which a release refuses unless somebody says whose the rows are."""
+    roles = {name: role for name, (role, _) in guessed.items()}
+    if "person" in roles.values() or table.request.columns.rows_are_people:
+        return
+    known = {column for found in table.repeats for column in found.columns}
+    for name in (name for name in roles if name not in known):
+        if roles[name] == "identifier" and table.facts(name).type != "other":
+            counts = table.engine.count_repeats([table.index(name)])
+            if counts[2] > 1:
+                yield Repeat((name,), "declared", *counts)
 
 
 def guess_role(column: str, facts: ColumnFacts) -> tuple[str, str]:
@@ -149,7 +185,7 @@ def guess_role(column: str, facts: ColumnFacts) -> tuple[str, str]:
     present = facts.rows - facts.nulls
     words = as_words(column)
     for role, pattern in NAMED.items():
-        if re.fullmatch(pattern, words):
+        if re.fullmatch(pattern, words) and not (role == "identifier" and are_repeated_things(column, facts)):
             return role, "its name says so"
     if present > 1 and facts.distinct == present and facts.numbers < present and facts.dates < present:
         return "identifier", "every value is different"
@@ -158,6 +194,11 @@ def guess_role(column: str, facts: ColumnFacts) -> tuple[str, str]:
     if 2 <= facts.distinct <= FEW and facts.numbers < present:
         return "quasi-identifier", f"a category of {facts.distinct} values"
     return "plain", "nothing known about it"
+
+
+def are_repeated_things(column: str, facts: ColumnFacts) -> bool:
+    """Whether a name such as `region_name` or `store_id` stands for things that many rows share."""
+    return names_things(column) and facts.distinct <= MOST_SHARE * (facts.rows - facts.nulls)
 
 
 def describe(table: Table, column: str, facts: ColumnFacts, role: str, reason: str) -> ColumnReport:
@@ -233,17 +274,21 @@ def wording(parameters: dict[str, Any]) -> str:
     return WORDS[parameters["axis"]].format(**parameters)
 
 
-def uniqueness(table: Table, columns: Sequence[str]) -> tuple[float | None, int | None]:
-    """Share of rows that nobody equals on these columns, and k as the table is."""
+def uniqueness(table: Table, columns: Sequence[str], person: Sequence[str]) -> tuple[float | None, int | None]:
+    """Share of rows that no other row, or nobody else's row, equals on these columns; and k as the table is."""
     if not columns or not table.rows:
         return None, None
-    _, weights = table.engine.group([table.text_codes(column) for column in columns])
-    return float((weights == 1).sum() / weights.sum()), int(weights.min())
+    people = [encode_person(table, column) for column in person]
+    codes, rows = table.engine.group([*(table.text_codes(column) for column in columns), *people])
+    group = number_tuples(codes[:, : len(columns)])
+    hidden = np.bincount(group, None if people else rows)
+    return float(rows[hidden[group] == 1].sum() / rows.sum()), int(hidden.min())
 
 
 def suggest_request(inspection: Inspection, k: int, given: Request) -> Request:
     """A request to start from: the roles and kinds an inspection found, on top of what was given."""
     roles = {"quasi-identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers"}
+    roles |= {"person": "person"} if any(c.role == "person" for c in inspection.columns) else {}
     found = {name: [c.column for c in inspection.columns if c.role == role] for role, name in roles.items()}
     axes = {c.column: AxisChoice(kind=suggest_kind(c)) for c in inspection.columns if c.role == "quasi-identifier"}
     read = {"delimiter": inspection.delimiter, "encoding": inspection.encoding, **inspection.reading}

@@ -19,7 +19,7 @@ from kech.release.ledger import open_ledger
 from kech.release.plan import write_request
 from kech.release.release import Release
 from kech.request import Limits, Request
-from kech.system.files import clear_refusals, folder_aside, put_folder_in_place
+from kech.system.files import clear_refusals, draft_folder, put_folder_in_place
 
 PLAN, PAGE, PRIVATE = "kech.toml", "report.html", "private"
 
@@ -56,14 +56,14 @@ def publish_release(
     """
     from kech.views.report import make_report
 
-    before = listed_releases(ledger)  # also clears what a killed run left, even where this one is refused
+    before = list_hashes(ledger)  # also clears what a killed run left, even where this one is refused
     place = check_folder(Path(folder), name)
-    with clear_refusals(place), folder_aside(place) as draft:
+    with clear_refusals(place), draft_folder(place) as draft:
         file, target = draft / name, place / name
         private = [place / kept.relative_to(draft) for kept in keep_plan(release.request, draft)]
         past: dict[str, Any] = {"ledger": ledger, "earlier": earlier, "allow_composition": allow_composition}
         certificate = release.write(file, within=draft, **past)
-        with struck_unless_done(certificate["file"]["sha256"], ledger, before):
+        with strike_unless_done(certificate["file"]["sha256"], ledger, before):
             verified = {"file": str(target), "holds": True, **verify_release(file)}
             make_report(file, plan=draft / PLAN).write(draft / PAGE)
             put_folder_in_place(draft, place)
@@ -75,7 +75,7 @@ def publish_release(
 def check_folder(folder: Path, name: str) -> Path:
     """A folder that is new or empty, and a name for a file in it."""
     if Path(name).name != name or name in (PLAN, PAGE, PRIVATE):
-        raise BadTarget(name, "it is the name of a file in the folder, such as people.csv.")
+        raise BadTarget(name, "name a file in the folder, such as people.csv, without a path.")
     with clear_refusals(folder):
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise BadTarget(folder.name, "the folder is not empty. Name another folder.")
@@ -110,7 +110,7 @@ def copy_private(file: Path, folder: Path) -> Path:
     return shutil.copyfile(file, place)
 
 
-def listed_releases(ledger: bool) -> set[str]:
+def list_hashes(ledger: bool) -> set[str]:
     """Hashes of the files that the ledger knows, but for those that killed runs never put in place."""
     if not ledger:
         return set()
@@ -119,7 +119,7 @@ def listed_releases(ledger: bool) -> set[str]:
 
 
 @contextmanager
-def struck_unless_done(release: str, ledger: bool, before: set[str]) -> Iterator[None]:
+def strike_unless_done(release: str, ledger: bool, before: set[str]) -> Iterator[None]:
     """A release that was never handed out does not stay in the ledger, unless the same file was handed out before."""
     try:
         yield

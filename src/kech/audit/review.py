@@ -16,9 +16,9 @@ from kech.axes.grid import Ints
 from kech.axes.hierarchy import GeneralizationTree, build_prefix_tree, read_hierarchy
 from kech.axes.levels import build_levels
 from kech.errors import BadHierarchy, BadOption, NoSuchColumn
-from kech.points.columns import build_axis, encode_anew
+from kech.points.points import build_axis, encode_anew
 from kech.request import Labels
-from kech.tables.table import Table, read_table
+from kech.tables.table import Table, check_is_table, read_table
 
 KINDS = ("intervals", "dates", "prefixes", "ordered", "star")
 
@@ -78,6 +78,7 @@ def review_hierarchy(
     the table's axis names, or that of the values), star.  With `pad` the values of a source may differ in depth; `grid`
     is where intervals begin.
     """
+    check_is_table(table)
     if column not in table.columns:
         raise NoSuchColumn(column, table.columns)
     if column not in table.loaded:
@@ -85,10 +86,10 @@ def review_hierarchy(
     if kind is not None and (kind not in KINDS or source is not None):
         raise BadOption("--kind", f"choose among {', '.join(KINDS)}, or give a hierarchy, not both.")
     if pad and source is None:
-        raise BadOption("--pad", "only a given hierarchy (--from) can differ in depth.")
+        raise BadOption("--pad", "only a hierarchy that you give can differ in depth. Add --from FILE, or omit --pad.")
     texts, counts = table.values(column, "text")
     if not len(texts):
-        raise BadHierarchy(f"column {column}", None, "it has no values, so there is nothing to generalize.")
+        raise BadHierarchy(f"column {column}", None, "it has no values to generalize. Choose another column.")
     rows = dict(zip(texts, counts.tolist(), strict=True))
     if source is not None:
         whole = read_hierarchy(source, pad=pad, column=column)
@@ -107,11 +108,13 @@ def build_tree(
     if kind == "prefixes":
         return kind, build_prefix_tree(texts)
     choice = table.choice(column)
-    wish = {"intervals": "number", "dates": "date", "ordered": "ordered", "star": "star"}.get(kind or "", choice.kind)
+    axis_kind = {"intervals": "number", "dates": "date", "ordered": "ordered", "star": "star"}.get(
+        kind or "", choice.kind
+    )
     order = choice.order or (tuple(sorted(texts)) if kind == "ordered" else ())
-    wished = replace_part(choice, kind=wish, order=order if wish == "ordered" else ())
-    asked = replace(table, request=replace_part(table.request, axes={**table.request.axes, column: wished}))
-    axis, _ = build_axis(asked, column, labels, steps=True)
+    wished = replace_part(choice, kind=axis_kind, order=order if axis_kind == "ordered" else ())
+    chosen = replace(table, request=replace_part(table.request, axes={**table.request.axes, column: wished}))
+    axis, _ = build_axis(chosen, column, labels, steps=True)
     return kind or kind_of(axis), tree_of(axis, texts)
 
 

@@ -1,40 +1,44 @@
 """Risk: how likely somebody in a released file is found again, in the figures that review boards know.
 
-In: a released file, and optionally the population its people are from.  Out: a `Risk`.
-Nothing but the published labels is read; NULL is a value.
+In: a released file, and optionally the population its people are from, or its original.  Out: a `Risk`.
+Nothing but the published labels is read; NULL is a value.  A person may have several rows: rows are counted, unless the
+original names the people.
 """
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from math import exp, fsum, lgamma
 from typing import Any
 
 import numpy as np
 
+from kech.audit.recount import Recount, name_people, number_people, recount_people
 from kech.certificate import AnyPath
 from kech.errors import BadOption
-from kech.release.linkage import count_covered, link
+from kech.release.linkage import check_covers, link
 from kech.release.published import Ints, Published, read_published
+from kech.request.parts import as_names
 from kech.tables.table import Table, read_table
 
 THRESHOLDS = (0.09, 0.2)
 SMALLEST = 10  # classes of which the size is listed
 
 FORMULAS = {
-    "symbols": "N rows in J classes; class j has f_j rows; F_j rows of the population could be in it; tau a threshold",
+    "symbols": "N rows in J classes; class j has n_j rows of f_j people; F_j people of the population could be in it; "
+    "tau a threshold; where rows are counted, f_j = n_j, and F_j are rows",
     "prosecutor.highest": "1 / min_j f_j",
-    "prosecutor.average": "J / N",
-    "prosecutor.above": "sum of f_j with 1 / f_j > tau, over N",
+    "prosecutor.average": "1/N sum_j n_j / f_j (J / N where rows are counted)",
+    "prosecutor.above": "sum of n_j with 1 / f_j > tau, over N",
     "journalist.highest": "1 / min_j F_j",
-    "journalist.average": "max(J / sum_j F_j, 1/N sum_j f_j / F_j)",
-    "journalist.above": "sum of f_j with 1 / F_j > tau, over N",
-    "marketer.average": "1/N sum_j f_j / F_j",
+    "journalist.average": "max(J / sum_j F_j, 1/N sum_j n_j / F_j)",
+    "journalist.above": "sum of n_j with 1 / F_j > tau, over N",
+    "marketer.average": "1/N sum_j n_j / F_j",
     "k_map": "min_j F_j",
-    "sample_uniqueness": "number of j with f_j = 1, over N",
-    "population_uniqueness, counted": "sum of f_j with F_j = 1, over N (the population table is given)",
+    "sample_uniqueness": "sum of n_j with f_j = 1, over N",
+    "population_uniqueness, counted": "sum of n_j with F_j = 1, over N (the population table is given)",
     "population_uniqueness, zayatz": "sample_uniqueness * h(1) p_1 / sum_i h(i) p_i, where p_i is the share of classes "
-    "with i rows and h(i) = i C(P - i, N - 1) / C(P, N) for a population of P (Zayatz 1991)",
+    "with f_j = i and h(i) = i C(P - i, N - 1) / C(P, N) for a population of P (Zayatz 1991)",
     "distinction": "distinct labels / N",
     "separation": "share of the pairs of rows whose labels differ: 1 - sum_v c_v (c_v - 1) / (N (N - 1))",
 }
@@ -65,14 +69,20 @@ class Risk:
 
     rows: int
     classes: int
-    k: int
+    counted: str  # people, where the original names them; otherwise rows
+    k: int | None  # of these, in the smallest class; None where people are only bounded
+    bounded: bool  # each class counts the fewest people it can have, so that chances are at most these
+    people: int | None  # of the file, where they were counted
+    recounted: dict[str, Any] | None  # how people were counted
+    stated: dict[str, Any] | None  # what the maker says of people, and the highest risk of a prosecutor that follows
     quasi_identifiers: tuple[str, ...]
     thresholds: tuple[float, ...]
     prosecutor: Attacker
     journalist: Attacker | None
     marketer: dict[str, float] | None
     k_map: int | None
-    population: int | None  # its rows
+    population: int | None  # its people, or rows
+    population_counted: str | None  # people or rows
     sample_uniqueness: float
     population_uniqueness: float | None
     uniqueness_model: str | None  # counted or zayatz
@@ -86,6 +96,15 @@ class Risk:
         return asdict(self) | {"formulas": FORMULAS}
 
 
+@dataclass(frozen=True, eq=False, slots=True)
+class Population:
+    """How many people there are, and how many of them could be in each class; rows where nobody is named."""
+
+    size: int
+    spread: Ints | None = None  # None where only their number is known
+    counted: str = "people"
+
+
 def compute_risk(
     path: AnyPath,
     *,
@@ -93,44 +112,80 @@ def compute_risk(
     quasi_identifiers: Sequence[str] | None = None,
     population: AnyPath | Table | int | None = None,
     threshold: Sequence[float] = THRESHOLDS,
+    original: AnyPath | Table | None = None,
+    person: str | Sequence[str] = (),
 ) -> Risk:
     """Risk figures of a file whose certificate holds, or of any file on the columns that are named.
 
     The population is a file or an open table with the same columns, raw or labelled, or a number of people: a number
     is enough to estimate population uniqueness, and for nothing else.
+    With the original and its `person` columns, figures count people: the release is made again from it, or where that
+    fails every class counts the fewest people it can have.  A population with these columns is counted by people too.
     """
-    taus = check_thresholds(threshold)
-    return assess(read_published(path, certificate=certificate, quasi_identifiers=quasi_identifiers), taus, population)
+    taus, columns = check_thresholds(threshold), as_names(person, "--person")
+    if original is not None and quasi_identifiers is not None:
+        raise BadOption("--original", "people are counted on the columns of the certificate. Omit --qi or --original.")
+    if columns and original is None and (population is None or isinstance(population, int)):
+        raise BadOption("--person", "only tables name people. Add --original TABLE or --population TABLE.")
+    release = read_published(
+        path, certificate=certificate, quasi_identifiers=quasi_identifiers, with_cells=original is not None
+    )
+    found = None
+    if original is not None:
+        with name_people(original, columns) as table:
+            found = recount_people(release, table)
+    return assess(release, taus, population, found, columns)
 
 
-def assess(release: Published, taus: tuple[float, ...], population: AnyPath | Table | int | None = None) -> Risk:
+def assess(
+    release: Published,
+    taus: tuple[float, ...],
+    population: AnyPath | Table | int | None = None,
+    recount: Recount | None = None,
+    person: Sequence[str] = (),
+) -> Risk:
     """The figures of a file that was read."""
     if not release.rows:
-        raise BadOption(str(release.path), "it has no rows, so nobody is at risk in it.")
+        raise BadOption(str(release.path), "it has no rows, so nobody is at risk. Name another file.")
     sizes = release.sizes
-    counted = None if population is None or isinstance(population, int) else count_population(release, population)
-    people = population if isinstance(population, int) else counted and counted[0]
-    spread = counted and counted[1]
-    share, model = unique_in_population(sizes, people, spread)
+    hidden = sizes if recount is None else recount.least
+    stated = state_risk(release)
+    people_of = np.full(len(sizes), stated["k"]) if stated and recount is None else recount.least if recount else None
+    known = find_population(release, population, people_of, person)
+    spread = None if known is None else known.spread
+    people = None if recount is None else recount.people
+    share, model = unique_in_population(sizes, hidden, known, people or (stated["people"] if stated else None))
     return Risk(
         rows=release.rows,
         classes=len(sizes),
-        k=int(sizes.min()),
+        counted="rows" if recount is None else "people",
+        k=int(hidden.min()) if recount is None or hidden.min() == recount.most.min() else None,
+        bounded=recount is not None and not recount.is_exact,
+        people=people,
+        recounted=None if recount is None else recount.to_json(),
+        stated=stated,
         quasi_identifiers=release.quasi_identifiers,
         thresholds=taus,
-        prosecutor=attack_chances(sizes, sizes, taus),
-        journalist=None if spread is None else attack_chances(sizes, spread, taus),
+        prosecutor=attack_chances(sizes, hidden, taus),
+        journalist=None if spread is None else attack_anybody(sizes, spread, taus),
         marketer=None if spread is None else {"average": mean_chance(sizes, spread)},
         k_map=None if spread is None else int(spread.min()),
-        population=people,
-        sample_uniqueness=int((sizes == 1).sum()) / release.rows,
+        population=None if known is None else known.size,
+        population_counted=None if known is None else known.counted,
+        sample_uniqueness=int(sizes[hidden == 1].sum()) / release.rows,
         population_uniqueness=share,
         uniqueness_model=model,
-        class_sizes=dict(sorted(Counter(sizes.tolist()).items())),
-        smallest_classes=tuple(np.sort(sizes)[:SMALLEST].tolist()),
+        class_sizes=dict(sorted(Counter(hidden.tolist()).items())),
+        smallest_classes=tuple(np.sort(hidden)[:SMALLEST].tolist()),
         columns=tuple(separate(release, column) for column in release.quasi_identifiers),
         together=measure_separation("all together", sizes),
     )
+
+
+def state_risk(release: Published) -> dict[str, Any] | None:
+    """What the maker states of people, which no reader can recount, and the risk that follows from it."""
+    stated = release.document.get("stated")
+    return {**stated, "highest": 1 / stated["k"]} if stated else None
 
 
 def check_thresholds(threshold: Sequence[float]) -> tuple[float, ...]:
@@ -142,11 +197,16 @@ def check_thresholds(threshold: Sequence[float]) -> tuple[float, ...]:
 
 
 def attack_chances(sizes: Ints, confused: Ints, taus: Sequence[float]) -> Attacker:
-    """Chances where a record is confused with so many rows: f_j for a prosecutor, F_j for a journalist."""
+    """Chances where a record is confused with so many: f_j for a prosecutor, F_j for a journalist."""
     rows = int(sizes.sum())
     above = {f"{tau:g}": int(sizes[1 / confused > tau].sum()) / rows for tau in taus}
-    average = max(len(sizes) / int(confused.sum()), mean_chance(sizes, confused))
-    return Attacker(1 / int(confused.min()), average, above)
+    return Attacker(1 / int(confused.min()), mean_chance(sizes, confused), above)
+
+
+def attack_anybody(sizes: Ints, spread: Ints, taus: Sequence[float]) -> Attacker:
+    """Chances of a journalist, whose average is over the population where that is worse."""
+    found = attack_chances(sizes, spread, taus)
+    return replace(found, average=max(len(sizes) / int(spread.sum()), found.average))
 
 
 def mean_chance(sizes: Ints, confused: Ints) -> float:
@@ -154,25 +214,44 @@ def mean_chance(sizes: Ints, confused: Ints) -> float:
     return fsum((sizes / confused).tolist()) / int(sizes.sum())
 
 
-def count_population(release: Published, population: AnyPath | Table) -> tuple[int, Ints]:
-    """Rows of the population, and how many of them could be in each class."""
+def find_population(
+    release: Published, population: AnyPath | Table | int | None, held: Ints | None, person: Sequence[str]
+) -> Population | None:
+    """The population of a release, of whose people every class holds so many at least."""
+    if population is None or isinstance(population, int):
+        return None if population is None else Population(population)
     if not isinstance(population, Table):
         with read_table(population) as table:
-            return count_population(release, table)
-    linkage = link(release, population)
-    return linkage.rows, count_covered(linkage, np.arange(len(release.labels)), "--population")
+            return find_population(release, table, held, person)
+    if not population.person and person and set(person) <= set(population.columns):
+        with population.reread(person=person) as table:
+            return find_population(release, table, held, person)
+    linkage, named = link(release, population), population.person
+    number = number_people(population, named) if named else np.arange(linkage.rows)
+    spread = np.array([len(np.unique(number[linkage.candidates(j)])) for j in range(len(release.labels))])
+    check_covers(linkage, np.arange(len(spread)), spread, "--population", held)
+    return Population(len(np.unique(number)), spread, "people" if named else "rows")
 
 
-def unique_in_population(sizes: Ints, people: int | None, spread: Ints | None) -> tuple[float | None, str | None]:
-    """Share of the records that are unique in the population, and how it is known."""
-    rows = int(sizes.sum())
-    if spread is not None:
-        return int(sizes[spread == 1].sum()) / rows, "counted"
-    if people is None:
+def unique_in_population(
+    sizes: Ints, hidden: Ints, known: Population | None, people: int | None
+) -> tuple[float | None, str | None]:
+    """Share of the records that are unique in the population, and how it is known.
+
+    The people of the file are counted or stated; where they are not, every row is somebody else.
+    """
+    if known is None:
         return None, None
-    if people < rows:
-        raise BadOption("--population", f"{people:,} people are fewer than the {rows:,} released rows.")
-    return int((sizes == 1).sum()) / rows * zayatz_chance(sizes, people), "zayatz"
+    rows = int(sizes.sum())
+    if known.spread is not None:
+        return int(sizes[known.spread == 1].sum()) / rows, "counted"
+    if known.size < (people or rows):
+        counted = f"{people:,} people of the file" if people else f"{rows:,} released rows"
+        raise BadOption(
+            "--population",
+            f"{known.size:,} people are fewer than the {counted}. Count everybody who could be in the file.",
+        )
+    return int(sizes[hidden == 1].sum()) / rows * zayatz_chance(hidden, known.size), "zayatz"
 
 
 def zayatz_chance(sizes: Ints, people: int) -> float:

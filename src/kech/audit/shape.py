@@ -27,8 +27,8 @@ from kech.certificate.labels import (
     read_domain,
     read_prefix,
     read_set,
+    width_reader,
 )
-from kech.certificate.widths import width_reader
 from kech.release.published import Ints, Published
 
 Floats = NDArray[np.float64]

@@ -10,8 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from kech.certificate.cells import Batch, TextTable
-from kech.certificate.claims import broken_goals
-from kech.certificate.counting import count
+from kech.certificate.check import broken_goals, count
 from kech.certificate.models import model_figures
 from kech.certificate.tally import Cell
 from kech.request import Request
@@ -35,8 +34,8 @@ def assert_k_anonymous(
     AssertionError: not 3-anonymous on 'age': 1 of 2 classes have fewer than 3 rows, of sizes 2 (2 of 5 rows)
     """
     __tracebackhide__ = True  # pytest would show the frame
-    asked = Request().override(quasi_identifiers=quasi_identifiers, sensitive=sensitive, k=k, **goals)
-    columns, secrets, goal = asked.columns.quasi_identifiers, asked.columns.sensitive, asked.goal
+    request = Request().override(quasi_identifiers=quasi_identifiers, sensitive=sensitive, k=k, **goals)
+    columns, secrets, goal = request.columns.quasi_identifiers, request.columns.sensitive, request.goal
     goal.check_sensitive(secrets)
     table = text_of(frame)
     classes, within = count(table, columns, secrets)

@@ -1,33 +1,41 @@
 """Verification: what a written file keeps, in every model, by code apart from the cuts.
 
-In: a released file or table of a database, with its certificate or columns of your own; goals; a population.
-Out: figures, or ClaimBroken.
+In: a released file or table of a database, with its certificate or columns of your own; goals; a population; the
+original, to recount people.  Out: figures, or ClaimBroken.
 """
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from kech.audit.exposure import hide_few, measure_exposure
+from kech.audit.recount import check_people, name_people, number_people, recount_people
 from kech.certificate import (
     AnyPath,
+    certificate_path,
     check_certificate,
     check_table,
     open_published,
     published_columns,
     read_claims,
 )
-from kech.certificate.check import read_values
+from kech.certificate.check import has_order, read_values
 from kech.errors import BadOption, ClaimBroken
 from kech.release.composition import find_cover
 from kech.release.linkage import link
-from kech.release.published import Published, dialect_of, find_joint_pointers, find_pointers, read_published
+from kech.release.published import (
+    Published,
+    dialect_of,
+    find_joint_pointers,
+    find_pointers,
+    find_repeats,
+    read_published,
+)
 from kech.request import Goal, Request
 from kech.system.files import private_folder
+from kech.tables.repeats import describe_counts
 from kech.tables.source import find_address, open_database
 from kech.tables.table import Table, read_table
 
@@ -40,6 +48,7 @@ def verify_release(
     *,
     certificate: AnyPath | None = None,
     population: AnyPath | Table | int | None = None,
+    original: AnyPath | Table | None = None,
     **fields: Any,
 ) -> Figures:
     """Figures of a file whose certificate holds, or of any file on the columns that are named; and its goals hold too.
@@ -48,9 +57,12 @@ def verify_release(
     is a certificate beside the file that was not looked at, since columns are named.
     Columns are named by their roles, with what the file gives away: rows that are unique on all published columns
     together, rows that share one sensitive value with their whole class (fewer than k are told as "<k"), and columns on
-    which nearly every row has values of its own, alone or together.
+    which nearly every row has values of its own, alone or together; `repeated_people` warns of those that seem to name
+    people and repeat.
     Columns and goals are those of a request, or fields of it.  With the population its people are from, k-map and
     delta-presence are stated; they are None without.
+    `stated` is what the maker says of people, whom nobody can recount from the file.  With the original and its
+    `person` columns, people are recounted: exactly where the release can be made again from it, as bounds otherwise.
     """
     asked = (request or Request()).override(**fields)
     quasi_identifiers, sensitive = asked.columns.quasi_identifiers or None, asked.columns.sensitive
@@ -61,21 +73,52 @@ def verify_release(
         raise BadOption("--certificate", "a table in a database has no certificate beside it: name the file.")
     if quasi_identifiers is None and sensitive:
         raise BadOption("--sensitive", "a certificate names its sensitive columns itself; use it with --qi.")
+    check_person(asked, original)
     with as_file(path) as file:
         figures = check_figures(file, certificate, quasi_identifiers, sensitive, asked.goal, orders)
         roles = find_roles(file, certificate, quasi_identifiers, sensitive, orders)
         figures |= {name: roles[name] for name in ("quasi_identifiers", "sensitive", "kept")}
         figures |= tell_exposure(file, roles, figures["k"])
         figures["passed_over"] = None if quasi_identifiers is None else find_beside(path)
+        figures |= {"stated": roles.get("stated"), "recounted": None, "series": roles.get("series")}
+        if original is not None:
+            figures["recounted"] = recount_file(file, certificate, asked, original)
         if population is None:
-            return figures | {"population": None, "k_map": None, "delta_presence": None}
+            unknown = dict.fromkeys(("population", "population_counted", "k_map", "delta_presence"))
+            return figures | unknown
         release = read_published(file, certificate=certificate, quasi_identifiers=quasi_identifiers)
         return figures | measure_presence(release, population)
 
 
+def check_person(asked: Request, original: AnyPath | Table | None) -> None:
+    """People are recounted with an original that names them."""
+    if original is None and asked.columns.person:
+        raise BadOption("--person", "only the original names people. Add --original TABLE, or omit --person.")
+    named = asked.columns.person or (isinstance(original, Table) and original.person)
+    if original is not None and not named:
+        raise BadOption(
+            "--original", "it serves to recount people. Say which columns tell them apart: --person COLUMN."
+        )
+
+
+def recount_file(
+    path: AnyPath, certificate: AnyPath | None, asked: Request, original: AnyPath | Table
+) -> dict[str, Any]:
+    """People of the classes of a file, recounted with its original; every class must have as many as it should."""
+    if asked.columns.quasi_identifiers:
+        release = read_published(path, quasi_identifiers=asked.columns.quasi_identifiers)
+    else:
+        release = read_published(path, certificate=certificate, with_cells=True)
+    search = {"effort": asked.cut.effort, "seed": asked.cut.seed or None, "max_points": asked.limits.max_points}
+    with name_people(original, asked.columns.person, asked.labels.key_file) as table:
+        found = recount_people(release, table, table.request.override(**search))
+    check_people(release, found, asked.goal.k)
+    return found.to_json()
+
+
 def find_beside(path: AnyPath) -> str | None:
     """The certificate beside a file, if there is one."""
-    beside = Path(f"{os.fspath(path)}.certificate.json")
+    beside = certificate_path(path)
     return None if find_address(path) or not beside.is_file() else str(beside)
 
 
@@ -100,11 +143,16 @@ def check_figures(
         sensitive = document["sensitive"]
         known = {"values": document.get("values", {}), **dialect_of(document)}
     goal.check_sensitive(sensitive)
+    if goal.protect_history and "histories" not in figures:
+        raise ClaimBroken(path, ["histories: no certificate says which rows are of one person"])
     wanted = goal.for_values()
     if wanted or goal.k is not None or not figures:
         found = check_table(path, columns, 1 if goal.k is None else goal.k, sensitive, goals=wanted, **known)
         figures = found | figures
+    if goal.protect_history and figures["histories"]["k"] < (goal.k or 1):
+        raise ClaimBroken(path, [f"histories.k: asked {goal.k}, found {figures['histories']['k']}"])
     asked = ({} if goal.k is None else {"k": goal.k}) | wanted
+    asked |= {"t_kind": "equal"} if "t" in asked and not has_order(figures) else {}
     return figures | {"checked": {"certified": certified, "asked": asked}}
 
 
@@ -139,7 +187,18 @@ def tell_exposure(path: AnyPath, roles: Mapping[str, Any], k: int) -> Figures:
     given = [roles[name] for name in ("labels", "sensitive", "kept")]
     found = measure_exposure(path, *given, values=roles["values"], **dialect_of(roles))
     together = find_joint_pointers(path, roles, alone)
-    return hide_few(found, k) | {"identifying": alone, "identifying_together": together}
+    repeated = [] if "stated" in roles else [warn_reader(*each) for each in find_repeats(path, roles).items()]
+    return hide_few(found, k) | {
+        "identifying": alone,
+        "identifying_together": together,
+        "repeated_people": repeated,
+    }
+
+
+def warn_reader(column: str, counts: tuple[int, int, int]) -> str:
+    """What a reader should know of a published column that seems to name people."""
+    said = f"Column {column!r} repeats: {describe_counts(*counts)}. If it names people, k counts visits, not people"
+    return f"{said}, and who finds one row of a person finds all. Release the original again with --person."
 
 
 @contextmanager
@@ -161,9 +220,9 @@ def as_file(path: AnyPath) -> Iterator[AnyPath]:
 def measure_presence(release: Published, population: AnyPath | Table | int) -> Figures:
     """k-map and delta-presence: how many people a record could be, and how likely each of them is in the file.
 
-    With f_j rows of class j in the file, and F_j people that it covers, k-map = min_j F_j.  A person is in the file
-    with the chance f_j / F_j, summed over all classes that cover it where boxes overlap, at most 1; delta-presence is
-    the smallest and the largest chance.
+    With n_j rows of class j in the file, N_j rows of the population that it covers, and F_j people among them (rows,
+    where the population names nobody), k-map = min_j F_j.  A person is in the file with the chance n_j / N_j, summed
+    over their rows and all classes that cover them, at most 1; delta-presence is the smallest and the largest chance.
     """
     if isinstance(population, int):
         raise BadOption("--population", "k-map and delta-presence need the table of the people, not their number.")
@@ -172,9 +231,16 @@ def measure_presence(release: Published, population: AnyPath | Table | int) -> F
     if not isinstance(population, Table):
         with read_table(population) as table:
             return measure_presence(release, table)
-    linkage = link(release, population)
-    cover = find_cover(linkage, "--population")
-    chances = (release.sizes / cover.sizes)[cover.cell]
-    present = np.bincount(cover.row, weights=chances, minlength=linkage.rows).clip(max=1.0)
-    delta = [float(present.min()), float(present.max())]
-    return {"population": linkage.rows, "k_map": int(cover.sizes.min()), "delta_presence": delta}
+    linkage, stated = link(release, population), release.document.get("stated")
+    cover = find_cover(linkage, "--population", np.full(len(release.labels), stated["k"]) if stated else None)
+    named = bool(population.person)
+    number = number_people(population) if named else np.arange(linkage.rows)
+    pairs = np.unique(np.stack([cover.cell, number[cover.row]]), axis=1)
+    chances = (release.sizes / cover.sizes).clip(max=1.0)[cover.cell]
+    present = np.bincount(number[cover.row], weights=chances, minlength=int(number.max()) + 1).clip(max=1.0)
+    return {
+        "population": len(present),
+        "population_counted": "people" if named else "rows",
+        "k_map": int(np.bincount(pairs[0]).min()),
+        "delta_presence": [float(present.min()), float(present.max())],
+    }

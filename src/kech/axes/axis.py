@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import Widths
-from kech.axes.grid import Ints
-from kech.axes.rulers import Floats
+from kech.axes.grid import Floats, Ints
 
 Codes = NDArray[np.int32]
 
@@ -135,8 +134,8 @@ class TextAxis(Axis):
         """For each code the first and last code of those that are coded alike; NULL is alone."""
         starts = np.arange(self.values) if self.starts is None else self.starts
         starts = np.append(starts, [self.values] * self.has_null).astype(np.int64)
-        held = np.diff(np.append(starts, self.size))
-        return np.repeat(starts, held), np.repeat(starts + held - 1, held)
+        lengths = np.diff(np.append(starts, self.size))
+        return np.repeat(starts, lengths), np.repeat(starts + lengths - 1, lengths)
 
     @property
     def cells(self) -> tuple[Ints, Ints]:

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.axes import Axis, Codes, LineAxis, RankAxis, TextAxis, TreeAxis
-from kech.axes.grid import Ints
-from kech.axes.rulers import Floats
+from kech.axes.grid import Floats, Ints
 
 QUARTERS = (1.0, sqrt(sqrt(0.5)), sqrt(0.5), sqrt(0.5) * sqrt(sqrt(0.5)))  # roots are exact everywhere, powers are not
 LADDER: tuple[float, ...] = tuple(

@@ -1,32 +1,189 @@
 """Grid: round edges for numbers and dates, each published only while it hides among k rows.
 
 In: the distinct values of a column with their counts.  Out: edges, and for each edge the largest k it serves.
+Rulers know where round numbers and calendar dates lie, and how these are written.  Dates are seconds since 1970, so
+one grid serves both.
 
 The edges form a tree: a cell is parted at the roundest mark that leaves many rows on both sides, and so on.
 An edge serves k when it, and every edge above it in the tree, leaves k rows on either side (or none).
 So the edges of a larger k are among those of a smaller one: grids are nested.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from decimal import Decimal
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.axes.rulers import (
-    CALENDAR_ENDS,
-    DAY,
-    Floats,
-    Ruler,
-    date_rulers,
-    date_unit,
-    dividing_date_rulers,
-    dividing_number_rulers,
-    last_before,
-    number_rulers,
-    number_unit,
-    unit_ruler,
+Floats = NDArray[np.float64]
+
+MOST_MARKS = 5000  # no axis is looked at more finely than in 5000 steps
+MOST_RULERS = 7  # of an axis whose steps divide one another
+MOST_DAYS = 50_000  # steps of such an axis of dates
+DAY = 86400.0
+EPOCH = datetime(1970, 1, 1)
+CALENDAR_ENDS = (-62135596800.0, 253402214400.0)  # 0001-01-01 and 9999-12-31: beyond, no date is written
+EXACT_POWER = 22  # the largest power of ten that is a float
+MOST_DIGITS = 15  # a float tells decimals of so many digits apart
+
+
+class Ruler(Protocol):
+    """Marks at one distance; `size` is that distance, roughly."""
+
+    @property
+    def size(self) -> float:
+        """Distance of two marks."""
+
+    def marks(self, low: float, high: float) -> Floats:
+        """All marks from the last one at or below `low` to the first one at or above `high`."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberRuler:
+    """Multiples of mantissa * 10^exponent, exact as decimals."""
+
+    mantissa: int
+    exponent: int
+
+    @property
+    def size(self) -> float:
+        """Distance of two marks."""
+        return float(f"{self.mantissa}e{self.exponent}")
+
+    def marks(self, low: float, high: float) -> Floats:
+        """Multiples of the step around [low, high]."""
+        first, last = np.floor(low / self.size + 1e-9), np.ceil(high / self.size - 1e-9)
+        multiples = np.arange(first, last + 1) * self.mantissa
+        if abs(self.exponent) > EXACT_POWER:
+            return np.array([float(f"{int(multiple)}e{self.exponent}") for multiple in multiples])
+        scale = 10.0 ** abs(self.exponent)
+        return multiples * scale if self.exponent >= 0 else multiples / scale
+
+
+@dataclass(frozen=True, slots=True)
+class DateRuler:
+    """Starts of every so many years, months, days, hours, minutes or seconds."""
+
+    seconds: float
+    period: str  # a unit of numpy.datetime64
+    every: int
+
+    @property
+    def size(self) -> float:
+        """Distance of two marks, in seconds."""
+        return self.seconds * self.every
+
+    def marks(self, low: float, high: float) -> Floats:
+        """Starts of periods around [low, high]."""
+        shift = 1970 if self.period == "Y" else 0
+        first, last = (self._index(x) + shift for x in (low, high))
+        starts = np.arange(first // self.every, last // self.every + 2) * self.every - shift
+        marks = starts.astype(f"datetime64[{self.period}]").astype("datetime64[s]").astype(np.float64)
+        return np.unique(np.clip(marks[: int(np.searchsorted(marks, high)) + 1], *CALENDAR_ENDS))
+
+    def _index(self, seconds: float) -> int:
+        moment = np.datetime64(int(seconds // 1), "s")
+        return int(moment.astype(f"datetime64[{self.period}]").astype(np.int64))
+
+
+CALENDAR = (
+    *(DateRuler(365.25 * DAY, "Y", years) for years in (100, 50, 20, 10, 5, 2, 1)),
+    *(DateRuler(30.4 * DAY, "M", months) for months in (6, 3, 1)),
+    DateRuler(DAY, "D", 1),
+    *(DateRuler(3600, "h", hours) for hours in (6, 1)),
+    *(DateRuler(60, "m", minutes) for minutes in (10, 1)),
+    DateRuler(1, "s", 1),
 )
+
+
+def number_rulers(span: float, unit: float) -> list[Ruler]:
+    """Steps 1, 2, 5 times a power of ten, from the length of the span down to the unit."""
+    top = int(np.ceil(np.log10(span)))
+    rulers = [NumberRuler(m, e) for e in range(top, top - 8, -1) for m in (5, 2, 1)]
+    return [r for r in rulers if span / MOST_MARKS <= r.size and unit * 0.99 <= r.size <= span * 2]
+
+
+def date_rulers(span: float, unit: float) -> list[Ruler]:
+    """Calendar steps, from the length of the span down to the unit."""
+    fitting = [r for r in CALENDAR if span / MOST_MARKS <= r.size and unit <= r.size <= span * 2]
+    return list(fitting or [DateRuler(DAY, "D", 1) if unit == DAY else DateRuler(1, "s", 1)])
+
+
+def dividing_number_rulers(span: float, base: NumberRuler) -> list[Ruler]:
+    """Round multiples of a step, coarse to fine, each dividing the one before: 50, 10, 5, 1.
+
+    The coarsest is no longer than the span; of more than seven the finest are left out.
+    """
+    steps = max(int(span / base.size + 1e-9), 1)
+    power = 10 ** (len(str(steps)) - 1)
+    factors = [next(digit * power for digit in (5, 2, 1) if digit * power <= steps)]
+    while factors[-1] > 1 and len(factors) < MOST_RULERS:
+        factors.append(factors[-1] // (5 if str(factors[-1])[0] == "5" else 2))
+    return [NumberRuler(base.mantissa * factor, base.exponent) for factor in factors]
+
+
+def dividing_date_rulers(span: float, unit: float) -> list[Ruler]:
+    """Hundred years, ten years, years, months, days, hours, minutes and seconds, as far as they fit; coarse to fine."""
+    nested = [r for r in CALENDAR if r.every == 1 or (r.period == "Y" and r.every in (10, 100))]
+    fitting = [r for r in nested if span / MOST_DAYS <= r.size and unit <= r.size <= span]
+    return list(fitting[:MOST_RULERS] or date_rulers(span, unit)[-1:])
+
+
+def base_ruler(step: float) -> NumberRuler:
+    """Multiples of any step, as a decimal."""
+    _, digits, exponent = Decimal(repr(step)).normalize().as_tuple()
+    return NumberRuler(int("".join(map(str, digits))), int(exponent))
+
+
+def unit_ruler(span: float, unit: float) -> NumberRuler:
+    """The unit of a column, or a thousandth of the span for numbers that have none."""
+    return base_ruler(unit) if unit else NumberRuler(1, Decimal(span).adjusted() - 3)
+
+
+def number_unit(values: Floats) -> float:
+    """The power of ten, at most 1 and at least a millionth, that divides every value; 0 if none does."""
+    largest = float(np.abs(values).max(initial=0.0))
+    for digits in range(7):
+        if largest >= 10.0 ** (MOST_DIGITS - digits):
+            break
+        if bool(np.all(np.round(values, digits) == values)):
+            return 10.0**-digits
+    return 0.0
+
+
+def date_unit(values: Floats) -> float:
+    """A day, a second, or 0 for finer times."""
+    return next((unit for unit in (DAY, 1.0) if bool(np.all(values % unit == 0))), 0.0)
+
+
+def last_before(edges: Floats, unit: float) -> Floats:
+    """The last multiple of the unit before each edge; the edge itself where there is no unit."""
+    return in_digits(edges - unit, unit)
+
+
+def in_digits(values: Floats, unit: float) -> Floats:
+    """Multiples of the unit, without the noise of sums; values themselves where there is no unit."""
+    return np.round(values, max(0, round(-math.log10(unit)))) if unit else values
+
+
+def format_number(value: float, unit: float) -> str:
+    """The shortest decimal that reads back as the same number; multiples of a decimal unit stay short."""
+    exact = round(value, max(0, round(-math.log10(unit)))) if unit else value
+    return str(int(exact)) if exact == int(exact) and abs(exact) < 1e15 else repr(float(exact))
+
+
+def format_date(seconds: float, unit: float) -> str:
+    """ISO date, with the time of day only where the column has one."""
+    moment = EPOCH + timedelta(seconds=seconds)
+    return moment.date().isoformat() if unit == DAY else moment.isoformat(sep=" ")
+
+
+# -- edges of a grid ------------------------------------------------------------------------------------
+
 
 Ints = NDArray[np.int64]
 
@@ -45,18 +202,13 @@ class Grid:
     unit: float  # values are multiples of it; 0 where they are not
 
 
-def build_number_grid(values: Floats, counts: Ints) -> Grid:
-    """Grid of round numbers; `values` ascend."""
-    unit = number_unit(values)
-    low, high = np.clip(bulk_span(values, counts), -LARGEST, LARGEST).tolist()
-    rulers = number_rulers(max(high - low, 10 * unit, abs(low) * 1e-9, 1e-290), unit)
-    return build_grid(values, counts, (low, high), unit, rulers)
-
-
-def build_date_grid(values: Floats, counts: Ints) -> Grid:
-    """Grid of calendar dates; `values` are seconds since 1970 and ascend."""
-    unit = date_unit(values)
-    low, high = np.clip(bulk_span(values, counts), CALENDAR_ENDS[0], CALENDAR_ENDS[1] - 2 * DAY).tolist()
+def build_round_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
+    """Grid of round numbers, or of calendar dates in seconds since 1970; `values` ascend."""
+    unit = (date_unit if is_date else number_unit)(values)
+    low, high = bulk_span(values, counts, is_date)
+    if not is_date:
+        rulers = number_rulers(max(high - low, 10 * unit, abs(low) * 1e-9, 1e-290), unit)
+        return build_grid(values, counts, (low, high), unit, rulers)
     grid = build_grid(values, counts, (low, high), unit, date_rulers(max(high - low, unit, 1.0), unit))
     written = grid.edges > CALENDAR_ENDS[0]  # before the first day of the calendar there is nothing to write
     return replace(grid, edges=grid.edges[written], hides=grid.hides[written])
@@ -69,12 +221,11 @@ def build_step_grid(values: Floats, counts: Ints, is_date: bool) -> Grid:
     k rows or more.  So equal edges hide among k rows by construction, and serve every k.
     """
     unit = (date_unit if is_date else number_unit)(values)
-    ends = (CALENDAR_ENDS[0], CALENDAR_ENDS[1] - 2 * DAY) if is_date else (-LARGEST, LARGEST)
-    low, high = np.clip(bulk_span(values, counts), *ends).tolist()
+    low, high = bulk_span(values, counts, is_date)
     rulers = step_rulers(low, high, unit, is_date)
     low, high = round_outward((low, high), unit, rulers)
     edges = rulers[-1].marks(low, high)
-    edges = edges[edges > ends[0]]
+    edges = edges[edges > (CALENDAR_ENDS[0] if is_date else -LARGEST)]
     return Grid(edges, np.full(len(edges), ALWAYS), (low, high), unit)
 
 
@@ -86,22 +237,25 @@ def step_rulers(low: float, high: float, unit: float, is_date: bool) -> list[Rul
     return dividing_number_rulers(span, unit_ruler(span, unit))
 
 
-def bulk_span(values: Floats, counts: Ints) -> tuple[float, float]:
-    """The span of all but the outermost rows: 20, or half a percent, at each end."""
+def bulk_span(values: Floats, counts: Ints, is_date: bool) -> tuple[float, float]:
+    """The span of all but the outermost rows, 20 or half a percent at each end, inside what can be written."""
     rows = int(counts.sum())
     left_out = min(max(20, rows // 200), rows // 4)
     running = np.cumsum(counts)
     low = values[np.searchsorted(running, left_out, side="right")]
     high = values[np.searchsorted(running, rows - left_out, side="left")]
-    return float(low), float(high)
+    ends = (CALENDAR_ENDS[0], CALENDAR_ENDS[1] - 2 * DAY) if is_date else (-LARGEST, LARGEST)
+    low, high = np.clip((low, high), *ends).tolist()
+    return low, high
 
 
 def build_grid(values: Floats, counts: Ints, span: tuple[float, float], unit: float, rulers: Sequence[Ruler]) -> Grid:
     """Edges at the marks of `rulers` (coarse to fine), each with the k it serves."""
     low, high = round_outward(span, unit, rulers)
     marks, ranks = all_marks(low, high, rulers)
-    below = np.concatenate([[0], np.cumsum(counts)])[np.searchsorted(values, marks)]
-    hides = hidden_rows(below, ranks, int(counts.sum()))
+    places = np.searchsorted(values, marks)
+    below = np.concatenate([[0], np.cumsum(counts)])[places]
+    hides = hidden_rows(np.r_[0, below, counts.sum()], np.r_[0, places, len(values)], ranks)
     keep = hides > 1
     return Grid(marks[keep], hides[keep], (low, float(last_before(np.array(high), unit))), unit)
 
@@ -127,20 +281,21 @@ def all_marks(low: float, high: float, rulers: Sequence[Ruler]) -> tuple[Floats,
     return marks[inside], ranks[roundest][inside]
 
 
-def hidden_rows(below: Ints, ranks: Ints, rows: int) -> Ints:
-    """For each mark the largest k it serves, 0 for never; `below` counts the rows left of a mark.
+def hidden_rows(running: Ints, values: Ints, ranks: Ints) -> Ints:
+    """For each mark the largest k it serves, 0 for never; `running` and `values` count rows and values left of a mark.
 
     A mark between two occupied parts hides among the rows of the smaller part.  A mark at the end of an
     empty stretch hides among the rows of the step, of its own roundness, that touches it.
+    Where people are counted in place of rows, a stretch may hold values of people who are counted elsewhere: it is
+    empty only where it holds no value.
     """
-    running = np.concatenate([[0], below, [rows]])
     before, after = rounder_neighbours(ranks)
     hides = np.zeros(len(running), np.int64)
-    cells = [(0, len(running) - 1, rows)]
+    cells = [(0, len(running) - 1, int(running[-1]))]
     while cells:
         low, high, limit = cells.pop()
         inner = np.arange(low + 1, high)
-        hiding = rows_at_marks(running, before, after, low, high, inner)
+        hiding = rows_at_marks(running, values, before, after, low, high, inner)
         best = hiding.max(initial=0)
         if min(best, limit) < 2:
             continue
@@ -152,12 +307,13 @@ def hidden_rows(below: Ints, ranks: Ints, rows: int) -> Ints:
     return hides[1:-1]
 
 
-def rows_at_marks(running: Ints, before: Ints, after: Ints, low: int, high: int, inner: Ints) -> Ints:
+def rows_at_marks(running: Ints, values: Ints, before: Ints, after: Ints, low: int, high: int, inner: Ints) -> Ints:
     """Among how many rows each inner mark of the cell (low, high) would hide."""
     left, right = running[inner] - running[low], running[high] - running[inner]
+    left_empty, right_empty = values[inner] == values[low], values[high] == values[inner]
     step_left = running[inner] - running[np.maximum(before[inner], low)]
     step_right = running[np.minimum(after[inner], high)] - running[inner]
-    return np.where(left == 0, step_right, np.where(right == 0, step_left, np.minimum(left, right)))
+    return np.where(left_empty, step_right, np.where(right_empty, step_left, np.minimum(left, right)))
 
 
 def rounder_neighbours(ranks: Ints) -> tuple[Ints, Ints]:

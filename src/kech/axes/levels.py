@@ -12,8 +12,18 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from kech.axes import Axis, LineAxis, NodeAxis, RankAxis, TreeAxis, open_domain, publish_always
-from kech.axes.grid import LARGEST, Ints, step_rulers
-from kech.axes.rulers import CALENDAR_ENDS, DAY, Floats, Ruler, base_ruler, dividing_number_rulers, last_before
+from kech.axes.grid import (
+    CALENDAR_ENDS,
+    DAY,
+    LARGEST,
+    Floats,
+    Ints,
+    Ruler,
+    base_ruler,
+    dividing_number_rulers,
+    last_before,
+    step_rulers,
+)
 
 Measure: TypeAlias = Callable[[Ints], Axis]
 
@@ -106,7 +116,7 @@ def tree_levels(axis: TreeAxis, held: Ints) -> list[Draft]:
 def measure_nodes(axis: TreeAxis, level: int, rows: Ints) -> NodeAxis:
     """All nodes of a level; leaves are counted as the rows tell them."""
     codes, held = axis.tree.level_codes(level), rows[: axis.values]
-    nulls, known = int(rows[axis.values :].sum()), axis.given is not None or axis.k > 1
+    nulls, known = int(rows[axis.values :].sum()), axis.given is not None or (axis.rows is not None and axis.k > 1)
     tree = axis.tree if known else axis.tree.restrict(axis.texts[leaf] for leaf in np.flatnonzero(held).tolist())
     counted = replace(axis, rows=None if axis.rows is None else held, nulls=nulls, has_null=nulls > 0, tree=tree)
     return NodeAxis(

@@ -12,14 +12,18 @@ from numpy.typing import NDArray
 
 from kech._kernels import Widths
 from kech.axes.axis import EVERYTHING, Axis, Codes
-from kech.axes.grid import ALWAYS, LARGEST, Grid, Ints, build_date_grid, build_number_grid, build_step_grid
-from kech.axes.ranks import build_rank_axis
-from kech.axes.rulers import (
+from kech.axes.grid import (
+    ALWAYS,
     CALENDAR_ENDS,
     DAY,
     EXACT_POWER,
+    LARGEST,
     MOST_DIGITS,
     Floats,
+    Grid,
+    Ints,
+    build_round_grid,
+    build_step_grid,
     date_unit,
     format_date,
     format_number,
@@ -27,6 +31,7 @@ from kech.axes.rulers import (
     last_before,
     number_unit,
 )
+from kech.axes.ranks import build_rank_axis
 from kech.errors import BadOption
 
 MICROSECOND = 1e-6  # the finest time that is written
@@ -206,8 +211,8 @@ def build_line_axis(
     if grid == "steps":
         return grid_axis(column, values, has_null, is_date, build_step_grid(values, counts, is_date), "none")
     if grid == "round":
-        found = (build_date_grid if is_date else build_number_grid)(values, counts)
-        return grid_axis(column, values, has_null, is_date, found, protect)
+        round_grid = build_round_grid(values, counts, is_date)
+        return grid_axis(column, values, has_null, is_date, round_grid, protect)
     return step_axis(column, values, has_null, is_date, unit, float(grid) * (DAY if is_date else 1))
 
 
@@ -231,7 +236,7 @@ def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, found:
 def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: float, step: float) -> LineAxis:
     """Every occupied multiple of the step is a code; ends are printed as closed where a unit allows it."""
     if np.abs(values).max() >= step * 10.0**MOST_DIGITS:
-        raise BadOption("--grid", f"the step is too small for the numbers in column {column!r}.")
+        raise BadOption("--grid", f"the step is too small for the numbers in column {column!r}. Choose a larger one.")
     cells = np.floor(values / step)
     cells += multiples(cells + 1, step) <= values
     cells -= multiples(cells, step) > values

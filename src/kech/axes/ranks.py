@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from kech._kernels import Widths
 from kech.axes.axis import EVERYTHING, TextAxis
-from kech.axes.grid import Ints
-from kech.axes.rulers import Floats
+from kech.axes.grid import Floats, Ints
 from kech.errors import BadHierarchy
 
 DOTS = ".."

@@ -1,17 +1,32 @@
-"""Spelling: texts that differ in case, width, spaces or characters nobody sees say the same.
+"""Spelling: how the values of a column are written, and what its owner should know before it is generalized.
 
-In: the distinct texts of a column.  Out: the form in which they are compared; published texts stay as they are.
+In: the distinct values of a column and their rows.  Out: the form in which texts are compared; hints, each a sentence
+with the option that helps.  A hint counts rows and shows no cell but marks of missing values.
 
+Texts that differ in case, width, spaces or characters nobody sees say the same; published texts stay as they are.
 Folded are: Unicode compatibility (NFKC) and case, all kinds of spaces, invisible characters, and dots at the end.
 Not folded are: accents, abbreviations, slips of the pen, other words for the same thing, and numbers in a column of
 text (250.0 and 250.00 can be two codes); in a column of numbers 1 is 1.0.
 """
 
+import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from shlex import join, quote
+from typing import Any
 from unicodedata import category, normalize
 
+import numpy as np
+from numpy.typing import NDArray
+
+from kech.axes.grid import Floats, Ints
+
+DASHES = re.compile("[\u00ad\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")
+LIKE_NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?(e[+-]?[0-9]{1,2})?")
+MOST_PLACES = 100  # of a number that is compared as one
 SEEN_AS_SPACE = "\u2800"  # a blank of Braille
 IGNORABLE = {  # Default_Ignorable_Code_Point of Unicode: first and last of each range
     0x00AD: 0x00AD,
@@ -47,6 +62,25 @@ def fold(text: str) -> str:
     return words.rstrip(". ") or words
 
 
+def fold_person(text: str) -> str:
+    """The form in which the name or number of a person is compared: any dash is one dash, and 1 is 1.0, 001 and 1e0.
+
+    >>> fold_person(" 0012.0 "), fold_person("P\u20131")
+    ('12', 'p-1')
+    """
+    plain = DASHES.sub("-", fold(text))
+    if not LIKE_NUMBER.fullmatch(plain):
+        return plain
+    number = Decimal(plain.replace(",", "."))
+    return format(number.normalize(), "f") if number.adjusted() < MOST_PLACES else plain
+
+
+def encode_spellings(values: Sequence[str], read: Callable[[str], str] = fold) -> NDArray[np.int32]:
+    """The code of each text: that of the first one that says the same, 0 for what says nothing."""
+    known = {"": 0}
+    return np.array([known.setdefault(read(value), place) for place, value in enumerate(values, 1)], np.int32)
+
+
 def count_variants(texts: Iterable[str]) -> int:
     """How many texts are written in several ways, among distinct ones."""
     return sum(ways > 1 for ways in Counter(filter(None, map(fold, texts))).values())
@@ -67,3 +101,171 @@ def _without_hidden(text: str) -> str:
 def _is_hidden(letter: str) -> bool:
     place = bisect_right(FIRSTS, ord(letter)) - 1
     return (place >= 0 and ord(letter) <= LASTS[place]) or category(letter) in ("Cf", "Cc")
+
+
+# -- codes, such as ZIP --------------------------------------------------------------------------------
+
+
+def looks_like_codes(values: Sequence[str]) -> bool:
+    """Whether these are codes such as ZIP, whose prefixes mean something.
+
+    20 distinct values or more, written as codes; and half of the shorter length is a prefix that, on average, two
+    values or more share.
+    """
+    codes = set(values)
+    return len(codes) >= 20 and have_code_form(codes) and 2 * len(half_prefixes(codes)) <= len(codes)
+
+
+def have_code_form(codes: Collection[str]) -> bool:
+    """One or two lengths from 3 on, nearly all letters and digits, a digit in each."""
+    lengths = {len(code) for code in codes}
+    if not lengths or len(lengths) > 2 or min(lengths) < 3:
+        return False
+    characters = "".join(codes)
+    plain = sum(map(str.isalnum, characters))
+    return plain >= 0.8 * len(characters) and all(any(map(str.isdigit, code)) for code in codes)
+
+
+def half_prefixes(codes: Collection[str]) -> set[str]:
+    """The different beginnings of codes, half as long as the shortest."""
+    half = min(map(len, codes)) // 2
+    return {code[:half] for code in codes}
+
+
+# -- hints ----------------------------------------------------------------------------------------------
+
+
+MOSTLY = 0.9
+FEW_ROWS = 10  # below, nothing is far from the others
+MANY_CODES = 10  # of one length: more than categories are, as a rule
+POSTAL = r"(.*_)?(zip|zip_?code|plz|postleitzahl|post_?code|postal(_?code)?|cap|cep|pin_?code|eircode)(_.*)?"
+MISSING = ("n/a", "na", "n.a.", "#n/a", "nan", "null", "nil", "?", "-", "--", ".", "missing", "unknown", "k.a.")
+MISSED = "It holds what often means a missing value: {}."
+LIKE_DATES = r"(\d{1,2})[./-](\d{1,2})[./-]\d{4}"
+LIKE_COMMAS = r"[+-]?(\d{1,3}(\.\d{3})+|\d+),\d+|[+-]?\d{1,3}(\.\d{3})+,?"
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What to say; the kind of axis that suits better than the usual one; how the table should be read."""
+
+    says: str
+    axis: str | None = None
+    reading: dict[str, Any] = field(default_factory=dict)
+
+
+def hint_at_text(values: Sequence[str]) -> Hint | None:
+    """Missing values, dates and numbers that are written otherwise than kech reads them."""
+    marks = sorted({value for value in values if value.strip().casefold() in MISSING})
+    known = [value.strip() for value in values if value not in marks]
+    found = [Hint(MISSED.format(format_marks(marks)), None, {"null_values": marks})] if marks else []
+    found += filter(None, [hint_at_writing(known)])
+    if not found:
+        return None
+    reading = {option: said for hint in found for option, said in hint.reading.items()}
+    return Hint(" ".join(hint.says for hint in found), found[-1].axis, reading)
+
+
+def hint_at_writing(values: Sequence[str]) -> Hint | None:
+    """Dates or numbers that are written otherwise than kech reads them."""
+    return hint_at_dates(values) or hint_at_commas(values)
+
+
+def format_marks(marks: Sequence[str]) -> str:
+    """Marks as an option; behind a space a dash would begin another one."""
+    plain = [mark for mark in marks if not mark.startswith("-")]
+    dashes = [f"--null-values={mark}" for mark in marks if mark not in plain]
+    return join([*dashes, *(["--null-values", *plain] if plain else [])])
+
+
+def hint_at_variants(values: Sequence[str], role: str) -> Hint | None:
+    """Texts that are written in several ways: one value of a sensitive column, several of any other."""
+    variants = count_variants(values)
+    if not variants:
+        return None
+    what = (
+        "1 text is written in several ways" if variants == 1 else f"{variants:,} texts are written in several ways each"
+    )
+    means = "l, t and alpha count each once" if role == "sensitive" else "here these are different values"
+    return Hint(f"{what} (case, width, spaces): {means}. Write each in one way.")
+
+
+def join_hints(*hints: Hint | None) -> Hint | None:
+    """What all of them say; the axis and the reading are those of the first that has one."""
+    present = [hint for hint in hints if hint is not None]
+    if len(present) < 2:
+        return present[0] if present else None
+    axis = next((hint.axis for hint in present if hint.axis), None)
+    reading = next((hint.reading for hint in present if hint.reading), {})
+    return Hint(" ".join(hint.says for hint in present), axis, reading)
+
+
+def hint_at_dates(values: Sequence[str]) -> Hint | None:
+    """Dates that begin with the day or the month, whatever a few odd ones say."""
+    dates = [found.groups() for value in values if (found := re.fullmatch(LIKE_DATES, value))]
+    if not values or len(dates) < MOSTLY * len(values):
+        return None
+    days, months = (sum(int(pair[i]) > 12 for pair in dates) for i in (0, 1))  # what is more than 12 is no month
+    if max(days, months) < MOSTLY * (days + months) or days == months:
+        return Hint("These look like dates, and are read as text: --dates dmy or --dates mdy reads them.", "date")
+    order = "dmy" if days > months else "mdy"
+    return Hint(f"These look like dates, and are read as text: --dates {order} reads them.", "date", {"dates": order})
+
+
+def hint_at_commas(values: Sequence[str]) -> Hint | None:
+    """Numbers with decimal commas."""
+    commas = [value for value in values if re.fullmatch(rf"{LIKE_COMMAS}|[+-]?\d+", value)]
+    if len(commas) < MOSTLY * len(values) or not any("," in value for value in commas):
+        return None
+    says = "These look like numbers with decimal commas, and are read as text: --decimal , reads them."
+    return Hint(says, "number", {"decimal": ","})
+
+
+def hint_at_codes(column: str, texts: Sequence[str]) -> Hint | None:
+    """Whole numbers of one length that are called a postcode: their beginnings mean something, their size does not."""
+    alike = len({len(text) for text in texts}) == 1 and all(text.isdecimal() for text in texts)
+    if not (alike and is_postcode(column) and looks_like_codes(texts)):
+        return None
+    axis = quote(f"{column}=hierarchy")
+    return Hint(f"It looks like a code: --axis {axis} shortens it to its beginning.", "hierarchy")
+
+
+def hint_at_prefixes(column: str, values: Sequence[str]) -> Hint | None:
+    """Codes that kech takes for sets, being few, though some begin alike: called a postcode, or of one length."""
+    codes = {value.strip() for value in values}
+    if looks_like_codes(values) or not have_code_form(codes) or len(half_prefixes(codes)) == len(codes):
+        return None
+    if not is_postcode(column) and (len(codes) < MANY_CODES or len(set(map(len, codes))) > 1):
+        return None
+    command = f"kech hierarchy TABLE {quote(column)} --kind prefixes -o {quote(f'trees/{column}.csv')}"
+    return Hint(
+        f"It looks like a code. Its beginnings often say more than sets of values: {command}, then --hierarchies trees."
+    )
+
+
+def is_postcode(column: str) -> bool:
+    """Whether a column is called a postcode, in some language."""
+    return bool(re.fullmatch(POSTAL, as_words(column)))
+
+
+def as_words(column: str) -> str:
+    """The name of a column in small letters, words joined by `_`."""
+    return re.sub(r"[^a-z0-9]+", "_", column.casefold()).strip("_")
+
+
+def hint_at_far_rows(values: Floats, counts: Ints) -> Hint | None:
+    """Rows that lie farther from the bulk than the bulk is wide; the bulk is all but 1 % of the rows at each end."""
+    rows = int(counts.sum())
+    if rows < FEW_ROWS:
+        return None
+    below, aside = np.cumsum(counts), max(1, rows // 100)
+    low, high = (float(values[np.searchsorted(below, rank)]) / 4 for rank in (aside + 1, rows - aside))
+    quarters = values / 4  # the range may overflow
+    far = (quarters > high + (high - low)) | (quarters < low - (high - low))
+    found = int(counts[far].sum()) if high > low else 0
+    if not found:
+        return None
+    who = "1 row lies" if found == 1 else f"{found:,} rows lie"
+    return Hint(
+        f"{who} far from all others. A slip? Mend it, or call it missing: --null-values; --suppress leaves it out."
+    )

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from kech._kernels import Widths
 from kech.axes.axis import EVERYTHING, Axis, Codes, TextAxis
-from kech.axes.grid import Ints
+from kech.axes.grid import Floats, Ints
 from kech.axes.hierarchy import GeneralizationTree
 from kech.axes.ranks import build_rank_axis
-from kech.axes.rulers import Floats
 from kech.errors import BadHierarchy
 
 

@@ -4,23 +4,23 @@ In: a written CSV or Parquet file and its public parameters.  Out: figures, or C
 Own reader, own counting: nothing here is shared with the code that made the file.
 """
 
-from kech.certificate.cells import AnyPath, open_published
-from kech.certificate.check import NOT_PROMISED, check_certificate, check_table, make_certificate, measure
+from kech.certificate.cells import BESIDE, AnyPath, certificate_path, open_published
+from kech.certificate.check import NOT_PROMISED, check_certificate, check_table, make_certificate
 from kech.certificate.document import read_claims
-from kech.certificate.forms import as_brackets, published_columns
-from kech.certificate.labels import Axis
+from kech.certificate.labels import Axis, as_brackets, published_columns
 from kech.certificate.tally import Cell
 
 __all__ = [
+    "BESIDE",
     "NOT_PROMISED",
     "AnyPath",
     "Axis",
     "Cell",
     "as_brackets",
+    "certificate_path",
     "check_certificate",
     "check_table",
     "make_certificate",
-    "measure",
     "open_published",
     "published_columns",
     "read_claims",

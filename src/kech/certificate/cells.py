@@ -17,12 +17,13 @@ from typing import Any, BinaryIO, cast
 
 import numpy as np
 
-from kech.certificate.tally import Cell, Coded, Counts, Ints, Tally, meanwhile, tally
+from kech.certificate.tally import Cell, Coded, Counts, Ints, Tally, map_ahead, tally
 from kech.errors import BadColumns, BadOption, NoSuchFile, UnreadableFile
 
 AnyPath = str | PathLike[str]
 Batch = list[list[Cell]]  # one list a column
 
+BESIDE = ".certificate.json"  # added to the name of a file, it names its certificate
 ROWS_AT_ONCE = 100_000  # of a Parquet file
 BLOCK = 1 << 20  # bytes of a CSV file that are read at once
 LONGEST = 1 << 25  # bytes of a line
@@ -51,10 +52,15 @@ def open_published(path: AnyPath, format: str | None = None, delimiter: str = ",
     check_dialect(format, delimiter)
     table = _open_parquet(path) if format == "parquet" else _open_csv(path, delimiter)
     if not table.columns:
-        raise UnreadableFile(path, "it has no columns.")
+        raise UnreadableFile(path, "it has no columns. Name a file with a header line.")
     if len(set(table.columns)) < len(table.columns):
-        raise BadColumns(path, "two of them have the same name.")
+        raise BadColumns(path, "two of them have the same name. Rename one.")
     return table
+
+
+def certificate_path(path: AnyPath) -> Path:
+    """Where the certificate of a file lies unless it is named."""
+    return Path(f"{Path(path)}{BESIDE}")
 
 
 def guess_format(name: AnyPath) -> str:
@@ -65,19 +71,19 @@ def guess_format(name: AnyPath) -> str:
 def check_dialect(format: str, delimiter: object) -> None:
     """A format and a delimiter that can be read."""
     if format not in ("csv", "parquet"):
-        raise BadOption("format", "csv or parquet is expected.")
+        raise BadOption("format", "write csv or parquet.")
     if not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n\0':
-        raise BadOption("delimiter", "one character is expected.")
+        raise BadOption("delimiter", "write one character.")
 
 
 def digest(path: Path) -> str:
     """SHA-256 of the bytes of a file."""
-    with _reading(path), path.open("rb") as file:
+    with _refuse_unreadable(path), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextmanager
-def hashing(path: Path) -> Iterator[Callable[[], str]]:
+def digest_meanwhile(path: Path) -> Iterator[Callable[[], str]]:
     """The digest of a file, found while it is read; a file that has none is refused before anything else."""
     with ThreadPoolExecutor(1) as pool:
         found = pool.submit(digest, path)
@@ -88,7 +94,7 @@ def hashing(path: Path) -> Iterator[Callable[[], str]]:
 
 
 @contextmanager
-def _reading(path: Path) -> Iterator[None]:
+def _refuse_unreadable(path: Path) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
@@ -124,9 +130,9 @@ def _count_lines(path: Path, delimiter: str, columns: Sequence[str], names: Sequ
     if not delimiter.isascii():
         raise csv.Error
     read = partial(_part_lines, delimiter=delimiter, width=len(columns), wanted=[columns.index(name) for name in names])
-    with _reading(path), path.open("rb") as file:
+    with _refuse_unreadable(path), path.open("rb") as file:
         _split([file.readline().removeprefix(BOM_UTF8)], delimiter)  # the header is one line too
-        return Tally(len(names)).count(meanwhile(read, _whole_lines(file), WORKERS))
+        return Tally(len(names)).count(map_ahead(read, _whole_lines(file), WORKERS))
 
 
 def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
@@ -189,7 +195,7 @@ def _read_alone(parts: Sequence[bytes], delimiter: str) -> list[Cell]:
 
 def _split(lines: Sequence[bytes], delimiter: str) -> list[list[str]]:
     """The cells of lines; csv.Error unless each of them is a row, and no part of one ends like a line."""
-    texts = [_checked_line(line.decode("utf-8", "surrogateescape")) for line in lines]
+    texts = [_check_line(line.decode("utf-8", "surrogateescape")) for line in lines]
     rows = [cells or [""] for cells in csv.reader(texts, delimiter=delimiter, strict=True)]
     if len(rows) != len(texts) or any("\r" in text.removesuffix("\n").removesuffix("\r") for text in texts):
         raise csv.Error
@@ -205,8 +211,8 @@ def _csv_rows(path: Path, delimiter: str) -> Iterator[list[Cell]]:
     """The header, then rows as wide as it; trouble is named by the line on which its row begins."""
     width, line = 0, 1
     csv.field_size_limit(max(csv.field_size_limit(), 2**24))  # a set may be longer than csv's 128 KiB
-    with _reading(path), path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
-        lines = _Lines(map(_checked_line, text), delimiter)
+    with _refuse_unreadable(path), path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as text:
+        lines = _Lines(map(_check_line, text), delimiter)
         reader = csv.reader(lines, delimiter=delimiter, strict=True)
         try:
             for cells in reader:
@@ -218,7 +224,7 @@ def _csv_rows(path: Path, delimiter: str) -> Iterator[list[Cell]]:
                 lines.is_first = True
                 yield row
         except csv.Error as error:  # its text never quotes a cell
-            raise UnreadableFile(path, f"line {line}: {error}.") from None
+            raise UnreadableFile(path, f"line {line}: {error}. Correct that line, or ask for a whole copy.") from None
 
 
 def _as_cells(cells: list[str]) -> list[Cell]:
@@ -260,7 +266,7 @@ class _Lines:
         return ("".join(parts) + line[place:])[goes_on:]
 
 
-def _checked_line(line: str) -> str:
+def _check_line(line: str) -> str:
     if "\0" in line or (not line.isascii() and re.search("[\udc80-\udcff]", line)):
         raise csv.Error("a NUL byte or bytes that are not UTF-8")
     return line
@@ -279,7 +285,7 @@ def _open_parquet(path: Path) -> TextTable:
     def groups(names: Sequence[str]) -> Counts:
         with _parquet_file(path, texts.intersection(names)) as file:
             batches = file.iter_batches(ROWS_AT_ONCE, columns=list(dict.fromkeys(names)))
-            return Tally(len(names)).count(meanwhile(partial(_list_cells, names=names), batches, WORKERS))
+            return Tally(len(names)).count(map_ahead(partial(_list_cells, names=names), batches, WORKERS))
 
     return TextTable(columns, batches, lambda cell: cell, groups)
 
@@ -292,8 +298,8 @@ def _list_cells(batch: Any, names: Sequence[str]) -> list[Coded]:
     listed = [x if pyarrow.types.is_dictionary(x.type) else x.dictionary_encode() for x in columns]
     texts = [[*column.dictionary.cast("string").to_pylist(), None] for column in listed]
     return [
-        (held, x.indices.cast("int64").fill_null(len(held) - 1).to_numpy())
-        for held, x in zip(texts, listed, strict=True)
+        (listed_texts, x.indices.cast("int64").fill_null(len(listed_texts) - 1).to_numpy())
+        for listed_texts, x in zip(texts, listed, strict=True)
     ]
 
 
@@ -303,7 +309,9 @@ def _parquet_file(path: Path, coded: Iterable[str] = ()) -> Iterator[Any]:
     from pyarrow.parquet import ParquetFile
 
     try:
-        with _reading(path), ParquetFile(path, read_dictionary=list(coded)) as file:
+        with _refuse_unreadable(path), ParquetFile(path, read_dictionary=list(coded)) as file:
             yield file
     except (pyarrow.ArrowException, ValueError):
-        raise UnreadableFile(path, "it is not a Parquet file whose cells can be read as text.") from None
+        raise UnreadableFile(
+            path, "it is not a Parquet file whose cells can be read as text. Ask for a whole copy."
+        ) from None

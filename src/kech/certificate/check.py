@@ -1,40 +1,30 @@
 """Check: claim what a written file holds, and find out whether a claim is true."""
 
 from collections.abc import Mapping, Sequence
+from math import fsum
 from pathlib import Path
 from typing import Any
 
-from kech.certificate.cells import AnyPath, guess_format, hashing, open_published
-from kech.certificate.claims import broken_claims, broken_columns, broken_goals, shown_suppression, with_suppressed
-from kech.certificate.counting import class_figures, count, measure_table
-from kech.certificate.document import VERSION, check_goals, read_claims
-from kech.certificate.labels import Axis
-from kech.certificate.models import GOALS, MODELS, Figures, model_figures
-from kech.certificate.pages import find_unpublished
-from kech.errors import BadOption, ClaimBroken, ColumnInTwoRoles, NoSuchColumn
+import numpy as np
 
-NOT_PROMISED = (  # by every certificate of version 1, whatever its file says
+from kech.certificate.cells import AnyPath, TextTable, digest_meanwhile, guess_format, open_published
+from kech.certificate.cohorts import broken_series, spelling_k
+from kech.certificate.document import VERSION, check_goals, read_claims
+from kech.certificate.histories import broken_histories, count_histories
+from kech.certificate.labels import Axis, as_brackets, broken_spelling, published_columns, width_readers
+from kech.certificate.models import GOALS, MODELS, Figures, Within, model_figures
+from kech.certificate.pages import find_unpublished
+from kech.certificate.tally import Counts, sums
+from kech.errors import BadOption, ClaimBroken, ColumnInTwoRoles, NoQuasiIdentifier, NoSuchColumn
+
+HIDDEN = "hidden"  # the number of suppressed rows, where it could point at people who have several
+NOT_PROMISED = (  # by any certificate
     "When the rows of a class agree on a sensitive value, anybody who knows a person's class learns it.",
     "Somebody who combines this file with other releases about the same people may narrow a class down.",
     "k-anonymity does not prevent predicate singling out: a condition may still isolate one person.",
     "Values of sensitive and kept columns are published as they are and may identify people themselves.",
     "Nothing is said about the truth of the rows, nor that every identifying column was named as one.",
 )
-
-
-def measure(
-    path: AnyPath,
-    quasi_identifiers: Sequence[Axis],
-    sensitive: Sequence[str] = (),
-    format: str | None = None,
-    delimiter: str = ",",
-) -> Figures:
-    """Figures of a published file, recomputed from the file and the public axes alone."""
-    table = open_published(path, format, delimiter)
-    figures, broken = measure_table(table, quasi_identifiers, sensitive, {}, {})
-    if broken:
-        raise ClaimBroken(path, broken)
-    return figures
 
 
 def make_certificate(
@@ -48,36 +38,48 @@ def make_certificate(
     parameters: Mapping[str, Any],
     kech_version: str,
     values: Mapping[str, Mapping[str, Any]] | None = None,
+    stated: Mapping[str, Any] | None = None,
+    most_rows: int = 1,
+    person_number: str | None = None,
+    series: Mapping[str, Any] | None = None,
     format: str | None = None,
     delimiter: str = ",",
 ) -> dict[str, Any]:
     """Measure a written file and claim what was measured; a file below its own k, l, t or alpha gets no certificate.
 
     `values` says how each sensitive column is read: its kind (number, date, ordinal or text), for an ordinal its order.
+    `stated` is what nobody can recount from the file: how many people, and not only rows, hide together.
+    `person_number` is the column that says which rows are of one person, where all of them hide together.
+    `series` is what a release of a series says of its cohorts; it leaves no row out, but some may wait.
     """
     format = format or guess_format(published_name)
     table = open_published(path, format, delimiter)
     read_as = read_values(sensitive, values or {})
     goals = {name: parameters[name] for name in GOALS if name in parameters}
-    with hashing(Path(path)) as digest:
+    with digest_meanwhile(Path(path)) as digest:
         pages = broken_pages(path, format, certified=True)  # first: what they say of their size is not believed
-        figures, broken = measure_table(table, axes, sensitive, read_as, goals, parameters.get("k", 1))
-        broken += pages
-    suppression = shown_suppression(rows_in, figures["rows"], parameters.get("k", figures["k"]))
+        k = spelling_k(series, parameters.get("k", 1)) if series else parameters.get("k", 1)
+        figures, broken = measure_table(table, axes, sensitive, read_as, goals, k)
+        figures, broken = with_histories(figures, broken + pages, table, axes, person_number)
+    suppression = shown_suppression(rows_in, figures["rows"], parameters.get("k", figures["k"]), most_rows)
+    suppression = {"rows_in": None, "suppressed": 0} if series else suppression
     figures = with_suppressed(figures, suppression["suppressed"])
     dialect = {"delimiter": delimiter} if format == "csv" else {}
-    claimed = ("k", "classes", "rows", "loss", "loss_per_column")
+    claimed = ("k", "classes", "rows", "loss", "loss_per_column", "histories")
     certificate = {
         "certificate": VERSION,
         "kech": kech_version,
         "file": {"name": published_name, "format": format, "sha256": digest(), **dialect},
-        "claims": {name: figures[name] for name in claimed} | suppression | {"goals": goals},
+        "claims": {name: figures[name] for name in claimed if name in figures} | suppression | {"goals": goals},
         "measured": {name: figures[name] for name in ("average_class", *MODELS)},
         "quasi_identifiers": [dict(axis) for axis in axes],
         "sensitive": list(sensitive),
         "values": read_as,
         "kept": list(kept),
+        **({"person_number": person_number} if person_number else {}),
         "parameters": dict(parameters),
+        **({"stated": dict(stated)} if stated else {}),
+        **({"series": dict(series)} if series else {}),
         "not_promised": list(NOT_PROMISED),
     }
     if broken := broken + broken_columns(certificate, table.columns) + broken_claims(certificate, figures):
@@ -87,7 +89,7 @@ def make_certificate(
 
 def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> Figures:
     """Figures of a file whose certificate holds; ClaimBroken lists every claim that does not."""
-    with hashing(Path(path)) as digest:
+    with digest_meanwhile(Path(path)) as digest:
         document = read_claims(path, certificate)
         file = document["file"]
         table = open_published(path, file["format"], file.get("delimiter", ","))
@@ -100,8 +102,10 @@ def check_certificate(path: AnyPath, certificate: AnyPath | None = None) -> Figu
                 document["sensitive"],
                 read_values(document["sensitive"], document.get("values", {})),
                 document["claims"].get("goals", {}),
-                document["parameters"].get("k", document["claims"]["k"]),
+                spelling_k(document.get("series"), document["parameters"].get("k", document["claims"]["k"])),
             )
+            axes = (document["quasi_identifiers"], document.get("person_number"))
+            figures, unreadable = with_histories(figures, unreadable, table, *axes)
         except NoSuchColumn:
             raise ClaimBroken(path, find_changes(file, digest()) + broken) from None
         unreadable += pages
@@ -141,13 +145,13 @@ def check_table(
         raise BadOption("k", "it is a number of rows, 1 or more.")
     if twice := [name for name in sensitive if name in quasi_identifiers]:
         raise ColumnInTwoRoles(twice[0], "quasi-identifier", "sensitive")
-    table, asked = open_published(path, format, delimiter), dict(goals or {})
-    check_goals("goals", asked)
+    table, wanted = open_published(path, format, delimiter), dict(goals or {})
+    check_goals("goals", wanted)
     pages = broken_pages(path, format or guess_format(path), certified=False)
     classes, within = count(table, quasi_identifiers, sensitive)
-    figures = class_figures(classes) | model_figures(table, within, values or {}, asked)
+    figures = class_figures(classes) | model_figures(table, within, values or {}, wanted)
     broken = [f"k: asked {k}, found {figures['k']}"] if figures["k"] < k else []
-    if broken := broken + pages + broken_goals(asked, figures):
+    if broken := broken + pages + broken_goals(wanted, figures):
         raise ClaimBroken(path, broken)
     return figures
 
@@ -160,3 +164,189 @@ def broken_pages(path: AnyPath, format: str, *, certified: bool) -> list[str]:
 def read_values(sensitive: Sequence[str], values: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """How a certificate reads each sensitive column; as text where it does not say."""
     return {name: dict(values.get(name, {"kind": "text"})) for name in sensitive}
+
+
+# -- figures -------------------------------------------------------------------------------------------
+
+
+def measure_table(
+    table: TextTable,
+    axes: Sequence[Axis],
+    sensitive: Sequence[str],
+    read_as: Mapping[str, Mapping[str, Any]],
+    goals: Mapping[str, Any],
+    k: int = 1,
+) -> tuple[Figures, list[str]]:
+    """Figures, and a complaint for every column with labels that its axis cannot read (width 1), or whose sets spell
+    out values that k rows cannot hold.
+    """
+    readers = width_readers(axes)
+    table = as_brackets(table, axes)
+    classes, within = count(table, list(readers), sensitive)
+    losses, broken = {}, []
+    for position, (column, read) in enumerate(readers.items()):
+        texts = classes.texts[position]
+        found = sums(classes.places[position], classes.rows, len(texts)).astype(np.int64).tolist()
+        labels = [(read(table.label(cell)), rows) for cell, rows in zip(texts, found, strict=True)]
+        lost = fsum(rows if width is None else rows * width for width, rows in labels)
+        losses[column] = lost / max(int(classes.rows.sum()), 1)
+        if unreadable := sum(rows for width, rows in labels if width is None):
+            broken.append(f"{column!r}: {unreadable} rows hold a label that its axis cannot read")
+        rows_of = {table.label(cell): rows for cell, rows in zip(texts, found, strict=True) if rows}
+        broken += broken_spelling(axes[position], rows_of, k)
+    loss = fsum(losses.values()) / len(losses)
+    models = model_figures(table, within, read_as, goals)
+    return class_figures(classes) | {"loss": loss, "loss_per_column": losses} | models, broken
+
+
+def with_histories(
+    figures: Figures, broken: list[str], table: TextTable, axes: Sequence[Axis], column: str | None
+) -> tuple[Figures, list[str]]:
+    """Figures and complaints with those of histories, where a column says which rows are of one person."""
+    if column is None:
+        return figures, broken
+    histories, wrong = count_histories(table, axes, column)
+    return figures | {"histories": histories}, broken + wrong
+
+
+def count(
+    table: TextTable, quasi_identifiers: Sequence[str], sensitive: Sequence[str]
+) -> tuple[Counts, dict[str, Within]]:
+    """Rows of every class; and, for each sensitive column, rows of every (class, value)."""
+    if not quasi_identifiers:
+        raise NoQuasiIdentifier
+    if missing := [name for name in (*quasi_identifiers, *sensitive) if name not in table.columns]:
+        raise NoSuchColumn(missing[0], table.columns, released=True)
+    names, width = list(dict.fromkeys(sensitive)), len(quasi_identifiers)
+    found = table.count([*quasi_identifiers, *names])
+    classes, group = found.first(width)
+    values = zip(names, found.texts[width:], found.places[width:], strict=True)
+    return classes, {name: Within(group, texts, places, found.rows) for name, texts, places in values}
+
+
+def class_figures(classes: Counts) -> Figures:
+    """What the sizes of the classes tell."""
+    rows = int(classes.rows.sum())
+    return {
+        "k": int(classes.rows.min(initial=rows)),
+        "classes": len(classes.rows),
+        "rows": rows,
+        "average_class": rows / max(len(classes.rows), 1),
+        "loss": None,
+        "loss_per_column": {},
+    }
+
+
+# -- claims --------------------------------------------------------------------------------------------
+
+
+def shown_suppression(rows_in: int, rows: int, k: int, most_rows: int = 1) -> dict[str, Any]:
+    """Few suppressed rows would point at people: 1 to k-1 of them, and always 1 and 2, are shown as "<k".
+
+    Where a person has up to `most_rows` rows, fewer than k people may have many: their number is hidden.
+    """
+    if 0 < rows_in - rows < few_rows(k) * most_rows:
+        return {"rows_in": None, "suppressed": f"<{few_rows(k)}" if most_rows == 1 else HIDDEN}
+    return {"rows_in": rows_in, "suppressed": rows_in - rows}
+
+
+def few_rows(k: int) -> int:
+    """Fewer rows than this are not counted in public."""
+    return max(k, 3)
+
+
+def with_suppressed(figures: Figures, suppressed: object) -> Figures:
+    """A suppressed row loses everything: width 1 in every column."""
+    if not isinstance(suppressed, int) or suppressed < 1:
+        return figures
+    published = figures["rows"] / (figures["rows"] + suppressed)
+    columns = {name: 1 - (1 - loss) * published for name, loss in figures["loss_per_column"].items()}
+    return figures | {"loss": fsum(columns.values()) / len(columns), "loss_per_column": columns}
+
+
+def broken_columns(certificate: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
+    """Unclaimed columns are named only when the claimed ones prove the first line to be a header."""
+    quasi_identifiers = {name for axis in certificate["quasi_identifiers"] for name in published_columns(axis)}
+    numbers = [certificate["person_number"]] if "person_number" in certificate else []
+    claimed = quasi_identifiers.union(certificate["sensitive"], certificate["kept"], numbers)
+    if missing := sorted(claimed.difference(columns)):
+        return [f"columns: the file lacks {', '.join(map(repr, missing))}"]
+    if extra := sorted(set(columns).difference(claimed)):
+        return [f"columns: the file also has {', '.join(map(repr, extra))}"]
+    return []
+
+
+def broken_claims(certificate: Mapping[str, Any], figures: Figures) -> list[str]:
+    """Every claim that the figures do not bear out."""
+    claims = certificate["claims"]
+    least_k = certificate["parameters"].get("k", claims["k"])
+    broken = []
+    if not figures["k"] >= claims["k"] >= least_k:
+        broken.append(f"k: asked {least_k}, claimed {claims['k']}, found {figures['k']}")
+    if "series" in certificate:
+        broken += broken_series(certificate["series"], figures["rows"], figures["classes"], least_k)
+    if not _rows_add_up(claims, least_k, of_people="stated" in certificate, in_series="series" in certificate):
+        broken.append("suppressed: it does not fit rows_in, rows and k")
+    asked_goals = {name: goal for name, goal in certificate["parameters"].items() if name in GOALS}
+    if claims.get("goals", {}) != asked_goals:
+        broken.append("goals: not those of the parameters")
+    if claims.get("goals", {}).get("t_kind") == "ordered" and not has_order(figures):
+        broken.append("t_kind: ordered is claimed, and no sensitive column has an order")
+    broken += broken_goals(claims.get("goals", {}), figures)
+    if "stated" in certificate and certificate["stated"]["people"] > figures["rows"]:
+        broken.append(f"stated.people: {certificate['stated']['people']} are stated, in {figures['rows']} rows")
+    if "stated" in certificate and not figures["k"] >= certificate["stated"]["k"] >= least_k:
+        broken.append(
+            f"stated.k: {least_k} people were asked, {certificate['stated']['k']} stated, in {figures['k']} rows"
+        )
+    if "histories" in claims:
+        broken += broken_histories(claims["histories"], figures["histories"], least_k)
+        if {name: certificate["stated"][name] for name in ("k", "people")} != claims["histories"]:
+            broken.append("stated: the maker counted other histories than the file has")
+    claimed = claims | certificate["measured"]
+    names = ("rows", "classes", "loss", "loss_per_column", "average_class", *(x for x in MODELS if x in claimed))
+    return broken + [f"{name}: not as claimed" for name in names if not _same(claimed[name], figures[name])]
+
+
+def has_order(figures: Figures) -> bool:
+    """Whether the values of some sensitive column lie on a line, so that an ordered distance can be measured."""
+    return any(distance is not None for distance in figures["t_ordered"].values())
+
+
+def broken_goals(goals: Mapping[str, Any], figures: Figures) -> list[str]:
+    """Every goal that was asked, for every sensitive column, against what was found."""
+    broken = []
+    for column in figures["l"]:
+        found = {name: figures[name].get(column) for name in MODELS}
+        kind = {"distinct": "l", "entropy": "entropy_l"}.get(goals.get("l_kind", "distinct"))
+        if "l" in goals and kind and found[kind] < goals["l"] - 1e-9:
+            broken.append(f"l of {column!r}: asked {goals['l']}, found {found[kind]:.4g}")
+        if "l" in goals and not kind and not _below(found["recursive_c"], goals["c"]):
+            broken.append(f"c of {column!r}: asked {goals['c']} for l = {goals['l']}, found {found['recursive_c']}")
+        t = found["t"] if goals.get("t_kind") != "ordered" or found["t_ordered"] is None else found["t_ordered"]
+        if "t" in goals and t > goals["t"] + 1e-9:
+            broken.append(f"t of {column!r}: asked {goals['t']}, found {t:.4g}")
+        if "alpha" in goals and found["alpha"] > goals["alpha"] + 1e-9:
+            broken.append(f"alpha of {column!r}: asked {goals['alpha']}, found {found['alpha']:.4g}")
+    return broken
+
+
+def _below(found: float | None, most: float) -> bool:
+    return found is not None and found < most
+
+
+def _rows_add_up(claims: Mapping[str, Any], k: int, *, of_people: bool, in_series: bool) -> bool:
+    suppressed, rows_in = claims["suppressed"], claims["rows_in"]
+    if in_series:
+        return rows_in is None and suppressed == 0
+    if rows_in is None:
+        return suppressed in (f"<{few_rows(k)}", *([HIDDEN] if of_people else []))
+    return bool(suppressed == rows_in - claims["rows"] and (suppressed == 0 or suppressed >= few_rows(k)))
+
+
+def _same(claimed: object, found: object) -> bool:
+    if isinstance(claimed, dict) and isinstance(found, dict):
+        return claimed.keys() == found.keys() and all(_same(claimed[name], found[name]) for name in found)
+    if isinstance(claimed, float) and isinstance(found, float):
+        return abs(claimed - found) <= 1e-9
+    return claimed == found

@@ -5,10 +5,10 @@ from pathlib import Path
 from types import NoneType
 from typing import Any
 
-from kech.certificate.cells import AnyPath, check_dialect
-from kech.certificate.forms import published_columns
+from kech.certificate.cells import AnyPath, certificate_path, check_dialect
+from kech.certificate.cohorts import is_series
+from kech.certificate.labels import published_columns, width_readers
 from kech.certificate.models import GOALS, VALUES
-from kech.certificate.widths import width_readers
 from kech.errors import BadCertificate, BadOption, UsageError
 
 VERSION = 2  # 1 had other words for grids, and did not say what protects labels
@@ -25,7 +25,7 @@ _SHAPE: dict[tuple[type, ...], str] = {
 
 def read_claims(path: AnyPath, certificate: AnyPath | None = None) -> dict[str, Any]:
     """The certificate of a file as it is written; `check_certificate` says whether it holds."""
-    beside = Path(certificate or f"{Path(path)}.certificate.json")
+    beside = Path(certificate or certificate_path(path))
     try:
         document = json.loads(beside.read_bytes())
         _check_document(document)
@@ -35,7 +35,7 @@ def read_claims(path: AnyPath, certificate: AnyPath | None = None) -> dict[str, 
     except OSError as error:
         raise BadCertificate(beside, f"it cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):
-        raise BadCertificate(beside, "it is not JSON.") from None
+        raise BadCertificate(beside, "it is not JSON. Ask for a whole certificate.") from None
     except UsageError as error:
         raise BadCertificate(beside, str(error)) from None
     return dict(document)
@@ -44,24 +44,29 @@ def read_claims(path: AnyPath, certificate: AnyPath | None = None) -> dict[str, 
 def _check_document(document: Any) -> None:
     version = document.get("certificate") if isinstance(document, dict) else None
     if version == 1:
-        raise BadOption("certificate", "an earlier kech wrote it in other words: check it by that, or release again.")
+        raise BadOption("certificate", "an earlier version wrote it. Check it with that version, or release again.")
     if version != VERSION:
-        raise BadOption("certificate", "this version is not known to this kech.")
+        raise BadOption("certificate", "this kech does not know its version. Install a newer kech.")
     for kinds, places in _SHAPE.items():
         for place in places.split():
             _require(place, type(_look_up(document, place)) in kinds)
     for place in ("sensitive", "kept"):
         _require(place, all(isinstance(name, str) for name in document[place]))
     _require("parameters.k", type(document["parameters"].get("k", 1)) is int)
-    for flag in ("owner_secret", "no_ledger", "allow_composition"):
+    for flag in ("owner_secret", "no_ledger", "allow_composition", "protect_history"):
         _require(f"parameters.{flag}", type(document["parameters"].get(flag, True)) is bool)
     check_goals("claims.goals", document["claims"].get("goals", {}))
+    promise = "history" if document["parameters"].get("protect_history") else "person"
+    if "stated" in document or promise == "history":
+        _check_stated(document.get("stated"), promise)
+    _require("series", "series" not in document or is_series(document["series"]))
     _check_values(document.get("values", {}))
     check_dialect(document["file"]["format"], document["file"].get("delimiter", ","))
     columns = width_readers(document["quasi_identifiers"])
     published = [name for axis in document["quasi_identifiers"] for name in published_columns(axis)]
     _require("quasi_identifiers", len(set(published)) == len(published))
     _require("sensitive", not {*columns, *published} & {*document["sensitive"], *document["kept"]})
+    _check_histories(document, {*columns, *published, *document["sensitive"], *document["kept"]}, promise)
 
 
 def check_goals(place: str, goals: Any) -> None:
@@ -73,6 +78,24 @@ def check_goals(place: str, goals: Any) -> None:
     _require(f"{place}.l_kind", goals.get("l_kind", "distinct") in kinds)
     _require(f"{place}.l", goals.get("l_kind") != "recursive" or (type(goals.get("l")) is int and goals["l"] > 0))
     _require(f"{place}.t_kind", goals.get("t_kind", "equal") in ("equal", "ordered"))
+
+
+def _check_histories(document: dict[str, Any], others: set[str], promise: str) -> None:
+    """A file whose people are numbered claims how many share a history, and no other does."""
+    if promise == "person":
+        _require("person_number", "person_number" not in document and "histories" not in document["claims"])
+        return
+    number, claimed = document.get("person_number"), document["claims"].get("histories")
+    _require("person_number", isinstance(number, str) and number not in others)
+    _require("claims.histories", isinstance(claimed, dict) and claimed.keys() == {"k", "people"})
+    _require("claims.histories", all(type(figure) is int for figure in claimed.values()))
+
+
+def _check_stated(stated: Any, promise: str) -> None:
+    _require("stated", isinstance(stated, dict) and stated.keys() == {"promise", "k", "people"})
+    _require("stated.promise", stated["promise"] == promise)
+    _require("stated.k", type(stated["k"]) is int and type(stated["people"]) is int and stated["k"] >= 1)
+    _require("stated.people", stated["people"] >= stated["k"])
 
 
 def _check_values(values: Any) -> None:
@@ -91,4 +114,4 @@ def _look_up(document: Any, place: str) -> Any:
 
 def _require(place: str, holds: bool) -> None:
     if not holds:
-        raise BadOption(place, "it is missing or malformed.")
+        raise BadOption(place, "it is missing or malformed. Ask for a whole certificate.")

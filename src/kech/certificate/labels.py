@@ -1,16 +1,28 @@
-"""Labels: what a published label stands for, as its axis in the certificate says.
+"""Labels: what the cells of a quasi-identifier stand for, as its axis in the certificate says.
 
-In: an axis of a certificate and a label.  Out: the ends of an interval or a range, the values of a set.
-This is the only reader of labels; `release/forms.py` and the axes write them.
+In: an axis of a certificate and a label.  Out: the ends of an interval or a range, the values of a set; and its width,
+the share of the axis that it covers, 0 to 1.
+This is the only reader of labels; `release/writing.py` and the axes write them.  Intervals have one of three forms:
+
+brackets   [22, 25]
+dash       22-25, and of dates 2001-01-01/2001-12-31
+columns    two columns, low and high; -inf and inf where an end is open, both empty where a value is missing
+
+Single values, open tails (`>= 80`) and `*` are written alike in the first two.
 """
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from fractions import Fraction
+from functools import lru_cache, partial
 from typing import Any
 
+from kech.certificate.cells import Batch, TextTable
 from kech.certificate.tally import Cell
+from kech.errors import BadOption
 
 Axis = Mapping[str, Any]
 
@@ -23,6 +35,13 @@ MEMBER = re.compile(  # of a set: a JSON string, a text without , { } " \ and ou
 RARE = re.compile("[0-9]+ rare values?")  # how a set counts the values that fewer than k rows hold
 EPOCH = datetime(1970, 1, 1)
 DAY = 86_400_000_000  # microseconds
+FORMS = ("brackets", "dash", "columns")
+DASHES = {
+    "numeric": re.compile(r"([0-9.]+(?:[eE]\+?[0-9]+)?)-([0-9.]+(?:[eE]\+?[0-9]+)?)"),
+    "date": re.compile(r"([-0-9:. ]+)/([-0-9:. ]+)"),
+}
+PLACE = re.compile("[-+.0-9]")  # how a number or a date begins
+OPEN = {"-inf": "-", "-Infinity": "-", "inf": "+", "Infinity": "+"}  # as DuckDB and PostgreSQL write them too
 
 
 # -- intervals -------------------------------------------------------------------------------------------
@@ -169,3 +188,272 @@ def read_prefix(label: str) -> str | None:
     """What values under a label such as 476** begin with; None where it is not written so."""
     prefix = label.rstrip(EVERYTHING)
     return None if prefix == label else prefix
+
+
+# -- forms ---------------------------------------------------------------------------------------------
+
+
+def form_of(axis: Mapping[str, Any]) -> str:
+    """The form of an axis; ValueError where it has none that is known."""
+    form = str(axis.get("form", "brackets"))
+    if form not in FORMS or (form != "brackets" and axis["axis"] not in DASHES):
+        raise ValueError
+    if form == "columns":
+        low, high = axis["columns"]
+        if not isinstance(low, str) or not isinstance(high, str) or low == high or type(axis["closed"]) is not bool:
+            raise TypeError
+    return form
+
+
+def published_columns(axis: Mapping[str, Any]) -> list[str]:
+    """The columns of the file that hold the labels of an axis."""
+    return list(axis["columns"]) if form_of(axis) == "columns" else [axis["column"]]
+
+
+def as_brackets(table: TextTable, axes: Sequence[Mapping[str, Any]]) -> TextTable:
+    """The same table with one column for each axis, and every interval as `[low, high]`."""
+    forms = {axis["column"]: (form_of(axis), axis) for axis in axes if form_of(axis) != "brackets"}
+    readers = {name: lru_cache(maxsize=None)(_one_to_one(_READERS[form](axis))) for name, (form, axis) in forms.items()}
+    parts = {axis["column"]: published_columns(axis) for axis in axes if axis["column"] in readers}
+    columns_of = {name: found for name, found in parts.items() if set(found) <= set(table.columns)}
+    hidden = {part for found in columns_of.values() for part in found}
+
+    def batches(names: Sequence[str]) -> Iterator[Batch]:
+        spread = [columns_of.get(name, [name]) for name in names]
+        for batch in table.batches([part for found in spread for part in found]):
+            cells = iter(batch)
+            taken = [[next(cells) for _ in found] for found in spread]
+            yield [
+                list(map(readers[name], *columns)) if name in columns_of else columns[0]
+                for name, columns in zip(names, taken, strict=True)
+            ]
+
+    columns = [*(name for name in table.columns if name not in hidden), *columns_of]
+    return TextTable(columns, batches, table.label) if columns_of else table
+
+
+def _one_to_one(read: Callable[..., Cell]) -> Callable[..., Cell]:
+    """A reader that reads no two cells alike: `-inf` and `-Infinity` tell rows apart.  The second is no label."""
+    held: dict[Cell, tuple[Cell, ...]] = {}
+
+    def distinct(*cells: Cell) -> Cell:
+        label = read(*cells)
+        return label if held.setdefault(label, cells) == cells else f"written otherwise: {cells}"
+
+    return distinct
+
+
+def _read_dash(axis: Mapping[str, Any]) -> Callable[..., Cell]:
+    pattern = DASHES[axis["axis"]]
+
+    def read(cell: Cell) -> Cell:
+        if match := pattern.fullmatch(cell or ""):
+            return f"[{match[1]}, {match[2]}]"
+        return f"no dash: {cell}" if cell and cell.startswith("[") else cell
+
+    return read
+
+
+def _read_columns(axis: Mapping[str, Any]) -> Callable[..., Cell]:
+    closed = axis["closed"]
+
+    def read(low: Cell, high: Cell) -> Cell:
+        if not low and not high:
+            return low
+        start, stop = OPEN.get(low or ""), OPEN.get(high or "")
+        if (start, stop) == ("-", "+"):
+            return "*"
+        if start == "-" and stop is None:
+            return f"{'<=' if closed else '<'} {high}"
+        if stop == "+" and start is None:
+            return f">= {low}"
+        if low == high:
+            return low if low and PLACE.match(low) else f"no place: {low}"
+        return f"[{low}, {high}{']' if closed else ')'}"
+
+    return read
+
+
+_READERS = {"dash": _read_dash, "columns": _read_columns}
+
+
+# -- widths --------------------------------------------------------------------------------------------
+
+
+def width_readers(axes: Sequence[Axis]) -> dict[str, Callable[[Cell], float | None]]:
+    """For each column the width of a label, or None where its axis cannot read it."""
+    try:
+        readers = {axis["column"]: width_reader(axis) for axis in axes}
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        raise BadOption("quasi_identifiers", "an axis is malformed. Ask for a whole certificate.") from None
+    if not 0 < len(readers) == len(axes):
+        raise BadOption("quasi_identifiers", "it is missing or malformed. Ask for a whole certificate.")
+    return readers
+
+
+def width_reader(axis: Axis) -> Callable[[Cell], float | None]:
+    """Width of a label, or None when this axis cannot read it."""
+    if not isinstance(axis["column"], str):
+        raise TypeError
+    form_of(axis)
+    known: dict[Cell, float] = {None: 0.0, "": 0.0, "*": 1.0}
+    if axis["axis"] == "tree":
+        known |= {label: _share(under, axis["leaves"]) for label, under in axis["labels"].items()}
+    read = _AXES[axis["axis"]](axis)
+
+    def width(label: Cell) -> float | None:
+        try:
+            return float(min(1, max(0, known[label] if label in known else read(label))))
+        except ValueError:
+            return None
+
+    return width
+
+
+def _share(part: int, whole: int) -> float:
+    return (part - 1) / (whole - 1) if whole > 1 else 0.0
+
+
+def _read_set(axis: Axis) -> Callable[[Any], float]:
+    values, rare = int(axis["values"]), _rare_values(axis)
+    return lambda label: _share(_count_covered(label, rare), values) if label.startswith("{") else 0.0
+
+
+def _rare_values(axis: Axis) -> list[int] | None:
+    """How many values a set prints as a count: one number, or those of all versions of a series.
+
+    None in certificates that know no such sets.
+    """
+    rare = axis.get("rare")
+    if rare is None:
+        return None
+    counts = rare if isinstance(rare, list) else [rare]
+    if not all(type(count) is int and 0 <= count <= int(axis["values"]) for count in counts):
+        raise ValueError
+    return counts
+
+
+def _count_covered(label: str, rare: Sequence[int] | None) -> int:
+    """Values that a set stands for: its members, and as many rare ones as its last member says.
+
+    >>> _count_covered("{a, b, 7 rare values}", [7])
+    9
+    """
+    members = split_set(label)
+    counts = [i for i, member in enumerate(members) if rare is not None and RARE.fullmatch(member)]
+    if not counts:
+        return len(members)
+    spelled = {f"{count} rare value{'s' * (count != 1)}": count for count in rare or () if count}
+    if counts != [len(members) - 1] or members[-1] not in spelled:
+        raise ValueError
+    return len(members) - 1 + spelled[members[-1]]
+
+
+def _read_ordinal(axis: Axis) -> Callable[[Any], float]:
+    read, values = range_reader(axis["order"]), len({str(value) for value in axis["order"]})
+
+    def width(label: str) -> float:
+        first, last = read(label)
+        return _share(last - first + 1, values)
+
+    return width
+
+
+def _read_interval(edge: Callable[[str], Any], axis: Axis) -> Callable[[Any], Any]:
+    low, high = (edge(str(end)) for end in axis["domain"])
+    if low > high:
+        raise ValueError
+
+    def width(label: str) -> Any:
+        start, stop = _edges(label, edge, low, high)
+        if start > stop:
+            raise ValueError
+        return (min(stop, high) - max(start, low)) / (high - low) if low < high else 0.0
+
+    return width
+
+
+def _edges(label: str, edge: Callable[[str], Any], low: Any, high: Any) -> tuple[Any, Any]:
+    """Both ends; the domain ends an open tail."""
+    first, last, _ = split_interval(label)
+    start = min(edge(last or ""), low) if first is None else edge(first)
+    return start, max(start, high) if last is None else edge(last)
+
+
+def exact_number(text: str) -> Fraction:
+    """A plain number, exactly."""
+    if not re.fullmatch(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?", text):
+        raise ValueError
+    return Fraction(text)
+
+
+def exact_moment(text: str) -> int:
+    """A plain date or time in microseconds, exactly."""
+    if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?)?", text):
+        raise ValueError
+    return (datetime.fromisoformat(text) - datetime.min) // timedelta(microseconds=1)
+
+
+_AXES: dict[str, Callable[[Axis], Callable[[Any], Any]]] = {
+    "numeric": partial(_read_interval, exact_number),
+    "date": partial(_read_interval, exact_moment),
+    "tree": lambda _axis: lambda _label: 0.0,
+    "set": _read_set,
+    "ordinal": _read_ordinal,
+}
+
+
+# -- rare values ---------------------------------------------------------------------------------------
+
+
+def broken_spelling(axis: Mapping[str, Any], rows: Mapping[Cell, int], k: int) -> list[str]:
+    """Complaints where more values are spelled out, or counted as rare, than rows can hold; none for a k of 0."""
+    if axis["axis"] != "set" or axis.get("rare") is None or not k:
+        return []
+    listed = {label: _read_members(label) for label in rows if label and label != "*"}
+    spelled = {label: values for label, (values, _) in listed.items()}
+    held = Counter[int]()
+    for label, (_, counted) in listed.items():
+        held[counted] += rows[label]
+    column, anything = axis["column"], rows.get("*", 0)
+    broken = []
+    if _lacking_rows(spelled, rows, k) > anything:
+        broken.append(f"{column!r}: its sets spell out more values than {k} rows each could hold")
+    if any(count > held[count] + anything for count in _rare_values(axis) or ()):
+        broken.append(f"{column!r}: more rare values are counted than there are rows to hold them")
+    return broken
+
+
+def _lacking_rows(spelled: Mapping[str, list[str]], rows: Mapping[Cell, int], k: int) -> int:
+    """Rows that are missing for k of each value, over all groups of labels that share values."""
+    groups = _Groups(spelled.values())
+    values, held = Counter(map(groups.find, groups.above)), Counter[str]()
+    for label, texts in spelled.items():
+        if texts:
+            held[groups.find(texts[0])] += rows[label]
+    return sum(max(0, k * count - held[first]) for first, count in values.items())
+
+
+def _read_members(label: str) -> tuple[list[str], int]:
+    """The values that a label lists, and how many rare ones it counts; none where it cannot be read."""
+    try:
+        return read_set(label)
+    except ValueError:
+        return [], 0
+
+
+class _Groups:
+    """Values, joined where they are listed together."""
+
+    def __init__(self, lists: Iterable[list[str]]) -> None:
+        self.above: dict[str, str] = {}
+        for texts in lists:
+            for text in texts:
+                self.above[self.find(text)] = self.find(texts[0])
+
+    def find(self, text: str) -> str:
+        """The value that stands for all of its group."""
+        while (above := self.above.setdefault(text, text)) != text:
+            self.above[text] = above = self.above[above]
+            text = above
+        return text

@@ -1,6 +1,11 @@
-"""Models: what a class tells about the sensitive columns: l, t, alpha, beta and delta."""
+"""Models: what a class tells about the sensitive columns: l, t, alpha, beta and delta.
+
+Sensitive texts are the same where they differ only in case, width (NFKC), spaces of any kind, characters that are not
+shown, or dots at the end.
+"""
 
 import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -11,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.certificate.cells import TextTable
-from kech.certificate.folding import fold_text
+from kech.certificate.labels import exact_number
 from kech.certificate.tally import Cell, Ints, sums
-from kech.certificate.widths import number
 
 Figures = dict[str, Any]
 Value = tuple[int, Any]  # of a sensitive column, as it is compared; what is missing comes first
@@ -21,6 +25,10 @@ Floats: TypeAlias = NDArray[np.float64]
 
 GOALS = ("l", "l_kind", "c", "t", "t_kind", "alpha")
 MODELS = ("l", "t", "entropy_l", "recursive_c", "t_ordered", "alpha", "beta", "enhanced_beta", "delta")
+HIDDEN = re.compile(  # what Unicode lets programs show as nothing (Default_Ignorable_Code_Point)
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -124,7 +132,7 @@ def _ordered_distance(values: Values) -> float:
     first = np.concatenate([[True], values.group[1:] != values.group[:-1]])
     last = len(up_to) - 1
 
-    def moved(share: Floats, start: Ints, stop: Ints) -> Floats:
+    def distance_moved(share: Floats, start: Ints, stop: Ints) -> Floats:
         cross = np.clip(np.searchsorted(up_to, share, "right"), start, stop)
         found: Floats = share * (2 * cross - start - stop) + sums[stop] - 2 * sums[cross] + sums[start]
         return found
@@ -133,8 +141,8 @@ def _ordered_distance(values: Values) -> float:
     level = (level - level[first][values.group]) / values.size[values.group]
     before = np.where(first, 0, np.concatenate([[0], values.value[:-1]]))
     ends = values.value[np.concatenate([first[1:], [True]])]
-    inside = values.per_class(moved(level, before, values.value))
-    return float((inside + moved(np.ones(len(ends)), ends, np.full(len(ends), last))).max()) / max(last, 1)
+    inside = values.per_class(distance_moved(level, before, values.value))
+    return float((inside + distance_moved(np.ones(len(ends)), ends, np.full(len(ends), last))).max()) / max(last, 1)
 
 
 def _recursive_factor(values: Values, depth: int) -> float | None:
@@ -187,8 +195,29 @@ def _moment(text: str) -> datetime:
     return moment if moment.tzinfo is None else moment.astimezone(UTC).replace(tzinfo=None)
 
 
+def fold_text(text: str) -> str:
+    """A text as it is compared; nothing is left of one in which nothing is seen."""
+    passes = 0 if text.isascii() and text.isprintable() else 2  # a wide letter can hold what is hidden
+    for _ in range(passes):
+        text = HIDDEN.sub("", "".join(map(_show_letter, text)))
+        text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+        text = HIDDEN.sub("", "".join(map(_show_letter, text)))
+    text = re.sub(r"[\s\u2800]+", " ", text.lower() if text.isascii() else text).strip(" ")
+    end = len(text)
+    while end and text[end - 1] in ". ":
+        end -= 1
+    return text[:end] if end else text
+
+
+def _show_letter(letter: str) -> str:
+    """A space for each kind of space, nothing for what is not shown."""
+    if letter.isspace():
+        return " "
+    return "" if unicodedata.category(letter) in {"Cc", "Cf"} else letter
+
+
 VALUES: dict[str, Callable[[str], Any]] = {
-    "number": lambda text: float(number(text.strip())),
+    "number": lambda text: float(exact_number(text.strip())),
     "date": lambda text: _moment(text.strip()),
     "text": fold_text,
 }

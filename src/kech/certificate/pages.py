@@ -114,8 +114,8 @@ def _check_sizes(chunks: Sequence[Struct], end: int) -> None:
 
 def _complaints(columns: Sequence[Column]) -> list[str]:
     listed = [f"{x.name!r}: its dictionary lists {len(x.spare)} values that no row holds" for x in columns if x.spare]
-    told = [f"{x.name!r}: {', '.join(sorted(x.untrue))}: not of the rows of the file" for x in columns if x.untrue]
-    return listed + told
+    untrue = [f"{x.name!r}: {', '.join(sorted(x.untrue))}: not of the rows of the file" for x in columns if x.untrue]
+    return listed + untrue
 
 
 def _odd_parts(footer: Struct, data: Any, end: int) -> list[str]:
@@ -129,10 +129,10 @@ def _odd_parts(footer: Struct, data: Any, end: int) -> list[str]:
 
 def _is_full(chunks: Sequence[Struct], data: Any, end: int) -> bool:
     """Whether pages, and the indexes of pages, fill the file from its beginning to its footer."""
-    held = [(_first_page(chunk[3]), chunk[3][7]) for chunk in chunks if chunk[3][7]]
-    held += [(chunk[at], chunk[at + 1]) for chunk in chunks for at in (4, 6) if at in chunk]
+    first_pages = [(_first_page(chunk[3]), chunk[3][7]) for chunk in chunks if chunk[3][7]]
+    first_pages += [(chunk[at], chunk[at + 1]) for chunk in chunks for at in (4, 6) if at in chunk]
     place = len(MAGIC)
-    for start, size in sorted(held):
+    for start, size in sorted(first_pages):
         if start != place:
             return False
         place = start + size
@@ -170,7 +170,7 @@ def _columns(schema: Sequence[Struct]) -> list[Column]:
 
 def _look_at(data: Any, column: Column, chunk: Struct, certified: bool) -> None:
     """Add what the pages of one part of a column, and its statistics, say and do not hold."""
-    about, told = chunk[3], _statistics(data, chunk)
+    about, statistics = chunk[3], _statistics(data, chunk)
     pages = list(_pages(data, about))
     values = _values(column, about, pages)
     if certified and not values.readable:
@@ -178,8 +178,8 @@ def _look_at(data: Any, column: Column, chunk: Struct, certified: bool) -> None:
     if sum(_places(head) for head, _ in pages) != about[5]:
         raise ValueError
     column.spare |= values.spare
-    told += [stats for head, _ in pages for stats in _told_by(head)]
-    column.untrue |= {words for stats in told for words in _untrue(column, stats, values)}
+    statistics += [stats for head, _ in pages for stats in _page_statistics(head)]
+    column.untrue |= {words for stats in statistics for words in _untrue(column, stats, values)}
     nulls, whole = about[5] - values.rows, about.get(12, {})
     if values.readable and not column.repeats and whole.get(3, nulls) != nulls:
         column.untrue.add("null count")
@@ -289,18 +289,18 @@ def _as_bits(body: bytes, rows: int, encoding: int) -> bytes:
 def _body(column: Column, about: Struct, head: Struct, stored: bytes) -> tuple[int, int, bytes]:
     """The encoding of a page, how many values it has, and their bytes behind the levels."""
     if head[1] == DATA:
-        page, told = _unpack(about, stored, head[2]), head[5]
+        page, header = _unpack(about, stored, head[2]), head[5]
         if column.repeats:
             page = page[4 + int.from_bytes(page[:4], "little") :]
         levels, start = page[4:], 4 + int.from_bytes(page[:4], "little") if column.defines else 0
-        return told[2], _present(column, levels, told[1]), page[start:]
-    told = head[8]
-    start = told[5] + told[6]
-    if told[5] < 0 or told[6] < 0:
+        return header[2], _present(column, levels, header[1]), page[start:]
+    header = head[8]
+    start = header[5] + header[6]
+    if header[5] < 0 or header[6] < 0:
         raise ValueError
     size = head[2] - start
-    body = _unpack(about, stored[start:], size) if told.get(7, True) else stored[start:]
-    return told[4], _present(column, stored[told[6] :], told[1]), body
+    body = _unpack(about, stored[start:], size) if header.get(7, True) else stored[start:]
+    return header[4], _present(column, stored[header[6] :], header[1]), body
 
 
 def _present(column: Column, levels: bytes, count: int) -> int:
@@ -358,9 +358,9 @@ def _statistics(data: Any, chunk: Struct) -> list[Struct]:
     return found
 
 
-def _told_by(head: Struct) -> list[Struct]:
+def _page_statistics(head: Struct) -> list[Struct]:
     """The statistics in the header of a page."""
-    return [held for held in (head.get(5, {}).get(5), head.get(8, {}).get(8)) if held]
+    return [statistics for statistics in (head.get(5, {}).get(5), head.get(8, {}).get(8)) if statistics]
 
 
 def _untrue(column: Column, stats: Struct, values: Values) -> Iterator[str]:
@@ -384,8 +384,8 @@ def _is_held(column: Column, value: bytes, values: Values) -> bool:
 def _is_spelled(column: Column, value: bytes, values: Values) -> bool:
     """Whether a page spells the value out."""
     if column.type == BYTE_ARRAY:
-        told = len(value).to_bytes(4, "little") + value
-        return any(told in page for page in values.plain)
+        prefixed = len(value).to_bytes(4, "little") + value
+        return any(prefixed in page for page in values.plain)
     width = column.width or 1
     if len(value) != width:
         return False

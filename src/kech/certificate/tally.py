@@ -55,7 +55,7 @@ class Tally:
 
     def count(self, batches: Iterable[Iterable[Coded]]) -> Counts:
         """All rows; some are sorted while the next are read."""
-        for packing, keys, rows in meanwhile(_each_once, self._blocks(batches), 1):
+        for packing, keys, rows in map_ahead(_each_once, self._blocks(batches), 1):
             self._widen(packing)
             self._add(keys, rows)
         return Counts(list(map(list, self._known)), self._packing.unpack(self._keys), self._rows)
@@ -100,7 +100,7 @@ def _each_once(block: Block) -> tuple["Packing", Ints, Ints]:
     return packing, *np.unique(np.concatenate(keys), return_counts=True)
 
 
-def meanwhile(work: Callable[[Given], Made], items: Iterable[Given], workers: int) -> Iterator[Made]:
+def map_ahead(work: Callable[[Given], Made], items: Iterable[Given], workers: int) -> Iterator[Made]:
     """What is made of each item, in their order; while one is used the next ones are made."""
     coming: deque[Future[Made]] = deque()
     with ThreadPoolExecutor(workers) as pool:

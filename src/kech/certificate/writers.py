@@ -72,8 +72,10 @@ def _fields(parent: Any) -> Iterator[Any]:
     """All fields below a schema or a type, with those inside them."""
     import pyarrow
 
-    held = list(parent) if isinstance(parent, pyarrow.Schema) else [parent.field(i) for i in range(parent.num_fields)]
-    for field in held:
+    children = (
+        list(parent) if isinstance(parent, pyarrow.Schema) else [parent.field(i) for i in range(parent.num_fields)]
+    )
+    for field in children:
         yield field
         yield from _fields(field.type)
 

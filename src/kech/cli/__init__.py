@@ -8,9 +8,9 @@ import cyclopts
 
 import kech
 from kech.cli import completions, ledgers, previews, reports, risks, shapes, studio, tables
-from kech.cli.intake import app, without_password
+from kech.cli.intake import app, point_to_plan, without_password
 from kech.errors import KechError, NoQuasiIdentifier, UsageError
-from kech.system.interrupts import heard_once
+from kech.system.console import interrupt_once
 from kech.views import screen
 from kech.views.screen.progress import show_progress, stream_progress
 
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if arguments is None else arguments)
     lines = "--json-lines" in words
     as_json = lines or "--json" in words
-    with heard_once(arguments is None), screen.show_warnings(as_json):
+    with interrupt_once(arguments is None), screen.show_warnings(as_json):
         try:
             with stream_progress() if lines else show_progress():
                 app(words, exit_on_error=False, print_error=False)
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             typed = shlex.join(["kech", *map(without_password, words)])
             sys.exit(screen.refuse(NoQuasiIdentifier(refusal.suggested, typed), as_json))
         except KechError as refusal:
-            sys.exit(screen.refuse(refusal, as_json))
+            sys.exit(screen.refuse(point_to_plan(refusal, words), as_json))
         except MemoryError:
             sys.exit(screen.refuse(kech.errors.OutOfMemory("working"), as_json))
         except KeyboardInterrupt as pressed:

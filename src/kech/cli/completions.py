@@ -15,7 +15,7 @@ WHOLE_NAMES = """local IFS=$'\\n' typed="${cur#[\\"\\']}"
 
 @app.command
 def completion(
-    shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(help="The shell: bash, zsh or fish.")],
+    shell: Annotated[Literal["bash", "zsh", "fish"], Parameter(help="Shell: bash, zsh or fish.")],
     /,
     *,
     json: Flag = False,

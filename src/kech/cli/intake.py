@@ -1,4 +1,4 @@
-"""Intake: options that commands share, made from the fields of a request, and words turned into values."""
+"""Intake: the options that commands share, made from the fields of a request, and the parsing of their values."""
 
 import csv
 import re
@@ -15,8 +15,9 @@ import cyclopts
 from cyclopts import App, Group, Parameter
 
 import kech
-from kech.errors import BadOption, NoQuasiIdentifier
-from kech.request import FIELDS, Columns, Field
+from kech.errors import BadOption, KechError, NoQuasiIdentifier
+from kech.request import FIELDS, Columns, Field, Goal
+from kech.request.parts import STYLES
 from kech.request.reference import HEADINGS, heading_of
 from kech.tables.source import find_address
 from kech.views import screen
@@ -35,8 +36,8 @@ GROUPS = {heading: Group(heading, sort_key=place) for place, heading in enumerat
 OUTPUT = Group("Output", sort_key=len(GROUPS) + 1)
 
 
-Names = Annotated[list[str], Parameter(consume_multiple=True, negative="")]
-Flag = Annotated[bool, Parameter(negative="")]
+Names = Annotated[list[str], Parameter(consume_multiple=True, negative="", show_default=False)]
+Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 
 TABLE = ("[columns]", "axes", "[reading]", "grid", "memory", "threads", "engine", "master")
 SEARCH = ("suppress", "effort", "seed", "key_file", "max_points", "protect")
@@ -44,8 +45,8 @@ RELEASE = (*TABLE, "[goal]", "[cut]", *SEARCH)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What was typed of a request, and how the answer is to be shown."""
+class Options:
+    """What was typed of a request, and how to show the answer."""
 
     typed: dict[str, Any]
     plan: Path | None = None
@@ -53,47 +54,66 @@ class Asked:
     json_lines: bool = False
 
     def show(self, found: dict[str, Any], draw: Callable[[dict[str, Any]], None]) -> None:
-        """What was found, in the way that was asked for."""
+        """Show the answer in the way that was asked for."""
         screen.show(found, self.json, draw, last=self.json_lines)
 
-    def request(self, cuts: Sequence[str] = ()) -> "kech.Request":
-        """The plan, overruled by what was typed; cuts stand in place of its own."""
+    def request(
+        self, cuts: Sequence[str] = (), *, shows_t: bool = False, known: "kech.Request | None" = None
+    ) -> "kech.Request":
+        """The plan, or what is known without one, with what was typed; cuts replace that of the plan.
+
+        A command may show t without a goal for it.
+        """
         typed = self.typed | ({"cut": cuts[0]} if cuts else {})
-        found = read_given(self.plan).override(**typed)
-        check_use(self.typed, cuts or [found.cut.style])
+        given = known if known and not self.plan else read_given(self.plan)
+        if known and not given.series.key:
+            given = given.override(key=known.series.key)
+        found = given.override(**typed)
+        check_use(self.typed, cuts or [found.cut.cut], found.goal, shows_t=shows_t)
         return found
 
     def open(self, path: str | Path, request: "kech.Request") -> "kech.Table":
-        """The table, read as asked, with a quasi-identifier or more."""
+        """The table, read as the request says, with a quasi-identifier or more."""
         table = self.look(path, request)
         if not table.quasi_identifiers:
             with table:
                 raise NoQuasiIdentifier(kech.inspect_table(table).quasi_identifiers)
+        self.check_axes((*table.quasi_identifiers, *table.sensitive), "no quasi-identifier. Add it to --qi")
         return table
 
+    def check_axes(self, used: Sequence[str], reason: str) -> None:
+        """Refuse an axis that was typed of a column that the command does not generalize."""
+        for column in self.typed.get("axes") or ():
+            if column not in used:
+                raise BadOption("--axis", f"column {column!r} is {reason}, or omit its axis.")
+
     def look(self, path: str | Path, request: "kech.Request") -> "kech.Table":
-        """The table, read as asked; a dialect that was typed is heeded or refused, that of a plan is for text only."""
+        """The table, read as the request says; a typed dialect is used or refused, that of a plan is for text only."""
         screen.doing("reading the table")
         return kech.read_table(path, request, **{name: self.typed.get(name) for name in ("delimiter", "encoding")})
 
 
-def check_use(typed: Mapping[str, Any], cuts: Sequence[str]) -> None:
-    """Only some cuts search, and only the regime cut has readings."""
+def check_use(typed: Mapping[str, Any], cuts: Sequence[str], goal: Goal, *, shows_t: bool) -> None:
+    """Refuse typed options that nothing would use: only some cuts search, and kinds are of goals."""
     for name in ("effort", "seed"):
-        if typed.get(name) is not None and not set(cuts) & {"local", "minimal"}:
-            raise BadOption(f"--{name}", "only --cut local and --cut minimal search.")
-    if typed.get("reading") is not None and "regime" not in cuts:
-        raise BadOption("--reading", "only --cut regime takes it.")
+        if typed.get(name) is not None and not any(STYLES[cut].is_searched for cut in cuts):
+            raise BadOption(f"--{name}", f"only --cut local and --cut minimal search. Omit --{name}.")
+    if typed.get("reading") is not None and not any(STYLES[cut].by_components for cut in cuts):
+        raise BadOption("--reading", "only --cut regime takes it. Add --cut regime, or omit --reading.")
+    if typed.get("l_kind") is not None and goal.l is None:
+        raise BadOption("--l-kind", "it says how l counts values. Add --l 3, or omit --l-kind.")
+    if typed.get("t_kind") is not None and goal.t is None and not shows_t:
+        raise BadOption("--t-kind", "it says which distance t measures. Add --t 0.2, or omit --t-kind.")
 
 
-def asks(*names: str, but: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of these [parts] and fields of a request; it takes them as `asked`."""
+def take_options(*names: str, but: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of these [parts] and fields of a request; it takes them as `options`."""
     named = [field for field in FIELDS.values() if {field.name, f"[{field.part}]"} & {*names}]
     fields = [field for field in named if field.name not in but]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = dict(signature(command).parameters)
-        del own["asked"]
+        del own["options"]
         if clash := own.keys() & {field.name for field in fields}:
             raise TypeError(f"{command.__name__} has its own {', '.join(clash)}")
         hints = get_type_hints(command, include_extras=True)
@@ -103,7 +123,7 @@ def asks(*names: str, but: Sequence[str] = ()) -> Callable[[Callable[..., None]]
         def run(*positional: Any, **given: Any) -> None:
             typed = {field.name: value_of(field, given.pop(field.name, None)) for field in fields}
             shown = {name: given.pop(name) for name in SHOWN if name in given}
-            command(*positional, **given, asked=Asked(typed, **shown))
+            command(*positional, **given, options=Options(typed, **shown))
 
         added = {name: Argument(name, Argument.KEYWORD_ONLY, default=None) for name in kinds if name not in own}
         run.__signature__ = Signature([*own.values(), *added.values()])  # type: ignore[attr-defined]
@@ -114,14 +134,14 @@ def asks(*names: str, but: Sequence[str] = ()) -> Callable[[Callable[..., None]]
 
 
 SHOWN: dict[str, Any] = {
-    "plan": Annotated[Path | None, Parameter(help="A plan (kech.toml); options on the command line come before it.")],
+    "plan": Annotated[Path | None, Parameter(help="Plan file (kech.toml). Options that you type overrule it.")],
     "json": Annotated[bool, Parameter(negative="", group=OUTPUT, help="Print one JSON object.")],
     "json_lines": Annotated[
         bool,
         Parameter(
             negative="",
             group=OUTPUT,
-            help="Print JSON objects, one a line: what is being done, as it is done, and at last the result.",
+            help="Print JSON objects, one on each line: first progress, then the result.",
         ),
     ],
 }
@@ -134,6 +154,8 @@ def option_of(field: Field) -> Any:
     about |= {} if field.first else {"group": GROUPS[heading_of(field)]}
     if field.type is Any:
         return Annotated[Path | None, Parameter(**about)]
+    if field.type is bool:
+        return Annotated[bool | None, Parameter(negative="", **about)]
     if field.name == "axes" or field.type == tuple[str, ...]:
         return Annotated[list[str] | None, Parameter(consume_multiple=True, negative="", **about)]
     if field.choices:
@@ -161,12 +183,12 @@ def value_of(field: Field, typed: Any) -> Any:
 
 
 def read_given(plan: Path | None) -> "kech.Request":
-    """The plan that was named, or a request that says nothing."""
+    """The plan that was named, or an empty request."""
     return kech.read_request(plan) if plan else kech.Request()
 
 
 @contextmanager
-def opened_population(population: str | Path | None, plan: Path | None) -> "Iterator[kech.Table | int | None]":
+def open_population(population: str | Path | None, plan: Path | None) -> "Iterator[kech.Table | int | None]":
     """The table of a population, of which a plan names the quasi-identifiers; or its size."""
     if population is None or str(population).isdecimal():
         yield None if population is None else int(str(population))
@@ -174,8 +196,8 @@ def opened_population(population: str | Path | None, plan: Path | None) -> "Iter
     given = read_given(plan)
     names = given.columns.quasi_identifiers
     axes = {name: choice for name, choice in given.axes.items() if name in names}
-    asked = kech.Request(axes=axes, reading=given.reading, columns=only_quasi_identifiers(given.columns))
-    with kech.read_table(population, asked) as opened:
+    request = kech.Request(axes=axes, reading=given.reading, columns=only_quasi_identifiers(given.columns))
+    with kech.read_table(population, request) as opened:
         yield opened
 
 
@@ -191,6 +213,19 @@ def without_password(word: str | Path) -> str:
         return f"{option}{find_address(text) or text}"
     except BadOption:
         return f"{option}{text.partition('://')[0]}://..." if "://" in text else str(word)
+
+
+def point_to_plan(refusal: KechError, words: Sequence[str]) -> KechError:
+    """A refusal that advises an option which this command takes from its plan alone, with that place of the plan."""
+    if not words or words[0] not in app:
+        return refusal
+    own = {name for argument in app[words[0]].assemble_argument_collection() for name in argument.names}
+    advised = {*re.findall(r"--[a-z]+(?:-[a-z]+)*", refusal.typed)} - own
+    for field in FIELDS.values():
+        if field.option in advised and "--plan" in own:
+            place = f"`kech {words[0]}` takes {field.option} from a plan: {field.name} in [{field.part}], --plan FILE."
+            refusal.args = (f"{refusal.typed} {place}",)
+    return refusal
 
 
 def check_picture(path: Path | None) -> None:
@@ -218,7 +253,7 @@ def split(names: Sequence[str]) -> list[str]:
     try:
         return [name for text in names for name in next(csv.reader([text], skipinitialspace=True), []) if name]
     except csv.Error:
-        reason = "a name with a line end or a quote is written in double quotes, each quote in it twice."
+        reason = "write a name with a line end or a quote in double quotes, and each quote in it twice."
         raise BadOption("--qi and other lists", reason) from None
 
 

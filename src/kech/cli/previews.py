@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import kech
-from kech.cli.intake import RELEASE, Asked, Names, TableName, Whole, app, asks, check_picture, split
+from kech.cli.intake import RELEASE, Names, Options, TableName, Whole, app, check_picture, split, take_options
 from kech.errors import BadOption
 from kech.request import FIELDS
 from kech.views.screen import previews as drawings
@@ -12,45 +12,54 @@ OF_A_RELEASE = [name for name, field in FIELDS.items() if field.part in ("goal",
 
 
 @app.command
-@asks(*RELEASE)
+@take_options(*RELEASE)
 def preview(
     table: TableName,
     /,
     *,
-    asked: Asked,
+    options: Options,
     rows: Whole = 10,
     on: Names = [],  # noqa: B006
     radius: float | None = None,
     plot: Path | None = None,
 ) -> None:
-    """Say in plain words what a release would do, with rows before and after; nothing is written. PRIVATE.
+    """Say in plain words what a release would do, with rows before and after. It writes no release. PRIVATE.
 
     Example: kech preview people.csv --qi age zip sex --sensitive diagnosis --k 5
+
     Example: kech preview people.csv --qi age zip sex --k 5 --on age zip --plot plane.svg
+
+    Example: kech preview visits.csv --qi age day --person patient --k 5 --protect-history
 
     Parameters
     ----------
     rows: int
-        So many of the first rows are shown before and after.
+        Number of first rows to show before and after.
     on: list[str]
-        Also see rows as points and classes as boxes on these two quasi-identifiers.
+        Two quasi-identifiers on which to show rows as points and classes as boxes.
     radius: float
-        See the components of the barcode at this eps on two columns, in place of a release.
+        Show the components of the barcode at this eps on two columns, instead of a release.
     plot: Path
-        Draw the two columns of --on: .svg, .png or .html.
+        Draw the two columns of --on into this file: .svg, .png or .html.
     """
-    request, columns = asked.request(), split(on)
+    request, columns = options.request(), split(on)
     check_picture(plot)
-    if radius is not None and any(asked.typed[name] is not None for name in asked.typed if name in OF_A_RELEASE):
-        raise BadOption("--radius", "the components at a radius are no release: omit --k, --cut and their options.")
+    if radius is not None and any(options.typed[name] is not None for name in options.typed if name in OF_A_RELEASE):
+        raise BadOption("--radius", "it shows components, not a release. Omit --k, --cut and their options.")
     if plot is not None and not columns:
         raise BadOption("--plot", "name the two quasi-identifiers to draw: --on age zip.")
-    with asked.open(table, request) as opened:
+    with options.open(table, request) as opened:
+        price = None
+        if request.goal.protect_history and radius is None:
+            shown = kech.compute_preview(opened, request)
+            price = shown.price
+            if not (options.json or options.json_lines):
+                drawings.print_price(shown.words)
         if radius is None:
-            seen: kech.Release | kech.WeightedBarcode = kech.make_release(opened, request)
+            seen: kech.Release | kech.WeightedBarcode = kech.make_release(opened, request, preview=True)
         else:
-            seen = kech.compute_barcode(opened, max_dimension=0, grid=asked.typed["grid"] or "exact")
+            seen = kech.compute_barcode(opened, max_dimension=0, grid=options.typed["grid"] or "exact")
         found = kech.compute_preview(seen, on=columns, eps=radius, rows=rows)
     if plot is not None:
         found.plot(plot)
-    asked.show(found.to_json() | {"plot": plot and str(plot)}, drawings.print_preview)
+    options.show(found.to_json() | {"price": price, "plot": plot and str(plot)}, drawings.print_preview)

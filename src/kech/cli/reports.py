@@ -1,14 +1,13 @@
 """Commands that explain a released file: report, compare."""
 
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 import kech
-from kech.cli.intake import Flag, Names, Seed, TableName, app, read_given
-from kech.cli.risks import Released, as_chances
+from kech.cli.intake import Flag, Names, Seed, TableName, app, read_given, split
+from kech.cli.risks import Released, as_chances, open_original
 from kech.errors import BadOption
 from kech.views import screen
 from kech.views.screen import audits as drawings
@@ -24,41 +23,46 @@ def report(
     plan: Path | None = None,
     threshold: Names = ["0.09", "0.2"],  # noqa: B006
     original: str | Path | None = None,
+    person: Names = [],  # noqa: B006
     target: str | None = None,
     seed: Seed = 0,
     json: Flag = False,
 ) -> None:
-    """Explain a released file on one page, from the file and its certificate alone; with the original, PRIVATE.
+    """Explain a released file on one page, from the file and its certificate alone; with --original it is PRIVATE.
 
     Example: kech report safe.csv -o report.html
+
     Example: kech report safe.csv --original people.csv -o private.html
 
     Parameters
     ----------
     output: Path
-        The page to write: .html. Without it, --json prints the figures.
+        Page to write: .html. Without it, --json prints the figures.
     certificate: Path
         The certificate, if it is not beside the file.
     plan: Path
-        The plan of the release: the page shows what it adds. It also says how the original is read.
+        Plan of the release. The page shows what it adds, and it says how to read the original.
     threshold: list[str]
-        Chances above which a record counts as at risk: --threshold 0.09 0.2.
+        Probabilities above which a record counts as at risk. By default --threshold 0.09 0.2.
     original: str
-        The table that was released: adds distributions before and after, a model and attacks. The page is PRIVATE.
+        The original table. It adds distributions before and after, a model and attacks, and the page is PRIVATE.
+    person: list[str]
+        Columns of the original that tell people apart; risks of a private page count people then.
     target: str
-        The column that the model of a private page predicts; the first sensitive one otherwise.
+        Column that the model of a private page predicts. By default the first sensitive column.
     seed: int
-        Decides what chance decides in a private page.
+        Seed of the random choices in a private page.
     json: bool
         Print one JSON object.
     """
     if output is None and not json:
-        raise BadOption("--output", "name the page to write: -o report.html; or ask for --json.")
-    if original is None and (seed or target is not None):
-        raise BadOption("--original", "--target and --seed are for a private page: give the original too.")
+        raise BadOption("--output", "name the page to write: -o report.html; or add --json.")
+    if original is None and (seed or person or target is not None):
+        unused = "only a private page uses --person, --target and --seed. Add --original FILE, or omit them."
+        raise BadOption("--original", unused)
     screen.doing("counting classes")
-    with nullcontext() if original is None else kech.read_table(original, read_given(plan)) as opened:
-        made = kech.make_report(
+    with open_original(original, plan, split(person)) as opened:
+        page = kech.make_report(
             table,
             certificate=certificate,
             plan=plan,
@@ -68,8 +72,8 @@ def report(
             seed=seed,
         )
     if output is not None:
-        made.write(output)
-    screen.show(made.to_json() | {"page": output and str(output)}, json, drawings.print_report)
+        page.write(output)
+    screen.show(page.to_json() | {"page": output and str(output)}, json, drawings.print_report)
 
 
 @app.command
@@ -84,9 +88,10 @@ def compare(
     seed: Seed = 0,
     json: Flag = False,
 ) -> None:
-    """Show what can still be learned from a released file, beside its original. PRIVATE: not for publication.
+    """Compare a released file with its original: what can still be learned from it. PRIVATE: not for publication.
 
     Example: kech compare people.csv safe.csv
+
     Example: kech compare people.csv safe.csv --target income
 
     Parameters
@@ -94,11 +99,11 @@ def compare(
     certificate: Path
         The certificate, if it is not beside the file.
     plan: Path
-        How the original is read: hierarchies, null values, dialect.
+        Plan that says how to read the original: hierarchies, null values, dialect.
     target: str
-        The column that the model predicts; the first sensitive one otherwise.
+        Column that the model predicts. By default the first sensitive column.
     seed: int
-        Decides which rows of the original the model is judged on.
+        Seed that chooses the rows of the original on which the model is tested.
     json: bool
         Print one JSON object.
     """

@@ -1,16 +1,19 @@
 """Commands that ask what remains at risk in a released file: risk, attack."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 import kech
-from kech.cli.intake import Flag, Names, Seed, app, opened_population, read_given, split
+from kech.cli.intake import Flag, Names, Seed, app, open_population, read_given, split
 from kech.errors import BadOption
 from kech.views import screen
 from kech.views.screen import audits as drawings
+
+OF_PEOPLE = ("one-row", "all-rows", "constant")  # attacks that need a person column
 
 Released = Annotated[Path, Parameter(help="A released file.")]
 
@@ -25,62 +28,74 @@ def risk(
     population: str | Path | None = None,  # a shell completes names of files
     threshold: Names = ["0.09", "0.2"],  # noqa: B006
     original: str | Path | None = None,
+    person: Names = [],  # noqa: B006
     second: Path | None = None,
     plan: Path | None = None,
     seed: Seed = 0,
     json: Flag = False,
 ) -> None:
-    """Show how likely people in a released file are found again; with the original also what attacks achieve.
+    """Show how likely an attacker finds people in a released file again; with --original also what attacks achieve.
 
     Example: kech risk safe.csv
+
     Example: kech risk safe.csv --population town.csv --threshold 0.05 0.1
+
     Example: kech risk safe.csv --original people.csv
+
+    Example: kech risk safe.csv --original visits.csv --person patient_id
 
     Parameters
     ----------
     certificate: Path
         The certificate, if it is not beside the file.
     qi: list[str]
-        Take these columns instead of those of a certificate.
+        Columns to count, instead of those of the certificate.
     population: str
-        The population the people are from: a table with the same columns, raw or labelled, or how many people it has.
+        Population of the people: a table with the same columns, raw or labelled, or its number of people.
     threshold: list[str]
-        Chances above which a record counts as at risk: --threshold 0.09 0.2.
+        Probabilities above which a record counts as at risk. By default --threshold 0.09 0.2.
     original: str
-        The table that was released: runs all attacks. What it shows is PRIVATE.
+        The original table. kech runs all attacks with it, and the result is PRIVATE.
+    person: list[str]
+        Columns of the original or the population that tell people apart. Figures then count people, not rows.
     second: Path
-        Another release of the same table: both are attacked together too.
+        Another release of the same table. kech attacks both together too.
     plan: Path
-        How the original and the population are read: hierarchies, null values, dialect.
+        Plan that says how to read the original and the population: hierarchies, null values, dialect.
     seed: int
-        Decides what chance decides in the attacks.
+        Seed of the random choices in the attacks.
     json: bool
         Print one JSON object.
     """
     if qi and original is not None:
-        raise BadOption("--original", "attacks read the axes of the certificate; leave --qi away.")
+        raise BadOption("--original", "attacks use the axes of the certificate. Omit --qi, or omit --original.")
     if original is None and second is not None:
-        raise BadOption("--second", "only attacks take it: give the --original too.")
+        raise BadOption("--second", "only attacks use another release. Add --original FILE, or omit --second.")
     if original is None and seed:
-        raise BadOption("--seed", "only attacks take it: give the --original too.")
+        raise BadOption("--seed", "only attacks use a seed. Add --original FILE, or omit --seed.")
     if original is None and (population is None or str(population).isdecimal()) and plan is not None:
-        raise BadOption("--plan", "it says how the --original and the --population are read: give one of them.")
+        raise BadOption(
+            "--plan", "it says how to read the original and the population. Add --original FILE or --population FILE."
+        )
+    names = split(person)
     screen.doing("counting classes")
-    with opened_population(population, plan) as people:
-        found = kech.compute_risk(
+    with open_population(population, plan) as people, open_original(original, plan, names) as opened:
+        figures = kech.compute_risk(
             table,
             certificate=certificate,
             quasi_identifiers=split(qi) or None,
             population=people,
             threshold=as_chances(threshold),
+            original=opened if opened and opened.person else None,
+            person=names,
         ).to_json()
-    chosen: dict[str, Any] = {"certificate": certificate, "second": second, "seed": seed}
-    attacks = None if original is None else attacked(table, original, plan, **chosen)
+        chosen: dict[str, Any] = {"certificate": certificate, "second": second, "seed": seed}
+        attacks = attack_release(table, opened, **chosen) if opened else None
     losses = None if original is None else kech.check_certificate(table, certificate)["loss_per_column"]
     shown = {
         "file": str(table),
         "private": original is not None,
-        **found,
+        **figures,
         "loss_per_column": losses,
         "attacks": attacks,
     }
@@ -90,63 +105,103 @@ def risk(
 @app.command
 def attack(
     name: Annotated[
-        Literal["edge", "order", "downcode", "homogeneity", "refine", "compose", "replay"] | str,
-        Parameter(help="edge, order, downcode, homogeneity, refine, compose or replay.", show_choices=False),
+        Literal[
+            "edge", "order", "downcode", "homogeneity", "refine", "compose", "replay", "one-row", "all-rows", "constant"
+        ]
+        | str,
+        Parameter(
+            help="edge, order, downcode, homogeneity, refine, compose, replay, one-row, all-rows or constant.",
+            show_choices=False,
+        ),
     ],
     table: Released,
     /,
     *,
     original: str | Path,
+    person: Names = [],  # noqa: B006
     second: Path | None = None,
+    second_original: str | Path | None = None,
+    key: Names = [],  # noqa: B006
     certificate: Path | None = None,
     plan: Path | None = None,
     key_file: Path | None = None,
     seed: Seed = 0,
     json: Flag = False,
 ) -> None:
-    """Attack a released file with its original, beside a control. PRIVATE: not for publication.
+    """Attack a released file with its original, and compare with a control. PRIVATE: not for publication.
 
     Example: kech attack edge safe.csv --original people.csv
+
     Example: kech attack compose safe.csv --second other.csv --original people.csv
+
+    Example: kech attack compose march_safe.csv --original march.csv --second april_safe.csv --second-original april.csv
+    --key visit_id
+
     Example: kech attack replay safe.csv --original people.csv --plan kech.toml
+
+    Example: kech attack constant safe.csv --original visits.csv --person patient_id
 
     Parameters
     ----------
     original: str
-        The table that was released.
+        The original table.
+    person: list[str]
+        For one-row, all-rows and constant: columns of the original that tell people apart.
     second: Path
-        For compose: another release of the same table, its certificate beside it.
+        For compose: another release of the same table, with its certificate beside it.
+    second_original: str
+        For compose: the original of the second release, where the table changed in between.
+    key: list[str]
+        For compose with a second original: columns of both originals that tell a row again.
     certificate: Path
         The certificate, if it is not beside the file.
     plan: Path
-        How the original is read: hierarchies, null values, dialect; for replay also effort and seed of the release.
+        Plan that says how to read the original: hierarchies, null values, dialect; for replay also effort and seed.
     key_file: Path
-        For replay: the key that the release was made with, if it is not your own secret.
+        For replay: the key file of the release, if it was not made with your own secret.
     seed: int
-        Decides what chance decides: the control, and which classes are attacked where there are many.
+        Seed of the random choices: the control, and the classes to attack where there are many.
     json: bool
         Print one JSON object.
     """
+    if person and name not in OF_PEOPLE:
+        raise BadOption("--person", f"only {', '.join(OF_PEOPLE)} count people. Omit it, or choose one of them.")
     if key_file is not None and name != "replay":
-        raise BadOption("--key-file", "only the replay attack makes a release again.")
-    chosen: dict[str, Any] = {"certificate": certificate, "second": second, "seed": seed, "attacks": [name]}
+        raise BadOption("--key-file", "only the replay attack makes a release again. Omit it, or choose replay.")
+    if second_original is not None and second is None:
+        raise BadOption("--second-original", "it is the original of --second. Name that release too.")
+    chosen: dict[str, Any] = {"certificate": certificate, "seed": seed, "attacks": [name], "key": split(key)}
     if name == "replay":
         chosen["request"] = read_given(plan)
-    found = attacked(table, original, plan, key_file, **chosen)
+    with (
+        open_original(original, plan, split(person), key_file) as opened,
+        open_original(second_original, plan, ()) as changed,
+    ):
+        chosen["second"] = (second, changed) if changed else second
+        found = attack_release(table, opened, **chosen)
     screen.show({"file": str(table), "private": True, "attacks": found}, json, drawings.print_attacks)
 
 
-def attacked(
-    table: Path, original: str | Path, plan: Path | None, key_file: Path | None = None, **options: Any
-) -> Sequence[dict[str, Any]]:
-    """What the attacks found, the original read as the plan says."""
+@contextmanager
+def open_original(
+    original: str | Path | None, plan: Path | None, person: Sequence[str], key_file: Path | None = None
+) -> "Iterator[Any]":
+    """The original, if there is one; the plan says how to read it."""
+    if original is None:
+        yield None
+        return
+    with kech.read_table(original, read_given(plan), key_file=key_file, person=person or None) as opened:
+        yield opened
+
+
+def attack_release(table: Path, original: "kech.Table", **options: Any) -> Sequence[dict[str, Any]]:
+    """Run attacks with the original."""
     screen.doing("attacking the release")
-    with kech.read_table(original, read_given(plan), key_file=key_file) as opened:
-        return [found.to_json() for found in kech.run_attacks(table, opened, **options)]
+    return [found.to_json() for found in kech.run_attacks(table, original, **options)]
 
 
 def as_chances(texts: Sequence[str]) -> list[float]:
-    """Numbers, given apart or with commas between."""
+    """Numbers with spaces or commas between them."""
     try:
         return [float(text) for text in split(texts)]
     except ValueError:

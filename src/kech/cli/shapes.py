@@ -1,25 +1,41 @@
 """Commands that look at the shape of a table: barcode, lattice, zigzag, hierarchy."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 import kech
-from kech.cli.intake import TABLE, Asked, Flag, TableName, Whole, app, asks, check_picture, parse_ks, whole
+from kech.cli.intake import (
+    TABLE,
+    Flag,
+    Names,
+    Options,
+    TableName,
+    app,
+    check_picture,
+    parse_ks,
+    split,
+    take_options,
+    whole,
+)
 from kech.errors import BadOption, BadTarget
+from kech.request import FIELDS
+from kech.views import screen
 from kech.views.screen import shapes as drawings
+
+FOLLOWING = ("quasi_identifiers", "hierarchies", "memory", "threads", "engine", "master")  # what lives of files use
 
 
 @app.command
-@asks(*TABLE, "max_points")
+@take_options(*TABLE, "max_points")
 def barcode(
     table: TableName,
     /,
     *,
-    asked: Asked,
+    options: Options,
     metric: str = "box",
     max_dimension: Annotated[int | None, Parameter(converter=whole)] = None,
     field: Annotated[int, Parameter(converter=whole)] = 2,
@@ -30,7 +46,7 @@ def barcode(
     longest: Annotated[int | None, Parameter(converter=whole)] = None,
     plot: Path | None = None,
 ) -> None:
-    """Show which rows are together while eps grows, and where the table is k-anonymous. PRIVATE: not for publication.
+    """Show which rows merge while eps grows, and where the table is k-anonymous. PRIVATE: not for publication.
 
     Example: kech barcode people.csv --qi age zip --metric ball --plot barcode.svg
 
@@ -39,33 +55,34 @@ def barcode(
     metric: str
         box (any columns; Cech = Rips) or ball (Euclidean; numbers and dates).
     max_dimension: int
-        Holes up to this dimension: 1 otherwise, where the extra `topology` is installed; 0 for components alone,
-        which is fast for millions of rows.
+        Largest dimension of holes. 0 shows components alone and is fast for millions of rows. By default 1 if the
+        extra `topology` is installed, else 0.
     field: int
-        Coefficients of homology: numbers modulo this prime, 2 to 127. Fields differ only where a complex has torsion.
+        Coefficients of homology: integers modulo this prime, 2 to 127. They matter only where a complex has torsion.
     k: list[str]
-        Show regimes for this k and larger ones; several k are drawn side by side: --k 2,3,4.
+        Show regimes for this k and larger ones. The plot draws several k side by side: --k 2,3,4. With --person, k
+        counts people.
     reading: str
-        Show this reading only: homological, strict or partition; the plot shades homological otherwise.
+        Show this reading only: homological (default of the plot), strict or partition.
     radii: list[str]
-        Look at these radii only, as Algorithm 1 of the paper does: --radii 0.05,0.10,0.15.
+        Use these radii only, as Algorithm 1 of the paper does: --radii 0.05,0.10,0.15.
     zero_length: bool
-        Show bars of zero length too: twin rows, and holes that are filled the moment they open.
+        Show bars of zero length too: equal rows, and holes that fill as soon as they open.
     longest: int
-        Only so many bars, the longest; the others are counted.
+        Show this many of the longest bars, and count the others.
     plot: Path
-        Draw the barcode: .svg, .png or .html.
+        Draw the barcode into this file: .svg, .png or .html.
     """
-    request, ks = asked.request(), parse_ks(k)
+    request, ks = options.request(), parse_ks(k)
     check_picture(plot)
     dimension = int(has_topology()) if max_dimension is None else max_dimension
-    with asked.open(table, request) as opened:
+    with options.open(table, request) as opened:
         found = kech.compute_barcode(
             opened,
             metric=metric,
             max_dimension=dimension,
             field=field,
-            grid=asked.typed["grid"] or "exact",
+            grid=options.typed["grid"] or "exact",
             zero_length=zero_length,
             max_points=request.limits.max_points,
         )
@@ -73,7 +90,7 @@ def barcode(
     if plot is not None:
         drawn = found.sample(parse_radii(radii)) if radii else found
         drawn.plot(plot, k=ks, reading="homological" if reading is None else reading)
-    asked.show(shown | {"plot": plot and str(plot)}, drawings.print_barcode)
+    options.show(shown | {"plot": plot and str(plot)}, drawings.print_barcode)
 
 
 def has_topology() -> bool:
@@ -90,12 +107,12 @@ def parse_radii(texts: Sequence[str]) -> list[float]:
 
 
 @app.command
-@asks(*TABLE, "suppress")
+@take_options(*TABLE, "suppress")
 def lattice(
     table: TableName,
     /,
     *,
-    asked: Asked,
+    options: Options,
     k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
     search: str | None = None,
     node: str | None = None,
@@ -103,28 +120,29 @@ def lattice(
     """Show for every k the best and the minimal nodes of the lattice: one level for all rows of a column.
 
     Example: kech lattice people.csv --qi age zip sex --hierarchies trees --k 2,5,10 --suppress 0.02
+
     Example: kech lattice people.csv --qi age zip sex --node 2,1,0
 
     Parameters
     ----------
     k: list[str]
-        Which k; 2 to 100 otherwise. Ranges are welcome: --k 2-20,50.
+        Values of k, with ranges: --k 2-20,50. By default 2 to 100.
     search: str
-        lattice (all nodes, or the best found in a lattice too large for that) or chain (the paper's approximation).
+        lattice (default: all nodes, or a search where there are too many) or chain (the approximation of the paper).
     node: str
-        Show this node, a level for every column, and those one step above and below it.
+        Show this node, one level for every column, and the nodes one step above and below it.
     """
-    request, ks = asked.request(), parse_ks(k) if k else None
+    request, ks = options.request(), parse_ks(k) if k else None
     levels = None if node is None else parse_node(node)
-    if levels is not None and any(option is not None for option in (k, asked.typed["suppress"], search)):
-        raise BadOption("--node", "one node is looked at as it is: omit --k, --suppress and --search.")
-    with asked.open(table, request) as opened:
+    if levels is not None and any(option is not None for option in (k, options.typed["suppress"], search)):
+        raise BadOption("--node", "it shows one node as it is. Omit --k, --suppress and --search.")
+    with options.open(table, request) as opened:
         found = kech.compute_lattice(opened)
         if levels is not None:
-            asked.show(found.neighbours(levels), drawings.print_neighbours)
+            options.show(found.neighbours(levels), drawings.print_neighbours)
             return
         shown = found.to_json(ks, request.cut.suppress, search="lattice" if search is None else search)
-    asked.show(shown, drawings.print_lattice)
+    options.show(shown, drawings.print_lattice)
 
 
 def parse_node(text: str) -> list[int]:
@@ -136,53 +154,105 @@ def parse_node(text: str) -> list[int]:
 
 
 @app.command
-@asks(*TABLE)
+@take_options(*TABLE)
 def zigzag(
-    table: TableName,
-    /,
-    *,
-    asked: Asked,
+    *tables: TableName,
+    options: Options,
     path: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
-    through: str = "union",
-    k: Whole = 2,
+    through: str | None = None,
+    series: Path | None = None,
+    original: Names = [],  # noqa: B006
+    key: Names = [],  # noqa: B006
+    k: Annotated[int | None, Parameter(converter=whole)] = None,
     longest: Annotated[int | None, Parameter(converter=whole)] = None,
     plot: Path | None = None,
 ) -> None:
-    """Show how classes merge and split along a path of lattice nodes. PRIVATE: not for publication.
+    """Show how classes merge and split along a path of lattice nodes, or over versions. PRIVATE: not for publication.
 
     Example: kech zigzag people.csv --qi country sex --path "0,0 0,1 1,0 1,1" --k 5 --plot zigzag.svg
+
+    Example: kech zigzag --series clinic --plot lives.svg
+
+    Example: kech zigzag march_safe.csv april_safe.csv --original march.csv april.csv --key visit_id
 
     Parameters
     ----------
     path: list[str]
-        Nodes, each a level for every column, in the order of the columns: --path "0,0 0,1 1,0"; or rows, columns,
-        diagonal (otherwise), minimal (the best minimal node as k grows).
+        Nodes, each with one level for every column in their order: --path "0,0 0,1 1,0". Or a named path: diagonal
+        (default), rows, columns, or minimal (the best minimal node as k grows).
     through: str
-        Neighbours meet in their union or in their intersection.
+        How neighbouring nodes are joined: union (default) or intersection.
+    series: Path
+        Follow the cohorts of this series over its versions, instead of a path.
+    original: list[str]
+        Follow the classes of the released files: the original of each, or one for all.
+    key: list[str]
+        Columns of the originals that tell a row again in the next one.
     k: int
-        Mark the nodes that are k-anonymous: every class has k rows or more, under every reading.
+        Mark classes of k rows or more; with --person, k people. By default 2; over versions the smallest class of any.
     longest: int
-        Only so many bars, the longest; the others are counted.
+        Show this many of the longest bars, and count the others.
     plot: Path
-        Draw the barcode: .svg, .png or .html.
+        Draw the barcode into this file: .svg, .png or .html.
     """
-    request, named = asked.request(), "diagonal" if path is None else " ".join(path)
     check_picture(plot)
-    with asked.open(table, request) as opened:
-        found = kech.compute_zigzag(opened, named, through=through)
+    if series is not None or original:
+        check_over_time(options, path, through)
+        check_series(options, series, {"TABLE": tables, "--original": original, "--key": key})
+        screen.doing("following classes")
+        source = tables if series is None else kech.open_series(series)
+        lives = kech.compute_lives(source, original, options.request(), key=split(key), k=k)
+        if plot is not None:
+            lives.plot(plot)
+        options.show(lives.to_json(longest=longest) | {"plot": plot and str(plot)}, drawings.print_lives)
+        return
+    check_path_only(tables, key)
+    request, named = options.request(), "diagonal" if path is None else " ".join(path)
+    with options.open(tables[0], request) as opened:
+        found = kech.compute_zigzag(opened, named, through="union" if through is None else through)
     if plot is not None:
-        found.plot(plot, k=k)
-    asked.show(found.to_json(k, longest=longest) | {"plot": plot and str(plot)}, drawings.print_zigzag)
+        found.plot(plot, k=2 if k is None else k)
+    shown = found.to_json(2 if k is None else k, longest=longest)
+    options.show(shown | {"plot": plot and str(plot)}, drawings.print_zigzag)
+
+
+def check_over_time(options: Options, path: Sequence[str] | None, through: str | None) -> None:
+    """Refuse what only serves a path of nodes."""
+    if path is not None or through is not None:
+        option = "--through" if path is None else "--path"
+        raise BadOption(option, f"it is for a path of one table, not for versions. Omit {option}.")
+    typed = [FIELDS[name] for name, value in options.typed.items() if value is not None and name not in FOLLOWING]
+    if unused := [field.option for field in typed if field.part != "reading"]:
+        reason = "over versions, rows are followed by the labels of files and the key, and k counts rows."
+        raise BadOption(unused[0], f"{reason} Omit {unused[0]}.")
+
+
+def check_series(options: Options, series: Path | None, given: Mapping[str, Sequence[Any]]) -> None:
+    """Refuse what reads tables where a series has its own versions."""
+    typed = {FIELDS[name].option: value for name, value in options.typed.items() if name != "threads"}
+    unused = [name for name, value in {**given, **typed}.items() if value not in (None, [], ())]
+    if series is not None and unused:
+        raise BadOption("--series", f"it has its own versions. Omit {unused[0]}, or omit --series.")
+
+
+def check_path_only(tables: Sequence[str | Path], key: Sequence[str]) -> None:
+    """Refuse several tables, or none, where classes are followed along a path."""
+    if key:
+        raise BadOption("--key", "it tells rows of originals again. Add --original FILE ..., or omit --key.")
+    if not tables:
+        raise BadOption("TABLE", "name a table, or a series: --series FOLDER.")
+    if len(tables) > 1:
+        raise BadOption("--original", "several released files need their originals: --original FILE ...")
 
 
 @app.command
-@asks(*TABLE)
+@take_options(*TABLE)
 def hierarchy(
     table: TableName,
     column: str,
     /,
     *,
-    asked: Asked,
+    options: Options,
     kind: str | None = None,
     source: Annotated[Path | None, Parameter(name="--from")] = None,
     pad: Flag = False,
@@ -191,25 +261,28 @@ def hierarchy(
     """Build or check the hierarchy of one column, show it as a tree with counts, and write it. PRIVATE.
 
     Example: kech hierarchy people.csv zip -o trees/zip.csv
+
     Example: kech hierarchy people.csv country --from countries.csv
 
     Parameters
     ----------
     column: str
-        The column.
+        Column of the hierarchy.
     kind: str
-        intervals, dates, prefixes, ordered (neighbours by 2, 4, 8, ...) or star; otherwise what suits the column.
+        intervals, dates, prefixes, ordered (2, 4, 8, ... neighbours together) or star; by default what fits the column.
     source: Path
-        Check this hierarchy (.csv, .toml or .json) in place of building one.
+        Check this hierarchy (.csv, .toml or .json) instead of building one.
     pad: bool
-        Let the values of that hierarchy differ in depth: the label below the root repeats.
+        Allow values of different depth in that hierarchy: kech repeats the label below the root.
     output: Path
-        Write the hierarchy as .csv: a value, then its labels upward.
+        Write the hierarchy into this .csv file: a value, then its labels upward.
     """
     if output is not None and output.exists():
         raise BadTarget(output, "it exists, and somebody may have edited it. Name another file, or move it away.")
-    with asked.look(table, asked.request()) as opened:
+    request = options.request()
+    options.check_axes([column], f"not {column!r}. Name that column")
+    with options.look(table, request) as opened:
         found = kech.review_hierarchy(opened, column, kind=kind, source=source, pad=pad)
     if output is not None:
         found.write(output)
-    asked.show(found.to_json() | {"file": output and str(output)}, drawings.print_hierarchy)
+    options.show(found.to_json() | {"file": output and str(output)}, drawings.print_hierarchy)

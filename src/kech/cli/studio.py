@@ -32,18 +32,18 @@ def studio(
     Parameters
     ----------
     output: Path
-        Releases are written into folders below this one; the current folder otherwise.
+        Folder below which the studio writes releases. By default the current folder.
     port: int
-        Port of the page on 127.0.0.1; 0 takes a free one.
+        Port of the page on 127.0.0.1. 0 takes a free port.
     key_file: Path
-        A key that a team shares (kech ledger --new-key FILE), in place of your own secret.
+        Key that a team shares, instead of your own secret. `kech ledger --new-key FILE` makes one.
     no_browser: bool
-        Start no browser; print the address that opens the page once.
+        Start no browser. Print the address, which opens the page once.
     json: bool
         Print the address as one JSON object.
     """
     if not output.is_dir():
-        raise BadTarget(output, "it is not a folder; create it first.")
+        raise BadTarget(output, "it is not a folder. Create it first.")
 
     if key_file is not None:
         from kech.system.secret import open_secret

@@ -1,6 +1,7 @@
 """Commands that make and check tables: inspect, spectrum, release, verify, demo."""
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,73 +13,79 @@ import kech
 from kech.cli.intake import (
     RELEASE,
     TABLE,
-    Asked,
     Flag,
     Names,
+    Options,
     TableName,
     Whole,
     app,
-    asks,
     check_picture,
-    opened_population,
+    open_population,
     parse_ks,
     read_given,
     split,
+    take_options,
     without_password,
 )
 from kech.errors import BadOption, BadTarget
-from kech.request import Columns, Goal
+from kech.request import FIELDS, Columns, Goal
 from kech.system.files import clear_refusals
 from kech.tables.source import check_free, find_address
 from kech.views import screen
 from kech.views.screen import releases
 from kech.views.screen import tables as drawings
+from kech.views.screen.cohorts import print_series_check
 from kech.views.screen.progress import hide
 
+TOGETHER = ("quasi_identifiers", "sensitive", "person", "k")  # what a check of several releases uses
 FILES = Group("Files and earlier releases", sort_key=0)
 
 
 @app.command
-@asks(*TABLE)
-def inspect(table: TableName, /, *, asked: Asked, k: Whole = 5, rows: Whole = 0) -> None:
-    """Show columns, guessed roles with reasons, distinctness, and k as it is.
+@take_options(*TABLE)
+def inspect(table: TableName, /, *, options: Options, k: Whole = 5, rows: Whole = 0) -> None:
+    """Show the columns, suggested roles with reasons, distinct values, and the k of the table as it is.
 
-    With --plan FILE a plan is written for review instead of read.
+    With --plan FILE it writes a plan for your review.
 
     Example: kech inspect people.csv --plan kech.toml
 
     Parameters
     ----------
     k: int
-        The k written into the plan.
+        The k to write into the plan.
     rows: int
-        Show so many of the first rows too, as they are read. PRIVATE.
+        Number of first rows to show too, as kech reads them. PRIVATE.
     """
-    target, asked = asked.plan, replace(asked, plan=None)
+    target, options = options.plan, replace(options, plan=None)
     if target is not None and target.exists():
-        raise BadTarget(target, "it exists, and inspect would write a new plan over it. Name another file.")
-    request = asked.request()
-    with asked.look(table, request) as opened:
+        raise BadTarget(target, "it exists, and inspect would overwrite it with a new plan. Name another file.")
+    request = options.request()
+    with options.look(table, request) as opened:
         found = kech.inspect_table(opened, rows=rows)
     if target is not None:
         from kech.audit.inspection import suggest_request
 
         plain = [column.column for column in found.columns if column.role == "plain"]
-        note = f"Not published unless you add them to keep: {', '.join(map(repr, plain))}" if plain else ""
+        note = (
+            f"kech does not publish these columns unless you add them to keep: {', '.join(map(repr, plain))}"
+            if plain
+            else ""
+        )
         kech.write_request(suggest_request(found, k, request), target, note)
-    asked.show(
+    options.show(
         found.to_json() | {"plan": target and str(target)},
         partial(drawings.print_inspection, source=without_password(table)),
     )
 
 
 @app.command
-@asks(*RELEASE, but=("k", "cut", "eps"))
+@take_options(*RELEASE, but=("k", "cut", "eps"))
 def spectrum(
     table: TableName,
     /,
     *,
-    asked: Asked,
+    options: Options,
     k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
     cut: Names = [],  # noqa: B006
     plot: Path | None = None,
@@ -91,34 +98,35 @@ def spectrum(
     Parameters
     ----------
     k: list[str]
-        Which k; 2 to 100 otherwise. Ranges are welcome: --k 2-20,50.
+        Values of k, with ranges: --k 2-20,50. By default 2 to 100.
     cut: list[str]
-        Styles of release to compare: local, minimal, domain, regime.
+        Cuts to compare: local, minimal, domain, regime.
     plot: Path
-        Draw loss, classes and eps against k: .svg, .png or .html.
+        Draw loss, classes and eps against k into this file: .svg, .png or .html.
     bound: bool
-        Prove how far each loss is above what any release could reach. It takes longer: name a few k.
+        Prove how far each loss is above the lowest possible one. It takes longer, so name a few k.
     """
     ks, cuts = parse_ks(k) if k else None, split(cut) if cut else None
-    request = asked.request(cuts or ())
+    request = options.request(cuts or (), shows_t=True)
     check_picture(plot)
-    with asked.open(table, request) as opened:
+    with options.open(table, request) as opened:
         found = kech.compute_spectrum(opened, request, k=ks, cut=cuts, bound=bound)
     if plot is not None:
         found.plot(plot)
-    asked.show(found.to_json() | {"plot": plot and str(plot), "effort": request.cut.effort}, drawings.print_spectrum)
+    options.show(found.to_json() | {"plot": plot and str(plot), "effort": request.cut.effort}, drawings.print_spectrum)
 
 
 @app.command
-@asks(*RELEASE, "[labels]")
+@take_options(*RELEASE, "[labels]", "[series]")
 def release(
     table: TableName,
     /,
     *,
-    asked: Asked,
+    options: Options,
     output: Annotated[str, Parameter(name=["--output", "-o"])],
     certificate: Annotated[Path | None, Parameter(group=FILES)] = None,
     folder: Annotated[Path | None, Parameter(group=FILES)] = None,
+    series: Annotated[Path | None, Parameter(group=FILES)] = None,
     mapping: Annotated[Path | None, Parameter(group=FILES)] = None,
     earlier: Annotated[list[str | Path], Parameter(consume_multiple=True, negative="", group=FILES)] = [],  # noqa: B006
     allow_composition: Annotated[bool, Parameter(negative="", group=FILES)] = False,
@@ -128,90 +136,201 @@ def release(
     """Write a k-anonymous table and its certificate; with --folder also its report and its plan.
 
     Example: kech release people.csv -o safe.csv --qi age zip sex --sensitive diagnosis --k 5
+
     Example: kech release people.csv -o safe.csv --folder safe-k5 --plan kech.toml
+
+    Example: kech release nov.csv -o nov_safe.csv --series clinic --key visit_id --qi age zip --k 5
 
     Parameters
     ----------
     output: str
-        What to write: a .csv or .parquet file; a table: duckdb:FILE#TABLE or postgresql://...?table=SCHEMA.NAME; or a
-        folder of Parquet files on Spark: spark://HOST:7077/PATH or hdfs://...
+        Where to write: a .csv or .parquet file; a table (duckdb:FILE#TABLE, postgresql://...?table=SCHEMA.NAME); or a
+        folder of Parquet files on Spark (spark://HOST:7077/PATH, hdfs://...).
     certificate: Path
-        The file of the certificate; beside the file otherwise, so a table in a database needs it.
+        File of the certificate. By default it lies beside the output; a table in a database needs a name.
     folder: Path
-        Write into this new folder, where the output is the name of the file: the table and its certificate, a report
-        and the plan, all or nothing, and verified.
+        Write the table, its certificate, a report and the plan into this new folder, and verify them. The output is
+        the name of the table in it.
+    series: Path
+        PRIVATE folder of a series: releases of a growing table that stay safe together. The first release makes it;
+        later ones need no options but their table, output and hierarchies.
     mapping: Path
-        Also write which values stand behind the labels of each class: a .json file. PRIVATE: it undoes the release.
+        Also write the values behind the labels of each class into this .json file. PRIVATE: it undoes the release.
     earlier: list[str]
-        Files or tables released before from the same table: a coarser one is welcome, any other is refused.
+        Earlier releases of the same table. kech refuses a new release that is not coarser. With --series, the last
+        file of the series, if it was moved.
     allow_composition: bool
-        Release all the same, and show what the releases leave together.
+        Release nevertheless, and show the k of all releases together.
     no_ledger: bool
-        Neither look for earlier releases of this table nor remember this one; the certificate says so.
+        Do not look for earlier releases and do not remember this one. The certificate says so.
     bound: bool
-        Say how far the loss is above what any release could reach. PRIVATE, so the certificate does not say it.
+        Show how far the loss is above the lowest possible one. PRIVATE: the certificate does not state it.
     """
-    request = asked.request()
+    if series is not None:
+        refused = {"--folder": folder, "--mapping": mapping, "--allow-composition": allow_composition, "--bound": bound}
+        publish_in_series(series, table, options, output, certificate, earlier, refused, ledger=not no_ledger)
+        return
+    for name in ("key", "wait", "departures", "corrections"):
+        if options.typed[name] is not None:
+            raise BadOption(FIELDS[name].option, "only a series uses it. Add --series FOLDER, or omit it.")
+    request = options.request()
     if folder is not None and (certificate is not None or mapping is not None):
-        raise BadOption("--folder", "it holds what goes out, certificate included: omit --certificate and --mapping.")
+        raise BadOption("--folder", "the folder already holds the certificate. Omit --certificate and --mapping.")
     past: dict[str, Any] = {"ledger": not no_ledger, "earlier": earlier, "allow_composition": allow_composition}
-    with ExitStack() as held:
+    with ExitStack() as stack:
         with screen.note_interrupt("nothing was released"):
             target = find_address(output) if folder is None else None
             if target and request.columns.quasi_identifiers:  # who names none is told that first
                 check_free(target, find_address(table))
-            opened = held.enter_context(asked.open(table, request))
-            made = kech.make_release(opened, request)
+            opened = stack.enter_context(options.open(table, request))
+            new_release = kech.make_release(opened, request)
         with screen.note_interrupt("the release is as it was before, or new and whole: kech verify tells"):
             if folder is not None:
-                found = kech.publish_release(made, folder, output, **past).to_json()
+                found = kech.publish_release(new_release, folder, output, **past).to_json()
             else:
-                written = made.write(output, certificate, mapping=mapping, **past)
-                found = made.summarize(output, written, certificate, mapping)
-        found |= {"bound": made.bound().to_json()} if bound else {}
-        unmoved = [axis["column"] for axis in made.axes if (axis.get("grid"), axis.get("protect")) == ("round", "none")]
-        unmoved = [] if request.cut.style == "domain" else unmoved
-    asked.show(found, partial(releases.print_release, unmoved=unmoved))
+                written = new_release.write(output, certificate, mapping=mapping, **past)
+                found = new_release.summarize(output, written, certificate, mapping)
+        found |= {"bound": new_release.bound().to_json()} if bound else {}
+        unmoved = [
+            axis["column"] for axis in new_release.axes if (axis.get("grid"), axis.get("protect")) == ("round", "none")
+        ]
+        unmoved = [] if request.cut.cut == "domain" else unmoved
+    options.show(found, partial(releases.print_release, unmoved=unmoved))
+
+
+def publish_in_series(
+    folder: Path,
+    table: str | Path,
+    options: Options,
+    output: str,
+    certificate: Path | None,
+    earlier: list[str | Path],
+    refused: dict[str, Any],
+    *,
+    ledger: bool,
+) -> None:
+    """Write the next release of a series."""
+    for option, given in refused.items():
+        if given:
+            raise BadOption(option, "a release of a series does not take it. Omit it.")
+    if len(earlier) > 1:
+        raise BadOption("--earlier", "name the last file of the series alone.")
+    opened = kech.open_series(folder)
+    request = options.request(known=opened.request if opened.exists else None)
+    past: dict[str, Any] = {"certificate": certificate, "ledger": ledger, "earlier": next(iter(earlier), None)}
+    said = "the series is as it was before, or has one more release: kech series tells"
+    with screen.note_interrupt(said), options.open(table, request) as held:
+        found = opened.publish(held, output, request, **past)
+    options.show(found, releases.print_release)
 
 
 @app.command
-@asks("quasi_identifiers", "sensitive", "[goal]")
+@take_options("quasi_identifiers", "sensitive", "person", "[goal]", "effort", "seed", "key_file", "max_points")
 def verify(
-    table: Annotated[str | Path, Parameter(help="A released file, or a table of a database.")],
+    table: Annotated[str | Path | None, Parameter(help="A released file, or a table of a database.")] = None,
     /,
-    *,
-    asked: Asked,
+    *others: Annotated[Path, Parameter(help="More released files, to see what all tell together.")],
+    options: Options,
     certificate: Path | None = None,
     population: str | Path | None = None,
+    original: Annotated[list[str | Path], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
+    key: Names = [],  # noqa: B006
+    series: Path | None = None,
 ) -> None:
-    """Check a released file against its certificate, or against columns and goals of your own; state every model.
+    """Check a released file against its certificate, or against your own columns and goals.
 
-    With --qi the columns you name are checked instead of a certificate. A plan says goals, columns where there is no
-    certificate, and how the population is read.
+    With --qi it checks the columns you name instead of a certificate. A plan gives goals, columns if there is no
+    certificate, and says how to read the population.
 
     Example: kech verify safe.csv
+
     Example: kech verify safe.csv --population town.csv
+
     Example: kech verify any.csv --qi age zip --k 5 --sensitive diagnosis --l 3
+
+    Example: kech verify safe.csv --original visits.csv --person patient_id
+
+    Example: kech verify --series clinic
+
+    Example: kech verify march_safe.csv april_safe.csv --original march.csv april.csv --key visit_id
 
     Parameters
     ----------
     certificate: Path
         The certificate, if it is not beside the file.
     population: str
-        The table the people are from, raw or labelled: states k-map and delta-presence.
+        Table of the population, raw or labelled. It adds k-map and delta-presence.
+    original: list[str]
+        The original table. kech makes the release again from it and recounts the people of every class. With several
+        releases: the original of each, or one for all. kech then shows their joint k. PRIVATE.
+    key: list[str]
+        With several releases: columns of the originals that tell a row again in the next version.
+    series: Path
+        Folder of a series: check every file of it, and that rows came and left by whole cohorts only.
     """
-    request = asked.request()
-    certified = certificate is not None or Path(f"{table}.certificate.json").exists()
-    named = asked.typed["quasi_identifiers"] or (() if certified else request.columns.quasi_identifiers)
+    from kech.audit.verification import find_beside
+
+    if (series is None) == (table is None):
+        raise BadOption("--series", "name a released file to check, or the folder of a series: one of the two.")
+    if series is not None:
+        screen.doing("checking the files")
+        options.show(kech.verify_series(series), print_series_check)
+        return
+    assert table is not None
+    request = options.request()
+    if others:
+        check_together(options, certificate, population)
+        screen.doing("comparing the releases")
+        joint = kech.compute_joint_risk([table, *others], original, request, key=split(key))
+        options.show(joint.to_json(), releases.print_joint_risk)
+        return
+    if key:
+        raise BadOption("--key", "it tells rows of several versions again. Name two releases or more, or omit --key.")
+    if len(original) > 1:
+        raise BadOption("--original", "one release has one original. Name more releases, or fewer originals.")
+    certified = certificate is not None or find_beside(table) is not None
+    named = options.typed["quasi_identifiers"] or (() if certified else request.columns.quasi_identifiers)
     if named and request.goal == Goal():
-        raise BadOption("--k", "say which k to check: --k 5.")
-    secrets = asked.typed["sensitive"] or (request.columns.sensitive if named else ())
+        raise BadOption("--k", "name the k to check: --k 5.")
+    secrets = options.typed["sensitive"] or (request.columns.sensitive if named else ())
+    raw = original[0] if original else None
+    check_search(options, raw)
     columns = Columns(quasi_identifiers=tuple(named), sensitive=tuple(secrets))
     checked = kech.Request(columns=columns, axes=request.axes, goal=request.goal)
     screen.doing("checking the file")
-    with opened_population(population, asked.plan) as people:
-        figures = kech.verify_release(table, checked, certificate=certificate, population=people)
-    asked.show({"file": str(find_address(table) or table), "holds": True, **figures}, releases.print_verification)
+    with open_population(population, options.plan) as people, open_original(raw, options) as opened:
+        figures = kech.verify_release(table, checked, certificate=certificate, population=people, original=opened)
+    options.show({"file": str(find_address(table) or table), "holds": True, **figures}, releases.print_verification)
+
+
+def check_together(options: Options, certificate: Path | None, population: str | Path | None) -> None:
+    """Refuse what only serves to check one release."""
+    typed = {name for name, value in options.typed.items() if value is not None} - {*TOGETHER}
+    unused = [FIELDS[name].option for name in sorted(typed)]
+    unused += [name for name, given in (("--certificate", certificate), ("--population", population)) if given]
+    if unused:
+        reason = "several releases together are read by the certificates beside them, and judged by their joint k."
+        raise BadOption(unused[0], f"{reason} Check each file alone with it, or omit {unused[0]}.")
+
+
+def check_search(options: Options, original: str | Path | None) -> None:
+    """Refuse what only serves to make a release again, where there is no original."""
+    for name in ("person", "effort", "seed", "key_file", "max_points"):
+        if original is None and options.typed[name] is not None:
+            option = FIELDS[name].option
+            raise BadOption(option, f"only --original uses it. Add --original TABLE, or omit {option}.")
+
+
+@contextmanager
+def open_original(original: str | Path | None, options: Options) -> "Iterator[kech.Table | None]":
+    """The original, read as the plan says, with what was typed of people and of the search."""
+    if original is None:
+        yield None
+        return
+    names = ("person", "effort", "seed", "key_file", "max_points")
+    request = read_given(options.plan).override(**{name: options.typed[name] for name in names})
+    with kech.read_table(original, request) as opened:
+        yield opened
 
 
 @app.command
@@ -221,7 +340,7 @@ def demo(
     plan: Path | None = None,
     json: Flag = False,
 ) -> None:
-    """Do the whole job on the paper's nine rows and on a made-up town of 20,000 people, with a key that is no secret.
+    """Release the nine rows of the paper and a made-up town of 20,000 people, with a key that is not secret.
 
     Example: kech demo
 
@@ -230,7 +349,7 @@ def demo(
     output: Path
         Folder for the tables, releases and certificates.
     plan: Path
-        A plan for the town; without it a plan is written there.
+        Plan for the town. Without it, kech writes a plan into the folder.
     json: bool
         Print one JSON object.
     """
@@ -267,10 +386,10 @@ def run_demo(title: str, path: Path, plan: "kech.Request", key: Path, *, as_json
     """Spectrum, release, certificate and verification of one table, drawn with the key of the demo."""
     target = path.with_name(f"{path.stem}-released.csv")
     with kech.read_table(path, plan, key_file=key) as table:
-        found = kech.compute_spectrum(table)
+        spectrum = kech.compute_spectrum(table)
         certificate = kech.make_release(table).write(target, ledger=False)  # nobody is in it
     figures = kech.check_certificate(target)
     if not as_json:
         hide()
-        releases.print_demo(title, path, target, found.to_json(), certificate, figures)
-    return {"table": str(path), "release": str(target), "spectrum": found.rows(), "verified": figures}
+        releases.print_demo(title, path, target, spectrum.to_json(), certificate, figures)
+    return {"table": str(path), "release": str(target), "spectrum": spectrum.rows(), "verified": figures}

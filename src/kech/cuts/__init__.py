@@ -1,50 +1,44 @@
-"""Cuts: ways to part the points into classes of at least k rows, one file each."""
+"""Cuts: ways to part the points into classes of at least k rows, one file each.
 
-from dataclasses import dataclass, field
-from typing import Self
+In: points and what a request says of cut and goal.  Out: a partition for each k, with its labels protected and its
+sensitive values dealt to the classes.
+"""
 
-from kech.errors import BadOption
-from kech.request import Goal, Request
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+from kech.cuts.domain import cut_domain
+from kech.cuts.goals import cut_for_goals, protect_for_goals
+from kech.cuts.history import cut_histories
+from kech.cuts.local import Run, SearchedCut, cut_local
+from kech.cuts.minimal import cut_minimal
+from kech.cuts.protection import derive_seed, protect_labels
+from kech.cuts.regime import cut_regime
+from kech.cuts.suppressing import cut_rest
+from kech.points.partition import Partition, deal
+from kech.points.points import Points
+from kech.request import Cut, Goal
+
+__all__ = ["cut_points"]
 
 
-@dataclass(slots=True)
-class Halt:
-    """Whether Ctrl-C has ended the search; what is made from the same wishes is then searched no further."""
+def cut_points(
+    points: Points, ks: Sequence[int], cut: Cut, goal: Goal, *, threads: int = 1, part: bool = True
+) -> Iterator[Partition]:
+    """One partition for each k; with `part` the rows of one point may go to several classes of a searched cut.
 
-    asked: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """How a cut is to be made; each cut heeds what concerns it and refuses what it cannot do."""
-
-    threads: int = 1
-    part: bool = True  # the rows of one point may go to several classes
-    reading: str = "strict"  # of the complex, for the regime cut
-    suppress: float = 0.0  # share of the rows that may be left out
-    effort: str | float | None = None  # of the search: quick, normal, best, or seconds for each k
-    seed: int = 0  # equal seeds, equal partitions, unless effort is in seconds
-    goals: Goal | None = None  # for the sensitive columns, beside k
-    halt: Halt = field(default_factory=Halt, compare=False)
-    field: int = 2  # the prime of the coefficients of homology, for the homological reading
-    eps: float | None = None  # for the regime cut: the components at this radius, whatever k they reach
-
-    @classmethod
-    def of(cls, request: Request, threads: int) -> Self:
-        """What a request says of the cut."""
-        goal, cut = request.goal, request.cut
-        return cls(
-            threads,
-            reading=cut.reading,
-            suppress=cut.suppress,
-            effort=cut.effort,
-            seed=cut.seed,
-            goals=goal if goal.is_for_values else None,
-            field=cut.field,
-            eps=cut.eps,
-        )
-
-    def keep_all(self) -> None:
-        """For cuts that publish every row."""
-        if self.suppress:
-            raise BadOption("--suppress", "this cut publishes every row; local, minimal and domain may leave some out.")
+    The regime cut with an eps gives the components at that eps, for each k on the grid that they reach.
+    """
+    if goal.protect_history:
+        return cut_histories(points, ks, cut, goal, Run(threads, derive_seed(points, cut.seed)))
+    if cut.by_level:
+        return map(deal, cut_domain(points, ks, cut, goal, threads=threads))
+    if not cut.is_searched:
+        return map(deal, map(protect_labels, cut_regime(points, ks, cut, goal, threads=threads)))
+    make: SearchedCut = cut_minimal if cut.cut == "minimal" else cut_local
+    if goal.is_for_values:
+        make = partial(cut_for_goals, make, goal)
+    if cut.suppress:
+        make = partial(cut_rest, make, goal)
+    found = make(points, ks, cut, Run(threads, derive_seed(points, cut.seed), part))
+    return (deal(protect_for_goals(partition, k, goal, part=part)) for k, partition in zip(ks, found, strict=True))

@@ -27,7 +27,8 @@ from kech.axes import TreeAxis
 from kech.cuts.starts import by_grid, level_tables
 from kech.points.partition import Partition, mean_loss
 from kech.points.points import Points
-from kech.system.progress import report
+from kech.request import Cut
+from kech.system.console import report
 
 CLIMBS, STEPS = 8, 60  # looks at all cells, and steps before each
 MOST = 2e8  # points times nodes: their cells are held in memory
@@ -72,17 +73,17 @@ class LossBound:
         }
 
 
-def bound_release(partition: Partition, k: int, style: str, suppress: float, *, threads: int = 1) -> LossBound:
+def bound_release(partition: Partition, k: int, cut: Cut, *, threads: int = 1) -> LossBound:
     """The closest bound there is for a partition, on its own axes, or why there is none."""
-    loss, why = mean_loss(partition), explain_no_bound(partition.points, style, suppress)
+    loss, why = mean_loss(partition), explain_no_bound(partition.points, cut)
     return LossBound(k, loss, None if why else closest_bound(partition, k, threads=threads).loss, why)
 
 
-def explain_no_bound(points: Points, style: str, suppress: float) -> str | None:
+def explain_no_bound(points: Points, cut: Cut) -> str | None:
     """Why no release of these points is bounded; None where it is."""
-    if suppress:
+    if cut.suppress:
         return "rows may be left out (--suppress), and bounds are of releases of all rows"
-    if style == "domain":
+    if cut.by_level:
         return "the domain cut measures each level by itself; kech lattice says whether its node is the best"
     if len(points.merge_grains().weights) > MOST_BOUNDED:
         return f"there are more than {MOST_BOUNDED:,} points; --max-points leaves fewer"
@@ -121,9 +122,9 @@ def quick_bounds(points: Points, ks: Sequence[int], *, threads: int) -> dict[int
 
 def lower_bounds(points: Points, ks: Sequence[int], *, threads: int = 1) -> list[Bound]:
     """A bound for each k, ascending, on the axes as they are."""
-    rows, asked = (points.codes, points.weights), (list(ks), threads)
+    rows, how = (points.codes, points.weights), (list(ks), threads)
     cells = points.rows * len(points.axes)
-    both = zip(reach_farthest(*rows, points.metric(), *asked), reach_rows(*rows, points.widths(), *asked), strict=True)
+    both = zip(reach_farthest(*rows, points.metric(), *how), reach_rows(*rows, points.widths(), *how), strict=True)
     return [Bound(float(side) / 2, float(total) / cells) for side, total in both]
 
 

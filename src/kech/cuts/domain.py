@@ -2,39 +2,37 @@
 
 from collections.abc import Iterator, Sequence
 
-from kech.cuts import Wishes
-from kech.cuts.goals import check_reachable
-from kech.points.models import hold
-from kech.points.partition import Partition, deal, tally_sensitive
+from kech.cuts.goals import check_reachable, keeps_goals
+from kech.points.partition import Partition, deal
 from kech.points.points import Points
-from kech.request import Goal
-from kech.system.progress import report
+from kech.request import Cut, Goal
+from kech.system.console import report
 from kech.topology.lattice import GeneralizationLattice, build_lattice
 from kech.topology.node_search import Levels
 
 
-def cut_domain(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Partition]:
+def cut_domain(points: Points, ks: Sequence[int], cut: Cut, goal: Goal, *, threads: int = 1) -> Iterator[Partition]:
     """For each k the classes of the best node; at a node the readings agree and equal rows are never parted.
 
-    Rows in classes of fewer than k are left out, as many as wished at most.
+    Rows in classes of fewer than k are left out, within the share that the cut allows.
     """
-    lattice = build_lattice(points, threads=wishes.threads)
-    if wishes.goals is None:
+    lattice = build_lattice(points, threads=threads)
+    if not goal.is_for_values:
         report("choosing levels")
-        for node in lattice.curve(wishes.suppress, ks):
-            yield lattice.partition(node.levels, node.k, wishes.suppress)
+        for node in lattice.curve(cut.suppress, ks):
+            yield lattice.partition(node.levels, node.k, cut.suppress)
         return
     for done, k in enumerate(ks):
         report("choosing levels", done / len(ks))
-        yield best_partition(lattice, k, wishes.goals, wishes.suppress)
+        yield best_partition(lattice, k, goal, cut.suppress)
 
 
-def best_partition(lattice: GeneralizationLattice, k: int, goals: Goal, suppress: float) -> Partition:
+def best_partition(lattice: GeneralizationLattice, k: int, goal: Goal, suppress: float) -> Partition:
     """The classes of the node of least loss that reaches k and the goals."""
 
     def holds(levels: Levels) -> bool:
-        return hold(goals, tally_sensitive(deal(lattice.partition(levels, k, suppress))))
+        return keeps_goals(deal(lattice.partition(levels, k, suppress)), goal)
 
     if not suppress:  # what all rows together do not reach, fewer of them may
-        check_reachable(lattice.points, goals)
+        check_reachable(lattice.points, goal)
     return lattice.partition(lattice.best(k, suppress, holds=holds).levels, k, suppress)

@@ -1,85 +1,104 @@
 """Meeting goals: from classes of k rows to classes that also keep the goals for the sensitive columns.
 
 A class that breaks a goal trades rows with its neighbours or is merged with one, whichever adds less loss, until all
-hold; what has become too large is parted again where both parts hold.  Merging never breaks a goal that holds
-(models.py), so this always ends.
+hold; what has become too large is parted again where both parts hold.  Merging never breaks a goal that holds by rows
+(models.py).  By people it may; all rows as one class hold the goals, so this ends there at the latest.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from math import inf
 
 import numpy as np
 
 from kech._kernels import Aims, repair_classes
-from kech.cuts import Wishes
-from kech.cuts.local import enforce_monotone_loss
-from kech.cuts.protection import expected_widths
+from kech.cuts.local import Run, SearchedCut, enforce_monotone_loss
+from kech.cuts.protection import expected_widths, protect_labels
 from kech.errors import GoalNotMet
 from kech.points.models import hold, spell_figures, worst_figures
-from kech.points.partition import Partition, build_partition, deal, mean_loss, tally_sensitive
+from kech.points.partition import Partition, build_partition, deal, mean_loss, tally_people, tally_sensitive
 from kech.points.points import Points, SensitiveValues
-from kech.request import Goal
+from kech.request import Cut, Goal
 from kech.request.parts import L_KINDS
-from kech.system.progress import report
+from kech.system.console import report
 
 DOUBLINGS = 5  # cuts of 2, 4, 8, ... times the rows are offered too: hard goals need large classes
+MOST_REPAIRS = 4  # of classes that break a goal by people because they are printed alike; one was enough so far
 HARD = 0.5  # where repair leaves fewer classes than this share, the whole table is parted from above as well
 
 
 def cut_for_goals(
-    cut: Callable[[Points, Sequence[int], Wishes], Iterator[Partition]],
-    points: Points,
-    ks: Sequence[int],
-    wishes: Wishes,
+    make: SearchedCut, goal: Goal, points: Points, ks: Sequence[int], cut: Cut, run: Run
 ) -> Iterator[Partition]:
     """A partition for each k that keeps the goals; the best of the cuts for k and for larger k, each repaired."""
-    goals = wishes.goals or Goal()
-    check_reachable(points, goals)
-    starts = start_sizes(ks, goals, points.rows)
-    made: dict[int, Partition] = {}
-    for k, found in zip(starts, cut(points, starts, replace(wishes, goals=None)), strict=True):
-        report("meeting goals", len(made) / len(starts))
-        made[k] = meet_goals(found, k, goals, part=wishes.part)
+    check_reachable(points, goal)
+    starts = start_sizes(ks, goal, points.people)
+    repaired: dict[int, Partition] = {}
+    for k, found in zip(starts, make(points, starts, cut, run), strict=True):
+        report("meeting goals", len(repaired) / len(starts))
+        repaired[k] = meet_goals(found, k, goal, part=run.part)
     sizes = sorted({*ks, *starts})
-    best = enforce_monotone_loss(sizes, [made.get(k, made[starts[0]]) for k in sizes])
+    best = enforce_monotone_loss(sizes, [repaired.get(k, repaired[starts[0]]) for k in sizes])
     return iter([best[sizes.index(k)] for k in ks])
 
 
-def start_sizes(ks: Sequence[int], goals: Goal, rows: int) -> list[int]:
-    """The k to cut for: at least as many rows as any goal needs, and the largest one doubled a few times."""
-    sizes = {max(k, goals.least_rows) for k in ks}
+def start_sizes(ks: Sequence[int], goal: Goal, people: int) -> list[int]:
+    """The k to cut for: at least as many rows as any goal needs, and the largest one doubled a few times.
+
+    One person may hold several values, so a goal may need more rows than there are people.
+    """
+    sizes = {max(k, min(goal.least_rows, people)) for k in ks}
     sizes |= {max(sizes) << doubling for doubling in range(1, DOUBLINGS + 1)}
-    return sorted(size for size in sizes if size <= rows)
+    return sorted(size for size in sizes if size <= people)
 
 
-def meet_goals(partition: Partition, k: int, goals: Goal, *, part: bool = True) -> Partition:
+def meet_goals(partition: Partition, k: int, goal: Goal, *, part: bool = True) -> Partition:
     """A partition that keeps the goals, from one whose classes have k rows; all rows as one class must keep them."""
     dealt = deal(partition)
-    if hold(goals, tally_sensitive(dealt)):
+    if keeps_goals(dealt, goal):
         return dealt
-    mended = repair(dealt, k, goals, part=part, apart=False)
+    mended = repair(dealt, k, goal, part=part, apart=False)
     if mended.classes > HARD * dealt.classes:
         return mended
-    return min(mended, repair(one_class(dealt), k, goals, part=part, apart=True), key=mean_loss)
+    return min(mended, repair(one_class(dealt), k, goal, part=part, apart=True), key=mean_loss)
 
 
-def repair(dealt: Partition, k: int, goals: Goal, *, part: bool, apart: bool) -> Partition:
+def repair(dealt: Partition, k: int, goal: Goal, *, part: bool, apart: bool) -> Partition:
+    """Classes that keep the goals.  Those that are printed alike are one, which can break a goal by people: such
+    classes are repaired again, and where that does not end, all rows are one class.
+    """
+    mended = repair_once(dealt, k, goal, part=part, apart=apart)
+    for _ in range(MOST_REPAIRS):
+        if mended.points.person is None or keeps_goals(mended, goal):
+            return mended
+        mended = repair_once(mended, k, goal, part=part, apart=False)
+    return one_class(dealt)
+
+
+def repair_once(dealt: Partition, k: int, goal: Goal, *, part: bool, apart: bool) -> Partition:
     """Merge what breaks a goal, then part what was merged, or everything; without `part`, equal rows stay together."""
     points = dealt.points
     assert points.sensitive is not None
-    aims, values = build_aims(goals, points.sensitive), points.sensitive.codes
+    aims, values = build_aims(goal, points.sensitive), points.sensitive.codes
     shares = (dealt.point, dealt.group, dealt.rows)
-    return build_partition(
-        points, *repair_classes(points.codes, values, expected_widths(points), k, aims, *shares, part, apart)
-    )
+    how = (expected_widths(points), k, aims, *shares, part, apart, points.person)
+    return build_partition(points, *repair_classes(points.codes, values, *how))
 
 
-def build_aims(goals: Goal, sensitive: SensitiveValues) -> Aims:
+def protect_for_goals(partition: Partition, k: int, goal: Goal, *, part: bool) -> Partition:
+    """A partition that keeps the goals as it is published: protected labels can make two classes one."""
+    protected = protect_labels(partition)
+    for _ in range(MOST_REPAIRS):
+        if protected.points.person is None or not goal.is_for_values or keeps_goals(deal(protected), goal):
+            return protected
+        protected = protect_labels(repair(deal(protected), k, goal, part=part, apart=False))
+    return protect_labels(one_class(deal(partition)))
+
+
+def build_aims(goal: Goal, sensitive: SensitiveValues) -> Aims:
     """The goals as the kernel knows them."""
-    ordered = [goals.t_kind == "ordered" and column.ordered for column in sensitive.columns]
-    t, alpha = (inf if goal is None else goal for goal in (goals.t, goals.alpha))
-    return Aims(L_KINDS.index(goals.l_kind), goals.l or 0.0, goals.c or 0.0, t, alpha, ordered)
+    ordered = [goal.t_kind == "ordered" and column.ordered for column in sensitive.columns]
+    t, alpha = (inf if limit is None else limit for limit in (goal.t, goal.alpha))
+    return Aims(L_KINDS.index(goal.l_kind), goal.l or 0.0, goal.c or 0.0, t, alpha, ordered)
 
 
 def one_class(partition: Partition) -> Partition:
@@ -87,27 +106,37 @@ def one_class(partition: Partition) -> Partition:
     return build_partition(partition.points, partition.point, np.zeros_like(partition.group), partition.rows)
 
 
-def check_reachable(points: Points, goals: Goal) -> None:
-    """What all rows together do not reach, no partition does."""
+def check_reachable(points: Points, goal: Goal) -> None:
+    """Refuse what all rows as one class do not reach.
+
+    By rows no partition reaches more.  By people one might: kech looks for none, since a search must end somewhere.
+    """
     everybody = np.arange(len(points.weights))
     whole = deal(build_partition(points, everybody, np.zeros_like(everybody), points.weights))
-    check_goals(whole, goals, "and all rows as one class, which is the best there is, reach")
+    best = ", which is the best there is," if points.person is None else ""
+    check_goals(whole, goal, f"and all rows as one class{best} reach")
 
 
-def check_goals(partition: Partition, goals: Goal, where: str) -> None:
+def check_goals(partition: Partition, goal: Goal, where: str) -> None:
     """Refuse a partition that breaks a goal; figures only, no value is named."""
-    tallies = tally_sensitive(partition)
-    if not hold(goals, tallies):
-        asked = spell_figures({name: goal for name, goal in goals.for_values().items() if not isinstance(goal, str)})
-        names = ", ".join(repr(name) for name in broken_columns(partition, goals))
+    tallies = [*tally_sensitive(partition), *tally_people(partition)]
+    if not hold(goal, tallies):
+        wanted = spell_figures({name: value for name, value in goal.for_values().items() if not isinstance(value, str)})
+        names = ", ".join(repr(name) for name in broken_columns(partition, goal))
         raise GoalNotMet(
-            f"{asked} was asked, {where} {spell_figures(worst_figures(goals, tallies))} ({names}). Ask for less."
+            f"{wanted} was asked, {where} {spell_figures(worst_figures(goal, tallies))} ({names}). Ask for less."
         )
 
 
-def broken_columns(partition: Partition, goals: Goal) -> list[str]:
+def broken_columns(partition: Partition, goal: Goal) -> list[str]:
     """The sensitive columns that break a goal."""
     sensitive = partition.points.sensitive
     assert sensitive is not None
-    pairs = zip(sensitive.columns, tally_sensitive(partition), strict=True)
-    return [held.column for held, tally in pairs if not hold(goals, [tally])]
+    by_rows, by_people = tally_sensitive(partition), tally_people(partition)
+    tallies = zip(by_rows, by_people or by_rows, strict=True)
+    return [column.column for column, pair in zip(sensitive.columns, tallies, strict=True) if not hold(goal, pair)]
+
+
+def keeps_goals(partition: Partition, goal: Goal) -> bool:
+    """Whether every class keeps the goals, counted by rows and, where there are people, by people too."""
+    return hold(goal, [*tally_sensitive(partition), *tally_people(partition)])

@@ -6,13 +6,13 @@ last a partition of a larger k serves a smaller one where it costs less, so that
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, pairwise
 from math import inf
 from time import monotonic
 from typing import Any
 
 from kech._kernels import Search, Widths
-from kech.cuts import Wishes
 from kech.cuts.padding import find_padded_axes, padding_loss
 from kech.cuts.protection import expected_widths, protect_labels
 from kech.cuts.starts import (
@@ -25,11 +25,10 @@ from kech.cuts.starts import (
     order_along,
     published_cells,
 )
-from kech.errors import BadOption
 from kech.points.partition import Partition, build_partition, mean_loss
 from kech.points.points import Points
-from kech.system.interrupts import hear_again
-from kech.system.progress import report, within
+from kech.request import Cut
+from kech.system.console import accept_interrupts, report, within
 
 # Which k are cut, searched and compared (measured: docs/claims/monotone.md).
 FEW_KS = 8  # so many k are all searched, even with little effort
@@ -59,40 +58,52 @@ EFFORTS = {
 }
 
 
-def cut_local(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Partition]:
+@dataclass(slots=True)
+class Run:
+    """One run of a search, beside what the request says; everything that is cut together shares it."""
+
+    threads: int = 1
+    seed: int = 0  # equal seeds, equal partitions, unless effort is in seconds
+    part: bool = True  # the rows of one point may go to several classes
+    stopped: bool = False  # Ctrl-C has ended the search: no other search of this run makes a step
+
+
+SearchedCut = Callable[[Points, Sequence[int], Cut, Run], Iterator[Partition]]
+
+
+def cut_local(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator[Partition]:
     """A partition for each k, ascending."""
-    wishes.keep_all()
-    effort = choose_effort(ks, wishes)
-    candidates = candidate_ks(points, ks, effort, wishes)
+    effort = choose_effort(ks, cut.effort)
+    candidates = candidate_ks(points, ks, effort, run)
     further = sorted({*chain.from_iterable(candidates.values())} - {*ks})
     every = sorted({*ks, *further})
-    found = dict(zip(every, cut_ordering(points, every, threads=wishes.threads, part=wishes.part), strict=True))
+    found = dict(zip(every, cut_ordering(points, every, threads=run.threads, part=run.part), strict=True))
     studied = ks_to_search(ks, effort)
-    starts = [choose_starts(points, {k: found[k] for k in each}, wishes) for each in (studied, *([k] for k in further))]
+    starts = [choose_starts(points, {k: found[k] for k in each}, run) for each in (studied, *([k] for k in further))]
     for done, (k, start) in enumerate(chain.from_iterable(starts)):
         with within(done, len(studied) + len(further)):
-            found[k] = search(start, k, effort, wishes)
+            found[k] = search(start, k, effort, run)
     for k, larger in reversed(list(pairwise(space_out(ks, LEAN_FACTOR)))):
-        if k not in studied and not wishes.halt.asked:
-            found[k] = start_from_larger_k(found[larger], found[k], k, wishes)
+        if k not in studied and not run.stopped:
+            found[k] = start_from_larger_k(found[larger], found[k], k, run)
     groups = [[k, *candidates[k]] for k in ks]
     best = [enforce_monotone_loss(group, [found[j] for j in group])[0] for group in groups]
     return iter(enforce_monotone_loss(ks, best))
 
 
-def candidate_ks(points: Points, ks: Sequence[int], effort: str | float, wishes: Wishes) -> dict[int, list[int]]:
+def candidate_ks(points: Points, ks: Sequence[int], effort: str | float, run: Run) -> dict[int, list[int]]:
     """For each k the larger ones that may turn out cheaper, because small classes are padded more; cut for them too.
 
     These cost hardly more, as far as first cuts on the grid of k can tell; of few classes, the next k in any case.
     None where nothing is padded, where noise evens out among many classes, for many k and where time is set.
     """
     found: dict[int, list[int]] = {k: [] for k in ks}
-    if len(ks) > FEW_KS or not isinstance(effort, str) or wishes.halt.asked:
+    if len(ks) > FEW_KS or not isinstance(effort, str) or run.stopped:
         return found
     for k in (k for k in ks if is_noisy(points, k)):
-        near = range(k, min(k + MOST_CANDIDATES, points.rows) + 1)
-        order = order_along(points, threads=wishes.threads)
-        partitions = cut_along(order, points.at(k), near, threads=wishes.threads, part=wishes.part)
+        near = range(k, min(k + MOST_CANDIDATES, points.people) + 1)
+        order = order_along(points, threads=run.threads)
+        partitions = cut_along(order, points.at(k), near, threads=run.threads, part=run.part)
         cuts = dict(zip(near, partitions, strict=True))
         costs = {j: expected_loss(cut) + padding_loss(cut) for j, cut in cuts.items()}
         most, unsure = costs[k] * (1 + NOISE_SHARE / cuts[k].classes ** 0.5), cuts[k].classes <= FEW_CLASSES
@@ -106,21 +117,17 @@ def is_noisy(points: Points, k: int) -> bool:
     return points.rows <= most and bool(find_padded_axes(points.at(k)))
 
 
-def start_from_larger_k(larger: Partition, own: Partition, k: int, wishes: Wishes) -> Partition:
+def start_from_larger_k(larger: Partition, own: Partition, k: int, run: Run) -> Partition:
     """For a k that is not studied: what serves a larger one, or its own start, after a first step of the search."""
     start = min(on_grid_of(k, larger), own, key=expected_loss)
-    found = prepare_search(start, k, wishes)(wishes.seed)
-    found.step(0.0, False, wishes.threads)
+    found = prepare_search(start, k, run)(run.seed)
+    found.step(0.0, False, run.threads)
     return build_partition(start.points, *found.shares())
 
 
-def choose_effort(ks: Sequence[int], wishes: Wishes) -> str | float:
-    """A name, or seconds; without a wish, a few k are searched normally and many quickly."""
-    usual = "normal" if len(ks) <= FEW_KS else "quick"
-    effort = wishes.effort if wishes.effort is not None else usual
-    if effort not in EFFORTS and not (isinstance(effort, (int, float)) and 0 <= effort < inf):
-        raise BadOption("--effort", f"choose among {', '.join(EFFORTS)}, or a number of seconds.")
-    return effort
+def choose_effort(ks: Sequence[int], effort: str | float | None) -> str | float:
+    """A name, or seconds; where nothing is asked, a few k are searched normally and many quickly."""
+    return effort if effort is not None else "normal" if len(ks) <= FEW_KS else "quick"
 
 
 def ks_to_search(ks: Sequence[int], effort: str | float) -> list[int]:
@@ -137,21 +144,22 @@ def space_out(ks: Sequence[int], factor: float, small: int = 5) -> list[int]:
     return chosen
 
 
-def choose_starts(points: Points, starts: Mapping[int, Partition], wishes: Wishes) -> Iterator[tuple[int, Partition]]:
+def choose_starts(points: Points, starts: Mapping[int, Partition], run: Run) -> Iterator[tuple[int, Partition]]:
     """Each k with the best of its start and of those made here.
 
     Of many k, all kinds of start are tried at some; in between, the kinds that were best below and above.
     """
+    how: dict[str, Any] = {"threads": run.threads, "seed": run.seed, "part": run.part}
     tried = ks_to_probe(list(starts))
-    everything = make_starts(points, {k: starts[k] for k in tried}, dict.fromkeys(tried, KINDS), wishes)
-    best = {k: choose_start(made, k, wishes) for k, made in everything.items()}
+    everything = make_starts(points, {k: starts[k] for k in tried}, dict.fromkeys(tried, KINDS), **how)
+    best = {k: choose_start(start, k, run) for k, start in everything.items()}
     likely = {
         k: {best[max(t for t in tried if t < k)][0], best[min(t for t in tried if t > k)][0]}
         for k in starts
         if k not in best
     }
-    others = make_starts(points, {k: starts[k] for k in likely}, likely, wishes)
-    best |= {k: choose_start(made, k, wishes) for k, made in others.items()}
+    others = make_starts(points, {k: starts[k] for k in likely}, likely, **how)
+    best |= {k: choose_start(start, k, run) for k, start in others.items()}
     return ((k, best[k][1]) for k in starts)
 
 
@@ -160,7 +168,7 @@ def ks_to_probe(ks: Sequence[int]) -> list[int]:
     return list(ks) if len(ks) <= FEW_KS else space_out(ks, PROBE_FACTOR, small=0)
 
 
-def choose_start(starts: Mapping[str, Partition], k: int, wishes: Wishes) -> tuple[str, Partition]:
+def choose_start(starts: Mapping[str, Partition], k: int, run: Run) -> tuple[str, Partition]:
     """The cheapest start and its kind, or the one that is cheapest after a first step of the search if several are
     close.
     """
@@ -168,40 +176,40 @@ def choose_start(starts: Mapping[str, Partition], k: int, wishes: Wishes) -> tup
     close = [kind for kind, loss in losses.items() if loss <= CLOSE_FACTOR * min(losses.values())]
     if len(close) == 1:
         return close[0], starts[close[0]]
-    searches = {kind: prepare_search(starts[kind], k, wishes)(wishes.seed) for kind in close}
+    searches = {kind: prepare_search(starts[kind], k, run)(run.seed) for kind in close}
     for found in searches.values():
-        found.step(0.0, False, wishes.threads)
+        found.step(0.0, False, run.threads)
     best = min(close, key=lambda kind: searches[kind].price)
     return best, build_partition(starts[best].points, *searches[best].shares())
 
 
-def search(start: Partition, k: int, effort: str | float, wishes: Wishes, *, limit: float = inf) -> Partition:
+def search(start: Partition, k: int, effort: str | float, run: Run, *, limit: float = inf) -> Partition:
     """The cheapest partition found from one start; stopped by Ctrl-C, the cheapest so far, and no other search of the
-    same wishes makes a step.  Sides beyond the limit are dear.
+    same run makes a step.  Sides beyond the limit are dear.
     """
     points = start.points
-    begin = prepare_search(start, k, wishes, limit=limit)
-    found = best = begin(wishes.seed)
+    begin = prepare_search(start, k, run, limit=limit)
+    found = best = begin(run.seed)
     rows, cells = min(points.rows, MOST_POINT_ROWS * len(points.weights)), points.rows * len(points.axes)
     share, alone = progress_of(rows, effort), points.rows < 2 * k
     before, again, gained, least = 0, 0, 0, inf
     try:
-        while not (alone or wishes.halt.asked or best.price <= 0):
+        while not (alone or run.stopped or best.price <= 0):
             done = share(before + work_done(found, rows))
             if done >= 1:
                 break
             report(f"searching at k={k}" + (f", loss {best.price / cells:.4f}" if limit == inf else ""), done)
             ruin = found.rounds >= PAIR_ROUNDS
-            found.step(HEAT * max(0.0, 1 - done / COOL) if ruin else 0.0, ruin, wishes.threads)
+            found.step(HEAT * max(0.0, 1 - done / COOL) if ruin else 0.0, ruin, run.threads)
             best = min(best, found, key=lambda made: made.price)
             if found.price < least * (1 - GAIN):
                 least, gained = found.price, found.rounds
             elif found.rounds - gained >= max(STUCK, found.rounds // 3):
                 before, again, gained, least = before + work_done(found, rows), again + 1, 0, inf
-                found = begin(wishes.seed + again)
+                found = begin(run.seed + again)
     except KeyboardInterrupt:
-        wishes.halt.asked = True
-        hear_again()
+        run.stopped = True
+        accept_interrupts()
         report(f"stopped at k={k}", 1.0)
     return build_partition(points, *best.shares())
 
@@ -211,12 +219,12 @@ def work_done(found: Search, rows: int) -> int:
     return max(found.work, found.rounds * rows)
 
 
-def prepare_search(start: Partition, k: int, wishes: Wishes, *, limit: float = inf) -> Callable[[int], Search]:
+def prepare_search(start: Partition, k: int, run: Run, *, limit: float = inf) -> Callable[[int], Search]:
     """For each seed a search that has not made a step yet; what they share is made once."""
     points, shares = start.points, (start.point, start.group, start.rows)
     widths = limited_widths(points, limit)
     tables = level_tables(points)
-    return lambda seed: Search(points.codes, widths, tables, k, wishes.part, *shares, seed)
+    return lambda seed: Search(points.codes, widths, tables, k, run.part, *shares, seed, points.person)
 
 
 def limited_widths(points: Points, limit: float) -> Widths:
@@ -254,9 +262,9 @@ def enforce_monotone_loss(
         return list(found)
     best: list[tuple[Any, Partition]] = []
     for k, own in sorted(zip(ks, found, strict=True), key=lambda pair: -pair[0]):
-        anew = [own, *(on_grid_of(k, made) for _, made in best[-1:] if not fits_grid(k, made))]
-        best.append(min([*((worth(made), made) for made in anew), *best[-1:]], key=lambda pair: pair[0]))
-    return [made for _, made in best[::-1]]
+        anew = [own, *(on_grid_of(k, partition) for _, partition in best[-1:] if not fits_grid(k, partition))]
+        best.append(min([*((worth(partition), partition) for partition in anew), *best[-1:]], key=lambda pair: pair[0]))
+    return [partition for _, partition in best[::-1]]
 
 
 def on_grid_of(k: int, partition: Partition) -> Partition:

@@ -2,7 +2,8 @@
 
 The minimal anonymity complex of the paper.  A handful of rows is solved exactly.  Otherwise a local search is run on
 axes on which what is wider than a limit is dear; the limit sinks towards a lower bound of eps as the search follows.
-One of its starts is within a factor of 2, so the result is too.
+One of its starts is within a factor of 2, so the result is too.  Where a person may have several rows, that start may
+have too few people and is passed over: then the bound of eps holds, and the factor is not proven.
 
 Gathering makes that start.  Take centres that lie farther apart than a reach until every row is within the reach of
 one.  If some partition has no side wider than the reach, no two centres share a class of it, so each can have k rows
@@ -20,12 +21,12 @@ import numpy as np
 from kech._kernels import gather_points
 from kech.axes import Axis
 from kech.axes.grid import Ints
-from kech.cuts import Wishes
 from kech.cuts.bounds import eps_bound
-from kech.cuts.local import choose_effort, cut_local, on_grid_of, search
+from kech.cuts.local import Run, choose_effort, cut_local, on_grid_of, search
 from kech.points.partition import Partition, build_partition, largest_radius, mean_loss
 from kech.points.points import Points
-from kech.system.progress import report
+from kech.request import Cut
+from kech.system.console import report
 from kech.topology.minimal import minimal_complex
 
 TRIES = 24  # limits between what is reached and the bound
@@ -35,25 +36,29 @@ MOST_PAIRS = 3e6  # of points and centres that are compared for one reach
 ROUNDING = 1e-12
 
 
-def cut_minimal(points: Points, ks: Sequence[int], wishes: Wishes) -> Iterator[Partition]:
+def cut_minimal(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator[Partition]:
     """A partition for each k, with the bound that its eps cannot go below."""
-    effort = choose_effort(ks, wishes)
-    for k, start in zip(ks, cut_local(points, ks, wishes), strict=True):
-        exact = solve(points.at(k), k) if wishes.part else None
-        narrow, bound = (exact, largest_radius(exact)) if exact else narrowest(on_grid_of(k, start), k, effort, wishes)
-        found = cheapen(narrow, k, effort, wishes)
+    effort = choose_effort(ks, cut.effort)
+    for k, start in zip(ks, cut_local(points, ks, cut, run), strict=True):
+        exact = solve(points.at(k), k) if run.part else None
+        if exact:
+            narrow, bound = exact, largest_radius(exact)
+        else:
+            narrow, bound = narrowest(on_grid_of(k, start), k, effort, run)
+        found = cheapen(narrow, k, effort, run)
         yield replace(found, eps=largest_radius(found), eps_bound=bound)
 
 
-def narrowest(start: Partition, k: int, effort: str | float, wishes: Wishes) -> tuple[Partition, float]:
+def narrowest(start: Partition, k: int, effort: str | float, run: Run) -> tuple[Partition, float]:
     """The narrowest partition found, and the bound of eps: where rows of a point may be parted, at most twice eps*."""
     points = start.points
-    starts = {largest_radius(made): made for made in (*even_start(points, k), start)}
-    lowest = eps_bound(points, k, threads=wishes.threads)
+    starts = {largest_radius(partition): partition for partition in (*even_start(points, k), start) if partition.k >= k}
+    lowest = eps_bound(points, k, threads=run.threads)
     gathered, bound = gather(points, k, lowest, min(starts))
-    starts |= {eps: made for made in gathered if wishes.part and (eps := largest_radius(made)) < min(starts)}
-    improve = partial(search, k=k, effort=effort, wishes=wishes)
-    return min((shrink(made, k, bound, improve) for made in starts.values()), key=worth), bound
+    usable = (partition for partition in gathered if run.part and partition.k >= k)
+    starts |= {eps: partition for partition in usable if (eps := largest_radius(partition)) < min(starts)}
+    improve = partial(search, k=k, effort=effort, run=run)
+    return min((shrink(partition, k, bound, improve) for partition in starts.values()), key=worth), bound
 
 
 def solve(points: Points, k: int) -> Partition | None:
@@ -86,20 +91,20 @@ def even_start(points: Points, k: int) -> list[Partition]:
     return [build_partition(points, point, group, points.weights[point])]
 
 
-def halve(points: Points, held: Ints, k: int) -> list[Ints]:
+def halve(points: Points, rows_of: Ints, k: int) -> list[Ints]:
     """Two parts of k rows or more, as narrow as can be across the widest side that can be parted; or nothing."""
-    codes = points.codes[held].astype(np.int64)
+    codes = points.codes[rows_of].astype(np.int64)
     sides = [axis.metric(low[None], high[None])[0] for axis, low, high in spans(points, codes)]
     for j in np.argsort(-np.array(sides), kind="stable"):
         order = np.argsort(codes[:, j], kind="stable")
-        along, below = codes[order, j], np.cumsum(points.weights[held[order]])
+        along, below = codes[order, j], np.cumsum(points.weights[rows_of[order]])
         ends = np.flatnonzero((along[1:] > along[:-1]) & (below[:-1] >= k) & (below[-1] - below[:-1] >= k))
         if len(ends):
             axis = points.axes[j]
             left = axis.metric(np.full(len(ends), along[0]), along[ends])
             right = axis.metric(along[ends + 1], np.full(len(ends), along[-1]))
             cut = ends[np.argmin(np.maximum(left, right))] + 1
-            return [held[order[:cut]], held[order[cut:]]]
+            return [rows_of[order[:cut]], rows_of[order[cut:]]]
     return []
 
 
@@ -123,11 +128,13 @@ def shrink(start: Partition, k: int, bound: float, improve: Callable[..., Partit
     return best
 
 
-def cheapen(narrow: Partition, k: int, effort: str | float, wishes: Wishes) -> Partition:
+def cheapen(narrow: Partition, k: int, effort: str | float, run: Run) -> Partition:
     """The cheapest partition found that is no wider."""
     eps = largest_radius(narrow)
-    found = search(narrow, k, effort, wishes, limit=2 * eps + ROUNDING)
-    return min((made for made in (narrow, found) if largest_radius(made) <= eps + ROUNDING), key=mean_loss)
+    found = search(narrow, k, effort, run, limit=2 * eps + ROUNDING)
+    return min(
+        (partition for partition in (narrow, found) if largest_radius(partition) <= eps + ROUNDING), key=mean_loss
+    )
 
 
 # -- gathering ---------------------------------------------------------------------------------------------

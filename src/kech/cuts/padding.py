@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from kech._kernels import BoxCounter
 from kech.axes import Axis, LineAxis, RankAxis
-from kech.axes.grid import Ints
-from kech.axes.rulers import Floats
+from kech.axes.grid import Floats, Ints
 from kech.points.partition import Partition
 from kech.points.points import Points, cache_on_points
 
@@ -83,7 +82,7 @@ def units_of(axis: LineAxis, first: Ints) -> Floats:
 def pad_labels(partition: Partition, padded: Sequence[PaddedAxis], noise: Floats) -> Boxes:
     """The boxes of all classes, with wider sides."""
     lo, hi = partition.lo.copy(), partition.hi.copy()
-    rows = np.maximum(partition.sizes, FEWEST)
+    rows = np.maximum(partition.people, FEWEST)
     for at, drawn in zip(padded, np.split(noise, len(padded), axis=1) if padded else [], strict=True):
         sides = find_sides(at, lo[:, at.place], hi[:, at.place])
         ends = add_parts(at, sides, rows, drawn)
@@ -97,7 +96,7 @@ def pad_labels(partition: Partition, padded: Sequence[PaddedAxis], noise: Floats
 
 def padding_loss(partition: Partition) -> float:
     """What a partition loses by padding, on average over what may be drawn."""
-    lost, rows = 0.0, np.maximum(partition.sizes, FEWEST)
+    lost, rows = 0.0, np.maximum(partition.people, FEWEST)
     for at in find_padded_axes(partition.points):
         sides = find_sides(at, partition.lo[:, at.place], partition.hi[:, at.place])
         grows = np.flatnonzero(sides.grows)
@@ -130,9 +129,9 @@ def added_width(at: PaddedAxis, sides: Sides, left: Ints, right: Ints) -> Floats
 
 def find_sides(at: PaddedAxis, lo: Ints, hi: Ints) -> Sides:
     """Labels of several parts grow, unless they have an open end or stand for everything."""
-    held = np.minimum(hi, at.axis.values - 1)
-    left, right = (np.searchsorted(at.first, code, side="right") - 1 for code in (np.minimum(lo, held), held))
-    return Sides(left, right, (hi == held) & (left < right) & (left >= at.open) & (right <= at.most))
+    last = np.minimum(hi, at.axis.values - 1)
+    left, right = (np.searchsorted(at.first, code, side="right") - 1 for code in (np.minimum(lo, last), last))
+    return Sides(left, right, (hi == last) & (left < right) & (left >= at.open) & (right <= at.most))
 
 
 def add_parts(at: PaddedAxis, sides: Sides, rows: Ints, drawn: Floats) -> tuple[Ints, Ints]:
@@ -183,8 +182,13 @@ def far_ends(at: PaddedAxis, sides: Sides) -> tuple[tuple[Ints, Ints], tuple[Boo
 
 
 def count_rows(at: PaddedAxis, partition: Partition, chosen: Ints, first: Ints, last: Ints) -> Ints:
-    """Rows of the table that lie beside some boxes, in a stretch of parts; a crowd is enough."""
+    """People of the table who lie beside some boxes, in a stretch of parts; a crowd is enough."""
     lo, hi = (corner[chosen].astype(np.int32) for corner in (partition.lo, partition.hi))
     lo[:, at.place] = at.first[np.clip(first, 0, len(at.first) - 1)]
     hi[:, at.place] = at.last[np.clip(last, 0, len(at.first) - 1)]
-    return np.minimum(partition.points.once("counter", BoxCounter).count(lo, hi, CROWD), CROWD)
+    return np.minimum(box_counter(partition.points).count(lo, hi, CROWD), CROWD)
+
+
+def box_counter(points: Points) -> BoxCounter:
+    """A counter of the people in boxes, or of rows where every row is another person; made once."""
+    return points.once("counter", lambda codes, weights: BoxCounter(codes, weights, points.person))

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from kech._kernels import BoxCounter, Widths
 from kech.axes import Codes, LineAxis
-from kech.axes.grid import Ints
-from kech.axes.rulers import Floats
-from kech.cuts.padding import DRAWS, FINE, Boxes, find_padded_axes, pad_labels, units_of
+from kech.axes.grid import Floats, Ints
+from kech.cuts.padding import DRAWS, FINE, Boxes, box_counter, find_padded_axes, pad_labels, units_of
 from kech.points.partition import Partition, box_partition
 from kech.points.points import Points, cache_on_points
 
@@ -56,8 +55,8 @@ def protect_anew(partition: Partition) -> Partition:
 
 
 def avoid_singling_out(points: Points, boxes: Boxes, places: dict[int, tuple[Ints, Ints]]) -> None:
-    """Ends go to their other place where they single out one row of the table, and would not there."""
-    counter = points.once("counter", BoxCounter)
+    """Ends go to their other place where they single out one person of the table, and would not there."""
+    counter = box_counter(points)
     for j, others in places.items():
         for box, other in zip(boxes, others, strict=True):
             tried = np.flatnonzero(box[:, j] != other)
@@ -67,7 +66,7 @@ def avoid_singling_out(points: Points, boxes: Boxes, places: dict[int, tuple[Int
 
 
 def count_at(counter: BoxCounter, boxes: Boxes, classes: Ints, j: int, at: Ints) -> Ints:
-    """Rows of the table in the boxes of some classes, and there at one code of an axis; 2 or more are enough."""
+    """People of the table in the boxes of some classes, and there at one code of an axis; 2 or more are enough."""
     lo, hi = (corner[classes].astype(np.int32) for corner in boxes)
     lo[:, j] = hi[:, j] = at
     return counter.count(lo, hi, 1)
@@ -110,8 +109,8 @@ def move_ends(axis: LineAxis, lo: Ints, hi: Ints, moves: NDArray[np.int64]) -> t
     """The first and the last code of each box after its ends were moved."""
     starts, cell, units = list_steps(axis)
     edges = np.append(axis.low[starts], np.inf)
-    held = np.minimum(hi, axis.values - 1)
-    left, right = cell[np.minimum(lo, held)], cell[held]
+    last = np.minimum(hi, axis.values - 1)
+    left, right = cell[np.minimum(lo, last)], cell[last]
     wide = (hi < axis.values) & (left < right) & (edges[right + 1] - edges[left] >= (NARROW - 0.5) * axis.unit)
     left = walk(left, -1, np.where(wide, moves[:, 0], 0), units)
     right = walk(right, 1, np.where(wide, moves[:, 1], 0), units)

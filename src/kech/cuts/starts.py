@@ -21,11 +21,10 @@ import numpy as np
 from kech._kernels import cut_order, grow_points, order_by_hilbert, order_points, peel_points, price_classes
 from kech.axes import Axis, Codes, LineAxis, RankAxis, TreeAxis
 from kech.axes.grid import Ints
-from kech.cuts import Wishes
 from kech.cuts.protection import expected_widths
 from kech.points.partition import Partition, build_partition
 from kech.points.points import Points, cache_on_points
-from kech.system.progress import report
+from kech.system.console import report
 
 KINDS = ("cut", "curved", "grown", "peeled")  # of starts
 PAIRS = 1e7  # of points that are compared while classes grow, and how long a stretch may be
@@ -37,24 +36,30 @@ Shares = tuple[Ints, Ints, Ints]
 
 
 def make_starts(
-    points: Points, starts: Mapping[int, Partition], kinds: Mapping[int, Collection[str]], wishes: Wishes
+    points: Points,
+    starts: Mapping[int, Partition],
+    kinds: Mapping[int, Collection[str]],
+    *,
+    threads: int = 1,
+    seed: int = 0,
+    part: bool = True,
 ) -> dict[int, dict[str, Partition]]:
     """For each k its start and those of the kinds it is asked for; k of equal grids share the lattice."""
-    made = {k: {"cut": start} for k, start in starts.items()}
-    asked = {kind: [k for k in starts if kind in kinds[k]] for kind in KINDS}
-    order = order_along(points, threads=wishes.threads)
+    starts_of = {k: {"cut": start} for k, start in starts.items()}
+    ks_of = {kind: [k for k in starts if kind in kinds[k]] for kind in KINDS}
+    order = order_along(points, threads=threads)
     with ThreadPoolExecutor(1) as pool:
-        beside = pool.map if wishes.threads > 1 else map
-        grown = beside(lambda k: grow(points.at(k), k, order, wishes), asked["grown"])
-        curved = cut_ordering(points, asked["curved"], threads=wishes.threads, part=wishes.part, hilbert=True)
+        beside = pool.map if threads > 1 else map
+        grown = beside(lambda k: grow(points.at(k), k, order, threads=threads, seed=seed, part=part), ks_of["grown"])
+        curved = cut_ordering(points, ks_of["curved"], threads=threads, part=part, hilbert=True)
         for kind, found in (("curved", curved), ("grown", grown)):
-            for k, start in zip(asked[kind], found, strict=True):
-                made[k][kind] = start
-    for at, batch in by_grid(points, asked["peeled"]):
-        limits = [min(map(expected_loss, made[k].values())) for k in batch]
-        for k, shares in zip(batch, peel(at, batch, limits, threads=wishes.threads, seed=wishes.seed), strict=True):
-            made[k] |= {"peeled": build_partition(at, *shares)} if len(shares[0]) else {}
-    return made
+            for k, start in zip(ks_of[kind], found, strict=True):
+                starts_of[k][kind] = start
+    for at, batch in by_grid(points, ks_of["peeled"]):
+        limits = [min(map(expected_loss, starts_of[k].values())) for k in batch]
+        for k, shares in zip(batch, peel(at, batch, limits, threads=threads, seed=seed), strict=True):
+            starts_of[k] |= {"peeled": build_partition(at, *shares)} if len(shares[0]) else {}
+    return starts_of
 
 
 def expected_loss(partition: Partition) -> float:
@@ -82,7 +87,8 @@ def cut_ordering(
 
 def cut_along(order: Ints, points: Points, ks: Sequence[int], *, threads: int, part: bool) -> Iterator[Partition]:
     """A partition for each k, all on the grid these points are on."""
-    for shares in cut_order(points.codes, points.weights, order, expected_widths(points), list(ks), part, threads):
+    how = (order, expected_widths(points), list(ks), part, threads, points.person)
+    for shares in cut_order(points.codes, points.weights, *how):
         yield build_partition(points, *shares)
 
 
@@ -109,10 +115,10 @@ def published_cells(points: Points) -> tuple[bytes, ...]:
 # -- growing and peeling -----------------------------------------------------------------------------------
 
 
-def grow(points: Points, k: int, order: Ints, wishes: Wishes) -> Partition:
+def grow(points: Points, k: int, order: Ints, *, threads: int, seed: int, part: bool) -> Partition:
     """Classes grown from outlying rows, each time by the row that widens least; in stretches of the kd order."""
     stretch = int(np.clip(PAIRS / len(points.weights), *STRETCHES))
-    how = (k, wishes.part, stretch, wishes.seed, wishes.threads)
+    how = (k, part, stretch, seed, threads, points.person)
     return build_partition(points, *grow_points(points.codes, points.weights, order, expected_widths(points), *how))
 
 
@@ -120,7 +126,7 @@ def peel(points: Points, ks: Sequence[int], limits: Sequence[float], *, threads:
     """Shares (point, class, rows) for each k, on the axes of `points`; none where the loss will exceed the limit."""
     how = (points.codes, points.weights, expected_widths(points), level_tables(points))
     prices = [limit * points.rows * len(points.axes) for limit in limits]
-    return peel_points(*how, list(ks), prices, MOST_NODES, seed, threads)
+    return peel_points(*how, list(ks), prices, MOST_NODES, seed, threads, points.person)
 
 
 @cache_on_points

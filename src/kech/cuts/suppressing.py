@@ -7,42 +7,53 @@ left out, and cut as if there had never been others.  What costs more than all r
 The rows of a point leave together: where one of them stays in a class, the others cost no more there than outside.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from math import inf
 
+import msgspec
 import numpy as np
 
 from kech._kernels import leave_out
 from kech.axes import Axis, LineAxis
-from kech.axes.grid import Ints
-from kech.axes.rulers import Floats
-from kech.cuts import Wishes
-from kech.cuts.local import choose_effort, enforce_monotone_loss, ks_to_search, limited_widths, protected_loss, search
+from kech.axes.grid import Floats, Ints
+from kech.cuts.local import (
+    Run,
+    SearchedCut,
+    choose_effort,
+    enforce_monotone_loss,
+    ks_to_search,
+    limited_widths,
+    protected_loss,
+    search,
+)
 from kech.cuts.minimal import ROUNDING, shrink
 from kech.errors import GoalNotMet
 from kech.points.partition import Partition, build_partition, largest_radius
 from kech.points.points import Points, rebuild_without
-from kech.system.progress import report
+from kech.request import Cut, Goal
+from kech.system.console import report
 
 PRICES = (0.5, 0.75, 1.0)  # of a row outside, round by round: cheap at first, so that classes try to do without it
 
-Cut = Callable[[Points, Sequence[int], Wishes], Iterator[Partition]]
 
-
-def cut_rest(cut: Cut, points: Points, ks: Sequence[int], wishes: Wishes, *, narrow: bool) -> Iterator[Partition]:
-    """A partition for each k: of all rows, or of the rest where that loses less (or, if asked, is narrower)."""
-    limit, key = points.limit(wishes.suppress), protected_worth if narrow else protected_loss
-    effort = choose_effort(ks, wishes)
-    wishes = replace(wishes, suppress=0.0, effort=effort)
-    found = list(cut(points, ks, wishes))
+def cut_rest(
+    make: SearchedCut, goal: Goal, points: Points, ks: Sequence[int], cut: Cut, run: Run
+) -> Iterator[Partition]:
+    """A partition for each k: of all rows, or of the rest where that loses less (for the minimal cut: is narrower)."""
+    narrow = cut.cut == "minimal"
+    limit, key = points.limit(cut.suppress), protected_worth if narrow else protected_loss
+    effort = choose_effort(ks, cut.effort)
+    cut = msgspec.structs.replace(cut, suppress=0.0, effort=effort)
+    found = list(make(points, ks, cut, run))
     for k in ks_to_search(ks, effort):
         at = ks.index(k)
-        fewer = leave_rows(join_grains(found[at], points.at(k)), k, limit, wishes, narrow=narrow)
-        found[at] = min([found[at], *cut_others(cut, points, fewer, k, wishes)], key=key)
-    for made in enforce_monotone_loss(ks, found, key):
-        yield replace(made, eps=largest_radius(made) if narrow else made.eps, eps_bound=None)
+        fewer = leave_rows(join_grains(found[at], points.at(k)), k, limit, goal, cut, run)
+        found[at] = min([found[at], *cut_others(make, goal, points, fewer, k, cut, run)], key=key)
+    for partition in enforce_monotone_loss(ks, found, key):
+        yield replace(partition, eps=largest_radius(partition) if narrow else partition.eps, eps_bound=None)
 
 
 def protected_worth(partition: Partition) -> tuple[float, float]:
@@ -52,23 +63,25 @@ def protected_worth(partition: Partition) -> tuple[float, float]:
 
 def join_grains(partition: Partition, points: Points) -> Partition:
     """A partition whose rows are told apart by their quasi-identifiers only."""
-    sensitive = partition.points.sensitive
-    if sensitive is None:
+    part_of = partition.points.part_of
+    if part_of is None:
         return partition
-    return build_partition(points, sensitive.point[partition.point], partition.group, partition.rows)
+    return build_partition(points, part_of[partition.point], partition.group, partition.rows)
 
 
-def cut_others(cut: Cut, points: Points, fewer: Partition, k: int, wishes: Wishes) -> Iterator[Partition]:
+def cut_others(
+    make: SearchedCut, goal: Goal, points: Points, fewer: Partition, k: int, cut: Cut, run: Run
+) -> Iterator[Partition]:
     """The rows that are not left out, coded anew: in the same classes where that is possible, and cut anew."""
     kept = np.unique(fewer.point)
     if len(kept) == len(points.weights):
         return
     rest = rebuild_without(points, np.setdiff1d(np.arange(len(points.weights)), kept))
-    place = find_places(rest, points, kept)
-    if place is not None and wishes.goals is None:
+    place = find_places(rest, points, kept) if points.person is None else None
+    if place is not None and not goal.is_for_values:
         yield build_partition(rest.at(k), place[fewer.point], fewer.group, fewer.rows)
     with suppress(GoalNotMet):  # what all rows together reach, the rest may not
-        yield from cut(rest, [k], wishes)
+        yield from make(rest, [k], cut, run)
 
 
 def find_places(rest: Points, points: Points, kept: Ints) -> Ints | None:
@@ -91,28 +104,30 @@ def find_places(rest: Points, points: Points, kept: Ints) -> Ints | None:
 # -- letting rows go ---------------------------------------------------------------------------------------
 
 
-def leave_rows(start: Partition, k: int, limit: int, wishes: Wishes, *, narrow: bool) -> Partition:
+def leave_rows(start: Partition, k: int, limit: int, goal: Goal, cut: Cut, run: Run) -> Partition:
     """The best partition found on these axes in which at most so many rows are in no class.
 
-    k rows outside could as well be a class, which is no wider than its axes: for the lowest loss fewer are enough.
+    k people outside could as well be a class, which is no wider than its axes: for the lowest loss fewer are enough.
+    Where a person has several rows, fewer people may have more than k rows.
     """
-    least = max(k, wishes.goals.least_rows if wishes.goals else 1)
-    most = min(limit, start.points.rows - least if narrow or wishes.goals else k - 1)
+    narrow, least = cut.cut == "minimal", max(k, min(goal.least_rows, start.points.people))
+    is_free = narrow or goal.is_for_values or start.points.person is not None
+    most = min(limit, start.points.rows - least if is_free else k - 1)
     report(f"leaving rows out at k={k}")
-    go = partial(let_go, k=least, most=most, wishes=wishes)
+    go = partial(let_go, k=least, most=most, effort=cut.effort or 0.0, run=run)
     return shrink(start, k, 0.0, go) if narrow else go(start)
 
 
-def let_go(start: Partition, k: int, most: int, wishes: Wishes, *, limit: float = float("inf")) -> Partition:
+def let_go(start: Partition, k: int, most: int, effort: str | float, run: Run, *, limit: float = inf) -> Partition:
     """Rows leave their classes and come back, and classes search what to do without them; what is wider than the
     limit is dear.
     """
     best = start
     for price in PRICES:
-        found = build_partition(best.points, *send_out(best, k, most, price, limit))
-        if found.suppressed:
-            found = search(found, k, wishes.effort or 0.0, wishes, limit=limit)
-        best = found
+        partition = build_partition(best.points, *send_out(best, k, most, price, limit))
+        if partition.suppressed:
+            partition = search(partition, k, effort, run, limit=limit)
+        best = partition
     return best
 
 
@@ -121,9 +136,8 @@ def send_out(partition: Partition, k: int, most: int, price: float, limit: float
     points = partition.points
     growth = [lost_values(axis) for axis in points.axes]
     shares = (partition.point, partition.group, partition.rows)
-    return leave_out(
-        points.codes, points.weights, limited_widths(points, limit), growth, k, *shares, price * len(points.axes), most
-    )
+    how = (price * len(points.axes), most, points.person)
+    return leave_out(points.codes, points.weights, limited_widths(points, limit), growth, k, *shares, *how)
 
 
 def lost_values(axis: Axis) -> Floats:

@@ -1,16 +1,18 @@
 """Every refusal of kech, one tree.  A message names files, columns and rows, never a cell.
 
-Messages are written in the words of the command line, which shows them as `typed`; str() says them in those of Python.
+Messages use the words of the command line, which shows them as `typed`; str() gives them in the words of Python.
 
 KechError
 ├── UsageError (exit 2)        the question is wrong: NoSuchColumn, ColumnInTwoRoles, NoQuasiIdentifier,
-│                              BadOption, NoSuchNode, BadTarget, AlreadyReleased, BadPlan, MissingExtra
+│                              BadOption, NoSuchNode, BadTarget, AlreadyReleased, BadPlan, MissingExtra,
+│                              RepeatedIdentifier
 ├── InputError (exit 3)        the data is wrong: NoSuchFile, UnreadableFile (NoSuchTable), BadColumns,
-│                              BadRow, BadValue, BadHierarchy, BadCertificate, BadLedger, BadKey
-├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, ClaimBroken, ReleasedBefore
+│                              BadRow, BadValue, BadHierarchy, BadCertificate, BadLedger, BadKey,
+│                              BadSeries, BadRowKey
+├── GoalNotMet (exit 4)        the privacy goal cannot be kept: TooFewRows, TooFewPeople, ClaimBroken, ReleasedBefore
 └── ResourceError (exit 5)     the machine is too small or refuses: OutOfMemory, TooLittleMemory, TooLarge,
                                TooManyNodes, TooManyPoints, NeedsMemory, ManyValues, CannotWrite
-DoubtfulColumn                 a warning: nothing is refused
+DoubtfulColumn, RepeatedPeople warnings: nothing is refused
 """
 
 import sys
@@ -22,7 +24,7 @@ from kech.errors.wording import in_python
 
 
 class TwoVoices:
-    """A message, said in the words of the command line or in those of Python."""
+    """A message in the words of the command line, or in those of Python."""
 
     @property
     def typed(self) -> str:
@@ -46,6 +48,10 @@ class DoubtfulColumn(TwoVoices, UserWarning):
         super().__init__(f"Column {column!r}: {reason}")
 
 
+class RepeatedPeople(TwoVoices, UserWarning):
+    """A warning: columns seem to name people who have several rows, and k counts rows."""
+
+
 class UsageError(KechError):
     """The question itself is wrong; the data was not touched."""
 
@@ -59,7 +65,7 @@ class InputError(KechError):
 
 
 class GoalNotMet(KechError):
-    """The data is fine, but the privacy asked for does not hold."""
+    """The data is fine, but it cannot meet the privacy goal."""
 
     exit_code = 4
 
@@ -71,38 +77,52 @@ class ResourceError(KechError):
 
 
 class NoSuchColumn(UsageError):
-    """A column is named that the table does not have."""
+    """The table has no column of that name."""
 
-    def __init__(self, column: str, columns: Iterable[str]) -> None:
+    def __init__(self, column: str, columns: Iterable[str], *, released: bool = False) -> None:
         known = {name.casefold(): name for name in columns}
         close = [known[name] for name in get_close_matches(column.casefold(), known, n=1)]
-        look = "`kech inspect TABLE` lists the columns. Has the file a header line; is the delimiter right?"
-        super().__init__(f"There is no column {column!r}. {f'Did you mean {close[0]!r}?' if close else look}")
+        look = "`kech inspect TABLE` lists the columns. Check the header line and the delimiter."
+        if released:
+            look = "It was not published, or has another name: see the header line of the file."
+        where = "The released file has" if released else "There is"
+        super().__init__(f"{where} no column {column!r}. {f'Did you mean {close[0]!r}?' if close else look}")
 
 
 class ColumnInTwoRoles(UsageError):
-    """A column is named in two roles."""
+    """A column has two roles."""
 
     def __init__(self, column: str, first: str, second: str) -> None:
-        super().__init__(f"Column {column!r} is named as {first} and as {second}. Give it one role.")
+        super().__init__(f"Column {column!r} has two roles: {first} and {second}. Give it one role.")
+
+
+class RepeatedIdentifier(UsageError):
+    """An identifier repeats, and nobody said whether its rows belong to one person."""
+
+    def __init__(self, column: str, counts: str) -> None:
+        super().__init__(
+            f"Column {column!r} is an identifier and repeats: {counts}. k would count rows, not people. "
+            f"Make it the person: --person {quote(column)}. If every row is another person, say --rows-are-people."
+        )
 
 
 class NoQuasiIdentifier(UsageError):
-    """No quasi-identifier is named."""
+    """The request names no quasi-identifier."""
 
     def __init__(self, suggested: Iterable[str] = (), command: str = "") -> None:
         self.suggested = tuple(suggested)
         example = f"for example: {command} --qi {join(self.suggested)}" if command and self.suggested else ""
         super().__init__(
-            "No quasi-identifier is named. Name the columns that could point at a person: --qi COLUMN ...; "
+            "You named no quasi-identifier. Name the columns that could point at a person: --qi COLUMN ...; "
             f"{example or '`kech inspect TABLE` suggests them.'}"
         )
 
 
 class BadOption(UsageError):
-    """A value of an option cannot be used."""
+    """An option has a value that kech cannot use."""
 
     def __init__(self, option: str, reason: str) -> None:
+        self.option, self.reason = option, reason
         super().__init__(f"{option}: {reason}")
 
 
@@ -114,22 +134,22 @@ class NoSuchNode(UsageError):
 
 
 class TooManyNodes(ResourceError):
-    """A lattice is too large to list its nodes; its best node can still be searched."""
+    """A lattice is too large to list its nodes; kech can still search its best node."""
 
     def __init__(self, nodes: int, most: int) -> None:
         super().__init__(
-            f"The lattice has {nodes:,} nodes, too many to look at each ({most:,} at most). "
-            "Ask for the best node of one k, or name fewer columns or hierarchies with fewer levels."
+            f"The lattice has {nodes:,} nodes; kech lists {most:,} at most. "
+            "Ask for the best node of one k, name fewer columns, or use hierarchies with fewer levels."
         )
 
 
 class TooLittleMemory(ResourceError):
-    """Class sizes at all nodes of a lattice do not fit into the memory it may take."""
+    """The class sizes at all nodes of a lattice need more memory than allowed."""
 
     def __init__(self, nodes: int, k: int, need: int, allowed: int) -> None:
         super().__init__(
             f"Counting the classes of {nodes:,} nodes for k={k} with suppression takes {need:,} bytes of memory, and "
-            f"{allowed:,} are allowed. Allow the lattice more memory, choose a smaller k, or suppress nothing."
+            f"{allowed:,} are allowed. Allow the lattice more memory, choose a smaller k, or suppress no rows."
         )
 
 
@@ -145,27 +165,25 @@ class AlreadyReleased(UsageError):
 
     def __init__(self, path: object) -> None:
         super().__init__(
-            f"{str(path)!r} is itself a release of kech: its certificate lies beside it. Labels are no values, and a "
-            "release of them would promise nothing. Release the original table again, coarser: with fewer columns, or "
-            "with --cut domain at a larger --k."
+            f"{str(path)!r} is already a release of kech: its certificate lies beside it. Its cells are labels, so a "
+            "second release would protect nobody. Release the original table again instead: with fewer columns, or "
+            "with --cut domain and a larger --k."
         )
 
 
 class BadPlan(UsageError):
-    """A plan cannot be read."""
+    """kech cannot read a plan."""
 
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(f"Plan {str(path)!r}: {reason}")
 
 
 class MissingExtra(UsageError):
-    """An optional package is needed."""
+    """An optional package is missing."""
 
     def __init__(self, purpose: str, extra: str) -> None:
         python = quote(sys.executable or "python")
-        super().__init__(
-            f"{purpose} needs an optional package. Install it with: {python} -m pip install 'kech[{extra}]'"
-        )
+        super().__init__(f"{purpose} needs an optional package. Install it: {python} -m pip install 'kech[{extra}]'")
 
 
 class NoSuchFile(InputError):
@@ -202,7 +220,7 @@ class NoSuchTable(UnreadableFile):
 
 
 class BadColumns(InputError):
-    """Column names are missing or not distinct, or a dataframe column mixes types."""
+    """Column names are missing or repeat, or a column of a dataframe mixes types."""
 
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(f"Columns of {str(path)!r}: {reason}")
@@ -223,7 +241,7 @@ class BadValue(InputError):
 
 
 class BadHierarchy(InputError):
-    """A hierarchy is no tree, or lacks values of the column."""
+    """A hierarchy is not a tree, or lacks values of the column."""
 
     def __init__(self, source: object, line: int | None, reason: str) -> None:
         where = f"{str(source)!r}, line {line}" if line is not None else repr(str(source))
@@ -242,8 +260,8 @@ class BadLedger(InputError):
 
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(
-            f"Ledger {str(path)!r}: {reason} Move it away to begin a new one, which knows no earlier release; "
-            "or release without it: --no-ledger."
+            f"Ledger {str(path)!r}: {reason} Move the file away to begin a new ledger, which knows no earlier release; "
+            "or release without a ledger: --no-ledger."
         )
 
 
@@ -254,12 +272,35 @@ class BadKey(InputError):
         super().__init__(f"Key file {str(path)!r}: {reason}")
 
 
+class BadSeries(InputError):
+    """The folder of a series is missing, damaged or another owner's, or its last file is not at hand."""
+
+    def __init__(self, path: object, reason: str) -> None:
+        super().__init__(f"Series {str(path)!r}: {reason}")
+
+
+class BadRowKey(InputError):
+    """The key of a series is missing in some rows, or several rows share one."""
+
+    def __init__(self, columns: Iterable[str], rows: int, reason: str) -> None:
+        named = ", ".join(map(repr, columns))
+        super().__init__(f"The key {named} {reason} in {rows:,} row{'s' * (rows != 1)}. A key names one row: mend it.")
+
+
 class TooFewRows(GoalNotMet):
     """The table has fewer than k rows, or none."""
 
     def __init__(self, rows: int, k: int) -> None:
-        wanting = f"k={k} needs {k:,} rows or more; the table has {rows:,}. Choose a smaller k."
-        super().__init__(wanting if rows else "The table has no rows, only columns. Is it the right file?")
+        few = f"k={k} needs {k:,} rows or more; the table has {rows:,}. Choose a smaller k."
+        super().__init__(few if rows else "The table has columns but no rows. Check that it is the right file.")
+
+
+class TooFewPeople(GoalNotMet):
+    """A table has fewer people than k."""
+
+    def __init__(self, people: int, k: int) -> None:
+        found = "1 person" if people == 1 else f"{people:,} people"
+        super().__init__(f"k={k} needs {k} people or more. The table has {found}. Choose a smaller k.")
 
 
 class ClaimBroken(GoalNotMet):
@@ -267,15 +308,16 @@ class ClaimBroken(GoalNotMet):
 
     def __init__(self, path: object, broken: Iterable[str]) -> None:
         self.broken = tuple(broken)
-        super().__init__(f"{str(path)!r} does not hold what is promised or asked: {'; '.join(self.broken)}.")
+        super().__init__(f"{str(path)!r} does not keep what is promised or asked: {'; '.join(self.broken)}.")
 
 
 class ReleasedBefore(GoalNotMet):
-    """The table was released before, and this release is not coarser, or the earlier file is missing."""
+    """There is an earlier release of the table, or of some of its rows; this one is not coarser, or that is missing."""
 
-    def __init__(self, when: str, reason: str) -> None:
+    def __init__(self, when: str, reason: str, *, some: bool = False) -> None:
+        what = "Some rows of this table were" if some else "This table was"
         super().__init__(
-            f"This table was released before ({when}); two releases of one table tell more than each alone. {reason}"
+            f"{what} released before ({when}). Two releases together reveal more than each of them. {reason}"
         )
 
 
@@ -284,7 +326,7 @@ class OutOfMemory(ResourceError):
 
     def __init__(self, doing: str, limit: int | None = None, need: int | None = None) -> None:
         if limit is None or need is None:
-            super().__init__(f"Out of memory while {doing}: this machine is too small. Use fewer rows or columns.")
+            super().__init__(f"Out of memory while {doing}. Use fewer rows or columns, or a larger machine.")
         else:
             super().__init__(
                 f"Out of memory while {doing}: it takes about {megabytes(need)} of memory, and {megabytes(limit)} are "
@@ -297,7 +339,7 @@ class TooLarge(ResourceError):
 
     def __init__(self, path: object, rows: int, need: int, room: int) -> None:
         super().__init__(
-            f"{str(path)!r} says it holds {rows:,} rows: they take {megabytes(need)} at least, "
+            f"{str(path)!r} says that it holds {rows:,} rows. They take {megabytes(need)} at least, "
             f"and {megabytes(room)} are allowed. Raise --memory, name fewer columns, or use a larger machine."
         )
 
@@ -310,7 +352,7 @@ class TooManyPoints(ResourceError):
     def __init__(self, points: int, most: int) -> None:
         super().__init__(
             f"The table has {points:,} distinct points, and {most:,} are allowed. They take about "
-            f"{megabytes(points * self.each)}: raise --memory or --max-points, name fewer columns, widen --grid, or "
+            f"{megabytes(points * self.each)}. Raise --memory or --max-points, name fewer columns, widen --grid, or "
             "give columns of text a hierarchy."
         )
 
@@ -319,7 +361,7 @@ class NeedsMemory(ResourceError):
     """Working on the points, or cutting them into classes, takes more than --memory allows."""
 
     def __init__(self, points: int, k: int | None, need: int, room: int) -> None:
-        what = f"Parting {points:,} points into classes of {k} rows" if k else f"Working on {points:,} points"
+        what = f"Dividing {points:,} points into classes of {k} rows" if k else f"Working on {points:,} points"
         instead = "lower --max-points, or choose a larger k" if k else "or use fewer rows or columns"
         super().__init__(
             f"{what} takes about {megabytes(need)} of memory, and {megabytes(room)} are allowed. "
@@ -332,18 +374,18 @@ class ManyValues(ResourceError):
 
     def __init__(self, column: str, values: int, need: int, room: int) -> None:
         super().__init__(
-            f"Column {column!r} has {values:,} different values: working on them takes about {megabytes(need)} of "
-            f"memory, and {megabytes(room)} are allowed. Raise --memory to that, or leave the column out."
+            f"Column {column!r} has {values:,} different values. They take about {megabytes(need)} of memory, "
+            f"and {megabytes(room)} are allowed. Raise --memory to that, or omit the column."
         )
 
 
 class CannotWrite(ResourceError):
-    """The output cannot be written."""
+    """kech cannot write the output."""
 
     def __init__(self, path: object, reason: str) -> None:
         super().__init__(f"Cannot write {str(path)!r}: {reason}")
 
 
 def megabytes(size: int) -> str:
-    """A size, rounded up: what is said to be enough is."""
+    """A size, rounded up, so that the stated memory is enough."""
     return f"{-(-size // 10**6):,} MB"

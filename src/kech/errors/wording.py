@@ -6,11 +6,16 @@ In: `say --k 5, or name them: --qi COLUMN ...`.  Out: `say k=5, or name them: qu
 import re
 
 RENAMED = {"qi": "quasi_identifiers", "axis": "axes", "from": "source", "output": "path"}
-FLAGS = {"allow-composition": "allow_composition=True", "no-ledger": "ledger=False", "pad": "pad=True"}
+FLAGS = {
+    "allow-composition": "allow_composition=True",
+    "no-ledger": "ledger=False",
+    "pad": "pad=True",
+    "rows-are-people": "rows_are_people=True",
+}
 LISTS = ("qi", "sensitive", "earlier", "null-values", "threshold", "radii")
 WORDS = (  # options whose example is a word
     "cut", "grid", "protect", "reading", "labels", "metric", "dates", "decimal", "encoding",
-    "l-kind", "t-kind", "effort",
+    "l-kind", "t-kind", "effort", "person",
 )  # fmt: skip
 COMMANDS = {
     r"`?kech inspect TABLE`?": "`kech.inspect_table(table)`",

@@ -12,6 +12,9 @@ With C = A + B its shares p_C lie between p_A and p_B, p_C = x p_A + (1 - x) p_B
   at least what A and B have together: if r_1 < c (r_l + r_(l+1) + ...) in both, it holds in C.
 
 Hence goals that hold go on holding while classes merge, and one class of all rows reaches the best of every figure.
+
+Counted by people this is true of distinct values alone: a person of both classes counts once in the merged one, so
+p_C need not lie between p_A and p_B.  Whoever merges classes of people judges the goals again.
 """
 
 from collections.abc import Sequence
@@ -23,8 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.axes.grid import Ints
-from kech.axes.rulers import Floats
+from kech.axes.grid import Floats, Ints
 from kech.request import Goal
 from kech.request.parts import ROUNDING
 
@@ -40,8 +42,10 @@ class Tally:
 
     group: Ints
     value: Ints
-    rows: Ints
+    rows: Ints  # or different people who hold the value
     ordered: bool
+    people: Ints | None = None  # of each class, where people are counted: one may hold several values
+    holders: Ints | None = None  # of each value in the table, where people are counted: one may be in several classes
 
     @cached_property
     def first(self) -> Ints:
@@ -61,7 +65,8 @@ class Tally:
     @cached_property
     def overall(self) -> Floats:
         """q: the share of each value in the table."""
-        return np.asarray(np.bincount(self.value, weights=self.rows) / self.rows.sum())
+        total = np.bincount(self.value, weights=self.rows) if self.holders is None else self.holders
+        return np.asarray(total / total.sum())
 
     def each(self, figure: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
         """A figure of each class, from the values of its entries."""
@@ -70,10 +75,10 @@ class Tally:
 
 def count_values(group: Ints, value: NDArray[Any], rows: Ints, *, ordered: bool) -> Tally:
     """Add up the rows of each class and value; classes ascend from 0, values that do not occur are left out."""
-    held, value = np.unique(value, return_inverse=True)
-    key, inverse = np.unique(group * len(held) + value.ravel(), return_inverse=True)
+    values, value = np.unique(value, return_inverse=True)
+    key, inverse = np.unique(group * len(values) + value.ravel(), return_inverse=True)
     total = np.bincount(inverse.ravel(), weights=rows).astype(np.int64)
-    return Tally(key // len(held), key % len(held), total, ordered)
+    return Tally(key // len(values), key % len(values), total, ordered)
 
 
 def distinct_values(tally: Tally) -> Ints:
@@ -100,8 +105,10 @@ def recursive_factors(tally: Tally, l: int) -> Floats:  # noqa: E741
 
 
 def largest_shares(tally: Tally) -> Floats:
-    """(alpha, k)-anonymity: the share of the most frequent value."""
-    return tally.each(np.maximum, tally.shares)
+    """(alpha, k)-anonymity: the share of the most frequent value, in the rows or the people of a class."""
+    if tally.people is None:
+        return tally.each(np.maximum, tally.shares)
+    return np.asarray(tally.each(np.maximum, tally.rows) / tally.people)
 
 
 def equal_distances(tally: Tally) -> Floats:
@@ -136,28 +143,35 @@ def area_between(overall: Floats, sums: Floats, level: Floats, start: Ints, stop
     return below + (sums[stop] - sums[cross]) - level * (stop - cross)
 
 
-def distances(tally: Tally, t_kind: str) -> Floats:
-    """t of each class; the ordered distance is for columns that have an order."""
-    return ordered_distances(tally) if t_kind == "ordered" and tally.ordered else equal_distances(tally)
-
-
 # -- goals -------------------------------------------------------------------------------------------------
+
+
+def class_figures(goals: Goal, tally: Tally) -> dict[str, NDArray[Any]]:
+    """The figure of every goal that was set, for each class; t is ordered only where the column has an order."""
+    found: dict[str, NDArray[Any]] = {}
+    if goals.l is not None and goals.l_kind == "distinct":
+        found["l"] = distinct_values(tally)
+    elif goals.l is not None and goals.l_kind == "entropy":
+        found["l"] = entropy_values(tally)
+    elif goals.l is not None:
+        found["c"] = recursive_factors(tally, int(goals.l))
+    if goals.t is not None:
+        ordered = goals.t_kind == "ordered" and tally.ordered
+        found["t"] = (ordered_distances if ordered else equal_distances)(tally)
+    if goals.alpha is not None:
+        found["alpha"] = largest_shares(tally)
+    return found
 
 
 def keeps(goals: Goal, tally: Tally) -> NDArray[np.bool_]:
     """Whether each class keeps the goals for one sensitive column."""
-    held = np.ones(len(tally.sizes), bool)
-    if goals.l is not None and goals.l_kind == "distinct":
-        held &= distinct_values(tally) >= goals.l
-    elif goals.l is not None and goals.l_kind == "entropy":
-        held &= entropy_values(tally) >= goals.l - ROUNDING
-    elif goals.l is not None and goals.c is not None:
-        held &= recursive_factors(tally, int(goals.l)) < goals.c
-    if goals.t is not None:
-        held &= distances(tally, goals.t_kind) <= goals.t + ROUNDING
-    if goals.alpha is not None:
-        held &= largest_shares(tally) <= goals.alpha + ROUNDING
-    return held
+    kept = np.ones(len(tally.sizes), bool)
+    for name, figure in class_figures(goals, tally).items():
+        bound = getattr(goals, name)
+        kept &= (
+            figure >= bound - ROUNDING if name == "l" else figure < bound if name == "c" else figure <= bound + ROUNDING
+        )
+    return kept
 
 
 def hold(goals: Goal, tallies: Sequence[Tally]) -> bool:
@@ -167,18 +181,9 @@ def hold(goals: Goal, tallies: Sequence[Tally]) -> bool:
 
 def worst_figures(goals: Goal, tallies: Sequence[Tally]) -> dict[str, float]:
     """The figures of the goals that were set, the worst of all classes and columns."""
-    found: dict[str, float] = {}
-    if goals.l is not None and goals.l_kind == "distinct":
-        found["l"] = min(int(distinct_values(tally).min()) for tally in tallies)
-    elif goals.l is not None and goals.l_kind == "entropy":
-        found["l"] = min(float(entropy_values(tally).min()) for tally in tallies)
-    elif goals.l is not None:
-        found["c"] = max(float(recursive_factors(tally, int(goals.l)).max()) for tally in tallies)
-    if goals.t is not None:
-        found["t"] = max(float(distances(tally, goals.t_kind).max()) for tally in tallies)
-    if goals.alpha is not None:
-        found["alpha"] = max(float(largest_shares(tally).max()) for tally in tallies)
-    return found
+    found = [class_figures(goals, tally) for tally in tallies]
+    worst = {name: np.min if name == "l" else np.max for name in found[0]}
+    return {name: worst[name]([worst[name](figures[name]) for figures in found]).item() for name in worst}
 
 
 def spell_figures(figures: dict[str, float]) -> str:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech._kernels import add_up, distinct_rows
-from kech.axes.grid import Ints
-from kech.axes.rulers import Floats
+from kech.axes.grid import Floats, Ints
 from kech.points.models import Tally, count_values
+from kech.points.people import count_holders, count_people
 from kech.points.points import Points
-from kech.tables.dealing import take_turns
+from kech.tables.batches import take_turns
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,9 +62,17 @@ class Partition:
         return self.rows_in - int(self.rows.sum())
 
     @property
+    def people(self) -> Ints:
+        """Different people of each class; its rows where every row is another person."""
+        person = self.points.person
+        if person is None:
+            return self.sizes
+        return count_people(self.group, person[self.point], self.rows, self.classes)
+
+    @property
     def k(self) -> int:
-        """Rows of the smallest published class."""
-        return int(self.sizes.min())
+        """People of the smallest published class, or rows where every row is another person."""
+        return int(self.people.min())
 
     def labels(self, axis: int) -> list[str | None]:
         """What is printed for each class on one axis."""
@@ -103,18 +111,20 @@ def box_partition(points: Points, point: Ints, group: Ints, rows: Ints, lo: Ints
 
 
 def deal(partition: Partition) -> Partition:
-    """The same classes, with the rows of a point that several share dealt out by their sensitive values."""
+    """The same classes, with the rows of a point that several share dealt out to its grains."""
     grains = partition.points.grains
-    if grains is None or grains.sensitive is None:
+    if grains is None or grains.part_of is None or grains.dealing_order is None:
         return partition
-    of = grains.sensitive.point
+    of = grains.part_of
     order = np.lexsort((partition.group, partition.point))
     point, group, rows = partition.point[order], partition.group[order], partition.rows[order]
     whole = rows == partition.points.weights[point]
     owner = np.full(len(partition.points.weights), -1)
     owner[point[whole]] = group[whole]
     undivided = np.flatnonzero(owner[of] >= 0)
-    grain, taker = deal_rows(of, grains.weights, point[~whole], rows[~whole])
+    line = grains.dealing_order[np.isin(of[grains.dealing_order], point[~whole])]
+    place, taker = deal_rows(of[line], grains.weights[line], point[~whole], rows[~whole])
+    grain = line[place]
     shares = add_up(
         np.r_[undivided, grain],
         np.r_[owner[of[undivided]], group[~whole][taker]],
@@ -126,15 +136,14 @@ def deal(partition: Partition) -> Partition:
 
 
 def deal_rows(of: Ints, weights: Ints, point: Ints, rows: Ints) -> tuple[Ints, Ints]:
-    """For every row of divided points its grain and its taker; takers ascend by point.
+    """For every row of divided points its grain and its taker; grains and takers ascend by point.
 
     `of` is the point of each grain, `weights` its rows.  Each taker gets every value in proportion to what it takes of
     the point, as nearly as whole rows allow: takers take turns, the rows of the point are lined up by value, and both
     lines are matched.
     """
     taker = take_turns(point, rows)
-    line = np.flatnonzero(np.isin(of, point))
-    line = np.repeat(line, weights[line])
+    line = np.repeat(np.arange(len(of)), weights)
     start = np.searchsorted(of[line], point[taker])
     first = np.searchsorted(point[taker], point[taker])
     return line[start + np.arange(len(taker)) - first], taker
@@ -149,6 +158,23 @@ def tally_sensitive(partition: Partition) -> list[Tally]:
         count_values(partition.group, sensitive.codes[partition.point, s], partition.rows, ordered=column.ordered)
         for s, column in enumerate(sensitive.columns)
     ]
+
+
+def tally_people(partition: Partition) -> list[Tally]:
+    """The same by people: how many different ones of each class hold each value; none where rows are people."""
+    points, sensitive = partition.points, partition.points.sensitive
+    if sensitive is None or points.person is None:
+        return []
+    person, people, together = points.person[partition.point], partition.people, np.zeros_like(partition.group)
+    found = []
+    for s, column in enumerate(sensitive.columns):
+        values = sensitive.codes[partition.point, s]
+        of_classes, of_table = (
+            count_values(*count_holders(group, values, person, partition.rows), ordered=column.ordered)
+            for group in (partition.group, together)
+        )
+        found.append(replace(of_classes, people=people, holders=of_table.rows))
+    return found
 
 
 # -- loss: how much of the table a partition blurs, as it is printed -----------------------------------------

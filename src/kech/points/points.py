@@ -1,31 +1,54 @@
 """Points: the weighted distinct rows of a table, as integer codes.
 
-In: a table.  Out: m code tuples with the number of rows of each; kernels never see more.  Where sensitive columns
-matter, a point consists of grains: its rows told apart by their sensitive values too.
+In: a table.  Out: m code tuples with the number of rows of each; kernels never see more.  Where a person may have
+several rows, a point is told apart by its person too (people.py).  Where sensitive columns matter as well, a point
+consists of grains: its rows told apart by their sensitive values.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial, wraps
 from math import prod
-from typing import Any, Self, TypeVar, cast
+from typing import Any, NamedTuple, Self, TypeVar, cast
+from warnings import warn
 from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kech._kernels import Widths
-from kech.axes import Axis, Codes
+from kech._kernels import Widths, distinct_rows
+from kech.axes import Axis, Codes, LineAxis, build_line_axis, build_rank_axis, build_tree_axis
 from kech.axes.coarsening import count_distinct, cover, covering_error, find_step, joint_error, point_keys, round_axis
+from kech.axes.hierarchy import (
+    build_prefix_tree,
+    find_hierarchies,
+    read_hierarchy,
+    star_tree,
+)
+from kech.axes.spelling import encode_spellings, have_code_form, hint_at_writing, looks_like_codes
 from kech.errors import (
+    BadHierarchy,
     BadOption,
+    DoubtfulColumn,
+    GoalNotMet,
     ManyValues,
     NeedsMemory,
     NoQuasiIdentifier,
+    TooFewPeople,
+    TooFewRows,
     TooManyPoints,
 )
-from kech.points.columns import SensitiveColumn, build_axis, encode_sensitive, warn_of_text
-from kech.request import Labels
+from kech.points.people import (
+    ALONE,
+    Persons,
+    count_people,
+    count_representatives,
+    draw_order,
+    encode_people,
+    name_persons,
+)
+from kech.request import FIELDS, AxisChoice, Labels
+from kech.system.console import report
 from kech.system.memory import (
     BASE_BYTES,
     ENGINE_POINT_BYTES,
@@ -36,7 +59,6 @@ from kech.system.memory import (
     holding_bytes,
     working_bytes,
 )
-from kech.system.progress import report
 from kech.system.secret import OwnerSecret
 from kech.tables.sql import Mapping1D
 from kech.tables.table import Table
@@ -46,6 +68,7 @@ T = TypeVar("T")
 WIDEST = 2.0  # of a step: whatever can be joined, or moved half as far, is one
 HELD_CODES = 10_000  # of all axes; what is made of more would fill memory where there are many k
 SAMPLE = 500_000  # rows that tell how coarse axes must be
+MOST_LOOKED_AT = 100_000  # distinct values of a column of text
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +82,7 @@ class Coarse:
 
     def limit(self, table: Table) -> int:
         """Points that are allowed."""
-        if self.most is not None and self.most < 1:
-            raise BadOption("--max-points", "give a number of points, 1 or more.")
+        FIELDS["max_points"].check(self.most)
         return self.most if self.most is not None else max(table.room // self.each(table), 1)
 
     def each(self, table: Table) -> int:
@@ -78,6 +100,22 @@ class Origin:
     steps: bool
     with_sensitive: bool
     coarse: "Coarse"
+    people: tuple[Mapping1D, ...] = ()  # the person columns, where somebody has several rows
+    histories: bool = False  # everybody has a number, also whoever has one row
+
+
+@dataclass(frozen=True, slots=True)
+class SensitiveColumn:
+    """A sensitive column: its values are coded in their order, what is missing first."""
+
+    column: str
+    kind: str  # number, date, ordinal or text
+    order: tuple[str, ...] = ()  # of an ordinal
+
+    @property
+    def ordered(self) -> bool:
+        """Whether values have a distance along a line."""
+        return self.kind != "text"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,15 +124,14 @@ class SensitiveValues:
 
     columns: tuple[SensitiveColumn, ...]
     codes: Codes  # grains x columns
-    point: NDArray[np.int64]  # of which each grain is a part
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Points:
     """m distinct points: codes (m x d) and weights in rows.
 
-    Where sensitive columns matter, `grains` are the same rows told apart by their sensitive values too: codes repeat
-    where only those differ.
+    Where somebody has several rows, codes repeat: a point is the rows of one person there, or of all who are ALONE.
+    Where sensitive columns or people matter, `grains` are the same rows told apart by these too.
     """
 
     axes: tuple[Axis, ...]
@@ -103,6 +140,9 @@ class Points:
     weights: NDArray[np.int64]
     grains: "Points | None" = None
     sensitive: SensitiveValues | None = None  # of grains
+    part_of: NDArray[np.int64] | None = None  # of grains: the point each is a part of
+    dealing_order: NDArray[np.int64] | None = None  # of grains: by point, value and, where people differ, at random
+    person: Persons | None = None  # of each point; None where every row is another person
     origin: Origin | None = None
     left_out: int = 0  # rows of the table that are in no point
     step: float = 0.0  # axes were coarsened to cells no wider than this
@@ -112,10 +152,10 @@ class Points:
 
     def once(self, name: str, make: Callable[[Codes, NDArray[np.int64]], T]) -> T:
         """What is made of codes and weights alone, made once for all axes these points are looked at on."""
-        held = self.made.get(name)
-        if held is None or held[0] is not self.codes or held[1] is not self.weights:
-            held = self.made[name] = self.codes, self.weights, make(self.codes, self.weights)
-        return cast(T, held[2])
+        remembered = self.made.get(name)
+        if remembered is None or remembered[0] is not self.codes or remembered[1] is not self.weights:
+            remembered = self.made[name] = self.codes, self.weights, make(self.codes, self.weights)
+        return cast(T, remembered[2])
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: kernels are made again."""
@@ -131,10 +171,43 @@ class Points:
         """Rows of all points."""
         return int(self.weights.sum())
 
+    @property
+    def people(self) -> int:
+        """Different people of all points; rows where every row is another person."""
+        return int(self.count_people(np.zeros(len(self.weights), np.int64)).sum())
+
+    @property
+    def most_rows(self) -> int:
+        """The most rows that one person has."""
+        if self.person is None:
+            return 1
+        several = self.person != ALONE
+        return int(np.bincount(self.person[several], self.weights[several]).max(initial=1))
+
+    def count_people(self, group: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Different people of each class, where every point is in one; rows where every row is another person."""
+        classes = int(group.max(initial=-1)) + 1
+        if self.person is None:
+            return np.bincount(group, self.weights, classes).astype(np.int64)
+        return count_people(group, self.person, self.weights, classes)
+
+    @property
+    def counted(self) -> str:
+        """What k counts: people, or rows where every row is another person."""
+        return "rows" if self.person is None else "people"
+
+    def describe_rows(self) -> str:
+        """How many rows there are, and people where k counts them."""
+        whose = "1 person" if self.people == 1 else f"{self.people:,} people"
+        return f"{self.rows:,} rows" + (f" of {whose}" if self.person is not None else "")
+
+    def refuse_k(self, k: int) -> GoalNotMet:
+        """The refusal of a k for which there are too few rows or people."""
+        return TooFewRows(self.rows, k) if self.person is None else TooFewPeople(self.people, k)
+
     def limit(self, suppress: float) -> int:
         """Rows that may be left out, from their share."""
-        if not 0 <= suppress < 1:
-            raise BadOption("--suppress", "give a share of the rows, 0 or more and less than 1.")
+        FIELDS["suppress"].check(suppress)
         return min(int(suppress * self.rows + 1e-9), self.rows - 1)
 
     def at(self, k: int) -> Self:
@@ -163,7 +236,7 @@ class Points:
 
     @property
     def distinct_values(self) -> list[int]:
-        """Distinct values of each sensitive column."""
+        """Distinct values of each person column and sensitive column."""
         mappings = self.grains.mappings[len(self.axes) :] if self.grains is not None else ()
         return [len(mapping.values) for mapping in mappings]
 
@@ -194,12 +267,23 @@ class Points:
 
     def merge_grains(self) -> "Points":
         """Of grains, the points they are parts of; points stay as they are."""
-        if self.sensitive is None:
+        if self.part_of is None:
             return self
-        _, first = np.unique(self.sensitive.point, return_index=True)
-        weights = np.bincount(self.sensitive.point, weights=self.weights).astype(np.int64)
+        _, first = np.unique(self.part_of, return_index=True)
+        weights = np.bincount(self.part_of, weights=self.weights).astype(np.int64)
         mappings, codes = self.mappings[: len(self.axes)], np.ascontiguousarray(self.codes[first])
-        return replace(self, mappings=mappings, codes=codes, weights=weights, sensitive=None, made={})
+        person = None if self.person is None else self.person[first]
+        merged = Points(self.axes, mappings, codes, weights, person=person, origin=self.origin)
+        return replace(merged, left_out=self.left_out, step=self.step, moved=self.moved)
+
+    def merge_people(self) -> tuple["Points", NDArray[np.int64]]:
+        """The distinct points, whoever's rows they are, and the one each of these points is a part of."""
+        if self.person is None:
+            return self, np.arange(len(self.weights))
+        first, place = distinct_rows(self.codes.astype(np.int64))
+        weights = np.bincount(place, self.weights, len(first)).astype(np.int64)
+        codes = np.ascontiguousarray(self.codes[first])
+        return replace(self, codes=codes, weights=weights, grains=None, person=None, made={}), place
 
     def eps_error(self, metric: str = "box") -> float:
         """By how much coarse axes can change a radius: up and down where values were moved, otherwise only up."""
@@ -241,18 +325,20 @@ def build_points(
     steps: bool = False,
     with_sensitive: bool = False,
     coarse: Coarse = Coarse(),  # noqa: B008
+    histories: bool = False,
 ) -> Points:
     """Code every quasi-identifier, then one GROUP BY in the engine; with `steps`, round grids have equal steps.
 
     Where there would be too many points, axes become coarser until there are not; equal steps are refused.
+    With `histories` every point is of one person, who has a number.
     """
     if not table.quasi_identifiers:
         raise NoQuasiIdentifier
-    most = coarse.limit(table)
-    coded = [build_axis(table, column, labels, steps=steps) for column in table.quasi_identifiers]
+    most, people = coarse.limit(table), encode_people(table, histories=histories)
+    coded = [build_axis(table, column, labels, people, steps=steps) for column in table.quasi_identifiers]
     axes, mappings = (tuple(part) for part in zip(*coded, strict=True))
     warn_of_text(table, mappings)
-    origin = Origin(table, labels, steps, with_sensitive, coarse)
+    origin = Origin(table, labels, steps, with_sensitive, coarse, people, histories)
     sample = cache(partial(sample_rows, table, mappings))
     if steps or not exceeds_limit(table, axes, sample, most):
         try:
@@ -263,9 +349,13 @@ def build_points(
     return group_coarsened(origin, axes, mappings, sample(), most)
 
 
-def build_points_to_cut(table: Table, labels: Labels, *, steps: bool, coarse: Coarse) -> Points:
+def build_points_to_cut(
+    table: Table, labels: Labels, *, steps: bool, coarse: Coarse, histories: bool = False
+) -> Points:
     """Points with their sensitive values, refused where memory cannot hold classes of k rows too."""
-    points = build_points(table, labels=labels, steps=steps, with_sensitive=True, coarse=coarse)
+    points = build_points(table, labels=labels, steps=steps, with_sensitive=True, coarse=coarse, histories=histories)
+    if points.people < coarse.k:
+        raise points.refuse_k(coarse.k)
     points.check_room(coarse.k)
     return points
 
@@ -292,12 +382,12 @@ def group_coarsened(
     while True:
         report("making axes coarser")
         if coarse.rounding:
-            made, moved = (tuple(part) for part in zip(*(round_axis(axis, step) for axis in axes), strict=True))
+            coarsened, moved = (tuple(part) for part in zip(*(round_axis(axis, step) for axis in axes), strict=True))
         else:
-            made, moved = tuple(cover(axis, step, coarse.k) for axis in axes), ()
-        coded = tuple(replace(mapping, codes=axis.codes) for mapping, axis in zip(mappings, made, strict=True))
+            coarsened, moved = tuple(cover(axis, step, coarse.k) for axis in axes), ()
+        coded = tuple(replace(mapping, codes=axis.codes) for mapping, axis in zip(mappings, coarsened, strict=True))
         try:
-            found = group_points(origin, made, coded, most)
+            found = group_points(origin, coarsened, coded, most)
             grains = found.grains and replace(found.grains, step=step, moved=moved)
             return replace(found, grains=grains, step=step, moved=moved)
         except TooManyPoints:
@@ -308,7 +398,7 @@ def group_coarsened(
 
 def group_points(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], most: int) -> Points:
     """One GROUP BY, refused where it finds more points than are allowed."""
-    if origin.with_sensitive and origin.table.sensitive:
+    if origin.people or (origin.with_sensitive and origin.table.sensitive):
         return build_grains(origin, axes, mappings, most)
     return Points(axes, mappings, *origin.table.engine.group(mappings, most), origin=origin)
 
@@ -316,34 +406,99 @@ def group_points(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping
 def rebuild_without(points: Points, left_out: NDArray[np.int64]) -> Points:
     """The rows of all other points, coded anew: what is left out decides no edge, no domain and no count of values."""
     origin = points.origin
-    if origin is None:
-        raise BadOption("--suppress", "these points have no table from which rows could be left out.")
-    rest = origin.table.without(points.mappings, left_out)
-    made = build_points(
-        rest, labels=origin.labels, steps=origin.steps, with_sensitive=origin.with_sensitive, coarse=origin.coarse
+    assert origin is not None
+    rest = origin.table.without(*find_rows(points, left_out))
+    return rebuild_from(rest, origin, points.left_out + int(points.weights[left_out].sum()))
+
+
+def rebuild_shortened(points: Points, kept: NDArray[np.int64], key: bytes) -> Points:
+    """So many rows of each point, coded anew.  Which rows of a point stay, the key decides by what they hold."""
+    origin, grains = points.origin, points.grains
+    assert origin is not None and grains is not None and grains.part_of is not None
+    first = np.flatnonzero(np.r_[True, np.diff(grains.part_of) != 0])  # grain of each point, as the engine orders them
+    mappings = grains.mappings[: len(points.axes) + len(origin.people)]
+    rest = origin.table.shorten(mappings, kept[grains.part_of[first]], key)
+    return rebuild_from(rest, origin, points.left_out + int(points.weights.sum() - kept.sum()))
+
+
+def rebuild_from(rest: Table, origin: Origin, left_out: int) -> Points:
+    """Points of what is left of a table, of which so many rows are left out."""
+    points = build_points(
+        rest,
+        labels=origin.labels,
+        steps=origin.steps,
+        with_sensitive=origin.with_sensitive,
+        coarse=origin.coarse,
+        histories=origin.histories,
     )
-    rows = points.left_out + int(points.weights[left_out].sum())
-    grains = made.grains and replace(made.grains, left_out=rows)
-    return replace(made, grains=grains, left_out=rows)
+    grains = points.grains and replace(points.grains, left_out=left_out)
+    return replace(points, grains=grains, left_out=left_out)
+
+
+def find_rows(points: Points, chosen: NDArray[np.int64]) -> tuple[tuple[Mapping1D, ...], NDArray[np.int64]]:
+    """Mappings by which an engine finds the rows of some points, and their numbers there."""
+    if points.person is None or points.grains is None or points.grains.part_of is None:
+        return points.mappings, chosen
+    return points.grains.mappings, np.flatnonzero(np.isin(points.grains.part_of, chosen))
 
 
 def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], most: int) -> Points:
-    """The same GROUP BY with the sensitive columns behind the others; what agrees on the others is one point."""
+    """The same GROUP BY with people and sensitive columns behind the others; what agrees on the others is one point."""
     table = origin.table
-    coded = [encode_sensitive(table, column) for column in table.sensitive]
-    check_sensitive(table)
-    columns, sensitive_mappings = zip(*coded, strict=True)
-    everything = (*mappings, *sensitive_mappings)
+    columns, sensitive = encode_all_sensitive(table) if origin.with_sensitive else ((), ())
+    everything = (*mappings, *origin.people, *sensitive)
     held, rows = table.engine.group(everything, max(most, table.room // (2 * GRAIN_BYTES)))
-    codes, values = (np.ascontiguousarray(part) for part in np.hsplit(held, [len(axes)]))
-    new = np.r_[True, (np.diff(codes, axis=0) != 0).any(axis=1)][: len(codes)]
-    first, point = np.flatnonzero(new), np.cumsum(new) - 1
+    parts = np.hsplit(held, [len(axes), len(axes) + len(origin.people)])
+    codes, who, values = (np.ascontiguousarray(part) for part in parts)
+    key = table.secret.derive("people") if origin.people else b""
+    person = name_persons(who, rows, key, histories=origin.histories) if origin.people else None
+    first, point = number_points(codes, person)
     if len(first) > most:
         raise TooManyPoints(len(first), most)
-    weights = np.add.reduceat(rows, first) if len(rows) else rows
-    sensitive = SensitiveValues(columns, values, point)
-    grains = Points(axes, everything, codes, rows, sensitive=sensitive, origin=origin)
-    return Points(axes, mappings, np.ascontiguousarray(codes[first]), weights, grains, origin=origin)
+    weights = np.bincount(point, rows, len(first)).astype(np.int64)
+    grains = Points(
+        axes,
+        everything,
+        codes,
+        rows,
+        sensitive=SensitiveValues(columns, values) if columns else None,
+        part_of=point,
+        dealing_order=order_grains(point, values, person, key),
+        person=person,
+        origin=origin,
+    )
+    whose = None if person is None else person[first]
+    return Points(axes, mappings, np.ascontiguousarray(codes[first]), weights, grains, person=whose, origin=origin)
+
+
+def number_points(codes: Codes, person: Persons | None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first grain of each point, and the point of each grain; grains come in the order of their codes."""
+    new = np.r_[True, (np.diff(codes, axis=0) != 0).any(axis=1)][: len(codes)]
+    place = np.cumsum(new) - 1
+    if person is None:
+        return np.flatnonzero(new), place
+    order = np.lexsort((person, place))
+    new = np.r_[True, (np.diff(place[order]) != 0) | (np.diff(person[order]) != 0)][: len(codes)]
+    point = np.empty(len(codes), np.int64)
+    point[order] = np.cumsum(new) - 1
+    return order[new], point
+
+
+def order_grains(point: NDArray[np.int64], values: Codes, person: Persons | None, key: bytes) -> NDArray[np.int64]:
+    """Grains by point, then by value; who comes first among equal ones, only the key knows."""
+    if person is None:
+        return np.arange(len(point))
+    return np.lexsort((draw_order(len(point), key), *values.T[::-1], point))
+
+
+def encode_all_sensitive(table: Table) -> tuple[tuple[SensitiveColumn, ...], tuple[Mapping1D, ...]]:
+    """The sensitive columns and their codes."""
+    if not table.sensitive:
+        return (), ()
+    coded = [encode_sensitive(table, column) for column in table.sensitive]
+    check_sensitive(table)
+    columns, mappings = zip(*coded, strict=True)
+    return columns, mappings
 
 
 def check_sensitive(table: Table) -> None:
@@ -353,3 +508,121 @@ def check_sensitive(table: Table) -> None:
     need = BASE_BYTES + counting_bytes([*distinct.values()]) + distinct[most] * GRAIN_BYTES
     if table.is_limited and need > table.room:
         raise ManyValues(most, distinct[most], need, table.room)
+
+
+# -- from the values of a column to the codes of its axis, or of its sensitive values -------------------
+
+
+def build_axis(
+    table: Table, column: str, labels: Labels, people: Sequence[Mapping1D] = (), *, steps: bool = False
+) -> tuple[Axis, Mapping1D]:
+    """The axis of one column, and the mapping of its values to codes.
+
+    What is rare, and where edges may lie, is decided by the rows of each value; where there are people, by these.
+    """
+    choice = table.choice(column)
+    hierarchy = find_hierarchy(table, column)
+    nulls = int(table.facts(column).nulls)
+    kind = "text" if hierarchy is not None else table.kind(column)
+    values, counts = table.values(column, kind)
+    holders, has_null = counts, nulls > 0
+    if people:
+        holders, counts, nulls = count_representatives(table, people, column, kind, values)
+    grid, protect = labels.on(choice)
+    grid, protect = ("steps" if grid == "round" else grid, "none") if steps else (grid, protect)
+    if kind == "text":
+        texts = TextCounts(values, holders, counts, nulls, has_null)
+        axis = build_text_axis(column, texts, choice, hierarchy, widens=protect == "full")
+    else:
+        is_date = kind == "date"
+        axis = build_line_axis(column, values, counts, has_null, is_date=is_date, grid=grid, protect=protect)
+    return axis, Mapping1D(table.index(column), kind, values, axis.codes, max(axis.null, 0))
+
+
+def encode_anew(table: Table, axis: Axis) -> Mapping1D:
+    """The codes that an axis of another table gives to the values of this one; -1 where it has no place for one."""
+    kind = "text" if not isinstance(axis, LineAxis) else "date" if axis.is_date else "number"
+    values, _ = table.values(axis.column, kind)
+    return Mapping1D(table.index(axis.column), kind, values, axis.encode(values), axis.null)
+
+
+def find_hierarchy(table: Table, column: str) -> Any:
+    """The hierarchy given for a column, or None."""
+    own = table.choice(column).hierarchy
+    if own is not None or table.hierarchies is None:
+        return own
+    return find_hierarchies(table.hierarchies, table.columns).get(column)
+
+
+class TextCounts(NamedTuple):
+    """The texts of a column, and how many rows or people have each."""
+
+    values: Sequence[str]
+    holders: NDArray[np.int64]  # different people who hold a text
+    counts: NDArray[np.int64]  # people who stand there: each at one text, so that sums count nobody twice
+    nulls: int
+    has_null: bool
+
+
+def build_text_axis(column: str, texts: TextCounts, choice: AxisChoice, hierarchy: Any, *, widens: bool) -> Axis:
+    """A hierarchy where there is one, an order where one is named, prefixes for codes, sets for the rest."""
+    values, holders, counts, nulls, has_null = texts
+    if hierarchy is not None:
+        tree = read_hierarchy(hierarchy, column=column)
+        return build_tree_axis(column, values, tree, has_null, rows=counts, nulls=nulls)
+    if choice.kind == "ordered":
+        check_known(column, values, set(choice.order))
+        known = dict(zip(values, holders.tolist(), strict=True))
+        rows = np.array([known.get(value, 0) for value in choice.order], np.int64)
+        return build_rank_axis(column, values, choice.order, has_null, ordinal=True, widens=widens, rows=rows)
+    if choice.kind == "hierarchy" and values and not have_code_form(set(values)):
+        raise BadOption("--axis", f"column {column!r} has no hierarchy: name its file, or choose set.")
+    if choice.kind in ("star", "hierarchy") or (looks_like_codes(values) and choice.kind != "set"):
+        tree = star_tree(values) if choice.kind == "star" else build_prefix_tree(values)
+        return build_tree_axis(column, values, tree, has_null, given=False, rows=counts, nulls=nulls)
+    commonest = np.argsort(-holders, kind="stable")
+    order, rows = [values[i] for i in commonest], holders[commonest].astype(np.int64)
+    return build_rank_axis(column, values, order, has_null, ordinal=False, widens=widens, rows=rows)
+
+
+def warn_of_text(table: Table, mappings: Sequence[Mapping1D]) -> None:
+    """Say which columns of text look like dates or numbers, where nobody said how they are generalized."""
+    for mapping in (mapping for mapping in mappings if mapping.kind == "text"):
+        column = table.columns[mapping.column]
+        choice = table.choice(column)
+        chosen = choice.kind is not None or column in table.kinds or find_hierarchy(table, column) is not None
+        hint = None if chosen else hint_at_writing([value.strip() for value in mapping.values[:MOST_LOOKED_AT]])
+        if hint is not None:
+            warn(DoubtfulColumn(column, hint.says), stacklevel=2)
+
+
+def encode_sensitive(table: Table, column: str) -> tuple[SensitiveColumn, Mapping1D]:
+    """Codes of a sensitive column in the order of its values; NULL and empty text are one value, the first.
+
+    Texts are compared folded: `hiv`, `HIV` and ` hiv ` have one code.
+    """
+    choice = table.choice(column)
+    kind = "ordinal" if choice.kind == "ordered" else table.secret_kind(column)
+    read = "text" if kind == "ordinal" else kind
+    values, _ = table.values(column, read)
+    ranks = rank_values(column, values, choice.order) if kind == "ordinal" else range(len(values))
+    codes = np.array(ranks, np.int32) + np.int32(1)
+    if kind == "text":
+        codes = encode_spellings(values)
+    elif kind == "ordinal":
+        codes[[i for i, value in enumerate(values) if value == ""]] = 0
+    return SensitiveColumn(column, kind, choice.order), Mapping1D(table.index(column), read, values, codes, 0)
+
+
+def rank_values(column: str, values: Sequence[str], order: Sequence[str]) -> Sequence[int]:
+    """The place of each value in the order somebody gave; empty text has none."""
+    rank = {text: i for i, text in enumerate(order)}
+    check_known(column, values, {*order, ""})
+    return [rank.get(value, 0) for value in values]
+
+
+def check_known(column: str, values: Sequence[str], known: set[str]) -> None:
+    """An order that somebody gave holds every value of its column."""
+    if unknown := len(set(values) - known):
+        reason = f"{unknown:,} values of the column are missing from it. Add each of them where it belongs."
+        raise BadHierarchy(f"order of {column}", None, reason)

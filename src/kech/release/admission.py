@@ -7,26 +7,32 @@ import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
-from kech.certificate import AnyPath
+from kech.certificate import BESIDE, AnyPath, certificate_path
 from kech.certificate.cells import digest
 from kech.errors import BadOption, CannotWrite, KechError, OutOfMemory, ReleasedBefore, UsageError
+from kech.points.people import encode_people, number_people
 from kech.release.composition import Composition, compose, is_coarsening
 from kech.release.ledger import Entry, Ledger, finish_entry, hash_path, hash_table, time_now
 from kech.release.linkage import link_all
-from kech.release.published import read_published
+from kech.release.published import Published, read_published
+from kech.release.recognition import share_rows
+from kech.release.sketches import Sketch, list_kinds, make_sketches
 from kech.system.files import private_folder
 from kech.system.memory import BASE_BYTES, CELL_BYTES, CELL_COPIES, CODE_BYTES, PAIR_BYTES, PLACE_BYTES, ROW_BYTES
+from kech.system.secret import OwnerSecret
 from kech.tables.source import Address, find_address, open_database
 from kech.tables.table import Table
 
-BESIDE = ".certificate.json"
 NOT_NAMED = (
     "The ledger keeps no files, and --allow-composition needs them too: name the earlier one, so that the two can be "
     "compared: --earlier FILE or TABLE. If it was never handed out, say so: kech ledger --forget HASH. Not at hand: "
@@ -47,11 +53,18 @@ OTHERWISE = (
 )
 
 
+SERIES = (
+    "Make the releases of this table a series: kech release ... --series FOLDER. Or repeat the earlier release; or "
+    "make this one coarser, so that all rows keep enough candidates; or allow it with --allow-composition "
+    "(docs/how-to/second_releases.md). If the earlier one was never handed out, say so: kech ledger --forget FILE."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """What the ledger said: how many earlier releases there are, and why one more is admitted."""
 
-    verdict: str  # no ledger, first, nested or composed
+    verdict: str  # no ledger, first, series, nested or composed
     earlier: int = 0
     updated: int = 0  # releases of a file that lay at the same path and held other rows
     nested_in: str | None = None
@@ -59,6 +72,8 @@ class Word:
     joint_k: int | None = None
     worst_k: int | None = None
     below: int | None = None  # rows with fewer than k joint candidates
+    counted: str = "rows"  # what candidates are, or people
+    shared: int = 0  # earlier releases of other tables that share some of the rows
     same_as: str = ""  # hash of the earlier release that it repeats
 
     def to_json(self) -> dict[str, Any]:
@@ -82,16 +97,33 @@ class Draft:
         """How the ledger knows it."""
         source, table = self.table.source, hash_table(key, self.table.columns, contents)
         where = "" if source.format == "frame" or source.address else hash_path(key, source.path)
-        release, k = self.claims["file"]["sha256"], self.claims["claims"]["k"]
+        claims, shown = self.claims["claims"], {*self.table.dropped}
         return Entry(
             table,
             where,
-            release,
-            k,
+            self.claims["file"]["sha256"],
+            claims["k"],
             time_now(),
             str(self.trace.resolve()),
             self.address.anywhere if self.address else "",
+            rows=claims["rows"],
+            columns=tuple(name for name in self.table.columns if name not in shown),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """Where earlier releases are looked for, and whether one more may leave people fewer to hide among."""
+
+    ledger: Ledger | None
+    earlier: Sequence[AnyPath] = ()
+    allow_composition: bool = False
+    series: frozenset[str] = frozenset()  # hashes of the earlier releases of its series: cohorts keep them safe
+
+    def to_json(self) -> dict[str, bool]:
+        """What a reader of the certificate should know of them."""
+        stated = {"no_ledger": self.ledger is None, "allow_composition": self.allow_composition}
+        return {name: True for name, holds in stated.items() if holds}
 
 
 class Nested(NamedTuple):
@@ -101,72 +133,113 @@ class Nested(NamedTuple):
     is_same: bool
 
 
+class Past(NamedTuple):
+    """The releases that the ledger knows, by what their tables have in common with the new one."""
+
+    same: Sequence[Entry] = ()  # the whole table
+    shared: Sequence[Entry] = ()  # some rows or people
+    unlike: Sequence[Entry] = ()
+
+    @property
+    def before(self) -> list[Entry]:
+        """Those that count, the last one last."""
+        return sorted([*self.same, *self.shared], key=lambda entry: entry.time)
+
+
 @contextmanager
-def check_admission(
-    draft: Draft, ledger: Ledger | None, earlier: Sequence[AnyPath], allow_composition: bool
-) -> Iterator[Word]:
+def check_admission(draft: Draft, terms: Terms) -> Iterator[Word]:
     """Enter a release into the ledger while it is put in place; it is struck out if that fails."""
+    ledger = terms.ledger
     if ledger is None:
-        word = judge(draft, [], earlier, allow_composition)
+        word = judge(draft, Past(), terms)
         yield word if word.earlier else Word("no ledger")
         return
     contents = draft.table.fingerprint()
     with ledger.lock() as book:
-        entry = draft.entry(book.key, contents)
-        before = [other for other in book.releases if other.table == entry.table]
-        word = judge(draft, before, earlier, allow_composition)
-        entry = msgspec.structs.replace(entry, same_as=word.same_as)
-        moved = [other for other in book.releases if entry.source and other.source == entry.source]
+        entry, secret = draft.entry(book.key, contents), ledger.open_secret(book)
+        outside = [other for other in book.releases if other.release not in terms.series]
+        sketches, past = recognise(draft.table, entry.table, outside, ledger, secret)
+        word = judge(draft, past, terms)
+        word = Word("series", len(terms.series)) if terms.series and word.verdict == "first" else word
+        moved = [other for other in past.unlike if entry.source and other.source == entry.source]
         try:
+            kept = ledger.keep_sketches(sketches)
+            entry = msgspec.structs.replace(entry, same_as=word.same_as, sketch=kept)
             ledger.add(book, entry)
-            yield Word(**asdict(word) | {"updated": sum(other.table != entry.table for other in moved)})
+            yield Word(**asdict(word) | {"updated": len(moved)})
         except BaseException:
             if draft.path.exists():  # else the table has its name already
-                ledger.write(book)
+                ledger.write(book, book.releases)
             raise
         if not draft.trace.exists():
             with suppress(CannotWrite):  # then the next run settles it
                 ledger.add(book, finish_entry(entry))
 
 
-def judge(draft: Draft, before: Sequence[Entry], earlier: Sequence[AnyPath], allow_composition: bool) -> Word:
+def recognise(
+    table: Table, contents: str, others: Sequence[Entry], ledger: Ledger, secret: OwnerSecret
+) -> tuple[list[Sketch], Past]:
+    """The sketches of a table, and which earlier releases are of the same rows, all or some."""
+    same = [other for other in others if other.table == contents]
+    known = {other.sketch: ledger.read_sketches(other) for other in others if other.table != contents}
+    kinds = list_kinds(table)
+    ours = make_sketches(table, [*kinds, *(held.of for held in chain.from_iterable(known.values()))], secret)
+    alike = {sketch for sketch, theirs in known.items() if share_rows(ours, theirs)}
+    rest = [other for other in others if other.table != contents]
+    shared = [other for other in rest if other.sketch in alike]
+    unlike = [other for other in rest if other.sketch not in alike]
+    return [ours[kind] for kind in kinds if kind in ours], Past(same, shared, unlike)
+
+
+def judge(draft: Draft, past: Past, terms: Terms) -> Word:
     """The word on a release, given those the ledger knows and those that are named."""
     folders = {draft.target.parent, draft.table.source.path.parent}
-    with as_files(earlier, folders, draft.table.limit) as named:
-        return judge_files(draft, before, named, folders, allow_composition)
+    with as_files(terms.earlier, folders, draft.table.limit) as named:
+        known = {entry.release for entry in past.before}
+        files = find_files(known, folders) | {digest(path): path for path in named}
+        return judge_files(draft, past, files, terms.allow_composition) if known or files else Word("first")
 
 
-def judge_files(
-    draft: Draft, before: Sequence[Entry], earlier: Sequence[Path], folders: Iterable[Path], allow_composition: bool
-) -> Word:
-    """A first release is welcome, and so is a coarsening of an earlier one; others must be allowed.
+def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], allow_composition: bool) -> Word:
+    """A coarsening of an earlier release is welcome; others must be allowed, unless only some rows were released
+    before and all have as many candidates as one release alone leaves.
 
     Where the ledger knows releases of the table, a file that it does not know justifies nothing: anybody can make one.
     """
+    before = past.before
     known = {entry.release for entry in before}
-    files = find_files(known, folders)
-    files |= {digest(path): path for path in earlier}
-    if not known and not files:
-        return Word("first")
     count, when = len(known | files.keys()), before[-1].when if before else next(iter(files.values())).name
+    refuse = partial(ReleasedBefore, some=bool(past.shared) and not past.same)
     trusted = [path for release, path in files.items() if release in known or not known]
+    whole = {entry.release for entry in past.same}
+    others = [path for release, path in files.items() if release in known - whole]
     try:
         at_hand = {first_of(entry) for entry in before if entry.release in files}
         lacking = [entry for entry in before if first_of(entry) not in at_hand]
-        nested, found, left_out = compare(draft, list(files.values()), trusted, not lacking)
+        nested, found, left_out = compare(draft, list(files.values()), trusted, others, not lacking)
     except UsageError as reason:
-        raise ReleasedBefore(when, f"They cannot be compared. {reason.typed}") from None
+        raise refuse(when, f"They cannot be compared. {reason.typed}") from None
     if nested is not None:
         first = {entry.release: first_of(entry) for entry in before}
         same = nested.is_same and digest(nested.path)
         return Word("nested", count, nested_in=nested.path.name, same_as=first.get(same, "") if same else "")
     if found is None:
         hashes = dict.fromkeys(entry.release[:SHOWN] for entry in lacking)
-        raise ReleasedBefore(lacking[0].when, f"{NOT_NAMED}{', '.join(hashes)}.")
-    if not allow_composition:
-        ways = f"{LEFT_OUT if left_out else COARSER}{OTHERWISE}"
-        raise ReleasedBefore(when, f"This one is not a coarsening of it: {in_words(found)} {ways}")
-    return Word("composed", count, k=found.k, joint_k=found.joint_k, worst_k=found.worst_k, below=found.below)
+        raise refuse(lacking[0].when, f"{NOT_NAMED}{', '.join(hashes)}.")
+    enough = len(others) == len(files) and found.joint_k >= found.k
+    if not allow_composition and not enough:
+        ways = SERIES if others else f"{LEFT_OUT if left_out else COARSER}{OTHERWISE}"
+        raise refuse(when, f"This one is not a coarsening of it: {in_words(found)} {ways}")
+    return Word(
+        "composed",
+        count,
+        k=found.k,
+        joint_k=found.joint_k,
+        worst_k=found.worst_k,
+        below=found.below,
+        counted=found.counted,
+        shared=len(past.shared),
+    )
 
 
 def first_of(entry: Entry) -> str:
@@ -175,24 +248,56 @@ def first_of(entry: Entry) -> str:
 
 
 def compare(
-    draft: Draft, files: Sequence[Path], trusted: Sequence[Path], all_known: bool
+    draft: Draft, files: Sequence[Path], trusted: Sequence[Path], others: Sequence[Path], all_known: bool
 ) -> tuple[Nested | None, Composition | None, bool]:
     """The trusted file that a draft is a coarsening of; or else, where all are known, what the files tell together.
 
-    And whether an earlier one left rows of the table out.
+    And whether an earlier one left rows of the table out.  Files of `others` were made of other tables.
     """
     check = partial(check_room, draft.table, 1 + len(files))
     check()
     mine = read_published(draft.path, certificate=draft.certificate, with_cells=True)
     theirs = [read_published(path, with_cells=True, cells_of=mine.cells) for path in files]
     columns = dict.fromkeys(name for release in (mine, *theirs) for name in release.quasi_identifiers)
-    with draft.table.reopen(list(columns)) as table:
-        later, *linked = link_all([mine, *theirs], table)
+    with draft.table.reopen([name for name in columns if name in draft.table.columns]) as table:
+        readable = [drop_unknown(release, table) for release in theirs]
+        later, *linked = link_all([mine, *readable], table)
         left_out = any(release.rows < table.rows for release in theirs)
-        for path, other in zip(files, linked, strict=True):
-            if path in trusted and is_coarsening(later, other):
-                return Nested(path, is_coarsening(other, later)), None, left_out
-        return None, compose([later, *linked], "--earlier", check) if all_known else None, left_out
+        for path, release, other in zip(files, theirs, linked, strict=True):
+            if path in trusted and other.release is release and is_coarsening(later, other):
+                is_same = is_coarsening(other, later)
+                if is_same or not (has_histories(mine) and not has_histories(release)):
+                    return Nested(path, is_same), None, left_out
+        places = [i for i, path in enumerate(files, 1) if path in others]
+        if not all_known:
+            return None, None, left_out
+        linkages = [later, *linked]
+        return None, compose(linkages, "--earlier", check, person=find_people(table), others=places), left_out
+
+
+def find_people(table: Table) -> NDArray[np.int64] | None:
+    """The person of each row, as a number; none where every row is another person."""
+    mappings = encode_people(table)
+    return number_people(table.engine.code_rows(mappings)) if mappings else None
+
+
+def drop_unknown(release: Published, table: Table) -> Published:
+    """A release without the quasi-identifiers that the table lacks, which tell nothing of its rows.
+
+    Classes may have equal labels then; each stays a class, and a row may be in any of them.
+    """
+    known = [place for place, name in enumerate(release.quasi_identifiers) if name in table.columns]
+    if len(known) == len(release.quasi_identifiers) or not known:
+        return release
+    names = tuple(release.quasi_identifiers[place] for place in known)
+    return replace(
+        release, quasi_identifiers=names, labels=tuple(tuple(row[p] for p in known) for row in release.labels)
+    )
+
+
+def has_histories(release: Published) -> bool:
+    """Whether a release says which rows are of one person: then what is finer elsewhere would undo its promise."""
+    return "person_number" in release.document
 
 
 def check_room(table: Table, releases: int, pairs: int = 0) -> None:
@@ -212,10 +317,11 @@ def check_room(table: Table, releases: int, pairs: int = 0) -> None:
 
 def in_words(found: Composition) -> str:
     """What both together leave."""
+    people = " people" if found.counted == "people" else ""
     return (
-        f"one alone leaves every row {found.k} candidates or more; together they leave some row {found.joint_k} (the "
-        f"smallest overlap of classes has {found.worst_k}), and {found.below:,} of {found.rows:,} rows fewer than "
-        f"{found.k}."
+        f"one alone leaves every row {found.k}{people or ' candidates'} or more; together they leave some row "
+        f"{found.joint_k}{people} (the smallest overlap of classes has {found.worst_k}), and {found.below:,} of "
+        f"{found.rows:,} rows fewer than {found.k}."
     )
 
 
@@ -240,7 +346,7 @@ def export_table(address: Address, place: Path, folders: Iterable[Path], memory:
     if certificate is None:
         reason = f"the certificate of {address} is neither in the folder of the new one nor in that of the source."
         raise BadOption("--earlier", reason)
-    shutil.copy(certificate, f"{file}{BESIDE}")
+    shutil.copy(certificate, certificate_path(file))
     return file
 
 

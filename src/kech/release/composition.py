@@ -5,7 +5,7 @@ A record that is found in several releases could be any row that all its classes
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -14,21 +14,28 @@ from numpy.typing import NDArray
 
 from kech.certificate import Axis, Cell
 from kech.certificate.labels import EVERYTHING, read_place, read_prefix, read_set
+from kech.errors import BadOption
 from kech.release.linkage import Bools, Linkage, LinkedColumn, check_covers
-from kech.release.published import Ints, plain
+from kech.release.published import Ints, Published, plain
 
+Contents = list[Counter[tuple[Cell, ...]]]  # of each class the other cells of its rows
+MOST = 0.5  # share of the rows
 MOST_CELLS = 10_000  # whose equal texts are one in memory
 
 
 @dataclass(frozen=True, slots=True)
 class Composition:
-    """What is left to hide among for somebody who has several releases; k is the smallest class of any of them."""
+    """What is left to hide among for somebody who has several releases; k is the smallest class of any of them.
+
+    Candidates are people, where the table names them, and rows otherwise.
+    """
 
     rows: int
     k: int
     joint_k: int
     below: int  # rows with fewer than k candidates
     worst_k: int  # in any intersection of classes, also of those in which nobody may be
+    counted: str = "rows"
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -44,34 +51,104 @@ class Cover:
         return np.bincount(self.cell)
 
 
-def compose(linkages: Sequence[Linkage], option: str, check: Callable[[int], None] | None = None) -> Composition:
+def compose(
+    linkages: Sequence[Linkage],
+    option: str,
+    check: Callable[[int], None] | None = None,
+    *,
+    person: Ints | None = None,
+    others: Collection[int] = (),
+) -> Composition:
     """How many rows a person is confused with, at least, by somebody who has all these releases.
 
     With C_i(r) the rows that some class of release i covers together with row r,
 
         joint k = min_r |C_1(r) & C_2(r) & ...|
 
-    Where no boxes overlap, these are the classes of the joined table.  Where they do, there are many more pairs of a
-    row and a cell than rows: `check` hears how many before they are held, and may refuse.
+    in rows, or in different people where the `person` of each row is known.  Where no boxes overlap, these are the
+    classes of the joined table.  Where they do, there are many more pairs of a row and a cell than rows: `check` hears
+    how many before they are held, and may refuse.  The releases in the places `others` were made of other tables, which
+    share rows with this one: rows that came or left stand out where labels are equal.
     """
-    k = min(int(linkage.release.sizes.min()) for linkage in linkages)
-    joint, *others = [find_cover(linkage, option) for linkage in linkages]
-    for cover in others:
-        if check:
-            check(int(count_cells(cover, joint)[joint.row].sum()))
-        joint = intersect(joint, cover)
-    found = count_candidates(joint, k)
-    joint_k, worst_k = (int(counts.min(initial=linkages[0].rows)) for counts in (found, joint.sizes))
-    return Composition(len(found), k, joint_k, int((found < k).sum()), worst_k)
+    k = min(promised(linkage.release) for linkage in linkages)
+    covers = [find_cover(linkage, option, nobody(linkage, i in others)) for i, linkage in enumerate(linkages)]
+    joint = intersect_all(covers, check)
+    found = count_candidates(joint, k, person)
+    check_found(len(found), linkages[0].rows, [linkages[i].release.rows for i in others], option)
+    changes = [count for i in others for count in count_changes(linkages[0], linkages[i])]
+    told = [count for count in changes if count < k]
+    joint_k = min([int(found.min(initial=linkages[0].rows)), *told])
+    who = joint.row if person is None else person[joint.row]
+    worst_k = int(count_distinct(joint.cell, who).min(initial=joint_k))
+    counted = "rows" if person is None else "people"
+    return Composition(len(found), k, joint_k, int((found < k).sum()) + sum(told), min(worst_k, joint_k), counted)
 
 
-def count_candidates(cover: Cover, enough: int) -> Ints:
-    """For each covered row the rows it shares a cell with, itself too; from `enough` on, not more than there are."""
+def check_found(found: int, rows: int, earlier: Sequence[int], option: str) -> None:
+    """Of a table that shares rows with another one, most lie in classes of both, unless their cells changed."""
+    if earlier and found < MOST * min(rows, *earlier):
+        raise BadOption(
+            option,
+            "fewer than half of the rows lie in classes of all releases, though some rows are the same: values are "
+            "written or read in another way. Write them as they were, or repeat the earlier release.",
+        )
+
+
+def promised(release: Published) -> int:
+    """The rows of the smallest class of a release; its people, where its maker counted them."""
+    return int((release.document.get("stated") or {}).get("k") or release.sizes.min())
+
+
+def nobody(linkage: Linkage, is_other: bool) -> Ints | None:
+    """How many of its rows each class must find in the table: none, if the release is of another table."""
+    return np.zeros(len(linkage.release.labels), np.int64) if is_other else None
+
+
+def count_changes(later: Linkage, earlier: Linkage) -> list[int]:
+    """Of each class with the same labels in both files: rows that came, and rows that left, by their other cells.
+
+    Who knows who came or left knows that the values that came or left are theirs.
+    """
+    columns = [name for name in later.release.cells if name in earlier.release.cells]
+    if not columns:
+        return []
+    ours, theirs = (count_contents(linkage, columns) for linkage in (later, earlier))
+    pairs = [(ours[place], theirs[twin]) for place, twin in find_same(later, earlier).items()]
+    changes = [change.total() for one, other in pairs for change in (one - other, other - one)]
+    return [count for count in changes if count]
+
+
+def count_contents(linkage: Linkage, columns: Sequence[str]) -> Contents:
+    """Of each class how often each row of other cells occurs."""
+    found: Contents = [Counter() for _ in linkage.release.labels]
+    group = linkage.release.group.tolist()
+    cells = list(zip(*cells_of(linkage, columns), strict=True)) if columns else [()] * len(group)
+    for place, row in zip(group, cells, strict=True):
+        found[place][row] += 1
+    return found
+
+
+def find_same(one: Linkage, other: Linkage) -> dict[int, int]:
+    """Classes of the one whose labels the other has too, column by column."""
+    names = sorted(one.release.quasi_identifiers)
+    if names != sorted(other.release.quasi_identifiers):
+        return {}
+    first, second = (zip(*(each.release.column_labels(name) for name in names), strict=True) for each in (one, other))
+    places = {labels: place for place, labels in enumerate(second)}
+    return {place: places[labels] for place, labels in enumerate(first) if labels in places}
+
+
+def count_candidates(cover: Cover, enough: int, person: Ints | None = None) -> Ints:
+    """For each covered row the rows it shares a cell with, itself too; from `enough` on, not more than there are.
+
+    Where the person of each row is given, the people of these rows are counted.
+    """
     rows, first, cells = np.unique(cover.row, return_index=True, return_counts=True)
     if not len(rows):
         return rows
-    found = np.maximum.reduceat(cover.sizes[cover.cell], first)
-    by_cell = cover.row[np.argsort(cover.cell, kind="stable")]
+    who = cover.row if person is None else person[cover.row]
+    found = np.maximum.reduceat(count_distinct(cover.cell, who)[cover.cell], first)
+    by_cell = who[np.argsort(cover.cell, kind="stable")]
     starts = np.concatenate([[0], np.cumsum(cover.sizes)])
     for at in np.flatnonzero((found < enough) & (cells > 1)).tolist():
         held = cover.cell[first[at] : first[at] + cells[at]].tolist()
@@ -79,26 +156,57 @@ def count_candidates(cover: Cover, enough: int) -> Ints:
     return found
 
 
-def find_cover(linkage: Linkage, option: str) -> Cover:
-    """The rows that each class of a release covers; a table that lacks some of its people is another one."""
-    held = [linkage.candidates(group) for group in range(len(linkage.release.labels))]
-    counts = np.array(list(map(len, held)))
-    check_covers(linkage, np.arange(len(held)), counts, option)
-    rows, cells = np.concatenate(held), np.repeat(np.arange(len(held)), counts)
+def count_distinct(cell: Ints, who: Ints) -> Ints:
+    """Of each cell how many different rows or people are in it."""
+    order = np.lexsort((who, cell))
+    is_new = np.ones(len(order), bool)
+    is_new[1:] = (np.diff(cell[order]) != 0) | (np.diff(who[order]) != 0)
+    return np.bincount(cell[order][is_new])
+
+
+def find_cover(linkage: Linkage, option: str, held: Ints | None = None) -> Cover:
+    """The rows that each class of a release covers; a table that lacks some of its people is another one.
+
+    Where a person may have several rows, every class needs as many rows as it `held` people.
+    """
+    cover, classes = cover_classes(linkage), len(linkage.release.labels)
+    check_covers(linkage, np.arange(classes), np.bincount(cover.cell, minlength=classes), option, held)
+    return cover
+
+
+def cover_classes(linkage: Linkage) -> Cover:
+    """The same of any table."""
+    rows_of = [linkage.candidates(group) for group in range(len(linkage.release.labels))]
+    rows, cells = np.concatenate(rows_of), np.repeat(np.arange(len(rows_of)), list(map(len, rows_of)))
     order = np.argsort(rows, kind="stable")
     return Cover(rows[order], cells[order])
 
 
 def intersect(first: Cover, second: Cover) -> Cover:
     """Every pair of cells that some row could be in."""
+    row, ours, theirs = pair_cells(first, second)
+    pairs = ours * (int(second.cell.max(initial=0)) + 1) + theirs
+    return Cover(row, np.unique(pairs, return_inverse=True)[1].ravel())
+
+
+def pair_cells(first: Cover, second: Cover) -> tuple[Ints, Ints, Ints]:
+    """Every row with each cell of the first and each of the second that it could be in."""
     times = count_cells(second, first)
     starts = np.concatenate([[0], np.cumsum(times)])[:-1]
     repeats = times[first.row]
     nth = np.arange(repeats.sum()) - np.repeat(np.cumsum(repeats) - repeats, repeats)
     row, ours = np.repeat(first.row, repeats), np.repeat(first.cell, repeats)
-    theirs = second.cell[starts[row] + nth]
-    pairs = ours * (int(second.cell.max(initial=0)) + 1) + theirs
-    return Cover(row, np.unique(pairs, return_inverse=True)[1].ravel())
+    return row, ours, second.cell[starts[row] + nth]
+
+
+def intersect_all(covers: Sequence[Cover], check: Callable[[int], None] | None = None) -> Cover:
+    """The cells of all of these together; `check` hears how many pairs of a row and a cell there will be."""
+    joint, *others = covers
+    for cover in others:
+        if check:
+            check(int(count_cells(cover, joint)[joint.row].sum()))
+        joint = intersect(joint, cover)
+    return joint
 
 
 def count_cells(cover: Cover, other: Cover) -> Ints:

@@ -15,16 +15,14 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from kech.axes import Axis, Codes
-from kech.cuts import Wishes
-from kech.cuts.dispatcher import EVEN, cut_points
+from kech.cuts import cut_points
 from kech.errors import BadOption
-from kech.points.columns import encode_anew
 from kech.points.partition import Partition
-from kech.points.points import Coarse, Points, build_points_to_cut
-from kech.release.forms import write_form
-from kech.request import Request
-from kech.spectrum import check_ks
+from kech.points.points import Coarse, Points, build_points_to_cut, encode_anew
+from kech.release.writing import write_form
+from kech.request import Request, check_ks
 from kech.tables.frames import frame_batches
+from kech.tables.repeats import warn_of_repeats
 from kech.tables.table import read_table
 
 SUPPRESSED = "*"
@@ -70,31 +68,35 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803, ARG002
         """Find the classes; without quasi_identifiers, all columns are that are not sensitive."""
-        asked = self._asked()
-        if asked.labels.form == "columns":
-            raise BadOption("labels", "a transformer gives one column for each; make_release writes both ends.")
+        request = self._build_request()
+        if request.labels.labels == "columns":
+            raise BadOption("labels", "a transformer gives one column for each. Use brackets or dash, or make_release.")
+        if request.columns.person:
+            raise BadOption("--person", "a transformer counts rows: equal rows get equal labels. Use make_release.")
+        request.goal.refuse_history("a transformer takes rows apart, and knows no people.")
         columns = self._columns(X, reset=True)
-        left = tuple(name for name in columns if name not in asked.columns.sensitive)
-        asked = asked.override(quasi_identifiers=asked.columns.quasi_identifiers or left)
-        k, style = asked.goal.k or 2, asked.cut.style
-        with read_table(pa.table(columns), asked) as table:
-            asked.goal.check_sensitive(table.sensitive)
-            coarse = Coarse(asked.limits.max_points, k)
-            points = build_points_to_cut(table, asked.labels, steps=style in EVEN, coarse=coarse)
-            wishes = replace(Wishes.of(asked, table.threads), part=False)
-            (found,) = cut_points(points, check_ks([k], points.rows), style, wishes)
+        left = tuple(name for name in columns if name not in request.columns.sensitive)
+        request = request.override(quasi_identifiers=request.columns.quasi_identifiers or left)
+        k = request.goal.k or 2
+        with read_table(pa.table(columns), request) as table:
+            request.goal.check_sensitive(table.sensitive)
+            warn_of_repeats(table)
+            coarse = Coarse(request.limits.max_points, k)
+            points = build_points_to_cut(table, request.labels, steps=request.cut.by_level, coarse=coarse)
+            ks = check_ks([k], points.rows)
+            (found,) = cut_points(points, ks, request.cut, request.goal, threads=table.threads, part=False)
             self.left_out_ = LeftOut(points.axes, left_out(points, found))
         self.partition_ = replace(found, points=replace(found.points, origin=None))
-        self.quasi_identifiers_ = asked.columns.quasi_identifiers
+        self.quasi_identifiers_ = request.columns.quasi_identifiers
         self.k_ = self.partition_.k
-        self.labels_ = labels_of(self.partition_, asked.labels.form)
+        self.labels_ = labels_of(self.partition_, request.labels.labels)
         return self
 
-    def _asked(self) -> Request:
+    def _build_request(self) -> Request:
         """The request, but for what is named as a parameter."""
         names = ("k", "quasi_identifiers", "sensitive", "hierarchies", "cut", "grid", "effort")
-        asked = (self.request or Request()).override(**{name: getattr(self, name) for name in names})
-        return asked if asked.goal.k is not None or asked.cut.eps is not None else asked.override(k=USUAL_K)
+        request = (self.request or Request()).override(**{name: getattr(self, name) for name in names})
+        return request if request.goal.k is not None or request.cut.eps is not None else request.override(k=USUAL_K)
 
     def transform(self, X: Any) -> NDArray[np.object_]:  # noqa: N803
         """The rows with the labels of their classes; other columns as they are."""
@@ -106,9 +108,9 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
             gone = set(map(bytes, self.left_out_.codes))
             classes[[bytes(row) in gone for row in encode(self.left_out_.axes, columns)]] = -1
         labels = {name: texts[classes] for name, texts in self.labels_.items()}
-        held = [labels.get(name, column.to_pylist()) for name, column in columns.items()]
-        out = np.empty((len(codes), len(held)), dtype=object)
-        for j, column in enumerate(held):
+        cells = [labels.get(name, column.to_pylist()) for name, column in columns.items()]
+        out = np.empty((len(codes), len(cells)), dtype=object)
+        for j, column in enumerate(cells):
             out[:, j] = column
         return out
 
@@ -119,7 +121,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
             table = frame_batches(X).read_all()
             names = table.column_names[: self.n_features_in_]  # what may follow is the index of a pandas frame
             return {name: table.column(name).combine_chunks() for name in names}
-        rows = (self._asked().goal.k or 1) if reset else 1
+        rows = (self._build_request().goal.k or 1) if reset else 1
         checked = validate_data(self, X, reset=reset, dtype=None, ensure_all_finite=False, ensure_min_samples=rows)
         return {f"x{j}": as_arrow(checked[:, j]) for j in range(checked.shape[1])}
 

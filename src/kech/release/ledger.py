@@ -1,7 +1,9 @@
-"""Ledger: which tables this user has released before.  Hashes only, in a file that nobody else can read.
+"""Ledger: which tables this user has released before.  Hashes only, in files that nobody else can read.
 
-In: the fingerprint of a table, and a written release.  Out: the earlier releases of the same table.
+In: the fingerprint and the sketches of a table, and a written release.  Out: earlier releases of the same rows.
 A fingerprint is hashed slowly with a key of this ledger, so that nothing is learned from it without the whole table.
+The hashes of a sketch are keyed with the secret in the folder: without that they tell nothing, with it they can be
+tried out value by value.
 """
 
 import hashlib
@@ -9,7 +11,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -21,10 +23,21 @@ import msgspec
 
 from kech.certificate.cells import digest
 from kech.errors import BadLedger, BadOption, KechError, NoSuchFile, NoSuchTable
-from kech.system.files import held_alone, is_held, private_folder, state_folder, write_text
+from kech.release.sketches import Sketch
+from kech.system.files import (
+    clear_refusals,
+    hold_lock,
+    is_held,
+    private_folder,
+    state_folder,
+    write_bytes,
+    write_text,
+)
+from kech.system.secret import OwnerSecret, open_secret_in
 from kech.tables.source import Address, find_address, open_database
 
-VERSION = 1
+VERSION, FIRST_VERSION = 2, 1  # the first one knew whole tables only
+SKETCHES = "rows"  # the folder of the sketches
 KEY = "[0-9a-f]{64}"
 SHORTEST = 8  # letters of a hash that name a release
 WORK = 2**14  # of scrypt
@@ -41,6 +54,9 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     draft: str = ""  # while it is put in place: a file or folder that is gone once it is
     address: str = ""  # likewise: the table of a database that it becomes
     same_as: str = ""  # hash of the release that it repeats: either stands for both
+    rows: int = 0  # that were published
+    columns: tuple[str, ...] = ()  # their names, as published
+    sketch: str = ""  # the file of its sketches
 
     @property
     def when(self) -> str:
@@ -54,6 +70,7 @@ class Book(msgspec.Struct, forbid_unknown_fields=True):
     ledger: int
     key: str
     releases: list[Entry]
+    check: str = ""  # of the secret that the sketches are keyed with
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +87,7 @@ class Ledger:
     @contextmanager
     def lock(self) -> Iterator[Book]:
         """The book, while no other process reads or writes it."""
-        with held_alone(self.folder / "ledger.lock", " Name another folder in KECH_HOME, or use --no-ledger."):
+        with hold_lock(self.folder / "ledger.lock", " Name another folder in KECH_HOME, or use --no-ledger."):
             yield self.read()
 
     def read(self) -> Book:
@@ -83,19 +100,55 @@ class Ledger:
             raise BadLedger(self.path, f"it cannot be read: {failure.strerror}.") from None
         except (msgspec.DecodeError, UnicodeDecodeError):
             raise BadLedger(self.path, "it is damaged.") from None
-        if book.ledger != VERSION:
+        if book.ledger not in (FIRST_VERSION, VERSION):
             raise BadLedger(self.path, "this version is not known to this kech.")
         if not re.fullmatch(KEY, book.key):
             raise BadLedger(self.path, "its key is damaged.")
         return book
 
-    def write(self, book: Book) -> None:
-        """Put a book in place, whole or not at all; the ledger must be held."""
-        write_text(self.path, msgspec.json.format(msgspec.json.encode(book)).decode() + "\n", private=True)
+    def write(self, book: Book, releases: list[Entry]) -> None:
+        """Put a book with these releases in place, whole or not at all; the ledger must be held."""
+        new = Book(VERSION, book.key, releases, book.check)
+        write_text(self.path, msgspec.json.format(msgspec.json.encode(new)).decode() + "\n", private=True)
+        kept = {entry.sketch for entry in releases}
+        for path in self.sketches.iterdir() if self.sketches.is_dir() else ():
+            if path.name not in kept:
+                path.unlink(missing_ok=True)
 
     def add(self, book: Book, entry: Entry) -> None:
         """Enter one more release; the ledger must be held."""
-        self.write(Book(book.ledger, book.key, [*book.releases, entry]))
+        self.write(book, [*book.releases, entry])
+
+    @property
+    def sketches(self) -> Path:
+        """The folder of the sketches, a file for each release."""
+        return self.folder / SKETCHES
+
+    def open_secret(self, book: Book) -> OwnerSecret:
+        """The secret that sketches are keyed with; another one could not know any row again, so it is refused."""
+        secret = open_secret_in(self.folder)
+        check = secret.derive("ledger check").hex()[:SHORTEST]
+        if book.check not in ("", check):
+            raise BadLedger(self.path, "the secret beside it is another one, by which no row is known again.")
+        book.check = check
+        return secret
+
+    def keep_sketches(self, sketches: Iterable[Sketch]) -> str:
+        """Write the sketches of a release that is about to be entered; gives the name of their file."""
+        name = secrets.token_hex(16)
+        with clear_refusals(self.sketches):
+            self.sketches.mkdir(mode=0o700, exist_ok=True)
+        write_bytes(self.sketches / name, msgspec.msgpack.encode(list(sketches)), private=True)
+        return name
+
+    def read_sketches(self, entry: Entry) -> list[Sketch]:
+        """The sketches of a release; none where it was entered by a kech that made none."""
+        if not entry.sketch:
+            return []
+        try:
+            return msgspec.msgpack.decode((self.sketches / entry.sketch).read_bytes(), type=list[Sketch])
+        except (OSError, msgspec.DecodeError):
+            raise BadLedger(self.path, f"the hashes of its release {entry.release[:SHORTEST]} are damaged.") from None
 
     def settle(self) -> None:
         """Strike out what a killed run had entered and never put in place; forget how the others came to their place.
@@ -107,14 +160,21 @@ class Ledger:
         with self.lock() as book:
             fates = [(entry, fate(entry)) for entry in book.releases]
             kept = [finish_entry(entry) if found == "placed" else entry for entry, found in fates if found != "never"]
-            self.write(Book(book.ledger, book.key, kept))
+            self.write(book, kept)
 
     def list_releases(self) -> list[dict[str, Any]]:
         """All releases, the first one first; tables are numbered as they came."""
         releases = self.read().releases
         tables = list(dict.fromkeys(entry.table for entry in releases))
         return [
-            {"time": entry.time, "k": entry.k, "table": tables.index(entry.table) + 1, "release": entry.release}
+            {
+                "time": entry.time,
+                "rows": entry.rows or None,
+                "k": entry.k,
+                "columns": list(entry.columns),
+                "table": tables.index(entry.table) + 1,
+                "release": entry.release,
+            }
             for entry in releases
         ]
 
@@ -127,7 +187,7 @@ class Ledger:
             struck = [entry for entry in book.releases if entry.release.startswith(start)]
             if not struck:
                 raise BadOption("--forget", "the ledger knows no such release; `kech ledger` lists all.")
-            self.write(Book(book.ledger, book.key, [entry for entry in book.releases if entry not in struck]))
+            self.write(book, [entry for entry in book.releases if entry not in struck])
         return [entry.release for entry in struck]
 
 

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.axes.hierarchy import find_hierarchy, read_hierarchy
+from kech.axes.hierarchy import read_hierarchy
 from kech.certificate import Axis, Cell
 from kech.certificate.labels import EVERYTHING, is_line, range_reader, read_interval, read_place, read_prefix, read_set
 from kech.errors import BadOption, NoSuchColumn
+from kech.points.points import find_hierarchy
 from kech.release.published import Ints, Published
 from kech.tables.table import Table
 
@@ -131,8 +132,11 @@ class LinkedColumn:
     def rare(self) -> list[str]:
         """Values that may be among those a set only counts: none that a label spells out.
 
-        In the table that was released they are the least frequent ones, as many as the certificate says.
+        In the table that was released they are the least frequent ones, as many as the certificate says.  In a series
+        a value that is rare in one version may be spelled out in another.
         """
+        if isinstance(self.axis.get("rare"), list):
+            return self.values_in_order
         spelled = {text for label in set(self.labels) if label for text in read_set(label)[0]}
         others, rare = [text for text in self.values_in_order if text not in spelled], int(self.axis.get("rare") or 0)
         same = len(self.values_in_order) + bool(self.counts[-1]) == self.axis.get("values")
@@ -271,8 +275,7 @@ def read_codes(table: Table, names: Sequence[str]) -> dict[str, tuple[list[Cell]
 
 def find_paths(table: Table, column: str) -> dict[str, frozenset[str]]:
     """Of each leaf of the hierarchy given for a column, the labels above it."""
-    own = table.choice(column).hierarchy
-    source = find_hierarchy(own, table.hierarchies, column, table.columns)
+    source = find_hierarchy(table, column)
     if source is None:
         return {}
     return {path[0]: frozenset(path) for path in read_hierarchy(source, column=column).paths}
@@ -281,8 +284,11 @@ def find_paths(table: Table, column: str) -> dict[str, frozenset[str]]:
 def check_loaded(table: Table, names: Iterable[str]) -> None:
     """Columns that a release publishes were read from the other table too."""
     for name in names:
+        if name not in table.columns:
+            raise NoSuchColumn(name, table.columns)
         if name not in table.loaded:
-            raise NoSuchColumn(name, table.loaded)
+            reason = f"the release publishes column {name!r}, which was not read from this table. Give it a role there."
+            raise BadOption("--plan", reason)
 
 
 def count_covered(linkage: Linkage, groups: Ints, option: str) -> Ints:
@@ -292,12 +298,13 @@ def count_covered(linkage: Linkage, groups: Ints, option: str) -> Ints:
     return found
 
 
-def check_covers(linkage: Linkage, groups: Ints, found: Ints, option: str) -> None:
-    """Every class covers at least as many rows of the table as it holds, if its people are in it."""
-    short = int((found < linkage.release.sizes[groups]).sum())
+def check_covers(linkage: Linkage, groups: Ints, found: Ints, option: str, held: Ints | None = None) -> None:
+    """Every class covers at least as many rows of the table as it holds, or as many people, if they are in it."""
+    needed, counted = (linkage.release.sizes, "rows") if held is None else (held, "people")
+    short = int((found < needed[groups]).sum())
     if short:
         raise BadOption(
             option,
-            f"{short:,} of {len(groups):,} classes cover fewer of its rows than they hold: the released people are not "
-            "all in this table, or its values are written or read in another way; --plan says how it is read.",
+            f"{short:,} of {len(groups):,} classes cover fewer of its {counted} than they hold. Some released people "
+            "are not in this table, or its values are read in another way. Name the plan of the release: --plan FILE.",
         )

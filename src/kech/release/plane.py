@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kech.axes import Axis, LineAxis
-from kech.axes.grid import Ints
-from kech.axes.rulers import Floats
+from kech.axes.grid import Floats, Ints
 from kech.errors import BadOption, NoSuchColumn, TooManyPoints
 from kech.points.partition import Partition
 from kech.tables.sql import Mapping1D
@@ -88,7 +87,7 @@ def see(partition: Partition, pair: list[int], *, cells: bool) -> Plane:
         plane_axis(axes[0], frames[0]),
         plane_axis(axes[1], frames[1]),
         partition.classes,
-        partition.k,
+        int(partition.sizes.min()),
         np.stack([*dots, weights], axis=1).tolist(),
         np.stack([*edges[:4], rows, classes, edges[4]], axis=1).tolist(),
     )
@@ -147,8 +146,8 @@ def cell_middles(axis: Axis, known: Mapping1D | None) -> Floats:
     values = np.asarray(known.values if known else np.clip(axis.low, *axis.domain), np.float64)
     codes = np.clip(axis.encode(values), 0, None)
     for code in np.unique(codes).tolist():
-        held = values[codes == code]
-        found[code] = (held.min() + held.max()) / 2
+        inside = values[codes == code]
+        found[code] = (inside.min() + inside.max()) / 2
     return found
 
 

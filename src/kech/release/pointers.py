@@ -26,21 +26,21 @@ def count_held(table: Table, column: str) -> tuple[int, int]:
 
 def find_joint_pointers(table: Table, columns: Sequence[str]) -> list[list[str]]:
     """Pairs of columns on which nearly every row is unique; all columns where no pair is enough."""
-    held = {name: count_held(table, name) for name in columns}
-    names = [name for name, (distinct, rows) in held.items() if distinct <= NEARLY_ALL * rows]
-    pairs = likeliest_pairs({name: held[name][0] for name in names})
-    found = [list(pair) for pair in pairs if point_together(table, pair, held)]
+    counts = {name: count_held(table, name) for name in columns}
+    names = [name for name, (distinct, rows) in counts.items() if distinct <= NEARLY_ALL * rows]
+    pairs = likeliest_pairs({name: counts[name][0] for name in names})
+    found = [list(pair) for pair in pairs if point_together(table, pair, counts)]
     if found or len(names) < 3:
         return found
-    return [names] if point_together(table, names, held) else []
+    return [names] if point_together(table, names, counts) else []
 
 
-def point_together(table: Table, columns: Sequence[str], held: dict[str, tuple[int, int]]) -> bool:
+def point_together(table: Table, columns: Sequence[str], counts: dict[str, tuple[int, int]]) -> bool:
     """Whether nearly every row that has a value in one of these columns has a combination of its own."""
     most = 1
     for name in columns:
-        most *= held[name][0] + 1  # a missing value is one more
-    if most <= NEARLY_ALL * max(held[name][1] for name in columns):
+        most *= counts[name][0] + 1  # a missing value is one more
+    if most <= NEARLY_ALL * max(counts[name][1] for name in columns):
         return False
     combinations_held, rows = table.engine.count_together([table.index(name) for name in columns])
     return combinations_held > NEARLY_ALL * rows

@@ -1,6 +1,7 @@
 """Preview: what a release would do to people's rows, to look at before it is written; PRIVATE.
 
 In: a release, or a barcode and an eps.  Out: figures of every column, the first rows before and after, and a plane.
+Of a table whose people shall keep their rows together, what that costs, before any search.
 """
 
 from collections.abc import Sequence
@@ -12,16 +13,17 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from kech.axes import EVERYTHING, Axis, LineAxis, TextAxis
-from kech.axes.grid import Ints
-from kech.axes.rulers import DAY, Floats
-from kech.cuts.dispatcher import EVEN
+from kech.axes.grid import DAY, Floats, Ints
+from kech.cuts.history import price_history
 from kech.cuts.regime import cut_at
 from kech.errors import BadOption
 from kech.points.partition import Partition
 from kech.release.plane import Plane, see_plane
-from kech.release.release import Release
-from kech.release.sentences import consequences
+from kech.release.release import Release, build_asked_points, check_wanted
+from kech.release.sentences import consequences, price_words
+from kech.request import Request
 from kech.spectrum import line
+from kech.tables.table import Table
 from kech.topology.barcode import WeightedBarcode
 
 Cells: TypeAlias = list[str | None]
@@ -52,6 +54,7 @@ class Preview:
     before: list[Cells]
     after: list[Cells | None]  # None where a row is left out
     plane: Plane | None = None  # rows and classes on two columns
+    price: dict[str, Any] | None = None  # what it costs that the rows of a person stay together; few as "<k"
 
     def to_json(self) -> dict[str, Any]:
         """The object `kech preview --json` prints."""
@@ -65,14 +68,22 @@ class Preview:
 
 
 def compute_preview(
-    seen: Release | WeightedBarcode, *, on: Sequence[str] = (), eps: float | None = None, rows: int = 10
+    seen: Release | WeightedBarcode | Table,
+    request: Request | None = None,
+    *,
+    on: Sequence[str] = (),
+    eps: float | None = None,
+    rows: int = 10,
 ) -> Preview:
     """What a release would do: figures, columns, the first rows before and after, and two columns as a plane.
 
     Of a barcode, the components at eps are seen on two columns.  A row that several classes share is shown in one.
+    Of a table and a request with `protect_history`, the price of that promise is told before any search.
     """
     if rows < 0:
         raise BadOption("--rows", "it is a number of rows, 0 or more.")
+    if isinstance(seen, Table):
+        return preview_price(seen, seen.settle(request, {}))
     if isinstance(seen, Release):
         return preview_release(seen, on, rows)
     if eps is None or not 0 <= eps < inf:
@@ -80,18 +91,33 @@ def compute_preview(
     return Preview(None, (), (), (), [], [], see_plane(cut_at(seen.filtration, eps), on, cells=False))
 
 
+def preview_price(table: Table, request: Request) -> Preview:
+    """What it costs that all rows of a person stay together."""
+    if not request.goal.protect_history:
+        raise BadOption("--protect-history", "only its price is known before a search. Give a release to look at.")
+    k = check_wanted(request, table) or 2
+    points = build_asked_points(table, request)
+    assert points.person is not None
+    found = asdict(price_history(points, points.person, k, threads=table.threads)) | {"rows": points.rows, "k": k}
+    words = tuple(price_words(found, points.limit(request.cut.suppress)))
+    few = ("shortened", "people_left_out", "rows_left_out")
+    price = found | {name: f"<{k}" for name in few if 0 < found[name] < k}
+    return Preview(None, (), words, (), [], [], price=price)
+
+
 def preview_release(release: Release, on: Sequence[str], rows: int) -> Preview:
     """Figures, columns, and the first rows before and after."""
-    partition, asked = release.partition, release.parameters
-    figures = asdict(line(asked["cut"], asked["k"], partition, None, asked.get("t_kind", "equal")))
+    partition, parameters = release.partition, release.parameters
+    figures = asdict(line(parameters["cut"], parameters["k"], partition, None, parameters.get("t_kind", "equal")))
     columns = tuple(describe(partition, j, figures["loss_per_column"]) for j in range(len(partition.points.axes)))
     table = release.table
-    held = [table.loaded.index(name) for name in release.columns]
-    before = [[row[at] for at in held] for row in table.head(rows)] if rows else []
+    places = [table.loaded.index(name) for name in release.columns]
+    before = [[row[at] for at in places] for row in table.head(rows)] if rows else []
     classes = find_classes(release, len(before)) if rows else []
     after = [None if group < 0 else relabel(release, row, group) for row, group in zip(before, classes, strict=True)]
-    words = tuple(consequences(figures | {"k": partition.k}, columns, asked, partition.suppressed / partition.rows_in))
-    plane = see_plane(partition, on, cells=asked["cut"] in EVEN) if on else None
+    left_out, of_people = partition.suppressed / partition.rows_in, bool(table.person)
+    words = tuple(consequences(figures | {"k": partition.k}, columns, parameters, left_out, of_people=of_people))
+    plane = see_plane(partition, on, cells=release.request.cut.by_level) if on else None
     return Preview(figures, columns, words, release.columns, before, after, plane)
 
 

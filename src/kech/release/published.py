@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from kech.certificate import AnyPath, Axis, Cell, as_brackets, check_certificate, open_published, read_claims
 from kech.errors import BadOption, NoQuasiIdentifier, NoSuchColumn
+from kech.tables.person_names import names_people
+from kech.tables.repeats import name_kind
 
 Ints = NDArray[np.int64]
 NEARLY_ALL = 0.9  # share of rows with a value of their own
@@ -68,13 +70,13 @@ def read_published(
     """
     if quasi_identifiers is not None:
         if certificate is not None:
-            raise BadOption("--certificate", "a certificate names the columns itself; give it or --qi, not both.")
-        return _group(path, tuple(dict.fromkeys(quasi_identifiers)), {}, (), (), {})
+            raise BadOption("--certificate", "it names the columns itself. Omit --certificate or --qi.")
+        return group_rows(path, tuple(dict.fromkeys(quasi_identifiers)), {}, (), (), {})
     figures, document = check_certificate(path, certificate), read_claims(path, certificate)
     axes = {axis["column"]: axis for axis in document["quasi_identifiers"]}
     sensitive = tuple(document["sensitive"])
     also = [name for name in (*sensitive, *document["kept"]) if with_cells and (cells_of is None or name in cells_of)]
-    found = _group(path, tuple(axes), axes, sensitive, also, dialect_of(document))
+    found = group_rows(path, tuple(axes), axes, sensitive, also, dialect_of(document))
     return replace(found, document=document, figures=figures)
 
 
@@ -116,6 +118,19 @@ def count_values(path: AnyPath, dialect: Mapping[str, Any], names: Sequence[str]
     return {name: int(np.count_nonzero(values)) for name, values in found.items()}
 
 
+def find_repeats(path: AnyPath, document: Mapping[str, Any]) -> dict[str, tuple[int, int, int]]:
+    """Columns published as they are whose names say that they name people: values, rows that have one, rows of one."""
+    names = [name for name in (*document["sensitive"], *document["kept"]) if names_people(name)]
+    held: dict[str, list[Ints]] = {name: [np.empty(0, np.int64)] for name in names}
+    for batch in open_published(path, **dialect_of(document)).batches(names) if names else ():
+        for name, cells in zip(names, batch, strict=True):
+            found = hash_present(cells)
+            held[name].append(found[found != 0])
+    counts = {name: np.unique(np.concatenate(cells), return_counts=True)[1] for name, cells in held.items()}
+    repeats = {name: (len(rows), int(rows.sum()), int(rows.max(initial=0))) for name, rows in counts.items()}
+    return {name: said for name, said in repeats.items() if said[2] > 1 and name_kind(name, *said[:2])}
+
+
 def find_unique(path: AnyPath, dialect: Mapping[str, Any], sets: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
     """Sets of columns on which nearly every row that has a value has one of its own.
 
@@ -154,9 +169,9 @@ def mix(columns: Sequence[Ints]) -> Ints:
 
 
 def _is_unique(cells: Ints) -> bool:
-    held = np.sort(cells[cells != 0])
-    distinct = min(len(held), 1) + int(np.count_nonzero(np.diff(held)))
-    return distinct > NEARLY_ALL * len(held)
+    present = np.sort(cells[cells != 0])
+    distinct = min(len(present), 1) + int(np.count_nonzero(np.diff(present)))
+    return distinct > NEARLY_ALL * len(present)
 
 
 def plain(cell: Cell) -> Cell:
@@ -167,7 +182,7 @@ def plain(cell: Cell) -> Cell:
         return (cell or "").strip() or None
 
 
-def _group(
+def group_rows(
     path: AnyPath,
     columns: tuple[str, ...],
     axes: Mapping[str, Axis],
@@ -175,11 +190,12 @@ def _group(
     also: Sequence[str],
     dialect: Mapping[str, Any],
 ) -> Published:
+    """Count the classes of a file on these columns; with the cells of others."""
     table = as_brackets(open_published(path, **dialect), list(axes.values()))
     if not columns:
         raise NoQuasiIdentifier
     if missing := [name for name in columns if name not in table.columns]:
-        raise NoSuchColumn(missing[0], table.columns)
+        raise NoSuchColumn(missing[0], table.columns, released=True)
     known: dict[tuple[Cell, ...], int] = {}
     group = [np.empty(0, np.int64)]
     cells: dict[str, list[Cell]] = {name: [] for name in also}

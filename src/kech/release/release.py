@@ -4,9 +4,8 @@ In: a table and a partition.  Out: a dataframe, or a file with its certificate b
 """
 
 import json
-from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -18,41 +17,50 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.certificate import make_certificate
+from kech.certificate import certificate_path, make_certificate
 from kech.certificate.cells import digest
-from kech.certificate.claims import shown_suppression
-from kech.cuts import Wishes
+from kech.certificate.check import shown_suppression
+from kech.cuts import cut_points
 from kech.cuts.bounds import LossBound, bound_release
-from kech.cuts.dispatcher import EVEN, FREE, cut_points
 from kech.cuts.protection import derive_key, is_protected
 from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet
-from kech.points.columns import SensitiveColumn
 from kech.points.partition import Partition, mean_loss, published_loss
-from kech.points.points import Coarse, Points, build_points_to_cut
-from kech.release.admission import Draft, Word, check_admission
-from kech.release.forms import (
+from kech.points.points import Coarse, Points, SensitiveColumn, build_points_to_cut
+from kech.release.admission import Draft, Terms, Word, check_admission
+from kech.release.ledger import Ledger, open_ledger
+from kech.release.numbering import PERSON_NUMBER, Numbering, check_number_column, number_people
+from kech.release.pointers import find_joint_pointers, points_at_rows
+from kech.release.writing import (
+    FORMATS,
+    HistoryTally,
+    MappingDraft,
+    PeopleTally,
+    Tally,
+    ValueTally,
     Written,
+    as_json,
     as_missing,
     as_numbers,
     as_texts,
+    check_beside,
+    check_elsewhere,
     check_intervals,
+    check_mapping,
     check_names,
+    check_target,
+    mapping_aside,
+    write_batches,
     write_form,
 )
-from kech.release.ledger import Ledger, open_ledger
-from kech.release.mapping import ValueTally, mapping_aside
-from kech.release.pointers import find_joint_pointers, points_at_rows
-from kech.release.targets import FORMATS, certificate_path, check_beside, check_elsewhere, check_mapping, check_target
-from kech.request import Request
-from kech.spectrum import check_ks
-from kech.system.files import clear_refusals, private_folder, put_in_place, written_aside
-from kech.system.interrupts import unbroken
-from kech.system.progress import report
-from kech.tables.dealing import Output, read_ahead
+from kech.request import Request, check_ks
+from kech.system.console import delay_interrupts, report
+from kech.system.files import clear_refusals, draft_file, private_folder, put_in_place
+from kech.tables.batches import Output
+from kech.tables.engine import plain_kind
 from kech.tables.frames import as_native
-from kech.tables.kinds import plain_kind
+from kech.tables.repeats import check_identifiers, warn_of_repeats
 from kech.tables.source import Address, find_address, open_database
-from kech.tables.table import Table
+from kech.tables.table import Table, check_is_table
 
 TOLERANCE = 1e-9
 
@@ -66,24 +74,18 @@ class Release:
     parameters: dict[str, Any]
     version: str
     request: Request
+    most_rows: int = 1  # of one person of the table
     words: list[Word] = field(default_factory=list, init=False)  # what the ledger said, one for each file written
-
-    @property
-    def form(self) -> str:
-        """How intervals are written."""
-        return self.request.labels.form
 
     def __repr__(self) -> str:
         rows, classes = int(self.partition.rows.sum()), self.partition.classes
-        return f"Release(k={self.partition.k}, {rows:,} rows in {classes:,} classes)"
+        people = " people" if self.table.person else ""
+        return f"Release(k={self.partition.k}{people}, {rows:,} rows in {classes:,} classes)"
 
     def _repr_html_(self) -> str:
         from kech.views.notebook import show_release
 
-        published = int(self.partition.rows.sum())
-        suppression = shown_suppression(self.partition.rows_in, published, self.parameters["k"])
-        loss = mean_loss(self.partition) if suppression["rows_in"] is not None else published_loss(self.partition)
-        return show_release(self, str(suppression["suppressed"]), loss)
+        return show_release(self, str(self.suppression["suppressed"]), self.public_loss)
 
     def plot(self, *, ax: Any = None) -> Any:
         """Draw how many classes of each size there are: the matplotlib axes."""
@@ -91,7 +93,18 @@ class Release:
         from kech.views.pictures.released import draw_sizes
 
         sizes = Counter(self.partition.sizes.tolist())
-        return plot(lambda size: draw_sizes(sizes, self.partition.k, size or (560.0, 240.0)), ax=ax)
+        return plot(lambda size: draw_sizes(sizes, size=size or (560.0, 240.0)), ax=ax)
+
+    @property
+    def suppression(self) -> dict[str, Any]:
+        """How many rows are left out, as the public may know it."""
+        published = int(self.partition.rows.sum())
+        return shown_suppression(self.partition.rows_in, published, self.parameters["k"], self.most_rows)
+
+    @property
+    def public_loss(self) -> float:
+        """The loss as the public may know it: of the published rows alone where few are left out."""
+        return published_loss(self.partition) if self.suppression["rows_in"] is None else mean_loss(self.partition)
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -113,8 +126,9 @@ class Release:
     def published_cells(self) -> dict[str, tuple[dict[str, Any], Written]]:
         """For each quasi-identifier its axis, and the cells of each class in every column that is published for it."""
         axes = [axis.parameters(self.labels[axis.column]) for axis in self.partition.points.axes]
-        check_intervals(self.form, axes)
-        return {axis["column"]: write_form(self.form, axis, self.labels[axis["column"]]) for axis in axes}
+        form = self.request.labels.labels
+        check_intervals(form, axes)
+        return {axis["column"]: write_form(form, axis, self.labels[axis["column"]]) for axis in axes}
 
     @property
     def values(self) -> dict[str, dict[str, Any]]:
@@ -137,39 +151,65 @@ class Release:
 
     def published_shares(self) -> dict[str, NDArray[np.int64]]:
         """The shares of the partition, with points numbered as the published table has them."""
-        shares = self.partition.shares()
+        shares = self.numbering.shares(self.partition) if self.numbering else self.partition.shares()
         return shares | {"p": np.unique(shares["p"], return_inverse=True)[1].astype(np.int64)}
+
+    @cached_property
+    def numbering(self) -> Numbering | None:
+        """The numbers of people, where all rows of a person stay together."""
+        return number_people(self.partition) if self.request.goal.protect_history else None
 
     @cached_property
     def frame(self) -> Any:
         """The released rows as the caller's own kind of dataframe (pandas for a file, where it is installed)."""
         return as_native(self.batches(for_csv=False).read_all(), self.table.native)
 
-    def batches(self, *, for_csv: bool, tally: ValueTally | None = None, listed: bool = False) -> Any:
-        """The released rows as a stream, in an order nobody can know; a tally hears the values behind the labels.
+    def batches(self, *, for_csv: bool, tallies: Sequence[Tally] = (), listed: bool = False) -> Any:
+        """The released rows as a stream, in an order nobody can know; tallies hear the values behind the labels.
 
         Labels are texts, or `listed`: each once in a batch, as an Arrow dictionary, where the engine has them so.
         """
-        outputs = [output for name in self.columns for output in self.outputs(name)]
-        behind = [Output(name, self.table.index(name), private=True) for name in (tally.columns if tally else ())]
+        check_identifiers(self.table)
+        outputs = [*(output for name in self.columns for output in self.outputs(name)), *self.number_outputs()]
+        names = [name for tally in tallies for name in tally.columns]
+        behind = [Output(name, self.table.index(name), private=True) for name in names]
         mappings, shares = self.partition.points.mappings, self.published_shares()
         key = derive_key(self.partition.points, "dealing")
         stream = self.published_table.engine.publish(mappings, shares, outputs + behind, for_csv=for_csv, key=key)
-        stream = stream if listed and not tally else as_texts(stream)
+        stream = stream if listed and not any(isinstance(tally, ValueTally) for tally in tallies) else as_texts(stream)
         stream = as_missing(stream, len(outputs)) if for_csv else stream
-        return as_numbers(tally.watch(stream) if tally else stream, self.axes)
+        for tally in reversed(tallies):
+            stream = tally.watch(stream)
+        return as_numbers(stream, self.axes, [PERSON_NUMBER] if self.numbering else [])
 
     def outputs(self, name: str) -> list[Output]:
         """The published columns of one column of the table."""
         if name not in self.labels:
             return [Output(name, self.table.index(name), typed=True)]
         _, cells = self.published_cells[name]
+        if self.numbering:
+            groups = self.numbering.group.tolist()
+            cells = {column: [labels[group] for group in groups] for column, labels in cells.items()}
         return [Output(column, None, labels) for column, labels in cells.items()]
+
+    def number_outputs(self) -> list[Output]:
+        """The published column of numbers of people, if there is one."""
+        return [Output(PERSON_NUMBER, None, list(map(str, self.numbering.number)))] if self.numbering else []
+
+    @property
+    def label_columns(self) -> list[str]:
+        """The published columns of the quasi-identifiers."""
+        return [column for name in self.table.quasi_identifiers for column in self.published_cells[name][1]]
 
     def tally(self) -> ValueTally:
         """Where the values behind the labels can be counted."""
-        names = self.table.quasi_identifiers
-        return ValueTally([column for name in names for column in self.published_cells[name][1]], names)
+        return ValueTally(self.label_columns, self.table.quasi_identifiers)
+
+    def people_tally(self) -> PeopleTally | None:
+        """Where the people of the classes can be counted, if the table names them."""
+        if self.numbering:
+            return HistoryTally(self.label_columns, self.table.person, PERSON_NUMBER)
+        return PeopleTally(self.label_columns, self.table.person) if self.table.person else None
 
     def write(
         self,
@@ -190,33 +230,43 @@ class Release:
         A file `within` a folder that is itself a draft is in its place once that folder is.
         `mapping` names a .json file for the values behind the labels of each class: PRIVATE, for its owner only.
         """
-        also, admission = state_options(ledger, allow_composition), (ledger, earlier, allow_composition)
-        if book := pick_ledger(ledger):
-            book.settle()
+        terms = Terms(pick_ledger(ledger), earlier, allow_composition)
+        if terms.ledger:
+            terms.ledger.settle()
         if address := find_address(path):
-            return self.write_table(address, certificate, mapping, also, admission)
-        with clear_refusals(Path(path)):
-            target = check_target(Path(path), self.table)
+            return self.write_table(address, certificate, mapping, terms)
+        return self.write_file(Path(path), certificate, mapping, terms, within)
+
+    def write_file(
+        self,
+        path: Path,
+        certificate: str | PathLike[str] | None,
+        mapping: str | PathLike[str] | None,
+        terms: Terms,
+        within: Path | None,
+    ) -> dict[str, Any]:
+        """Write a file beside its place, check it, then give it its name."""
+        with clear_refusals(path):
+            target = check_target(path, self.table)
             beside = check_beside(Path(certificate), self.table, target) if certificate else certificate_path(target)
         private = check_mapping(mapping, self.table, target, beside)
         with (
             clear_refusals(target),
             mapping_aside(private, self.tally()) as mapped,
-            written_aside(target) as draft,
-            written_aside(beside) as certificate_draft,
+            draft_file(target) as draft,
+            draft_file(beside) as certificate_draft,
         ):
             report("writing")
             format = FORMATS[target.suffix.lower()]
             as_csv = format == "csv"
-            write_batches(self.batches(for_csv=as_csv, tally=mapped.tally, listed=not as_csv), draft, target)
+            people = self.people_tally()
+            rows = self.batches(for_csv=as_csv, tallies=present(mapped.tally, people), listed=not as_csv)
+            write_batches(rows, draft, target)
             report("checking the written file")
-            certified = self.certify(draft, target.name, format, also)
-            certificate_draft.write_text(as_json(certified), "utf-8")
-            mapped.fill(certified["file"]["sha256"])
+            certified = self.certify(draft, target.name, format, terms, people)
             drafted = Draft(draft, certificate_draft, certified, target, self.table, within or draft)
-            with self.pass_ledger(drafted, *admission), unbroken() if within is None else nullcontext():
+            with self.admit(drafted, mapped, terms):
                 put_in_place({draft: target, certificate_draft: beside})
-                mapped.put_in_place()
         return certified
 
     def write_table(
@@ -224,8 +274,7 @@ class Release:
         address: Address,
         certificate: str | PathLike[str] | None,
         mapping: str | PathLike[str] | None,
-        also: dict[str, Any],
-        admission: tuple[Ledger | bool, Sequence[str | PathLike[str]], bool],
+        terms: Terms,
     ) -> dict[str, Any]:
         """Write a table of a database in one transaction, check its rows as text, then let others see it."""
         if certificate is None:
@@ -242,33 +291,29 @@ class Release:
             check_elsewhere(address, database.identity(), self.table)
             report("writing")
             text = folder / "released.csv"
-            rows = self.batches(for_csv=False, tally=mapped.tally)
-            with written_aside(beside) as draft, database.write_aside(rows) as table:
+            people = self.people_tally()
+            rows = self.batches(for_csv=False, tallies=present(mapped.tally, people))
+            with draft_file(beside) as draft, database.write_aside(rows) as table:
                 report("checking the written table")
                 table.export(text)
-                certified = self.certify(text, address.table, "csv", also)
-                draft.write_text(as_json(certified), "utf-8")
-                mapped.fill(certified["file"]["sha256"])
+                certified = self.certify(text, address.table, "csv", terms, people)
                 drafted = Draft(text, draft, certified, beside, self.table, draft, address)
-                with self.pass_ledger(drafted, *admission), unbroken():
+                with self.admit(drafted, mapped, terms):
                     table.put_in_place()
                     text.unlink()
                     put_in_place({draft: beside})
-                    mapped.put_in_place()
         return certified
 
     @contextmanager
-    def pass_ledger(
-        self,
-        drafted: Draft,
-        ledger: Ledger | bool,
-        earlier: Sequence[str | PathLike[str]],
-        allow_composition: bool,
-    ) -> Iterator[None]:
-        """What the ledger says of a release while it is put in place."""
+    def admit(self, drafted: Draft, mapped: MappingDraft, terms: Terms) -> Iterator[None]:
+        """Finish the drafts of a release, ask the ledger, and hold it while they are put in place."""
+        drafted.certificate.write_text(as_json(drafted.claims), "utf-8")
+        mapped.fill(drafted.claims["file"]["sha256"])
         report("looking for earlier releases")
-        with check_admission(drafted, pick_ledger(ledger), earlier, allow_composition) as word:
+        is_within = drafted.address is None and drafted.trace != drafted.path  # then its folder is put in place later
+        with check_admission(drafted, terms) as word, nullcontext() if is_within else delay_interrupts():
             yield
+            mapped.put_in_place()
         self.words.append(word)
 
     def summarize(
@@ -285,6 +330,7 @@ class Release:
             "file": str(find_address(path) or path),
             "certificate": str(beside or certificate_path(Path(path))),
             **certificate["claims"],
+            "stated": certificate.get("stated"),
             "measured": certificate["measured"],
             "coarse": self.parameters.get("coarse"),
             "dropped": list(table.dropped),
@@ -294,6 +340,7 @@ class Release:
             "rare_texts": [
                 axis["column"] for axis in self.axes if axis["axis"] == "set" and points_at_rows(table, axis["column"])
             ],
+            "repeated_people": [found.says for found in self.table.repeats],
             "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "round") != "round"],
             "mapping": None if mapping is None else str(mapping),
         }
@@ -303,10 +350,9 @@ class Release:
 
         PRIVATE, and never part of the certificate: it is computed from raw rows.  It may take minutes.
         """
-        asked, threads = self.parameters, self.table.threads
-        return bound_release(self.partition, asked["k"], asked["cut"], asked.get("suppress", 0.0), threads=threads)
+        return bound_release(self.partition, self.parameters["k"], self.request.cut, threads=self.table.threads)
 
-    def certify(self, draft: Path, name: str, format: str, also: dict[str, Any]) -> dict[str, Any]:
+    def certify(self, draft: Path, name: str, format: str, terms: Terms, people: PeopleTally | None) -> dict[str, Any]:
         """The certificate of the written draft; it must hold what the partition promised."""
         certificate = make_certificate(
             draft,
@@ -315,23 +361,31 @@ class Release:
             sensitive=self.table.sensitive,
             kept=self.table.keep,
             rows_in=self.partition.rows_in,
-            parameters=self.parameters | also,
+            most_rows=self.most_rows,
+            parameters=self.parameters | terms.to_json(),
             kech_version=self.version,
             values=self.values,
+            stated=people.state() if people else {},
+            person_number=PERSON_NUMBER if self.numbering else None,
             format=format,
         )
-        claims, promised = certificate["claims"], self.partition
+        self.check_promises(certificate["claims"], name)
+        return certificate
+
+    def check_promises(self, claims: Mapping[str, Any], name: str) -> None:
+        """What was recounted from the written rows is what the partition promised."""
+        promised = self.partition
         broken = [] if claims["rows"] == int(promised.rows.sum()) else ["rows: some were lost on the way"]
         broken += [] if claims["k"] >= promised.k else ["k: the written classes are smaller than the partition's"]
-        expected = mean_loss(promised) if claims["rows_in"] is not None else published_loss(promised)
-        if abs(claims["loss"] - expected) > TOLERANCE:
+        if abs(claims["loss"] - self.public_loss) > TOLERANCE:
             broken.append("loss: the written file loses more or less than the partition")
         if broken:
             raise ClaimBroken(name, broken)
-        return certificate
 
 
-def make_release(table: Table, request: Request | None = None, *, k: int | None = None, **fields: Any) -> Release:
+def make_release(
+    table: Table, request: Request | None = None, *, k: int | None = None, preview: bool = False, **fields: Any
+) -> Release:
     """Part the rows into classes of at least k rows, as a request says, or fields of it: `make_release(table, k=5)`.
 
     The regime cut takes a reading (homological: with the prime of its field), or an eps in place of k: then k is what
@@ -341,32 +395,53 @@ def make_release(table: Table, request: Request | None = None, *, k: int | None 
     entropy, or recursive with c), t (equal or ordered distance) and alpha, where they are asked for.  `labels` is how
     intervals are written: brackets `[22, 25]`, dash `22-25`, or columns, one for each end.
     More points than `max_points` (otherwise: than memory holds) make the axes coarser, and the certificate says so.
+    An identifier that repeats is refused, unless `person` or `rows_are_people` was said of the table.  For a `preview`
+    it is a warning, and the release is refused when its rows are asked for.
     """
+    check_is_table(table)
     asked = table.settle(request, fields | {"k": k})
     check_original(table)
-    k, style = check_wanted(asked, table.rows), asked.cut.style
-    wishes = Wishes.of(asked, table.threads)
+    if not preview:
+        check_identifiers(table)
+    check_wanted(asked, table)
+    warn_of_repeats(table)
+    return cut_release(table, asked)
+
+
+def cut_release(table: Table, asked: Request) -> Release:
+    """The release of a table that was checked, as a settled request says."""
+    k = check_wanted(asked, table)
     _ = table.secret  # where none can be made, that is said before any work
-    coarse = Coarse(asked.limits.max_points, k or 2)
-    points = build_points_to_cut(table, asked.labels, steps=style in EVEN, coarse=coarse)
-    (partition,) = cut_points(points, [k or 2], style, wishes)
+    points = build_asked_points(table, asked)
+    (partition,) = cut_points(points, [k or 2], asked.cut, asked.goal, threads=table.threads)
     if partition.k < (k or 2):
         goal = f"k={k} was asked" if k else "A release hides every row among two or more"
-        raise GoalNotMet(f"{goal}; the smallest class would have {partition.k} rows.")
-    parameters = asked.public() | ({} if k else {"k": partition.k, "k_reached": True}) | coarseness(partition.points)
-    parameters |= {"owner_secret": True} if is_drawn(partition, style) else {}
+        counted = "rows" if partition.points.person is None else "people"
+        advice = "Choose a smaller k, or --cut local." if k else "Choose a larger --eps."
+        raise GoalNotMet(f"{goal}; the smallest class would have {partition.k} {counted}. {advice}")
     origin = partition.points.origin
-    release = Release(origin.table if origin else table, partition, parameters, own_version(), asked)
+    stated = (state_parameters(asked, partition), own_version(), asked, points.most_rows)
+    release = Release(origin.table if origin else table, partition, *stated)
     check_names([output.name for name in release.columns for output in release.outputs(name)])
     return release
 
 
-def check_wanted(request: Request, rows: int) -> int | None:
-    """The k that is asked for; none where an eps stands in its place."""
+def build_asked_points(table: Table, asked: Request) -> Points:
+    """The points of a table as a request wants them cut."""
+    coarse = Coarse(asked.limits.max_points, asked.goal.k or 2)
+    histories = asked.goal.protect_history
+    return build_points_to_cut(table, asked.labels, steps=asked.cut.by_level, coarse=coarse, histories=histories)
+
+
+def check_wanted(request: Request, table: Table) -> int | None:
+    """The k that is asked for; none where an eps stands in its place.  Histories need people."""
     k = request.goal.k
+    request.goal.check_person(table.person)
+    if request.goal.protect_history:
+        check_number_column(table.columns)
     if k is None and request.cut.eps is None:
         raise BadOption("--k", "say among how many rows every row must hide: --k 5.")
-    return None if k is None else check_ks([k], rows)[0]
+    return None if k is None else check_ks([k], table.rows)[0]
 
 
 @cache
@@ -375,24 +450,33 @@ def own_version() -> str:
     return version("kech")
 
 
-def is_drawn(partition: Partition, cut: str) -> bool:
-    """Whether the owner's secret decides the labels: the search, or how far they are padded and their ends moved."""
-    return cut in FREE or (cut not in EVEN and is_protected(partition.points))
+def present(*tallies: Tally | None) -> list[Tally]:
+    """The tallies that are wanted."""
+    return [tally for tally in tallies if tally is not None]
 
 
-def coarseness(points: Points) -> dict[str, Any]:
-    """What a reader should know of axes that were made coarser."""
-    return {"coarse": {"step": points.step, "eps_error": points.eps_error()}} if points.step else {}
+def state_parameters(request: Request, partition: Partition) -> dict[str, Any]:
+    """What a reader should know of a request and of how it was met.
+
+    The owner's secret decides the labels of some cuts: the search, or how far they are padded and their ends moved.
+    Where no sensitive column has an order, t bounds the equal distance, whichever was asked for.
+    """
+    points, cut, sensitive = partition.points, request.cut, partition.points.sensitive
+    stated = request.public()
+    if request.goal.k is None:
+        stated |= {"k": partition.k, "k_reached": True}
+    if points.step:
+        stated["coarse"] = {"step": points.step, "eps_error": points.eps_error()}
+    if cut.is_searched or (not cut.by_level and is_protected(points)):
+        stated["owner_secret"] = True
+    if request.goal.t is not None and not (sensitive and any(column.ordered for column in sensitive.columns)):
+        stated["t_kind"] = "equal"
+    return stated
 
 
 def pick_ledger(ledger: Ledger | bool) -> Ledger | None:
     """The ledger of this user, one of the caller's own, or none."""
     return (open_ledger() if ledger else None) if isinstance(ledger, bool) else ledger
-
-
-def state_options(ledger: Ledger | bool, allow_composition: bool) -> dict[str, Any]:
-    """What a reader should know about earlier releases."""
-    return ({"no_ledger": True} if ledger is False else {}) | ({"allow_composition": True} if allow_composition else {})
 
 
 def check_original(table: Table) -> None:
@@ -401,36 +485,3 @@ def check_original(table: Table) -> None:
     with suppress(OSError, ValueError, TypeError, LookupError):
         if file.is_file() and json.loads(certificate_path(file).read_bytes())["file"]["sha256"] == digest(file):
             raise AlreadyReleased(file)
-
-
-def as_json(certificate: dict[str, Any]) -> str:
-    """A certificate as it is written."""
-    return json.dumps(certificate, indent=2, ensure_ascii=False) + "\n"
-
-
-def write_batches(batches: Any, draft: Path, target: Path) -> None:
-    """Write a stream of record batches as CSV or Parquet."""
-    as_csv = FORMATS[target.suffix.lower()] == "csv"
-    with draft.open("wb") as file, (csv_writer if as_csv else parquet_writer)(file, batches.schema) as writer:
-        for batch in read_ahead(batches):
-            writer.write_batch(batch)
-
-
-def csv_writer(file: Any, schema: Any) -> Any:
-    """A writer of CSV."""
-    import pyarrow.csv as pc
-
-    return pc.CSVWriter(file, schema)
-
-
-def parquet_writer(file: Any, schema: Any) -> Any:
-    """A writer of Parquet: listed labels are written as they are listed, and read back as text."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    listed = {field.name for field in schema if pa.types.is_dictionary(field.type)}
-    plain = pa.schema([field.with_type(field.type.value_type) if field.name in listed else field for field in schema])
-    others = [name for name in schema.names if name not in listed]  # the least and the greatest label tell nothing
-    writer = pq.ParquetWriter(file, schema, store_schema=False, write_statistics=others)
-    writer.add_key_value_metadata({"ARROW:schema": b64encode(plain.serialize())})
-    return writer

@@ -6,6 +6,8 @@ In: the figures of a release and of its columns.  Out: sentences, for a terminal
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from kech.cuts.history import find_share, say_count
+
 MONTH, YEAR = 30.44, 365.25  # days
 TIMES = ((YEAR, 730, "years"), (MONTH, 60, "months"))  # days of a unit, days from which it is used, its name
 SPACE = "\u00a0"
@@ -24,20 +26,55 @@ class Described(Protocol):
 
 
 def consequences(
-    figures: Mapping[str, Any], columns: Sequence[Any], asked: Mapping[str, Any], left_out: float
+    figures: Mapping[str, Any],
+    columns: Sequence[Any],
+    parameters: Mapping[str, Any],
+    left_out: float,
+    *,
+    of_people: bool = False,
 ) -> Iterator[str]:
-    """Who hides among how many, what becomes of each column, which share of the rows is left out, which goals hold."""
+    """Who hides among how many, what becomes of each column, which share of the rows is left out, which goals hold.
+
+    k counts rows, or `of_people` different people.
+    """
     classes = f"{figures['classes']:,} class{'es' * (figures['classes'] != 1)}"
     average = f"{short(figures['average_class'])} rows each on average"
-    yield f"Every row hides among at least {figures['k']:,}: {classes}, {average}."
+    crowd = f"at least {figures['k']:,} row{'s' * (figures['k'] != 1)}"
+    if of_people:
+        crowd = f"rows of at least {figures['k']:,} different people (stated by the maker)"
+    if parameters.get("protect_history"):
+        people = f"at least {parameters['k']:,} people with all of their rows"
+        yield f"Every person hides among {people}: {classes}, {average}."
+    else:
+        yield f"Every row hides among {crowd}: {classes}, {average}."
     yield from map(column_words, columns)
     yield f"{percent(left_out)} of the rows are left out." if left_out else "No row is left out."
     if figures["l"] == 1:
         yield "In some class all rows share one sensitive value: who knows the class learns it. Ask for l = 2 or more."
     elif figures["l"]:
         yield f"Every class has at least {figures['l']:,} values of each sensitive column."
-    if goals := list(goal_words(asked)):
+    if goals := list(goal_words(parameters)):
         yield f"As asked, every class keeps {', '.join(goals)}."
+
+
+def price_words(price: Mapping[str, Any], limit: int) -> Iterator[str]:
+    """What it costs that all rows of a person stay together; so many rows may be left out."""
+    k, rows, lost = price["k"], price["rows"], price["rows_left_out"]
+    yield f"{price['people']:,} people have {rows:,} rows; the longest history has {price['most_rows']:,} rows."
+    if not lost:
+        yield "No row has to be left out."
+    else:
+        some, whole = (say_count(price[name], k) for name in ("shortened", "people_left_out"))
+        yield (
+            f"A history hides only among histories of as many rows. So {say_count(lost, k)} rows would have to be left "
+            f"out: {some} people would lose some of their rows, {whole} people all."
+        )
+        more = "" if lost <= limit else f": allow --suppress {find_share(lost, rows):g}, or choose a smaller k"
+        yield f"{limit:,} rows may be left out{more}."
+    if price["loss"] is None:
+        yield "What is left cannot be cut: histories are too long to be compared, or there are too few people."
+    else:
+        yield f"The loss would be about {short(price['loss'])}; a search lowers it."
 
 
 def column_words(about: Described) -> str:
@@ -76,15 +113,15 @@ def extent(axis: str, width: float) -> str:
     return f"ranges of {short(width / unit)} {name}"
 
 
-def goal_words(asked: Mapping[str, Any]) -> Iterator[str]:
+def goal_words(goals: Mapping[str, Any]) -> Iterator[str]:
     """The goals for sensitive columns that were set."""
-    if "l" in asked:
-        more = f", c = {short(asked['c'])}" if "c" in asked else ""
-        yield f"l = {short(asked['l'])} ({asked['l_kind']}{more})"
-    if "t" in asked:
-        yield f"t = {short(asked['t'])} ({asked['t_kind']} distance)"
-    if "alpha" in asked:
-        yield f"alpha = {short(asked['alpha'])}"
+    if "l" in goals:
+        more = f", c = {short(goals['c'])}" if "c" in goals else ""
+        yield f"l = {short(goals['l'])} ({goals['l_kind']}{more})"
+    if "t" in goals:
+        yield f"t = {short(goals['t'])} ({goals['t_kind']} distance)"
+    if "alpha" in goals:
+        yield f"alpha = {short(goals['alpha'])}"
 
 
 def quote(name: str) -> str:

@@ -1,9 +1,8 @@
 """Request: what a user asks for; the fields of its parts are the options of every command and of Python."""
 
-from kech.request.field import Field
-from kech.request.parts import AxisChoice, Columns, Cut, Goal, Labels, Limits, Reading
+from kech.request.parts import AxisChoice, Columns, Cut, Field, Goal, Labels, Limits, Reading
 from kech.request.plan import read_request, write_plan
-from kech.request.request import FIELDS, PARTS, Request, check_k
+from kech.request.request import FIELDS, PARTS, Request, check_k, check_ks
 
 __all__ = [
     "FIELDS",
@@ -18,6 +17,7 @@ __all__ = [
     "Reading",
     "Request",
     "check_k",
+    "check_ks",
     "read_request",
     "write_plan",
 ]

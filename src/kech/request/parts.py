@@ -1,58 +1,189 @@
-"""Parts: every field of a request, defined once, in the section of the plan file where it stands."""
+"""Parts: every field of a request, defined once, in the section of the plan file where it stands.
 
-from collections.abc import Sequence
+A field holds the words that explain it and the check of its value.  Command line, plan file, manual and studio show it
+by these words.
+"""
+
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cache
 from math import ceil, inf, isfinite
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn, get_type_hints
+
+import msgspec
 
 from kech.errors import BadOption, ColumnInTwoRoles
-from kech.request.field import Field, Part, is_whole, settle
 
-ROLES = ("quasi_identifiers", "sensitive", "identifiers", "keep")
+OPTIONS = {"quasi_identifiers": "--qi", "axes": "--axis"}  # the options that have another name than their field
+ROLES = ("quasi_identifiers", "sensitive", "person", "identifiers", "keep")
 AXIS_KINDS = ("number", "date", "ordered", "hierarchy", "set", "star")
 PROTECTIONS = ("full", "ends", "none")
-CUTS = ("local", "minimal", "domain", "regime")
 L_KINDS = ("distinct", "entropy", "recursive")
 EFFORTS = ("quick", "normal", "best")
 MOST_THREADS = 256
 LARGEST_SEED = 2**63 - 1
 MIDPOINT = (
-    "a midpoint is refused: it looks like a measured value and does not say how wide its class is, so nobody can check "
-    "what was lost or which values it stands for. Publish --labels columns, and take the middle of both ends yourself."
+    "kech writes no midpoints. A midpoint looks like a measured value and does not say how wide its class is. "
+    "Publish both ends with --labels columns, and compute the middle yourself."
 )
 ROUNDING = 1e-9  # figures that differ by less are equal
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """One way to part rows into classes."""
+
+    purpose: str
+    result: str  # what became of the rows, in a report
+    is_searched: bool = False  # a search changes its classes, and rows or goals may ask for more changes
+    by_level: bool = False  # every column is printed at one level, and levels need grids of equal steps
+    by_components: bool = False  # it takes an eps instead of k, or a reading of k-anonymity
+    omits_rows: bool = True  # it can leave rows out
+    keeps_histories: bool = False  # it can keep all rows of a person together
+
+
+STYLES = {
+    "local": Style(
+        "lowest loss",
+        "every class is blurred for itself, as its own rows need",
+        is_searched=True,
+        keeps_histories=True,
+    ),
+    "minimal": Style(
+        "smallest eps, then lowest loss",
+        "the widest class is kept as narrow as the search could make it",
+        is_searched=True,
+    ),
+    "domain": Style(
+        "one level for all rows of a column",
+        "all rows of a column are blurred to the same level",
+        by_level=True,
+    ),
+    "regime": Style(
+        "one eps, classes are connected components",
+        "classes are the connected components at one radius",
+        by_components=True,
+        omits_rows=False,
+    ),
+}
+
+
+def spell_styles() -> str:
+    """Every style with its purpose, as a sentence lists them."""
+    *first, last = (f"{name} ({style.purpose})" for name, style in STYLES.items())
+    return f"{', '.join(first)} or {last}"
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One field of a request."""
+
+    help: str
+    example: str = ""  # a value, as it is typed
+    choices: tuple[str, ...] = ()
+    accepts: Callable[[Any], bool] | None = None
+    reason: str = ""  # the refusal of any other value
+    drops: tuple[str, ...] = ()  # fields whose earlier values it replaces by their defaults
+    first: bool = False  # most people need it
+    public: bool = False  # the certificate states it
+    percent: bool = False  # it may be typed as 2%
+    name: str = ""  # this and the rest follow from where the field is defined
+    part: str = ""
+    type: Any = None
+    default: Any = None
+
+    @property
+    def option(self) -> str:
+        """The option of the command line."""
+        return OPTIONS.get(self.name, f"--{self.name.replace('_', '-')}")
+
+    def check(self, value: Any) -> None:
+        """Refuse a value that the field cannot have."""
+        if value is None or not (self.choices or self.accepts):
+            return
+        try:
+            holds = self.accepts(value) if self.accepts else value in self.choices
+        except (TypeError, ValueError):
+            holds = False
+        if not holds:
+            self.refuse()
+
+    def convert(self, value: Any) -> Any:
+        """A value of a plan or a dictionary, in the type of the field."""
+        if self.type == tuple[str, ...]:
+            return as_names(value, self.option)
+        try:
+            return msgspec.convert(value, self.type)
+        except msgspec.ValidationError:
+            return self.refuse()
+
+    def refuse(self) -> NoReturn:
+        """Say what a value of the field must be."""
+        listed = (
+            f"choose among {', '.join(self.choices)}." if self.choices else f"write a value such as {self.example}."
+        )
+        raise BadOption(self.option, self.reason or listed) from None
+
+
+class Part(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, frozen=True):
+    """A part of a request, a section of its file; values are checked when it is made."""
+
+    def __post_init__(self) -> None:
+        for field in fields_of(type(self)):
+            field.check(getattr(self, field.name))
+
+
+@cache
+def fields_of(part: type[Part]) -> tuple[Field, ...]:
+    """The fields of a part, each with its name, type and default."""
+    hints = get_type_hints(part, include_extras=True)
+    return tuple(
+        replace(
+            about,
+            name=name,
+            part=part.__name__.lower(),
+            type=hints[name].__origin__,
+            default=default,
+        )
+        for name, default in zip(part.__struct_fields__, part.__struct_defaults__, strict=True)
+        for about in getattr(hints[name], "__metadata__", ())
+    )
 
 
 class Reading(Part, frozen=True):
     """How the cells of a file are read."""
 
-    delimiter: Annotated[str | None, Field("Field separator of a CSV file; found by itself otherwise.", ";")] = None
+    delimiter: Annotated[str | None, Field("Separator of the fields of a CSV file. By default kech finds it.", ";")] = (
+        None
+    )
     encoding: Annotated[
-        str | None, Field("Encoding of a CSV file: utf-8 (default), utf-16, latin-1, cp1252.", "latin-1")
+        str | None, Field("Encoding of a CSV file: utf-8 (default), utf-16, latin-1 or cp1252.", "latin-1")
     ] = None
     null_values: Annotated[
-        tuple[str, ...], Field("Texts that mean a missing value, besides the empty cell: --null-values NA ?", "NA ?")
+        tuple[str, ...], Field("Texts that mean a missing value, as an empty cell does: --null-values NA ?", "NA ?")
     ] = ()
     decimal: Annotated[
         str | None,
         Field(
-            "Mark of decimals in text: a comma where numbers are written 1.234,5; a point otherwise.",
+            "Decimal mark of numbers in text: a point (default), or a comma as in 1.234,5.",
             ",",
             choices=(".", ","),
-            reason="choose among . ,",
+            reason="write a point or a comma.",
         ),
     ] = None
     dates: Annotated[
         str | None,
         Field(
-            "Order of day, month and year in text: dmy (31.12.2020), mdy (12/31/2020), or ymd (default).",
+            "Order of day, month and year in text: ymd (default), dmy (31.12.2020) or mdy (12/31/2020).",
             "dmy",
             choices=("ymd", "dmy", "mdy"),
-            reason="choose among ymd dmy mdy",
         ),
     ] = None
 
     def __post_init__(self) -> None:
-        settle(self, null_values=as_names(self.null_values))
+        settle(self, null_values=as_names(self.null_values, "--null-values"))
         super().__post_init__()
 
 
@@ -64,25 +195,50 @@ class Columns(Part, frozen=True):
         Field("Columns that could point at a person: --qi age zip, or --qi age,zip.", "age zip", first=True),
     ] = ()
     sensitive: Annotated[
-        tuple[str, ...], Field("Columns to protect; published as they are.", "diagnosis", first=True)
+        tuple[str, ...],
+        Field("Columns that l, t and alpha protect. They are published unchanged.", "diagnosis", first=True),
     ] = ()
-    identifiers: Annotated[tuple[str, ...], Field("Columns that name a person; never published.", "name")] = ()
-    keep: Annotated[tuple[str, ...], Field("Other columns to publish as they are.", "ward")] = ()
+    person: Annotated[
+        tuple[str, ...],
+        Field(
+            "Rows with the same value here are one person, and k counts people. It is never published. Several columns "
+            "name a person together.",
+            "patient_id",
+            first=True,
+        ),
+    ] = ()
+    identifiers: Annotated[tuple[str, ...], Field("Columns that name a person. They are never published.", "name")] = ()
+    keep: Annotated[tuple[str, ...], Field("Other columns to publish unchanged.", "ward")] = ()
+    rows_are_people: Annotated[
+        bool,
+        Field(
+            "Every row is another person, even where an identifier repeats.",
+            "true",
+            accepts=lambda said: isinstance(said, bool),
+            reason="write true or false.",
+            drops=("person",),
+        ),
+    ] = False
     hierarchies: Annotated[
         Any,
-        Field("Folder of generalization hierarchies: age.csv or anything_age.csv belongs to column age.", "trees"),
+        Field(
+            "Folder of generalization hierarchies: age.csv, or any name that ends in _age.csv, is for column age.",
+            "trees",
+        ),
     ] = None
 
     def __post_init__(self) -> None:
         named: dict[str, str] = {}
         for role in ROLES:
-            names = as_names(getattr(self, role))
+            names = as_names(getattr(self, role), OPTIONS.get(role, f"--{role}"))
             settle(self, **{role: names})
             for name in names:
                 if name in named:
                     raise ColumnInTwoRoles(name, named[name].replace("_", "-"), role.replace("_", "-"))
                 named[name] = role
         super().__post_init__()
+        if self.person and self.rows_are_people:
+            raise BadOption("--rows-are-people", "the people are named already: --person. Omit one of the two.")
 
     def roles(self) -> dict[str, tuple[str, ...]]:
         """The columns of each role."""
@@ -90,29 +246,29 @@ class Columns(Part, frozen=True):
 
 
 class AxisChoice(Part, frozen=True):
-    """How one column is generalized; what is not said, kech decides."""
+    """How one column is generalized. kech chooses what you omit."""
 
-    kind: Annotated[str | None, Field("What the values are.", "hierarchy", choices=AXIS_KINDS)] = None
-    order: Annotated[tuple[str, ...], Field("Values of an ordered axis, low to high.", '["low", "high"]')] = ()
-    grid: Annotated[str | float | None, Field("The grid of this column alone.", "5")] = None
-    protect: Annotated[str | None, Field("The protection of this column alone.", "none", choices=PROTECTIONS)] = None
-    hierarchy: Annotated[Any, Field("The hierarchy of this column alone: a file.", "trees/job.csv")] = None
+    kind: Annotated[str | None, Field("Kind of the axis.", "hierarchy", choices=AXIS_KINDS)] = None
+    order: Annotated[tuple[str, ...], Field("Values of an ordered axis, from low to high.", '["low", "high"]')] = ()
+    grid: Annotated[str | float | None, Field("Grid of this column alone.", "5")] = None
+    protect: Annotated[str | None, Field("Protection of this column alone.", "none", choices=PROTECTIONS)] = None
+    hierarchy: Annotated[Any, Field("File of the hierarchy of this column.", "trees/job.csv")] = None
 
     def __post_init__(self) -> None:
-        settle(self, order=as_names(self.order), grid=None if self.grid is None else check_grid(self.grid))
+        settle(self, order=as_names(self.order, "--axis"), grid=None if self.grid is None else check_grid(self.grid))
         super().__post_init__()
 
 
 class Goal(Part, frozen=True):
-    """What every class of rows must keep."""
+    """The goals that every class of rows must meet."""
 
     k: Annotated[
         int | None,
         Field(
-            "Every row hides among at least k.",
+            "How many must hide together at least: people where a person is named, rows otherwise.",
             "5",
             accepts=lambda k: is_whole(k, 1),
-            reason="k is a number of rows, 1 or more.",
+            reason="k is a number of rows or people, 1 or more.",
             drops=("eps",),
             first=True,
             public=True,
@@ -121,10 +277,10 @@ class Goal(Part, frozen=True):
     l: Annotated[  # noqa: E741 - the letter of l-diversity
         float | None,
         Field(
-            "Values of each sensitive column in every class, at least: --l 3.",
+            "Different values that each sensitive column must have in every class: --l 3.",
             "3",
             accepts=lambda l: l >= 1 and isfinite(l),  # noqa: E741
-            reason="it is a number of values, 1 or more.",
+            reason="l is a number of values: write 1 or more.",
             drops=("l_kind", "c"),
             public=True,
         ),
@@ -132,7 +288,7 @@ class Goal(Part, frozen=True):
     l_kind: Annotated[
         str,
         Field(
-            "How l counts: distinct (default), entropy, or recursive, which takes --c too.",
+            "How --l counts values: distinct (default), entropy, or recursive, which also needs --c.",
             "entropy",
             choices=L_KINDS,
             public=True,
@@ -141,27 +297,27 @@ class Goal(Part, frozen=True):
     c: Annotated[
         float | None,
         Field(
-            "Recursive l-diversity: the most frequent value has fewer rows than c times all from the l-th on.",
+            "Factor of recursive l-diversity: the commonest value has fewer rows than c times those from the l-th on.",
             "2",
             accepts=lambda c: c > 0 and isfinite(c),
-            reason="it is a factor greater than 0.",
+            reason="c is a factor: write a number greater than 0.",
             public=True,
         ),
     ] = None
     t: Annotated[
         float | None,
         Field(
-            "How far the values of a class may be from those of the whole table, 0 to 1: --t 0.2.",
+            "Largest distance between the values of a class and those of the whole table, from 0 to 1: --t 0.2.",
             "0.2",
             accepts=lambda t: 0 <= t <= 1,
-            reason="it is a distance between 0 and 1.",
+            reason="t is a distance: write a number from 0 to 1.",
             public=True,
         ),
     ] = None
     t_kind: Annotated[
         str,
         Field(
-            "Distance of values: equal (default), or ordered for numbers, dates and ordered columns.",
+            "Distance that --t measures: equal (default), or ordered for numbers, dates and ordered columns.",
             "ordered",
             choices=("equal", "ordered"),
             public=True,
@@ -170,79 +326,102 @@ class Goal(Part, frozen=True):
     alpha: Annotated[
         float | None,
         Field(
-            "Largest share that one value may have in a class: --alpha 0.5.",
+            "Largest share of a class that one sensitive value may have: --alpha 0.5.",
             "0.5",
             accepts=lambda alpha: 0 < alpha <= 1,
-            reason="it is the largest share one value may have in a class: above 0, at most 1.",
+            reason="alpha is a share: write a number above 0 and at most 1.",
             public=True,
         ),
     ] = None
+    protect_history: Annotated[
+        bool,
+        Field(
+            "All rows of a person stay together: at least k people share the same labels on all of their rows. A "
+            "random person_number links them in the release.",
+            "true",
+            accepts=lambda said: isinstance(said, bool),
+            reason="write true or false.",
+            public=True,
+        ),
+    ] = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.l is not None and self.l == int(self.l):
             settle(self, l=int(self.l))
         if self.l is not None and self.l_kind != "entropy" and self.l != int(self.l):
-            raise BadOption("--l", f"{self.l_kind} l-diversity counts values: give a whole number.")
-        if (self.l is not None and self.l_kind == "recursive") != (self.c is not None):
-            raise BadOption("--c", "recursive l-diversity takes both, and it alone: --l 3 --l-kind recursive --c 2.")
+            raise BadOption("--l", f"{self.l_kind} l-diversity counts values: write a whole number.")
+        if self.l is None and self.l_kind != "distinct":
+            raise BadOption("--l-kind", "it says how l counts values. Add --l 3, or omit --l-kind.")
+        if (self.l_kind == "recursive") != (self.c is not None):
+            raise BadOption(
+                "--c", "recursive l-diversity needs c, and nothing else uses it: --l 3 --l-kind recursive --c 2."
+            )
 
     @property
     def is_for_values(self) -> bool:
-        """Whether sensitive values must keep something, beside k."""
+        """Whether there is a goal for sensitive values, beside k."""
         return bool(self.for_values())
 
     @property
     def least_rows(self) -> int:
-        """No class of fewer rows can keep what is asked for sensitive values."""
+        """No class of fewer rows can meet the goals for sensitive values."""
         return max(1, ceil(self.l or 1), ceil(1 / (self.alpha or 1) - ROUNDING))
 
     def for_values(self) -> dict[str, Any]:
-        """What is asked for sensitive values, by name."""
+        """The goals for sensitive values, by name."""
         found: dict[str, Any] = {} if self.l is None else {"l": self.l, "l_kind": self.l_kind}
         found |= {} if self.c is None else {"c": self.c}
         found |= {} if self.t is None else {"t": self.t, "t_kind": self.t_kind}
         return found | ({} if self.alpha is None else {"alpha": self.alpha})
 
+    def check_person(self, person: Sequence[str]) -> None:
+        """Histories need a person column."""
+        if self.protect_history and not person:
+            raise BadOption("--protect-history", "it keeps the rows of a person together. Name who: --person COLUMN.")
+
+    def refuse_history(self, what: str) -> None:
+        """Refuse histories where they mean nothing."""
+        if self.protect_history:
+            raise BadOption("--protect-history", f"{what} Omit it here; kech preview and kech release use it.")
+
     def check_sensitive(self, sensitive: Sequence[str]) -> None:
         """Goals for sensitive values need a sensitive column."""
         if self.is_for_values and not sensitive:
-            raise BadOption("--l, --t, --alpha", "they protect sensitive columns; name one: --sensitive COLUMN.")
+            raise BadOption("--l, --t, --alpha", "they protect sensitive columns. Name one: --sensitive COLUMN.")
 
 
 class Cut(Part, frozen=True):
-    """How rows are parted into classes."""
+    """How rows are divided into classes."""
 
-    style: Annotated[
+    cut: Annotated[
         str,
         Field(
-            "Style of release: local (lowest loss), minimal (smallest eps, then lowest loss), domain (one level for "
-            "all rows of a column) or regime (one eps, classes are connected components).",
+            f"How rows are divided into classes: {spell_styles()}.",
             "domain",
-            name="cut",
-            choices=CUTS,
+            choices=tuple(STYLES),
             public=True,
         ),
     ] = "local"
     reading: Annotated[
         str,
         Field(
-            "Reading of the regime cut: strict (default) or homological.",
+            "Reading of k-anonymity in the regime cut: strict (default) or homological.",
             "homological",
             choices=("strict", "homological"),
             public=True,
         ),
     ] = "strict"
     field: Annotated[
-        int, Field("Coefficients of the homological reading: numbers modulo this prime, 2 otherwise.", "3", public=True)
+        int, Field("Coefficients of the homological reading: integers modulo this prime.", "3", public=True)
     ] = 2
     eps: Annotated[
         float | None,
         Field(
-            "Radius of the regime cut, in place of k.",
+            "Radius of the regime cut, instead of k.",
             "0.1",
             accepts=lambda eps: 0 <= eps < inf,
-            reason="give a radius of 0 or more.",
+            reason="write a radius, 0 or more.",
             drops=("k", "field"),
             public=True,
         ),
@@ -250,10 +429,10 @@ class Cut(Part, frozen=True):
     suppress: Annotated[
         float,
         Field(
-            "Share of the rows that may be left out: 0.02 or 2%; the regime cut leaves none out.",
+            "Largest share of the rows to omit: 0.02 or 2%. The regime cut omits none.",
             "2%",
             accepts=lambda share: 0 <= share < 1,
-            reason="give a share of the rows, 0 or more and less than 1.",
+            reason="write a share of the rows, 0 or more and less than 1.",
             public=True,
             percent=True,
         ),
@@ -261,31 +440,41 @@ class Cut(Part, frozen=True):
     effort: Annotated[
         str | float | None,
         Field(
-            "How long to search for a lower loss: quick, normal, best, or seconds for each k; Ctrl-C keeps the best "
-            "so far.",
+            "How long to search for a lower loss: quick, normal (default), best, or seconds for each k. Ctrl-C keeps "
+            "the best so far.",
             "best",
             accepts=lambda effort: effort in EFFORTS or (not isinstance(effort, str) and 0 <= effort < inf),
-            reason=f"choose among {', '.join(EFFORTS)}, or a number of seconds.",
+            reason=f"choose among {', '.join(EFFORTS)}, or write a number of seconds.",
         ),
     ] = None
     seed: Annotated[
         int,
         Field(
-            "Equal seeds give equal partitions, unless effort is in seconds; the order of the rows is always secret.",
+            "Equal seeds give equal classes, unless effort is in seconds. The order of the rows is always secret.",
             "7",
             accepts=lambda seed: is_whole(seed, 0, LARGEST_SEED),
-            reason=f"give a whole number from 0 to {LARGEST_SEED}.",
+            reason=f"write a whole number from 0 to {LARGEST_SEED}.",
         ),
     ] = 0
 
+    @property
+    def is_searched(self) -> bool:
+        """Whether a search makes the classes."""
+        return STYLES[self.cut].is_searched
+
+    @property
+    def by_level(self) -> bool:
+        """Whether every column is printed at one level."""
+        return STYLES[self.cut].by_level
+
 
 class Labels(Part, frozen=True):
-    """How labels are made and written."""
+    """How kech makes and writes labels."""
 
     grid: Annotated[
         str | float,
         Field(
-            "Where edges of intervals may lie: round (numbers that hide k rows each), exact, or a step such as 5.",
+            "Where intervals may begin and end: round (default, k hide behind each end), exact, or a step: 5.",
             "5",
             drops=("protect",),
             public=True,
@@ -294,38 +483,37 @@ class Labels(Part, frozen=True):
     protect: Annotated[
         str | None,
         Field(
-            "What hides the edges of a round grid: full (default: ends moved and labels padded), ends (moved only) or "
-            "none.",
+            "What hides values behind a round grid: full (default: kech moves ends and pads labels), ends (it moves "
+            "ends only) or none.",
             "ends",
             choices=PROTECTIONS,
             public=True,
         ),
     ] = None
-    form: Annotated[
+    labels: Annotated[
         str,
         Field(
             "How intervals are written: brackets ([22, 25], default), dash (22-25) or columns (age_low and age_high).",
             "dash",
-            name="labels",
             choices=("brackets", "dash", "columns"),
         ),
     ] = "brackets"
     key_file: Annotated[
         Any,
         Field(
-            "A key that a team shares, in place of your own secret: equal keys, equal labels (kech ledger --new-key "
-            "FILE).",
+            "Key that a team shares, instead of your own secret: equal keys give equal labels. `kech ledger --new-key "
+            "FILE` makes one.",
             "team.key",
         ),
     ] = None
 
     def __post_init__(self) -> None:
         settle(self, grid=check_grid(self.grid))
-        if self.form == "midpoint":
+        if self.labels == "midpoint":
             raise BadOption("--labels", MIDPOINT)
         super().__post_init__()
         if self.grid != "round" and self.protect not in (None, "none"):
-            raise BadOption("--protect", "only the edges of a round grid are hidden: leave it out, or --grid round.")
+            raise BadOption("--protect", "it hides the ends of a round grid only. Omit it, or say --grid round.")
 
     def on(self, axis: AxisChoice) -> tuple[str | float, str]:
         """The grid of one column, and what protects its labels."""
@@ -334,48 +522,129 @@ class Labels(Part, frozen=True):
 
 
 class Limits(Part, frozen=True):
-    """What the machine may spend."""
+    """What kech may use of the machine."""
 
     memory: Annotated[
-        str | None, Field("Memory that kech may use, such as 2GB; larger tables go to encrypted files.", "2GB")
+        str | None,
+        Field("Memory that kech may use, such as 2GB. Larger tables go to encrypted temporary files.", "2GB"),
     ] = None
     threads: Annotated[
         int | None,
         Field(
-            "Threads of the engine and the kernels; otherwise all cores, and one for the engine of a small table.",
+            "Number of threads. By default all cores, and one for the engine of a small table.",
             "4",
             accepts=lambda threads: is_whole(threads, 1, MOST_THREADS),
-            reason=f"give 1 to {MOST_THREADS}.",
+            reason=f"write a whole number from 1 to {MOST_THREADS}.",
         ),
     ] = None
     engine: Annotated[
         str | None,
         Field(
-            "Where rows are worked on: duckdb (files), postgres (tables of a server), or spark (files too, of any "
-            "size).",
+            "What holds the rows: duckdb (files), postgres (tables of a server) or spark (files of any size).",
             "spark",
         ),
     ] = None
     master: Annotated[
-        str | None, Field("The cluster of --engine spark: local[4] or spark://host:7077.", "spark://host:7077")
+        str | None, Field("Cluster of --engine spark: local[4] or spark://host:7077.", "spark://host:7077")
     ] = None
     max_points: Annotated[
         int | None,
         Field(
-            "Distinct points to work on at most; beyond, axes are made coarser. As many as memory allows otherwise.",
+            "Largest number of distinct points; with more, kech makes the axes coarser. By default memory decides.",
             "1000000",
             accepts=lambda points: is_whole(points, 1),
-            reason="give a number of points, 1 or more.",
+            reason="write a number of points, 1 or more.",
         ),
     ] = None
+
+
+class Series(Part, frozen=True):
+    """How the releases of a growing table stay safe together: --series FOLDER."""
+
+    key: Annotated[
+        tuple[str, ...],
+        Field(
+            "Columns that tell the rows of a series apart, in every version alike. Without them, kech compares whole "
+            "rows.",
+            "visit_id",
+        ),
+    ] = ()
+    wait: Annotated[
+        float,
+        Field(
+            "Largest share of the new rows that may wait for a later version, the most blurred first: 0.1 or 10%.",
+            "10%",
+            accepts=lambda share: 0 <= share < 1,
+            reason="write a share of the rows, 0 or more and less than 1.",
+            percent=True,
+        ),
+    ] = 0.0
+    departures: Annotated[
+        str,
+        Field(
+            "What becomes of a row that left the table: hold (default: it stays until its whole cohort has left) or "
+            "withdraw (its cohort leaves at once).",
+            "withdraw",
+            choices=("hold", "withdraw"),
+        ),
+    ] = "hold"
+    corrections: Annotated[
+        str,
+        Field(
+            "What becomes of a row that was corrected: keep (default: it stays as first published) or withdraw (its "
+            "cohort leaves).",
+            "withdraw",
+            choices=("keep", "withdraw"),
+        ),
+    ] = "keep"
+
+    def __post_init__(self) -> None:
+        settle(self, key=as_names(self.key, "--key"))
+        super().__post_init__()
 
 
 # -- checks that several parts share
 
 
-def as_names(names: str | Sequence[str]) -> tuple[str, ...]:
-    """Names as a tuple, each once; a single name is welcome."""
-    return tuple(dict.fromkeys((names,) if isinstance(names, str) else names))
+def build_part(kind: type[Part], title: str, value: Any) -> Any:
+    """A part of a request: as it is, or from a dictionary of its fields."""
+    if isinstance(value, kind):
+        return value
+    fields = {field.name: field for field in fields_of(kind)}
+    if not isinstance(value, Mapping):
+        raise BadOption(f"[{title}]", f"it is a section with the fields {', '.join(fields)}.")
+    for name in value:
+        check_known(name, fields, f"[{title}] has no such field.")
+    return kind(**{name: fields[name].convert(each) for name, each in value.items()})
+
+
+def check_known(name: str, known: Iterable[str], reason: str) -> None:
+    """Refuse a name that is none of those that are known, and suggest one."""
+    names = list(known)
+    if name not in names:
+        close = get_close_matches(name, names, n=1)
+        raise BadOption(
+            name, f"{reason} {f'Did you mean {close[0]!r}?' if close else 'Choose among ' + ', '.join(names) + '.'}"
+        )
+
+
+def settle(part: Part, **values: Any) -> None:
+    """Put values of a new part into their usual form."""
+    for name, value in values.items():
+        msgspec.structs.force_setattr(part, name, value)
+
+
+def is_whole(value: Any, least: int, most: float = inf) -> bool:
+    """Whether a value is a whole number between two others."""
+    return not isinstance(value, bool) and least <= operator.index(value) <= most
+
+
+def as_names(names: Any, option: str) -> tuple[str, ...]:
+    """Names as a tuple, each once; a single name may stand alone."""
+    listed = (names,) if isinstance(names, str) else tuple(names) if isinstance(names, Iterable) else (names,)
+    if not all(isinstance(name, str) for name in listed):
+        raise BadOption(option, "write a list of names, each a text.")
+    return tuple(dict.fromkeys(listed))
 
 
 def check_grid(grid: Any) -> str | float:
@@ -387,5 +656,5 @@ def check_grid(grid: Any) -> str | float:
     except (TypeError, ValueError):
         step = 0.0
     if not 0 < step < inf:
-        raise BadOption("--grid", "round, exact, or a step greater than 0 (for dates, in days).")
+        raise BadOption("--grid", "write round, exact, or a step greater than 0 (for dates, in days).")
     return int(step) if step == int(step) else step

@@ -1,6 +1,7 @@
 """Plan: a request as a file, kech.toml, which every command reads."""
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from os import PathLike
 from pathlib import Path
@@ -10,9 +11,13 @@ import msgspec
 import tomli_w
 
 from kech.errors import BadOption, BadPlan, NoSuchFile, UsageError
-from kech.request.request import FIELDS, Request
+from kech.errors.wording import in_python
+from kech.request.parts import check_known
+from kech.request.request import FIELDS, PARTS, Request
 
+REPEATED = re.compile("overwrite|declare .* twice|mutate")  # words of the parser
 # Words of plans before version 0.2, and what to write now.
+RENAMED = (("cut", "style"), ("labels", "form"))
 SECTIONS = {"table": "[table] is now [reading]", "roles": "[roles] is now [columns]"}
 OLD_GRIDS = {
     "auto": 'grid = "auto" is now grid = "round"',
@@ -34,14 +39,35 @@ def read_request(path: str | PathLike[str]) -> Request:
     try:
         plan = msgspec.toml.decode(file.read_bytes())
         if renamed := dict.fromkeys(find_old_words(plan)):
-            raise BadPlan(path, f"it is written in the words of an earlier kech. {'; '.join(renamed)}.")
+            raise BadPlan(path, f"it is written for an earlier version of kech. {'; '.join(renamed)}.")
+        for name in plan:
+            check_known(name, ("axes", *PARTS), "a plan has no such section.")
         for section, name in paths_in(plan):
             section[name] = os.fspath(file.parent / section[name])
-        return msgspec.convert(plan, Request)
-    except (msgspec.DecodeError, UnicodeDecodeError, TypeError) as fault:
-        raise BadPlan(path, f"{fault}.") from None
+        return Request(**plan)
+    except msgspec.DecodeError as fault:
+        raise BadPlan(path, explain_fault(str(fault))) from None
+    except UnicodeDecodeError:
+        raise BadPlan(path, "it is not UTF-8. Save it as UTF-8.") from None
+    except TypeError:
+        raise BadPlan(path, "a path in it is not a text. Write it in double quotes.") from None
     except BadOption as refusal:
-        raise BadPlan(path, refusal.typed) from None
+        raise BadPlan(path, name_place(refusal)) from None
+
+
+def explain_fault(fault: str) -> str:
+    """Where a plan is no TOML, and how to write it; the words of the parser may show a value."""
+    place = re.search(r"line \d+, column \d+", fault)
+    repeats = "a field or section stands here twice. Omit one of the two."
+    syntax = 'it is not TOML. Write fields as NAME = VALUE, texts in double quotes and lists as ["a", "b"].'
+    return f"{place[0] if place else 'at its end'}: {repeats if REPEATED.search(fault) else syntax}"
+
+
+def name_place(refusal: BadOption) -> str:
+    """A refusal of a value, in the words of a plan."""
+    field = next((field for field in FIELDS.values() if field.option == refusal.option), None)
+    place = f"{field.name} in [{field.part}]" if field and field.part in PARTS else in_python(refusal.option)
+    return f"{place}: {in_python(refusal.reason)}"
 
 
 def write_plan(request: Request, folder: str | PathLike[str] = ".", note: str = "") -> str:
@@ -49,11 +75,11 @@ def write_plan(request: Request, folder: str | PathLike[str] = ".", note: str = 
     plan = msgspec.to_builtins(request, enc_hook=refuse_object)
     for section, name in paths_in(plan):
         section[name] = os.path.relpath(section[name], folder)
-    return (f"# {note}\n\n" if note else "") + tomli_w.dumps(without_nothing(plan))
+    return (f"# {note}\n\n" if note else "") + tomli_w.dumps(omit_empty(plan))
 
 
 def paths_in(plan: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Where a plan names files and folders."""
+    """The places of a plan that name files and folders."""
     places = [(section_of(plan, "columns"), "hierarchies"), (section_of(plan, "labels"), "key_file")]
     axes = section_of(plan, "axes")
     for section, name in (*places, *((section_of(axes, column), "hierarchy") for column in axes)):
@@ -71,26 +97,29 @@ def refuse_object(value: Any) -> Any:
     """Only paths can be written to a file."""
     if isinstance(value, PathLike):
         return os.fspath(value)
-    raise UsageError("A plan names hierarchies by their files. Write each to a file first, and name that.")
+    raise UsageError("A plan names hierarchies by their files. Write each hierarchy to a file, and name that file.")
 
 
-def without_nothing(value: Any) -> Any:
-    """TOML has no null; empty sections say nothing."""
+def omit_empty(value: Any) -> Any:
+    """A plan without nulls, which TOML lacks, and without empty sections."""
     if not isinstance(value, dict):
         return value
-    inner = {key: without_nothing(each) for key, each in value.items()}
+    inner = {key: omit_empty(each) for key, each in value.items()}
     return {key: each for key, each in inner.items() if each is not None and each != {}}
 
 
 def find_old_words(plan: Mapping[str, Any]) -> Iterator[str]:
-    """What a plan of an earlier version says, and how it is said now."""
+    """The words of an earlier version in a plan, each with the word of today."""
     yield from (SECTIONS[name] for name in plan if name in SECTIONS)
+    yield from (
+        f"{old} in [{section}] is now {section}" for section, old in RENAMED if old in section_of(plan, section)
+    )
     if "hierarchies" in plan:
         yield "hierarchies is now hierarchies in [columns]"
     release, axes = section_of(plan, "release"), section_of(plan, "axes")
     for name in release:
         field = FIELDS.get(name)
-        yield f"{name} in [release] is now {field.attribute} in [{field.part}]" if field else f"{name} is gone"
+        yield f"{name} in [release] is now {name} in [{field.part}]" if field else f"{name} no longer exists"
     for section in (release, *(section_of(axes, column) for column in axes)):
         yield from (said for word, said in OLD_GRIDS.items() if section.get("grid") == word)
         yield from (said for word, said in OLD_KINDS.items() if section.get("kind") == word)

@@ -1,10 +1,10 @@
 """Reference: the fields of a request as the manual and the studio show them."""
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
-from kech.request.field import Field, fields_of
-from kech.request.parts import AxisChoice
+from kech.request.parts import STYLES, AxisChoice, Field, fields_of
 from kech.request.request import FIELDS, PARTS
 
 HEADINGS = {
@@ -14,6 +14,7 @@ HEADINGS = {
     "labels": "Labels",
     "reading": "How the file is read",
     "limits": "Limits of the machine",
+    "series": "Series of releases",
 }
 
 
@@ -28,7 +29,6 @@ def describe_fields() -> list[dict[str, Any]]:
         {
             "name": field.name,
             "part": field.part,
-            "attribute": field.attribute,
             "option": field.option,
             "help": field.help,
             "choices": list(field.choices),
@@ -37,6 +37,11 @@ def describe_fields() -> list[dict[str, Any]]:
         }
         for field in FIELDS.values()
     ]
+
+
+def describe_styles() -> dict[str, dict[str, Any]]:
+    """Every way to part rows into classes, with the rules of what can be asked of it."""
+    return {name: asdict(style) for name, style in STYLES.items()}
 
 
 def render_reference() -> str:
@@ -50,11 +55,12 @@ def render_table(fields: Iterable[Field]) -> str:
     lines = ["| plan | option | default | example | what it does |", "|---|---|---|---|---|"]
     for field in fields:
         option = f"`{field.option}`" if field.name in FIELDS and FIELDS[field.name].part == field.part else "`--axis`"
-        cells = (f"`{field.attribute}`", option, shown_default(field), f"`{field.example}`", field.help)
+        cells = (f"`{field.name}`", option, format_default(field), f"`{field.example}`", field.help)
         lines.append(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |")
     return "\n".join(lines)
 
 
-def shown_default(field: Field) -> str:
+def format_default(field: Field) -> str:
     """A default as a plan file has it; nothing where a field may be absent."""
-    return "" if field.default in (None, (), {}) else f"`{field.default}`"
+    shown = str(field.default).lower() if isinstance(field.default, bool) else field.default
+    return "" if field.default in (None, (), {}) else f"`{shown}`"

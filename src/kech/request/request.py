@@ -3,85 +3,34 @@
 In: a plan file, options of the command line, or keywords of Python.  Out: a `Request` whose values are checked.
 """
 
-from collections.abc import Sequence
-from difflib import get_close_matches
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated, Any, Self
 
 import msgspec
 
-from kech.errors import BadOption
-from kech.request.field import Field, Part, fields_of, settle
-from kech.request.parts import AXIS_KINDS, AxisChoice, Columns, Cut, Goal, Labels, Limits, Reading
+from kech.errors import BadOption, GoalNotMet, TooFewRows
+from kech.request.parts import (
+    AXIS_KINDS,
+    ROLES,
+    STYLES,
+    AxisChoice,
+    Columns,
+    Cut,
+    Field,
+    Goal,
+    Labels,
+    Limits,
+    Part,
+    Reading,
+    Series,
+    as_names,
+    build_part,
+    check_known,
+    fields_of,
+    settle,
+)
 
-Axes = Annotated[
-    dict[str, AxisChoice],
-    Field(
-        "Kind of an axis: age=number, born=date, zip=hierarchy, job=set, city=star, or an order, low to high: "
-        "size=S<M<L.",
-        "zip=hierarchy",
-    ),
-]
-
-
-class Request(Part, frozen=True):
-    """Everything that decides a release, except the rows."""
-
-    columns: Columns = msgspec.field(default_factory=Columns)
-    axes: Axes = msgspec.field(default_factory=dict)
-    goal: Goal = msgspec.field(default_factory=Goal)
-    cut: Cut = msgspec.field(default_factory=Cut)
-    labels: Labels = msgspec.field(default_factory=Labels)
-    reading: Reading = msgspec.field(default_factory=Reading)
-    limits: Limits = msgspec.field(default_factory=Limits)
-
-    def __post_init__(self) -> None:
-        settle(self, axes={name: as_choice(name, choice, None) for name, choice in self.axes.items()})
-        if self.cut.eps is not None and self.cut.style != "regime":
-            raise BadOption("--eps", "only --cut regime takes it.")
-        if self.cut.field != 2 and not self.is_homological:
-            raise BadOption("--field", "only the homological reading of the regime cut takes it.")
-        if self.cut.style == "domain" and self.labels.protect in ("full", "ends"):
-            raise BadOption("--protect", "--cut domain prints whole levels, whose ends are never moved.")
-
-    @property
-    def is_homological(self) -> bool:
-        """Whether the regime cut is by homology."""
-        return self.cut.style == "regime" and self.cut.reading == "homological" and self.cut.eps is None
-
-    def override(self, **said: Any) -> Self:
-        """The same request but for some fields, named as options and keywords are; None says nothing."""
-        said = {name: value for name, value in said.items() if value is not None}
-        if said.get("cut", "regime") != "regime":  # what was said of the regime cut is of no use to another
-            said = {"reading": "strict", "field": 2} | said
-        for name in [*said]:
-            dropped = [other for other in find_field(name).drops if other not in said]
-            said |= {other: FIELDS[other].default for other in dropped}
-        parts: dict[str, dict[str, Any]] = {}
-        for name, value in said.items():
-            parts.setdefault(FIELDS[name].part, {})[FIELDS[name].attribute] = value
-        said_axes = parts.pop("request", {}).get("axes", {})
-        axes = {name: as_choice(name, choice, self.axes.get(name)) for name, choice in said_axes.items()}
-        changed = {part: msgspec.structs.replace(getattr(self, part), **values) for part, values in parts.items()}
-        return msgspec.structs.replace(self, axes=self.axes | axes, **changed)
-
-    def public(self) -> dict[str, Any]:
-        """What a certificate states: the fields that decide labels, where they say something."""
-        said = {name: self.value(name) for name, field in FIELDS.items() if field.public}
-        said["protect"] = "none" if self.cut.style == "domain" else self.labels.on(AxisChoice())[1]
-        silent = {
-            "l_kind": self.goal.l is None,
-            "t_kind": self.goal.t is None,
-            "reading": self.cut.style != "regime" or self.cut.eps is not None,
-            "field": not self.is_homological,
-            "suppress": not self.cut.suppress,
-        }
-        return {name: value for name, value in said.items() if value is not None and not silent.get(name)}
-
-    def value(self, name: str) -> Any:
-        """The value of a field, named as options and keywords are."""
-        field = FIELDS[name]
-        return getattr(self if field.part == "request" else getattr(self, field.part), field.attribute)
-
+LARGEST_K = 100  # where no k is named
 
 PARTS: dict[str, type[Part]] = {
     "columns": Columns,
@@ -90,16 +39,103 @@ PARTS: dict[str, type[Part]] = {
     "labels": Labels,
     "reading": Reading,
     "limits": Limits,
+    "series": Series,
 }
+Axes = Annotated[
+    dict[str, AxisChoice],
+    Field(
+        "Kind of an axis: age=number, born=date, zip=hierarchy, job=set, city=star; or an order from low to high: "
+        "size=S<M<L.",
+        "zip=hierarchy",
+    ),
+]
+
+
+class Request(Part, frozen=True):
+    """Everything that decides a release, except the rows; a part may be given as a dictionary of its fields."""
+
+    columns: Columns = msgspec.field(default_factory=Columns)
+    axes: Axes = msgspec.field(default_factory=dict)
+    goal: Goal = msgspec.field(default_factory=Goal)
+    cut: Cut = msgspec.field(default_factory=Cut)
+    labels: Labels = msgspec.field(default_factory=Labels)
+    reading: Reading = msgspec.field(default_factory=Reading)
+    limits: Limits = msgspec.field(default_factory=Limits)
+    series: Series = msgspec.field(default_factory=Series)
+
+    def __post_init__(self) -> None:
+        settle(self, **{name: build_part(kind, name, getattr(self, name)) for name, kind in PARTS.items()})
+        if not isinstance(self.axes, Mapping):
+            raise BadOption("--axis", "name the kind of each column: {'zip': 'hierarchy'}.")
+        settle(self, axes={name: as_choice(name, choice, None) for name, choice in self.axes.items()})
+        if self.cut.eps is not None and not STYLES[self.cut.cut].by_components:
+            raise BadOption("--eps", "only --cut regime takes a radius. Add --cut regime, or say --k 5 instead.")
+        if self.cut.field != 2 and not self.is_homological:
+            raise BadOption("--field", "only the homological reading of --cut regime takes it. Omit it.")
+        if self.cut.suppress and not STYLES[self.cut.cut].omits_rows:
+            others = ", ".join(name for name, style in STYLES.items() if style.omits_rows)
+            raise BadOption("--suppress", f"--cut {self.cut.cut} publishes every row. Omit it, or choose {others}.")
+        if self.goal.protect_history and not STYLES[self.cut.cut].keeps_histories:
+            raise BadOption("--protect-history", "only --cut local keeps the rows of a person together. Omit --cut.")
+        if self.cut.by_level and self.labels.protect in ("full", "ends"):
+            raise BadOption("--protect", "--cut domain writes whole levels and never moves their ends. Omit it.")
+
+    @property
+    def is_homological(self) -> bool:
+        """Whether the regime cut is by homology."""
+        return STYLES[self.cut.cut].by_components and self.cut.reading == "homological" and self.cut.eps is None
+
+    def override(self, **said: Any) -> Self:
+        """The same request with other values of some fields, named as keywords are; None changes nothing."""
+        said = {name: value for name, value in said.items() if value is not None}
+        FIELDS["cut"].check(said.get("cut"))
+        style = STYLES.get(said.get("cut", ""))
+        if style and not style.by_components:  # these fields belong to components alone
+            said = {"reading": "strict", "field": 2} | said
+        for name in [*said]:
+            dropped = [other for other in find_field(name).drops if other not in said]
+            said |= {other: FIELDS[other].default for other in dropped}
+        said = self.free_roles(said) | said
+        parts: dict[str, dict[str, Any]] = {}
+        for name, value in said.items():
+            parts.setdefault(FIELDS[name].part, {})[name] = value
+        said_axes = parts.pop("request", {}).get("axes", {})
+        axes = {name: as_choice(name, choice, self.axes.get(name)) for name, choice in said_axes.items()}
+        changed = {part: msgspec.structs.replace(getattr(self, part), **values) for part, values in parts.items()}
+        return msgspec.structs.replace(self, axes=self.axes | axes, **changed)
+
+    def free_roles(self, said: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+        """Earlier roles without the columns that now get another one."""
+        taken = {name for role in ROLES if role in said for name in as_names(said[role], FIELDS[role].option)}
+        roles = self.columns.roles().items() if taken else ()
+        return {role: tuple(name for name in names if name not in taken) for role, names in roles}
+
+    def public(self) -> dict[str, Any]:
+        """What a certificate states: the fields that decide labels, where they say something."""
+        said = {name: self.value(name) for name, field in FIELDS.items() if field.public}
+        said["protect"] = "none" if self.cut.by_level else self.labels.on(AxisChoice())[1]
+        silent = {
+            "l_kind": self.goal.l is None,
+            "t_kind": self.goal.t is None,
+            "reading": not STYLES[self.cut.cut].by_components or self.cut.eps is not None,
+            "field": not self.is_homological,
+            "suppress": not self.cut.suppress,
+            "protect_history": not self.goal.protect_history,
+        }
+        return {name: value for name, value in said.items() if value is not None and not silent.get(name)}
+
+    def value(self, name: str) -> Any:
+        """The value of a field, named as options and keywords are."""
+        part = FIELDS[name].part
+        return getattr(self if part == "request" else getattr(self, part), name)
+
+
 FIELDS = {field.name: field for part in (Request, *PARTS.values()) for field in fields_of(part)}
 
 
 def find_field(name: str) -> Field:
     """The field of an option or a keyword."""
-    if name not in FIELDS:
-        close = get_close_matches(name, FIELDS, n=1)
-        hint = f"Did you mean {close[0]!r}?" if close else f"Choose among {', '.join(FIELDS)}."
-        raise BadOption(name, f"there is no such field of a request. {hint}")
+    check_known(name, FIELDS, "a request has no such field.")
     return FIELDS[name]
 
 
@@ -109,15 +145,34 @@ def check_k(k: int) -> int:
     return k
 
 
-def as_choice(column: str, choice: AxisChoice | str | Sequence[str], known: AxisChoice | None) -> AxisChoice:
-    """How a column is generalized; a kind or an order alone says nothing else of what is known."""
+def check_ks(
+    ks: int | Sequence[int] | None, most: int, too_few: Callable[[int, int], GoalNotMet] = TooFewRows
+) -> list[int]:
+    """Each k once, ascending, between 1 and the number of rows, or of people; without any, 2 to 100."""
+    named = range(2, min(LARGEST_K, most) + 1) if ks is None else ks if isinstance(ks, Iterable) else [ks]
+    chosen = sorted({check_k(k) for k in named})
+    if not chosen:
+        raise too_few(most, 2)
+    if chosen[-1] > most:
+        raise too_few(most, chosen[-1])
+    return chosen
+
+
+def as_choice(column: str, choice: Any, known: AxisChoice | None) -> AxisChoice:
+    """How a column is generalized; a kind or an order alone changes nothing else of what is known."""
+    axis: AxisChoice
     if isinstance(choice, str):
         if choice not in AXIS_KINDS:
             raise BadOption("--axis", f"column {column!r} can be {', '.join(AXIS_KINDS[:-1])} or {AXIS_KINDS[-1]}.")
-        choice = msgspec.structs.replace(known or AxisChoice(), kind=choice, order=())
-    elif not isinstance(choice, AxisChoice):
-        choice = msgspec.structs.replace(known or AxisChoice(), kind="ordered", order=tuple(choice))
-    if (choice.kind == "ordered") != bool(choice.order):
-        reason = f"an ordered axis names its order, low to high: {column}=low<middle<high."
+        axis = msgspec.structs.replace(known or AxisChoice(), kind=choice, order=())
+    elif isinstance(choice, AxisChoice | Mapping):
+        try:
+            axis = build_part(AxisChoice, f"axes.{column}", choice)
+        except BadOption as refusal:
+            raise BadOption("--axis", f"column {column!r}, {refusal.option.strip('-')}: {refusal.reason}") from None
+    else:
+        axis = msgspec.structs.replace(known or AxisChoice(), kind="ordered", order=choice)
+    if (axis.kind == "ordered") != bool(axis.order):
+        reason = f"name the order of an ordered axis, from low to high: {column}=low<middle<high."
         raise BadOption("--axis", f"column {column!r}: {reason}")
-    return choice
+    return axis

@@ -23,7 +23,7 @@ from kech.errors import BadOption, BadTarget, NoQuasiIdentifier, UnreadableFile,
 from kech.request import Columns, Limits, Request
 from kech.studio.jobs import READING, WORKING, Job, Lane
 from kech.studio.verbs import VERBS
-from kech.system.files import claim_folder, clear_refusals, let_go
+from kech.system.files import claim_folder, clear_refusals, remove_folder
 from kech.tables.demo import generate_town, nine_rows, write_csv
 from kech.tables.source import FORMATS
 
@@ -79,15 +79,15 @@ class OpenTable:
         known = {"id": self.id, "name": self.name, "revision": self.revision, "dropped": dropped}
         return known | {"plan": plan, "running": running}
 
-    def change(self, wish: Change) -> None:
+    def change(self, wanted: Change) -> None:
         """Take a new plan, if nobody else changed it meanwhile."""
-        if wish.revision != self.revision:
+        if wanted.revision != self.revision:
             raise Stale("The table was changed in another tab. It is shown here as it is now.")
-        if wish.plan.columns.hierarchies or wish.plan.labels.key_file or wish.plan.limits != Limits():
-            raise BadOption("plan", "the studio takes a hierarchy for each column, and no other file or limit.")
-        axes = wish.plan.axes.items()
+        if wanted.plan.columns.hierarchies or wanted.plan.labels.key_file or wanted.plan.limits != Limits():
+            raise BadOption("plan", "the studio takes a hierarchy for each column. Omit other files and limits.")
+        axes = wanted.plan.axes.items()
         trees = {name: str(self.tree(axis.hierarchy)) for name, axis in axes if axis.hierarchy}
-        self.plan, self.dropped, self.revision = with_trees(wish.plan, trees), wish.dropped, self.revision + 1
+        self.plan, self.dropped, self.revision = with_trees(wanted.plan, trees), wanted.dropped, self.revision + 1
 
     @property
     def columns(self) -> list[str] | None:
@@ -98,15 +98,16 @@ class OpenTable:
         """Whether a column can be in the table."""
         return self.columns is None or name in self.columns
 
-    def fitted(self) -> Request:
+    def fit_plan(self) -> Request:
         """The plan without columns that the table has only when it is read otherwise."""
         columns = {role: tuple(filter(self.has, names)) for role, names in self.plan.columns.roles().items()}
         axes = {name: axis for name, axis in self.plan.axes.items() if self.has(name)}
-        return replace(self.plan, columns=Columns(**columns), axes=axes)
+        alone = self.plan.columns.rows_are_people
+        return replace(self.plan, columns=Columns(**columns, rows_are_people=alone), axes=axes)
 
     def with_tree_names(self) -> Request:
         """The plan as a page knows it: hierarchies by name."""
-        copy = self.fitted()
+        copy = self.fit_plan()
         return with_trees(copy, {name: Path(axis.hierarchy).name for name, axis in copy.axes.items() if axis.hierarchy})
 
     # -- hierarchies -----------------------------------------------------------------------------------
@@ -137,7 +138,7 @@ class OpenTable:
         whole = VERBS[verb].whole
         if not whole:
             self.check_roles()
-        plan = Request(reading=self.plan.reading) if whole else self.fitted()
+        plan = Request(reading=self.plan.reading) if whole else self.fit_plan()
         question = {"verb": verb, "path": str(self.path), "name": self.name, "plan": plan, "options": options}
         key = msgspec.json.encode(question, order="deterministic")
         known = self.jobs.get(key)
@@ -173,8 +174,8 @@ class OpenTable:
 
     def check_roles(self) -> None:
         """Nothing proceeds with a column of which nobody said what it is."""
-        roles, columns = self.fitted().columns, self.columns or []
-        named = {*roles.quasi_identifiers, *roles.sensitive, *roles.identifiers, *roles.keep, *self.dropped}
+        roles, columns = self.fit_plan().columns, self.columns or []
+        named = {*self.dropped, *(name for names in roles.roles().values() for name in names)}
         unknown = [name for name in columns if name not in named]
         if unknown or not columns:
             raise UsageError(f"Give every column a role first; {len(unknown) or 'all'} have none.")
@@ -218,8 +219,8 @@ class Desk:
 
     def __init__(self, target: Path) -> None:
         self.target = target.resolve()  # releases are written below it
-        self.folder, held = claim_folder()
-        self._finalizer = weakref.finalize(self, let_go, self.folder, held)  # whatever becomes of the server
+        self.folder, handle = claim_folder()
+        self._finalizer = weakref.finalize(self, remove_folder, self.folder, handle)  # whatever becomes of the server
         self.tables: dict[str, OpenTable] = {}
         self.coming: set[Path] = set()  # folders of tables that are not whole yet
 
@@ -284,9 +285,9 @@ class Desk:
             found = self.target.joinpath(*parts).resolve()
             taken = found.exists() and not found.is_dir()
         except (OSError, RuntimeError):  # a name that is too long, a link to itself
-            raise BadTarget(name, "no folder can have this name here.") from None
+            raise BadTarget(name, "no folder can have this name here. Choose another name.") from None
         if not found.is_relative_to(self.target) or found == self.target or taken:
-            raise BadTarget(name, "it is not a folder below the one the studio was started for.")
+            raise BadTarget(name, "it lies outside the folder of the studio. Choose another name.")
         return found
 
     async def forget(self, table: OpenTable) -> None:

@@ -42,8 +42,8 @@ class Entry:
     def write_file(self) -> Path:
         """Write the file that leads to the address, for the eyes of this user only."""
         file = self.folder / FILE
-        held = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(held, "w", encoding="utf-8") as page:
+        handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as page:
             page.write(REDIRECT.format(address=self.address))
         return file
 

@@ -73,7 +73,7 @@ class Guard:
 
         try:
             answer = self.check(scope)
-            await (answer or self.app)(scope, limited(receive), with_headers)
+            await (answer or self.app)(scope, limit_body(receive), with_headers)
         except HTTPException as refused:
             await PlainTextResponse(refused.detail, refused.status_code)(scope, receive, with_headers)
         except Exception:  # a traceback would show cells
@@ -103,7 +103,7 @@ class Guard:
     def enter(self, token: str, headers: Headers) -> Response:
         """The one-time address is answered once, with the secret; a browser that only reads ahead spends nothing."""
         if "prefetch" in headers.get("sec-purpose", ""):
-            raise HTTPException(503, "kech studio is not read ahead.\n")
+            raise HTTPException(503, "kech studio answers no prefetch. Open the address yourself.\n")
         if not self.entry.spend(token):
             raise HTTPException(410, SPENT)
         return self.hand_over(self.secret)
@@ -122,11 +122,11 @@ def is_public(method: str, path: str) -> bool:
 TOO_LARGE = f"The file is larger than {MOST_BYTES >> 20} MB. Use the command line: kech release TABLE.\n"
 
 
-def limited(receive: Receive) -> Receive:
+def limit_body(receive: Receive) -> Receive:
     """A body whose length was not told is counted while it comes."""
     seen = 0
 
-    async def counted() -> Message:
+    async def receive_counted() -> Message:
         nonlocal seen
         message = await receive()
         seen += len(message.get("body", b""))
@@ -134,4 +134,4 @@ def limited(receive: Receive) -> Receive:
             raise HTTPException(413, TOO_LARGE)
         return message
 
-    return counted
+    return receive_counted

@@ -56,8 +56,8 @@ class Job:
 
     def to_json(self) -> dict[str, Any]:
         """How far it is."""
-        told = ("verb", "state", "doing", "share", "command")
-        return {"job": self.id} | {name: getattr(self, name) for name in told}
+        fields = ("verb", "state", "doing", "share", "command")
+        return {"job": self.id} | {name: getattr(self, name) for name in fields}
 
 
 class Lane:

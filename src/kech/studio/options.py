@@ -53,7 +53,10 @@ class ZigzagOptions(Options):
 
 
 class PreviewOptions(Options):
-    """How many of the first rows to show; two columns, and what is seen on them: another k and cut, or a radius."""
+    """How many of the first rows to show; two columns, and what is seen on them: another k and cut, or a radius.
+
+    Of a goal for histories, the price alone: it is known before any search.
+    """
 
     rows: int = 10
     on: list[str] = []
@@ -61,6 +64,8 @@ class PreviewOptions(Options):
     k: int | None = None
     cut: str | None = None
     effort: str | None = None
+    protect_history: bool | None = None
+    price: bool = False
 
 
 class ReleaseOptions(Options):

@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 import kech
 from kech.errors import BadOption, KechError
-from kech.request.reference import describe_fields
+from kech.request.reference import describe_fields, describe_styles
 from kech.studio.desk import EXAMPLES, Change, Desk, OpenTable, Stale
 from kech.studio.jobs import Job
 from kech.views import screen
@@ -101,7 +101,7 @@ def table_routes(desk: Desk) -> list[Route]:
 
     async def change(request: Request) -> Response:
         table = find_table(request, desk)
-        table.change(await decoded(request, Change))
+        table.change(await decode_body(request, Change))
         return answer(table.to_json())
 
     async def close(request: Request) -> Response:
@@ -124,7 +124,7 @@ def tree_routes(desk: Desk) -> list[Route]:
     """Hand a hierarchy in, take it out."""
 
     async def add_tree(request: Request) -> Response:
-        body = await whole_body(request)
+        body = await read_body(request)
         name = find_table(request, desk).add_tree(request.query_params.get("name", ""), body)
         return answer({"hierarchy": name}, 201)
 
@@ -145,7 +145,7 @@ def find_table(request: Request, desk: Desk) -> OpenTable:
     """The table a path names."""
     found = desk.tables.get(request.path_params["table"])
     if found is None:
-        raise HTTPException(404, "This table is closed.\n")
+        raise HTTPException(404, "This table is closed. Open it again.\n")
     return found
 
 
@@ -156,16 +156,16 @@ def job_routes(desk: Desk) -> list[Route]:
     """Ask, wait, fetch the answer, cancel."""
 
     async def ask(request: Request) -> Response:
-        table, asked = find_table(request, desk), await decoded(request, Ask)
-        options = asked.options
-        if asked.verb == "release":
-            return await told(table.release(released(desk, table, options)))
-        if asked.verb == "hierarchy" and options.get("source"):
+        table, question = find_table(request, desk), await decode_body(request, Ask)
+        options = question.options
+        if question.verb == "release":
+            return await tell_progress(table.release(place_release(desk, table, options)))
+        if question.verb == "hierarchy" and options.get("source"):
             options = options | {"source": str(table.tree(str(options["source"])))}
-        return await told(table.ask(asked.verb, options))
+        return await tell_progress(table.ask(question.verb, options))
 
     async def look(request: Request) -> Response:
-        return await told(find_job(request, desk))
+        return await tell_progress(find_job(request, desk))
 
     async def result(request: Request) -> Response:
         job = find_job(request, desk)
@@ -175,7 +175,7 @@ def job_routes(desk: Desk) -> list[Route]:
     async def cancel(request: Request) -> Response:
         job = find_job(request, desk)
         find_table(request, desk).cancel(job)
-        return await told(job)
+        return await tell_progress(job)
 
     many, one = "/api/tables/{table}/jobs", "/api/tables/{table}/jobs/{job}"
     return [
@@ -188,26 +188,26 @@ def job_routes(desk: Desk) -> list[Route]:
 
 def find_job(request: Request, desk: Desk) -> Job:
     """The job a path names."""
-    found = find_table(request, desk).job(request.path_params["job"])
-    if found is None:
-        raise HTTPException(404, "This job is forgotten.\n")
-    return found
+    job = find_table(request, desk).job(request.path_params["job"])
+    if job is None:
+        raise HTTPException(404, "This job is no longer known. Start it again.\n")
+    return job
 
 
 async def tell_fields(request: Request) -> Response:
-    """Everything that a plan can ask for, to make forms of."""
+    """Everything that a plan can ask for, to make forms of, and the rules of every cut."""
     del request
-    return answer({"fields": describe_fields()})
+    return answer({"fields": describe_fields(), "styles": describe_styles()})
 
 
-async def told(job: Job) -> Response:
+async def tell_progress(job: Job) -> Response:
     """How far a job is; one that is nearly done is waited for."""
     with suppress(TimeoutError):
         await asyncio.wait_for(job.over.wait(), PATIENCE)
     return answer(job.to_json())
 
 
-class Wish(msgspec.Struct, forbid_unknown_fields=True):
+class ReleaseTarget(msgspec.Struct, forbid_unknown_fields=True):
     """What a page may say of a release: the name of a folder, never a path."""
 
     folder: str
@@ -215,15 +215,15 @@ class Wish(msgspec.Struct, forbid_unknown_fields=True):
     allow_composition: bool = False
 
 
-def released(desk: Desk, table: OpenTable, options: dict[str, Any]) -> dict[str, Any]:
+def place_release(desk: Desk, table: OpenTable, options: dict[str, Any]) -> dict[str, Any]:
     """The options of a release, with paths made here."""
     try:
-        wish = msgspec.convert(options, Wish)
+        target = msgspec.convert(options, ReleaseTarget)
     except msgspec.ValidationError as fault:
         raise BadOption("release", f"{fault}.") from None
-    known = {"ledger": not table.is_example, "earlier": table.earlier(), "allow_composition": wish.allow_composition}
+    known = {"ledger": not table.is_example, "earlier": table.earlier(), "allow_composition": target.allow_composition}
     stem = "".join(letter for letter in Path(table.name).stem if letter.isprintable()) or "table"
-    place = {"folder": str(desk.place(wish.folder)), "file": stem + wish.ending}
+    place = {"folder": str(desk.place(target.folder)), "file": stem + target.ending}
     return place | known
 
 
@@ -242,19 +242,19 @@ async def refuse(request: Request, refusal: Exception) -> Response:
     return answer(screen.describe_refusal(refusal), 409 if isinstance(refusal, Stale) else 422)
 
 
-async def whole_body(request: Request) -> bytes:
+async def read_body(request: Request) -> bytes:
     """A small body."""
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
         if len(body) > MOST_JSON:
-            raise HTTPException(413, "It is too large.\n")
+            raise HTTPException(413, "The request is too large. Shorten it.\n")
     return bytes(body)
 
 
-async def decoded(request: Request, kind: type[Any]) -> Any:
+async def decode_body(request: Request, kind: type[Any]) -> Any:
     """A body of JSON, checked."""
     try:
-        return msgspec.json.decode(await whole_body(request), type=kind)
+        return msgspec.json.decode(await read_body(request), type=kind)
     except (msgspec.DecodeError, UnicodeDecodeError) as fault:
         raise BadOption("request", f"{fault}.") from None

@@ -16,19 +16,19 @@ from kech.studio.desk import Desk
 from kech.studio.entry import Entry
 from kech.studio.guard import Guard
 from kech.studio.routes import hand_over, make_app
-from kech.system.interrupts import hear_no_more
+from kech.system.console import ignore_interrupts
 
 GRACE = 2  # seconds for answers on their way when the studio ends
 
 
 def serve(table: Path | None, folder: Path, port: int, announce: Callable[[Entry], None]) -> None:
     """Bind first, so that the address that is told is the one that answers."""
-    with bind(port) as held:
-        server, entry = make_server(table, folder, held)
-        with ended_by_signals(server):
+    with bind(port) as server_socket:
+        server, entry = make_server(table, folder, server_socket)
+        with end_on_signals(server):
             announce(entry)
-            server.run(sockets=[held])
-        hear_no_more()
+            server.run(sockets=[server_socket])
+        ignore_interrupts()
 
 
 class Patient(uvicorn.Server):
@@ -41,7 +41,7 @@ class Patient(uvicorn.Server):
 
 
 @contextmanager
-def ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
+def end_on_signals(server: uvicorn.Server) -> Iterator[None]:
     """Ctrl-C and the end of the terminal end the server from now on, unless they are to be ignored (nohup)."""
     alone = threading.current_thread() is not threading.main_thread()
     heard = [x for x in (signal.SIGINT, signal.SIGHUP) if not alone and signal.getsignal(x) is not signal.SIG_IGN]
@@ -53,13 +53,13 @@ def ended_by_signals(server: uvicorn.Server) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def make_server(table: Path | None, folder: Path, held: socket.socket) -> tuple[uvicorn.Server, Entry]:
+def make_server(table: Path | None, folder: Path, server_socket: socket.socket) -> tuple[uvicorn.Server, Entry]:
     """A server for a socket, silent because a log could show cells; and the way in."""
     if table is not None and not table.is_file():
         raise NoSuchFile(table)
     desk = Desk(folder)
     home = f"/tables/{desk.open_file(table).id}/open" if table is not None else "/open"
-    entry = Entry(f"127.0.0.1:{held.getsockname()[1]}", desk.folder)
+    entry = Entry(f"127.0.0.1:{server_socket.getsockname()[1]}", desk.folder)
     guard = Guard(make_app(desk), entry, partial(hand_over, home=home))
     settings = uvicorn.Config(
         guard, log_config=None, log_level="critical", access_log=False, server_header=False, ws="none",
@@ -70,12 +70,12 @@ def make_server(table: Path | None, folder: Path, held: socket.socket) -> tuple[
 
 def bind(port: int) -> socket.socket:
     """A socket that only this machine reaches; 0 is any free port."""
-    held = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    server_socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    server_socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        held.bind(("127.0.0.1", port))
-        held.listen()  # who comes before the server is ready waits
+        server_socket.bind(("127.0.0.1", port))
+        server_socket.listen()  # who comes before the server is ready waits
     except (OSError, OverflowError):
-        held.close()
-        raise BadOption("--port", "it is taken or cannot be used. Leave it away for a free one.") from None
-    return held
+        server_socket.close()
+        raise BadOption("--port", "it is taken or cannot be used. Omit it, and kech takes a free one.") from None
+    return server_socket

@@ -10,6 +10,7 @@ from typing import Any
 
 import kech
 from kech.request import Request
+from kech.request.parts import STYLES
 from kech.studio.options import (
     BarcodeOptions,
     HierarchyOptions,
@@ -58,8 +59,12 @@ class Sitting:
 
     def release(self, **others: Any) -> kech.Release:
         """The release as it is planned, with other goals where they are named."""
-        asked = self.plan.override(**others)
-        return self.keep(f"release {asked}", lambda: kech.make_release(self.table, asked))  # type: ignore[no-any-return]
+        options = self.plan.override(**others)
+        return self.keep(f"release {options}", lambda: kech.make_release(self.table, options, preview=True))  # type: ignore[no-any-return]
+
+    def price(self, request: Request) -> kech.Preview:
+        """What a goal for histories costs."""
+        return self.keep(f"price {request}", lambda: kech.compute_preview(self.table, request))  # type: ignore[no-any-return]
 
     def is_for(self, path: str, plan: Request) -> bool:
         """Whether a table read by another plan would be this one."""
@@ -81,68 +86,73 @@ def sit_down(path: str, plan: Request, before: Sitting | None) -> Sitting:
 # -- the verbs ---------------------------------------------------------------------------------------------
 
 
-def inspect(sitting: Sitting, asked: InspectOptions) -> dict[str, Any]:
+def inspect(sitting: Sitting, options: InspectOptions) -> dict[str, Any]:
     """`kech inspect`."""
-    return kech.inspect_table(sitting.table, rows=asked.rows, as_read=True).to_json() | {"plan": None}
+    return kech.inspect_table(sitting.table, rows=options.rows, as_read=True).to_json() | {"plan": None}
 
 
-def hierarchy(sitting: Sitting, asked: HierarchyOptions) -> dict[str, Any]:
+def hierarchy(sitting: Sitting, options: HierarchyOptions) -> dict[str, Any]:
     """`kech hierarchy`."""
     found = kech.review_hierarchy(
         sitting.table,
-        asked.column,
-        kind=asked.kind,
-        source=asked.source,
-        pad=asked.pad,
+        options.column,
+        kind=options.kind,
+        source=options.source,
+        pad=options.pad,
         grid=sitting.plan.labels.grid,
     )
     return found.to_json() | {"file": None}
 
 
-def spectrum(sitting: Sitting, asked: SpectrumOptions) -> dict[str, Any]:
-    """`kech spectrum`."""
-    regime = asked.cut == ["regime"]  # it publishes every row, whatever the plan lets the others leave out
-    fields: dict[str, Any] = {"effort": asked.effort, "suppress": 0.0 if regime else None}
-    found = kech.compute_spectrum(sitting.table, sitting.plan, k=asked.k, cut=asked.cut or None, **fields)
-    return found.to_json() | {"plot": None, "effort": asked.effort or sitting.plan.cut.effort}
+def spectrum(sitting: Sitting, options: SpectrumOptions) -> dict[str, Any]:
+    """`kech spectrum`; what the plan allows or promises and a cut cannot do is left out of the question."""
+    publishes_all = any(options.cut == [name] for name, style in STYLES.items() if not style.omits_rows)
+    fields: dict[str, Any] = {"effort": options.effort, "suppress": 0.0 if publishes_all else None}
+    fields["protect_history"] = False  # a spectrum compares classes of rows, and no histories
+    found = kech.compute_spectrum(sitting.table, sitting.plan, k=options.k, cut=options.cut or None, **fields)
+    return found.to_json() | {"plot": None, "effort": options.effort or sitting.plan.cut.effort}
 
 
-def barcode(sitting: Sitting, asked: BarcodeOptions) -> dict[str, Any]:
+def barcode(sitting: Sitting, options: BarcodeOptions) -> dict[str, Any]:
     """`kech barcode`."""
-    return sitting.barcode(asked.max_dimension, asked.field).to_json(asked.k, longest=MOST_BARS) | {"plot": None}
+    return sitting.barcode(options.max_dimension, options.field).to_json(options.k, longest=MOST_BARS) | {"plot": None}
 
 
-def lattice(sitting: Sitting, asked: LatticeOptions) -> dict[str, Any]:
+def lattice(sitting: Sitting, options: LatticeOptions) -> dict[str, Any]:
     """`kech lattice`."""
     found = sitting.lattice()
-    return found.neighbours(asked.node) if asked.node else found.to_json(asked.k, sitting.plan.cut.suppress)
+    return found.neighbours(options.node) if options.node else found.to_json(options.k, sitting.plan.cut.suppress)
 
 
-def zigzag(sitting: Sitting, asked: ZigzagOptions) -> dict[str, Any]:
+def zigzag(sitting: Sitting, options: ZigzagOptions) -> dict[str, Any]:
     """`kech zigzag`."""
-    found = kech.compute_zigzag(sitting.table, asked.path, grid=sitting.plan.labels.grid)
-    return found.to_json(asked.k, longest=MOST_BARS) | {"plot": None}
+    found = kech.compute_zigzag(sitting.table, options.path, grid=sitting.plan.labels.grid)
+    return found.to_json(options.k, longest=MOST_BARS) | {"plot": None}
 
 
-def preview(sitting: Sitting, asked: PreviewOptions) -> dict[str, Any]:
+def preview(sitting: Sitting, options: PreviewOptions) -> dict[str, Any]:
     """`kech preview`."""
-    if asked.radius is None:
-        seen: kech.Release | kech.WeightedBarcode = sitting.release(k=asked.k, cut=asked.cut, effort=asked.effort)
-    else:
-        seen = sitting.barcode()
-    found = kech.compute_preview(seen, on=asked.on, eps=asked.radius, rows=asked.rows)
-    return found.to_json() | {"plot": None}
+    if options.price:
+        return sitting.price(sitting.plan).to_json() | {"plot": None}
+    if options.radius is not None:
+        found = kech.compute_preview(sitting.barcode(), on=options.on, eps=options.radius, rows=options.rows)
+        return found.to_json() | {"plot": None}
+    others = {name: getattr(options, name) for name in ("k", "cut", "effort", "protect_history")}
+    planned = sitting.plan.override(**others)
+    price = sitting.price(planned).price if planned.goal.protect_history else None
+    found = kech.compute_preview(sitting.release(**others), on=options.on, rows=options.rows)
+    return found.to_json() | {"price": price, "plot": None}
 
 
-def release(sitting: Sitting, asked: ReleaseOptions) -> dict[str, Any]:
+def release(sitting: Sitting, options: ReleaseOptions) -> dict[str, Any]:
     """`kech release --folder`."""
     return kech.publish_release(
         sitting.release(),
-        asked.folder,
-        asked.file,
-        ledger=asked.ledger,
-        earlier=asked.earlier,
-        allow_composition=asked.allow_composition,
+        options.folder,
+        options.file,
+        ledger=options.ledger,
+        earlier=options.earlier,
+        allow_composition=options.allow_composition,
     ).to_json()
 
 

@@ -19,7 +19,7 @@ import msgspec
 from kech.errors import BadOption, KechError, OutOfMemory
 from kech.request import Request
 from kech.studio.verbs import VERBS, Sitting, sit_down
-from kech.system.progress import listen
+from kech.system.console import listen
 from kech.views import screen
 
 HEADER = struct.Struct(">cI")

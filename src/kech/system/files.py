@@ -20,32 +20,32 @@ FOLDERS = "kech-folder-*"
 
 
 @contextmanager
-def written_aside(target: Path) -> Iterator[Path]:
+def draft_file(target: Path) -> Iterator[Path]:
     """A private draft beside the target; it is gone afterwards unless it was put in place."""
     clear_leftovers(target.parent, DRAFTS)
-    draft, held = claim_draft(target)
+    draft, handle = claim_draft(target)
     try:
         yield draft
     finally:
         draft.unlink(missing_ok=True)
-        os.close(held)
+        os.close(handle)
 
 
 @contextmanager
-def folder_aside(target: Path) -> Iterator[Path]:
+def draft_folder(target: Path) -> Iterator[Path]:
     """A private draft of a whole folder; it and the folders made for it are gone unless it was put in place."""
-    made = [folder for folder in target.parents if not folder.exists()]
+    missing = [folder for folder in target.parents if not folder.exists()]
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         clear_leftovers(target.parent, DRAFTS)
-        draft, held = claim_draft_folder(target)
+        draft, handle = claim_draft_folder(target)
         try:
             yield draft
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-            os.close(held)
+            os.close(handle)
     finally:
-        for folder in made:
+        for folder in missing:
             with suppress(OSError):  # it is not empty
                 folder.rmdir()
 
@@ -62,18 +62,18 @@ def claim_draft_folder(target: Path) -> tuple[Path, int]:
         draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.kech-draft")
         draft.mkdir(mode=0o700)
         with suppress(FileNotFoundError):
-            held = os.open(draft, os.O_RDONLY)
-            if is_ours(draft, held):
-                return draft, held
+            handle = os.open(draft, os.O_RDONLY)
+            if is_ours(draft, handle):
+                return draft, handle
 
 
 def claim_draft(target: Path) -> tuple[Path, int]:
     """A new locked file; another process may clear it before it is locked, then the next is tried."""
     while True:
         draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.kech-draft")
-        held = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
-        if is_ours(draft, held):
-            return draft, held
+        handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+        if is_ours(draft, handle):
+            return draft, handle
 
 
 def claim_folder() -> tuple[Path, int]:
@@ -84,52 +84,52 @@ def claim_folder() -> tuple[Path, int]:
         while True:
             folder = Path(tempfile.mkdtemp(prefix=FOLDERS.rstrip("*")))
             with suppress(FileNotFoundError):  # another process took it for a leftover
-                held = os.open(folder, os.O_RDONLY)
-                if is_ours(folder, held):
-                    return folder, held
+                handle = os.open(folder, os.O_RDONLY)
+                if is_ours(folder, handle):
+                    return folder, handle
 
 
-def is_ours(path: Path, held: int) -> bool:
-    """Whether a new file or folder is locked, before another process took it for a leftover; if not, it is let go.
+def is_ours(path: Path, handle: int) -> bool:
+    """Whether this process locked a new file or folder before another one took it for a leftover; if not, it is closed.
 
     Where nothing can be locked, nobody could tell a draft from a leftover.
     """
     try:
-        if lock(held) and path.exists():
+        if lock(handle) and path.exists():
             return True
     except OSError:
-        os.close(held)
+        os.close(handle)
         path.rmdir() if path.is_dir() else path.unlink()
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK)) from None
-    os.close(held)
+    os.close(handle)
     return False
 
 
 @contextmanager
 def private_folder() -> Iterator[Path]:
     """A private folder that is gone afterwards."""
-    folder, held = claim_folder()
+    folder, handle = claim_folder()
     try:
         yield folder
     finally:
-        let_go(folder, held)
+        remove_folder(folder, handle)
 
 
-def let_go(folder: Path, held: int) -> None:
+def remove_folder(folder: Path, handle: int) -> None:
     """Remove a private folder."""
     shutil.rmtree(folder, ignore_errors=True)
-    os.close(held)
+    os.close(handle)
 
 
 def put_in_place(moves: Mapping[Path, Path], *, private: bool = False) -> None:
     """Flush drafts to disk and give them their names, in order; private ones stay readable to their owner only.
 
-    Who puts files in place in the same folder waits, so that a release never gets the certificate of another.
+    Another process that puts files in place in the same folder waits.  So no release gets the certificate of another.
     """
     for draft in moves:
         with draft.open("rb") as file:
             os.fsync(file.fileno())
-    with alone_in({target.parent for target in moves.values()}) as folders:
+    with lock_folders({target.parent for target in moves.values()}) as folders:
         for draft, target in moves.items():
             draft.chmod(0o600 if private else 0o666 & ~current_umask())
             draft.replace(target)
@@ -138,10 +138,10 @@ def put_in_place(moves: Mapping[Path, Path], *, private: bool = False) -> None:
 
 
 @contextmanager
-def alone_in(folders: Iterable[Path]) -> Iterator[list[int]]:
-    """Folders while nobody else puts files in place there; a draft is its owner's anyway.
+def lock_folders(folders: Iterable[Path]) -> Iterator[list[int]]:
+    """Lock folders, so that no other process puts files in place there; a draft already belongs to its writer.
 
-    A folder has many names and is locked once: who waits for a lock of his own waits forever.
+    A folder may have several names, but is locked once: a process that waits for its own lock waits forever.
     """
     with ExitStack() as stack:
         handles = {}
@@ -159,7 +159,7 @@ def alone_in(folders: Iterable[Path]) -> Iterator[list[int]]:
 
 @contextmanager
 def clear_refusals(target: Path, hint: str = "") -> Iterator[None]:
-    """A failure of the disk becomes a refusal that names the target, and what to do."""
+    """Turn a failure of the disk into a refusal that names the target, and what to do."""
     try:
         yield
     except OSError as failure:
@@ -170,13 +170,18 @@ def clear_refusals(target: Path, hint: str = "") -> Iterator[None]:
 
 def write_text(target: Path, text: str, *, private: bool = False) -> None:
     """Write a small file whole or not at all."""
-    with clear_refusals(target), written_aside(target) as draft:
-        draft.write_text(text, "utf-8")
+    write_bytes(target, text.encode(), private=private)
+
+
+def write_bytes(target: Path, content: bytes, *, private: bool = False) -> None:
+    """The same of what is no text."""
+    with clear_refusals(target), draft_file(target) as draft:
+        draft.write_bytes(content)
         put_in_place({draft: target}, private=private)
 
 
 @contextmanager
-def held_alone(path: Path, hint: str = "") -> Iterator[None]:
+def hold_lock(path: Path, hint: str = "") -> Iterator[None]:
     """Wait until no other process, and no other thread, holds this file; then hold it."""
     with clear_refusals(path, hint):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -30,7 +30,7 @@ VALUE_BYTES = 200  # a value of any column
 VALUE_FIGURE_BYTES = 250  # a value of the column that is being counted
 # a lattice and its paths: topology.lattice, topology.zigzag
 NODE_SIZE_BYTES = 12  # a class size of a node
-PATH_POINT_BYTES, PATH_CLASS_BYTES = 8, 36  # at each position of a path, in the kernel and the result
+PATH_POINT_BYTES, PATH_CLASS_BYTES = 8, 40  # at each position of a path, in the kernel and the result
 # holes: topology.homology; ripser measured on boxes, Qhull and the reduction on balls of 2 to 8 axes
 DISTANCE_BYTES = 80  # a pair of points
 CORNER_BYTES = 48  # a corner of a simplex, where bars of zero length are listed

@@ -12,7 +12,7 @@ from os import PathLike
 from pathlib import Path
 
 from kech.errors import BadKey, BadTarget
-from kech.system.files import clear_refusals, held_alone, state_folder, write_text
+from kech.system.files import clear_refusals, hold_lock, state_folder, write_text
 
 SIZE = 32  # bytes
 FORM = re.compile(r"kech-key-([0-9a-f]*)-([0-9a-f]*)\n?")
@@ -26,8 +26,8 @@ class OwnerSecret:
 
     __slots__ = ("_bytes",)
 
-    def __init__(self, held: bytes) -> None:
-        self._bytes = held
+    def __init__(self, secret: bytes) -> None:
+        self._bytes = secret
 
     def derive(self, purpose: str, *parts: bytes) -> bytes:
         """32 bytes for one purpose; other parts, or another purpose, give bytes that have nothing to do with them."""
@@ -36,7 +36,7 @@ class OwnerSecret:
             found.update(len(part).to_bytes(8, "little") + part)
         return found.digest()
 
-    def written(self) -> str:
+    def to_text(self) -> str:
         """The text of a key file: the secret, and the beginning of its hash, by which damage is seen."""
         return f"kech-key-{self._bytes.hex()}-{check_digits(self._bytes)}\n"
 
@@ -50,15 +50,19 @@ class OwnerSecret:
 def open_secret(key_file: str | PathLike[str] | None = None) -> OwnerSecret:
     """The secret of a key file (or $KECH_KEY_FILE); otherwise that of this user, made where there is none yet."""
     if named := key_file or os.environ.get("KECH_KEY_FILE"):
-        return read_named(Path(named))
-    place = state_folder(ELSEWHERE) / "secret"
+        return read_key_file(Path(named))
+    return open_secret_in(state_folder(ELSEWHERE))
+
+
+def open_secret_in(folder: Path) -> OwnerSecret:
+    """The secret that lies in a folder, made where there is none yet."""
     try:
-        return read_secret(place)
+        return read_secret(folder / "secret")
     except (FileNotFoundError, NotADirectoryError):
-        return make_secret(place)
+        return make_secret(folder / "secret")
 
 
-def read_named(path: Path) -> OwnerSecret:
+def read_key_file(path: Path) -> OwnerSecret:
     """The secret of a key file that somebody named: it is not made by itself, since a team would have two."""
     try:
         return read_secret(path)
@@ -68,9 +72,9 @@ def read_named(path: Path) -> OwnerSecret:
 
 def make_secret(place: Path) -> OwnerSecret:
     """A new secret, unless another process was quicker."""
-    with held_alone(place.with_name("secret.lock"), ELSEWHERE):
+    with hold_lock(place.with_name("secret.lock"), ELSEWHERE):
         if not place.exists():
-            write_text(place, draw_secret().written(), private=True)
+            write_text(place, draw_secret().to_text(), private=True)
     return read_secret(place)
 
 
@@ -89,7 +93,7 @@ def write_key_file(path: str | PathLike[str]) -> Path:
             raise BadTarget(place, "it exists, and a key is never overwritten. Name another file.") from None
         try:
             with os.fdopen(handle, "w", encoding="ascii") as file:
-                file.write(draw_secret().written())
+                file.write(draw_secret().to_text())
                 file.flush()
                 os.fsync(handle)
         except OSError:
@@ -98,9 +102,9 @@ def write_key_file(path: str | PathLike[str]) -> Path:
     return place
 
 
-def check_digits(held: bytes) -> str:
+def check_digits(secret: bytes) -> str:
     """The beginning of the hash of a secret."""
-    return hashlib.sha256(held).hexdigest()[:8]
+    return hashlib.sha256(secret).hexdigest()[:8]
 
 
 def read_secret(path: Path) -> OwnerSecret:
@@ -121,7 +125,7 @@ def read_secret(path: Path) -> OwnerSecret:
 def check_owner(path: Path, status: os.stat_result) -> None:
     """A plain file of this user, or of root, that nobody else can read or write."""
     if not stat.S_ISREG(status.st_mode):
-        raise BadKey(path, "it is no file.")
+        raise BadKey(path, "it is no file. Name a key file.")
     if status.st_uid not in (0, os.geteuid()):
         raise BadKey(path, "it belongs to another user, who may know it. Make a key of your own.")
     if status.st_mode & 0o077:
@@ -131,12 +135,12 @@ def check_owner(path: Path, status: os.stat_result) -> None:
 def parse_secret(path: Path, text: bytes) -> OwnerSecret:
     """The secret that a text holds; what is wrong is said without the text."""
     if not text.strip():
-        raise BadKey(path, "it is empty.")
+        raise BadKey(path, "it is empty. Copy it again from whoever made it.")
     found = FORM.fullmatch(text.decode("latin-1"))
     if not found:
-        raise BadKey(path, "it is not a key of kech.")
+        raise BadKey(path, "it is not a key of kech. Make one: `kech ledger --new-key FILE`.")
     if len(found[1]) < 2 * SIZE:
-        raise BadKey(path, "its key is too short.")
-    if len(found[1]) > 2 * SIZE or check_digits(held := bytes.fromhex(found[1])) != found[2]:
-        raise BadKey(path, "it is damaged.")
-    return OwnerSecret(held)
+        raise BadKey(path, "its key is too short. Copy it again from whoever made it.")
+    if len(found[1]) > 2 * SIZE or check_digits(secret := bytes.fromhex(found[1])) != found[2]:
+        raise BadKey(path, "it is damaged. Copy it again from whoever made it.")
+    return OwnerSecret(secret)

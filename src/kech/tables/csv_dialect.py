@@ -26,8 +26,8 @@ BATCH = 1 << 14  # rows handed over together
 BLOCK = 1 << 20  # bytes looked at together to find the longest row
 LONGEST = 1 << 25  # characters of a cell
 TOO_LONG = "it is longer than 32 MB. Is a quote missing?"
-QUOTES = "a quote is opened and never closed, or text follows a closing quote."
-OTHER_ENCODING = "Name its encoding, for example --encoding latin-1, --encoding cp1252 or --encoding utf-16."
+QUOTES = "a quote is opened and never closed, or text follows a closing quote. Correct it there."
+OTHER_ENCODING = "Name its encoding: --encoding latin-1, --encoding cp1252 or --encoding utf-16."
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ GENDERS = {"Person": ["Female", "Male"]}
 def write_demo_key(folder: Path) -> Path:
     """A key that everybody knows, beside tables that everybody has: the demo prints the same figures everywhere."""
     path = folder / "demo.key"
-    write_text(path, OwnerSecret(sha256(b"kech demo").digest()).written(), private=True)
+    write_text(path, OwnerSecret(sha256(b"kech demo").digest()).to_text(), private=True)
     return path
 
 

@@ -31,13 +31,12 @@ from kech.errors import (
     UnreadableFile,
 )
 from kech.request.parts import MOST_THREADS
-from kech.system.files import claim_folder, let_go, private_folder
+from kech.system.files import claim_folder, private_folder, remove_folder
 from kech.system.memory import BASE_BYTES
+from kech.tables.batches import MOST_BYTES, TYPES, Numbering, draw_numbers, join_small_batches, read_ahead, shuffle_rows
 from kech.tables.csv_dialect import CsvDialect, longest_row, read_longest
-from kech.tables.dealing import draw_numbers, read_ahead, shuffle_rows
 from kech.tables.source import Address
 from kech.tables.sql import MARK, Column, Dialect, guard, hash_rows, quote
-from kech.tables.words import MOST_BYTES, TYPES, Numbering, gather
 
 SHARE = 0.3  # of the memory that is allowed; points, classes and the interpreter need the rest
 FOR_ROWS, FOR_WORDS = 0.1, 0.1  # of the memory that is allowed, while rows are written and while they are read
@@ -75,11 +74,11 @@ class DuckDB:
         self._handed = PIECE if not memory else VECTOR if memory < SMALL else HANDED
         self._source = ""  # what the rows were read from, if they can be read again
         self._origin: tuple[Path, os.stat_result] | None = None
-        self.folder, held = claim_folder()
-        self._finalizer: weakref.finalize[..., DuckDB] = weakref.finalize(self, let_go, self.folder, held)
+        self.folder, handle = claim_folder()
+        self._finalizer: weakref.finalize[..., DuckDB] = weakref.finalize(self, remove_folder, self.folder, handle)
         self.connection = self._connect(self._settings())
         self._finalizer.detach()
-        self._finalizer = weakref.finalize(self, shut, self.connection, self.folder, held)
+        self._finalizer = weakref.finalize(self, shut, self.connection, self.folder, handle)
         self.rows("SET enable_progress_bar = false", "starting")
         self.connection.create_function(
             "kech_chance", draw_chances, ["BIGINT"], "UBIGINT", type=PythonUDFType.ARROW, side_effects=True
@@ -222,7 +221,9 @@ class DuckDB:
         kinds = {i: numbering.kind(i) for i in texts}
         cells = ", ".join(f"k{i} UTINYINT" if i in kinds else f"c{i} {t}" for i, t in types.items())
         self.rows(f"CREATE OR REPLACE TABLE source ({cells})", READING)
-        gathered = gather(batches, self.piece, min(GATHERED, self.memory // BATCHES) if self.memory else GATHERED)
+        gathered = join_small_batches(
+            batches, self.piece, min(GATHERED, self.memory // BATCHES) if self.memory else GATHERED
+        )
         for piece in numbering.number(read_ahead(self.check_batches(gathered, READING))):
             for i in list(kinds):
                 self._widen(i, numbering, kinds)
@@ -253,11 +254,13 @@ class DuckDB:
         """Texts that mean NULL become NULL; only now: while it reads Parquet, DuckDB believes the file's statistics,
         which know no NaN.
         """
-        cells = {i: f"{self.dialect.without(f'c{i}', held.type, nulls)} AS c{i}" for i, held in self.columns.items()}
-        for i in [i for i, held in self.columns.items() if nulls and held.in_words]:
+        cells = {
+            i: f"{self.dialect.without(f'c{i}', column.type, nulls)} AS c{i}" for i, column in self.columns.items()
+        }
+        for i in [i for i, column in self.columns.items() if nulls and column.in_words]:
             self.rows(f"CREATE OR REPLACE TABLE words{i} AS SELECT k{i}, {cells[i]} FROM words{i}", READING)
             cells[i] = f"k{i}"
-        if nulls and not all(held.in_words for held in self.columns.values()):
+        if nulls and not all(column.in_words for column in self.columns.values()):
             self.rows(f"CREATE OR REPLACE TABLE source AS SELECT {', '.join(cells.values())} FROM source", READING)
         self.rows("CREATE VIEW kept AS SELECT rowid AS r, * FROM source", READING)
 
@@ -370,10 +373,10 @@ def draw_chances(rows: Any) -> Any:
     return pa.array(draw_numbers(len(rows)))
 
 
-def shut(connection: duckdb.DuckDBPyConnection, folder: Path, held: int) -> None:
+def shut(connection: duckdb.DuckDBPyConnection, folder: Path, handle: int) -> None:
     """Forget all rows and remove the private folder."""
     connection.close()
-    let_go(folder, held)
+    remove_folder(folder, handle)
 
 
 def longest_line(memory: int | None) -> int:
@@ -446,7 +449,7 @@ def blame_file(path: object) -> Iterator[None]:
     try:
         yield
     except DuckDBFailed:
-        raise UnreadableFile(path, "it is damaged or not in the format its name says.") from None
+        raise UnreadableFile(path, "it is damaged, or not in the format that its name says. Save it again.") from None
 
 
 def refusal(failure: Exception, doing: str, memory: int | None, query: str = "") -> KechError | KeyboardInterrupt:
@@ -463,8 +466,8 @@ def refusal(failure: Exception, doing: str, memory: int | None, query: str = "")
 
 def estimate_need(said: str, memory: int, query: str) -> int:
     """Bytes of memory that are likely to be enough for a query that had too few: twice as many, or what is known."""
-    asked = ASKED.search(said)
-    block = float(asked[1]) * 1024 ** ("bKMG".index(asked[2][0])) if asked else 0.0
+    requested = ASKED.search(said)
+    block = float(requested[1]) * 1024 ** ("bKMG".index(requested[2][0])) if requested else 0.0
     known = (query.count("JOIN") + 1) * A_JOIN + BLOCKS * block
     return max(2 * memory, int(known / SHARE))
 
@@ -634,7 +637,7 @@ class DuckDBDatabase:
             raise NoSuchFile(self.address.place)
         with look_at(self.address, self.memory) as connection:
             if self.comment(connection) is None:
-                raise NoSuchTable(self.address, "the file has no such table.")
+                raise NoSuchTable(self.address, "the file has no such table. Check the name behind #.")
             yield connection
 
     @contextmanager
@@ -656,7 +659,7 @@ class DuckDBDatabase:
             raise BadTarget(self.address, "its folder does not exist; create it first.")
         if not path.exists():
             if self.schema.casefold() != "main":
-                raise BadTarget(self.address, "a new file has no schema but main.")
+                raise BadTarget(self.address, "a new file has no schema but main. Omit the schema.")
             return
         with look_at(self.address, self.memory, to_write=True) as connection:
             found = self.comment(connection)

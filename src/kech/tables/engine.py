@@ -1,31 +1,33 @@
 """Engine: every question about the rows of one table.  Rows stay inside; counts, codes and published labels come out.
 
 In: a `Backend` that holds rows: DuckDB, PostgreSQL or Spark.  Out: facts of columns, values, points, a release.
-`sql.py` writes the queries, and a backend runs them.
+`sql.py` writes the queries, and a backend runs them.  Facts decide whether a column is read as numbers, dates or text;
+a doubtful column is refused with its row.
 """
 
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kech.errors import TooManyPoints
+from kech.errors import BadValue, InputError, TooManyPoints
 from kech.tables import sql
-from kech.tables.dealing import Contents, Dealer, Listed, Output, deal_rows, list_values, shared_points, split_shares
-from kech.tables.kinds import MOST_DIGITS, Alike, ColumnFacts, gather_facts
+from kech.tables.batches import Contents, Dealer, Listed, Output, deal_rows, list_values, shared_points, split_shares
 from kech.tables.source import Address
-from kech.tables.sql import CodedRows, Column, Dialect, Layout, Mapping1D, Packing
+from kech.tables.sql import MOST_DIGITS, CodedRows, Column, Dialect, Layout, Mapping1D, Packing
 
 MOSTLY = 0.9  # a column of text with this share of such numbers or dates is one of them
 TOGETHER = 16  # columns that are described by one query
 LONGEST_FLOAT = 24  # no double needs more characters to be written exactly
 MOST_SHORT = 1 << 31  # numbers that an INTEGER holds
 DEALING = "dealing rows to classes"
+LEAVING = "leaving rows out"
+CHOOSING = "choosing rows"
 
 
 class Backend(Protocol):
@@ -108,6 +110,48 @@ class Split:
         return "INTEGER" if len(self.weights) < MOST_SHORT else "BIGINT"
 
 
+@dataclass(frozen=True, slots=True)
+class ColumnFacts:
+    """What an engine knows about a column: counts and row numbers (from 1), never a value."""
+
+    type: str  # text, number, date or other
+    rows: int
+    nulls: int
+    distinct: int  # without NULL
+    numbers: int  # rows that read as a finite number
+    first_other: int | None  # first row that is neither NULL nor a finite number
+    not_finite: int | None  # first row with NaN or an infinity
+    zero_padded: int  # rows such as 02138
+    dates: int
+    first_not_date: int | None
+    longest: int  # digits or characters of the longest value
+
+
+class HashedValues(NamedTuple):
+    """Distinct values of a column, all or a sample: as they are written, and hashed by what they read as; PRIVATE."""
+
+    texts: list[str]
+    hashes: NDArray[np.uint64]
+    rows: NDArray[np.int64]
+    depth: int  # zero bits that each hash begins with
+    distinct: int  # how many the column has
+    present: int  # rows of the column that have one
+
+
+class Alike(NamedTuple):
+    """Distinct values of a column of which the same is true."""
+
+    missing: bool
+    finite: bool
+    odd: bool  # NaN or an infinity
+    padded: bool | None
+    dated: bool
+    rows: int
+    held: int  # how many values
+    first: int  # row of one of them
+    digits: int | None  # of the longest that is a whole number
+
+
 class Engine:
     """One table and everything made from it; `without` gives further engines on the same backend."""
 
@@ -115,6 +159,7 @@ class Engine:
         self.backend = backend
         self.layout = Layout(backend.dialect, backend.columns, prefix)
         self._whole = whole  # of what is left of a table, which keeps it open
+        self._parent: Engine | None = None  # whose rows a view of this one looks up
         self._rests = 0
         self._made: dict[str, str] = {}  # name and kind of what this engine keeps
         self._garbage: dict[str, str] = whole._garbage if whole else {}  # the same of engines that are gone
@@ -176,7 +221,7 @@ class Engine:
                 self._count(i)
             found = self.backend.rows(sql.alike_values(self.layout, unknown), "describing columns")
             for i in unknown:
-                alike = [Alike(*told) for at, *told in found if at == i]
+                alike = [Alike(*facts) for at, *facts in found if at == i]
                 self._facts[i] = gather_facts(self.layout.columns[i].kind, alike)
         return self._facts[column]
 
@@ -193,15 +238,36 @@ class Engine:
         ((found,),) = self.backend.rows(sql.text_bytes(self.layout, column), "counting values")
         return int(found)
 
+    def count_present(self, column: int) -> tuple[int, int]:
+        """Distinct values of a column, and rows that have one; text without letters is none."""
+        self._count(column)
+        ((distinct, rows),) = self.backend.rows(sql.present_values(self.layout, column), "comparing tables")
+        return int(distinct), int(rows)
+
+    def hash_values(self, column: int, depth: int) -> HashedValues:
+        """Distinct values whose hash begins with `depth` zero bits; no key and no secret is in the query."""
+        distinct, present = self.count_present(column)
+        found = self.backend.read(sql.hashed_values(self.layout, column, depth), "comparing tables")
+        hashes = np.asarray(found["h"].cast(pa.string()).cast(pa.uint64()).to_numpy(), np.uint64)
+        return HashedValues(found["x"].to_pylist(), hashes, as_array(found, "n", np.int64), depth, distinct, present)
+
     def count_together(self, columns: Sequence[int]) -> tuple[int, int]:
         """Distinct combinations of values in these columns, and the rows that have one in any of them; '' is none."""
-        ((found, rows),) = self.backend.rows(sql.combinations(self.layout, columns), "counting values")
-        return int(found), int(rows)
+        return self.count_repeats(columns)[:2]
+
+    def count_repeats(self, columns: Sequence[int], *, folded: bool = False) -> tuple[int, int, int]:
+        """The same, and the rows of the most frequent combination; folded: 1.0 is 1, and A is a."""
+        ((found, rows, most),) = self.backend.rows(sql.combinations(self.layout, columns, folded), "counting values")
+        return int(found), int(rows), int(most)
 
     def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
         """The first rows as text, as they were read: for the eyes of whoever owns the table."""
         found = self.backend.read(sql.first_rows(self.layout, columns, rows), "reading the table")
         return [list(row) for row in zip(*(column.to_pylist() for column in found.columns), strict=True)]
+
+    def read_texts(self, columns: Sequence[int]) -> Any:
+        """All rows as an Arrow table: their numbers r, and these columns as text, in the order they are named."""
+        return self.backend.read(sql.all_rows(self.layout, columns), "reading the table")
 
     def _count(self, column: int) -> None:
         if column not in self._counted:
@@ -235,14 +301,44 @@ class Engine:
 
     def without(self, mappings: Sequence[Mapping1D], points: NDArray[np.int64]) -> "Engine":
         """The rows of all other points, as an engine of their own: nothing here changes."""
-        coded, whole = self._find_points(mappings), self._whole or self
+        coded = self._find_points(mappings)
+        self.backend.put("gone", pa.table({"p": points}), LEAVING)
+        return self._leave_out(f"SELECT coded.r FROM {coded.with_points()} JOIN gone ON gone.p = points.p")
+
+    def shorten(
+        self, mappings: Sequence[Mapping1D], kept: NDArray[np.int64], columns: Sequence[int], key: bytes
+    ) -> "Engine":
+        """So many rows of each point, as an engine of their own; which ones, the key decides by these columns."""
+        coded, taken = self._find_points(mappings), np.flatnonzero(kept)
+        shares = {"p": taken, "class": np.zeros_like(taken), "first": np.ones_like(taken), "last": kept[taken]}
+        split = self._split(coded, shares, columns, key)
+        stays = np.bincount(split.shares["p"], split.shares["last"], len(split.weights)).astype(np.int64)
+        gone = np.flatnonzero(stays < split.weights)
+        self.backend.put("gone", pa.table({"p": gone, "kept": stays[gone]}), LEAVING)
+        rows = f"{coded.with_points(split.cells)} {split.joins} JOIN gone ON gone.p = {split.number}"
+        return self._leave_out(sql.rows_beyond(rows))
+
+    def choose(self, numbers: NDArray[np.int64]) -> "Engine":
+        """The rows with these numbers, as an engine of their own: it holds a copy, and works as long as they need."""
+        self.backend.put("chosen", pa.table({"r": numbers}), CHOOSING)
+        some = self._branch()
+        some._make("kept", sql.chosen_rows(self.layout), CHOOSING)
+        return some
+
+    def _leave_out(self, rows: str) -> "Engine":
+        """All other rows than those of a query, as an engine of their own."""
+        rest = self._branch()
+        rest._make("left_out", rows, LEAVING)
+        self.backend.define(rest._claim("kept", "VIEW"), sql.other_rows(self.layout, rest.layout), LEAVING)
+        return rest
+
+    def _branch(self) -> "Engine":
+        """An engine on the same backend, without rows."""
+        whole = self._whole or self
         whole._rests += 1
         rest = Engine(self.backend, f"rest{whole._rests}_", whole)
+        rest._parent = self
         weakref.finalize(rest, self._garbage.update, rest._made)  # only names: another query may be under way
-        doing = "leaving rows out"
-        self.backend.put("gone", pa.table({"p": points}), doing)
-        rest._make("left_out", f"SELECT coded.r FROM {coded.with_points()} JOIN gone ON gone.p = points.p", doing)
-        self.backend.define(rest._claim("kept", "VIEW"), sql.other_rows(self.layout, rest.layout), doing)
         return rest
 
     def _find_points(self, mappings: Sequence[Mapping1D]) -> CodedRows:
@@ -288,7 +384,8 @@ class Engine:
         random.
         """
         coded = self._find_points(mappings)
-        split = self._split(coded, shares, outputs, key)
+        columns = list(dict.fromkeys(o.source for o in outputs if o.source is not None and not o.private))
+        split = self._split(coded, shares, columns, key)
         publish = self._publish_on_workers if self.backend.on_workers else self._publish_here
         return publish(coded, split, outputs, for_csv)
 
@@ -305,8 +402,8 @@ class Engine:
         }
         also = "".join(f", {cell} AS {name}" for name, cell in cells.items()) + split.cells
         rows = coded.with_points(also, [source for i, source in given.items() if i not in lists])
-        told = "".join(f", o{i} AS {self.layout.dialect.quote(outputs[i].name)}" for i in given)
-        query = f"SELECT CAST({split.number} AS {split.type}) AS p{told} FROM {rows} {split.joins}"
+        columns = "".join(f", o{i} AS {self.layout.dialect.quote(outputs[i].name)}" for i in given)
+        query = f"SELECT CAST({split.number} AS {split.type}) AS p{columns} FROM {rows} {split.joins}"
         stream = self.backend.shuffle(query, "coded.r", int(self._weights.sum()))  # refusals name columns of the table
         dealer = Dealer(split.shares, split.weights)
         return deal_rows(rename_columns(stream, ["p", *cells]), dealer, outputs, lists, self.backend.piece)
@@ -339,13 +436,12 @@ class Engine:
             self.backend.put(self._claim(name, "TABLE"), pa.table(cells), "loading labels")
 
     def _split(
-        self, coded: CodedRows, shares: Mapping[str, NDArray[np.int64]], outputs: Sequence[Output], key: bytes | None
+        self, coded: CodedRows, shares: Mapping[str, NDArray[np.int64]], columns: Sequence[int], key: bytes | None
     ) -> Split:
         """Shares of equal rows in place of those of shared points, dealt under the key by what rows hold.
 
         So equal tables are dealt alike in any order, format and backend; without a key points stay whole.
         """
-        columns = list(dict.fromkeys(o.source for o in outputs if o.source is not None and not o.private))
         points = shared_points(shares, self._weights)
         if key is None or not columns or not len(points):
             return Split(shares, self._weights)
@@ -413,3 +509,92 @@ def rename_columns(stream: Any, names: Sequence[str]) -> Any:
     """The columns of a stream under other names."""
     schema = pa.schema([field.with_name(name) for field, name in zip(stream.schema, names, strict=True)])
     return pa.RecordBatchReader.from_batches(schema, (pa.record_batch(b.columns, schema=schema) for b in stream))
+
+
+# -- facts of a column, and how it is read --------------------------------------------------------------
+
+
+def gather_facts(kind: str, groups: Sequence[Alike]) -> ColumnFacts:
+    """Facts about a column from all its values."""
+
+    def first(of: Iterable[Alike]) -> int | None:
+        return min((one.first for one in of), default=None)
+
+    present = [one for one in groups if not one.missing]
+    return ColumnFacts(
+        kind,
+        rows=sum(one.rows for one in groups),
+        nulls=sum(one.rows for one in groups if one.missing),
+        distinct=sum(one.held for one in present),
+        numbers=sum(one.rows for one in groups if one.finite),
+        first_other=first(one for one in present if not one.finite),
+        not_finite=first(one for one in groups if one.odd),
+        zero_padded=sum(one.rows for one in groups if one.padded),
+        dates=sum(one.rows for one in groups if one.dated),
+        first_not_date=first(one for one in present if not one.dated),
+        longest=max((one.digits or 0 for one in groups), default=0),
+    )
+
+
+def check_kind(column: str, facts: ColumnFacts, named: str) -> str:
+    """The kind the user named, if every value can be read so."""
+    present = facts.rows - facts.nulls
+    if named == "number":
+        check_finite(column, facts)
+        if facts.numbers < present:
+            hint = "Mend it, name what means missing (--null-values), or say how decimals are written (--decimal)."
+            raise BadValue(column, facts.first_other or 1, f"not a number, though declared one. {hint}")
+        return "number"
+    if named == "date":
+        if facts.dates < present:
+            hint = "Mend it, name what means missing (--null-values), or say how dates are written (--dates)."
+            raise BadValue(
+                column, facts.first_not_date or 1, f"not a date such as 2020-12-31, though declared one. {hint}"
+            )
+        return "date"
+    return "text"
+
+
+def guess_kind(column: str, facts: ColumnFacts) -> str:
+    """Numbers and dates when every value is one; codes such as 02138 and everything else are text."""
+    present = facts.rows - facts.nulls
+    if facts.type == "other":
+        raise InputError(f"Column {column!r} holds lists, blobs or times of day; convert it to text first.")
+    if facts.type == "number" or facts.numbers >= MOSTLY * present:
+        check_finite(column, facts)
+    if not present or is_code(facts):
+        return "text"
+    if facts.numbers >= MOSTLY * present:
+        check_all(column, facts.numbers == present, facts.first_other, "numbers")
+        return "number"
+    if facts.dates >= MOSTLY * present:
+        check_all(column, facts.dates == present, facts.first_not_date, "dates")
+        return "date"
+    return "text"
+
+
+def plain_kind(facts: ColumnFacts) -> str:
+    """Numbers and dates when every value is one, text otherwise; nothing is refused."""
+    present = facts.rows - facts.nulls
+    if not present or is_code(facts):
+        return "text"
+    return "number" if facts.numbers == present else "date" if facts.dates == present else "text"
+
+
+def is_code(facts: ColumnFacts) -> bool:
+    """Leading zeros or very long whole numbers make a code, not a quantity."""
+    return not facts.dates and (facts.zero_padded > 0 or facts.longest > MOST_DIGITS)
+
+
+def check_all(column: str, holds: bool, row: int | None, words: str) -> None:
+    """Nearly all is not enough."""
+    if not holds:
+        hint = f"Mend it, name what means missing (--null-values), or say --axis {column}=set."
+        raise BadValue(column, row or 1, f"nearly all values are {words}, this one is not. {hint}")
+
+
+def check_finite(column: str, facts: ColumnFacts) -> None:
+    """NaN and infinities have no place on an axis."""
+    if facts.not_finite is not None:
+        hint = "If that means missing: --null-values NaN,inf,-inf."
+        raise BadValue(column, facts.not_finite, f"NaN or an infinity cannot be generalized. {hint}")

@@ -99,7 +99,7 @@ def excel_batches(path: Path) -> Any:
     except (CalamineError, OSError):
         raise UnreadableFile(path, DAMAGED) from None
     if not rows:
-        raise UnreadableFile(path, "its first sheet is empty.")
+        raise UnreadableFile(path, "its first sheet is empty. Move the table to the first sheet.")
     header, *cells = ([cell_text(cell) for cell in row] for row in rows)
     return text_batches(header, [cells] if cells else [])
 
@@ -146,4 +146,6 @@ def check_parts(folder: Path, rows: Any) -> Iterator[Any]:
     try:
         yield from rows.to_batches()
     except (pa.ArrowException, OSError, ValueError):
-        raise UnreadableFile(folder, "one of its files is damaged, or has other columns than the first.") from None
+        raise UnreadableFile(
+            folder, "one of its files is damaged, or has other columns than the first. Remove it."
+        ) from None

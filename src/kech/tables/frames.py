@@ -31,10 +31,10 @@ def hold_arrow(stream: Any) -> Any:
         raise InputError(f"A table is a file or a dataframe, not {type(stream).__name__}.") from None
 
 
-def open_frame(held: Any) -> Source:
+def open_frame(frame: Any) -> Source:
     """Column names of a dataframe."""
     try:
-        names = held.collect_schema().names()
+        names = frame.collect_schema().names()
     except Exception as failure:  # of a lazy frame; what it says may quote cells
         raise refuse_lazy(failure) from None
     if not all(isinstance(name, str) for name in names):
@@ -44,9 +44,9 @@ def open_frame(held: Any) -> Source:
     return source
 
 
-def is_short(held: Any, rows: int) -> bool:
+def is_short(frame: Any, rows: int) -> bool:
     """Whether a dataframe is known to have so many rows at most."""
-    return isinstance(held, nw.DataFrame) and len(held) <= rows
+    return isinstance(frame, nw.DataFrame) and len(frame) <= rows
 
 
 def frame_batches(frame: Any) -> Any:
@@ -61,9 +61,9 @@ def frame_batches(frame: Any) -> Any:
 
 def collect(frame: Any) -> Any:
     """A dataframe with its rows, behind one interface; a lazy one is computed."""
-    held = hold_frame(frame)
+    wrapped = hold_frame(frame)
     try:
-        return held.collect() if isinstance(held, nw.LazyFrame) else held
+        return wrapped.collect() if isinstance(wrapped, nw.LazyFrame) else wrapped
     except Exception as failure:  # what it says may quote cells
         raise refuse_lazy(failure) from None
 
@@ -87,9 +87,9 @@ def as_frame(records: Sequence[Mapping[str, Any]], library: str | None) -> Any:
     return as_native(pa.Table.from_pylist(list(records)), import_module(library) if library else None)
 
 
-def native_library(held: Any) -> ModuleType | None:
+def native_library(frame: Any) -> ModuleType | None:
     """The library a dataframe belongs to, if it can hold rows in memory."""
-    kind = held.implementation
+    kind = frame.implementation
     library: ModuleType = kind.to_native_namespace()
     return library if kind.is_pandas_like() or kind.is_polars() or kind.is_pyarrow() else None
 
@@ -139,5 +139,7 @@ def as_plain(batch: Any, path: object) -> Any:
         try:
             columns.append(column.cast(plain_type(field, path)))
         except pa.ArrowException:
-            raise BadColumns(path, f"column {field.name!r} holds values finer than a database keeps.") from None
+            raise BadColumns(
+                path, f"column {field.name!r} holds values finer than a database keeps. Round them."
+            ) from None
     return pa.record_batch(columns, names=batch.schema.names)

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from kech.errors import BadTarget, InputError, KechError, MissingExtra, NoSuchTable, ResourceError, UnreadableFile
-from kech.tables.dealing import SIZES
+from kech.tables.batches import SIZES
 from kech.tables.frames import as_plain, plain_type
 from kech.tables.source import Address
 from kech.tables.sql import MARK, NOT_FINITE, NUMBER, Column, Dialect, guard, hash_rows, quote
@@ -234,8 +234,8 @@ class Postgres:
         """The table in the server, all its columns; or the batches, which are put there."""
         if batches is not None:
             self._load_batches(batches, "table")
-        held = dict(zip(columns, self._describe(columns), strict=True))
-        cells = {name: (f"CAST({quote(name)} AS {one.type})", one.type, one.kind) for name, one in held.items()}
+        described = dict(zip(columns, self._describe(columns), strict=True))
+        cells = {name: (f"CAST({quote(name)} AS {one.type})", one.type, one.kind) for name, one in described.items()}
         (found,) = self.rows(hash_rows(self.dialect, cells, self._table), "comparing tables")
         return tuple(int(figure or 0) for figure in found)
 
@@ -326,19 +326,23 @@ def refusals(doing: str, path: object = None) -> Iterator[None]:
         yield
     except psycopg.Error as failure:
         if path is not None and isinstance(failure, psycopg.DataError):
-            raise UnreadableFile(path, "it holds text or dates that PostgreSQL cannot, such as NUL.") from None
+            raise UnreadableFile(
+                path, "it holds text or dates that PostgreSQL cannot, such as NUL. Use another engine."
+            ) from None
         raise refusal(failure, doing) from None
 
 
 def refusal(failure: Exception, doing: str) -> KechError:
     """What is short at the server, or only the kind of failure."""
     if isinstance(failure, psycopg.errors.DiskFull | psycopg.errors.OutOfMemory):
-        return ResourceError(f"The server is out of memory or disk while {doing}.")
+        return ResourceError(f"The server is out of memory or disk while {doing}. Free some, or name fewer columns.")
     if isinstance(failure, psycopg.errors.InsufficientPrivilege):
-        return ResourceError(f"The server does not allow this user what is needed while {doing}.")
+        return ResourceError(
+            f"The server lacks a right for this user while {doing}. docs/how-to/databases.md lists them."
+        )
     if isinstance(failure, psycopg.OperationalError):
-        return ResourceError(f"The connection to the server was lost while {doing}.")
-    return ResourceError(f"The server failed while {doing} ({type(failure).__name__}).")
+        return ResourceError(f"The connection to the server was lost while {doing}. Run the command again.")
+    return ResourceError(f"The server failed while {doing} ({type(failure).__name__}). Look into its log.")
 
 
 # -- rows out ------------------------------------------------------------------------------------------------
@@ -366,14 +370,14 @@ def read_batches(connection: Any, query: str, schema: Any) -> Iterator[Any]:
 
 def blocks(rows: Iterable[Any]) -> Iterator[bytes]:
     """Rows of text put together; each message of the server is one row."""
-    held = bytearray()
+    waiting = bytearray()
     for row in rows:
-        held += row
-        if len(held) > BLOCK:
-            yield bytes(held)
-            held.clear()
-    if held:
-        yield bytes(held)
+        waiting += row
+        if len(waiting) > BLOCK:
+            yield bytes(waiting)
+            waiting.clear()
+    if waiting:
+        yield bytes(waiting)
 
 
 def as_batches(block: bytes, schema: Any) -> Iterable[Any]:
@@ -462,7 +466,7 @@ class PostgresDatabase:
     def columns(self) -> Sequence[str]:
         """The names of its columns."""
         if self.identity() is None:
-            raise NoSuchTable(self.address, "the database has no such table, or this user may not see it.")
+            raise NoSuchTable(self.address, "the database has no such table, or this user may not see it. Check both.")
         with refusals("reading the columns"):
             return [
                 column.name for column in self.connection.execute(f"SELECT * FROM {self.quoted} LIMIT 0").description

@@ -89,8 +89,8 @@ def server_address(scheme: str, typed: str) -> Address:
             "postgresql://user@host/base?table=name, duckdb:file#name, spark://host:7077/path and s3a://bucket/path."
         )
         raise BadOption("table", f"kech knows files, {known}")
-    place, _, asked = typed.partition("?")
-    query = parse_qsl(asked, keep_blank_values=True)
+    place, _, options = typed.partition("?")
+    query = parse_qsl(options, keep_blank_values=True)
     tables = [value for name, value in query if name == "table"]
     names = split_name(tables[0] if len(tables) == 1 else "", "postgresql://user@host/base?table=schema.name")
     rest = urlencode([pair for pair in query if pair[0] != "table"], quote_via=quote)
@@ -173,14 +173,14 @@ class Source:
 def check_columns(source: Source) -> None:
     """There are columns, and every one has a name of its own, whatever the case."""
     if not source.columns:
-        raise BadColumns(source.shown, "there are none.")
+        raise BadColumns(source.shown, "there are none. Name a file that begins with a header line.")
     if any(not name.strip() for name in source.columns):
         position = next(i for i, name in enumerate(source.columns, 1) if not name.strip())
         raise BadColumns(source.shown, f"column {position} has no name. Does the file begin with a header line?")
     seen = Counter(name.casefold() for name in source.columns)
     twice = [str(i) for i, name in enumerate(source.columns, 1) if seen[name.casefold()] > 1]
     if twice:
-        reason = f"the names of columns {', '.join(twice)} are not distinct, whatever the case. Rename them."
+        reason = f"the names of columns {', '.join(twice)} are not distinct where case is ignored. Rename them."
         raise BadColumns(source.shown, reason)
 
 
@@ -193,7 +193,7 @@ def open_source(
     try:
         kind = address.scheme if address else find_format(path)
         if kind != "csv" and (delimiter or encoding):
-            raise BadOption("--delimiter, --encoding", "only CSV files have them.")
+            raise BadOption("--delimiter, --encoding", "only CSV files have them. Omit them.")
         source = open_table(address) if address else open_file(path, kind, delimiter, encoding)
     except OSError as failure:
         raise UnreadableFile(address or path, f"{(failure.strerror or 'it cannot be opened').lower()}.") from None
@@ -228,7 +228,7 @@ def find_format(path: Path) -> str:
     if path.is_dir():
         return "folder"
     if path.stat().st_size == 0:
-        raise UnreadableFile(path, "it is empty.")
+        raise UnreadableFile(path, "it is empty. Name a file with a header line and rows.")
     kind = FORMATS.get(path.suffix.lower())
     if kind is None:
         raise UnreadableFile(path, f"unknown ending; kech reads {', '.join(FORMATS)}.")

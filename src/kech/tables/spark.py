@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.csv as pc
 
 from kech.errors import BadOption, BadTarget, MissingExtra, NoSuchTable, ResourceError, UnreadableFile
-from kech.tables.dealing import SIZES, even_out
+from kech.tables.batches import SIZES, even_out
 from kech.tables.formats import ENDINGS, LOGGED, LOGS
 from kech.tables.frames import as_plain, plain_type
 from kech.tables.source import Address
@@ -274,7 +274,7 @@ def refusals(doing: str) -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as failure:
-        raise ResourceError(f"Spark failed while {doing} ({type(failure).__name__}).") from None
+        raise ResourceError(f"Spark failed while {doing} ({type(failure).__name__}). Run the command again.") from None
     finally:
         log.disabled = before
 
@@ -288,7 +288,7 @@ def open_session(master: str | None, memory: int | None = None, threads: int | N
         session = start_session(master, memory, threads).newSession()
         running = str(session.sparkContext.master)
         if master not in (None, running):
-            raise BadOption("--master", f"this process already works on {running}; there can be one.")
+            raise BadOption("--master", f"this process already works on {running}. Use that, or start another process.")
         cores = str(session.sparkContext.defaultParallelism)
         local = {"spark.sql.shuffle.partitions": cores} if running.startswith("local") else {}
         for name, value in (SESSION | local).items():
@@ -374,15 +374,15 @@ class SparkRows:
 def send(session: Any, batches: Any, path: object) -> DataFrame:
     """Record batches as rows on the workers."""
     plain = pa.schema([(f"c{i}", plain_type(field, path)) for i, field in enumerate(batches.schema)])
-    held = [pa.record_batch(as_plain(batch, path).columns, schema=plain) for batch in batches]
-    return send_plain(session, pa.Table.from_batches(held, plain)).toDF(*batches.schema.names)
+    tables = [pa.record_batch(as_plain(batch, path).columns, schema=plain) for batch in batches]
+    return send_plain(session, pa.Table.from_batches(tables, plain)).toDF(*batches.schema.names)
 
 
 def send_plain(session: Any, table: Any) -> DataFrame:
     """A table in plain types as rows on the workers."""
     fields = [st.StructField(field.name, spark_type(field.type)) for field in table.schema]
-    made: DataFrame = session.createDataFrame(table if table.num_rows else [], st.StructType(fields))
-    return made
+    frame: DataFrame = session.createDataFrame(table if table.num_rows else [], st.StructType(fields))
+    return frame
 
 
 def spark_type(kind: Any) -> Any:
@@ -399,13 +399,15 @@ def read_parquet(session: Any, place: str, shown: object) -> DataFrame:
     if logged:
         raise UnreadableFile(shown, LOGGED)
     if not files:
-        raise NoSuchTable(shown, "there is no such table: neither a Parquet file nor a folder of them.")
+        raise NoSuchTable(shown, "there is no Parquet file and no folder of them. Check the path.")
     try:
         reader = session.read.option("mergeSchema", "true")
         reader = reader if folder.is_file() else reader.option("basePath", str(folder))
         found: DataFrame = reader.parquet(*map(literal_path, files))
     except (PySparkException, Py4JError):
-        raise UnreadableFile(shown, "Spark cannot read it as Parquet.") from None
+        raise UnreadableFile(
+            shown, "Spark cannot read it as Parquet. Check that all files in it are Parquet."
+        ) from None
     return found
 
 
@@ -470,7 +472,7 @@ class Folder:
     def move(self, target: "Folder") -> None:
         """Give it another name, at once."""
         if not self.system.rename(self.path, target.path):
-            raise ResourceError("Spark could not rename a folder while putting the table in place.")
+            raise ResourceError("Spark could not put the table in place: renaming failed. Run the command again.")
 
     def delete(self) -> None:
         """Forget it, and all in it."""

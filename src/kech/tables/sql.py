@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.tables.dealing import Output
+from kech.tables.batches import Output
 
 YEAR = "([0-9]{3}[1-9]|[0-9]{2}[1-9]0|[0-9][1-9]00|[1-9]000)"
 TIME = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?"
@@ -32,6 +32,8 @@ GUARDED = f"^(''+[{BLANK}]*[=+@\t\r-])"  # as a constant of SQL: what a reader o
 MARK = "released by kech"  # comment of the tables we may replace
 FLOATS = ("float", "double", "real")  # how the names of their types begin
 LARGEST = 2**62
+MOST_DIGITS = 15  # longer numbers are codes; a float could not tell them apart
+SMALLEST, GREATEST = "1e-15", "1e15"  # numbers between them are rounded before they are hashed
 
 
 def quote(name: str) -> str:
@@ -136,6 +138,17 @@ class Dialect:
         number = f"nullif({self.loose_number(f'trim({text})')} + CAST(0 AS {self.float_type}), {self.nan})"
         return f"coalesce({self.text(number, self.float_type)}, nullif({self.lower(f'trim({text})')}, 'nan'), '')"
 
+    def rounded(self, cell: str, type: str, kind: str) -> str:
+        """The same, a number with six digits and its place, a moment as its day."""
+        text = self.comparable(cell, type, kind)
+        if kind == "date":
+            return f"substr({text}, 1, 10)"
+        number = f"abs({self.loose_number(f'trim({self.text(cell, type)})')})"
+        place = f"floor(log10(greatest({number}, {SMALLEST})))"
+        digits = f"round(least({number}, {GREATEST}) * power(10, 5 - {place}))"
+        spelled = f"{self.text(f'CAST({digits} AS BIGINT)', '')} || 'e' || {self.text(f'CAST({place} AS INTEGER)', '')}"
+        return f"CASE WHEN {number} > {SMALLEST} AND {number} < {GREATEST} THEN {spelled} ELSE {text} END"
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -212,8 +225,8 @@ def alike_values(layout: Layout, columns: Sequence[int]) -> str:
 
 def written_values(layout: Layout, column: int) -> str:
     """The distinct values of a column as text, and what is known of them by their type alone."""
-    held, sql = layout.columns[column], layout.dialect
-    kind, floating = held.kind, is_float(held)
+    kept, sql = layout.columns[column], layout.dialect
+    kind, floating = kept.kind, is_float(kept)
     number = "value" if floating else read_value(layout, column, "number") if kind == "number" else "NULL"
     dated = f"{read_value(layout, column, 'date')} IS NOT NULL" if kind == "date" else "false"
     text = layout.text(column, "value" if kind in ("text", "number") and not floating else "NULL")
@@ -229,16 +242,16 @@ def read_values(layout: Layout, column: int, kind: str) -> str:
 
 def read_value(layout: Layout, column: int, kind: str) -> str:
     """A distinct value as a number, as seconds since 1970, or as text."""
-    sql, held = layout.dialect, layout.columns[column]
-    text = sql.text("value", held.type)
+    sql, kept = layout.dialect, layout.columns[column]
+    text = sql.text("value", kept.type)
     if kind == "text":
         return text
     fits = sql.matches(f"trim({text})", NUMBER if kind == "number" else DATE)
     checked = f"CASE WHEN {fits} THEN trim({text}) END"
     if kind == "number":
-        number = sql.number(checked) if held.kind == "text" else f"CAST(value AS {sql.float_type})"
+        number = sql.number(checked) if kept.kind == "text" else f"CAST(value AS {sql.float_type})"
         return f"({number} + CAST(0 AS {sql.float_type}))"
-    return sql.seconds(sql.moment(checked) if held.kind == "text" else "value")
+    return sql.seconds(sql.moment(checked) if kept.kind == "text" else "value")
 
 
 def is_float(column: Column) -> bool:
@@ -253,6 +266,27 @@ def text_bytes(layout: Layout, column: int) -> str:
         FROM {layout.name(f"v{column}")} WHERE value IS NOT NULL"""
 
 
+def hashed_values(layout: Layout, column: int, depth: int) -> str:
+    """Distinct values of a column as text, a hash of what each reads as, which begins with `depth` zero bits, and rows.
+
+    Numbers are rounded, dates end with the day; what nothing is written for is left out.
+    """
+    held, sql = layout.columns[column], layout.dialect
+    rounded = sql.rounded("value", held.type, held.kind)
+    low, _ = sql.digests("cell")
+    below = f"WHERE h < CAST('{2 ** (64 - depth)}' AS DECIMAL(20, 0))" if depth else ""
+    return f"""SELECT x, {sql.text("h", "")} AS h, n FROM (SELECT x, {low} AS h, n
+        FROM (SELECT {sql.text("value", held.type)} AS x, {rounded} AS cell, n FROM {layout.name(f"v{column}")}
+        WHERE value IS NOT NULL) AS rounded WHERE cell <> '') AS hashed {below}"""
+
+
+def present_values(layout: Layout, column: int) -> str:
+    """Distinct values of a column, and the rows that have one; text without letters is none."""
+    held = layout.columns[column]
+    present = f"trim({layout.text(column, 'value')}) <> ''" if held.kind == "text" else "value IS NOT NULL"
+    return f"SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT) FROM {layout.name(f'v{column}')} WHERE {present}"
+
+
 def text_lengths(layout: Layout, column: int) -> str:
     """Whether all values of a column of text are whole numbers, and how long the longest is."""
     text = f"trim({layout.text(column, 'value')})"
@@ -260,21 +294,42 @@ def text_lengths(layout: Layout, column: int) -> str:
         coalesce(max(length({text})), 0) FROM {layout.name(f"v{column}")} WHERE value IS NOT NULL"""
 
 
-def combinations(layout: Layout, columns: Sequence[int]) -> str:
-    """Distinct combinations of values, and the rows that have a value in one of these columns; '' is none."""
+def combinations(layout: Layout, columns: Sequence[int], folded: bool = False) -> str:
+    """Distinct combinations of values, the rows that have a value in one of these columns, and the most of one."""
     cells = [f"nullif(c{i}, '')" if layout.columns[i].kind == "text" else f"c{i}" for i in columns]
+    cells = [fold_cell(layout, i) for i in columns] if folded else cells
     held = ", ".join(f"{cell} AS h{place}" for place, cell in enumerate(cells))
     names = [f"h{place}" for place in range(len(cells))]
-    return f"""SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT) FROM (SELECT count(*) AS n
+    return f"""SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT), coalesce(max(n), 0) FROM (SELECT count(*) AS n
         FROM (SELECT {held} FROM {layout.rows(columns)} AS kept) AS held
         WHERE {" OR ".join(f"{name} IS NOT NULL" for name in names)}
         GROUP BY {", ".join(names)}) AS together"""
+
+
+def fold_cell(layout: Layout, column: int) -> str:
+    """A cell in the form in which names are compared; long numbers stay as they are written, and nothing is NULL."""
+    held, sql = layout.columns[column], layout.dialect
+    text = sql.text(f"c{column}", held.type)
+    short = f"length({text}) <= {MOST_DIGITS}"
+    read = sql.comparable(f"c{column}", held.type, held.kind)
+    return f"nullif(CASE WHEN {short} THEN {read} ELSE {sql.lower(f'trim({text})')} END, '')"
 
 
 def first_rows(layout: Layout, columns: Sequence[int], rows: int) -> str:
     """The first rows as text."""
     cells = ", ".join(f"{layout.text(i, f'c{i}')} AS c{i}" for i in columns)
     return f"SELECT {cells} FROM {layout.rows(columns)} AS kept ORDER BY r LIMIT {int(rows)}"
+
+
+def all_rows(layout: Layout, columns: Sequence[int]) -> str:
+    """All rows with their numbers, as text."""
+    cells = "".join(f", {layout.text(i, f'c{i}')} AS t{i}" for i in columns)
+    return f"SELECT r{cells} FROM {layout.rows(columns)} AS kept ORDER BY r"
+
+
+def chosen_rows(layout: Layout) -> str:
+    """The rows whose numbers are in a table `chosen`."""
+    return f"SELECT kept.* FROM {layout.name('kept')} AS kept JOIN chosen ON chosen.r = kept.r"
 
 
 def fitting_cells(layout: Layout, column: int, pattern: str) -> str:
@@ -393,6 +448,12 @@ def other_rows(layout: Layout, rest: Layout) -> str:
         (SELECT 1 FROM {rest.name("left_out")} AS left_out WHERE left_out.r = kept.r)"""
 
 
+def rows_beyond(rows: str) -> str:
+    """Of equal rows, those beyond the number that a table `gone` lets stay."""
+    return f"""SELECT r FROM (SELECT coded.r, gone.kept,
+        row_number() OVER (PARTITION BY gone.p ORDER BY coded.r) AS place FROM {rows}) AS beyond WHERE place > kept"""
+
+
 # -- equal rows of points that several classes share -----------------------------------------------------------
 
 
@@ -421,8 +482,8 @@ def content_joins(layout: Layout, columns: Sequence[int]) -> str:
 
 def content(layout: Layout, column: int) -> str:
     """A cell of a shared point as text that equal rows share; NULL elsewhere, where nothing need be read."""
-    held, cell = layout.columns[column], f"coded.x{column}"
-    text = layout.dialect.text(cell, "UINTEGER" if held.in_words else held.type)
+    kept, cell = layout.columns[column], f"coded.x{column}"
+    text = layout.dialect.text(cell, "UINTEGER" if kept.in_words else kept.type)
     return f"CASE WHEN parts.p IS NULL THEN NULL WHEN {cell} IS NULL THEN 'n' ELSE 'v' || {text} END"
 
 
@@ -465,13 +526,13 @@ def labelled_rows(layout: Layout, rows: str, number: str, names: Mapping[str, st
     each class is called.  Shared rows take turns in an order of their own that nobody can know.
     """
     sql, cells = layout.dialect, [name for name in names if name.startswith("o")]
-    told = ", ".join(["r", "takers.p", "split", *cells])
+    columns = ", ".join(["r", "takers.p", "split", *cells])
     turn = f"row_number() OVER (PARTITION BY takers.p ORDER BY {sql.secret('r')}, r)"
     taken = f"{rows} JOIN {layout.name('takers')} AS takers ON takers.p = {number}"
     published = {name: name if name in cells or not for_csv else sql.harmless(name) for name in names}
     return f"""SELECT {", ".join(f"{published[name]} AS {named}" for name, named in names.items())}
-        FROM (SELECT {told}, {turn} AS i FROM {taken} WHERE split
-        UNION ALL SELECT {told}, 1 AS i FROM {taken} WHERE NOT split) AS dealt JOIN {layout.name("shares")} AS shares
+        FROM (SELECT {columns}, {turn} AS i FROM {taken} WHERE split
+        UNION ALL SELECT {columns}, 1 AS i FROM {taken} WHERE NOT split) AS dealt JOIN {layout.name("shares")} AS shares
         ON shares.p = dealt.p AND (NOT dealt.split OR dealt.i BETWEEN shares.first AND shares.last)
         JOIN {layout.name("labels")} AS labels ON labels.class = shares.class"""
 

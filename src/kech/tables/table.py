@@ -12,7 +12,7 @@ from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from msgspec.structs import replace as replace_part
@@ -33,12 +33,15 @@ from kech.system.memory import BASE_BYTES, TEXT_BYTES, TEXT_COPIES, TEXT_SHARE, 
 from kech.system.secret import OwnerSecret, open_secret
 from kech.tables.csv_dialect import find_fault
 from kech.tables.duckdb import DuckDB
-from kech.tables.engine import Backend, Engine
+from kech.tables.engine import Backend, ColumnFacts, Engine, HashedValues, check_kind, guess_kind, plain_kind
 from kech.tables.formats import find_parts, measure_parquet
 from kech.tables.frames import frame_batches, hold_frame, is_short, native_library, open_frame
-from kech.tables.kinds import ColumnFacts, check_kind, guess_kind, plain_kind
+from kech.tables.person_names import names_people
 from kech.tables.source import Address, Source, find_address, open_source, read_batches
 from kech.tables.sql import Mapping1D
+
+if TYPE_CHECKING:
+    from kech.tables.repeats import Repeat
 
 FEW_ROWS, FEW_BYTES = 10_000, 1 << 18  # of a small table; DuckDB deals out 122,880 rows at a time
 BLOWN_UP = 1000  # times its size on disk: no table of people repeats itself so much
@@ -76,6 +79,11 @@ class Table:
         return self.request.columns.sensitive
 
     @property
+    def person(self) -> tuple[str, ...]:
+        """Columns that tell people apart; none where every row is another person."""
+        return self.request.columns.person
+
+    @property
     def identifiers(self) -> tuple[str, ...]:
         """Columns that name a person."""
         return self.request.columns.identifiers
@@ -84,6 +92,11 @@ class Table:
     def keep(self) -> tuple[str, ...]:
         """Other columns to publish."""
         return self.request.columns.keep
+
+    @property
+    def row_key(self) -> tuple[str, ...]:
+        """Columns that tell the rows of a series apart; none where whole rows are compared."""
+        return self.request.series.key
 
     @property
     def hierarchies(self) -> Any:
@@ -118,8 +131,23 @@ class Table:
     @property
     def loaded(self) -> tuple[str, ...]:
         """The columns that were read: all, or only those with a role."""
-        named = {*self.quasi_identifiers, *self.sensitive, *self.keep}
+        named = {*self.quasi_identifiers, *self.sensitive, *self.person, *self.keep, *self.row_key}
         return tuple(name for name in self.columns if not self.quasi_identifiers or name in named)
+
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """The columns that were read only to count how often they repeat: identifiers, and what names people."""
+        if self.request.columns.rows_are_people:
+            return ()
+        others = [name for name in self.columns if name not in self.loaded]
+        return tuple(name for name in others if name in self.identifiers or (not self.person and names_people(name)))
+
+    @cached_property
+    def repeats(self) -> "tuple[Repeat, ...]":
+        """Columns that seem to name people and repeat, though nobody said whose rows they are."""
+        from kech.tables.repeats import find_repeats
+
+        return find_repeats(self)
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -137,16 +165,17 @@ class Table:
 
     def settle(self, request: Request | None, fields: Mapping[str, Any]) -> Request:
         """What is asked of this table: a request, or the one it was read with, but for the fields that are named."""
-        if request is not None and not isinstance(request, Request):
-            raise BadOption("request", "give a kech.Request; kech.read_request reads one from a plan file.")
+        check_is_request(request)
         for name in fields:
-            if find_field(name).part not in ("goal", "cut", "labels") and name != "max_points":
+            decides = find_field(name).part not in ("goal", "cut", "labels", "series") or name == "key"
+            if decides and name != "max_points":
                 raise BadOption(FIELDS[name].option, "it decides how a table is read: say it to read_table.")
-        asked, own = (request or self.request).override(**fields), self.request
-        if asked.columns not in (Columns(), own.columns) or asked.axes not in ({}, own.axes):
+        merged, own = (request or self.request).override(**fields), self.request
+        if merged.columns not in (Columns(), own.columns) or merged.axes not in ({}, own.axes):
             raise BadOption("request", "the table was read with other columns or axes: read_table(source, request).")
-        asked.goal.check_sensitive(self.sensitive)
-        return replace_part(asked, columns=own.columns, axes=own.axes, reading=own.reading)
+        merged.goal.check_sensitive(self.sensitive)
+        series = replace_part(merged.series, key=own.series.key)
+        return replace_part(merged, columns=own.columns, axes=own.axes, reading=own.reading, series=series)
 
     def labels_on(self, grid: str | float | None) -> Labels:
         """How labels are made: on a grid that is named, or as the request says."""
@@ -170,6 +199,10 @@ class Table:
                 raise ManyValues(column, texts, BASE_BYTES + need, self.room)
         return self.engine.count_values(self.index(column), kind)
 
+    def hash_values(self, column: str, depth: int) -> HashedValues:
+        """Distinct values of a column as hashes that begin with so many zero bits; PRIVATE."""
+        return self.engine.hash_values(self.index(column), depth)
+
     def text_codes(self, column: str) -> Mapping1D:
         """A column as text: each distinct cell has a code, and NULL the one behind them."""
         values, _ = self.values(column, "text")
@@ -179,13 +212,13 @@ class Table:
         """How a quasi-identifier is read: number, date or text; a doubtful column is refused with the row."""
         if column in self.kinds:
             return self.kinds[column]
-        wish = self.choice(column).kind
-        return check_kind(column, self.facts(column), wish) if wish else guess_kind(column, self.facts(column))
+        named = self.choice(column).kind
+        return check_kind(column, self.facts(column), named) if named else guess_kind(column, self.facts(column))
 
     def secret_kind(self, column: str) -> str:
         """How a sensitive column is read: number, date or text; a doubtful one is text."""
-        wish = self.choice(column).kind
-        return check_kind(column, self.facts(column), wish) if wish else plain_kind(self.facts(column))
+        named = self.choice(column).kind
+        return check_kind(column, self.facts(column), named) if named else plain_kind(self.facts(column))
 
     @cached_property
     def secret(self) -> OwnerSecret:
@@ -201,6 +234,17 @@ class Table:
         """The rows of all other points, each column read as it is here; it lives as long as this table."""
         kinds = {self.columns[mapping.column]: mapping.kind for mapping in mappings}
         return replace(self, engine=self.engine.without(mappings, points), kinds=kinds)
+
+    def shorten(self, mappings: Sequence[Mapping1D], kept: NDArray[np.int64], key: bytes) -> "Table":
+        """So many rows of each point; which ones, the key decides by what is published of them."""
+        kinds = {self.columns[mapping.column]: mapping.kind for mapping in mappings}
+        columns = [self.index(name) for name in (*self.quasi_identifiers, *self.sensitive, *self.keep)]
+        return replace(self, engine=self.engine.shorten(mappings, kept, columns, key), kinds=kinds)
+
+    def choose(self, numbers: NDArray[np.int64], axes: Mapping[str, AxisChoice]) -> "Table":
+        """The rows with these numbers, generalized as these axes say; it lives as long as this table."""
+        request = replace_part(self.request, axes={**self.request.axes, **axes})
+        return replace(self, engine=self.engine.choose(numbers), request=request)
 
     def fingerprint(self) -> tuple[int, ...]:
         """A hash of the whole source, all its columns: the same for equal rows in any order."""
@@ -266,16 +310,18 @@ def read_table(
     the server), `duckdb:file.db#table`, or what Spark reaches: `spark://host:7077/path`, `s3a://bucket/path`.  With
     `engine="spark"` the rows of any file are on the workers of `master`.
     Text such as 1.234,5 is a number with `decimal=","`; 31.12.2020 is a date with `dates="dmy"`, 12/31/2020 with "mdy".
-    Only columns with a role are read, once a quasi-identifier is named; without any, all are.
+    Only columns with a role are read, once a quasi-identifier is named; without any, all are.  Columns that seem to
+    name people are read to be counted, unless `person` says who they are or `rows_are_people` is true.
     Labels are drawn with the owner's secret, or with that of a `key_file` that a team shares (`kech.write_key_file`).
     """
-    asked = without_dialect(request or Request(), source).override(**fields)
-    reading, limits = asked.reading, asked.limits
+    check_is_request(request)
+    chosen_request = without_dialect(request or Request(), source).override(**fields)
+    reading, limits = chosen_request.reading, chosen_request.limits
     workers = limits.threads or os.cpu_count() or 1
     address = find_address(source)
     chosen = choose_engine(address, limits.engine, limits.master)
     start = partial(open_backend, chosen, address, memory=check_memory(limits.memory), master=limits.master)
-    made = start(threads=workers) if address and chosen == "spark" else None  # whoever looks starts an application
+    backend = start(threads=workers) if address and chosen == "spark" else None  # whoever looks starts an application
     try:
         if isinstance(source, str | PathLike | Address):
             given, native = None, None
@@ -283,18 +329,19 @@ def read_table(
         else:
             given = hold_frame(source)
             opened, native = open_frame(given), native_library(given)
-        check_columns(opened.columns, asked)
-        check_key(asked.labels.key_file)
-        made = made or start(threads=limits.threads or (1 if is_small(chosen, opened, given) else workers))
-        table = Table(Engine(made), opened, asked, native=native, threads=workers, given=given)
+        check_columns(opened.columns, chosen_request)
+        check_key(chosen_request.labels.key_file)
+        backend = backend or start(threads=limits.threads or (1 if is_small(chosen, opened, given) else workers))
+        table = Table(Engine(backend), opened, chosen_request, native=native, threads=workers, given=given)
+        wanted = sorted({*table.loaded, *table.counted}, key=table.index)
         if opened.format in ("parquet", "folder") and chosen == "duckdb":
-            check_size(opened, table.loaded, limits.memory)
-        load(made, opened, [table.index(name) for name in table.loaded], reading.null_values, given)
+            check_size(opened, wanted, limits.memory)
+        load(backend, opened, [table.index(name) for name in wanted], reading.null_values, given)
         table.engine.rewrite(decimal=reading.decimal, dates=reading.dates)
         return table
     except BaseException:
-        if made is not None:
-            made.close()
+        if backend is not None:
+            backend.close()
         raise
 
 
@@ -310,11 +357,13 @@ def choose_engine(address: Address | None, engine: str | None, master: str | Non
     """Rows of a server stay there; all others come into DuckDB, or to the workers of Spark where that is asked."""
     natural = {"postgresql": "postgres", "spark": "spark"}.get(address.scheme if address else "", "duckdb")
     if engine not in (None, natural, *(("spark",) if address is None else ())):
-        raise BadOption("--engine", f"this table is read by {natural}; files and dataframes also by spark.")
+        raise BadOption(
+            "--engine", f"this table is read by {natural}. Omit --engine. Only files and dataframes take spark too."
+        )
     if master is not None and "spark" not in (engine, natural):
-        raise BadOption("--master", "only --engine spark has one.")
+        raise BadOption("--master", "only --engine spark has one. Name that engine, or omit the master.")
     if master is not None and address and address.master not in (None, master):
-        raise BadOption("--master", "the address of the table names another.")
+        raise BadOption("--master", "the address of the table names another. Omit one of the two.")
     return engine or natural
 
 
@@ -375,7 +424,7 @@ def read_again(source: Source, given: Any) -> Any:
 def check_columns(columns: Sequence[str], request: Request) -> None:
     """Every column that is named exists."""
     named = [name for role in ROLES for name in getattr(request.columns, role)]
-    for name in (*named, *request.axes):
+    for name in (*named, *request.axes, *request.series.key):
         if name not in columns:
             raise NoSuchColumn(name, columns)
 
@@ -397,3 +446,15 @@ def check_key(key_file: str | PathLike[str] | None) -> None:
     """A key file that was named is refused before rows are read, if it is none."""
     if key_file is not None:
         open_secret(key_file)
+
+
+def check_is_request(request: object) -> None:
+    """Refuse the name of a plan file, or a dictionary, where a request is needed."""
+    if request is not None and not isinstance(request, Request):
+        raise BadOption("request", "give a kech.Request; kech.read_request reads one from a plan file.")
+
+
+def check_is_table(table: object, name: str = "table") -> None:
+    """Refuse a path or a dataframe where a table is needed."""
+    if not isinstance(table, Table):
+        raise BadOption(name, f"it is a {type(table).__name__}, not a kech.Table. Read it first: kech.read_table(...).")

@@ -1,6 +1,9 @@
 """Weighted barcode: which rows are together, and for how long, while eps grows.
 
 In: a filtration.  Out: bars with weights, and the regimes of eps in which the table is k-anonymous.
+
+Where a person may have several rows, bars count people beside rows, and k counts people.  Bars are those of the rows:
+people change no birth and no death.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,9 +17,10 @@ import numpy as np
 from kech.errors import BadOption, TooFewRows
 from kech.points.points import Coarse, Points, build_points
 from kech.request import Labels, check_k
-from kech.system.progress import report
+from kech.system.console import report
 from kech.tables.frames import as_frame
-from kech.tables.table import Table
+from kech.tables.repeats import warn_of_repeats
+from kech.tables.table import Table, check_is_table
 from kech.topology.filtration import Filtration, Floats, Ints, build_filtration
 from kech.topology.homology import find_holes, highest_dimension
 from kech.topology.homology.reduction import check_field
@@ -32,6 +36,7 @@ class Bar:
     birth: float  # eps, a radius
     death: float  # eps, or inf
     weight: int | None  # rows in the component
+    people: int | None  # different people in it; None where every row is another person
     simplex_from: float | None  # eps from which the component is a full simplex, or inf
     dimension: int
 
@@ -42,7 +47,7 @@ class Regime:
 
     start: float
     stop: float
-    k: int
+    k: int  # people of the smallest class, or rows where every row is another person
     classes: int
     proven: bool = False  # whether all partitions at these eps were compared, and none has more classes
 
@@ -63,13 +68,18 @@ class WeightedBarcode:
     field: int = 2  # the prime of the coefficients of holes
 
     def __repr__(self) -> str:
-        bars, rows = len(self.bars()), self.filtration.points.rows
-        return f"WeightedBarcode({self.filtration.metric}, {rows:,} rows, {bars:,} bars)"
+        rows = self.filtration.units.describe_rows()
+        return f"WeightedBarcode({self.filtration.metric}, {rows}, {len(self.bars()):,} bars)"
 
     def _repr_html_(self) -> str:
         from kech.views.notebook import show_barcode
 
         return show_barcode(self)
+
+    @property
+    def counted(self) -> str:
+        """What k counts: people, or rows where every row is another person."""
+        return self.filtration.units.counted
 
     def to_frame(self) -> Any:
         """The bars as a dataframe of your library."""
@@ -80,10 +90,11 @@ class WeightedBarcode:
         tree = self.filtration
         order = np.lexsort((tree.death, tree.birth))
         columns = [column[order].tolist() for column in (tree.birth, tree.death, tree.weight, tree.simplex_from)]
+        people = [None] * len(order) if tree.people is None else tree.people[order].tolist()
         start = float(tree.birth[0])  # 0, or the first radius of a sample
-        twins = [Bar(start, start, 1, start, 0)] * self.twins
-        components = [Bar(b, d, w, full, 0) for b, d, w, full in zip(*columns, strict=True)]
-        holes = [Bar(b, d, None, None, n) for n, bars in self.holes.items() for b, d in sorted(bars.tolist())]
+        twins = [Bar(start, start, 1, None if tree.people is None else 1, start, 0)] * self.twins
+        components = [Bar(b, d, w, p, full, 0) for b, d, w, full, p in zip(*columns, people, strict=True)]
+        holes = [Bar(b, d, None, None, None, n) for n, bars in self.holes.items() for b, d in sorted(bars.tolist())]
         return [bar for bar in twins + components + holes if self._shows(bar.birth, bar.death)]
 
     def _shows(self, birth: Any, death: Any) -> Any:
@@ -122,6 +133,7 @@ class WeightedBarcode:
         strict: every component is a full simplex of k rows or more.
         partition: the rows can be parted into simplices of k rows or more, and into so many classes at most; known
         for small tables only, where all partitions are compared.
+        Where a person may have several rows, k counts people.
         """
         if reading not in READINGS:
             raise BadOption("--reading", f"choose among {', '.join(READINGS)}.")
@@ -137,10 +149,10 @@ class WeightedBarcode:
 
         Components that are simplices are such a partition, to the last bit: so strict implies partition.
         """
-        points = self.filtration.points
-        if k > points.rows:
+        units = self.filtration.units
+        if k > units.people:
             return []
-        steps = count_classes(points, k, self.filtration.metric)
+        steps = count_classes(units, k, self.filtration.metric)
         if steps is None:
             return None
         strict = [(regime.start, regime.classes) for regime in self.regimes("strict", k) or []]
@@ -179,7 +191,7 @@ class WeightedBarcode:
         return {
             "eps": eps,
             "classes": len(nodes),
-            "k": int(tree.weight[nodes].min()),
+            "k": int(tree.hidden_among[nodes].min()),
             "holes": holes,
             "homological": not any(holes.values()) if known else None,
             "strict": bool((tree.simplex_from[nodes] <= eps).all()),
@@ -225,6 +237,8 @@ class WeightedBarcode:
             "metric": self.filtration.metric,
             "field": self.field,
             "rows": self.filtration.points.rows,
+            "counted": self.counted,
+            "people": self.filtration.units.people if self.counted == "people" else None,
             "eps_error": self.eps_error,
             "max_dimension": max(self.holes, default=0),
             "bars": [as_record(bar) for bar in bars],
@@ -248,16 +262,18 @@ def compute_barcode(
     zero_length: bool = False,
     max_points: int | None = None,
 ) -> WeightedBarcode:
-    """Components with their weights, and holes up to `max_dimension`; bars of zero length where asked for.
+    """Components with their rows and people, and holes up to `max_dimension`; bars of zero length where asked for.
 
     Holes are those of homology over Z/field; components are the same over every field.
 
     Where there are more points than `max_points` (otherwise: than memory holds), values move to the middle of cells
     just wide enough, and every birth and death by `eps_error` at most.
     """
+    check_is_table(table)
     if max_dimension < 0:
-        raise BadOption("--max-dimension", "0 or more.")
+        raise BadOption("--max-dimension", "give a dimension, 0 or more.")
     check_field(field)
+    warn_of_repeats(table)
     points = build_points(table, labels=Labels(grid=grid), coarse=Coarse(max_points, rounding=True))
     if not points.rows:
         raise TooFewRows(0, 1)
@@ -275,7 +291,7 @@ def build_barcode(
         return WeightedBarcode(filtration, zero_length=zero_length, field=field)
     report("looking for holes")
     how: dict[str, Any] = {"field": field, "tree": filtration, "memory": left}
-    holes = find_holes(points, metric, max_dimension, zero_length=zero_length, **how)
+    holes = find_holes(filtration.points, metric, max_dimension, zero_length=zero_length, **how)
     return WeightedBarcode(filtration, holes.bars, holes.left_out, zero_length, field=field)
 
 
@@ -297,14 +313,14 @@ def count_up_to(values: Floats, events: Floats) -> Ints:
 
 
 def smallest_weights(tree: Filtration, events: Floats) -> Ints:
-    """Rows of the smallest component at each event.
+    """People of the smallest component at each event, or rows where every row is another person.
 
-    A component not yet born is heavier than some living one, so the smallest living weight is the smallest
-    weight whose bars, and those of all lighter ones, do not all end by then.
+    A component not yet born has no fewer than some living one, so the smallest living number is the smallest one
+    whose bars, and those of all smaller ones, do not all end by then.
     """
-    order = np.argsort(tree.weight, kind="stable")
+    order = np.argsort(tree.hidden_among, kind="stable")
     ended = np.maximum.accumulate(tree.death[order])
-    return tree.weight[order][np.searchsorted(ended, events, side="right")]
+    return tree.hidden_among[order][np.searchsorted(ended, events, side="right")]
 
 
 def join_regimes(steps: Sequence[Regime]) -> list[Regime]:

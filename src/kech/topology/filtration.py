@@ -17,7 +17,7 @@ from kech._kernels import Widths, merge_points
 from kech.axes import LineAxis
 from kech.errors import BadOption
 from kech.points.points import Points
-from kech.system.progress import report
+from kech.system.console import report
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -31,11 +31,14 @@ class Filtration:
     """The merge tree: node i < m is point i, later nodes are merges; equal radii are one merge.
 
     A node lives on [birth, death), stands for `weight` rows, and is a full simplex from `simplex_from` on
-    (inf if it dies before).  Its points are order[begin:end].
+    (inf if it dies before).  Its points are order[begin:end].  Where a person may have several rows, `people` are the
+    different ones of each node, `units` the points told apart by person, and `place` the point of each unit.
     """
 
     metric: str
-    points: Points
+    points: Points  # distinct
+    units: Points
+    place: Ints
     parent: Ints
     weight: Ints
     birth: Floats
@@ -44,26 +47,34 @@ class Filtration:
     begin: Ints
     end: Ints
     order: Ints
+    people: Ints | None = None
+
+    @property
+    def hidden_among(self) -> Ints:
+        """How many people each node has, or rows where every row is another person: what k counts."""
+        return self.weight if self.people is None else self.people
 
     def alive(self, eps: float) -> Ints:
         """Nodes that are components at eps."""
         return np.flatnonzero((self.birth <= eps) & (eps < self.death))
 
     def components(self, eps: float) -> Ints:
-        """For each point the number of its component at eps."""
+        """For each unit the number of its component at eps."""
         nodes = self.alive(eps)
         nodes = nodes[np.argsort(self.begin[nodes])]
         found = np.empty(len(self.order), np.int64)
         found[self.order] = np.repeat(np.arange(len(nodes)), (self.end - self.begin)[nodes])
-        return found
+        return found[self.place]
 
 
 def build_filtration(points: Points, metric: str = "box", *, threads: int = 1) -> Filtration:
-    """Minimum spanning tree of the points, then one sweep over its edges."""
+    """Minimum spanning tree of the distinct points, then one sweep over its edges."""
     check_metric(points, metric)
     report("growing balls")
-    tree = merge_points(points.codes, points.weights, points.metric(), metric == "ball", threads)
-    return Filtration(metric, points, **tree)
+    distinct, place = points.merge_people()
+    units = None if points.person is None else (place, points.person, points.weights)
+    tree = merge_points(distinct.codes, distinct.weights, points.metric(), metric == "ball", threads, units)
+    return Filtration(metric, distinct, points, place, **tree)
 
 
 def simplex_radius(points: Points, chosen: Ints, metric: str = "box", widths: Widths | None = None) -> float:

@@ -1,18 +1,24 @@
-"""Minimal anonymity complex: the smallest eps at which the rows can be parted into simplices of at least k rows.
+"""Minimal anonymity complex: the smallest eps at which the rows can be parted into simplices of at least k people.
 
-Exhaustive, for a handful of rows: parting a class never widens it, so classes of k to 2k - 1 rows suffice, and
+Exhaustive, for a handful of rows.  Parting a class never widens it, so classes suffice that cannot be parted into two
+of k people.  A person with two rows or more in a class can be in both parts, so that is possible exactly if
+
+    sum over the people of the class of min(2, rows of the person) >= 2k.
+
+Where every row is another person, classes of k to 2k - 1 rows are left.  With these classes,
 
     eps(rows, n) = min over classes S that hold the first row of  max(radius(S), eps(rows without S, n - 1))
 
-is the smallest eps at which they can be parted into n classes of k to 2k - 1 rows.  eps* is the smallest of these.
+is the smallest eps at which the rows can be parted into n of them.  eps* is the smallest of these.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cache
-from itertools import chain, combinations
 
 import numpy as np
 
+from kech.points.people import ALONE
 from kech.points.points import Points
 from kech.topology.filtration import simplex_radius
 
@@ -37,29 +43,33 @@ def minimal_complex(points: Points, k: int, metric: str = "box") -> tuple[float,
 def count_classes(points: Points, k: int, metric: str = "box") -> list[tuple[float, int]] | None:
     """Each eps from which on more classes are possible than before, with the largest number; None for larger tables.
 
-    Of classes of k rows or more: a larger one can be parted, so none has more than 2k - 1 where they are most.
+    Of classes of k people or more: what can be parted is not among them where they are most.
     """
     best = best_partitions(points, k, metric)
     return None if best is None else best.steps
 
 
 class Partitions:
-    """The smallest eps for every number of classes of k to 2k - 1 rows."""
+    """The smallest eps for every number of classes of k people that cannot be parted."""
 
     def __init__(self, points: Points, k: int, metric: str) -> None:
         self.rows = np.repeat(np.arange(len(points.weights)), points.weights)
         self.whole = (1 << len(self.rows)) - 1
-        widths = points.metric()
+        classes = list_classes(name_rows(points, self.rows), k)
+        distinct, place = points.merge_people()
+        widths = distinct.metric()
 
         @cache
         def radius(part: int) -> float:
-            return simplex_radius(points, self.rows[members(part)], metric, widths)
+            return simplex_radius(distinct, place[self.rows[members(part)]], metric, widths)
 
         @cache
         def best(mask: int) -> Best:
             """Of ties the class with the lowest rows."""
             found: Best = {} if mask else {0: (0.0, 0)}
-            for part in parts(mask, k) if mask else ():
+            for part in classes[mask & -mask] if mask else ():
+                if part & ~mask:
+                    continue
                 for count, (eps, _) in best(mask ^ part).items():
                     candidate = max(eps, radius(part)), part
                     found[count + 1] = min(found.get(count + 1, candidate), candidate)
@@ -73,7 +83,7 @@ class Partitions:
         return keep_rising((eps, count) for count, (eps, _) in self.best(self.whole).items())
 
     def classes(self, count: int) -> Iterator[int]:
-        """The classes of the narrowest partition into so many of k to 2k - 1 rows."""
+        """The classes of the narrowest partition into so many."""
         mask = self.whole
         for left in range(count, 0, -1):
             part = self.best(mask)[left][1]
@@ -83,7 +93,7 @@ class Partitions:
 
 def best_partitions(points: Points, k: int, metric: str) -> Partitions | None:
     """All numbers of classes that are possible, for a handful of rows."""
-    return Partitions(points, k, metric) if 1 <= k <= points.rows <= MOST_ROWS else None
+    return Partitions(points, k, metric) if points.rows <= MOST_ROWS and 1 <= k <= points.people else None
 
 
 def keep_rising(pairs: Iterable[tuple[float, int]]) -> list[tuple[float, int]]:
@@ -95,12 +105,20 @@ def keep_rising(pairs: Iterable[tuple[float, int]]) -> list[tuple[float, int]]:
     return found
 
 
-def parts(mask: int, k: int) -> Iterator[int]:
-    """Subsets of k to 2k - 1 rows that hold the first row of the mask, and leave none or k rows or more."""
-    first, *others = (1 << row for row in members(mask))
-    rows = 1 + len(others)
-    sizes = (size for size in range(k, min(2 * k - 1, rows) + 1) if size == rows or rows - size >= k)
-    return (first + sum(more) for more in chain.from_iterable(combinations(others, size - 1) for size in sizes))
+def name_rows(points: Points, rows: Iterable[int]) -> list[int]:
+    """The person of each row; who is alone has a number of their own, below 0."""
+    who = [ALONE if points.person is None else int(points.person[point]) for point in rows]
+    return [person if person != ALONE else -1 - row for row, person in enumerate(who)]
+
+
+def list_classes(who: list[int], k: int) -> dict[int, list[int]]:
+    """By first row, the classes of k people or more that cannot be parted into two such classes."""
+    found: dict[int, list[int]] = {1 << row: [] for row in range(len(who))}
+    for part in range(1, 1 << len(who)):
+        rows = Counter(who[row] for row in members(part))
+        if len(rows) >= k and sum(min(2, count) for count in rows.values()) < 2 * k:
+            found[part & -part].append(part)
+    return found
 
 
 def members(mask: int) -> list[int]:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from kech.axes.rulers import Floats
-from kech.system.progress import report
+from kech.axes.grid import Floats
+from kech.system.console import report
 
 Levels: TypeAlias = tuple[int, ...]
 ROUNDING = 1e-12  # losses that differ by less are equal

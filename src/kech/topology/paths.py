@@ -49,7 +49,7 @@ class Lattice(Protocol):
         """Nodes that reach k while no node below them does."""
 
     def k_of(self, levels: Node) -> int:
-        """Rows of the smallest class at a node."""
+        """People of the smallest class at a node, or rows where every row is another person."""
 
     def loss_of(self, levels: Node) -> float:
         """Loss of a node."""

@@ -1,6 +1,7 @@
 """Zig-zag: how classes split and merge along a path of lattice nodes that need not be comparable.
 
 In: a lattice and a path.  Out: bars with the rows they carry, holes of the unions, nodes that reach k.  PRIVATE.
+Where a person may have several rows, bars carry people beside rows, and k counts people.
 
     union:         C^0 -> C^0 u C^1 <- C^1 -> C^1 u C^2 <- C^2 ...
     intersection:  C^0 <- C^0 n C^1 -> C^1 <- C^1 n C^2 -> C^2 ...
@@ -28,8 +29,8 @@ from numpy.typing import NDArray
 from kech._kernels import walk_path
 from kech.errors import BadOption
 from kech.request import check_k
+from kech.system.console import report
 from kech.system.memory import PATH_CLASS_BYTES, PATH_POINT_BYTES, check_need, half_the_memory
-from kech.system.progress import report
 from kech.tables.frames import as_frame
 from kech.tables.table import Table
 from kech.topology.barcode import READINGS, longest_bars
@@ -50,11 +51,18 @@ class ZigzagBar:
     death: float  # the last position at which it lives
     weight: int | None  # fewest rows it carries
     rows: tuple[int, ...]  # rows it carries at each position of its life; none for a hole
+    people: tuple[int, ...] | None = None  # different people there; None where every row is another person
+
+    @property
+    def fewest_people(self) -> int | None:
+        """Fewest people it carries."""
+        return min(self.people, default=None) if self.people is not None else None
 
     def to_json(self) -> dict[str, Any]:
         """Fields and values."""
         ends = {"dimension": self.dimension, "birth": self.birth, "death": self.death}
-        return {**ends, "weight": self.weight, "rows": list(self.rows)}
+        people = {"fewest_people": self.fewest_people, "people": None if self.people is None else list(self.people)}
+        return {**ends, "weight": self.weight, "rows": list(self.rows), **people}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +71,7 @@ class PathRegime:
 
     start: int  # place of a node in the path
     stop: int
-    k: int  # rows of the smallest class of these nodes
+    k: int  # people of the smallest class of these nodes, or rows where every row is another person
     classes: int  # most classes of one of them
 
 
@@ -94,6 +102,8 @@ class ZigzagBarcode:
     classes: Ints  # by position
     smallest: Ints  # rows of the smallest class, by position
     holes: Ints  # dim H_1, by position
+    people: Ints | None = None  # beside `rows`; None where every row is another person
+    smallest_people: Ints | None = None  # people of the class that has fewest, by position
     library: str | None = None  # of dataframes: the caller's
 
     def __repr__(self) -> str:
@@ -105,9 +115,16 @@ class ZigzagBarcode:
         return show_zigzag(self)
 
     def to_frame(self) -> Any:
-        """The bars as a dataframe of your library, each with the fewest rows it carries."""
-        ends = ("dimension", "birth", "death", "weight")
+        """The bars as a dataframe of your library, each with the fewest rows and people it carries."""
+        ends = ("dimension", "birth", "death", "weight", "fewest_people")
         return as_frame([{name: getattr(bar, name) for name in ends} for bar in self.bars()], self.library)
+
+    def _describe_positions(self) -> list[dict[str, Any]]:
+        names = ("classes", "smallest", "smallest_people", "holes")
+        columns = [getattr(self, name) for name in names]
+        lists = [[None] * len(self.classes) if column is None else column.tolist() for column in columns]
+        lines = zip(self.positions, *lists, strict=True)
+        return [dict(zip(("position", *names), line, strict=True)) for line in lines]
 
     @property
     def positions(self) -> list[float]:
@@ -115,42 +132,68 @@ class ZigzagBarcode:
         return half_steps(np.arange(len(self.classes)))
 
     @property
+    def counted(self) -> str:
+        """What k counts: people, or rows where every row is another person."""
+        return "rows" if self.people is None else "people"
+
+    @property
+    def hidden_among(self) -> Ints:
+        """How many people each bar carries at each position, or rows: what k counts."""
+        return self.rows if self.people is None else self.people
+
+    @property
+    def smallest_k(self) -> Ints:
+        """People of the smallest class at each position, or rows: the largest k that holds there."""
+        return self.smallest if self.smallest_people is None else self.smallest_people
+
+    @property
     def weights(self) -> Ints:
         """Fewest rows of each bar of dimension 0."""
-        return np.minimum.reduceat(self.rows, self.begin[:-1])
+        return np.minimum.reduceat(self.rows, self.begin[:-1]) if len(self.birth) else self.rows
 
     def bars(self) -> list[ZigzagBar]:
         """Classes by birth and death, then holes by position."""
         rows, begin = self.rows.tolist(), self.begin.tolist()
+        people = None if self.people is None else self.people.tolist()
         columns = half_steps(self.birth), half_steps(self.death), self.weights.tolist(), pairwise(begin)
-        classes = [ZigzagBar(0, b, d, w, tuple(rows[i:j])) for b, d, w, (i, j) in zip(*columns, strict=True)]
+        classes = [
+            ZigzagBar(0, b, d, w, tuple(rows[i:j]), None if people is None else tuple(people[i:j]))
+            for b, d, w, (i, j) in zip(*columns, strict=True)
+        ]
         at = half_steps(np.repeat(np.arange(len(self.holes)), self.holes))
         return classes + [ZigzagBar(1, place, place, None, ()) for place in at]
 
     def summary(self) -> list[dict[str, Any]]:
-        """Bars of equal dimension, birth and death in one line: how many, and the fewest rows any of them carries."""
+        """Bars of equal dimension, birth and death in one line: how many, the fewest rows and people any carries."""
         changes = np.diff(self.birth, prepend=-1) | np.diff(self.death, prepend=-1)
         first = np.flatnonzero(changes)
         ends = zip(half_steps(self.birth[first]), half_steps(self.death[first]), strict=True)
         counts = np.diff(first, append=len(self.birth)).tolist()
         fewest = np.minimum.reduceat(self.weights, first).tolist()
-        classes = [describe(0, *line) for line in zip(ends, counts, fewest, strict=True)]
+        people = [None] * len(first) if self.people is None else self._fewest_people(first)
+        classes = [describe(0, *line) for line in zip(ends, counts, fewest, people, strict=True)]
         holes = zip(self.positions, self.holes.tolist(), strict=True)
-        return classes + [describe(1, (at, at), number, None) for at, number in holes if number]
+        return classes + [describe(1, (at, at), number, None, None) for at, number in holes if number]
+
+    def _fewest_people(self, first: Ints) -> list[int]:
+        fewest = np.minimum.reduceat(self.hidden_among, self.begin[:-1])
+        return [int(count) for count in np.minimum.reduceat(fewest, first)]
 
     def regimes(self, k: int = 2) -> list[PathRegime]:
-        """The longest runs of nodes whose classes all have k rows or more; a node is what can be released.
+        """The longest runs of nodes whose classes all have k people or more; a node is what can be released.
+
+        Where every row is another person, these are k rows.
 
         The readings homological, strict and partition agree at a node.  A union may have holes, and a component of it
         is no class of any release, however many rows it has.
         """
         check_k(k)
-        edges = np.flatnonzero(np.diff(self.smallest[::2] >= k, prepend=False, append=False)).tolist()
+        edges = np.flatnonzero(np.diff(self.smallest_k[::2] >= k, prepend=False, append=False)).tolist()
         return [self._regime(start, stop) for start, stop in zip(edges[::2], edges[1::2], strict=True)]
 
     def _regime(self, start: int, stop: int) -> PathRegime:
         nodes = slice(2 * start, 2 * stop, 2)
-        return PathRegime(start, stop - 1, int(self.smallest[nodes].min()), int(self.classes[nodes].max()))
+        return PathRegime(start, stop - 1, int(self.smallest_k[nodes].min()), int(self.classes[nodes].max()))
 
     def plot(self, path: str | PathLike[str] | None = None, *, k: int = 2, ax: Any = None) -> Any:
         """Draw the bars; the matplotlib axes, or a file (.svg, .html, .png) where a path is given."""
@@ -168,15 +211,11 @@ class ZigzagBarcode:
             "path": [list(node) for node in self.path],
             "columns": list(self.columns),
             "through": self.through,
+            "counted": self.counted,
             "bars": [bar.to_json() for bar in bars],
             "shorter_bars": len(every) - len(bars),
             "summary": self.summary(),
-            "positions": [
-                {"position": at, "classes": classes, "smallest": smallest, "holes": holes}
-                for at, classes, smallest, holes in zip(
-                    self.positions, self.classes.tolist(), self.smallest.tolist(), self.holes.tolist(), strict=True
-                )
-            ],
+            "positions": self._describe_positions(),
             "readings": list(READINGS),
             "regimes": [asdict(regime) for regime in self.regimes(k)],
         }
@@ -203,14 +242,15 @@ def build_zigzag(
     """Bars along a path of a lattice, within so many bytes, or half of the machine's."""
     check_through(through)
     nodes = resolve_path(lattice, path)
-    weights, allowed = lattice.points.weights, half_the_memory() if memory is None else memory
+    weights, person = lattice.points.weights, lattice.points.person
+    allowed = half_the_memory() if memory is None else memory
     check_memory(PATH_POINT_BYTES * len(nodes) * len(weights), allowed)
     report("walking the path")
     partitions = [lattice.classes(node) for node in nodes]
     check_memory(
         PATH_POINT_BYTES * len(nodes) * len(weights) + PATH_CLASS_BYTES * most_classes(partitions, through), allowed
     )
-    found = walk_path(partitions, weights, through == "union", threads)
+    found = walk_path(partitions, weights, through == "union", threads, person)
     return ZigzagBarcode(nodes, lattice.columns, through, library=None, **found)
 
 
@@ -233,9 +273,12 @@ def check_memory(need: int, allowed: int) -> None:
     check_need(need, allowed, "The path", "Take a shorter path, or a coarser --grid.")
 
 
-def describe(dimension: int, ends: tuple[float, float], count: int, weight: int | None) -> dict[str, Any]:
+def describe(
+    dimension: int, ends: tuple[float, float], count: int, weight: int | None, people: int | None
+) -> dict[str, Any]:
     """A line of the summary."""
-    return {"dimension": dimension, "birth": ends[0], "death": ends[1], "count": count, "weight": weight}
+    fewest = {"weight": weight, "fewest_people": people}
+    return {"dimension": dimension, "birth": ends[0], "death": ends[1], "count": count, **fewest}
 
 
 def half_steps(values: Ints) -> list[float]:

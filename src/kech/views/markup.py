@@ -1,7 +1,7 @@
 """Markup: elements of a page, every text escaped; and how figures are written, the same on every machine."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -119,3 +119,29 @@ def amount(number: float) -> str:
     if number == round(number):
         return f"{number:,.0f}"
     return f"{number:,.0f}" if abs(number) >= 100 else f"{number:,.1f}" if abs(number) >= 10 else f"{number:.3g}"
+
+
+def format_number(value: float | str) -> str:
+    """A number to five digits, or a date."""
+    return value if isinstance(value, str) else f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.5g}"
+
+
+def format_distance(column: Mapping[str, Any]) -> str:
+    """The distance of two distributions, and which."""
+    if column["ks"] is not None:
+        return f"{column['ks']:.4f} KS"
+    return "none" if column["tv"] is None else f"{column['tv']:.4f} TV"
+
+
+def format_interval(score: Mapping[str, Any]) -> tuple[str, str]:
+    """A mean and its interval."""
+    if score["mean"] is None:
+        return "none", ""
+    return figure(score["mean"]), f"{figure(score['low'])} to {figure(score['high'])}"
+
+
+def format_rate(rate: Mapping[str, Any], name: str) -> str:
+    """A rate and between what it may lie."""
+    if rate[name] is None:
+        return "none"
+    return f"{rate[name]:.3f} ({rate[f'{name}_low']:.3f}-{rate[f'{name}_high']:.3f})"

@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 from kech.views.pictures.barcode import draw_barcode
+from kech.views.pictures.lives import draw_lives
 from kech.views.pictures.picture import BAR, ORANGE, Picture
 from kech.views.pictures.released import draw_sizes
 from kech.views.pictures.spectrum import draw_spectrum
@@ -26,7 +27,7 @@ PRIVATE = f'<strong style="color:{ORANGE}">PRIVATE</strong> <span>not for public
 
 def show_table(table: Any) -> str:
     """Columns by role; how many values each quasi-identifier has, of as many as there are rows."""
-    roles = ("quasi_identifiers", "sensitive", "identifiers", "keep")
+    roles = ("quasi_identifiers", "sensitive", "person", "identifiers", "keep")
     named = {role.replace("_", "-"): getattr(table, role) for role in roles if getattr(table, role)}
     lines = [(role, ", ".join(names)) for role, names in named.items()]
     distinct = {name: table.facts(name).distinct for name in table.quasi_identifiers}
@@ -40,7 +41,8 @@ def show_spectrum(spectrum: Any) -> str:
     shown = rows if len(rows) <= MOST_LINES else [row for row in rows if row["k"] in LANDMARKS]
     names = ("k", "cut", "classes", "eps", "l", "t", "loss")
     lines = [tuple(format_figure(row[name]) for name in names) for row in shown]
-    return card(repr(spectrum), embed(draw_spectrum(rows, ["loss"], SIZE)), grid(names, lines), private=True)
+    drawn = embed(draw_spectrum(rows, ["loss"], SIZE, spectrum.counted))
+    return card(repr(spectrum), drawn, grid(names, lines), private=True)
 
 
 def show_barcode(barcode: Any) -> str:
@@ -61,8 +63,16 @@ def show_lattice(lattice: Any) -> str:
         return card(repr(lattice), heights, private=True)
     best = lattice.curve(ks=[k for k in LANDMARKS if k <= lattice.largest_k])
     rows = [{"k": node.k, "cut": "domain", "loss": node.loss} for node in best]
-    drawn = embed(draw_spectrum(rows, ["loss"], SIZE)) if rows else ""
+    drawn = embed(draw_spectrum(rows, ["loss"], SIZE, lattice.counted)) if rows else ""
     return card(repr(lattice), drawn, heights, private=True)
+
+
+def show_lives(lives: Any) -> str:
+    """Lives of classes, with the size of every version."""
+    shown = [(at.version, at.rows, at.arrived, at.left, at.classes) for at in lives.counts[:MOST_LINES]]
+    lines = [[f"{count:,}" for count in line] for line in shown]
+    names = ("version", "rows", "arrived", "left", "classes")
+    return card(repr(lives), embed(draw_lives(lives, SIZE)), grid(names, lines), private=True)
 
 
 def show_zigzag(zigzag: Any) -> str:
@@ -74,7 +84,7 @@ def show_zigzag(zigzag: Any) -> str:
 
 def show_release(release: Any, suppressed: str, loss: float) -> str:
     """How many classes there are of each size; only what the certificate says too."""
-    drawn = draw_sizes(Counter(release.partition.sizes.tolist()), release.partition.k, SIZE)
+    drawn = draw_sizes(Counter(release.partition.sizes.tolist()), size=SIZE)
     lines = [("columns", ", ".join(release.columns)), ("loss", format_figure(loss)), ("suppressed", suppressed)]
     return card(repr(release), embed(drawn), grid(("published", ""), lines), private=False)
 

@@ -1,19 +1,13 @@
-"""Compose: two releases of one table, each safe alone, tell together what neither should."""
-
-from collections.abc import Sequence
+"""Compose: two releases, each safe alone, tell together what neither should."""
 
 import numpy as np
 
 from kech.audit.attacks.homogeneity import MOST_RECORDS
 from kech.audit.attacks.outcome import Attack
 from kech.audit.attacks.target import Target
-from kech.certificate import Cell
-from kech.release.composition import count_candidates, find_cover, intersect
-from kech.release.linkage import Linkage
-from kech.release.published import Ints, plain
-
-Values = frozenset[Cell]
-Place = tuple[int, Sequence[int], Sequence[int]]  # a row, and the classes of each release it could be in
+from kech.audit.pinning import find_common, pin_values
+from kech.release.composition import Cover, count_candidates
+from kech.release.joint import Version, count_joint
 
 
 def attack_composition(target: Target) -> list[Attack]:
@@ -24,40 +18,27 @@ def attack_composition(target: Target) -> list[Attack]:
     """
     if target.second is None:
         return []
-    ours, theirs = target.linkage, target.second
-    rows = np.sort(target.rng().permutation(ours.rows)[:MOST_RECORDS])
-    pairs = zip(rows.tolist(), ours.classes_of(rows), theirs.classes_of(rows), strict=True)
-    found = [(row, one.tolist(), two.tolist()) for row, one, two in pairs if len(one) and len(two)]
-    columns = [name for name in ours.release.sensitive if name in theirs.release.sensitive]
-    return [narrow(ours, theirs), *(pin(column, found, ours, theirs) for column in columns)]
+    versions = [Version(target.linkage, target.key), target.second]
+    covers = [versions[0].cover("--original"), versions[1].cover("--second")]
+    rows = target.rng().permutation(target.linkage.rows)[:MOST_RECORDS]
+    chosen = set(target.key[rows].tolist())
+    pinned = [pin_values(column, versions, covers, chosen) for column in find_common(versions)]
+    return [
+        narrow(versions, covers),
+        *(
+            Attack("compose", f"records whose {found.column} is pinned", found.rows, found.right, found.alone)
+            for found in pinned
+        ),
+    ]
 
 
-def narrow(ours: Linkage, theirs: Linkage) -> Attack:
+def narrow(versions: list[Version], covers: list[Cover]) -> Attack:
     """How many records have fewer candidates in both releases than either promises."""
-    k = min(int(linkage.release.sizes.min()) for linkage in (ours, theirs))
-    one, two = (find_cover(linkage, "--second") for linkage in (ours, theirs))
-    joint = count_candidates(intersect(one, two), k)
-    alone = max(int((count_candidates(cover, k) < k).sum()) for cover in (one, two))
-    note = f"joint k = {int(joint.min(initial=ours.rows))}"
-    return Attack("compose", f"records with fewer than {k} candidates", len(joint), int((joint < k).sum()), alone, note)
-
-
-def pin(column: str, found: Sequence[Place], ours: Linkage, theirs: Linkage) -> Attack:
-    """How many records have one value of this column left, the right one."""
-    first, second = (values_of_classes(linkage, column) for linkage in (ours, theirs))
-    truth = [plain(cell) for cell in ours.texts(column)]
-    hits = alone = 0
-    for row, one, two in found:
-        right = {truth[row]}
-        hits += set().union(*(first[a] & second[b] for a in one for b in two)) == right
-        alone += right in (set().union(*(first[a] for a in one)), set().union(*(second[b] for b in two)))
-    return Attack("compose", f"records whose {column} is pinned", len(found), hits, alone)
-
-
-def values_of_classes(linkage: Linkage, column: str) -> list[Values]:
-    """The values that each class holds."""
-    held: list[set[Cell]] = [set() for _ in linkage.release.labels]
-    group: Ints = linkage.release.group
-    for place, cell in zip(group.tolist(), linkage.release.cells[column], strict=True):
-        held[place].add(plain(cell))
-    return [frozenset(values) for values in held]
+    k = min(int(version.linkage.release.sizes.min()) for version in versions)
+    joint = count_joint(covers, k)
+    alone = max(
+        int((count_candidates(cover, k)[np.isin(np.unique(cover.row), joint.key)] < k).sum()) for cover in covers
+    )
+    note = f"joint k = {int(joint.count.min(initial=versions[0].linkage.rows))}"
+    about = f"records with fewer than {k} candidates"
+    return Attack("compose", about, len(joint.key), int((joint.count < k).sum()), alone, note)

@@ -25,7 +25,7 @@ from kech.audit.attacks.edge import find_edges
 from kech.audit.attacks.order import published_cells
 from kech.audit.attacks.outcome import Attack
 from kech.audit.attacks.target import Target
-from kech.certificate.widths import width_readers
+from kech.certificate.labels import width_readers
 from kech.release.linkage import Bools
 
 MOST_ROWS = 20_000  # of tables that are attacked: the classes of all rows are looked for together

@@ -5,7 +5,7 @@ the published labels remain; without it, the attacker draws a secret of their ow
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -18,10 +18,10 @@ import pyarrow as pa
 
 from kech.audit.attacks.outcome import Attack
 from kech.audit.attacks.target import Target
+from kech.audit.recount import stated_fields
 from kech.certificate import Cell
 from kech.errors import BadOption, GoalNotMet
 from kech.release.release import make_release
-from kech.request import FIELDS
 from kech.system.secret import OwnerSecret
 from kech.tables.table import Table, read_table
 
@@ -53,6 +53,8 @@ def attack_replay(target: Target) -> list[Attack]:
     published labels.  Control: how many rows one of the tried candidates at random finds on average, rounded.
     """
     check_size(target)
+    if target.linkage.release.document["parameters"].get("protect_history"):
+        raise BadOption("replay", "it makes releases again row by row, and cannot make one by --protect-history again.")
     owner, own = target.linkage.table.secret, draw_own(target.seed)
     if make_again(target, owner, rows_of(target)) != count_published(target):
         raise BadOption("replay", NOT_AGAIN)
@@ -131,21 +133,12 @@ def make_again(target: Target, secret: OwnerSecret, rows: Sequence[Row]) -> Clas
     """The classes of a release of other rows, under a secret; none where the request cannot be met."""
     with open_rows(target, secret, rows) as table:
         try:
-            made = make_release(table, **stated_fields(target))
+            made = make_release(table, **stated_fields(target.linkage.release.document, target.request))
         except GoalNotMet:
             return Counter()
         names = target.linkage.release.quasi_identifiers
         labels = zip(*(made.labels[name] for name in names), strict=True)
         return Counter(dict(zip(labels, made.partition.sizes.tolist(), strict=True)))
-
-
-def stated_fields(target: Target) -> dict[str, Any]:
-    """What the certificate says was asked for, and what only the plan knows."""
-    stated: Mapping[str, Any] = target.linkage.release.document["parameters"]
-    names = [name for name, field in FIELDS.items() if field.public and name in stated]
-    said = {name: stated[name] for name in names if not (name == "k" and stated.get("k_reached"))}
-    cut, limits = target.request.cut, target.request.limits
-    return said | {"effort": cut.effort, "seed": cut.seed, "max_points": limits.max_points}
 
 
 @contextmanager

@@ -1,19 +1,31 @@
 """Target: a release and its original, with the rows that each attacked class could be."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from typing import NamedTuple
 
 import numpy as np
 
+from kech.audit.joint import number_by_key
+from kech.audit.recount import number_people
 from kech.certificate import AnyPath, Cell
 from kech.errors import BadOption
+from kech.release.joint import Version
 from kech.release.linkage import Linkage, LinkedColumn, check_covers, check_loaded, link
 from kech.release.published import Ints, read_published
 from kech.request import Request
 from kech.tables.table import Table
 
 MOST_CLASSES = 5_000  # attacked; of more, so many are drawn
+
+
+class Second(NamedTuple):
+    """Another release of the same table; or of another version of it, whose rows a key tells again."""
+
+    path: AnyPath
+    original: Table | None = None
+    key: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,7 +36,8 @@ class Target:
     groups: Ints
     candidates: Sequence[Ints]
     seed: int
-    second: Linkage | None = None  # another release of the same table
+    key: Ints  # the number of each row of the original, by which other versions know it
+    second: Version | None = None  # another release of the table, or of a version of it
     request: Request = field(default_factory=Request)  # what the certificate does not say of it
 
     @property
@@ -43,6 +56,16 @@ class Target:
                 yield rows, column, column.labels[group]
 
     @cached_property
+    def person(self) -> Ints:
+        """The number of the person of each row of the original, which names them."""
+        return number_people(self.linkage.table)
+
+    @cached_property
+    def candidates_of(self) -> Callable[[int], Ints]:
+        """Of a class, attacked or not: the rows of the original that it could hold."""
+        return cache(self.linkage.candidates)
+
+    @cached_property
     def members(self) -> dict[int, list[int]]:
         """Rows of the release in each attacked class, in the order of the file."""
         found: dict[int, list[int]] = {group: [] for group in self.groups.tolist()}
@@ -52,10 +75,10 @@ class Target:
         return found
 
 
-def aim(path: AnyPath, original: Table, certificate: AnyPath | None, second: AnyPath | None, seed: int) -> Target:
+def aim(path: AnyPath, original: Table, certificate: AnyPath | None, second: Second | None, seed: int) -> Target:
     """Find the candidates of every class, or of as many classes as are attacked."""
     release = read_published(path, certificate=certificate, with_cells=True)
-    other = None if second is None else link(read_published(second, with_cells=True), original)
+    own, other = link_second(original, second)
     if seed < 0:
         raise BadOption("--seed", "give 0 or a larger whole number.")
     check_loaded(original, release.cells)
@@ -64,4 +87,16 @@ def aim(path: AnyPath, original: Table, certificate: AnyPath | None, second: Any
     groups = np.random.default_rng(seed).permutation(classes)[:MOST_CLASSES]
     candidates = [linkage.candidates(group) for group in np.sort(groups)]
     check_covers(linkage, np.sort(groups), np.array(list(map(len, candidates))), "--original")
-    return Target(linkage, np.sort(groups), candidates, seed, other)
+    return Target(linkage, np.sort(groups), candidates, seed, own, other)
+
+
+def link_second(original: Table, second: Second | None) -> tuple[Ints, Version | None]:
+    """The number of each row of the original, and another release with the numbers of its own rows."""
+    own = np.arange(original.rows)
+    if second is None:
+        return own, None
+    release = read_published(second.path, with_cells=True)
+    if second.original is None:
+        return own, Version(link(release, original), own)
+    own, theirs = number_by_key([original, second.original], second.key)
+    return own, Version(link(release, second.original), theirs)

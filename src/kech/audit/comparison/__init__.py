@@ -17,7 +17,7 @@ from kech.certificate import AnyPath
 from kech.errors import BadOption, NoSuchColumn
 from kech.release.linkage import Linkage, check_loaded, count_covered, link
 from kech.release.published import read_published
-from kech.tables.table import Table
+from kech.tables.table import Table, check_is_table
 
 __all__ = ["Comparison", "compare"]
 
@@ -61,12 +61,18 @@ def compare(
     `target` is the column that the model predicts, the first sensitive one otherwise; the seed decides into which
     folds the rows fall.  The model needs the extra `sklearn`.
     """
+    check_is_table(original, "original")
     if seed < 0:
-        raise BadOption("--seed", "give 0 or a larger whole number.")
+        raise BadOption("--seed", "write a whole number, 0 or more.")
     release = read_published(path, certificate=certificate, with_cells=True)
     published = (*release.quasi_identifiers, *release.cells)
     if target is not None and target not in published:
-        raise NoSuchColumn(target, published)
+        if target not in original.columns:
+            raise NoSuchColumn(target, published, released=True)
+        names = ", ".join(published)
+        raise BadOption(
+            "--target", f"column {target!r} is not published, so nobody can predict it. Name one of {names}."
+        )
     check_loaded(original, published)
     linkage = link(release, original)
     check_original(linkage)

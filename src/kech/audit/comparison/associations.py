@@ -39,11 +39,11 @@ def compare_pair(one: Side, other: Side) -> dict[str, Any]:
         "before": before,
         "after": after,
         "change": None if before is None or after is None else after - before,
-        "by_chance": None if before is None else chance(table, spearman=spearman),
+        "by_chance": None if before is None else random_association(table, spearman=spearman),
     }
 
 
-def chance(table: Floats, *, spearman: bool) -> float:
+def random_association(table: Floats, *, spearman: bool) -> float:
     """About what two columns that have nothing to do with each other show in a table of so many rows.
 
     1 / sqrt(n - 1) is the standard deviation of rho; V of the expected chi^2, (r - 1) (c - 1), is

@@ -53,21 +53,21 @@ class Side:
         return self.kind != "text"
 
 
-def pair_column(release: Published, linkage: Linkage, name: str, stretches: int = MOST_STRETCHES) -> Side:
+def pair_column(release: Published, linkage: Linkage, name: str) -> Side:
     """A published column: a quasi-identifier, or one that is published as it is."""
     for column in linkage.columns:
         if column.axis["column"] == name:
-            return pair_labels(column, release.group, stretches)
+            return pair_labels(column, release.group)
     texts, codes = read_codes(linkage.table, [name])[name]
     role = "sensitive" if name in release.sensitive else "kept"
     kind = linkage.table.secret_kind(name)
-    return pair_cells(name, role, kind, texts, codes.astype(np.int64), release.cells[name], stretches)
+    return pair_cells(name, role, kind, texts, codes.astype(np.int64), release.cells[name])
 
 
 # -- quasi-identifiers -----------------------------------------------------------------------------------
 
 
-def pair_labels(column: LinkedColumn, group: Ints, stretches: int) -> Side:
+def pair_labels(column: LinkedColumn, group: Ints) -> Side:
     """A generalized column."""
     known = {label: i for i, label in enumerate(dict.fromkeys(column.labels))}
     label = np.array([known[each] for each in column.labels])[group]
@@ -75,7 +75,7 @@ def pair_labels(column: LinkedColumn, group: Ints, stretches: int) -> Side:
     if kind is not None:
         values = column.numbers[column.codes]
         unit = find_unit(values[~np.isnan(values)], kind)
-        return pair_line(name, "quasi-identifier", kind, values, unit, column, list(known), label, stretches)
+        return pair_line(name, "quasi-identifier", kind, values, unit, column, list(known), label)
     parts, part_of = name_parts(column)
     shares = np.array([spread_values(column, each, part_of, len(parts)) for each in known])
     rows = np.bincount(label, minlength=len(known))
@@ -96,7 +96,6 @@ def pair_line(
     column: LinkedColumn,
     labels: Sequence[Cell],
     label: Ints,
-    stretches: int,
 ) -> Side:
     """Intervals against the numbers they stand for."""
     present = values[~np.isnan(values)]
@@ -104,7 +103,7 @@ def pair_line(
     held = [i for i, each in enumerate(labels) if each is not None]
     after = spread_labels(column.axis, [str(labels[i]) for i in held], rows[held], unit)
     line = Line(point_pieces(*count_values(present)), after, unit)
-    edges = find_edges(present, stretches)
+    edges = find_edges(present)
     shares = np.zeros((len(labels), len(edges) + 2))
     shares[:, -1] = 1.0
     shares[held, -1] = 0.0
@@ -145,15 +144,13 @@ def spread_values(column: LinkedColumn, label: Cell, part_of: Ints, parts: int) 
 # -- columns that are published as they are --------------------------------------------------------------
 
 
-def pair_cells(
-    name: str, role: str, kind: str, texts: list[Cell], codes: Ints, cells: Sequence[Cell], stretches: int
-) -> Side:
+def pair_cells(name: str, role: str, kind: str, texts: list[Cell], codes: Ints, cells: Sequence[Cell]) -> Side:
     """A sensitive or kept column."""
     if kind in LINES.values():
         axis = {"axis": "date" if kind == "date" else "numeric"}
         before = np.array([read_place(axis, text) for text in texts])[codes]
         after = np.array([read_place(axis, cell) for cell in cells], float)
-        return pair_numbers(name, role, kind, before, after, stretches)
+        return pair_numbers(name, role, kind, before, after)
     counts = np.bincount(codes, minlength=len(texts))
     order = [str(texts[code]) for code in np.argsort(-counts, kind="stable") if texts[code] and counts[code]]
     distinct = list(dict.fromkeys([*texts, *cells]))
@@ -176,11 +173,11 @@ def compare_texts(texts: Sequence[Cell], counts: Ints, cells: Sequence[Cell]) ->
     return before / max(before.sum(), 1), after / max(after.sum(), 1)
 
 
-def pair_numbers(name: str, role: str, kind: str, before: Floats, after: Floats, stretches: int) -> Side:
+def pair_numbers(name: str, role: str, kind: str, before: Floats, after: Floats) -> Side:
     """Numbers that are published as they are."""
-    held, kept = (values[~np.isnan(values)] for values in (before, after))
-    edges = find_edges(held, stretches)
-    line = Line(point_pieces(*count_values(held)), point_pieces(*count_values(kept)), find_unit(held, kind))
+    present, kept = (values[~np.isnan(values)] for values in (before, after))
+    edges = find_edges(present)
+    line = Line(point_pieces(*count_values(present)), point_pieces(*count_values(kept)), find_unit(present, kind))
     parts = name_stretches(len(edges))
     rows = (part_numbers(before, edges), part_numbers(after, edges))
     return Side(name, role, kind, parts, *rows, np.eye(len(parts)), line, None, (before, after))
@@ -195,15 +192,15 @@ def count_values(values: Floats) -> tuple[Floats, Ints]:
     return distinct, rows
 
 
-def find_edges(values: Floats, stretches: int) -> Floats:
+def find_edges(values: Floats) -> Floats:
     """Values of the original that part it into stretches of about equally many rows; few values are parts themselves.
 
     Where nearly all rows have the smallest value, no quantile lies above it: the others are a stretch of their own.
     """
     distinct = np.unique(values)
-    if len(distinct) <= stretches:
+    if len(distinct) <= MOST_STRETCHES:
         return distinct[1:]
-    shares = np.arange(1, stretches) / stretches
+    shares = np.arange(1, MOST_STRETCHES) / MOST_STRETCHES
     edges = np.unique(np.quantile(values, shares, method="inverted_cdf"))
     edges = edges[edges > distinct[0]]
     return np.asarray(edges if len(edges) else distinct[1:2])

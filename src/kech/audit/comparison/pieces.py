@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.axes.rulers import number_unit
+from kech.axes.grid import number_unit
 from kech.certificate import Axis
 from kech.certificate.labels import DAY, bound_interval
 from kech.release.published import Ints

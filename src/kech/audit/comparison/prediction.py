@@ -185,7 +185,7 @@ def judge_folds(train: Rows, test: Rows, folds: Sequence[tuple[Ints, Ints]], is_
     if len(np.unique(train.outcome)) < 2:
         return []
     predict = fit(train, is_class)
-    return [score(predict, pick(test, held), is_class) for _, held in folds]
+    return [score(predict, pick(test, fold), is_class) for _, fold in folds]
 
 
 def judge(train: Rows, test: Rows, is_class: bool) -> float:

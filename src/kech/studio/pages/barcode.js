@@ -1,4 +1,4 @@
-// The weighted barcode: a bar for every component while eps grows. Bars of k rows or more stand out.
+// The weighted barcode: a bar for every component while eps grows. Bars of k people or more stand out, or of k rows where every row is another person.
 
 import { board, dragging } from "./canvas.js";
 import { count, short, tickText, ticks } from "./numbers.js";
@@ -70,7 +70,7 @@ export function barcodeView({ onEps, signal }) {
       bars = {
         births: Float64Array.from(shown, (bar) => bar.birth),
         deaths: Float64Array.from(shown, (bar) => bar.death ?? Infinity),
-        weights: Float64Array.from(shown, (bar) => bar.weight),
+        weights: Float64Array.from(shown, (bar) => bar.people ?? bar.weight), // what k counts
       };
       layerK = null;
       partial = found.shorter_bars > 0;
@@ -81,7 +81,7 @@ export function barcodeView({ onEps, signal }) {
       ({ k = k, eps = eps, regimes = regimes } = change);
       redraw();
     },
-    // Components at eps: how many, and the rows of the smallest; null where not all bars are here.
+    // Components at eps: how many, and the people or rows of the smallest; null where not all bars are here.
     at(radius) {
       if (partial) return null;
       let classes = 0, smallest = Infinity;

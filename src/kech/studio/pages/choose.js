@@ -2,49 +2,62 @@
 
 import { cancel } from "./api.js";
 import { button, field, h, input, keepingFocus, refusal, replace, select } from "./dom.js";
-import { loss } from "./numbers.js";
+import { count, loss } from "./numbers.js";
 import { waitsForRoles } from "./roles.js";
 import { INSPECTED } from "./table.js";
+import { inPageWords } from "./words.js";
 import { work } from "./work.js";
 
-const CUTS = { local: "local: lowest loss", minimal: "minimal: smallest blur of any row", domain: "domain: one level for a whole column", regime: "regime: connected components" };
 const L_KINDS = { distinct: "distinct values", recursive: "recursive (c, l)" };
 const T_KINDS = { equal: "equal: any other value", ordered: "ordered: along the order" };
-const GOALS = ["k", "eps", "cut", "suppress", "effort", "l", "l_kind", "c", "t", "t_kind", "alpha"];
+const GOALS = ["k", "eps", "cut", "suppress", "effort", "l", "l_kind", "c", "t", "t_kind", "alpha", "protect_history"];
 const EFFORTS = [["quick", "quick"], ["", "normal"], ["best", "best"]];
 
 export async function show(root, context) {
-  const { table, go } = context, busy = h("div", { class: "slot" }), trouble = h("div", {}), result = h("div", { class: "outcome" });
+  const { table, go } = context, busy = h("div", { class: "slot" }), trouble = h("div", {}), price = h("div", {}), result = h("div", { class: "outcome" });
   const next = button("Continue to the release", () => go("release"), "main", { disabled: true });
   const about = await work(busy, context, "inspect", INSPECTED, "Looking at the columns");
   if (!about) { replace(root, h("h1", {}, "Choose"), busy); return; }
   if (waitsForRoles(root, context, "Choose", about)) return;
-  if (table.asked("k") == null && table.asked("eps") == null) await table.ask({ k: Math.min(5, about.rows) });
-  let turn = 0, current = null;
+  let turn = 0, current = null, most = about.rows;
+  if (table.asked("k") == null && table.asked("eps") == null) {
+    most = await table.mostToHideAmong(about.rows, context.signal);
+    await table.ask({ k: Math.min(5, most) });
+  }
   async function look() {
     const mine = ++turn;
     next.disabled = true;
     if (current) await cancel(table.id, current).catch(() => {}); // nobody waits for what is not wanted any more
     if (mine !== turn) return;
-    const found = await work(busy, context, "preview", {}, "Trying it", { named: ({ job }) => { if (mine === turn) current = job; } });
+    const ask = (options, title) => work(busy, context, "preview", options, title, { named: ({ job }) => { if (mine === turn) current = job; } });
+    const cost = table.asked("protect_history") ? await ask({ price: true }, "Counting histories") : null;
+    if (mine !== turn) return;
+    replace(price, cost && priceOf(cost)); // before the search, which may be refused or take long
+    const found = table.asked("protect_history") && !cost ? null : await ask({}, "Trying it");
     if (mine !== turn) return;
     current = null;
     replace(result, found && preview(found));
     next.disabled = !found;
   }
   const set = (change) => table.ask(change).then(() => { replace(trouble); keepingFocus(form, draw); return look(); }, (fault) => { replace(trouble, refusal(fault)); });
-  const form = h("div", {});
+  const form = h("div", {}), crowd = h("p", { class: "hint" }, "k counts different people.");
   const number = (name, more) => input("number", table.asked(name) ?? "", (value) => set({ [name]: value === "" ? null : Number(value) }), more);
 
   function draw() {
     const now = Object.fromEntries(GOALS.map((name) => [name, table.asked(name)])), cut = now.cut ?? table.fields.cut.default;
-    const secret = (table.asked("sensitive") ?? []).length > 0;
+    const secret = (table.asked("sensitive") ?? []).length > 0, style = table.styles[cut];
     replace(form, h("div", { class: "bar" },
-      field("k", number("k", { min: 1, max: about.rows, step: 1 }), "rows to hide among"),
-      field("Cut", select(table.choices("cut", CUTS), cut, (value) => set({ cut: value, effort: ["local", "minimal"].includes(value) ? now.effort : null, suppress: value === "regime" ? null : now.suppress }))),
-      cut !== "regime" && field("Left out (%)", input("number", 100 * (now.suppress ?? 0), (value) => set({ suppress: Number(value) / 100 || null }), { min: 0, max: 99, step: 0.1 }), "rows, at most"),
-      ["local", "minimal"].includes(cut) && field("Search", select(EFFORTS, now.effort ?? "", (value) => set({ effort: value || null })))),
+      field("k", number("k", { min: 1, max: most, step: 1 }), table.countsPeople ? "people to hide among" : "rows to hide among"),
+      field("Cut", select(Object.entries(table.styles).map(([name, { purpose }]) => [name, `${name}: ${purpose}`]), cut, (value) => set({ cut: value }))),
+      style.omits_rows && field("Left out (%)", input("number", 100 * (now.suppress ?? 0), (value) => set({ suppress: Number(value) / 100 || null }), { min: 0, max: 99, step: 0.1 }), "rows, at most"),
+      style.is_searched && field("Search", select(EFFORTS, now.effort ?? "", (value) => set({ effort: value || null })))),
+      table.countsPeople && historySwitch(now, style),
       secret && h("div", { class: "bar" }, sensitiveGoals(now)));
+  }
+  function historySwitch(now, style) {
+    const hint = style.keeps_histories ? table.fields.protect_history.help : `Only the cut ${keepers(table)} keeps the rows of a person together.`;
+    const box = h("input", { type: "checkbox", checked: Boolean(now.protect_history), disabled: !style.keeps_histories, onchange: () => set({ protect_history: box.checked || null }) });
+    return h("div", { class: "bar" }, field("Protect whole histories", box, hint, "field row"));
   }
   // What every class keeps of each sensitive column; a field that has no say yet keeps its place.
   function sensitiveGoals(now) {
@@ -59,8 +72,20 @@ export async function show(root, context) {
       field("alpha", goal("alpha", {}, { min: 0, max: 1, step: 0.01 }), "largest share of one value")];
   }
   draw();
-  replace(root, h("div", { class: "headline" }, h("h1", {}, "Choose"), busy), form, trouble, result, h("div", { class: "next" }, next, button("Back", () => go("spectrum"))));
-  await look();
+  replace(root, h("div", { class: "headline" }, h("h1", {}, "Choose"), busy), table.countsPeople && crowd, form, trouble, price, result, h("div", { class: "next" }, next, button("Back", () => go("spectrum"))));
+  const counting = table.countsPeople && table.mostToHideAmong(about.rows, context.signal).then((people) => {
+    most = people;
+    crowd.textContent = `k counts different people: ${count(people)} in the table.`;
+    return keepingFocus(form, draw);
+  });
+  await Promise.all([look(), counting]);
+}
+
+const keepers = ({ styles }) => Object.keys(styles).filter((name) => styles[name].keeps_histories).join(", ");
+
+function priceOf({ words }) {
+  return h("section", { class: "panel price" }, h("header", {}, h("h2", {}, "What whole histories cost"), h("span", { class: "private" }, "PRIVATE")),
+    h("ul", { class: "words" }, words.map((text) => h("li", {}, inPageWords(text)))));
 }
 
 function preview(found) {

@@ -3,6 +3,8 @@
 import { request } from "./api.js";
 import { button, field, h, input, quoted, replace, say, select } from "./dom.js";
 import { count, loss } from "./numbers.js";
+import { peopleInDoubt } from "./roles.js";
+import { INSPECTED } from "./table.js";
 import { work } from "./work.js";
 
 export async function show(root, context) {
@@ -12,6 +14,7 @@ export async function show(root, context) {
     return;
   }
   const known = await request("GET", "/api/state", undefined, signal), busy = h("div", {}), result = h("div", { role: "status" });
+  const doubts = h("div", {}), crowd = promise(table);
   const stem = table.name.split(/[\\/]/).at(-1).replace(/\.[^.]*$/, "").replace(/^\.+/, "") || "release";
   const folder = input("text", `${stem}-k${table.asked("k")}`, () => {}, { size: 30, autocomplete: "off" });
   const ending = select([[".csv", "CSV"], [".parquet", "Parquet"]], ".csv", () => {});
@@ -31,10 +34,29 @@ export async function show(root, context) {
     else if (busy.textContent.includes("released before")) busy.append(allow);
   }
   replace(root, h("h1", {}, "Release"),
-    h("p", {}, "The table, its certificate, a report that explains it and the plan that makes it again are written into a new folder. Rows are shuffled; only quasi-identifiers, sensitive and kept columns are published."),
-    h("div", { class: "bar" }, field("Folder", folder, `below ${known.folder}`), field("Format", ending), write, button("Back", () => go("choose"))), busy, result);
+    h("p", {}, crowd && `${crowd} `, "The table, its certificate, a report that explains it and the plan that makes it again are written into a new folder. Rows are shuffled; only quasi-identifiers, sensitive and kept columns are published."),
+    h("div", { class: "bar" }, field("Folder", folder, `below ${known.folder}`), field("Format", ending), write, button("Back", () => go("choose"))), doubts, busy, result);
+  const about = await work(busy, context, "inspect", INSPECTED, "Looking at the columns");
+  if (about) replace(doubts, peopleInDoubt(table, about));
   const running = table.running?.find((job) => job.verb === "release");
   if (running) await start(running);
+}
+
+// What is promised where people are named, before anything is written.
+function promise(table) {
+  const k = table.asked("k");
+  if (!table.countsPeople || k == null) return null;
+  if (table.asked("protect_history")) return `Every person will hide among at least ${count(k)} people with all of their rows.`;
+  return `Every row will hide among rows of at least ${count(k)} different people (stated by the maker).`;
+}
+
+// What is known of people: recounted where the file numbers them, otherwise stated.
+function people({ stated, histories }) {
+  if (histories) {
+    return [`Recounted from the file by its person numbers: every person hides among at least ${count(histories.k)} people with all of their rows; ${count(histories.people)} people.`,
+      "Stated by the maker: every person number is one person."];
+  }
+  return stated ? [`Stated by the maker: every class holds rows of at least ${count(stated.k)} different people; the file holds rows of ${count(stated.people)}. Nobody can recount people from the file; you can, with the original.`] : [];
 }
 
 function written(release, command) {
@@ -45,13 +67,14 @@ function written(release, command) {
     ...release.identifying_together.map((columns) => `${columns.map(quoted).join(", ")} are published as they are, and nearly every row is unique on them together: give one of them no role; a number or a date may be a quasi-identifier.`),
     ...release.rare_texts.map((column) => `Of ${quoted(column)} nearly every row has a text of its own, so labels hardly tell anything: give it a hierarchy, or no role.`),
     ...(release.ledger.joint_k == null ? [] : [`Together with earlier releases every row has at least ${count(release.ledger.joint_k)} candidates (at worst ${count(release.ledger.worst_k)}).`]),
-    ...release.unhidden_edges.map((column) => `Edges of ${quoted(column)} need not hide among k rows.`),
+    ...release.unhidden_edges.map((column) => `Edges of ${quoted(column)} need not hide among k ${release.stated ? "people" : "rows"}.`),
   ];
-  const figures = [["k", count(verified.k)], ["rows", count(verified.rows)], ["classes", count(verified.classes)], ["loss", verified.loss == null ? "not known" : loss(verified.loss)], ["left out", String(release.suppressed)]];
+  const figures = [[release.stated ? "k (rows)" : "k", count(verified.k)], ["rows", count(verified.rows)], ["classes", count(verified.classes)], ["loss", verified.loss == null ? "not known" : loss(verified.loss)], ["left out", String(release.suppressed)]];
   return h("div", {},
     h("section", { class: "holds" }, h("h2", {}, "✓ The written file holds"),
       h("p", {}, "Recomputed from the file alone:"),
       h("dl", { class: "figures" }, figures.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
+      people(release).map((text) => h("p", {}, text)),
       h("p", {}, "k-anonymity hides rows in a crowd. It does not stop somebody who knows more than the columns you named.")),
     warnings.map((text) => h("p", { class: "note" }, text)),
     h("h2", {}, "Files"), h("ul", {}, [release.file, release.certificate, report, plan].map((file) => h("li", {}, h("code", {}, file))),

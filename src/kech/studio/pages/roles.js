@@ -1,17 +1,19 @@
 // Step 2: what every column is for. Nothing proceeds while one of them is open.
 
-import { button, h, input, quoted, refusal, replace, select } from "./dom.js";
+import { button, field, h, input, quoted, refusal, replace, select } from "./dom.js";
 import { count, percent, plural } from "./numbers.js";
 import { INSPECTED } from "./table.js";
+import { inPageWords } from "./words.js";
 import { work } from "./work.js";
 
 const ROLES = [
-  ["", "choose …"], ["quasi-identifier", "Quasi-identifier"], ["sensitive", "Sensitive"], ["identifier", "Identifier"],
+  ["", "choose …"], ["quasi-identifier", "Quasi-identifier"], ["sensitive", "Sensitive"], ["person", "Person"], ["identifier", "Identifier"],
   ["keep", "Keep as it is"], ["drop", "Leave out"],
 ];
 const MEANING = {
   "quasi-identifier": "others may know it of a person, so it is blurred",
   sensitive: "to be protected, published as it is",
+  person: "rows with the same value are one person, and k counts people; never published",
   identifier: "names a person, never published",
   keep: "published as it is",
   drop: "not published",
@@ -25,6 +27,11 @@ function unsaid(roles) {
   const open = roles.filter((role) => !role).length;
   if (open) return `${plural(open, "column has", "columns have")} no role yet.`;
   return roles.includes("quasi-identifier") ? "" : "Name at least one quasi-identifier.";
+}
+
+// Columns that seem to name people who have several rows, while nobody said whose the rows are.
+export function peopleInDoubt(table, { repeated_people: said }) {
+  return table.knowsPeople ? [] : said.map((text) => h("p", { class: "note", role: "alert" }, inPageWords(text)));
 }
 
 // Later steps show this, and nothing else, while roles are open; gives whether they are.
@@ -46,14 +53,18 @@ export async function show(root, context) {
   const filter = input("search", "", () => {}, { "aria-label": "Show columns whose name holds", placeholder: "Find a column" });
   filter.addEventListener("input", () => rows.forEach((row) => { row.hidden = !row.dataset.name.includes(filter.value.toLowerCase()); }));
 
+  const people = h("div", {}), alone = h("input", { type: "checkbox", checked: Boolean(table.asked("rows_are_people")), onchange: () => keep(table.ask({ rows_are_people: alone.checked })) });
+  const keep = (saved) => saved.then(() => { replace(trouble); draw(); }, (fault) => { alone.checked = Boolean(table.asked("rows_are_people")); replace(trouble, refusal(fault)); });
+
   function changed() {
     draw();
-    return table.setRoles(roles).then(() => replace(trouble), (fault) => replace(trouble, refusal(fault)));
+    return keep(table.setRoles(roles));
   }
   function draw() {
     const said = unsaid(Object.values(roles));
     next.disabled = said !== "";
     left.textContent = said || "Every column has a role.";
+    replace(people, peopleInDoubt(table, found));
     rows.forEach((row) => {
       row.dataset.open = String(!roles[row.dataset.column]);
       row.querySelector("select").value = roles[row.dataset.column];
@@ -63,9 +74,11 @@ export async function show(root, context) {
     found.columns.forEach((column) => { roles[column.column] ||= suggestion(column); });
     return changed();
   };
+  const byPeople = found.counted === "people";
   replace(body,
-    h("div", { class: "bar middle" }, button("Take the suggestions", takeAll), found.columns.length > 12 && filter, left),
-    found.k != null && h("p", {}, `As it is, k = ${found.k}: ${percent(found.unique_share)} of the rows are unique on ${found.quasi_identifiers.map(quoted).join(", ")}.`),
+    h("div", { class: "bar middle" }, button("Take the suggestions", takeAll), found.columns.length > 12 && filter, left), people,
+    field("Every row is another person", alone, table.fields.rows_are_people.help, "field row"),
+    found.k != null && h("p", {}, `As it is, k = ${found.k}${byPeople ? " by people" : ""}: ${percent(found.unique_share)} of the rows ${byPeople ? "equal no row of another person" : "are unique"} on ${found.quasi_identifiers.map(quoted).join(", ")}.`),
     h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Columns" }, h("table", { class: "roles" },
       h("thead", {}, h("tr", {}, ["Column", "Role", "Suggestion", "Type"].map((text) => h("th", { scope: "col" }, text)),
         h("th", { scope: "col", class: "number" }, "Distinct"), h("th", { scope: "col", class: "number" }, "Missing"), h("th", { scope: "col" }, "Rows by value"))),

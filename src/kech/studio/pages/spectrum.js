@@ -12,7 +12,7 @@ import { work } from "./work.js";
 import { zigzagView } from "./zigzag.js";
 
 const KS = [2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 50, 75, 100];
-const CUTS = { local: "lowest loss", domain: "one level for all rows of a column", minimal: "smallest eps", regime: "connected components" };
+const FIRST = ["domain", "local"]; // cuts that are shown without being asked for
 const LANDMARKS = [2, 5, 10, 20, 50, 100];
 const FEW = 2000; // rows of a table of which every k is shown at once
 const LATER = "…"; // has the place of what is not known yet
@@ -25,24 +25,24 @@ export async function show(root, context) {
   replace(root, h("h1", {}, "See the spectrum"), busy, body);
   const about = await work(busy, context, "inspect", INSPECTED, "Looking at the columns");
   if (!about || waitsForRoles(root, context, "Spectrum", about)) return;
-  const page = spectrumPage(context, about);
+  const page = spectrumPage(context, about, await table.mostToHideAmong(about.rows, signal));
   replace(body, page.element, h("div", { class: "next" },
     button("Choose this k", () => table.ask({ k: page.k, cut: page.cut }).then(() => go("choose")), "main"), button("Back", () => go("axes"))));
   signal.throwIfAborted();
   await page.load();
 }
 
-function spectrumPage(context, { rows, columns: described }) {
+function spectrumPage(context, { rows, columns: described }, most) {
   const { table, signal } = context, columns = table.quasiIdentifiers, asked = new URLSearchParams(location.search);
   const measured = new Set(described.filter(({ type }) => type === "number" || type === "date").map(({ column }) => column));
   const drawn = [...columns.filter((column) => measured.has(column)), ...columns.filter((column) => !measured.has(column))];
-  const ks = KS.filter((k) => k <= rows);
+  const ks = KS.filter((k) => k <= most), counted = table.countsPeople ? "people" : "rows";
   const state = {
     k: nearest(ks, Number(asked.get("k")) || table.asked("k") || 5), eps: Number(asked.get("eps")) || 0, by: asked.has("eps") ? "eps" : "k",
     x: columns.includes(asked.get("x")) ? asked.get("x") : drawn[0], y: columns.includes(asked.get("y")) ? asked.get("y") : drawn[1] ?? drawn[0],
     cut: table.asked("cut") ?? table.fields.cut.default,
   };
-  let lines = [], wanted = ["domain", "local"], regimes = [], homological = null, seen = { classes: NaN, smallest: NaN };
+  let lines = [], wanted = [...FIRST], regimes = [], homological = null, seen = { classes: NaN, smallest: NaN };
 
   const barcode = barcodeView({ onEps: (eps) => brushEps(eps), signal });
   const plane = planeView(signal), zigzag = zigzagView(context), lattice = latticeView(context, { onPath: (path) => (path ? zigzag.show(path) : zigzag.clear()) });
@@ -58,7 +58,7 @@ function spectrumPage(context, { rows, columns: described }) {
 
   function brushed() {
     kSlider.value = ks.indexOf(state.k);
-    kSlider.setAttribute("aria-valuetext", String(state.k));
+    kSlider.setAttribute("aria-valuetext", `${state.k} ${counted}`);
     epsSlider.value = Math.round((1000 * state.eps) / barcode.top);
     epsSlider.setAttribute("aria-valuetext", short(state.eps));
     kTold.textContent = `k = ${state.k}`;
@@ -90,7 +90,7 @@ function spectrumPage(context, { rows, columns: described }) {
     const { classes: number, smallest } = (barcode.ready && barcode.at(state.eps)) || seen, inside = holds.some(({ start, stop }) => start <= state.eps && state.eps < (stop ?? Infinity));
     const whole = (value) => (Number.isFinite(value) ? count(value) : LATER), known = (text) => (barcode.ready ? text : LATER);
     const start = (list) => known(list?.length ? short(list[0].start) : "none");
-    const told = [["classes at eps", whole(number)], ["smallest class", whole(smallest)], [`strict regime for k = ${state.k}`, known(inside ? "inside" : "outside")], ["its first eps", start(holds)]];
+    const told = [["classes at eps", whole(number)], [`smallest class, ${counted}`, whole(smallest)], [`strict regime for k = ${state.k}`, known(inside ? "inside" : "outside")], ["its first eps", start(holds)]];
     if (rows <= SMALL) told.push(["homological, first eps", homological || !barcode.ready ? start(homological?.filter((regime) => regime.k >= state.k)) : "not known"]);
     replace(facts, told.map(([name, value]) => h("div", {}, h("dt", {}, name), h("dd", {}, value))));
   }
@@ -106,7 +106,7 @@ function spectrumPage(context, { rows, columns: described }) {
   async function addCut(cut) {
     if (!wanted.includes(cut)) wanted.push(cut);
     drawRows();
-    const searches = ["local", "minimal"].includes(cut), some = ks.filter((k) => LANDMARKS.includes(k));
+    const searches = table.styles[cut].is_searched, some = ks.filter((k) => LANDMARKS.includes(k));
     for (const part of searches && rows > FEW ? [some, ks] : [ks]) {
       const found = await work(busyCuts[cut], context, "spectrum", { k: part, cut: [cut], ...(searches ? { effort: "quick" } : {}) }, `Every k, ${cut} cut`);
       if (!found) return;
@@ -124,8 +124,8 @@ function spectrumPage(context, { rows, columns: described }) {
     drawRows();
   }
   const legendPlace = h("div", { class: "legends" });
-  for (const cut of Object.keys(CUTS)) busyCuts[cut] = h("div", {});
-  for (const cut of ["minimal", "regime"]) {
+  for (const cut of Object.keys(table.styles)) busyCuts[cut] = h("div", {});
+  for (const cut of Object.keys(table.styles).filter((name) => !FIRST.includes(name))) {
     const ask = button(`Add the ${cut} cut (slow)`, () => { ask.remove(); addCut(cut); }, "small");
     more.append(ask);
   }
@@ -133,17 +133,17 @@ function spectrumPage(context, { rows, columns: described }) {
   const busyPlane = h("div", { class: "slot" }), planeTold = h("p", { class: "hint told", role: "status" });
   const drawPlane = latest(async () => {
     const { x, y, by, eps, k } = state;
-    const wish = { rows: 0, on: [x, y], ...(by === "eps" ? { radius: eps } : { k, cut: planeCut.value, ...(planeCut.value === "local" ? { effort: "quick" } : {}) }) };
+    const wish = { rows: 0, on: [x, y], ...(by === "eps" ? { radius: eps } : { k, cut: planeCut.value, protect_history: false, ...(table.styles[planeCut.value].is_searched ? { effort: "quick" } : {}) }) };
     const answer = await work(busyPlane, context, "preview", wish, "Looking for classes", { again: () => drawPlane() }).catch((fault) => { if (fault.name !== "AbortError") throw fault; });
     if (answer) {
       const found = answer.plane;
       plane.set(found);
-      if (by === "eps" && !barcode.at(eps)) { seen = found; drawFacts(regimes.filter((regime) => regime.k >= k)); }
+      if (by === "eps" && !barcode.at(eps)) { seen = { classes: found.classes, smallest: counted === "rows" ? found.smallest : NaN }; drawFacts(regimes.filter((regime) => regime.k >= k)); }
       planeTold.textContent = `${by === "eps" ? `Components at eps = ${short(eps)}` : `Classes for k = ${k}, ${planeCut.value} cut`}: ${count(found.classes)}, the smallest with ${count(found.smallest)} rows.`;
     }
   });
   const named = columns.map((column) => [column, column]);
-  const planeCut = select(["local", "domain"].map((cut) => [cut, cut]), ["local", "domain"].includes(state.cut) ? state.cut : "local", () => { state.by = "k"; drawPlane(); });
+  const planeCut = select(FIRST.toReversed().map((cut) => [cut, cut]), FIRST.includes(state.cut) ? state.cut : table.fields.cut.default, () => { state.by = "k"; drawPlane(); });
   const planePanel = h("section", { class: "panel" }, h("header", {}, h("h2", {}, "Rows and classes"), h("span", { class: "private" }, "PRIVATE")),
     h("div", { class: "bar" },
       field("Across", select(named, state.x, (column) => { state.x = column; brushed(); })), field("Up", select(named, state.y, (column) => { state.y = column; brushed(); })), field("Cut", planeCut)),
@@ -154,9 +154,10 @@ function spectrumPage(context, { rows, columns: described }) {
   const element = h("div", {},
     h("div", { class: "brushes" },
       h("div", { class: "brush" }, h("strong", {}, kTold), kSlider), h("div", { class: "brush" }, h("strong", {}, epsTold), epsSlider)),
+    table.countsPeople && h("p", { class: "note" }, `k counts different people: ${count(most)} in the table. Averages, rows left out and losses count rows.`),
     h("div", { class: "grid spectrum" },
       h("section", { class: "panel wide" }, h("header", {}, h("h2", {}, "Weighted barcode"), h("span", { class: "private" }, "PRIVATE")), facts, h("div", { class: "stage" }, busyBarcode, barcode.element),
-        h("p", { class: "hint" }, "Each bar is a group of rows that are together while eps grows; groups of k rows or more are blue. Shaded: every group is a simplex of k rows or more. Drag to brush eps.")),
+        h("p", { class: "hint" }, `Each bar is a group of rows that are together while eps grows; groups of k ${counted} or more are blue. Shaded: every group is a simplex of k ${counted} or more. Drag to brush eps.`)),
       h("div", { class: "stack" }, planePanel, zigzag.element),
       h("div", { class: "stack" }, losses.element, classes.element, h("section", { class: "panel" }, h("h2", {}, "Cuts"), legendPlace, rowsPlace, more, h("div", { class: "queue" }, Object.values(busyCuts)))),
       h("div", { class: "wide stage lattice-place" }, busyLattice, lattice.element)));

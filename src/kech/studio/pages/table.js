@@ -3,19 +3,22 @@
 import { request, run } from "./api.js";
 import { say } from "./dom.js";
 
-const ROLES = { "quasi-identifier": "quasi_identifiers", sensitive: "sensitive", identifier: "identifiers", keep: "keep" };
+const ROLES = { "quasi-identifier": "quasi_identifiers", sensitive: "sensitive", person: "person", identifier: "identifiers", keep: "keep" };
 
 export const INSPECTED = { rows: 10 }; // one question for all pages: its answer is kept
+const COUNTED = { k: [1], cut: ["domain"] }; // the quickest question whose answer tells how many people there are
 
 export class Table {
-  constructor(state, fields) {
+  constructor(state, { fields, styles }) {
     this.fields = Object.fromEntries(fields.map((field) => [field.name, field])); // everything that can be asked for
+    this.styles = styles; // every cut, with the rules of what can be asked of it
+    this.counts = new Map(); // how many people there are, by how the table is read and who they are
     this.take(state);
   }
 
   static async find(id) {
     const [state, known] = await Promise.all([request("GET", `/api/tables/${id}`), request("GET", "/api/fields")]);
-    return new Table(state, known.fields);
+    return new Table(state, known);
   }
 
   take(state) {
@@ -61,7 +64,26 @@ export class Table {
         table.plan.columns[list] = Object.keys(roles).filter((column) => roles[column] === role);
       }
       table.dropped = Object.keys(roles).filter((column) => roles[column] === "drop");
+      if (!table.countsPeople) table.plan.goal.protect_history = null; // nobody has a history then
     });
+  }
+
+  // Whether it is said whose rows the table holds: of a person that is named, or each of another.
+  get knowsPeople() { return Boolean(this.plan.columns.rows_are_people || this.countsPeople); }
+
+  // Whether k counts different people, not rows.
+  get countsPeople() { return (this.plan.columns.person ?? []).length > 0; }
+
+  // The largest k: the number of people where they are named, of rows otherwise, and where nobody could count people.
+  async mostToHideAmong(rows, signal) {
+    if (!this.countsPeople) return rows;
+    const key = JSON.stringify([this.plan.reading, this.plan.columns.person]);
+    const known = this.counts.get(key) ?? (await run(this.id, "spectrum", COUNTED, { signal }).catch((fault) => {
+      if (fault.name === "AbortError") throw fault;
+      return null; // every other question is refused for the same reason, and says it
+    }))?.people;
+    if (known != null) this.counts.set(key, known);
+    return known ?? rows;
   }
 
   axis(column) { return this.plan.axes[column] ?? {}; }
@@ -71,15 +93,23 @@ export class Table {
   }
 
   // A field of the request, by the name that its option has.
-  asked(name) { return this.plan[this.fields[name].part][this.fields[name].attribute]; }
+  asked(name) { return this.plan[this.fields[name].part][name]; }
 
   ask(change) {
-    const plain = change.cut && change.cut !== "regime" ? { reading: null, field: null } : {}; // only the regime cut has them
+    const fitting = change.cut ? this.fitTo(this.styles[change.cut]) : {};
     return this.save((table) => {
-      for (const [name, value] of Object.entries({ ...plain, ...change })) {
-        table.plan[table.fields[name].part][table.fields[name].attribute] = value;
+      for (const [name, value] of Object.entries({ ...fitting, ...change })) {
+        table.plan[table.fields[name].part][name] = value;
       }
     });
+  }
+
+  // What a cut cannot do is not asked of it.
+  fitTo(style) {
+    return {
+      ...(style.by_components ? {} : { reading: null, field: null }), ...(style.is_searched ? {} : { effort: null }),
+      ...(style.omits_rows ? {} : { suppress: null }), ...(style.keeps_histories ? {} : { protect_history: null }),
+    };
   }
 
   // The choices of a field, each in the page's own words where it has some.

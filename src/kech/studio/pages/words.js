@@ -3,11 +3,17 @@
 const FIELDS = {
   "--allow-composition": "“Release it all the same”", "--alpha": "“alpha”", "--axis": "“It is read as” (Axes)", "--c": "“c”", "--cut": "“Cut”", "--delimiter": "“Fields are parted by” (Open)",
   "--earlier": "the earlier file", "--effort": "“Search”", "--encoding": "“Encoding” (Open)", "--eps": "eps", "--from": "an imported one", "--grid": "“Edges of intervals” (Axes)", "--k": "“k”",
-  "--kind": "“Build it as”", "--l": "“l”", "--l-kind": "“l counts”", "--null-values": "“Texts that mean missing” (Open)", "--path": "the path", "--qi": "the role Quasi-identifier (Roles)",
-  "--reading": "the reading", "--sensitive": "the role Sensitive (Roles)", "--suppress": "“Left out”", "--t": "“t”", "--t-kind": "“Distance”",
+  "--kind": "“Build it as”", "--l": "“l”", "--l-kind": "“l counts”", "--null-values": "“Texts that mean missing” (Open)", "--path": "the path", "--person": "the role Person (Roles)", "--protect-history": "“Protect whole histories”", "--qi": "the role Quasi-identifier (Roles)",
+  "--reading": "the reading", "--rows-are-people": "“Every row is another person” (Roles)", "--sensitive": "the role Sensitive (Roles)", "--suppress": "“Left out”", "--t": "“t”", "--t-kind": "“Distance”",
 };
 // Whole phrases whose advice is typed, and what is done here instead.
 const PHRASES = [
+  [/(allow|Allow that with) --suppress (\d[\d.e-]*)/, (_, allow, share) => `${allow} “Left out” = ${Math.ceil(1000 * share - 1e-9) / 10}\u00a0%`],
+  [/only --cut (\w+) keeps the rows of a person together\. Omit --cut\./, "only the cut $1 keeps the rows of a person together. Choose it as “Cut”."],
+  [/Name who: --person COLUMN\./, "Give a column the role Person (Roles)."],
+  [/Say --person (?:'[^']*'|\S+), or (--rows-are-people)\./, "Give it the role Person, or tick $1."],
+  [/Make it the person: --person (?:'[^']*'|\S+)\. (If every row is another person), say (--rows-are-people)\./, "Make it the person (Roles). $1, tick $2."],
+  [/and say --person COLUMN, or say (--rows-are-people)\./, "and give it the role Person, or tick $1."],
   [/: --qi COLUMN \.\.\.; [^.]*\./, " (Roles)."],
   [/ \(--pad, pad=True\)/, ""],
   [/(--allow-composition) needs them too: name the earlier one, so that the two can be compared: --earlier FILE\./, "$1 needs the files of both to compare them: use the command line."],

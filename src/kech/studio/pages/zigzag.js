@@ -26,7 +26,7 @@ export function zigzagView(context) {
     let top = 0;
     for (const bar of bars) {
       const tall = Math.sqrt(bar.count) * unit;
-      pen.fillStyle = bar.weight >= k ? paint.accent : paint.faint;
+      pen.fillStyle = (bar.fewest_people ?? bar.weight) >= k ? paint.accent : paint.faint;
       pen.fillRect(place(bar.birth) - 2, top, Math.max(place(bar.death) - place(bar.birth), 0) + 4, Math.max(tall * 0.8, 0.4));
       top += tall;
     }

@@ -13,15 +13,17 @@ from typing import Any
 
 import numpy as np
 
-from kech.axes.grid import Ints
+from kech.axes import Axis, RankAxis, TreeAxis
+from kech.axes.grid import Floats, Ints
 from kech.axes.levels import Level, build_levels
-from kech.axes.rulers import Floats
 from kech.errors import BadOption, NoSuchNode, TooFewRows
 from kech.points.partition import Partition
+from kech.points.people import stand_at
 from kech.points.points import Points, build_points
 from kech.request import check_k
 from kech.tables.frames import as_frame
-from kech.tables.table import Table
+from kech.tables.repeats import warn_of_repeats
+from kech.tables.table import Table, check_is_table
 from kech.topology.lattice.choice import LOOKS, Choice, Holds, LatticeNode
 from kech.topology.lattice.nodes import Nodes, PathBar
 from kech.topology.node_search import Levels
@@ -45,7 +47,8 @@ class GeneralizationLattice:
     library: str | None = None  # of dataframes: the caller's
 
     def __repr__(self) -> str:
-        return f"GeneralizationLattice({self.nodes:,} nodes over {', '.join(self.columns)}, {self.points.rows:,} rows)"
+        rows = self.points.describe_rows()
+        return f"GeneralizationLattice({self.nodes:,} nodes over {', '.join(self.columns)}, {rows})"
 
     def _repr_html_(self) -> str:
         from kech.views.notebook import show_lattice
@@ -73,9 +76,14 @@ class GeneralizationLattice:
         return self._nodes.top
 
     @property
+    def counted(self) -> str:
+        """What k counts: people, or rows where every row is another person."""
+        return self.points.counted
+
+    @property
     def largest_k(self) -> int:
         """The largest k that a node reaches: at the top all rows are one class."""
-        return self.points.rows
+        return self.points.people
 
     # -- one node --------------------------------------------------------------------------------------
 
@@ -88,11 +96,11 @@ class GeneralizationLattice:
         return int(self._nodes.look(self.check(levels))["classes"][0])
 
     def k_of(self, levels: Sequence[int]) -> int:
-        """Rows of the smallest class."""
+        """People of the smallest class, or rows where every row is another person."""
         return int(self._nodes.look(self.check(levels))["smallest"][0])
 
     def suppressed_of(self, levels: Sequence[int], k: int) -> int:
-        """Rows in classes of fewer than k."""
+        """Rows in classes of fewer than k people; of fewer than k rows where every row is another person."""
         return self._nodes.sight(check_k(k), self.check(levels)).suppressed
 
     def loss_of(self, levels: Sequence[int], k: int = 1) -> float:
@@ -102,7 +110,10 @@ class GeneralizationLattice:
     def rank(self, low: Sequence[int], high: Sequence[int]) -> int:
         """Rank invariant: the rank of H_0(low) -> H_0(high).  The map is onto, so it is the classes of `high`."""
         if any(a > b for a, b in zip(self.check(low), self.check(high), strict=True)):
-            raise BadOption("rank", f"{tuple(low)} is not below {tuple(high)}; there is no map between them.")
+            raise BadOption(
+                "rank",
+                f"{tuple(low)} is not below {tuple(high)}; there is no map between them. Name the lower node first.",
+            )
         return self.classes_of(high)
 
     def neighbours(self, levels: Sequence[int]) -> dict[str, Any]:
@@ -116,6 +127,7 @@ class GeneralizationLattice:
 
         return {
             "private": True,
+            "counted": self.counted,
             "heights": self._by_column(self.heights),
             "node": look(),
             "up": [look(j, 1) for j, last in enumerate(self.top) if node[j] < last],
@@ -128,7 +140,9 @@ class GeneralizationLattice:
         Its points lie on the axes of the levels, measured by the rows that are published: the others show in nothing.
         """
         k = check_k(1 if k is None else k)
-        return self._nodes_at(k).partition(k, self.check(levels), self.limit(suppress))
+        node, published = self.check(levels), self._levels_at(k)
+        at = [axis[level] for axis, level in zip(published, node, strict=True)]
+        return self._nodes.partition(k, node, self.limit(suppress), at)
 
     def check(self, levels: Sequence[int]) -> Levels:
         """A node of this lattice."""
@@ -185,7 +199,7 @@ class GeneralizationLattice:
         from kech.views.pictures.spectrum import draw_spectrum
 
         rows = [{"k": node.k, "cut": "domain", "loss": node.loss} for node in self.curve(suppress, ks)]
-        return plot(lambda size: draw_spectrum(rows, ["loss"], size), ax=ax)
+        return plot(lambda size: draw_spectrum(rows, ["loss"], size, self.counted), ax=ax)
 
     def chain(self, k: int, suppress: float = 0.0, *, chains: int = 2) -> LatticeNode:
         """The first node that reaches k along the lowest chains of the lattice, as the paper approximates."""
@@ -210,6 +224,7 @@ class GeneralizationLattice:
         listed = search == "lattice" and all(self._choice(k, suppress).is_enumerable for k in ks)
         return {
             "private": True,
+            "counted": self.counted,
             "nodes": self.nodes,
             "heights": self._by_column(self.heights),
             "search": search,
@@ -228,18 +243,42 @@ class GeneralizationLattice:
     def _measured(self) -> dict[tuple[bytes, ...], Nodes]:
         return {tuple(axis.state for axis in self.points.axes): self._nodes}
 
+    @cached_property
+    def _levels(self) -> dict[int, tuple[tuple[Level, ...], ...]]:
+        return {}
+
     def _nodes_at(self, k: int) -> Nodes:
         """The nodes as they are published for k: labels and widths of orders and trees may differ, classes do not."""
-        axes = tuple(axis.at(k) if axis.kind in ("ordinal", "tree") else axis for axis in self.points.axes)
-        state = tuple(axis.state for axis in axes)
+        state = tuple(axis.state for axis in self._axes_at(k)) if self._counts_agree else (bytes(str(k), "ascii"),)
         if state not in self._measured:
-            levels = find_levels(replace(self.points, axes=axes))
+            levels = self._levels_at(k)
             self._measured[state] = Nodes(self.points, levels, self.threads, self.memory, self._nodes)
         return self._measured[state]
 
+    def _levels_at(self, k: int) -> tuple[tuple[Level, ...], ...]:
+        """The levels as they are published for k; those of the last k are kept."""
+        if k not in self._levels:
+            self._levels.clear()
+            self._levels[k] = find_levels(replace(self.points, axes=self._axes_at(k)))
+        return self._levels[k]
+
+    @cached_property
+    def _counts_agree(self) -> bool:
+        """Whether axes count as many rows of each value as the points have: else each k is measured by itself."""
+        points = self.points
+        counted = (
+            (axis.rows, stand_at(codes, points.person, points.weights, axis.size)[: axis.values])
+            for axis, codes in zip(points.axes, points.codes.T, strict=True)
+            if isinstance(axis, RankAxis | TreeAxis) and axis.rows is not None
+        )
+        return all(np.array_equal(known, here) for known, here in counted)
+
+    def _axes_at(self, k: int) -> tuple[Axis, ...]:
+        return tuple(axis.at(k) if axis.kind in ("ordinal", "tree") else axis for axis in self.points.axes)
+
     @property
     def _usual_ks(self) -> range:
-        return range(2, min(LARGEST_K, self.points.rows) + 1)
+        return range(2, min(LARGEST_K, self.points.people) + 1)
 
     def _choice(self, k: int, suppress: float, holds: Holds | None = None) -> Choice:
         return Choice(self._nodes_at(check_k(k)), k, self.limit(suppress), holds)
@@ -260,10 +299,12 @@ class GeneralizationLattice:
 
 def compute_lattice(table: Table, *, grid: str | float | None = None, memory: int = MEMORY) -> GeneralizationLattice:
     """The lattice of a table; numbers and dates without a hierarchy get levels of round steps."""
-    found = build_lattice(
+    check_is_table(table)
+    warn_of_repeats(table)
+    lattice = build_lattice(
         build_points(table, labels=table.labels_on(grid), steps=True), threads=table.threads, memory=memory
     )
-    return replace(found, library=table.library)
+    return replace(lattice, library=table.library)
 
 
 def build_lattice(points: Points, *, threads: int = 1, memory: int = MEMORY) -> GeneralizationLattice:
@@ -278,5 +319,5 @@ def build_lattice(points: Points, *, threads: int = 1, memory: int = MEMORY) -> 
 def find_levels(points: Points) -> tuple[tuple[Level, ...], ...]:
     """The levels of every axis, measured by the rows of each code."""
     pairs = zip(points.axes, points.codes.T, strict=True)
-    rows = [np.bincount(codes, points.weights, axis.size).astype(np.int64) for axis, codes in pairs]
+    rows = [stand_at(codes, points.person, points.weights, axis.size) for axis, codes in pairs]
     return tuple(map(build_levels, points.axes, rows))

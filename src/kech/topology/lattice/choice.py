@@ -12,10 +12,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.axes.rulers import Floats
-from kech.errors import GoalNotMet, TooFewRows, TooLittleMemory
+from kech.axes.grid import Floats
+from kech.errors import GoalNotMet, TooLittleMemory
+from kech.system.console import report
 from kech.system.memory import NODE_SIZE_BYTES
-from kech.system.progress import report
 from kech.topology.lattice.nodes import Nodes
 from kech.topology.node_search import ROUNDING, Levels, Sight, search_best, search_chains
 
@@ -32,7 +32,7 @@ class LatticeNode:
     k: int
     levels: Levels
     loss: float
-    classes: int  # of k rows or more
+    classes: int  # of k people or more; rows where every row is another person
     suppressed: int  # rows in smaller ones
     bound: float
 
@@ -86,7 +86,7 @@ class Choice:
             return self.search(looks)
         fits = self.fits()
         if not fits.any():
-            raise TooFewRows(self.nodes.points.rows, self.k)
+            raise self.nodes.points.refuse_k(self.k)
         cost = self.nodes.count_sizes(self.bound).cost(self.k) if self.limit else 0.0
         losses = np.where(fits, self.nodes.losses + cost, np.inf)
         return self._node(self._first(np.asarray(np.round(losses, 12), np.float64)))
@@ -106,7 +106,9 @@ class Choice:
             if not self.limit:
                 above = self._last_failing(levels, self.holds, turn)
                 failed[tuple(slice(level + 1) for level in above)] = True
-        raise GoalNotMet("No node of the lattice keeps the goals within the rows that may be left out.")
+        raise GoalNotMet(
+            "No node of the lattice keeps the goals. Ask for less, or let more rows be left out: --suppress."
+        )
 
     def _last_failing(self, levels: Levels, holds: Holds, turn: int) -> Levels:
         """The highest node that fails on a way from a failing one to the top; `turn` says which column rises first."""
@@ -122,9 +124,9 @@ class Choice:
         losses = [axis.tolist() for axis in self.nodes.axis_losses]
         found = search_best(self._look, losses, self.groups(), self.limit, looks)
         if found is None and self.holds is not None:
-            raise GoalNotMet("All rows as one class do not keep the goals.")
+            raise GoalNotMet("All rows as one class do not keep the goals. Ask for less.")
         if found is None:
-            raise TooFewRows(self.nodes.points.rows, self.k)
+            raise self.nodes.points.refuse_k(self.k)
         return self._node(found.levels, found.bound)
 
     def groups(self) -> list[Floats]:
@@ -147,8 +149,8 @@ class Choice:
         found = search_chains(self._look, self.nodes.heights, self.limit, chains)
         if found is None:
             raise GoalNotMet(
-                f"k={self.k} was not reached on {chains} chains of the lattice. That is no proof that no node reaches "
-                "it: search the whole lattice."
+                f"k={self.k} was not reached on {chains} chains of the lattice. Another node may reach it. "
+                "Search the whole lattice: --search lattice."
             )
         return self._node(found, 0.0)
 
@@ -161,6 +163,6 @@ class Choice:
     def _node(self, levels: Levels, bound: float | None = None) -> LatticeNode:
         """A node as it would be released; unless a bound is known, none loses less than it does."""
         seen = self.nodes.sight(self.k, levels)
-        sizes = np.bincount(self.nodes.classes(levels), weights=self.nodes.points.weights)
+        sizes = self.nodes.points.count_people(self.nodes.classes(levels))
         least = seen.loss if bound is None else bound
         return LatticeNode(self.k, levels, seen.loss, int((sizes >= self.k).sum()), seen.suppressed, least)

@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from kech._kernels import Lattice, walk_path
-from kech.axes.grid import Ints
+from kech.axes import Axis
+from kech.axes.grid import Floats, Ints
 from kech.axes.levels import Level
-from kech.axes.rulers import Floats
 from kech.errors import GoalNotMet, TooManyNodes
 from kech.points.partition import Partition, box_partition
+from kech.points.people import stand_at
 from kech.points.points import Points
 from kech.system.memory import NODE_SIZE_BYTES
 from kech.topology.node_search import Levels, Sight
@@ -34,12 +35,14 @@ BOUND = 128  # class sizes counted at every node; for a larger k with suppressio
 class PathBar:
     """A class along a monotone path, alive from position `birth` to `death`, both included.
 
-    When classes merge the heaviest lives on; `weights` are its rows at each position.
+    When classes merge the heaviest lives on; `weights` are its rows at each position, `people` its different people,
+    or None where every row is another person.
     """
 
     birth: int
     death: int
     weights: tuple[int, ...]
+    people: tuple[int, ...] | None = None
 
 
 @dataclass(eq=False, repr=False)
@@ -90,7 +93,7 @@ class Nodes:
         return self._kernel.classes(list(levels))
 
     def look(self, levels: Levels, bound: int = 1) -> dict[str, Any]:
-        """The number of classes, the smallest one, how many have 1, 2, ... `bound` rows and what these would cost."""
+        """The number of classes, the smallest one, how many have 1, 2, ... `bound` people and what these would cost."""
         return self._kernel.look(np.array([levels], np.int32), bound, 1)
 
     def sight(self, k: int, levels: Levels) -> Sight:
@@ -99,35 +102,39 @@ class Nodes:
         seen = self.look(levels, max(1, len(small)))
         base = sum(float(axis[level]) for axis, level in zip(self.axis_losses, levels, strict=True))
         cost = seen["costs"][: len(small)].sum() / (self.points.rows * len(levels))
-        return Sight(int(seen["counts"][: len(small)] @ small), float(base + cost))
+        rows = seen["rows"] if "rows" in seen else seen["counts"][: len(small)] * small
+        return Sight(int(rows[: len(small)].sum()), float(base + cost))
 
-    def partition(self, k: int, levels: Levels, limit: int) -> Partition:
-        """The classes of k rows or more, each with the cells of the levels as its box."""
+    def partition(self, k: int, levels: Levels, limit: int, at: Sequence[Level]) -> Partition:
+        """The classes of k people or more, each with the cells of the levels as its box; `at` are those levels at k.
+
+        What is published is measured by k itself: a k that measures all rows alike may measure them otherwise.
+        """
         group, codes = self.classes(levels), self.points.codes
         sizes = np.bincount(group, weights=self.points.weights).astype(np.int64)
-        kept = sizes >= k
+        kept = self.points.count_people(group) >= k
         if sizes[~kept].sum() > limit:
             rows = f"{int(sizes[~kept].sum()):,} rows are in classes of fewer than {k}"
             raise GoalNotMet(f"Node {levels}: {rows}. Take higher levels, or let more be left out: --suppress.")
         point = np.flatnonzero(kept[group])
         point = point[np.argsort(group[point], kind="stable")]
         _, first, number = np.unique(group[point], return_index=True, return_inverse=True)
-        at = [axis[level] for axis, level in zip(self.levels, levels, strict=True)]
         cells = [level.cells[codes[point[first], j]] for j, level in enumerate(at)]
         lo, hi = (
             np.stack([getattr(level, end)[cell] for level, cell in zip(at, cells, strict=True)], axis=1)
             for end in ("lo", "hi")
         )
-        published = self._published(at, point)
+        published = self._measure_published(at, point)
         for j, axis in enumerate(published.axes):
-            lo[:, j], hi[:, j] = axis.close(lo[:, j], hi[:, j])
+            lo[:, j], hi[:, j] = axis.close(lo[:, j], end_at(axis, hi[:, j], published.codes[point, j]))
         return box_partition(published, point, number, self.points.weights[point], lo, hi)
 
-    def _published(self, at: Sequence[Level], point: Ints) -> Points:
+    def _measure_published(self, at: Sequence[Level], point: Ints) -> Points:
         """The points on the axes of some levels, measured by those that are published."""
         codes, weights = self.points.codes, self.points.weights[point]
-        rows = [np.bincount(codes[point, j], weights, len(level.cells)) for j, level in enumerate(at)]
-        axes = tuple(level.measure(held.astype(np.int64)) for level, held in zip(at, rows, strict=True))
+        person = None if self.points.person is None else self.points.person[point]
+        standing = [stand_at(codes[point, j], person, weights, len(level.cells)) for j, level in enumerate(at)]
+        axes = tuple(level.measure(counts) for level, counts in zip(at, standing, strict=True))
         places = np.stack([level.places[codes[:, j]] for j, level in enumerate(at)], axis=1)
         return replace(self.points, axes=axes, codes=places.astype(np.int32))
 
@@ -135,9 +142,11 @@ class Nodes:
 
     def bars(self, path: Sequence[Levels]) -> list[PathBar]:
         """The classes along a path that only goes up; each is there from the start, since all maps are onto."""
-        walk = walk_path([self.classes(levels) for levels in path], self.points.weights, True, self.threads)
-        trails = np.split(walk["rows"], walk["begin"][1:-1])
-        return [PathBar(0, len(trail) // 2, tuple(trail[::2].tolist())) for trail in trails]
+        partitions, person = [self.classes(levels) for levels in path], self.points.person
+        walk = walk_path(partitions, self.points.weights, True, self.threads, person)
+        rows = split_trails(walk["rows"], walk["begin"])
+        people = split_trails(walk["people"], walk["begin"]) if person is not None else [None] * len(rows)
+        return [PathBar(0, len(trail) - 1, trail, who) for trail, who in zip(rows, people, strict=True)]
 
     @cached_property
     def axis_losses(self) -> list[Floats]:
@@ -172,7 +181,7 @@ class Nodes:
 
     @property
     def smallest(self) -> Ints:
-        """Rows of the smallest class of every node."""
+        """People of the smallest class of every node, or rows where every row is another person."""
         return (self.twin or self).count_sizes().smallest
 
     def count_sizes(self, bound: int = 1) -> NodeTable:
@@ -185,3 +194,13 @@ class Nodes:
             far, half = max(bound, min(BOUND, self.points.rows, self.room // self.count)), self.memory // 2
             self._table = roll_all(self._kernel, self.points, self.levels, far, memory=half, threads=self.threads)
         return self._table
+
+
+def split_trails(carried: Ints, begin: Ints) -> list[tuple[int, ...]]:
+    """What each bar carries at the nodes of a path, without what lies between them."""
+    return [tuple(trail[::2].tolist()) for trail in np.split(carried, begin[1:-1])]
+
+
+def end_at(axis: Axis, hi: Ints, codes: Ints) -> Ints:
+    """The last place of each cell: that of NULL only where a published row has none; rows left out do not show."""
+    return hi if axis.null in codes else np.where(hi == axis.null, axis.null - 1, hi)

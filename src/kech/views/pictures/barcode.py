@@ -29,6 +29,7 @@ from kech.views.pictures.bars import (
     Sides,
     place_boxes,
     point_beyond,
+    say_people,
     say_together,
     scale_counts,
 )
@@ -49,7 +50,7 @@ from kech.views.pictures.picture import (
 )
 
 TITLE = "Weighted barcode: which rows are together while eps grows"
-NOTE = "A bar is a class of rows, the thicker the more rows; numbers in bars count rows."
+NOTE = "A bar is a class of rows, the thicker the more rows; numbers in bars count {counted}."
 LEFT, BETWEEN, BELOW = 84.0, 36.0, 44.0  # pixels beside and below the panels
 
 
@@ -74,14 +75,19 @@ def draw_barcode(
     width, tree = LEFT + len(k) * (wide + BETWEEN), barcode.filtration
     return Picture(
         TITLE,
-        f"{tree.points.rows:,} row{'s' * (tree.points.rows > 1)}, {len(tree.order):,} distinct; metric: {tree.metric}; "
-        f"reading: {reading}",
+        f"{say_rows(tree)}, {len(tree.order):,} distinct; metric: {tree.metric}; reading: {reading}",
         width,
         high * 1.2 + 34 + BELOW,
         panels,
-        name_colours(tree.metric),
-        "\n".join(filter(None, [NOTE + say_whole(tree, right), panels[0].note])),
+        name_colours(tree.metric, barcode.counted),
+        "\n".join(filter(None, [NOTE.format(counted=barcode.counted) + say_whole(tree, right), panels[0].note])),
     )
+
+
+def say_rows(tree: Any) -> str:
+    """How many rows there are, and people where they were counted."""
+    rows = f"{tree.points.rows:,} row{'s' * (tree.points.rows > 1)}"
+    return rows if tree.people is None else f"{rows} of {say_people(tree.units.people)}"
 
 
 def last_radius(barcode: Any, regimes: Sequence[Any]) -> float:
@@ -101,11 +107,11 @@ def say_whole(tree: Any, right: float) -> str:
     return f" All rows are inside one {tree.metric} from eps = {whole:.4g} on." * (whole > right)
 
 
-def name_colours(metric: str) -> list[tuple[str, list[str], bool]]:
+def name_colours(metric: str, counted: str) -> list[tuple[str, list[str], bool]]:
     """Colours in words."""
     return [
-        ("fewer than k rows", [NAMES[FEW]], False),
-        ("k rows or more", [NAMES[ENOUGH]], False),
+        (f"fewer than k {counted}", [NAMES[FEW]], False),
+        (f"k {counted} or more", [NAMES[ENOUGH]], False),
         (f"not yet inside one {metric} of radius eps", [NAMES[FEW_LOOSE], NAMES[ENOUGH_LOOSE]], True),
         ("hole", [NAMES[HOLE]], False),
         ("k-anonymous, with so many classes", [NAMES[REGIME]], False),
@@ -135,7 +141,7 @@ def component_boxes(tree: Any, k: int, right: float) -> Sides:
     """Two boxes a component: while it is loose, and as a full simplex."""
     end = np.minimum(tree.death, right)
     full = np.clip(tree.simplex_from, tree.birth, end)
-    shade = np.where(tree.weight < k, FEW, ENOUGH)
+    shade = np.where(tree.hidden_among < k, FEW, ENOUGH)
     place, bar = heights(tree), np.arange(len(end))
     loose = np.stack([tree.birth, full, *place, shade + 1, bar], axis=1)
     tight = np.stack([full, end, *place, shade, bar], axis=1)
@@ -173,14 +179,12 @@ def name_holes(barcode: Any) -> str:
 
 
 def label_weights(tree: Any, room: Room) -> list[Words]:
-    """The number of rows, at the beginning of every bar that has room for it."""
+    """The number of people or rows, at the beginning of every bar that has room for it."""
     (low, top), length = heights(tree), np.minimum(tree.death, room.x.high) - tree.birth
-    fits = (length * room.wide > 14 + 7 * np.log10(tree.weight)) & ((top - low) * room.high > 11)
-    heaviest = np.argsort(-tree.weight * fits, kind="stable")[: min(MOST_LABELS, fits.sum())].tolist()
-    return [
-        Words(tree.birth[i] + 4 / room.wide, (low[i] + top[i]) / 2, f"{tree.weight[i]:,}", INK, "start")
-        for i in heaviest
-    ]
+    count = tree.hidden_among
+    fits = (length * room.wide > 14 + 7 * np.log10(count)) & ((top - low) * room.high > 11)
+    largest = np.argsort(-count * fits, kind="stable")[: min(MOST_LABELS, fits.sum())].tolist()
+    return [Words(tree.birth[i] + 4 / room.wide, (low[i] + top[i]) / 2, f"{count[i]:,}", INK, "start") for i in largest]
 
 
 def draw_regimes(regimes: Any, room: Room) -> list[Shape]:
@@ -202,12 +206,12 @@ def draw_regimes(regimes: Any, room: Room) -> list[Shape]:
 
 
 def draw_counts(tree: Any, k: int, right: float, place: Place) -> Panel:
-    """How many classes there are at each eps, and how many of them have fewer than k rows."""
+    """How many classes there are at each eps, and how many of them have fewer than k people, or rows."""
     eps = np.unique(np.append(tree.birth, right))
     eps = eps if len(eps) < MOST_BOXES else np.linspace(0, right, MOST_BOXES)
     y, areas = scale_counts(len(tree.order), place[3]), list[Shape]()
-    for held, shade in ((tree.weight > 0, ENOUGH), (tree.weight < k, FEW)):
-        born, dead = np.sort(tree.birth[held]), np.sort(tree.death[held])
+    for chosen, shade in ((tree.weight > 0, ENOUGH), (tree.hidden_among < k, FEW)):
+        born, dead = np.sort(tree.birth[chosen]), np.sort(tree.death[chosen])
         count = np.searchsorted(born, eps, side="right") - np.searchsorted(dead, eps, side="right")
         x, steps = np.repeat(eps, 2)[1:], np.repeat(np.maximum(count, y.low), 2)[:-1]
         areas.append(Line("number of classes", x, steps.astype(float), NAMES[shade], floor=y.low))

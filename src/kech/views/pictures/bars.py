@@ -101,6 +101,11 @@ def scale_counts(most: int, height: float) -> Scale:
     return Scale(0.5 if most > 30 else 0, most * 1.1, label, ticks, is_log=most > 30)
 
 
+def say_people(people: int) -> str:
+    """So many people in words."""
+    return "1 person" if people == 1 else f"{people:,} people"
+
+
 def say_together(bars: int) -> str:
     """What is not drawn one by one is said."""
     return f"The {bars:,} smallest bars are drawn together, as an image." if bars else ""

@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kech.axes.rulers import DAY, date_rulers, format_date, number_rulers
+from kech.axes.grid import DAY, date_rulers, format_date, number_rulers
 
 Floats = NDArray[np.float64]
 Ticks = Sequence[tuple[float, str]]

@@ -22,19 +22,21 @@ LONGEST = 0.5  # where everything is together
 BESIDE = 17  # letters that fit beside a bar
 
 
-def draw_sizes(sizes: Mapping[int, int], k: int, size: Size | None = None) -> Picture:
-    """How many classes have how many rows."""
+def draw_sizes(sizes: Mapping[int, int], counted: str = "rows", size: Size | None = None) -> Picture:
+    """How many classes have how many rows, or people."""
     bins, (wide, high) = bin_sizes(sizes), size or (WIDE, 146.0)
     names = [name_size(*ends) for ends in bins]
     places, most = min(sizes) + np.arange(len(bins)), max(bins.values())
     half = 0.5 - min(0.05, 0.02 * len(bins) ** 0.5)
     sides = np.stack([places - half, places + half, places * 0.0, list(bins.values())], axis=1)
-    titles = [f"{count(classes)} classes of {name} rows" for name, classes in zip(names, bins.values(), strict=True)]
+    titles = [
+        f"{count(classes)} classes of {name} {counted}" for name, classes in zip(names, bins.values(), strict=True)
+    ]
     every = ceil((max(letters(name, SMALL) for name in names) + 4) * len(bins) / wide)
     ticks = [(float(at), name) for at, name in list(zip(places, names, strict=True))[::every]]
     marks = (0, most) if most < 2 else (0, most // 2, most)
     y = Scale(0, most, "", [(mark, count(mark)) for mark in marks])
-    x = Scale(places[0] - 0.5, places[-1] + 0.5, "rows in a class", ticks)
+    x = Scale(places[0] - 0.5, places[-1] + 0.5, f"{counted} in a class", ticks)
     left = 14 + letters(count(most), SMALL)
     panel = Panel(
         x,
@@ -44,7 +46,8 @@ def draw_sizes(sizes: Mapping[int, int], k: int, size: Size | None = None) -> Pi
         has_side=False,
         has_grid=True,
     )
-    about = f"{count(sum(sizes.values()))} classes; the smallest has {count(k)} rows, the largest {count(max(sizes))}."
+    ends = (count(min(sizes)), count(max(sizes)))
+    about = f"{count(sum(sizes.values()))} classes; the smallest has {ends[0]} {counted}, the largest {ends[1]}."
     return Picture("Class sizes", about, left + wide + 8, high + 40, [panel], is_private=False, font=SMALL)
 
 

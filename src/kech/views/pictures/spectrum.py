@@ -17,7 +17,10 @@ LEFT, RIGHT, BELOW, GAP = 84.0, 24.0, 44.0, 18.0  # pixels around and between pa
 
 
 def draw_spectrum(
-    rows: Sequence[dict[str, Any]], measures: Sequence[str] = tuple(MEASURES), size: Size | None = None
+    rows: Sequence[dict[str, Any]],
+    measures: Sequence[str] = tuple(MEASURES),
+    size: Size | None = None,
+    counted: str = "rows",
 ) -> Picture:
     """Loss above, classes and eps below, or some of them."""
     wide, high = size or (790.0, 280.0)
@@ -30,7 +33,7 @@ def draw_spectrum(
     legend = [(cut, [COLOURS[cut]], False) for cut in cuts]
     if any(row.get(BOUNDS[measure]) is not None for row in rows for measure in measures if measure in BOUNDS):
         legend.append(("impossible", ["#d0d0d0"], False))
-    about = f"k from {min(ks)} to {max(ks)}: every row hides among at least k"
+    about = f"k from {min(ks)} to {max(ks)}: every row hides among at least k" + " people" * (counted == "people")
     return Picture(TITLE, about, LEFT + wide + RIGHT, top - GAP + BELOW, panels, legend if len(legend) > 1 else [])
 
 

@@ -1,7 +1,8 @@
 """Picture of a zig-zag: bars along a path of lattice nodes.  PRIVATE, for it is drawn from the rows themselves.
 
-A bar is as long as it lives, and orange where it carries fewer than k rows.  Each position is half a step wide, with
-its levels below it; what lies between two nodes stands between them.  Only levels, rows and counts are drawn.
+A bar is as long as it lives, and orange where it carries fewer than k people, or rows where every row is another
+person.  Each position is half a step wide, with its levels below it; what lies between two nodes stands between them.
+Only levels, rows and counts are drawn.
 """
 
 from typing import Any
@@ -49,7 +50,8 @@ def draw_zigzag(zigzag: Any, k: int = 2, size: Size | None = None) -> Picture:
     below = 44 + (LETTER * max(len(name) for _, name in x.ticks) if x.upright else 0)
     rows = int(zigzag.rows[owners(zigzag)[1] == 0].sum())
     known = {"row": rows, "node": len(zigzag.path), "bar": len(zigzag.birth), "hole": int(zigzag.holes.sum())}
-    note = "A bar is a class of rows, the thicker the more rows; numbers in bars count the rows from there on."
+    counted = f"numbers in bars count the {zigzag.counted} from there on"
+    note = f"A bar is a class of rows, the thicker the more rows; {counted}."
     note += " Bars that live alike are drawn thinner." * (len(zigzag.birth) > MANY)
     return Picture(
         TITLE,
@@ -57,14 +59,15 @@ def draw_zigzag(zigzag: Any, k: int = 2, size: Size | None = None) -> Picture:
         LEFT + wide + RIGHT,
         high * 1.2 + 34 + below,
         [panel, counts],
-        name_colours(),
+        name_colours(zigzag.counted),
         "\n".join(filter(None, [note, panel.note])),
     )
 
 
-def name_colours() -> list[tuple[str, list[str], bool]]:
+def name_colours(counted: str) -> list[tuple[str, list[str], bool]]:
     """Colours in words."""
-    names = {"fewer than k rows": FEW, "k rows or more": ENOUGH, "holes of a union": HOLE, "k-anonymous node": REGIME}
+    names = {f"fewer than k {counted}": FEW, f"k {counted} or more": ENOUGH}
+    names |= {"holes of a union": HOLE, "k-anonymous node": REGIME}
     return [(name, [NAMES[shade]], False) for name, shade in names.items()]
 
 
@@ -91,8 +94,8 @@ def draw_panel(zigzag: Any, k: int, x: Scale, place: Place) -> Panel:
     y = Scale(REGIMES[0], top, ticks=[(REGIME_AT, "regimes"), (0.5, "classes"), ((HOLES_FROM + top) / 2, holes)])
     room = Room(x, y, place[2:])
     bars, merged = place_boxes(bar_boxes(zigzag, k), (0, 1), room, "classes")
-    named = draw_regimes(regimes, zigzag.smallest[::2], room)
-    shapes = [*shade_regimes(regimes), *bars, *label_rows(zigzag, room), *draw_holes(zigzag, room), *named]
+    named = draw_regimes(regimes, zigzag.smallest_k[::2], room)
+    shapes = [*shade_regimes(regimes), *bars, *label_bars(zigzag, room), *draw_holes(zigzag, room), *named]
     first = f"first at node {regimes[0].start}" if regimes else "at no node"
     note = say_together(merged)
     return Panel(x, y, place, shapes, f"k = {k}: {first}", note, has_bottom=False, has_side=False)
@@ -100,7 +103,7 @@ def draw_panel(zigzag: Any, k: int, x: Scale, place: Place) -> Panel:
 
 def bar_boxes(zigzag: Any, k: int) -> Sides:
     """A box for each stretch of a bar on which it stays below k, or at k and above."""
-    shade = np.where(zigzag.rows < k, FEW, ENOUGH)
+    shade = np.where(zigzag.hidden_among < k, FEW, ENOUGH)
     first, last = stretches(zigzag, shade)
     bar, at = owners(zigzag)
     low, high = heights(zigzag)
@@ -161,35 +164,35 @@ def shade_regimes(regimes: Any) -> list[Shape]:
 
 
 def draw_regimes(regimes: Any, smallest: Any, room: Room) -> list[Shape]:
-    """The same nodes below, with the rows of their smallest class."""
+    """The same nodes below, with the people, or rows, of their smallest class."""
     if not regimes:
         return [Words((room.x.low + room.x.high) / 2, REGIME_AT, "none", GREY)]
     nodes = np.concatenate([np.arange(regime.start, regime.stop + 1) for regime in regimes])
     sides = nodes - HALF, nodes + HALF, nodes * 0.0, nodes * 0 + 1.0, nodes * 0 + REGIME, nodes
     shapes, _ = place_boxes(np.stack(sides, axis=1), REGIMES, room, "regimes")
-    for node, rows in zip(nodes.tolist(), smallest[nodes].tolist(), strict=True):
-        texts = f"smallest class: {rows:,}", f"{rows:,}"
+    for node, count in zip(nodes.tolist(), smallest[nodes].tolist(), strict=True):
+        texts = f"smallest class: {count:,}", f"{count:,}"
         text = next((text for text in texts if len(text) < room.wide / 12), "")
         if text and room.has_regime_text:
             shapes.append(Words(node, REGIME_AT, text, PAPER))
     return shapes
 
 
-def label_rows(zigzag: Any, room: Room) -> list[Words]:
-    """The number of rows where a bar begins and where it changes, if there is room."""
-    first, last = stretches(zigzag, zigzag.rows)
+def label_bars(zigzag: Any, room: Room) -> list[Words]:
+    """The number of people, or rows, where a bar begins and where it changes, if there is room."""
+    first, last = stretches(zigzag, zigzag.hidden_among)
     bar, at = owners(zigzag)
-    (low, top), rows = heights(zigzag), zigzag.rows[first]
+    (low, top), count = heights(zigzag), zigzag.hidden_among[first]
     length = (at[last] - at[first] + 1) / 2 * room.wide
-    fits = (length > 8 + 7 * (1 + np.log10(rows))) & ((top - low)[bar[first]] * room.high > 11)
-    chosen = np.argsort(-rows * fits, kind="stable")[: min(4 * MOST_LABELS, fits.sum())]
+    fits = (length > 8 + 7 * (1 + np.log10(count))) & ((top - low)[bar[first]] * room.high > 11)
+    chosen = np.argsort(-count * fits, kind="stable")[: min(4 * MOST_LABELS, fits.sum())]
     x, y = at[first] / 2 - HALF + 4 / room.wide, ((low + top) / 2)[bar[first]]
-    return [Words(x[i], y[i], f"{rows[i]:,}", INK, "start") for i in chosen.tolist()]
+    return [Words(x[i], y[i], f"{count[i]:,}", INK, "start") for i in chosen.tolist()]
 
 
 def draw_counts(zigzag: Any, k: int, x: Scale, place: Place) -> Panel:
-    """Number of classes at each position, and of those with fewer than k rows."""
-    few = np.bincount(owners(zigzag)[1][zigzag.rows < k], minlength=len(zigzag.classes))
+    """Number of classes at each position, and of those with fewer than k people, or rows."""
+    few = np.bincount(owners(zigzag)[1][zigzag.hidden_among < k], minlength=len(zigzag.classes))
     edges = np.repeat(np.arange(len(few) + 1) / 2 - HALF, 2)[1:-1]
     y = scale_counts(int(zigzag.classes.max()), place[3])
     areas: list[Shape] = [

@@ -13,12 +13,12 @@ from typing import Any
 from kech.audit.attacks import run_attacks
 from kech.audit.comparison import compare
 from kech.audit.figures import gather_figures
-from kech.audit.risk import THRESHOLDS
+from kech.audit.risk import THRESHOLDS, compute_risk
 from kech.certificate import AnyPath
 from kech.errors import BadTarget
 from kech.request import Request
 from kech.system.files import write_text
-from kech.tables.table import Table
+from kech.tables.table import Table, check_is_table
 from kech.views.report.page import draw_page
 
 __all__ = ["Report", "make_report"]
@@ -57,14 +57,20 @@ def make_report(
     """Explain a released file whose certificate holds.
 
     The plan adds what it says; it must be that of the release.  With the original, an open table, the report is
-    PRIVATE: it compares both, with a model that predicts the target, and shows what attacks achieve.
+    PRIVATE: it compares both, with a model that predicts the target, and shows what attacks achieve.  Where it was read
+    with its person columns, risks count people.
     """
-    found = gather_figures(path, certificate, plan, threshold, private=original is not None)
+    if original is not None:
+        check_is_table(original, "original")
+    figures = gather_figures(path, certificate, plan, threshold, private=original is not None)
     if original is None:
-        return Report(found)
+        return Report(figures)
+    if original.person:
+        chosen: dict[str, Any] = {"certificate": certificate, "threshold": threshold}
+        figures["risk"] = compute_risk(path, original=original, **chosen).to_json()
     beside = compare(original, path, certificate=certificate, target=target, seed=seed).to_json()
     attacks = run_attacks(path, original, certificate=certificate, seed=seed)
-    return Report(found | {"comparison": beside, "attacks": [attack.to_json() for attack in attacks]})
+    return Report(figures | {"comparison": beside, "attacks": [attack.to_json() for attack in attacks]})
 
 
 def check_page(path: str | PathLike[str]) -> Path:

@@ -27,11 +27,11 @@ def meter(share: float) -> Markup:
 def strip(counts: Sequence[int], names: Sequence[str], title: str) -> Markup:
     """Parts of a whole in one line."""
     total, at, parts = sum(counts) or 1, 0.0, []
-    for shade, (held, name) in enumerate(zip(counts, names, strict=True)):
-        if held:
-            parts.append(box(at, 0, 100 * held / total, 8, f"s{shade}", f"{name}: {held / total:.1%} of the rows"))
-        at += 100 * held / total
-    about = ", ".join(f"{name} {held / total:.1%}" for held, name in zip(counts, names, strict=True) if held)
+    for shade, (count, name) in enumerate(zip(counts, names, strict=True)):
+        if count:
+            parts.append(box(at, 0, 100 * count / total, 8, f"s{shade}", f"{name}: {count / total:.1%} of the rows"))
+        at += 100 * count / total
+    about = ", ".join(f"{name} {count / total:.1%}" for count, name in zip(counts, names, strict=True) if count)
     label = {"role": "img", "aria_label": f"{title}: {about}"}
     return tag(
         "svg", tag("title", title), *parts, viewBox="0 0 100 8", class_="strip", preserveAspectRatio="none", **label

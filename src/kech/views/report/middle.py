@@ -31,9 +31,9 @@ ATTACKERS = {
 }
 
 
-def show_risk(found: Mapping[str, Any]) -> Markup:
+def show_risk(result: Mapping[str, Any]) -> Markup:
     """Attackers, uniqueness, class sizes and what tells rows apart."""
-    risk = found["risk"]
+    risk = result["risk"]
     taus = [f"{tau:g}" for tau in risk["thresholds"]]
     headings = ("attacker", "who", "highest>", "average>", *(f"records above {tau}>" for tau in taus))
     rows = [list_chances(kind, risk, taus) for kind in ATTACKERS]
@@ -41,20 +41,22 @@ def show_risk(found: Mapping[str, Any]) -> Markup:
     if risk["population"] is None:
         text = "“Not available”: the population is not known; these chances are never taken from the prosecutor's."
         unknown = tag("p", text, class_="note")
+    counted = risk["counted"] + " at least" * risk["bounded"]
     return section(
         "What remains at risk",
         tag(
             "p",
             "The chance that a record is linked to the right person, by somebody who knows the quasi-identifiers "
-            "and picks one of the rows that fit. Reviewers often ask for at most 0.09 (classes of 12 or more) or "
-            "0.2 (classes of 5 or more).",
+            f"and picks one of the {risk['counted']} that fit. Reviewers often ask for at most 0.09 "
+            "(classes of 12 or more) or 0.2 (classes of 5 or more).",
         ),
         table("Chances of three attackers", headings, rows, class_="stack"),
         unknown,
+        say_counted(risk),
         say_chances(risk, taus),
         tag("h3", "Class sizes"),
-        embed(draw_sizes({int(size): classes for size, classes in risk["class_sizes"].items()}, risk["k"])),
-        tag("p", say_smallest(risk["smallest_classes"])),
+        embed(draw_sizes({int(size): classes for size, classes in risk["class_sizes"].items()}, counted)),
+        tag("p", say_smallest(risk["smallest_classes"], counted)),
         show_separation(risk),
         tag("h3", "Formulas"),
         definitions((label, tag("code", formula)) for label, formula in risk["formulas"].items()),
@@ -73,21 +75,45 @@ def list_chances(kind: str, risk: Mapping[str, Any], taus: list[str]) -> tuple[C
 
 def say_chances(risk: Mapping[str, Any], taus: list[str]) -> Markup:
     """What the prosecutor's chances mean, and the rows that are alone."""
-    share, held = risk["population_uniqueness"], risk["prosecutor"]
+    share, chances = risk["population_uniqueness"], risk["prosecutor"]
     known = "not available, as the population is not known" if share is None else percent(share, 4)
-    above = " and ".join(f"{percent(held['above'][tau])} of the records are above {tau}" for tau in taus)
+    where = "Rows in classes of one person" if risk["counted"] == "people" else "Rows that are unique in the file"
+    above = " and ".join(f"{percent(chances['above'][tau])} of the records are above {tau}" for tau in taus)
+    chance = f"{percent(chances['highest'])} at worst and {percent(chances['average'])} on average; {above}"
+    guess = f"The guess is right with a chance of {'at most ' * risk['bounded']}{chance}."
+    if risk["stated"] and risk["counted"] == "rows":
+        guess = (
+            f"Each is picked with a chance of {chance}. Several may be the person's: by people, chances may be higher "
+            f"than by rows, {percent(risk['stated']['highest'])} at most."
+        )
     return paragraphs(
-        f"In this file, who knows that a person is in it and picks one of the rows that fit is right with a chance of "
-        f"{percent(held['highest'])} at worst and {percent(held['average'])} on average; {above}.",
-        f"Rows that are unique in the file: {percent(risk['sample_uniqueness'], 2)}; in the population: {known}.",
+        f"Somebody knows that a person is in this file, and picks one of the {risk['counted']} that fit. {guess}",
+        f"{where}: {'at most ' * risk['bounded']}{percent(risk['sample_uniqueness'], 2)}; rows that are unique in the "
+        f"population: {known}.",
     )
 
 
-def say_smallest(sizes: Sequence[int]) -> str:
+def say_counted(risk: Mapping[str, Any]) -> Markup | None:
+    """What these chances count where a person may have several rows."""
+    stated, found = risk["stated"], risk["recounted"]
+    if found:
+        how = (
+            "Each class counts the fewest it can have: they are at most these.",
+            "The release was made again from it.",
+        )[found["made_again"]]
+        return tag("p", f"These chances count people, whom the original names. {how}")
+    if stated:
+        bound = f"so the prosecutor's highest chance is {percent(stated['highest'])} at most"
+        text = f"The maker states {count(stated['k'])} different people or more in every class, {bound}."
+        return tag("p", f"These chances count rows. {text}", class_="note")
+    return None
+
+
+def say_smallest(sizes: Sequence[int], counted: str) -> str:
     """The sizes of the smallest classes."""
     if len(set(sizes)) == 1:
-        return f"The {count(len(sizes))} smallest classes have {count(sizes[0])} rows each."
-    return f"The {count(len(sizes))} smallest classes have {', '.join(map(count, sizes))} rows."
+        return f"The {count(len(sizes))} smallest classes have {count(sizes[0])} {counted} each."
+    return f"The {count(len(sizes))} smallest classes have {', '.join(map(count, sizes))} {counted}."
 
 
 def show_separation(risk: Mapping[str, Any]) -> Markup:
@@ -116,12 +142,12 @@ def show_separation(risk: Mapping[str, Any]) -> Markup:
 # -- columns ---------------------------------------------------------------------------------------------
 
 
-def show_loss(found: Mapping[str, Any]) -> Markup:
+def show_loss(result: Mapping[str, Any]) -> Markup:
     """Loss of each column, and its labels."""
-    verified, claims = found["verified"], found["claims"]
+    verified, claims = result["verified"], result["claims"]
     rows: list[tuple[Content, ...]] = [
         (name(column["column"]), figure(column["loss"]), meter(column["loss"]), describe_extent(column))
-        for column in found["columns"]
+        for column in result["columns"]
     ]
     rows.append(("all columns", figure(verified["loss"]), meter(verified["loss"]), ""))
     counted = (
@@ -150,20 +176,20 @@ def show_loss(found: Mapping[str, Any]) -> Markup:
             "Below, the coloured line of each column shows how many rows have labels that wide, as shares of the "
             "whole column. Of sets only the number of values is told here; the file names them.",
         ),
-        tag("div", *(show_card(column, found["verified"]["rows"]) for column in found["columns"]), class_="cards"),
+        tag("div", *(show_card(column, result["verified"]["rows"]) for column in result["columns"]), class_="cards"),
         key="loss",
     )
 
 
 def describe_extent(column: Mapping[str, Any]) -> str:
     """What an average label covers, in the unit of the column."""
-    held = column["extent"]
-    if held["mean"] is None:
+    extent = column["extent"]
+    if extent["mean"] is None:
         return "nothing is known"
-    in_years = held["unit"] == "days" and held["of"] >= MANY_DAYS
-    scale, unit = (365.25, "years") if in_years else (1.0, held["unit"])
-    open_ended = f"; {count(held['open'])} rows are open-ended, measured as one step" if held["open"] else ""
-    return f"{amount(held['mean'] / scale)} of {amount(held['of'] / scale)} {unit}".rstrip() + open_ended
+    in_years = extent["unit"] == "days" and extent["of"] >= MANY_DAYS
+    scale, unit = (365.25, "years") if in_years else (1.0, extent["unit"])
+    open_ended = f"; {count(extent['open'])} rows are open-ended, measured as one step" if extent["open"] else ""
+    return f"{amount(extent['mean'] / scale)} of {amount(extent['of'] / scale)} {unit}".rstrip() + open_ended
 
 
 def show_card(column: Mapping[str, Any], rows: int) -> Markup:
@@ -193,18 +219,18 @@ def show_legend(shade: int, share: float) -> Markup:
 
 def show_edges(column: Mapping[str, Any]) -> Markup | None:
     """The grid, as far as the file shows it."""
-    held = column["edges"]
-    if held is None:
+    edges = column["edges"]
+    if edges is None:
         return None
-    if not held:
+    if not edges:
         return tag("p", "No interval begins anywhere: the column tells nothing.")
-    shown = held if len(held) <= MOST_EDGES else [*held[: MOST_EDGES // 2], "…", *held[-MOST_EDGES // 2 :]]
+    shown = edges if len(edges) <= MOST_EDGES else [*edges[: MOST_EDGES // 2], "…", *edges[-MOST_EDGES // 2 :]]
     listed = [part for edge in shown for part in (tag("code", edge), " ")]
     low, high = column["domain"]
-    about = f"{count(len(held))} edges from {held[0]} to {held[-1]}; the domain is {low} to {high}."
+    about = f"{count(len(edges))} edges from {edges[0]} to {edges[-1]}; the domain is {low} to {high}."
     title = f"Where intervals of {column['column']} begin"
     return join(
-        tag("p", tag("strong", "Grid. "), "Intervals begin at ", count(len(held)), " places:"),
+        tag("p", tag("strong", "Grid. "), "Intervals begin at ", count(len(edges)), " places:"),
         ruler(column["places"], tuple(column["ends"]), title, about),
         tag("p", *listed, class_="edges"),
         tag("p", f"Widths are measured on {low} to {high}.", class_="note"),
@@ -214,9 +240,9 @@ def show_edges(column: Mapping[str, Any]) -> Markup | None:
 # -- shape -----------------------------------------------------------------------------------------------
 
 
-def show_shape(found: Mapping[str, Any]) -> Markup:
+def show_shape(result: Mapping[str, Any]) -> Markup:
     """The barcode of the released table."""
-    barcode, rows = found["barcode"], found["verified"]["rows"]
+    barcode, rows = result["barcode"], result["verified"]["rows"]
     steps = [
         (f"{at['eps']:g}", count(at["classes"]), format_share(at["rows"], rows, barcode), count(at["components"]))
         for at in barcode["at"]

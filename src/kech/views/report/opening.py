@@ -3,14 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from kech.request.parts import STYLES
 from kech.views.markup import Content, Markup, count, figure, join, name, paragraphs, percent, section, table, tag
 
-CUTS = {
-    "local": "every class is blurred for itself, as its own rows need (local cut)",
-    "minimal": "the widest class is kept as narrow as the search could make it (minimal cut)",
-    "domain": "all rows of a column are blurred to the same level (domain cut)",
-    "regime": "classes are the connected components at one radius (regime cut)",
-}
 KINDS = {
     "numeric": "numbers, published as intervals",
     "date": "dates, published as intervals",
@@ -69,31 +64,35 @@ POINTING_TOGETHER = (
 ASKED = {"l": ("l", "distinct"), "entropy_l": ("l", "entropy"), "recursive_c": ("c", "recursive")}
 
 
-def show_head(found: Mapping[str, Any]) -> Markup:
+def show_head(result: Mapping[str, Any]) -> Markup:
     """The name of the file, the verdict, and the figures people ask for first."""
-    verified, risk, claims = found["verified"], found["risk"], found["claims"]
-    chance = risk["prosecutor"]["highest"]
+    verified, claims = result["verified"], result["claims"]
     tiles = (
-        ("k", count(verified["k"]), f"rows or more share every combination of labels; {say_asked_k(found)}"),
+        ("k", count(verified["k"]), f"rows or more share every combination of labels; {say_asked_k(result)}"),
+        *(
+            (("people", count(stated["k"]), "different people or more in every class: stated by the maker"),)
+            if (stated := result["stated"])
+            else ()
+        ),
         (
             "rows",
             count(verified["rows"]),
             f"in {count(verified['classes'])} classes of {verified['average_class']:.1f} on average",
         ),
-        ("highest risk", percent(chance), f"to be picked out of a class at random: 1 in {count(verified['k'])}"),
+        ("highest risk", *say_highest(result["risk"])),
         ("loss", figure(verified["loss"]), "of the detail of the generalized columns: 0 is none, 1 is all"),
         ("left out", str(claims["suppressed"]), say_left_out(claims)),
     )
     return tag(
         "header",
         tag("p", "Release report", class_="over"),
-        tag("h1", name(found["file"]["name"])),
+        tag("h1", name(result["file"]["name"])),
         tag(
             "p",
             tag("strong", "The file keeps every promise of its certificate."),
             " It was read and counted again to make this report. Everything here follows from the published file "
             "and its certificate; the original table was not needed"
-            + (", except in the parts that are marked private." if found["private"] else "."),
+            + (", except in the parts that are marked private." if result["private"] else "."),
             class_="verdict",
         ),
         tag("ul", *(tile(*each) for each in tiles), class_="tiles"),
@@ -105,13 +104,31 @@ def tile(label: str, value: str, about: str) -> Markup:
     return tag("li", tag("span", label, class_="label"), tag("strong", value), tag("span", about, class_="about"))
 
 
-def say_asked_k(found: Mapping[str, Any]) -> str:
-    """What k was asked for."""
-    return f"{found['parameters'].get('k', found['verified']['k'])} was asked for"
+def say_highest(risk: Mapping[str, Any]) -> tuple[str, str]:
+    """The highest chance of a prosecutor, and what it counts; where people are stated, rows alone would flatter."""
+    stated = risk["stated"]
+    if risk["counted"] == "rows" and stated:
+        about = f"at most, to be picked out of a class at random: 1 in {count(stated['k'])} people, stated by the maker"
+        return percent(stated["highest"]), about
+    people = " people, counted with the original" if risk["counted"] == "people" else ""
+    if risk["bounded"]:
+        people = " people, the fewest that a class can have by the original"
+    fewest = risk["smallest_classes"][0]
+    return percent(risk["prosecutor"]["highest"]), (
+        f"{'at most, ' * risk['bounded']}to be picked out of a class at random: 1 in {count(fewest)}{people}"
+    )
+
+
+def say_asked_k(result: Mapping[str, Any]) -> str:
+    """What k was asked for, and of what."""
+    k = count(result["parameters"].get("k", result["verified"]["k"]))
+    return f"{k} different people were asked for" if result["stated"] else f"{k} was asked for"
 
 
 def say_left_out(claims: Mapping[str, Any]) -> str:
     """Suppressed rows in words; few of them are not counted, as their number would point at people."""
+    if claims["rows_in"] is None and not claims["suppressed"]:
+        return "rows: in a series, rows may wait for a later release"
     if claims["rows_in"] is None:
         return "rows: so few that their number is hidden; the loss is that of the published rows"
     return f"of {count(claims['rows_in'])} rows" + ("; each counts as all lost" if claims["suppressed"] else "")
@@ -120,9 +137,9 @@ def say_left_out(claims: Mapping[str, Any]) -> str:
 # -- what was done ---------------------------------------------------------------------------------------
 
 
-def show_method(found: Mapping[str, Any]) -> Markup:
+def show_method(result: Mapping[str, Any]) -> Markup:
     """Columns and what became of them."""
-    parameters = found["parameters"]
+    parameters = result["parameters"]
     rows = [
         (
             name(column["column"]),
@@ -130,19 +147,26 @@ def show_method(found: Mapping[str, Any]) -> Markup:
             describe_edges(column, parameters.get("cut")),
             percent(column["width"]),
         )
-        for column in found["columns"]
+        for column in result["columns"]
     ]
     shown = table("Quasi-identifiers", ("column", "kind", "edges", "average width>"), rows, class_="stack")
-    unique = tag("p", say_unique_rows(found["exposure"]))
-    return section("What was done", paragraphs(*say_columns(found)), *show_notices(found), unique, shown, key="done")
+    unique = tag("p", say_unique_rows(result["exposure"]))
+    return section("What was done", paragraphs(*say_columns(result)), *show_notices(result), unique, shown, key="done")
+
+
+def say_crowd(found: Mapping[str, Any]) -> str:
+    """Who share every label: rows, and people where the maker states them."""
+    rows, stated = f"{count(found['verified']['k'])} rows", found["stated"]
+    return f"rows of {count(stated['k'])} people (stated by the maker), by {rows}," if stated else rows
 
 
 def say_columns(found: Mapping[str, Any]) -> Iterator[Markup]:
     """What was done with the columns of each role."""
-    cut = CUTS.get(str(found["parameters"].get("cut")), "classes were formed")
+    cut = str(found["parameters"].get("cut"))
+    result = f"{STYLES[cut].result} ({cut} cut)" if cut in STYLES else "classes were formed"
     yield join(
         f"{len(found['columns'])} columns that could point at a person (quasi-identifiers) were blurred until every "
-        f"combination of their labels is shared by {count(found['verified']['k'])} rows or more: {cut}. The rows "
+        f"combination of their labels is shared by {say_crowd(found)} or more: {result}. The rows "
         "were put into a random order."
     )
     roles = {
@@ -151,19 +175,21 @@ def say_columns(found: Mapping[str, Any]) -> Iterator[Markup]:
         "Named as identifiers, and not published: ": found["plan"] and found["plan"]["identifiers"],
     }
     yield from (join(words, names(columns), ".") for words, columns in roles.items() if columns)
+    if found["parameters"].get("protect_history"):
+        yield join("Added: ", names(["person_number"]), ", a random number that links the rows of each person.")
     yield join("No other column is in the file.")
 
 
-def show_notices(found: Mapping[str, Any]) -> Iterator[Markup]:
+def show_notices(result: Mapping[str, Any]) -> Iterator[Markup]:
     """What a reader should be warned of."""
     for key, text in NOTICES.items():
-        if found["parameters"].get(key):
+        if result["parameters"].get(key):
             yield tag("p", text, class_="warn")
     alone = "Published as they are, with a value of its own in nearly every row: "
-    if found["identifying"]:
-        yield tag("p", alone, names(found["identifying"]), f". {POINTING}", class_="warn")
+    if result["identifying"]:
+        yield tag("p", alone, names(result["identifying"]), f". {POINTING}", class_="warn")
     jointly = "Published as they are, with values of its own in nearly every row together: "
-    for columns in found["identifying_together"]:
+    for columns in result["identifying_together"]:
         yield tag("p", jointly, names(columns), f". {POINTING_TOGETHER}", class_="warn")
 
 
@@ -198,21 +224,21 @@ def describe_edges(column: Mapping[str, Any], cut: str | None) -> str:
 # -- models ----------------------------------------------------------------------------------------------
 
 
-def show_promises(found: Mapping[str, Any]) -> Markup:
+def show_promises(result: Mapping[str, Any]) -> Markup:
     """k and what classes tell about the sensitive columns."""
-    verified, goals = found["verified"], found["claims"].get("goals", {})
-    asked = found["parameters"].get("k", verified["k"])
+    verified, goals = result["verified"], result["claims"].get("goals", {})
     contents: list[Content] = [
         tag(
             "p",
-            f"k was asked to be {count(asked)} and is {count(verified['k'])}: whoever knows the quasi-identifiers of "
+            f"{say_reached_k(result)}: whoever knows the quasi-identifiers of "
             f"a person in the file finds {count(verified['k'])} rows or more that could be theirs. A missing value "
             "counts as a value.",
-        )
+        ),
+        *show_stated(result["stated"]),
     ]
-    if not found["sensitive"]:
+    if not result["sensitive"]:
         contents.append(tag("p", "No column was named as sensitive, so nothing is said about what a class tells."))
-    for column in found["sensitive"]:
+    for column in result["sensitive"]:
         caption = join("What the worst class tells about ", name(column))
         rows = [
             (
@@ -225,7 +251,7 @@ def show_promises(found: Mapping[str, Any]) -> Markup:
             for model, (label, formula, words) in MODELS.items()
         ]
         contents.append(table(caption, ("model", "formula", "in words", "asked>", "found>"), rows, class_="stack"))
-        contents += show_shared_value(column, found["exposure"]["one_value"][column])
+        contents += show_shared_value(column, result["exposure"]["one_value"][column])
     contents.append(
         tag(
             "p",
@@ -238,15 +264,44 @@ def show_promises(found: Mapping[str, Any]) -> Markup:
     return section("What is promised", *contents, key="promised")
 
 
-def show_shared_value(column: str, held: Mapping[str, Any]) -> Iterator[Markup]:
+def say_reached_k(found: Mapping[str, Any]) -> str:
+    """What k was asked for, and what it is."""
+    reached = count(found["verified"]["k"])
+    asked = f"k was asked to be {count(found['parameters'].get('k', found['verified']['k']))}"
+    by_people = f"{asked}, counted in people; counted in rows it is {reached}"
+    return by_people if found["stated"] else f"{asked} and is {reached}"
+
+
+def show_stated(stated: Mapping[str, Any] | None) -> Iterator[Markup]:
+    """What the maker says of people; histories are recounted from the file."""
+    if stated and stated["promise"] == "history":
+        yield tag(
+            "p",
+            tag("strong", "Recounted from the file: "),
+            f"{count(stated['k'])} people or more share the same labels on all of their rows. The file holds rows of "
+            f"{count(stated['people'])} people; the column person_number tells whose they are. The other figures of "
+            "this part count rows.",
+        )
+    elif stated:
+        yield tag(
+            "p",
+            tag("strong", "Stated by the maker: "),
+            f"every class holds rows of {count(stated['k'])} different people or more, and the file rows of "
+            f"{count(stated['people'])}. A person may have several rows, and no column tells whose they are. So nobody "
+            "can recount people from the file; its maker can, with the original. The other figures of this part count "
+            "rows.",
+        )
+
+
+def show_shared_value(column: str, shared: Mapping[str, Any]) -> Iterator[Markup]:
     """How many rows share one value with their whole class; in a private report also which values."""
-    if not held["rows"]:
+    if not shared["rows"]:
         return
-    rows = held["rows"] if isinstance(held["rows"], str) else count(held["rows"])
-    said = f"{rows} rows, in {count(held['classes'])} classes, share one value with their whole class in "
+    rows = shared["rows"] if isinstance(shared["rows"], str) else count(shared["rows"])
+    said = f"{rows} rows, in {count(shared['classes'])} classes, share one value with their whole class in "
     yield tag("p", said, name(column), ": who knows the class learns it.", class_="warn")
-    if held.get("values"):
-        listed = [(name(each["value"] or "missing"), count(each["rows"])) for each in held["values"]]
+    if shared.get("values"):
+        listed = [(name(each["value"] or "missing"), count(each["rows"])) for each in shared["values"]]
         caption = join("PRIVATE: values that whole classes share in ", name(column))
         yield table(caption, ("value", "rows>"), listed)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from kech.audit.risk import THRESHOLDS
+from kech.certificate import certificate_path
 from kech.views.markup import Content, Markup, join, name, plain, section, table, tag
 from kech.views.report.middle import show_loss, show_risk, show_shape
 from kech.views.report.opening import show_head, show_method, show_promises
@@ -17,21 +18,21 @@ STYLE = Path(__file__).with_name("style.css").read_text("utf-8")
 BANNER = "PRIVATE: made with the original table. Do not publish."
 
 
-def draw_page(found: Mapping[str, Any]) -> str:
+def draw_page(result: Mapping[str, Any]) -> str:
     """The whole file."""
-    title = f"{'PRIVATE. ' if found['private'] else ''}Release report: {found['file']['name']}"
+    title = f"{'PRIVATE. ' if result['private'] else ''}Release report: {result['file']['name']}"
     parts = [
-        show_head(found),
-        show_method(found),
-        show_promises(found),
-        show_risk(found),
-        show_loss(found),
-        show_shape(found),
+        show_head(result),
+        show_method(result),
+        show_promises(result),
+        show_risk(result),
+        show_loss(result),
+        show_shape(result),
     ]
-    parts += show_private_parts(found) if found["private"] else []
-    parts += [show_limits(found), show_checks(found), show_parameters(found)]
+    parts += show_private_parts(result) if result["private"] else []
+    parts += [show_limits(result), show_checks(result), show_parameters(result)]
     main = tag("main", *parts)
-    return f"<!doctype html>\n{tag('html', page_head(title), body(main, private=found['private']), lang='en')}\n"
+    return f"<!doctype html>\n{tag('html', page_head(title), body(main, private=result['private']), lang='en')}\n"
 
 
 def page_head(title: str) -> Markup:
@@ -60,21 +61,23 @@ def body(main: Markup, *, private: bool) -> Markup:
 # -- the last parts --------------------------------------------------------------------------------------
 
 
-def show_limits(found: Mapping[str, Any]) -> Markup:
+def show_limits(result: Mapping[str, Any]) -> Markup:
     """The limits, in kech's own words: those of a certificate can be forged."""
     return section(
-        "What is not promised", tag("ul", *(tag("li", str(text)) for text in found["not_promised"])), key="not-promised"
+        "What is not promised",
+        tag("ul", *(tag("li", str(text)) for text in result["not_promised"])),
+        key="not-promised",
     )
 
 
-def show_checks(found: Mapping[str, Any]) -> Markup:
+def show_checks(result: Mapping[str, Any]) -> Markup:
     """Commands that anybody can run on the published file."""
-    file = found["file"]
+    file = result["file"]
     quoted = shlex.quote(file["name"])
-    certificate = shlex.quote(f"{file['name']}.certificate.json")
-    thresholds = found["risk"]["thresholds"]
+    certificate = shlex.quote(str(certificate_path(file["name"])))
+    thresholds = result["risk"]["thresholds"]
     chosen = "" if tuple(thresholds) == THRESHOLDS else f" --threshold {' '.join(f'{tau:g}' for tau in thresholds)}"
-    planned = " --plan PLAN" if found["plan"] else ""
+    planned = " --plan PLAN" if result["plan"] else ""
     steps: list[tuple[Content, Content]] = [
         ("The file is the certified one: its SHA-256 is the one below.", tag("code", f"sha256sum -- {quoted}")),
         (
@@ -96,15 +99,15 @@ def show_checks(found: Mapping[str, Any]) -> Markup:
     )
 
 
-def show_parameters(found: Mapping[str, Any]) -> Markup:
+def show_parameters(result: Mapping[str, Any]) -> Markup:
     """Everything that was decided beforehand."""
-    rows: list[tuple[Content, Content]] = [("file", name(found["file"]["name"])), ("format", found["file"]["format"])]
-    rows += [("certificate written by", f"kech {found['kech']}" if found["kech"] else "not stated")]
-    rows += [(key, format_value(value)) for key, value in sorted(found["parameters"].items())]
-    rows += [(join("read as, ", name(column)), kind) for column, kind in found["sensitive"].items()]
-    if found["plan"]:
-        told = {key: value for key, value in found["plan"].items() if value not in (None, [], {})}
-        rows += [(f"plan: {key.replace('_', ' ')}", format_value(value)) for key, value in told.items()]
+    rows: list[tuple[Content, Content]] = [("file", name(result["file"]["name"])), ("format", result["file"]["format"])]
+    rows += [("certificate written by", f"kech {result['kech']}" if result["kech"] else "not stated")]
+    rows += [(key, format_value(value)) for key, value in sorted(result["parameters"].items())]
+    rows += [(join("read as, ", name(column)), kind) for column, kind in result["sensitive"].items()]
+    if result["plan"]:
+        plan = {key: value for key, value in result["plan"].items() if value not in (None, [], {})}
+        rows += [(f"plan: {key.replace('_', ' ')}", format_value(value)) for key, value in plan.items()]
     about = "As the maker of the release states them: they cannot be recounted from the file."
     return section(
         "Parameters",
@@ -117,7 +120,7 @@ def show_parameters(found: Mapping[str, Any]) -> Markup:
 def format_value(value: Any) -> str:
     """A parameter as text."""
     if isinstance(value, dict):
-        return ", ".join(f"{key}: {format_value(held)}" for key, held in value.items())
+        return ", ".join(f"{key}: {format_value(inner)}" for key, inner in value.items())
     if isinstance(value, list):
         return ", ".join(map(format_value, value))
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -3,7 +3,21 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kech.views.markup import Content, Markup, count, figure, join, name, section, table, tag
+from kech.views.markup import (
+    Content,
+    Markup,
+    count,
+    figure,
+    format_distance,
+    format_interval,
+    format_number,
+    format_rate,
+    join,
+    name,
+    section,
+    table,
+    tag,
+)
 from kech.views.pictures.released import draw_pair
 from kech.views.report.marks import embed
 
@@ -11,11 +25,11 @@ MOST_PAIRS = 12
 MEASURES = {"spearman": "Spearman's rho", "cramers_v": "Cramér's V"}
 
 
-def show_private_parts(found: Mapping[str, Any]) -> list[Markup]:
+def show_private_parts(result: Mapping[str, Any]) -> list[Markup]:
     """Everything that needed the original."""
-    beside = found["comparison"]
+    beside = result["comparison"]
     parts = [show_distributions(beside), show_associations(beside["associations"]), show_models(beside["prediction"])]
-    return [*parts, show_attacks(found["attacks"])]
+    return [*parts, show_attacks(result["attacks"])]
 
 
 def private_section(title: str, *contents: Content, key: str) -> Markup:
@@ -61,26 +75,12 @@ def show_distributions(beside: Mapping[str, Any]) -> Markup:
     )
 
 
-def format_distance(column: Mapping[str, Any]) -> str:
-    """The distance of two distributions and what it is."""
-    if column["ks"] is not None:
-        return f"{column['ks']:.4f} (KS)"
-    return "none" if column["tv"] is None else f"{column['tv']:.4f} (TV)"
-
-
 def format_pair(column: Mapping[str, Any], part: str) -> str:
     """A moment before and after."""
     if column["before"] is None:
         return ""
-    held = (column["before"], column["after"])
-    return " → ".join(format_number(each["quantiles"]["0.5"] if part == "median" else each[part]) for each in held)
-
-
-def format_number(value: float | str) -> str:
-    """A number to four digits, or a date."""
-    if isinstance(value, str):
-        return value
-    return f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.4g}"
+    sides = (column["before"], column["after"])
+    return " → ".join(format_number(each["quantiles"]["0.5"] if part == "median" else each[part]) for each in sides)
 
 
 def show_column(column: Mapping[str, Any]) -> Markup:
@@ -96,14 +96,14 @@ def show_associations(pairs: Sequence[Mapping[str, Any]]) -> Markup:
     """Pairs of columns whose association changed most."""
     rows = [
         (
-            join(name(held["columns"][0]), " and ", name(held["columns"][1])),
-            MEASURES[held["measure"]],
-            figure(held["before"]),
-            figure(held["after"]),
-            figure(held["change"]),
-            figure(held["by_chance"]),
+            join(name(pair["columns"][0]), " and ", name(pair["columns"][1])),
+            MEASURES[pair["measure"]],
+            figure(pair["before"]),
+            figure(pair["after"]),
+            figure(pair["change"]),
+            figure(pair["by_chance"]),
         )
-        for held in pairs[:MOST_PAIRS]
+        for pair in pairs[:MOST_PAIRS]
     ]
     if not rows:
         return private_section("What goes together", tag("p", "There is but one column."), key="together")
@@ -124,28 +124,28 @@ def show_associations(pairs: Sequence[Mapping[str, Any]]) -> Markup:
     )
 
 
-def show_models(held: Mapping[str, Any] | None) -> Markup:
+def show_models(models: Mapping[str, Any] | None) -> Markup:
     """A simple model trained on each."""
     title, key = "A model trained on each", "models"
-    if held is None:
+    if models is None:
         return private_section(
             title, tag("p", "No column was named as sensitive, so there is nothing to predict."), key=key
         )
-    if not held["models"]:
+    if not models["models"]:
         return private_section(
-            title, tag("p", "No model predicts ", name(held["target"]), f": {held['note']}."), key=key
+            title, tag("p", "No model predicts ", name(models["target"]), f": {models['note']}."), key=key
         )
-    kind, measure = ("logistic", "AUC") if held["measure"] == "auc" else ("ridge", "R²")
-    rows = [(model["trained_on"], model["tested_on"], *format_interval(model)) for model in held["models"]]
-    rows.append(("release minus original, all rows", "original", *format_interval(held["difference"])))
+    kind, measure = ("logistic", "AUC") if models["measure"] == "auc" else ("ridge", "R²")
+    rows = [(model["trained_on"], model["tested_on"], *format_interval(model)) for model in models["models"]]
+    rows.append(("release minus original, all rows", "original", *format_interval(models["difference"])))
     return private_section(
         title,
         tag(
             "p",
             f"A {kind} regression predicts ",
-            name(held["target"]),
-            f" from the other published columns, on {count(held['rows_before'])} rows of the original in "
-            f"{held['folds']} folds, {held['repeats']} times. The release contains the people of every fold too, "
+            name(models["target"]),
+            f" from the other published columns, on {count(models['rows_before'])} rows of the original in "
+            f"{models['folds']} folds, {models['repeats']} times. The release contains the people of every fold too, "
             "blurred, and nobody can tell which rows they are; so the original is used without them and with them. "
             "Compare the release with the latter.",
         ),
@@ -160,13 +160,6 @@ def show_models(held: Mapping[str, Any] | None) -> Markup:
     )
 
 
-def format_interval(held: Mapping[str, Any]) -> tuple[str, str]:
-    """A mean and its interval."""
-    if held["mean"] is None:
-        return "none", ""
-    return figure(held["mean"]), f"{figure(held['low'])} to {figure(held['high'])}"
-
-
 # -- attacks ---------------------------------------------------------------------------------------------
 
 
@@ -174,14 +167,14 @@ def show_attacks(attacks: Sequence[Mapping[str, Any]]) -> Markup:
     """Each attack beside its control."""
     rows = [
         (
-            held["attack"],
-            f"{held['about']} ({held['note']})" if held["note"] else held["about"],
-            count(held["targets"]),
-            format_rate(held, "rate"),
-            format_rate(held, "control"),
-            held["verdict"],
+            attack["attack"],
+            f"{attack['about']} ({attack['note']})" if attack["note"] else attack["about"],
+            count(attack["targets"]),
+            format_rate(attack, "rate"),
+            format_rate(attack, "control"),
+            attack["verdict"],
         )
-        for held in attacks
+        for attack in attacks
     ]
     return private_section(
         "What attacks achieve",
@@ -194,10 +187,3 @@ def show_attacks(attacks: Sequence[Mapping[str, Any]]) -> Markup:
         table("Attacks", ("attack", "what succeeds", "targets>", "rate>", "control>", "verdict"), rows, class_="stack"),
         key="attacks",
     )
-
-
-def format_rate(held: Mapping[str, Any], part: str) -> str:
-    """A rate and between what it may lie."""
-    if held[part] is None:
-        return "none"
-    return f"{held[part]:.3f} ({held[f'{part}_low']:.3f}–{held[f'{part}_high']:.3f})"

@@ -10,30 +10,31 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kech.errors import DoubtfulColumn, KechError, ResourceError
-from kech.system.interrupts import STOPPED
-from kech.system.progress import report
+from kech.errors import DoubtfulColumn, KechError, RepeatedPeople, ResourceError
+from kech.system.console import STOPPED, report
 from kech.views.screen.progress import hide, say
 
+DOUBTS = (DoubtfulColumn, RepeatedPeople)
 
-def show(found: dict[str, Any], as_json: bool, draw: Callable[[dict[str, Any]], None], *, last: bool = False) -> None:
+
+def show(result: dict[str, Any], as_json: bool, draw: Callable[[dict[str, Any]], None], *, last: bool = False) -> None:
     """One JSON object, a drawing of it, or the last of many lines."""
     hide()
     if as_json or last:
-        say({"result": found} if last else found)
+        say({"result": result} if last else result)
     else:
-        draw(found)
+        draw(result)
     sys.stdout.flush()
 
 
-def print_nothing(found: dict[str, Any]) -> None:
+def print_nothing(result: dict[str, Any]) -> None:
     """Draw nothing."""
-    del found
+    del result
 
 
-def print_script(found: dict[str, Any]) -> None:
+def print_script(result: dict[str, Any]) -> None:
     """The script itself, for a shell to read."""
-    sys.stdout.write(found["script"])
+    sys.stdout.write(result["script"])
 
 
 SHOWN = "Your browser opens this page. If it does not, press Ctrl-C and use kech studio --no-browser.\n"
@@ -43,11 +44,11 @@ ONE_TIME = (
 )
 
 
-def print_address(found: dict[str, Any]) -> None:
+def print_address(result: dict[str, Any]) -> None:
     """The address of the studio, alone on the first line."""
-    sys.stdout.write(f"{found['address']}\n")
-    sys.stdout.write(SHOWN if found["browser"] else ONE_TIME)
-    sys.stdout.write(f"Releases go to folders below {found['folder']}. Ctrl-C ends the studio.\n")
+    sys.stdout.write(f"{result['address']}\n")
+    sys.stdout.write(SHOWN if result["browser"] else ONE_TIME)
+    sys.stdout.write(f"Releases go to folders below {result['folder']}. Ctrl-C ends the studio.\n")
 
 
 def refuse(refusal: KechError, as_json: bool) -> int:
@@ -91,7 +92,7 @@ def show_warnings(as_json: bool) -> Iterator[None]:
 
     def say_it(message: Warning | str, *where: Any) -> None:
         hide()
-        if not isinstance(message, DoubtfulColumn):
+        if not isinstance(message, DOUBTS):
             usual(message, *where)
         elif as_json:
             line = {"warning": type(message).__name__, "message": message.typed}
@@ -100,7 +101,8 @@ def show_warnings(as_json: bool) -> Iterator[None]:
             sys.stderr.write(f"kech: warning: {message.typed}\n")
 
     with warnings.catch_warnings():
-        warnings.simplefilter("default", DoubtfulColumn)
+        for doubt in DOUBTS:
+            warnings.simplefilter("default", doubt)
         warnings.showwarning = say_it  # type: ignore[assignment]
         yield
 

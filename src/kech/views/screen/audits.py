@@ -4,6 +4,8 @@ from typing import Any
 
 from rich.markup import escape
 
+from kech.views.markup import figure, format_distance, format_interval, format_number, format_rate
+from kech.views.screen.people import describe_recount, describe_stated
 from kech.views.screen.terminal import grid, out
 
 MOST_BINS = 12  # of the histogram of class sizes
@@ -16,60 +18,92 @@ MODELS = {
 }
 
 
-def print_risk(found: dict[str, Any]) -> None:
+def print_risk(result: dict[str, Any]) -> None:
     """Chances of each attacker, uniqueness, class sizes, what tells the rows apart, and the formulas."""
-    head = f"{found['file']}: {found['rows']:,} rows in {found['classes']:,} classes on"
-    out().print(escape(f"{head} {', '.join(found['quasi_identifiers'])}; the smallest has {found['k']:,}."))
-    print_chances(found)
-    print_uniqueness(found)
-    print_histogram(found["class_sizes"])
-    out().print(f"smallest classes: {', '.join(map(str, found['smallest_classes']))} rows")
-    print_separation([*found["columns"], found["together"]])
+    head = f"{result['file']}: {result['rows']:,} rows in {result['classes']:,} classes on"
+    out().print(escape(f"{head} {', '.join(result['quasi_identifiers'])}; {describe_smallest(result)}."))
+    print_counted(result)
+    print_chances(result)
+    print_uniqueness(result)
+    counted = result["counted"] + " at least" * result["bounded"]
+    print_histogram(result["class_sizes"], counted)
+    out().print(f"smallest classes: {', '.join(map(str, result['smallest_classes']))} {counted}")
+    print_separation([*result["columns"], result["together"]])
     out().print("\nformulas")
     table = grid("", "~")
-    for name, formula in found["formulas"].items():
+    for name, formula in result["formulas"].items():
         table.add_row(escape(name), escape(formula))
     out().print(table)
-    if found["attacks"] is not None:
-        print_losses(found["loss_per_column"])
-        print_attacks(found)
+    if result["attacks"] is not None:
+        print_losses(result["loss_per_column"])
+        print_attacks(result)
 
 
-def print_chances(found: dict[str, Any]) -> None:
+def describe_smallest(result: dict[str, Any]) -> str:
+    """What the smallest class holds, or between what that lies."""
+    if result["k"] is None:
+        held = result["recounted"]
+        return f"the class with the fewest people has between {held['k_at_least']:,} and {held['k_at_most']:,}"
+    return (
+        f"the smallest has {result['k']:,} {'person' if by_people(result) and result['k'] == 1 else result['counted']}"
+    )
+
+
+def by_people(result: dict[str, Any]) -> bool:
+    """Whether figures count people."""
+    return bool(result["counted"] == "people")
+
+
+def print_counted(result: dict[str, Any]) -> None:
+    """Whether figures count people or rows, and who says so."""
+    if result["recounted"]:
+        out().print(escape(describe_recount(result["recounted"])))
+        if not result["recounted"]["made_again"]:
+            out().print("Each class counts as the fewest people it can have, so risks are at most these.")
+    if result["stated"] and result["counted"] == "rows":
+        out().print(
+            f"{describe_stated(result['stated'])} So the highest risk is at most {result['stated']['highest']:.4f}."
+        )
+        out().print("The figures below count rows: --original TABLE --person COLUMN counts people.")
+
+
+def print_chances(result: dict[str, Any]) -> None:
     """Prosecutor, journalist and marketer side by side."""
-    taus = [f"{tau:g}" for tau in found["thresholds"]]
+    taus = [f"{tau:g}" for tau in result["thresholds"]]
     table = grid("attacker", "highest>", "average>", *(f"records above {tau}>" for tau in taus))
     blank = ["not available"] * (2 + len(taus))
     for name in ("prosecutor", "journalist"):
-        held = found[name]
-        cells = [*map(format_figure, (held["highest"], held["average"]))] if held else blank
-        table.add_row(name, *cells, *(f"{held['above'][tau]:.1%}" for tau in taus) if held else ())
-    average = format_figure(found["marketer"]["average"]) if found["marketer"] else "not available"
+        figures = result[name]
+        cells = [*map(figure, (figures["highest"], figures["average"]))] if figures else blank
+        table.add_row(name, *cells, *(f"{figures['above'][tau]:.1%}" for tau in taus) if figures else ())
+    average = figure(result["marketer"]["average"]) if result["marketer"] else "not available"
     table.add_row("marketer", "", average, *[""] * len(taus))
     out().print(table)
     out().print("A prosecutor knows that a person is in the file; a journalist wants anybody; a marketer everybody.")
-    if not found["journalist"]:
-        known = "" if found["population"] is None else ", not only how many people it has"
+    if not result["journalist"]:
+        known = "" if result["population"] is None else ", not only how many people it has"
         out().print(f"Journalist and marketer need the table of the population{known}: --population FILE.")
 
 
-def print_uniqueness(found: dict[str, Any]) -> None:
+def print_uniqueness(result: dict[str, Any]) -> None:
     """Unique among the released rows, and in the population."""
-    share, model = found["population_uniqueness"], found["uniqueness_model"]
+    share, model = result["population_uniqueness"], result["uniqueness_model"]
     known = "not available (population unknown)" if share is None else f"{share:.4%} ({model})"
-    out().print(f"unique in the file: {found['sample_uniqueness']:.4%}; in the population: {known}")
-    if found["k_map"] is not None:
-        people = f"{found['population']:,} people"
-        out().print(f"k-map: every record could be one of {found['k_map']:,} or more of {people}.")
+    where = "rows in classes of one person" if by_people(result) else "unique in the file"
+    most = "at most " * result["bounded"]
+    out().print(f"{where}: {most}{result['sample_uniqueness']:.4%}; unique in the population: {known}")
+    if result["k_map"] is not None:
+        everybody = f"{result['population']:,} {result['population_counted']}"
+        out().print(f"k-map: every record could be one of {result['k_map']:,} or more of {everybody}.")
 
 
-def print_histogram(sizes: dict[int, int]) -> None:
+def print_histogram(sizes: dict[int, int], counted: str = "rows") -> None:
     """Classes by size, in bins of about equal width on a ruler of ratios where sizes are many."""
     bins: dict[tuple[int, int], int] = {}
     for size, classes in sizes.items():
         ends = (size, size) if len(sizes) <= MOST_BINS else (1 << size.bit_length() - 1, (1 << size.bit_length()) - 1)
         bins[ends] = bins.get(ends, 0) + classes
-    table = grid("class size>", "classes>", "")
+    table = grid(f"{counted} of a class>", "classes>", "")
     for (low, high), classes in bins.items():
         bar = "█" * round(ROOM * classes / max(bins.values())) or "▏"
         table.add_row(f"{low:,}" if low == high else f"{low:,}-{high:,}", f"{classes:,}", bar)
@@ -79,9 +113,9 @@ def print_histogram(sizes: dict[int, int]) -> None:
 def print_separation(columns: list[dict[str, Any]]) -> None:
     """What each quasi-identifier tells apart."""
     table = grid("column~", "distinct>", "distinction>", "separation>")
-    for held in columns:
-        figures = (f"{held['distinct']:,}", format_figure(held["distinction"]), format_figure(held["separation"]))
-        table.add_row(escape(held["column"]), *figures)
+    for column in columns:
+        figures = (f"{column['distinct']:,}", figure(column["distinction"]), figure(column["separation"]))
+        table.add_row(escape(column["column"]), *figures)
     out().print(table)
 
 
@@ -89,86 +123,73 @@ def print_losses(columns: dict[str, float]) -> None:
     """Average width of the published cells of each column."""
     table = grid("column~", "loss>")
     for column, loss in columns.items():
-        table.add_row(escape(column), format_figure(loss))
+        table.add_row(escape(column), figure(loss))
     out().print(table)
 
 
-def print_attacks(found: dict[str, Any]) -> None:
+def print_attacks(result: dict[str, Any]) -> None:
     """Each attack and its control, as shares of the targets with 95 % intervals."""
     out().print("[yellow]PRIVATE:[/] attacks were run with the original; do not publish what follows.")
-    for held in found["attacks"]:
-        note = f" ({held['note']})" if held["note"] else ""
-        out().print(escape(f"{held['attack']}: {held['about']}{note}"))
-        rates = f"{format_rate(held, 'rate')} of {held['targets']:,}, control {format_rate(held, 'control')}"
-        out().print(f"    {rates}: {held['verdict']}")
-    if not found["attacks"]:
+    for attack in result["attacks"]:
+        note = f" ({attack['note']})" if attack["note"] else ""
+        out().print(escape(f"{attack['attack']}: {attack['about']}{note}"))
+        rates = f"{format_rate(attack, 'rate')} of {attack['targets']:,}, control {format_rate(attack, 'control')}"
+        out().print(f"    {rates}: {attack['verdict']}")
+    if not result["attacks"]:
         out().print("Nothing to attack: the release has no sensitive column.")
-
-
-def format_rate(held: dict[str, Any], name: str) -> str:
-    """A rate and between what it may lie."""
-    if held[name] is None:
-        return "none"
-    return f"{held[name]:.3f} ({held[f'{name}_low']:.3f}-{held[f'{name}_high']:.3f})"
-
-
-def format_figure(value: float) -> str:
-    """Four digits are enough to decide."""
-    return f"{value:.4f}"
 
 
 # -- reports and comparisons -----------------------------------------------------------------------------
 
 
-def print_report(found: dict[str, Any]) -> None:
+def print_report(result: dict[str, Any]) -> None:
     """What was written, and what it says first."""
-    out().print(escape(f"Wrote {found['page']}"))
-    if found["private"]:
+    out().print(escape(f"Wrote {result['page']}"))
+    if result["private"]:
         out().print("[yellow]PRIVATE:[/] the page was made with the original; do not publish it.")
-    verified, risk = found["verified"], found["risk"]["prosecutor"]
+    verified, risk = result["verified"], result["risk"]
+    highest = f"{risk['prosecutor']['highest']:.1%}"
+    if result["stated"]:
+        by_rows = risk["counted"] == "rows"
+        highest = (
+            f"{risk['stated']['highest']:.1%} at most, as stated"
+            if by_rows
+            else f"{highest}{' at most,' * risk['bounded']} by people"
+        )
     out().print(
         f"The file keeps its promise: k = {verified['k']:,}, {verified['rows']:,} rows in {verified['classes']:,} "
-        f"classes, loss {verified['loss']:.4f}, highest risk {risk['highest']:.1%}."
+        f"classes, loss {verified['loss']:.4f}, highest risk {highest}."
     )
-    if not found["private"]:
+    if result["stated"]:
+        out().print(f"k counts rows here. {describe_stated(result['stated'])}")
+    if not result["private"]:
         out().print("Anybody with the file, its certificate and the same plan can make the same page, byte for byte.")
 
 
-def print_comparison(found: dict[str, Any]) -> None:
+def print_comparison(result: dict[str, Any]) -> None:
     """Columns, pairs and models."""
     out().print("[yellow]PRIVATE:[/] made with the original; do not publish what follows.")
-    out().print(escape(f"{found['file']}: {found['rows_after']:,} of {found['rows_before']:,} rows are published."))
+    out().print(escape(f"{result['file']}: {result['rows_after']:,} of {result['rows_before']:,} rows are published."))
     table = grid("column~", "loss>", "distance>", "mean~", "standard deviation~", "median~")
-    for column in found["columns"]:
-        loss = found["loss_per_column"].get(column["column"], 0.0)
+    for column in result["columns"]:
+        loss = result["loss_per_column"].get(column["column"], 0.0)
         table.add_row(escape(column["column"]), f"{loss:.4f}", format_distance(column), *format_moments(column))
     out().print(table)
     out().print("Labels are spread evenly over what they stand for. KS: sup |F - G|; TV: 1/2 sum |p - q|.")
-    print_associations(found["associations"])
-    if found["prediction"] is None:
+    print_associations(result["associations"])
+    if result["prediction"] is None:
         out().print("No column is sensitive, so no model is trained: --target COLUMN names what to predict.")
     else:
-        print_prediction(found["prediction"])
-
-
-def format_distance(column: dict[str, Any]) -> str:
-    """The distance of two distributions, and which."""
-    if column["ks"] is not None:
-        return f"{column['ks']:.4f} KS"
-    return "none" if column["tv"] is None else f"{column['tv']:.4f} TV"
+        print_prediction(result["prediction"])
 
 
 def format_moments(column: dict[str, Any]) -> list[str]:
     """Mean, standard deviation and median, each before and after."""
     if column["before"] is None:
         return [""] * 3
-    held = [(each["mean"], each["sd"], each["quantiles"]["0.5"]) for each in (column["before"], column["after"])]
-    return [f"{format_number(before)} -> {format_number(after)}" for before, after in zip(*held, strict=True)]
-
-
-def format_number(value: float | str) -> str:
-    """Five digits, or a date."""
-    return escape(value) if isinstance(value, str) else f"{value:,.0f}" if abs(value) >= 1e4 else f"{value:.5g}"
+    sides = [(each["mean"], each["sd"], each["quantiles"]["0.5"]) for each in (column["before"], column["after"])]
+    pairs = [(format_number(before), format_number(after)) for before, after in zip(*sides, strict=True)]
+    return [escape(f"{before} -> {after}") for before, after in pairs]
 
 
 def print_associations(pairs: list[dict[str, Any]]) -> None:
@@ -176,36 +197,27 @@ def print_associations(pairs: list[dict[str, Any]]) -> None:
     if not pairs:
         return
     table = grid("columns~", "association", "before>", "after>", "change>", "by chance>")
-    for held in pairs[:MOST_PAIRS]:
-        figures = [
-            "none" if held[name] is None else f"{held[name]:.4f}" for name in ("before", "after", "change", "by_chance")
-        ]
+    for pair in pairs[:MOST_PAIRS]:
+        figures = [figure(pair[name]) for name in ("before", "after", "change", "by_chance")]
         table.add_row(
-            escape(" and ".join(held["columns"])), held["measure"].replace("cramers_v", "Cramer's V"), *figures
+            escape(" and ".join(pair["columns"])), pair["measure"].replace("cramers_v", "Cramer's V"), *figures
         )
     out().print(table)
     if len(pairs) > MOST_PAIRS:
         out().print(f"{len(pairs):,} pairs were compared; --json shows all.")
 
 
-def print_prediction(found: dict[str, Any]) -> None:
+def print_prediction(result: dict[str, Any]) -> None:
     """Models trained on each."""
-    if not found["models"]:
-        out().print(escape(f"No model predicts {found['target']}: {found['note']}."))
+    if not result["models"]:
+        out().print(escape(f"No model predicts {result['target']}: {result['note']}."))
         return
-    kind, guess = MODELS[found["measure"]]
-    folds = f"{found['folds']} folds, {found['repeats']} times, of {found['rows_before']:,} rows of the original"
-    out().print(escape(f"A {kind} predicts {found['target']} from the other columns; {folds}:"))
-    table = grid("trained on~", "judged on~", f"{MEASURES[found['measure']]}>", "95 % interval>")
-    for model in found["models"]:
+    kind, guess = MODELS[result["measure"]]
+    folds = f"{result['folds']} folds, {result['repeats']} times, of {result['rows_before']:,} rows of the original"
+    out().print(escape(f"A {kind} predicts {result['target']} from the other columns; {folds}:"))
+    table = grid("trained on~", "judged on~", f"{MEASURES[result['measure']]}>", "95 % interval>")
+    for model in result["models"]:
         table.add_row(model["trained_on"], model["tested_on"], *format_interval(model))
-    table.add_row("release minus original, all rows", "original", *format_interval(found["difference"]))
+    table.add_row("release minus original, all rows", "original", *format_interval(result["difference"]))
     out().print(table)
     out().print(f"{guess} The release holds the people of every fold too, so compare it with the original's all rows.")
-
-
-def format_interval(found: dict[str, Any]) -> tuple[str, str]:
-    """A mean and its interval."""
-    if found["mean"] is None:
-        return "none", ""
-    return f"{found['mean']:.4f}", f"{found['low']:.4f} to {found['high']:.4f}"

@@ -5,32 +5,41 @@ from typing import Any
 
 from rich.markup import escape
 
+from kech.views.screen.progress import hide
 from kech.views.screen.terminal import grid, out
 
 ISOLATES = str.maketrans({"\u2068": "'", "\u2069": "'"})  # a terminal shows quotes around a name
 
 
-def print_preview(found: dict[str, Any]) -> None:
+def print_preview(result: dict[str, Any]) -> None:
     """What a release would do, and what two columns show."""
-    if found["figures"]:
-        print_consequences(found)
-    if found["plane"]:
-        print_plane(found["plane"], found["plot"])
+    if result["figures"]:
+        print_consequences(result)
+    if result["plane"]:
+        print_plane(result["plane"], result["plot"])
 
 
-def print_consequences(found: dict[str, Any]) -> None:
+def print_price(words: Sequence[str]) -> None:
+    """What it costs that the rows of a person stay together, before any search."""
+    hide()
+    out().print("[yellow]PRIVATE:[/] the price of --protect-history, before any search.")
+    for sentence in words:
+        out().print(escape(sentence))
+
+
+def print_consequences(result: dict[str, Any]) -> None:
     """Sentences, the loss of each column, and the first rows before and after."""
     out().print("[yellow]PRIVATE:[/] rows of the table before and after; do not publish them.")
-    for sentence in found["words"]:
+    for sentence in result["words"]:
         out().print(escape(sentence.translate(ISOLATES)))
     table = grid("column~", "exact>", "open-ended>", "missing>", "not told>", "loss>")
-    for column in found["columns"]:
+    for column in result["columns"]:
         shares = (f"{column[name]:.1%}" for name in ("exact", "open", "missing", "lost"))
         table.add_row(escape(column["column"]), *shares, f"{column['loss']:.4f}")
     out().print(table)
-    if found["before"]:
-        pairs = zip(found["before"], found["after"], strict=True)
-        print_rows(["", *found["names"]], [line for i, pair in enumerate(pairs, 1) for line in pair_rows(i, *pair)])
+    if result["before"]:
+        pairs = zip(result["before"], result["after"], strict=True)
+        print_rows(["", *result["names"]], [line for i, pair in enumerate(pairs, 1) for line in pair_rows(i, *pair)])
 
 
 def pair_rows(number: int, before: Sequence[Any], after: Sequence[Any] | None) -> list[list[str | None]]:
@@ -47,14 +56,14 @@ def print_rows(names: Sequence[str], lines: Sequence[Sequence[str | None]]) -> N
     out().print(table)
 
 
-def print_plane(found: dict[str, Any], plot: str | None) -> None:
+def print_plane(result: dict[str, Any], plot: str | None) -> None:
     """How many rows and classes two columns show."""
     out().print("[yellow]PRIVATE:[/] where rows lie; do not publish it.")
-    names = f"{found['x']['column']} and {found['y']['column']}"
-    held, places = int(sum(point[2] for point in found["points"])), len(found["points"])
+    names = f"{result['x']['column']} and {result['y']['column']}"
+    held, places = int(sum(point[2] for point in result["points"])), len(result["points"])
     out().print(escape(f"{held:,} rows at {places:,} places on {names}"))
     out().print(
-        f"{found['classes']:,} classes, the smallest of {found['smallest']:,} rows, in {len(found['boxes']):,} boxes"
+        f"{result['classes']:,} classes, the smallest of {result['smallest']:,} rows, in {len(result['boxes']):,} boxes"
     )
     if plot:
         out().print(escape(f"Drawn to {plot} (PRIVATE)"))

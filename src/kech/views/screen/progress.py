@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from time import monotonic
 from typing import Any
 
-from kech.system.progress import Listener, listen
+from kech.system.console import Listener, listen
 
 PATIENCE = 1.0  # seconds before a progress bar appears
 PAUSE = 0.5  # seconds between two lines about the same work
@@ -77,7 +77,7 @@ def estimate(now: Callable[[], float] = monotonic) -> Callable[[float | None], s
     """How long the work under way will take, roughly: as long for what is left as for what was done."""
     began, first, last = now(), 0.0, 0.0
 
-    def left(share: float | None) -> str:
+    def tell_rest(share: float | None) -> str:
         nonlocal began, first, last
         if share is None or share < last:  # other work began
             began, first = now(), share or 0.0
@@ -88,7 +88,7 @@ def estimate(now: Callable[[], float] = monotonic) -> Callable[[float | None], s
         seconds = spent * (1 - share) / (share - first)
         return f", about {seconds / 60:.0f} min left" if seconds >= 90 else f", about {seconds:.0f} s left"
 
-    return left
+    return tell_rest
 
 
 # -- lines for scripts -----------------------------------------------------------------------------------

@@ -6,6 +6,8 @@ from typing import Any
 
 from rich.markup import escape
 
+from kech.views.screen.cohorts import describe_section, print_version
+from kech.views.screen.people import describe_recount, describe_stated
 from kech.views.screen.tables import describe_bound, print_coarseness, print_spectrum
 from kech.views.screen.terminal import grid, out
 
@@ -14,68 +16,85 @@ MISSING_IS_A_VALUE = "l counts a missing value as a value."
 NEARLY_ALL = 0.9  # of the rows: then a value points at its row
 
 
-def print_release(found: dict[str, Any], *, unmoved: Sequence[str] = ()) -> None:
+def print_release(result: dict[str, Any], *, unmoved: Sequence[str] = ()) -> None:
     """What was written, in plain words; `unmoved` are columns whose ends are not moved at random."""
-    out().print(escape(f"Wrote {found['file']} and {found['certificate']}"))
-    if "verified" in found:
-        out().print(escape(f"Wrote {found['report']} and {found['plan']}; the file was verified."))
-    for file in found.get("private", []):
+    out().print(escape(f"Wrote {result['file']} and {result['certificate']}"))
+    if "verified" in result:
+        out().print(escape(f"Wrote {result['report']} and {result['plan']}; the file was verified."))
+    for file in result.get("private", []):
         out().print(escape(f"PRIVATE: {file} holds values of the table; the plan needs it, do not publish it."))
-    print_claims(found)
-    print_goals("In", found["goals"], found["measured"]["l"])
-    explain_one_class(found)
-    if "l" in found["goals"]:
+    print_claims(result)
+    print_goals("In", result["goals"], result["measured"]["l"])
+    explain_one_class(result)
+    if "l" in result["goals"]:
         out().print(MISSING_IS_A_VALUE)
-    if found["coarse"]:
-        print_coarseness(found["coarse"]["step"], found["coarse"]["eps_error"])
-    print_shared_values(found["measured"]["l"])
-    print_earlier_releases(found["ledger"])
-    if "bound" in found:
-        out().print(escape(f"PRIVATE: {describe_bound(found['bound'])}"))
-    if found["mapping"]:
-        out().print(escape(f"PRIVATE: {found['mapping']} undoes this release. Keep it as you keep the original."))
-    if found["dropped"]:
-        out().print(escape(f"Not published: {', '.join(found['dropped'])}"))
-    for said in find_doubts(found, unmoved):
+    if result["coarse"]:
+        print_coarseness(result["coarse"]["step"], result["coarse"]["eps_error"])
+    print_shared_values(result["measured"]["l"])
+    if "series" in result:
+        print_version(result["series"])
+    print_earlier_releases(result["ledger"])
+    if "bound" in result:
+        out().print(escape(f"PRIVATE: {describe_bound(result['bound'])}"))
+    if result["mapping"]:
+        out().print(escape(f"PRIVATE: {result['mapping']} undoes this release. Keep it as you keep the original."))
+    if result["dropped"]:
+        out().print(escape(f"Not published: {', '.join(result['dropped'])}"))
+    if result.get("histories"):
+        out().print("Published too: person_number, a random number that links the rows of each person.")
+    for said in find_doubts(result, unmoved):
         out().print(escape(f"Warning: {said}"))
 
 
-def find_doubts(found: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]:
+def find_doubts(result: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]:
     """What its maker should look at before a release goes out."""
-    if found["identifying"]:
-        names = ", ".join(found["identifying"])
+    if result["identifying"]:
+        names = ", ".join(result["identifying"])
         remedy = "leave them out of --keep and --sensitive; numbers and dates may go to --qi"
         yield f"{names}: published as they are, and nearly every row has a value of its own: {remedy}."
-    yield from find_joint_doubts(found)
-    if found["rare_texts"]:
-        names, remedy = ", ".join(found["rare_texts"]), "give them a hierarchy, or no role"
+    yield from find_joint_doubts(result)
+    if result["rare_texts"]:
+        names, remedy = ", ".join(result["rare_texts"]), "give them a hierarchy, or no role"
         yield f"{names}: nearly every row has a text of its own, so labels hardly tell anything: {remedy}."
-    if found["unhidden_edges"]:
-        yield f"edges of {', '.join(found['unhidden_edges'])} need not hide among k rows (--grid)."
+    if result["unhidden_edges"]:
+        yield f"edges of {', '.join(result['unhidden_edges'])} need not hide among k rows (--grid)."
     if unmoved:
         yield f"ends of {', '.join(unmoved)} are not moved at random, so many are somebody's value (--protect none)."
 
 
-def find_joint_doubts(found: dict[str, Any]) -> Iterator[str]:
+def find_joint_doubts(result: dict[str, Any]) -> Iterator[str]:
     """Columns that point at rows together."""
-    for columns in found["identifying_together"]:
+    for columns in result["identifying_together"]:
         remedy = "leave one of them out of --keep and --sensitive; numbers and dates may go to --qi"
         yield f"{', '.join(columns)}: published as they are, and nearly every row is unique on them together: {remedy}."
 
 
-def print_claims(found: dict[str, Any]) -> None:
+def print_claims(result: dict[str, Any]) -> None:
     """k, classes and loss in a sentence."""
+    who = f"Every row hides among {describe_crowd(result['k'], result.get('stated'))}: "
+    if histories := result.get("histories"):
+        who = (
+            f"Every person hides among at least {histories['k']:,} people with all of their rows: "
+            f"{histories['people']:,} people, "
+        )
     out().print(
-        f"Every row hides among at least {found['k']:,}: {found['rows']:,} rows in {found['classes']:,} "
-        f"{'class' if found['classes'] == 1 else 'classes'}, "
-        f"loss {found['loss']:.4f}, suppressed {format_rows(found.get('suppressed', 0))}."
+        f"{who}{result['rows']:,} rows in {result['classes']:,} "
+        f"{'class' if result['classes'] == 1 else 'classes'}, "
+        f"loss {result['loss']:.4f}, suppressed {format_rows(result.get('suppressed', 0))}."
     )
-    if isinstance(found.get("suppressed"), str):
+    if isinstance(result.get("suppressed"), str):
         out().print("So few rows are left out that their number is hidden; the loss is that of the published rows.")
-    if found["k"] == 1:
+    if result["k"] == 1:
         out().print("[yellow]Warning:[/] k = 1 hides nobody: some row is alone in its class.")
-    if found["classes"] == 1:
+    if result["classes"] == 1:
         out().print("All rows are one class: the quasi-identifiers tell nothing any more.")
+
+
+def describe_crowd(k: int, stated: dict[str, Any] | None) -> str:
+    """Among how many a row hides: rows are recounted from the file, people are stated by its maker."""
+    if not stated:
+        return f"at least {k:,}"
+    return f"rows of at least {stated['k']:,} different people (stated by the maker; {k:,} rows, recounted)"
 
 
 def format_rows(rows: int | str) -> str:
@@ -83,20 +102,21 @@ def format_rows(rows: int | str) -> str:
     return rows if isinstance(rows, str) else f"{rows:,}"
 
 
-def print_goals(head: str, goals: dict[str, Any], sensitive: Iterable[str]) -> None:
-    """The goals that hold in what was written."""
+def print_goals(head: str, goals: dict[str, Any], sensitive: Iterable[str], counted: str = "") -> None:
+    """The goals that hold in what was written; where a person may have several rows, also what they count."""
     kinds = {"l": f" ({goals.get('l_kind')})", "t": f" ({goals.get('t_kind')})"}
     said = [f"{name} {sign} {goals[name]:g}{kinds.get(name, '')}" for name, sign in SIGNS.items() if name in goals]
     if said:
         names = f" for {', '.join(sensitive)}" if goals.keys() - {"k"} else ""
-        out().print(escape(f"{head} every class {', '.join(said)}{names}."))
+        by = f", counted in {counted}" if counted else ""
+        out().print(escape(f"{head} every class {', '.join(said)}{names}{by}."))
 
 
-def explain_one_class(found: dict[str, Any]) -> None:
+def explain_one_class(result: dict[str, Any]) -> None:
     """Why goals left but one class, by the columns of which nearly every row has a value of its own."""
-    if found["classes"] > 1 or not found["goals"]:
+    if result["classes"] > 1 or not result["goals"]:
         return
-    diversity, rows = found["measured"]["l"], found["rows"]
+    diversity, rows = result["measured"]["l"], result["rows"]
     names = ", ".join(column for column, values in diversity.items() if values > NEARLY_ALL * rows)
     if names:
         reason = f"nearly every row has a value of its own in {names}, so no smaller class is like all rows"
@@ -114,61 +134,105 @@ def print_shared_values(diversity: dict[str, int]) -> None:
             out().print(escape(f"In some class all rows share one {column} (l = 1): who knows the class learns it."))
 
 
-def print_verification(found: dict[str, Any]) -> None:
+def print_verification(result: dict[str, Any]) -> None:
     """The figures of a file that holds."""
-    out().print(escape(f"{found['file']} holds: recomputed from the file alone."))
-    table = grid("figure", "value>")
+    out().print(escape(f"{result['file']} holds: recomputed from the file alone."))
+    table = grid("recounted from the file", "value>")
     for name in ("k", "classes", "rows", "average_class", "loss"):
-        value = found.get(name)
+        value = result.get(name)
+        label = "k (rows)" if name == "k" and result["stated"] else name
         table.add_row(
-            name, "not known" if value is None else f"{value:,.4f}" if isinstance(value, float) else f"{value:,}"
+            label, "not known" if value is None else f"{value:,.4f}" if isinstance(value, float) else f"{value:,}"
         )
-    known = found["population"] is not None
-    delta = "{:.4f} to {:.4f}".format(*found["delta_presence"]) if known else ""
+    if histories := result.get("histories"):
+        table.add_row("people", f"{histories['people']:,}")
+        table.add_row("people with the same labels on all rows", f"{histories['k']:,} or more")
+    known = result["population"] is not None
+    delta = "{:.4f} to {:.4f}".format(*result["delta_presence"]) if known else ""
     unknown = "not available (population unknown)"
-    table.add_row("k-map", f"{found['k_map']:,} of {found['population']:,} people" if known else unknown)
+    table.add_row(
+        "k-map", f"{result['k_map']:,} of {result['population']:,} {result['population_counted']}" if known else unknown
+    )
     table.add_row("delta-presence", delta if known else unknown)
     out().print(table)
-    print_models(found)
-    for whose, goals in (("certificate", found["checked"]["certified"]), ("your own", found["checked"]["asked"])):
-        print_goals(f"Checked ({whose}): in", goals, found["l"])
-    if found["l"]:
+    if result["recounted"]:
+        out().print(escape(describe_recount(result["recounted"])))
+    if result["stated"]:
+        is_open = result["stated"]["promise"] == "person" and not result["recounted"]
+        out().print(describe_stated(result["stated"]) + " It was not recounted." * is_open)
+    if result["series"]:
+        out().print(describe_section(result["series"]))
+    print_models(result)
+    for whose, goals in (("certificate", result["checked"]["certified"]), ("your own", result["checked"]["asked"])):
+        print_goals(f"Checked ({whose}): in", goals, result["l"], "rows" if result["stated"] else "")
+    if result["l"]:
         out().print(MISSING_IS_A_VALUE)
-    print_exposure(found)
-    if found["passed_over"]:
-        words = f"{found['passed_over']} was not looked at, since columns were named with --qi: leave --qi away"
+    print_exposure(result)
+    if result["passed_over"]:
+        words = f"{result['passed_over']} was not looked at, since columns were named with --qi: leave --qi away"
         out().print(escape(f"Warning: {words} to check it."))
 
 
-def print_exposure(found: dict[str, Any]) -> None:
+def print_joint_risk(result: dict[str, Any]) -> None:
+    """What several releases tell together."""
+    out().print("[yellow]PRIVATE:[/] made with the originals; do not publish what follows.")
+    names, k, counted = [held["file"] for held in result["releases"]], result["k"], result["counted"]
+    for held in result["releases"]:
+        out().print(escape(f"{held['file']}: alone, every row hides among {held['k']:,} {counted} or more."))
+    if result["joint_k"] is None:
+        out().print("No row is in several versions, so no row is seen twice. Is this the right key?")
+    else:
+        print_joint_k(result)
+    for held in result["pinned"]:
+        few = f"{held['right']:,} of them the right one, {held['alone']:,} by one release alone"
+        said = f"{held['column']}: one value is left of {held['pinned']:,} of {held['rows']:,} rows ({few})."
+        out().print(escape(said))
+    for held in result["differences"]:
+        if classes := held["same_label"] + held["widened"]:
+            pair = f"{names[held['first']]} and {names[held['second']]}"
+            out().print(escape(f"Classes of {pair} that differ by fewer than {k:,} rows: {classes:,}. The rows show."))
+    if result["below"] or any(held["same_label"] + held["widened"] for held in result["differences"]):
+        out().print("Publish later versions as a series, so that releases stay safe together.")
+
+
+def print_joint_k(result: dict[str, Any]) -> None:
+    """Among how many rows hide in all releases."""
+    joint, k, counted = result["joint_k"], result["k"], result["counted"]
+    words = f"joint k = {joint:,}" if joint < k else f"joint k is {joint:,} or more"
+    out().print(f"Together: {words}, over {result['rows']:,} rows that are in several versions.")
+    who = "" if result["people_below"] is None else f" of {result['people_below']:,} people"
+    out().print(f"{result['below']:,} rows{who} hide among fewer than {k:,} {counted} in all their releases.")
+
+
+def print_exposure(result: dict[str, Any]) -> None:
     """The columns by their roles, and what the file gives away beside its classes."""
     for role in ("quasi_identifiers", "sensitive", "kept"):
-        if found[role]:
-            out().print(escape(f"{role.replace('_', '-').capitalize()}: {', '.join(found[role])}"))
-    rows, share = found["unique_rows"], found["unique_share"]
+        if result[role]:
+            out().print(escape(f"{role.replace('_', '-').capitalize()}: {', '.join(result[role])}"))
+    rows, share = result["unique_rows"], result["unique_share"]
     many = f"{rows} rows are" if share is None else f"{rows:,} rows ({share:.1%}) are"
     out().print(f"{many} unique on all published columns together.")
-    for column, held in found["one_value"].items():
-        if held["rows"]:
-            said = (
-                f"{format_rows(held['rows'])} rows, in {held['classes']:,} classes, share one {column} with their class"
-            )
+    for column, shared in result["one_value"].items():
+        if shared["rows"]:
+            rows, classes = format_rows(shared["rows"]), shared["classes"]
+            said = f"{rows} rows, in {classes:,} classes, share one {column} with their class"
             out().print(escape(f"{said}: who knows the class learns it."))
-    if found["identifying"]:
-        names = ", ".join(found["identifying"])
+    if result["identifying"]:
+        names = ", ".join(result["identifying"])
         out().print(escape(f"Warning: {names}: published as they are, and nearly every row has a value of its own."))
-    for said in find_joint_doubts(found):
+    for said in (*find_joint_doubts(result), *result["repeated_people"]):
         out().print(escape(f"Warning: {said}"))
 
 
-def print_models(found: dict[str, Any]) -> None:
+def print_models(result: dict[str, Any]) -> None:
     """What a class tells about each sensitive column, the worst class of all."""
-    if not found["l"]:
+    if not result["l"]:
         return
     names = ("l", "entropy_l", "recursive_c", "alpha", "t", "t_ordered", "beta", "enhanced_beta", "delta")
-    table = grid("of any class, at worst", *(f"{column}>" for column in found["l"]))
+    by = ", by rows" if result["stated"] else ""
+    table = grid(f"of any class, at worst{by}", *(f"{column}>" for column in result["l"]))
     for name in names:
-        values = found[name].values()
+        values = result[name].values()
         cells = ["none" if x is None else f"{x:,.4f}" if isinstance(x, float) else str(x) for x in values]
         table.add_row(name, *map(escape, cells))
     out().print(table)
@@ -177,18 +241,20 @@ def print_models(found: dict[str, Any]) -> None:
 # -- ledger ----------------------------------------------------------------------------------------------
 
 
-def print_ledger(found: dict[str, Any]) -> None:
+def print_ledger(result: dict[str, Any]) -> None:
     """The releases of the ledger."""
-    if found["forgotten"]:
-        out().print(f"Forgotten: {', '.join(found['forgotten'])}")
-    if found["key_file"]:
-        out().print(escape(f"Made: {found['key_file']}. Whoever has it can make your releases again: keep it secret."))
-    count = len(found["releases"])
-    out().print(escape(f"{found['file']}: {count} release{'' if count == 1 else 's'}"))
-    table = grid("time", "table>", "k>", "SHA-256")
-    for held in found["releases"]:
-        table.add_row(held["time"], str(held["table"]), str(held["k"]), held["release"][:16])
-    if found["releases"]:
+    if result["forgotten"]:
+        out().print(f"Forgotten: {', '.join(result['forgotten'])}")
+    if result["key_file"]:
+        out().print(escape(f"Made: {result['key_file']}. Whoever has it can make your releases again: keep it secret."))
+    count = len(result["releases"])
+    out().print(escape(f"{result['file']}: {count} release{'' if count == 1 else 's'}"))
+    table = grid("time", "table>", "rows>", "k>", "columns", "SHA-256")
+    for release in result["releases"]:
+        rows = "" if release["rows"] is None else f"{release['rows']:,}"
+        facts = (str(release["table"]), rows, str(release["k"]), escape(", ".join(release["columns"])))
+        table.add_row(release["time"], *facts, release["release"][:16])
+    if result["releases"]:
         out().print(table)
 
 
@@ -200,15 +266,18 @@ def print_earlier_releases(word: dict[str, Any]) -> None:
         proof = f"it is proved that every class of this release is a union of classes of {word['nested_in']}"
         out().print(escape(f"This table was released before; {proof}."))
     if word["verdict"] == "composed":
+        of_what = " of some of its rows" if word["shared"] else ""
+        candidates = "people" if word["counted"] == "people" else "candidates"
         out().print(
-            f"[yellow]Warning:[/] with the earlier releases of this table ({word['earlier']}) some row has "
-            f"{word['joint_k']} of the {word['k']} candidates that one alone leaves (the smallest overlap of classes "
-            f"has {word['worst_k']}); {word['below']:,} rows have fewer than {word['k']}. Do not publish these figures."
+            f"[yellow]Warning:[/] this release alone leaves every row {word['k']} {candidates}. Together with earlier "
+            f"releases{of_what} ({word['earlier']}) some row has {word['joint_k']}, and {word['below']:,} rows have "
+            f"fewer than {word['k']}. The smallest overlap of classes has {word['worst_k']}. Do not publish these "
+            "figures."
         )
     if word["updated"]:
         out().print(
-            f"[yellow]Warning:[/] this file was released {word['updated']} times with other rows. Releases of updated "
-            "tables are not compared."
+            f"[yellow]Warning:[/] this file was released {word['updated']} times with rows of which none was found in "
+            "it again. If some are the same people, name those releases: --earlier FILE."
         )
 
 
@@ -216,15 +285,17 @@ def print_earlier_releases(word: dict[str, Any]) -> None:
 
 
 def print_demo(
-    title: str, path: Path, target: Path, found: dict[str, Any], certificate: dict[str, Any], figures: dict[str, Any]
+    title: str, path: Path, target: Path, result: dict[str, Any], certificate: dict[str, Any], figures: dict[str, Any]
 ) -> None:
     """One table of the demo, end to end."""
+    from kech.certificate import certificate_path
+
     out().rule(title, align="left")
-    print_spectrum(found)
+    print_spectrum(result)
     out().print(escape(f"\nReleased at k = {certificate['parameters']['k']}:"))
     print_claims(certificate["claims"])
     with target.open(encoding="utf-8") as file:
         for _, text in zip(range(4), file, strict=False):
             out().print("  " + escape(text.rstrip("\n")), style="dim")
     out().print(f"Verified from the file alone: k = {figures['k']}, loss = {figures['loss']:.4f}.")
-    out().print(escape(f"table        {path}\nrelease      {target}\ncertificate  {target}.certificate.json\n"))
+    out().print(escape(f"table        {path}\nrelease      {target}\ncertificate  {certificate_path(target)}\n"))

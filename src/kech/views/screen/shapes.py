@@ -13,38 +13,48 @@ MOST_CHILDREN = 8
 MOST_LINES = 40
 MOST_NODES = 6
 MOST_STEPS = 20
+MOST_VERSIONS = 36
 YES = {True: "yes", False: "no", None: "unknown"}
 
 
-def print_barcode(found: dict[str, Any]) -> None:
+def print_barcode(result: dict[str, Any]) -> None:
     """The longest-lived components, the number of holes, and the regimes of each reading."""
-    bars = [bar for bar in found["bars"] if bar["dimension"] == 0]
-    holes = len(found["bars"]) - len(bars)
+    bars = [bar for bar in result["bars"] if bar["dimension"] == 0]
+    holes = len(result["bars"]) - len(bars)
     out().print("[yellow]PRIVATE:[/] bars are real distances between people; do not publish them.")
-    looked = f"{holes:,} holes up to dimension {found['max_dimension']} over Z/{found['field']}"
-    looked = looked if found["max_dimension"] else "holes not looked for (--max-dimension 1, extra `topology`)"
-    out().print(f"{found['rows']:,} rows, metric {found['metric']}: {len(bars):,} bars of components, {looked}")
-    if found["eps_error"]:
+    looked = f"{holes:,} holes up to dimension {result['max_dimension']} over Z/{result['field']}"
+    looked = looked if result["max_dimension"] else "holes not looked for (--max-dimension 1, extra `topology`)"
+    rows = f"{result['rows']:,} rows" + (f" of {result['people']:,} people" if result["counted"] == "people" else "")
+    out().print(f"{rows}, metric {result['metric']}: {len(bars):,} bars of components, {looked}")
+    if result["eps_error"]:
         out().print(
-            f"Too many points: values were moved, and every eps is within {found['eps_error']:.4f} of the truth."
+            f"Too many points: values were moved, and every eps is within {result['eps_error']:.4f} of the truth."
         )
-    print_bars(bars)
-    if found["shorter_bars"]:
-        out().print(f"{found['shorter_bars']:,} shorter bars are left out (--longest).")
-    if left_out := sum(found["left_out"].values()):
+    print_bars(bars, by_people=result["counted"] == "people")
+    if result["shorter_bars"]:
+        out().print(f"{result['shorter_bars']:,} shorter bars are left out (--longest).")
+    if left_out := sum(result["left_out"].values()):
         out().print(f"{left_out:,} bars of zero length are left out; --zero-length --json shows them.")
-    for reading, regimes in found["regimes"].items():
+    for reading, regimes in result["regimes"].items():
         out().print(f"{reading}: {format_regimes(regimes)}{say_proven(regimes)}")
-    for at in found["radii"]:
+    say_counted(result["counted"])
+    for at in result["radii"]:
         holds = ", ".join(f"{name} {YES[at[name]]}" for name in ("homological", "strict"))
         out().print(f"eps {at['eps']:g}: {at['classes']:,} classes; for k up to {at['k']:,}: {holds}")
-    if found["plot"]:
-        out().print(escape(f"Drawn to {found['plot']} (PRIVATE)"))
+    if result["plot"]:
+        out().print(escape(f"Drawn to {result['plot']} (PRIVATE)"))
 
 
-def print_bars(bars: list[dict[str, Any]]) -> None:
+def say_counted(counted: str) -> None:
+    """What k is, where it is not rows."""
+    if counted == "people":
+        out().print("k counts people: a person with several rows in a class is one.")
+
+
+def print_bars(bars: list[dict[str, Any]], *, by_people: bool) -> None:
     """The longest bars of components, each where it lies between 0 and the last merge."""
-    table = grid("from eps>", "to eps>", "rows>", "simplex from>", "")
+    counts = ["weight", *(["people"] if by_people else [])]
+    table = grid("from eps>", "to eps>", "rows>", *(["people>"] if by_people else []), "simplex from>", "")
     top = max((bar["death"] or 0.0 for bar in bars), default=0.0) or 1.0
     longest = sorted(bars, key=lambda bar: (bar["birth"] - end(bar), -bar["weight"]))[:MOST_BARS]
     for bar in sorted(longest, key=lambda bar: (bar["birth"], end(bar))):
@@ -52,7 +62,7 @@ def print_bars(bars: list[dict[str, Any]]) -> None:
         ends = [format_eps(bar[name]) for name in ("birth", "death")]
         table.add_row(
             *ends,
-            f"{bar['weight']:,}",
+            *(f"{bar[name]:,}" for name in counts),
             format_eps(bar["simplex_from"]),
             " " * start + ("━" * max(stop - start, 1) if bar["birth"] < end(bar) else "·"),
         )
@@ -85,36 +95,38 @@ def format_eps(eps: float | None) -> str:
     return "inf" if eps is None else f"{eps:.4f}"
 
 
-def print_lattice(found: dict[str, Any]) -> None:
+def print_lattice(result: dict[str, Any]) -> None:
     """The best node for each k, and the minimal ones."""
     out().print("[yellow]PRIVATE:[/] counts of rows that are alike; do not publish them.")
-    heights = ", ".join(f"{column} 0-{height - 1}" for column, height in found["heights"].items())
-    out().print(escape(f"{found['nodes']:,} nodes; levels of {heights}"))
+    heights = ", ".join(f"{column} 0-{height - 1}" for column, height in result["heights"].items())
+    out().print(escape(f"{result['nodes']:,} nodes; levels of {heights}"))
     table = grid("k>", "classes>", "suppressed>", "loss>", "levels~", "~")
-    for node in found["best"]:
+    for node in result["best"]:
         levels = ",".join(map(str, node["levels"].values()))
         figures = (f"{node['classes']:,}", f"{node['suppressed']:,}", f"{node['loss']:.4f}")
-        table.add_row(str(node["k"]), *figures, levels, describe_certainty(node, found["search"]))
+        table.add_row(str(node["k"]), *figures, levels, describe_certainty(node, result["search"]))
     out().print(table)
-    if found["peak_bytes"]:
-        out().print(f"Classes of all nodes took {found['peak_bytes'] / 2**20:,.0f} MB at most.")
-    for k, nodes in (found["minimal"] or {}).items():
+    if result["peak_bytes"]:
+        out().print(f"Classes of all nodes took {result['peak_bytes'] / 2**20:,.0f} MB at most.")
+    for k, nodes in (result["minimal"] or {}).items():
         shown = "  ".join(",".join(map(str, levels)) for levels in nodes[:MOST_NODES])
         more = f"  and {len(nodes) - MOST_NODES} more" if len(nodes) > MOST_NODES else ""
         out().print(f"minimal for k = {k}: {shown}{more}")
+    say_counted(result["counted"])
 
 
-def print_neighbours(found: dict[str, Any]) -> None:
+def print_neighbours(result: dict[str, Any]) -> None:
     """A node, and those one step above and below it."""
     out().print("[yellow]PRIVATE:[/] counts of rows that are alike; do not publish them.")
-    heights = ", ".join(f"{column} 0-{height - 1}" for column, height in found["heights"].items())
+    heights = ", ".join(f"{column} 0-{height - 1}" for column, height in result["heights"].items())
     out().print(escape(f"Levels of {heights}"))
     table = grid("", "levels", "k>", "classes>", "loss>")
-    for place, nodes in (("up", found["up"]), ("here", [found["node"]]), ("down", found["down"])):
+    for place, nodes in (("up", result["up"]), ("here", [result["node"]]), ("down", result["down"])):
         for node in nodes:
             levels = ",".join(map(str, node["levels"].values()))
             table.add_row(place, levels, f"{node['k']:,}", f"{node['classes']:,}", f"{node['loss']:.4f}")
     out().print(table)
+    say_counted(result["counted"])
 
 
 def describe_certainty(node: dict[str, Any], search: str) -> str:
@@ -124,49 +136,98 @@ def describe_certainty(node: dict[str, Any], search: str) -> str:
     return "first on the chains" if search == "chain" else f"best found; none loses less than {node['bound']:.4f}"
 
 
-def print_zigzag(found: dict[str, Any]) -> None:
+def print_zigzag(result: dict[str, Any]) -> None:
     """Classes along the path, equal bars in one line, and which nodes are k-anonymous."""
     out().print("[yellow]PRIVATE:[/] bars tell how many rows are alike; do not publish them.")
-    out().print(escape(f"Levels of {', '.join(found['columns'])}; neighbours meet in their {found['through']}."))
-    table = grid("position>", "levels", "classes>", "smallest>", "holes>")
-    for at in found["positions"][: 2 * MOST_STEPS]:
+    out().print(escape(f"Levels of {', '.join(result['columns'])}; neighbours meet in their {result['through']}."))
+    by_people = result["counted"] == "people"
+    smallest = {"smallest": "smallest>"} | ({"smallest_people": "fewest people>"} if by_people else {})
+    table = grid("position>", "levels", "classes>", *smallest.values(), "holes>")
+    for at in result["positions"][: 2 * MOST_STEPS]:
         node = int(at["position"])
-        levels = ",".join(map(str, found["path"][node])) if at["position"] == node else found["through"]
-        table.add_row(
-            f"{at['position']:g}", levels, f"{at['classes']:,}", f"{at['smallest']:,}", str(at["holes"] or "")
-        )
+        levels = ",".join(map(str, result["path"][node])) if at["position"] == node else result["through"]
+        counts = (f"{at[name]:,}" for name in ("classes", *smallest))
+        table.add_row(f"{at['position']:g}", levels, *counts, str(at["holes"] or ""))
     out().print(table)
-    bars = grid("dimension>", "from>", "to>", "bars>", "fewest rows>")
-    for line in found["summary"][:MOST_BARS]:
+    fewest = {"weight": "fewest rows>"} | ({"fewest_people": "fewest people>"} if by_people else {})
+    bars = grid("dimension>", "from>", "to>", "bars>", *fewest.values())
+    for line in result["summary"][:MOST_BARS]:
         ends = (f"{line['birth']:g}", f"{line['death']:g}")
-        fewest = f"{line['weight']:,}" if line["weight"] else ""
-        bars.add_row(str(line["dimension"]), *ends, f"{line['count']:,}", fewest)
+        counts = (f"{line[name]:,}" if line[name] else "" for name in fewest)
+        bars.add_row(str(line["dimension"]), *ends, f"{line['count']:,}", *counts)
     out().print(bars)
-    if len(found["summary"]) > MOST_BARS or len(found["path"]) > MOST_STEPS:
+    if len(result["summary"]) > MOST_BARS or len(result["path"]) > MOST_STEPS:
         out().print("There are more; --json shows all.")
-    parts = [f"{r['start']} to {r['stop']} (k={r['k']:,})" for r in found["regimes"]]
+    parts = [f"{r['start']} to {r['stop']} (k={r['k']:,})" for r in result["regimes"]]
     shown = "; ".join(parts[:MOST_NODES]) + (f"; and {len(parts) - MOST_NODES} more" if len(parts) > MOST_NODES else "")
-    readings = ", ".join(found["readings"])
+    readings = ", ".join(result["readings"])
     out().print(f"k-anonymous nodes, under every reading ({readings}): {shown or 'none'}")
-    if found["plot"]:
-        out().print(escape(f"Drawn to {found['plot']} (PRIVATE)"))
+    say_counted(result["counted"])
+    if result["plot"]:
+        out().print(escape(f"Drawn to {result['plot']} (PRIVATE)"))
 
 
-def print_hierarchy(found: dict[str, Any]) -> None:
+def print_lives(result: dict[str, Any]) -> None:
+    """Versions, lives of classes, and how many rows stay together."""
+    out().print("[yellow]PRIVATE:[/] bars tell how many rows are alike; do not publish them.")
+    counted = ("version", "rows", "arrived", "left", "classes", "smallest")
+    table = grid(*(f"{name}>" for name in counted))
+    for version in result["versions"][:MOST_VERSIONS]:
+        table.add_row(*(f"{version[name]:,}" for name in counted))
+    out().print(table)
+    lives = grid("from>", "to>", "bars>", "rows>", "smallest>", f"k = {result['k']:,}", "~")
+    lines = sorted(result["summary"], key=lambda line: (line["safe"], -line["rows"]))[:MOST_BARS]
+    for line in sorted(lines, key=lambda line: (line["birth"], -line["death"], line["safe"])):
+        counts = (f"{line[name]:,}" for name in ("bars", "rows", "smallest"))
+        safe = "[blue]safe[/]" if line["safe"] else "[yellow]below k[/]"
+        lives.add_row(
+            f"{line['birth']:g}", f"{line['death']:g}", *counts, safe, draw_life(line, len(result["versions"]))
+        )
+    out().print(lives)
+    if len(result["summary"]) > MOST_BARS or len(result["versions"]) > MOST_VERSIONS:
+        out().print("There are more; --json shows all, --plot draws them.")
+    out().print(say_together(result))
+    if result["undecided"]:
+        out().print(
+            f"That is one placing that fits the files: {result['undecided']:,} times a row fits several classes."
+        )
+        out().print(
+            "Others can have more or fewer rows together. kech verify counts candidates; --series knows cohorts."
+        )
+    if result["plot"]:
+        out().print(escape(f"Drawn to {result['plot']} (PRIVATE)"))
+
+
+def draw_life(line: dict[str, Any], versions: int) -> str:
+    """A sign for each version of a life, where there is room for all of them."""
+    alive = (line["birth"] <= version <= line["death"] for version in range(1, versions + 1))
+    return "".join("=" if lives else "." for lives in alive) if versions <= MOST_VERSIONS else ""
+
+
+def say_together(result: dict[str, Any]) -> str:
+    """How many rows stay together through all versions."""
+    k, joint_k = result["k"], result["joint_k"]
+    if joint_k >= k:
+        return f"Joint k {joint_k:,}: every row stays together with {joint_k:,} or more through all versions."
+    few = f"{result['rows_below']:,} of {result['rows']:,} rows stay together with fewer than {k:,}"
+    return f"[yellow]Joint k {joint_k:,}:[/] {few} through all versions."
+
+
+def print_hierarchy(result: dict[str, Any]) -> None:
     """A tree with counts, its largest branches."""
     out().print("[yellow]PRIVATE:[/] the values of the column and how many rows have each.")
-    sizes = ", ".join(f"{size:,}" for size in found["levels"])
-    counts = f"{found['leaves']:,} values in {found['rows']:,} rows; labels at each level: {sizes}"
-    out().print(escape(f"{found['column']} ({found['kind']}): {counts}"))
-    depth = choose_depth(found["levels"])
-    for root in found["tree"]:
+    sizes = ", ".join(f"{size:,}" for size in result["levels"])
+    counts = f"{result['leaves']:,} values in {result['rows']:,} rows; labels at each level: {sizes}"
+    out().print(escape(f"{result['column']} ({result['kind']}): {counts}"))
+    depth = choose_depth(result["levels"])
+    for root in result["tree"]:
         out().print(build_branch(root, depth))
-    if found["padded"]:
-        out().print(f"{found['padded']:,} values were less deep; the label below the root is repeated for them.")
-    if found["unused"]:
-        out().print(f"{found['unused']:,} values of the hierarchy do not occur in the column.")
-    if found["file"]:
-        named = f"Written to {found['file']}: review it, name it after its column,"
+    if result["padded"]:
+        out().print(f"{result['padded']:,} values were less deep; the label below the root is repeated for them.")
+    if result["unused"]:
+        out().print(f"{result['unused']:,} values of the hierarchy do not occur in the column.")
+    if result["file"]:
+        named = f"Written to {result['file']}: review it, name it after its column,"
         out().print(escape(f"{named} and name its folder with --hierarchies."))
 
 

@@ -16,29 +16,35 @@ FEW_ROWS = 8  # of a spectrum, of which more figures are shown
 ROUNDING = 1e-6  # tenths of a percent that come from floats, not from the data
 
 
-def print_inspection(found: dict[str, Any], source: str) -> None:
+def print_inspection(result: dict[str, Any], source: str) -> None:
     """Columns with their guessed roles, what is to be said of each, and the command that follows."""
-    dialect = f", delimiter {found['delimiter']!r}, {found['encoding']}" if found["delimiter"] else ""
-    out().print(f"{found['rows']:,} rows, {len(found['columns'])} columns ({found['format']}{dialect})")
-    print_columns(found["columns"])
-    if found["reading"]:
+    dialect = f", delimiter {result['delimiter']!r}, {result['encoding']}" if result["delimiter"] else ""
+    out().print(f"{result['rows']:,} rows, {len(result['columns'])} columns ({result['format']}{dialect})")
+    print_columns(result["columns"])
+    if result["reading"]:
         out().print("The table was read again as the options below say; types, roles and figures are those of that.")
-    for column in found["columns"]:
-        print_hints(column, planned=found["plan"] is not None)
-    if found["first_rows"] is not None:
+    for column in result["columns"]:
+        print_hints(column, planned=result["plan"] is not None)
+    if result["first_rows"] is not None:
         out().print("[yellow]PRIVATE:[/] the first rows as they are read.")
-        print_rows([column["column"] for column in found["columns"]], found["first_rows"])
-    if found["k"] is not None:
-        names = ", ".join(found["quasi_identifiers"])
-        share = f"{found['unique_share']:.1%}"
-        out().print(escape(f"As it is, k = {found['k']}: {share} of the rows are unique on {names}."))
-    for columns in found["identifying_together"]:
+        print_rows([column["column"] for column in result["columns"]], result["first_rows"])
+    if result["k"] is not None:
+        names = ", ".join(result["quasi_identifiers"])
+        share, by_people = f"{result['unique_share']:.1%} of the rows", result["counted"] == "people"
+        unique = f"{share} equal no row of another person" if by_people else f"{share} are unique"
+        out().print(escape(f"As it is, k = {result['k']}{' by people' * by_people}: {unique} on {names}."))
+    for columns in result["identifying_together"]:
         words = "nearly every row is unique on them together. Publish one of them at most as it is"
         out().print(escape(f"Warning: {', '.join(columns)}: {words}."))
-    if found["plan"]:
-        source, plan = map(shlex.quote, (source, found["plan"]))
+    for said in result["repeated_people"]:
+        planned = any(c["role"] == "person" and f"Column {c['column']!r} " in said for c in result["columns"])
+        out().print(escape(f"Warning: {said}" + " The plan makes it the person." * bool(result["plan"] and planned)))
+    if result["plan"]:
+        source, plan = map(shlex.quote, (source, result["plan"]))
         out().print(
-            escape(f"Plan written to {found['plan']}. Review it, then: kech release {source} --plan {plan} -o safe.csv")
+            escape(
+                f"Plan written to {result['plan']}. Review it, then: kech release {source} --plan {plan} -o safe.csv"
+            )
         )
 
 
@@ -61,18 +67,19 @@ def print_hints(column: dict[str, Any], *, planned: bool) -> None:
         out().print(escape(f"{column['column']!r}: {said}"))
 
 
-def print_spectrum(found: dict[str, Any]) -> None:
+def print_spectrum(result: dict[str, Any]) -> None:
     """Loss and classes for the k that people choose among."""
-    rows = found["spectrum"]
+    rows = result["spectrum"]
     ks = {row["k"] for row in rows}
     shown = [row for row in rows if row["k"] in LANDMARKS] if len(ks) > MANY_KS else rows
-    names = ", ".join(found["quasi_identifiers"])
-    out().print(escape(f"{found['rows']:,} rows, {found['points']:,} distinct on {names}"))
-    print_coarseness(found["step"], max((row["eps_error"] for row in rows), default=0.0))
+    names = ", ".join(result["quasi_identifiers"])
+    whose = f" of {result['people']:,} people" if result["counted"] == "people" else ""
+    out().print(escape(f"{result['rows']:,} rows{whose}, {result['points']:,} distinct on {names}"))
+    print_coarseness(result["step"], max((row["eps_error"] for row in rows), default=0.0))
     left_out = any(row["suppressed"] for row in rows)
     secrets = any(row["l"] is not None for row in rows)
     room = 10 if left_out or secrets or any(map(describe_nearness, rows)) else 30
-    bounded = found["no_bound"] is not None
+    bounded = result["no_bound"] is not None
     room = 10 if bounded else room
     more = [*(["left out>"] if left_out else []), *(["l>", "t>"] if secrets else [])]
     table = grid("k>", "cut", "classes>", "average>", "eps>", *more, "loss>", *(["gap>"] if bounded else []), "", "")
@@ -90,14 +97,16 @@ def print_spectrum(found: dict[str, Any]) -> None:
         table.add_row(str(row["k"]), row["cut"], *figures, bar, describe_nearness(row))
     out().print(table)
     if bounded:
-        explain_gaps(found["no_bound"])
+        explain_gaps(result["no_bound"])
     if len(shown) <= FEW_ROWS:
         print_quality(shown)
-    if found.get("plot"):
-        out().print(escape(f"Drawn to {found['plot']} (PRIVATE)"))
+    if result.get("plot"):
+        out().print(escape(f"Drawn to {result['plot']} (PRIVATE)"))
+    if whose:
+        out().print("k counts different people; averages, left out rows and losses count rows.")
     if len(shown) < len(rows):
         out().print(f"{len(ks)} values of k were computed; --json or --k shows any of them.")
-    if len(ks) > FEW_ROWS and not found.get("effort"):
+    if len(ks) > FEW_ROWS and not result.get("effort"):
         out().print("So many k are searched quickly; a release searches longer and may lose less.")
 
 

@@ -1,0 +1,141 @@
+"""People: loss, CPU and memory of releases that hide people, against the same tables by rows.
+
+usage: python benchmarks/people.py [--rows 10000 100000 1000000] [--each 2 5 20] [--k 5 10]
+
+For each table three releases run, each in a fresh process: by people; by rows; and by rows of a table with the first
+visit of each person only, which has as many people.  The last two are the controls.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from measure import run_once
+from run import HERE, describe_run
+
+RESULTS = HERE / "results" / "people.json"
+PAGE = HERE / "pages" / "people.md"
+CAP = 1800.0
+QUASI_IDENTIFIERS = ["age", "zip", "sex", "day"]
+KINDS = ("stable", "changing")  # do age, zip and sex stay the same, or does zip change between visits
+
+CHILD = """
+import json, sys
+import duckdb
+import kech
+
+job = json.loads(sys.argv[1])
+roles = {"quasi_identifiers": job["quasi_identifiers"], "sensitive": ["finding"]}
+roles |= {"person": ["patient"]} if job["by_people"] else {}
+with kech.read_table(job["source"], **roles) as table:
+    made = kech.make_release(table, k=job["k"])
+    certificate = made.write(job["target"], ledger=False)
+claims = certificate["claims"]
+found = {name: claims[name] for name in ("loss", "classes", "k")}
+print(json.dumps(found | {"stated": certificate.get("stated")}))
+"""
+
+
+def make_visits(rows: int, each: int, kind: str, seed: int = 7) -> pa.Table:
+    """Visits of rows / each people: everybody has 1 to 2 * each - 1 of them; a few zips are common, most are rare."""
+    rng = np.random.default_rng(seed)
+    people = rows // each
+    person = np.repeat(np.arange(people), rng.integers(1, 2 * each, people))[:rows]
+    zips = (rng.zipf(1.3, people) % 2000) + 10_000
+    zip_now = zips[person]
+    if kind == "changing":
+        moved = rng.random(len(person)) < 0.5
+        zip_now = np.where(moved, zips[rng.integers(0, people, len(person))], zip_now)
+    return pa.table(
+        {
+            "patient": person,
+            "age": rng.integers(18, 95, people)[person],
+            "zip": zip_now,
+            "sex": rng.choice(["f", "m"], people)[person],
+            "day": rng.integers(0, 730, len(person)),
+            "finding": rng.choice(["flu", "cold", "burn", "cut", "gout"], len(person), p=[0.4, 0.3, 0.15, 0.1, 0.05]),
+        }
+    )
+
+
+def measure_table(folder: Path, rows: int, each: int, kind: str, k: int) -> dict[str, Any]:
+    """Three releases of one table."""
+    visits = make_visits(rows, each, kind)
+    first = visits.take(pa.array(np.unique(visits["patient"].to_numpy(), return_index=True)[1]))
+    sources = {"visits": visits, "first": first}
+    for name, table in sources.items():
+        pq.write_table(table, folder / f"{name}.parquet")
+    jobs = {"people": ("visits", True), "rows": ("visits", False), "one row each": ("first", False)}
+    found = {}
+    for name, (source, by_people) in jobs.items():
+        job = {
+            "source": str(folder / f"{source}.parquet"),
+            "target": str(folder / f"{name.replace(' ', '_')}.parquet"),
+            "quasi_identifiers": QUASI_IDENTIFIERS,
+            "by_people": by_people,
+            "k": k,
+        }
+        ran = run_once([sys.executable, "-c", CHILD, json.dumps(job)], CAP)
+        said = json.loads(ran.pop("said")) if ran["outcome"] == "done" else {}
+        found[name] = ran | said
+        print(f"{kind}, {rows:,} rows, {each} each, k={k}, {name}: {found[name]}", file=sys.stderr)
+    return {"kind": kind, "rows": visits.num_rows, "people": first.num_rows, "each": each, "k": k, "measured": found}
+
+
+def draw_page(found: dict[str, Any]) -> str:
+    """The table of the manual."""
+    head = (
+        "| table | rows | people | k | loss by people | over one row each | over rows | CPU s | over rows | peak GB |\n"
+        "|---|---|---|---|---|---|---|---|---|---|\n"
+    )
+    return f"""# People against rows, measured
+
+Made by `benchmarks/people.py`; do not edit. Each release is a fresh process, from a Parquet file to a Parquet file with
+its certificate, default labels, effort normal. *One row each* is a release by rows of the first visit of each person:
+as many people, a row each. Machine: {found["machine"]["processor"]}, {found["machine"]["cores"]} cores.
+
+{head}{"".join(map(draw_line, found["tables"]))}"""
+
+
+def draw_line(table: dict[str, Any]) -> str:
+    """One table of visits."""
+    people, rows, single = (table["measured"][name] for name in ("people", "rows", "one row each"))
+    if people["outcome"] != "done":
+        return (
+            f"| {table['kind']}, {table['each']} rows each | {table['rows']:,} | | | {people['outcome']} | | | | | |\n"
+        )
+    return (
+        f"| {table['kind']}, {table['each']} rows each | {table['rows']:,} | {table['people']:,} | {table['k']} | "
+        f"{people['loss']:.4f} | {people['loss'] / single['loss']:.2f} | {people['loss'] / rows['loss']:.2f} | "
+        f"{people['cpu']:.1f} | {people['cpu'] / rows['cpu']:.2f} | {people['peak_mb'] / 1000:.2f} |\n"
+    )
+
+
+def main() -> None:
+    """Measure, write the figures, draw the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
+    parser.add_argument("--each", type=int, nargs="+", default=[2, 5, 20])
+    parser.add_argument("--k", type=int, nargs="+", default=[5, 10])
+    parser.add_argument("--kinds", nargs="+", default=list(KINDS))
+    asked = parser.parse_args()
+    tables = []
+    with tempfile.TemporaryDirectory() as folder:
+        for rows in asked.rows:
+            for each in asked.each:
+                for kind in asked.kinds:
+                    tables += [measure_table(Path(folder), rows, each, kind, k) for k in asked.k]
+    found = describe_run(CAP) | {"tables": tables}
+    RESULTS.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    PAGE.write_text(draw_page(found), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

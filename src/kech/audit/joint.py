@@ -1,0 +1,226 @@
+"""Joint risk: what several releases of a table tell together, also where it changed between them.  PRIVATE.
+
+In: released files of any tool, the originals they were made of, and the key that tells a row again.
+Out: a `JointRisk`: joint k, rows and people below k, sensitive values pinned, classes that differ by few rows.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from kech.audit.differences import Difference, find_differences
+from kech.audit.pinning import Pinned, find_common, pin_values
+from kech.audit.recount import number_in_all
+from kech.audit.verification import find_beside
+from kech.certificate import AnyPath
+from kech.errors import BadOption, ClaimBroken, OutOfMemory
+from kech.release.composition import Cover, count_candidates
+from kech.release.foreign import read_foreign
+from kech.release.joint import Version, count_joint, cover_all
+from kech.release.linkage import link
+from kech.release.published import Ints, Published, read_published
+from kech.request import Request
+from kech.system.console import report
+from kech.system.memory import BASE_BYTES, PAIR_BYTES
+from kech.tables.table import Table, read_table
+
+
+@dataclass(frozen=True, slots=True)
+class JointRisk:
+    """What somebody finds who has all releases and knows the quasi-identifiers and versions of every row.  PRIVATE."""
+
+    releases: tuple[str, ...]
+    alone: tuple[int, ...]  # k of each release
+    counted: str  # people or rows
+    rows: int  # in several versions
+    joint_k: int | None  # None where no row is in several versions
+    below: int  # rows with fewer joint candidates than the smallest k of the releases
+    people_below: int | None  # people with such a row; None where nobody is named
+    pinned: tuple[Pinned, ...]  # one a sensitive column
+    differences: tuple[Difference, ...]
+
+    @property
+    def k(self) -> int:
+        """The smallest k of the releases."""
+        return min(self.alone)
+
+    def to_json(self) -> dict[str, Any]:
+        """What the command prints."""
+        names = ("counted", "rows", "joint_k", "below", "people_below")
+        return {
+            "private": True,
+            "releases": [{"file": file, "k": k} for file, k in zip(self.releases, self.alone, strict=True)],
+            "k": self.k,
+            **{name: getattr(self, name) for name in names},
+            "pinned": [each.to_json() for each in self.pinned],
+            "differences": [each.to_json() for each in self.differences],
+        }
+
+
+def compute_joint_risk(
+    releases: Sequence[AnyPath],
+    originals: Sequence[AnyPath | Table],
+    request: Request | None = None,
+    *,
+    key: Sequence[str] | str = (),
+    **fields: Any,
+) -> JointRisk:
+    """Joint k of several releases, each with its original, or all with one.  PRIVATE.
+
+    The columns of `key` tell a row again in the next version.  A release is read by the certificate beside it, or by
+    the `quasi_identifiers` and `sensitive` columns of a request, or fields of it; labels of other tools are read as far
+    as they are written as kech writes them.  With `person` columns, candidates are people.  With k, ClaimBroken says
+    that the joint k is below it.
+    """
+    asked = (request or Request()).override(**fields)
+    columns = (key,) if isinstance(key, str) else tuple(key)
+    check_given(releases, originals, columns, asked)
+    found = [read_release(path, asked) for path in releases]
+    with ExitStack() as held:
+        tables = [held.enter_context(opened) for opened in open_originals(found, originals, columns, asked)]
+        joint = judge(found, tables, columns, find_person(originals, asked))
+    if asked.goal.k is not None and joint.joint_k is not None and joint.joint_k < asked.goal.k:
+        raise ClaimBroken(", ".join(joint.releases), [f"joint k: asked {asked.goal.k}, found less"])
+    return joint
+
+
+def check_given(
+    releases: Sequence[AnyPath], originals: Sequence[AnyPath | Table], key: Sequence[str], asked: Request
+) -> None:
+    """Refuse what cannot be compared, or is not used."""
+    if len(releases) < 2:
+        raise BadOption("releases", "a joint k is of two releases or more. Name another one.")
+    if len(originals) not in (1, len(releases)):
+        reason = f"name one for each of the {len(releases)} releases, in their order, or one for all."
+        raise BadOption("--original", reason)
+    if len(originals) > 1 and not key:
+        raise BadOption("--key", "name the columns of the originals that tell a row again in the next version.")
+    without = [path for path in releases if find_beside(path) is None]
+    if without and not asked.columns.quasi_identifiers:
+        raise BadOption("--qi", f"{str(without[0])!r} has no certificate beside it. Name its quasi-identifiers: --qi.")
+    if asked.columns.quasi_identifiers and not without:
+        raise BadOption("--qi", "every release has a certificate, which names its columns. Omit --qi.")
+
+
+def read_release(path: AnyPath, asked: Request) -> Published:
+    """A release with all its cells, by its certificate or by the columns that are named."""
+    if find_beside(path) is not None:
+        return read_published(path, with_cells=True)
+    columns = asked.columns
+    return read_foreign(path, columns.quasi_identifiers, columns.sensitive, columns.hierarchies or ())
+
+
+def find_person(originals: Sequence[AnyPath | Table], asked: Request) -> tuple[str, ...]:
+    """The columns that name people: those that are asked for, or those an original was read with."""
+    named = [table.person for table in originals if isinstance(table, Table)]
+    return asked.columns.person or next(filter(None, named), ())
+
+
+def open_originals(
+    releases: Sequence[Published], originals: Sequence[AnyPath | Table], key: Sequence[str], asked: Request
+) -> Iterator[Any]:
+    """Every original with the columns that are needed of it; one for all releases is read once."""
+    person, columns = find_person(originals, asked), dict.fromkeys(key)
+    groups = [releases] if len(originals) == 1 else [[release] for release in releases]
+    for given, group in zip(originals, groups, strict=True):
+        names = [name for release in group for name in (*release.quasi_identifiers, *release.sensitive)]
+        yield open_original(given, tuple(columns | dict.fromkeys([*names, *person])), asked)
+
+
+@contextmanager
+def open_original(given: AnyPath | Table, names: Sequence[str], asked: Request) -> Iterator[Table]:
+    """An original, read as the request says, with these columns."""
+    roles: dict[str, Any] = {"quasi_identifiers": names, "sensitive": (), "identifiers": (), "keep": (), "person": ()}
+    roles["rows_are_people"] = True
+    with given.reread(**roles) if isinstance(given, Table) else read_table(given, asked, **roles) as table:
+        yield table
+
+
+def judge(
+    releases: Sequence[Published], tables: Sequence[Table], key: Sequence[str], person: Sequence[str]
+) -> JointRisk:
+    """The figures of releases whose originals are open."""
+    versions, who = link_versions(releases, tables, key), number_owners(tables, key, person)
+    report("looking for the candidates of every class")
+    covers = cover_all(versions, "--original")
+    alone = tuple(measure_alone(version, cover, who) for version, cover in zip(versions, covers, strict=True))
+    joint = count_joint(covers, min(alone), who, partial(check_room, tables[0]))
+    below = joint.key[joint.count < min(alone)]
+    return JointRisk(
+        tuple(str(release.path) for release in releases),
+        alone,
+        "people" if person else "rows",
+        len(joint.key),
+        int(joint.count.min()) if len(joint.key) else None,
+        len(below),
+        None if who is None else len(np.unique(who[below])),
+        tuple(pin_values(name, versions, covers) for name in find_common(versions)),
+        tuple(
+            find_differences(first, second, versions, covers, min(alone))
+            for first, second in combinations(range(len(versions)), 2)
+        ),
+    )
+
+
+def link_versions(releases: Sequence[Published], tables: Sequence[Table], key: Sequence[str]) -> list[Version]:
+    """Every release with its original, or with the one of all, and the numbers of its rows."""
+    report("matching rows by their key")
+    of_release = [*tables] if len(tables) > 1 else [tables[0]] * len(releases)
+    numbers = number_rows(tables, key)
+    keys = numbers if len(tables) > 1 else numbers * len(releases)
+    return [Version(link(release, table), own) for release, table, own in zip(releases, of_release, keys, strict=True)]
+
+
+def number_by_key(tables: Sequence[Table], key: Sequence[str]) -> list[Ints]:
+    """The number of each row's key in every table, whatever was read of them."""
+    with ExitStack() as held:
+        opened = [held.enter_context(open_original(table, key, table.request)) for table in tables]
+        return number_rows(opened, key)
+
+
+def number_rows(tables: Sequence[Table], key: Sequence[str]) -> list[Ints]:
+    """The number of each row's key in every table; rows of one table alone are numbered as they stand."""
+    if not key:
+        return [np.arange(tables[0].rows)]
+    found = number_in_all(tables, key)
+    for table, numbers in zip(tables, found, strict=True):
+        counts = np.bincount(numbers)
+        if (again := np.flatnonzero(counts[numbers] > 1)).size:
+            reason = (
+                f"{', '.join(map(repr, key))} is the same in {again.size:,} rows of {table.source.path.name!r}, first "
+                f"in row {int(again[0]) + 1:,}. A key tells every row apart: name more columns."
+            )
+            raise BadOption("--key", reason)
+    return found
+
+
+def number_owners(tables: Sequence[Table], key: Sequence[str], person: Sequence[str]) -> Ints | None:
+    """The number of each key's person, as the first version that has the key names them."""
+    if not person:
+        return None
+    keys, people = number_rows(tables, key), number_in_all(tables, person)
+    found = np.zeros(1 + max(int(numbers.max(initial=-1)) for numbers in keys), np.int64)
+    for numbers, who in zip(reversed(keys), reversed(people), strict=True):
+        found[numbers] = who
+    return found
+
+
+def measure_alone(version: Version, cover: Cover, person: Ints | None) -> int:
+    """k of one release: rows of its smallest class; or people, as stated, or as many as its rows could be of."""
+    release = version.linkage.release
+    rows = int(release.sizes.min(initial=version.linkage.rows))
+    if person is None:
+        return rows
+    stated = release.document.get("stated")
+    return int(stated["k"] if stated else count_candidates(cover, rows, person).min(initial=rows))
+
+
+def check_room(table: Table, pairs: int) -> None:
+    """Pairs of a row and a cell are held in memory."""
+    if (need := BASE_BYTES + pairs * PAIR_BYTES) > table.room:
+        raise OutOfMemory("comparing releases", table.room, need)

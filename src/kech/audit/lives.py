@@ -1,0 +1,87 @@
+"""Lives of a series, or of releases with their originals: which classes live how long, and the joint k.  PRIVATE.
+
+In: a series, the rows and classes of versions, or released files with their originals and a key.  Out: `Lives`.
+"""
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any, cast
+
+import numpy as np
+
+from kech.audit.joint import check_given, link_versions, open_originals, read_release
+from kech.audit.placing import place_rows
+from kech.certificate import AnyPath
+from kech.errors import BadOption
+from kech.release.composition import find_same
+from kech.release.joint import Version
+from kech.request import Request
+from kech.system.console import report
+from kech.system.memory import limit_of
+from kech.tables.table import Table
+from kech.topology import lives
+from kech.topology.lives import Lives, build_lives
+
+
+def compute_lives(
+    versions: Any,
+    originals: Sequence[AnyPath | Table] = (),
+    request: Request | None = None,
+    *,
+    key: Sequence[str] | str = (),
+    **fields: Any,
+) -> Lives:
+    """Bars of the zig-zag over versions, and the joint k of all of them.  PRIVATE.
+
+    `versions` are a series; or pairs of int64 arrays, the numbers of the rows of a version and of their classes, both
+    from 0 on; or released files, each with its original, or all with one.  The columns of `key` tell a row again in
+    the next original.  A row that fits several classes of a file is placed into one of them: under the labels it had
+    in the file before where it can, and so that every class gets as many rows as it holds.  That is one reading of
+    the files, in which rows of a safe series may seem apart; `undecided` counts such rows.  Without k, it is the
+    smallest class of any version.
+    """
+    asked = (request or Request()).override(**fields)
+    columns = (key,) if isinstance(key, str) else tuple(key)
+    if originals:
+        pairs, undecided = place_files(list(versions), originals, columns, asked)
+    else:
+        pairs, undecided = read_versions(versions, columns), 0
+    threads, memory = asked.limits.threads or 1, limit_of(asked.limits.memory)
+    return build_lives(pairs, asked.goal.k, threads=threads, memory=memory, undecided=undecided)
+
+
+def read_versions(versions: Any, key: Sequence[str]) -> list[lives.Version]:
+    """The versions of a series, or those that are given."""
+    if key:
+        raise BadOption("--key", "it tells rows of originals again. Name these: --original FILE ...")
+    found = versions.versions() if hasattr(versions, "versions") else list(versions)
+    if any(isinstance(version, str) or not isinstance(version, Sequence) for version in found):
+        raise BadOption("--original", "name the original of each released file, in their order, or one for all.")
+    return [cast("lives.Version", tuple(map(np.asarray, version))) for version in found]
+
+
+def place_files(
+    files: Sequence[AnyPath], originals: Sequence[AnyPath | Table], key: Sequence[str], asked: Request
+) -> tuple[list[lives.Version], int]:
+    """The rows of each file and their classes; and how many rows fitted several."""
+    check_given(files, originals, key, asked)
+    found = [read_release(path, asked) for path in files]
+    with ExitStack() as held:
+        tables = [held.enter_context(opened) for opened in open_originals(found, originals, key, asked)]
+        return place_versions(link_versions(found, tables, key))
+
+
+def place_versions(versions: Sequence[Version]) -> tuple[list[lives.Version], int]:
+    """Place version after version, each row under its labels of the version before where it can."""
+    report("placing rows into classes")
+    placed: list[lives.Version] = []
+    undecided, known = 0, set[int]()
+    for place, version in enumerate(versions):
+        cover = version.cover("--original")
+        undecided += int((np.unique(cover.row, return_counts=True)[1] > 1).sum())
+        same = find_same(versions[place - 1].linkage, version.linkage) if placed else {}
+        before = zip(*(values.tolist() for values in placed[-1]), strict=True) if placed else ()
+        preferred = {row: same[cell] for row, cell in before if cell in same}
+        placed.append(place_rows(cover, version.linkage.release.sizes, preferred, known))
+        known.update(version.key.tolist())
+    return placed, undecided

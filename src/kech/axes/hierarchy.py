@@ -1,0 +1,481 @@
+"""Hierarchy: the steps by which a value is blurred, up to a root that says nothing.
+
+In: a file or a mapping as the field writes them (ARX and ANJANA CSV, nested TOML and JSON), or the values of a column.
+Out: a `GeneralizationTree`, or a refusal that names the file, the line and the node.
+Leaves stand in depth-first order, so that any set of values is a range of codes.
+"""
+
+import csv
+import io
+import json
+import os
+import re
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from itertools import pairwise
+from math import isfinite, isnan
+from operator import ne
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech.errors import BadHierarchy, BadTarget, NoSuchFile, UnreadableFile
+from kech.system.files import write_text
+
+LeafPath: TypeAlias = tuple[str, ...]
+Ints: TypeAlias = NDArray[np.int64]
+ROOT = "*"
+PLAIN = re.compile(r"[^\s\";,\ufeff]([^\t\r\n\";,\ufeff]*[^\s\";,\ufeff])?")  # a field that needs no quotes in any CSV
+
+
+@dataclass(frozen=True, repr=False)
+class GeneralizationTree:
+    """Leaves in depth-first order, each with its path (value, level-1 label, ..., root label).
+
+    The leaves under a node are neighbours, so LCA(S) = LCA(min S, max S).  A label that repeats upward
+    (Other, Other, *) is read as the highest node that bears it, and is as wide as that node.
+    """
+
+    paths: tuple[LeafPath, ...]
+    source: str = field(default="given tree", compare=False)
+    padded: int = field(default=0, compare=False)  # leaves that were less deep than others
+
+    @cached_property
+    def leaves(self) -> tuple[str, ...]:
+        """Values, by code."""
+        return tuple(path[0] for path in self.paths)
+
+    @property
+    def height(self) -> int:
+        """Number of levels, leaves and root included."""
+        return len(self.paths[0]) if self.paths else 1
+
+    def label(self, lo: int, hi: int) -> str:
+        """Label of LCA(lo..hi), the lowest node above all of these leaves; of the leaf if lo == hi."""
+        return self.paths[lo][self._meeting_level(lo, hi)]
+
+    def spans(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
+        """First and last leaf that a reader of each label(lo, hi) has to think of."""
+        level = self.read_level(lo, hi)
+        first, last = self._ends
+        return first[level, lo], last[level, lo]
+
+    def is_root(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
+        """Whether each label(lo, hi) is read as the root."""
+        return np.asarray(self.read_level(lo, hi) == self.height - 1)
+
+    def level_codes(self, level: int) -> NDArray[np.int32]:
+        """Leaf -> index of its node at this level, in depth-first order."""
+        codes: NDArray[np.int32] = self._codes[level]
+        return codes
+
+    def level_labels(self, level: int) -> tuple[str, ...]:
+        """Labels of the nodes at this level, by index."""
+        return tuple(dict.fromkeys(path[level] for path in self.paths))
+
+    def leaf_counts(self, sizes: Ints | None = None) -> dict[str, int]:
+        """Label of every node -> leaves under it; a label that repeats upward counts at its highest."""
+        counts: dict[str, int] = {}
+        for level, codes in enumerate(self.node_sizes() if sizes is None else sizes):
+            first = np.flatnonzero(np.diff(self._codes[level], prepend=-1))
+            counts.update(zip(self.level_labels(level), codes[first].tolist(), strict=True))
+        return counts
+
+    def node_sizes(self) -> Ints:
+        """[level, leaf]: leaves under this leaf's node at this level."""
+        first, last = self._ends
+        return np.asarray(last - first + 1)
+
+    def known_sizes(self, rows: Ints, k: int) -> Ints:
+        """[level, leaf]: the same as k rows tell it: leaves under children that k rows hold, and one for all others.
+
+        So the numbers follow from which nodes k rows hold; whether other children occur, and how many, does not show.
+        A node counts two at least: who reads its label does not know the value.
+        """
+        sizes, holders = np.ones((self.height, len(self.paths)), np.int64), rows
+        for level, codes in enumerate(self._codes[1:], 1):
+            below = np.flatnonzero(np.diff(self._codes[level - 1], prepend=-1))  # the first leaf of each child
+            known = below[holders[below] >= k]
+            under = np.bincount(codes[known], sizes[level - 1, known], codes[-1] + 1).astype(np.int64)
+            sizes[level] = np.maximum(1 + under, 2)[codes]
+            holders = np.bincount(codes, rows)[codes]
+        return sizes
+
+    def restrict(self, values: Iterable[str]) -> "GeneralizationTree":
+        """The tree of the values present."""
+        present = set(values)
+        lacking = len(present.difference(self.leaves))
+        if lacking:
+            reason = f"distinct values of the column that are none of its leaves: {lacking}. Add a leaf for each."
+            raise BadHierarchy(self.source, None, reason)
+        return replace(self, paths=tuple(path for path in self.paths if path[0] in present))
+
+    def to_levels(self) -> dict[int, list[str]]:
+        """As ANJANA keeps hierarchies: {level: labels}, one label for each value, from 0, the values."""
+        return {level: [path[level] for path in self.paths] for level in range(self.height)}
+
+    def write(self, path: str | PathLike[str]) -> None:
+        """As ARX and ANJANA read hierarchies: a .csv without a header, a value, then its labels upward, `;` between."""
+        target = Path(path)
+        if target.suffix.lower() != ".csv":
+            raise BadTarget(target, "a hierarchy is written as .csv.")
+        if not target.parent.is_dir():
+            raise BadTarget(target, "its folder does not exist; create it first.")
+        lines = "".join(";".join(map(_quote, labels)) + "\n" for labels in self.paths)
+        write_text(target, lines, private=True)  # its leaves are values of the table
+
+    def _meeting_level(self, lo: int, hi: int) -> int:
+        pairs = zip(self.paths[lo], self.paths[hi], strict=True)
+        return next(level for level, (low, high) in enumerate(pairs) if low == high)
+
+    def read_level(self, lo: Ints, hi: Ints) -> Ints:
+        """The level as whose node each label(lo, hi) is read."""
+        meeting = (self._codes[:, lo] != self._codes[:, hi]).sum(axis=0)
+        return np.asarray(self._read_levels[meeting, lo])
+
+    @cached_property
+    def _codes(self) -> NDArray[np.int32]:
+        codes = np.zeros((self.height, len(self.paths)), np.int32)
+        for level, row in enumerate(codes):
+            labels = [path[level] for path in self.paths]
+            row[1:] = np.cumsum(np.fromiter(map(ne, labels, labels[1:]), bool))
+        codes.flags.writeable = False
+        return codes
+
+    @cached_property
+    def _read_levels(self) -> Ints:
+        """[level, leaf]: the highest level to which the text of this leaf's node at this level repeats."""
+        levels = np.repeat(np.arange(self.height)[:, None], len(self.paths), axis=1)
+        for level in reversed(range(self.height - 1)):
+            repeats = np.fromiter((path[level] == path[level + 1] for path in self.paths), bool)
+            levels[level, repeats] = levels[level + 1, repeats]
+        return levels
+
+    @cached_property
+    def _ends(self) -> tuple[Ints, Ints]:
+        """[level, leaf]: first and last leaf under this leaf's node at this level."""
+        first = np.stack([np.searchsorted(codes, codes) for codes in self._codes])
+        last = np.stack([np.searchsorted(codes, codes, side="right") - 1 for codes in self._codes])
+        return first, last
+
+
+def build_prefix_tree(values: Sequence[str]) -> GeneralizationTree:
+    """Codes, cut from the right: 47677, 4767*, 476**, 47***, 4****, *.
+
+    With w the length of the longest value, level l keeps the first w - l characters of each value
+    filled up to w with `*`.
+
+    >>> build_prefix_tree(["130", "148"]).paths
+    (('130', '13*', '1**', '*'), ('148', '14*', '1**', '*'))
+    """
+    leaves = sorted(set(values))
+    width = max(map(len, leaves), default=0)
+    return GeneralizationTree(depth_first([_prefix_path(leaf, width) for leaf in leaves]), "prefixes")
+
+
+def star_tree(values: Iterable[str]) -> GeneralizationTree:
+    """Every value under one root: published as it is, or as `*`."""
+    return GeneralizationTree(tuple((value, ROOT) for value in sorted(set(values))), "star")
+
+
+def _quote(label: str) -> str:
+    return label if PLAIN.fullmatch(label) else '"' + label.replace('"', '""') + '"'
+
+
+def _prefix_path(value: str, width: int) -> LeafPath:
+    filled = value.ljust(width, ROOT)
+    prefixes = (filled[:kept] for kept in range(width - 1, 0, -1))
+    # A prefix of nothing but stars says what the root says, so it is the root, once and again.
+    return (value, *(p.ljust(width, ROOT) if p.strip(ROOT) else ROOT for p in prefixes), ROOT)
+
+
+def depth_first(paths: Sequence[LeafPath]) -> tuple[LeafPath, ...]:
+    """Paths with the leaves of every node side by side; siblings in the order of first appearance."""
+    ranks = []
+    for labels in zip(*paths, strict=True):
+        seen: dict[str, int] = {}
+        ranks.append([seen.setdefault(label, len(seen)) for label in labels])
+    return tuple(paths[row] for row in np.lexsort(ranks)) if ranks else ()
+
+
+# -- reading --------------------------------------------------------------------------------------------
+
+
+FilePath: TypeAlias = str | os.PathLike[str]
+FORMATS = (".csv", ".toml", ".json")
+QUOTED = re.compile(r'(?<![^;,\t\r\n])"[^"]*(?:""[^"]*)*"')
+DEEPEST = 100  # levels of a nested file; far above any use, far below Python's stack
+
+Source: TypeAlias = FilePath | GeneralizationTree | Mapping[Any, Any]
+
+
+def read_hierarchy(source: Source, *, pad: bool = False, column: str | None = None) -> GeneralizationTree:
+    """The tree in a .csv, .toml or .json file, a nested mapping, or one of ANJANA's {level: labels}.
+
+    CSV has no header: a value, then its labels upward, split by `;`, else `,`, else tab.  A nested mapping
+    holds lists of leaves.  Where no single root stands above all, `*` becomes the root.
+
+    pad=True lets values differ in depth: the label below the root repeats until all are equally deep.
+    column names a mapping in messages; there, an entry's position in {level: labels} stands for its line.
+    """
+    if isinstance(source, GeneralizationTree):
+        return _grow(_Draft(column or source.source, list(enumerate(source.paths, 1)), shown=False), pad)
+    if isinstance(source, Mapping):
+        return _grow(_draft_mapping(source, column or "given mapping"), pad)
+    return _grow(_draft_file(Path(source)), pad)
+
+
+def find_hierarchies(where: FilePath | Mapping[str, Source], columns: Iterable[str]) -> dict[str, Source]:
+    """The hierarchy source of every column that has one.
+
+    In a folder, `age.csv` and any name ending in `_age.csv` belong to column `age`; of several columns
+    the longest name wins.  Files of no column are left alone, unless there is none of a column.
+    """
+    if isinstance(where, Mapping):
+        return {column: where[column] for column in columns if column in where}
+    names, found = list(columns), defaultdict(list)
+    for file in _hierarchy_files(Path(where)):
+        owners = [name for name in names if file.stem == name or file.stem.endswith(f"_{name}")]
+        if owners:
+            found[max(owners, key=len)].append(file)
+    if not found:
+        raise UnreadableFile(where, "no file in it belongs to a column. Name each after its column: age.csv.")
+    return {column: _only_file(files, column) for column, files in found.items()}
+
+
+def _hierarchy_files(folder: Path) -> list[Path]:
+    if not folder.exists():
+        raise NoSuchFile(folder)
+    if not folder.is_dir():
+        raise UnreadableFile(folder, "it is not a folder. Give a folder with one hierarchy file per column.")
+    files = (file for file in folder.iterdir() if file.suffix.lower() in FORMATS and file.is_file())
+    return sorted(file for file in files if not file.name.startswith("."))
+
+
+def _only_file(files: list[Path], column: str) -> Path:
+    if len(files) > 1:
+        both = " and ".join(repr(file.name) for file in files)
+        raise BadHierarchy(files[0].parent, None, f"{both} belong to column {column!r}. Keep one of them.")
+    return files[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """Paths as somebody wrote them, not yet known to form a tree."""
+
+    source: str
+    rows: list[tuple[int, LeafPath]]  # line, or 0 where there are none
+    shown: bool = True  # whether messages may name labels: not if they may be cells of the data
+
+    def name(self, label: str) -> str:
+        """A node by its label; a leaf is a value of the data, on whatever level it is repeated."""
+        if any(label == path[0] for _, path in self.rows):
+            return "a value"
+        return repr(label) if self.shown else "'...'"
+
+    def refuse(self, line: int, reason: str) -> BadHierarchy:
+        return BadHierarchy(self.source, line or None, reason)
+
+
+def _draft_file(path: Path) -> _Draft:
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
+        raise BadHierarchy(path, None, f"its name ends in none of {', '.join(FORMATS)}. Convert it.")
+    text = _read_text(path)
+    return _draft_csv(path, text) if suffix == ".csv" else _draft_nested(_parse_nested(path, text), str(path))
+
+
+def _read_text(path: Path) -> str:
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise NoSuchFile(path) from None
+    except OSError as error:
+        raise UnreadableFile(path, error.strerror or type(error).__name__) from None
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise BadHierarchy(path, line, "a byte here is not UTF-8. Save the file as UTF-8.") from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise BadHierarchy(path, line, "there is a NUL character. Remove it, or save the file as UTF-8.")
+    return text
+
+
+def _draft_csv(path: Path, text: str) -> _Draft:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
+    try:
+        rows = [(reader.line_num, tuple(fields)) for fields in reader if "".join(fields).strip()]
+    except csv.Error as error:
+        raise BadHierarchy(path, reader.line_num, f"it is not CSV ({error}). Look at its quotes.") from None
+    return _Draft(str(path), rows)
+
+
+def _delimiter(text: str) -> str:
+    """The first mark that stands outside quotes in the first line; quotes may hold line ends."""
+    unquoted = re.sub(QUOTED, "", text)
+    first = next((line for line in re.split(r"[\r\n]", unquoted) if line.strip()), "")
+    return next((mark for mark in ";,\t" if mark in first), ",")
+
+
+def _parse_nested(path: Path, text: str) -> object:
+    try:
+        if path.suffix.lower() == ".toml":
+            return tomllib.loads(text)
+        return json.loads(text, object_pairs_hook=partial(_unique_keys, path))
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", None)
+        raise BadHierarchy(path, line, f"it cannot be parsed ({error}). Correct it there.") from None
+
+
+def _unique_keys(path: Path, pairs: list[tuple[str, object]]) -> dict[str, object]:
+    for key, count in Counter(key for key, _ in pairs).items():
+        if count > 1:
+            raise BadHierarchy(path, None, f"node {key!r} is written twice side by side. Join the two.")
+    return dict(pairs)
+
+
+def _draft_mapping(mapping: Mapping[Any, Any], source: str) -> _Draft:
+    if set(mapping) == set(range(len(mapping))):
+        return _draft_levels([mapping[level] for level in range(len(mapping))], source)
+    return _draft_nested(mapping, source)
+
+
+def _draft_levels(levels: list[object], source: str) -> _Draft:
+    columns = []
+    for level, labels in enumerate(levels):
+        if isinstance(labels, str) or not isinstance(labels, Iterable):
+            raise BadHierarchy(source, None, f"level {level} is no list of labels. Give one label per value.")
+        columns.append(list(labels))
+        if len(columns[level]) != len(columns[0]):
+            reason = f"level {level} has {len(columns[level])} labels and level 0 has {len(columns[0])}."
+            raise BadHierarchy(source, None, f"{reason} Give one label per value.")
+    rows = [(line, row) for line, row in enumerate(zip(*columns, strict=True), 1) if not _is_missing(row[0])]
+    rows = [(line, (_as_written(row[0]), *row[1:])) for line, row in rows]
+    texts = [(line, tuple(_text(x, source, f"level {level}") for level, x in enumerate(row))) for line, row in rows]
+    return _Draft(source, texts, shown=False)
+
+
+def _is_missing(value: object) -> bool:
+    """NULL is a value of its own and no leaf; the raw column of a dataframe may hold it."""
+    return value is None or (isinstance(value, float) and isnan(value))
+
+
+def _as_written(value: object) -> object:
+    """A number of the raw column as the engine writes it."""
+    return repr(float(value)) if isinstance(value, float) and isfinite(value) else value
+
+
+def _draft_nested(node: object, source: str) -> _Draft:
+    paths = list(_flatten(node, (), source)) if node else []
+    for path, count in Counter(paths).items():
+        if count > 1:
+            where = f"of node {path[1]!r} " if path[1:] and path[1] != path[0] else ""
+            raise BadHierarchy(source, None, f"a leaf {where}is listed twice. Remove one of the two.")
+    return _Draft(source, [(0, path) for path in paths])
+
+
+def _flatten(node: object, above: LeafPath, source: str) -> Iterator[LeafPath]:
+    where = f"node {above[0]!r}" if above else "the top"
+    if not isinstance(node, Mapping | list | tuple):
+        reason = f"{where} is of type {type(node).__name__}. Give it a list of leaves or a table of nodes."
+        raise BadHierarchy(source, None, reason)
+    if not node or len(above) > DEEPEST:
+        fault = f"is deeper than {DEEPEST} levels" if node else "has no leaves"
+        raise BadHierarchy(source, None, f"{where} {fault}. Remove it.")
+    for entry in node:
+        path = (_text(entry, source, where), *above)
+        if isinstance(node, Mapping):
+            yield from _flatten(node[entry], path, source)
+        else:
+            yield path
+
+
+def _text(label: object, source: str, where: str) -> str:
+    if isinstance(label, str):
+        return str(label)
+    if isinstance(label, int | np.integer) and not isinstance(label, bool):
+        return str(int(label))
+    reason = f"{where} holds a label of type {type(label).__name__}. Write labels as text, in quotes."
+    raise BadHierarchy(source, None, reason)
+
+
+def _grow(draft: _Draft, pad: bool) -> GeneralizationTree:
+    """The tree of a draft, its siblings in the order of their first line; or a refusal."""
+    if not draft.rows:
+        raise draft.refuse(0, "it is empty. Write a value and its labels, from narrow to wide, on each line.")
+    _check_labels_filled(draft)
+    level_draft = _level(draft, pad)
+    _check_single_parents(level_draft)
+    _check_labels_unambiguous(level_draft)
+    deepest = max(len(path) for _, path in draft.rows)
+    padded = {path[0] for _, path in draft.rows if len(path) < deepest}
+    return GeneralizationTree(depth_first([path for _, path in level_draft.rows]), draft.source, len(padded))
+
+
+def _check_labels_filled(draft: _Draft) -> None:
+    for line, path in draft.rows:
+        for level, label in enumerate(path[1:], 1):
+            if not label.strip():
+                raise draft.refuse(line, f"a value has an empty label at level {level}. Fill it, or drop the field.")
+
+
+def _level(draft: _Draft, pad: bool) -> _Draft:
+    """All paths equally deep, under one root, each once."""
+    paths = [path for _, path in draft.rows]
+    rooted = len({path[-1] for path in paths}) == 1 and min(map(len, paths)) > 1
+    bodies = [path[:-1] if rooted else path for path in paths]
+    root, depth = paths[0][-1:] if rooted else (ROOT,), max(map(len, bodies))
+    if not pad:
+        _check_equal_depth(draft)
+    lines: dict[LeafPath, int] = {}
+    for (line, _), body in zip(draft.rows, bodies, strict=True):
+        lines.setdefault(body + body[-1:] * (depth - len(body)) + root, line)
+    return replace(draft, rows=[(line, path) for path, line in lines.items()])
+
+
+def _check_equal_depth(draft: _Draft) -> None:
+    first = draft.rows[0][1]
+    for line, path in draft.rows:
+        if len(path) != len(first):
+            depths = f"a value has {len(path)} levels, the first has {len(first)}"
+            raise draft.refuse(line, f"{depths}. Make them equal, or have `kech hierarchy --pad` do it.")
+
+
+def _check_single_parents(draft: _Draft) -> None:
+    known: defaultdict[int, dict[str, tuple[str, int]]] = defaultdict(dict)
+    for line, path in draft.rows:
+        for level, (label, parent) in enumerate(pairwise(path)):
+            other, since = known[level].setdefault(label, (parent, line))
+            if other != parent:
+                both = f"{draft.name(other)}{_at(since)} and {draft.name(parent)}"
+                reason = f"{draft.name(label)} at level {level} has two parents, {both}. Keep one of them."
+                raise draft.refuse(line, reason)
+
+
+def _check_labels_unambiguous(draft: _Draft) -> None:
+    """A label names one node, or a run of nodes one above the other: the printed text must say which."""
+    tops: dict[str, tuple[int, int]] = {}  # label -> its highest level, and the first line there
+    for level in range(len(draft.rows[0][1])):
+        tops.update((path[level], (level, line)) for line, path in reversed(draft.rows))
+    for line, path in draft.rows:
+        for level, (label, parent) in enumerate(pairwise(path)):
+            if label != parent and tops[label][0] > level:
+                raise _refuse_label(draft, line, path, level, tops[label])
+
+
+def _refuse_label(draft: _Draft, line: int, path: LeafPath, level: int, top: tuple[int, int]) -> BadHierarchy:
+    name = f"{draft.name(path[level])} at level {level}"
+    if path[level] in path[level + 1 :]:
+        return draft.refuse(line, f"{name} comes back above itself: a cycle. Rename one of the two.")
+    also = f"also a node elsewhere, at level {top[0]}{_at(top[1])}"
+    return draft.refuse(line, f"{name} is {also}; the label is ambiguous. Rename one of the two.")
+
+
+def _at(line: int) -> str:
+    return f" (line {line})" if line else ""

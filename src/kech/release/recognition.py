@@ -1,0 +1,115 @@
+"""Recognition: whether two tables share people or rows, from their sketches alone.
+
+In: the sketches of two tables.  Out: whether they share some.
+
+Tables of different people agree by accident, too.  How often, the tables tell themselves: if the rows of both were one
+pile that somebody dealt out blindly, a value with c rows would have a rows in the first table, of n, and b in the
+second, of m, with a binomial a.  With w = n / (n + m) and v = 1 - w,
+
+    Y = 2 w v a b - v^2 a (a - 1) - w^2 b (b - 1)
+
+compares agreeing pairs of rows across the tables with those inside each.  It is 0 on average, with the variance
+2 c (c - 1) w^2 v^2; a row that is in both tables adds 2 w v.  So the sum of Y over its deviation, over all values that
+several rows have, divided by the root of their number, is about normal with deviation 1 for different people, and
+large where rows are shared.  Every value counts alike, however frequent it is.
+"""
+
+from collections.abc import Iterable, Mapping
+from math import inf, log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kech.release.sketches import Kind, Sketch
+
+Floats = NDArray[np.float64]
+
+SURE = 4.0  # deviations: one comparison of different people in 30,000 goes beyond
+FEWEST_VALUES = 32  # with several rows, for a column to reach that where all rows are shared
+LOWEST = -30.0  # deviations that one value may speak against: a renamed one must not outvote all others
+UNLIKELY = 1e-4  # chance that names agree on a quasi-identifier by accident
+LEAST_CHANCE = 1e-6  # that two people agree on one
+
+
+def share_rows(ours: Mapping[Kind, Sketch], theirs: Iterable[Sketch]) -> bool:
+    """Whether names agree on a quasi-identifier too, or quasi-identifiers together, or half of the columns.
+
+    Of several columns that could tell, one alone is not believed: quotas make tables of different people alike.
+    """
+    pairs = {held.of: (ours[held.of], held) for held in theirs if held.of in ours}
+    by_kind = {kind: [name for name in pairs if name.kind == kind] for kind in ("name", "tuple", "column")}
+    if any(share_people(name, pairs) for name in by_kind["name"]):
+        return True
+    if any(measure_agreement(*pairs[name])[0] >= SURE for name in by_kind["tuple"]):
+        return True
+    found = [measure_agreement(*pairs[name]) for name in by_kind["column"]]
+    able = [score for score, values in found if values >= FEWEST_VALUES]
+    return sum(score >= SURE for score in able) >= max(min(2, len(able)), len(able) / 2, 1)
+
+
+def measure_agreement(one: Sketch, other: Sketch) -> tuple[float, int]:
+    """How many deviations two tables agree more than different people would; values that several rows have."""
+    a, b = count_alike(one, other)
+    c = a + b
+    a, b, c = a[c > 1], b[c > 1], c[c > 1]
+    if not len(c) or not one.rows or not other.rows:
+        return 0.0, 0
+    w = one.rows / (one.rows + other.rows)
+    v = 1 - w
+    surplus = 2 * w * v * a * b - v**2 * a * (a - 1) - w**2 * b * (b - 1)
+    scores = surplus / (w * v * np.sqrt(2 * c * (c - 1)))
+    return float(np.maximum(scores, LOWEST).sum()) / len(c) ** 0.5, len(c)
+
+
+def count_alike(one: Sketch, other: Sketch) -> tuple[Floats, Floats]:
+    """Rows of every value in either table, at a depth that both have."""
+    depth = max(one.depth, other.depth)
+    (ours, a), (theirs, b) = one.sample(depth), other.sample(depth)
+    values, place = np.unique(np.concatenate([ours, theirs]), return_inverse=True)
+    first, second = np.zeros(len(values)), np.zeros(len(values))
+    first[place[: len(ours)]], second[place[len(ours) :]] = a, b
+    return first, second
+
+
+def share_people(name: Kind, pairs: Mapping[Kind, tuple[Sketch, Sketch]]) -> bool:
+    """Whether names in both tables are the same people: they agree on a quasi-identifier more than others would.
+
+    Two tables may number different people alike, from 1 on.
+    """
+    shared = count_shared(*pairs[name])
+    traits = [kind for kind in pairs if kind.kind == "trait" and kind.columns[:-1] == name.columns]
+    if not traits or not shared:
+        return False
+    return any(is_unlikely(shared, kind, pairs) for kind in traits)
+
+
+def is_unlikely(shared: int, trait: Kind, pairs: Mapping[Kind, tuple[Sketch, Sketch]]) -> bool:
+    """Whether so many of the shared names agree on a trait as different people would once in 10,000 times at most.
+
+    Chernoff: the chance of a share s or more, where each agrees with the chance p, is at most exp(-n KL(s || p)).
+    """
+    column = Kind("column", trait.columns[-1:])
+    chance = max(map(agree_at_random, pairs[column])) if column in pairs else 1.0
+    share, chance = min(1.0, count_shared(*pairs[trait]) / shared), max(chance, LEAST_CHANCE)
+    return share > chance and shared * divergence(share, chance) >= -log(UNLIKELY)
+
+
+def count_shared(one: Sketch, other: Sketch) -> int:
+    """Sampled values that both tables have."""
+    a, b = count_alike(one, other)
+    return int(((a > 0) & (b > 0)).sum())
+
+
+def agree_at_random(column: Sketch) -> float:
+    """The chance that two rows have the same value, as far as the sample tells."""
+    _, counts = column.sample(column.depth)
+    pairs = column.rows * (column.rows - 1)
+    return float((counts * (counts - 1.0)).sum()) * 2.0**column.depth / pairs if pairs else 1.0
+
+
+def divergence(share: float, chance: float) -> float:
+    """Kullback-Leibler divergence of two coins."""
+    first = share * log(share / chance) if share else 0.0
+    if share == 1:
+        return first
+    return first + (1 - share) * (log((1 - share) / (1 - chance)) if chance < 1 else inf)

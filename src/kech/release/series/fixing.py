@@ -1,0 +1,89 @@
+"""Fixing: what the first release of a series decides for all others.
+
+In: a request and its table.  Out: the fields that stay; a refusal that names what changed.
+"""
+
+from collections.abc import Mapping
+from hashlib import blake2b
+from typing import Any
+
+import msgspec
+
+from kech.axes.hierarchy import read_hierarchy
+from kech.errors import BadOption
+from kech.points.points import find_hierarchy
+from kech.request import FIELDS, Request
+from kech.request.parts import ROLES, STYLES
+from kech.tables.table import Table
+
+GOALS = ("k", "l", "l_kind", "c", "t", "t_kind", "alpha")
+READING = ("dates", "decimal", "null_values")  # what cells mean
+STAY = (
+    *ROLES,
+    *READING,
+    "rows_are_people",
+    "key",
+    *GOALS,
+    "cut",
+    "reading",
+    "field",
+    "eps",
+    "grid",
+    "protect",
+    "labels",
+)
+
+
+def fix_request(table: Table, asked: Request, format: str) -> dict[str, Any]:
+    """Everything that later releases must say alike, as it stands in the folder."""
+    values = {name: msgspec.to_builtins(asked.value(name)) for name in STAY}
+    axes = {name: msgspec.structs.replace(choice, hierarchy=None) for name, choice in asked.axes.items()}
+    fixed = values | {
+        "axes": {name: said for name, choice in axes.items() if (said := msgspec.to_builtins(choice))},
+        "hierarchies": {name: mark for name in table.quasi_identifiers if (mark := mark_hierarchy(table, name))},
+        "format": format,
+    }
+    return dict(msgspec.json.decode(msgspec.json.encode(fixed)))  # as it is read back
+
+
+def mark_hierarchy(table: Table, column: str) -> str:
+    """A keyed hash of the hierarchy of a column; empty where it has none."""
+    given = find_hierarchy(table, column)
+    if given is None:
+        return ""
+    tree = read_hierarchy(given, column=column)
+    held = blake2b(msgspec.json.encode([column, sorted(tree.paths)]), digest_size=32).digest()
+    return table.secret.derive("hierarchy", held)[:16].hex()
+
+
+def check_fixed(fixed: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """Refuse a request that differs from the first one."""
+    changed = [name for name in fixed if fixed[name] != now.get(name)]
+    if changed:
+        options = ", ".join(FIELDS[name].option if name in FIELDS else f"the {name} of the file" for name in changed)
+        raise BadOption(
+            "--series",
+            f"its first release fixed columns, hierarchies, goals, labels and format. Different now: {options}. "
+            "Ask as the first time, or begin a new series in another folder.",
+        )
+
+
+def check_series(asked: Request) -> None:
+    """Refuse what a series has no promise for."""
+    if asked.goal.protect_history:
+        reason = "a series cannot keep whole histories of people yet. Omit it, or release without --series."
+        raise BadOption("--protect-history", reason)
+    if asked.cut.suppress:
+        raise BadOption("--suppress", "a series leaves no row out for ever. Let rows wait: --wait 10%.")
+    if asked.series.wait and not STYLES[asked.cut.cut].omits_rows:
+        raise BadOption("--wait", f"--cut {asked.cut.cut} publishes every row. Omit it, or choose another cut.")
+    if asked.goal.k is None:
+        raise BadOption("--k", "say among how many rows every row must hide: --k 5.")
+    if asked.goal.k < 2:
+        raise BadOption("--k", "a cohort of one hides nobody. Say 2 or more.")
+
+
+def restore_request(fixed: Mapping[str, Any]) -> Request:
+    """The request of the first release, without its hierarchies, which the folder does not hold."""
+    said = {name: fixed[name] for name in STAY if fixed[name] not in (None, [])}
+    return Request().override(**said, axes=dict(fixed["axes"]))

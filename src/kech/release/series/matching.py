@@ -1,0 +1,129 @@
+"""Matching: which rows of a table a series knows, which are new, which left, and which were corrected.
+
+In: a table, and the history of a series.  Out: a `Match`.
+A row is known by its key.  Without a key, equal rows are told apart by their number only, so a corrected row looks
+like one that left and one that came.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from kech.axes.spelling import fold_person
+from kech.errors import BadRowKey
+from kech.release.series.hashes import Hashes, RowHasher, find_places, number_alike
+from kech.release.series.store import History, Ints
+from kech.tables.table import Table
+
+Bools = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Match:
+    """The rows of a table, each with its hashes and its place in the history (-1: none)."""
+
+    number: Ints  # of each row in its engine
+    base: Hashes  # of the key, or of the whole row
+    key: Hashes  # the same, with equal rows told apart
+    cells: Hashes
+    person: Hashes
+    place: Ints
+    history: History
+
+    @property
+    def new(self) -> Ints:
+        """Rows that belong to no cohort: those that came, and those that wait."""
+        return np.flatnonzero(self.place < 0)
+
+    @cached_property
+    def present(self) -> Bools:
+        """Of each row of the history: whether the table has it still."""
+        found = np.zeros(len(self.history.rows.cohort), bool)
+        found[self.place[self.place >= 0]] = True
+        return found
+
+    @cached_property
+    def corrected(self) -> Bools:
+        """Of each row of the history: whether the table has it with other cells, or as another person's."""
+        known = np.flatnonzero(self.place >= 0)
+        found = np.zeros(len(self.history.rows.cohort), bool)
+        place = self.place[known]
+        changed = (self.history.rows.cells[place] != self.cells[known]).any(axis=1)
+        found[place] = changed | (self.history.rows.person[place] != self.person[known]).any(axis=1)
+        return found
+
+    @cached_property
+    def people(self) -> Hashes:
+        """Of each row of the history: its person as the table says now, or as it was known last."""
+        known = np.flatnonzero(self.place >= 0)
+        found = self.history.rows.person.copy()
+        found[self.place[known]] = self.person[known]
+        return found
+
+
+def match_rows(table: Table, hasher: RowHasher, history: History) -> Match:
+    """Look up every row of a table."""
+    whole = sorted({*table.quasi_identifiers, *table.sensitive, *table.keep, *table.person})
+    cells = [name for name in whole if name not in table.person]
+    names = sorted({*whole, *table.row_key})
+    found = table.engine.read_texts([table.index(name) for name in names])
+    texts = dict(zip(names, found.columns[1:], strict=True))
+    base = hash_keys(table, hasher, texts)
+    if table.row_key:
+        check_repeats(table.row_key, base)
+        key = base
+    else:
+        key = hasher.number(base, number_alike(base)[1])
+    return Match(
+        np.asarray(found["r"].to_numpy(), np.int64),
+        base,
+        key,
+        hasher.hash_rows("cells", pick(texts, cells), cells),
+        hash_people(table, hasher, texts),
+        find_places(key, history.rows.key),
+        history,
+    )
+
+
+def key_columns(table: Table) -> tuple[str, ...]:
+    """The columns that tell rows apart: the key, or all that are read."""
+    return table.row_key or tuple(sorted(table.loaded))
+
+
+def hash_keys(table: Table, hasher: RowHasher, texts: Mapping[str, Any]) -> Hashes:
+    """What tells rows apart, of each row; a key that is missing is refused."""
+    names = key_columns(table)
+    if table.row_key:
+        check_present(names, pick(texts, names))
+    return hasher.hash_rows("key", pick(texts, names), names)
+
+
+def hash_people(table: Table, hasher: RowHasher, texts: Mapping[str, Any]) -> Hashes:
+    """The person of each row; nothing where every row is another person."""
+    if not table.person:
+        return np.zeros((len(next(iter(texts.values()))), 16), np.uint8)
+    return hasher.hash_rows("person", pick(texts, table.person), table.person, fold_person)
+
+
+def pick(texts: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
+    """Some of the columns."""
+    return [texts[name] for name in names]
+
+
+def check_present(names: Sequence[str], columns: Sequence[Any]) -> None:
+    """Every row has a key."""
+    missing = sum(pc.equal(pc.utf8_trim_whitespace(column.fill_null("")), "").to_numpy() for column in columns)
+    if rows := int(np.count_nonzero(missing)):
+        raise BadRowKey(names, rows, "is missing")
+
+
+def check_repeats(names: Sequence[str], keys: Hashes) -> None:
+    """No two rows have one key."""
+    coded, _ = number_alike(keys)
+    if rows := int((np.bincount(coded)[coded] > 1).sum()):
+        raise BadRowKey(names, rows, "repeats")

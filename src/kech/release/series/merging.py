@@ -1,0 +1,132 @@
+"""Merging: the rows of the last file without the cohorts that leave, and those of the new cohorts, shuffled together.
+
+In: a published file, new rows, cohorts that leave.  Out: rows, as cells of text (CSV) or typed (Parquet).
+Old rows are copied as they were published, so a row that is held or was corrected stays as it is.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+
+from kech.certificate import open_published
+from kech.errors import OutOfMemory, UnreadableFile
+from kech.release.series.hashes import Hashes, RowHasher, find_places, number_alike
+from kech.release.series.store import Cohorts, Ints, Rows
+from kech.release.writing import write_batches
+from kech.tables.batches import shuffle_rows
+
+AT_ONCE = 100_000  # rows that are written together
+COPIES = 6  # of a file, in memory: its text, its cells, both files together, a part of them in another order
+
+
+class KeyTally:
+    """Hears the keys of rows while they pass by, in the order in which they are written."""
+
+    def __init__(self, columns: Sequence[str], hasher: RowHasher) -> None:
+        self.columns = list(columns)
+        self._hasher = hasher
+        self._found: list[Hashes] = []
+
+    def watch(self, stream: Any) -> Any:
+        """The stream without these columns, which are its last."""
+        schema = pa.schema([stream.schema.field(i) for i in range(len(stream.schema) - len(self.columns))])
+        return pa.RecordBatchReader.from_batches(schema, self._hear(stream, schema))
+
+    def _hear(self, stream: Any, schema: Any) -> Iterator[Any]:
+        for batch in stream:
+            self._found.append(self._hasher.hash_rows("key", batch.columns[len(schema) :], self.columns))
+            yield pa.record_batch(batch.columns[: len(schema)], schema=schema)
+
+    @property
+    def keys(self) -> Hashes:
+        """Of all rows."""
+        return np.concatenate([np.empty((0, 16), np.uint8), *self._found])
+
+
+def read_cells(path: Path, format: str, room: int) -> Any:
+    """A published file as an Arrow table: cells of CSV as the texts they are, NULL apart from empty text."""
+    if (need := COPIES * path.stat().st_size) > room:
+        raise OutOfMemory("reading the last release of the series", room, need)
+    try:
+        if format == "parquet":
+            return pq.read_table(path)
+        names = open_published(path, format).columns
+        convert = pyarrow.csv.ConvertOptions(
+            column_types=dict.fromkeys(names, pa.string()),
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        )
+        parse = pyarrow.csv.ParseOptions(newlines_in_values=True)
+        return pyarrow.csv.read_csv(path, parse_options=parse, convert_options=convert)
+    except pa.ArrowException:
+        raise UnreadableFile(path, "it is damaged.") from None
+
+
+def hash_others(rows: Any, labels: Sequence[str], hasher: RowHasher) -> Hashes:
+    """The published cells of each row beside its labels."""
+    names = sorted(name for name in rows.column_names if name not in labels)
+    if not names:
+        return np.zeros((rows.num_rows, 16), np.uint8)
+    return hasher.hash_rows("other", [rows[name] for name in names], names)
+
+
+def number_labels(rows: Any, labels: Sequence[str]) -> tuple[list[tuple[str | None, ...]], Ints]:
+    """Each combination of labels once, and which of them every row has."""
+    group = np.zeros(rows.num_rows, np.int64)
+    columns = []
+    for name in labels:
+        coded = rows[name].cast(pa.string()).combine_chunks().dictionary_encode()
+        texts = [*coded.dictionary.to_pylist(), None]
+        place = coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
+        columns.append((texts, place))
+        group = np.unique(group * len(texts) + place, return_inverse=True)[1].ravel()
+    first = np.unique(group, return_index=True)[1].tolist()
+    return [tuple(texts[place[i]] for texts, place in columns) for i in first], group
+
+
+def find_cohorts(
+    rows: Any, labels: Sequence[str], hasher: RowHasher, wanted: Rows, cohorts: Cohorts
+) -> NDArray[np.bool_]:
+    """Which rows of a file are those of some cohorts.
+
+    Where cohorts share a label, the other cells tell whose a row is; where these are equal too, it does not matter.
+    """
+    texts = {name: [cohorts.labels[c][i] for c in wanted.cohort] for i, name in enumerate(labels)}
+    held = pa.table({name: pa.array(cells, pa.string()) for name, cells in texts.items()})
+    known = identify(held, labels, wanted.other, hasher)
+    here = identify(rows, labels, hash_others(rows, labels, hasher), hasher)
+    return np.asarray(find_places(here, known) >= 0)
+
+
+def identify(rows: Any, labels: Sequence[str], other: Hashes, hasher: RowHasher) -> Hashes:
+    """A hash of all published cells of each row, equal rows told apart."""
+    label = hasher.hash_rows("label", [rows[name].cast(pa.string()) for name in labels], labels)
+    both = hasher.hash_pair(label, other)
+    return hasher.number(both, number_alike(both)[1])
+
+
+def join_rows(old: Any, new: Any) -> Any:
+    """The rows of both under the columns of the old file; a column whose type changed becomes text in both."""
+    columns = {}
+    for name in old.column_names:
+        parts = [old[name], new[name]]
+        if parts[0].type != parts[1].type:
+            parts = [part.cast(pa.string()) for part in parts]
+        columns[name] = pa.chunked_array([chunk for part in parts for chunk in part.chunks], parts[0].type)
+    return pa.table(columns)
+
+
+def write_rows(rows: Any, labels: Sequence[str], draft: Path, target: Path) -> None:
+    """Write rows in an order nobody can know; in Parquet each label stands once."""
+    for name in labels if target.suffix.lower() != ".csv" else ():
+        if pa.types.is_string(rows[name].type):
+            rows = rows.set_column(rows.column_names.index(name), name, rows[name].combine_chunks().dictionary_encode())
+    shuffled = shuffle_rows(rows, AT_ONCE)
+    write_batches(pa.RecordBatchReader.from_batches(rows.schema, shuffled), draft, target)

@@ -1,0 +1,65 @@
+"""Pool: the rows that belong to no cohort yet, cut among themselves.
+
+In: a table, and which of its rows are new.  Out: a release of these rows alone, or none where all of them wait.
+Rows that wait take no part in the labels of the others: these are cut anew without them.
+"""
+
+import numpy as np
+from msgspec.structs import replace as replace_part
+
+from kech.errors import GoalNotMet
+from kech.points.partition import Partition, class_widths
+from kech.release.release import Release, cut_release
+from kech.release.series.store import Book, Ints
+from kech.request import AxisChoice, Request
+from kech.tables.table import Table
+
+
+def cut_pool(table: Table, numbers: Ints, asked: Request, book: Book | None) -> Release | None:
+    """New cohorts of these rows; later versions let all wait where no cohort can be made, the first one is refused."""
+    if book is not None and not len(numbers):
+        return None
+    pool = table if book is None else table.choose(numbers, fix_kinds(table, book))
+    asked = replace_part(asked, axes=pool.request.axes)
+    try:
+        made = cut_release(pool, asked)
+    except GoalNotMet:
+        if book is None:
+            raise
+        return None
+    return let_wait(made, asked)
+
+
+def fix_kinds(table: Table, book: Book) -> dict[str, AxisChoice]:
+    """Every column that kech read by itself is read as it was in the first version."""
+    choices = {name: (table.choice(name), kind) for name, kind in book.kinds.items()}
+    given = book.fixed["hierarchies"]
+    return {
+        name: replace_part(choice, kind=kind)
+        for name, (choice, kind) in choices.items()
+        if choice.kind is None and name not in given
+    }
+
+
+def let_wait(made: Release, asked: Request) -> Release:
+    """The release without its most blurred rows, cut anew; itself where none may wait, or the rest cannot be cut."""
+    gone = find_most_blurred(made.partition, asked.series.wait)
+    if not len(gone):
+        return made
+    try:
+        return cut_release(made.table.without(made.partition.points.mappings, gone), asked)
+    except GoalNotMet:
+        return made
+
+
+def find_most_blurred(partition: Partition, share: float) -> Ints:
+    """Points whose rows are all in the most blurred classes, of this share of the rows at most.
+
+    A class that is no wider than the average does not wait.
+    """
+    widths, sizes = class_widths(partition).mean(axis=1), partition.sizes
+    order = np.argsort(-widths, kind="stable")
+    above = widths[order] > np.average(widths, weights=sizes)
+    taken = order[above & (np.cumsum(sizes[order]) <= share * sizes.sum())]
+    waits = np.isin(partition.group, taken)
+    return np.setdiff1d(partition.point[waits], partition.point[~waits])

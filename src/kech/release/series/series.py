@@ -1,0 +1,386 @@
+"""Series: releases of a growing table that stay safe together.
+
+In: a folder that only its owner reads, and the table of each month.  Out: a file and a certificate for each version.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+
+from kech.certificate import certificate_path
+from kech.certificate.cells import digest
+from kech.errors import BadOption, BadSeries, CannotWrite, NoSuchFile
+from kech.release.admission import Draft, Terms, Word, check_admission
+from kech.release.ledger import Ledger, time_now
+from kech.release.pointers import find_joint_pointers, points_at_rows
+from kech.release.release import check_original, pick_ledger
+from kech.release.series.fixing import check_fixed, check_series, fix_request, restore_request
+from kech.release.series.hashes import RowHasher
+from kech.release.series.matching import match_rows
+from kech.release.series.pool import cut_pool
+from kech.release.series.store import FORMAT, Book, History, Ints, Store, Version, build_history, new_id, see_from
+from kech.release.series.update import Update, certify, count_version, kinds_of, tables_of, write_version
+from kech.release.writing import FORMATS, as_json, check_beside, check_target
+from kech.request import Request
+from kech.system.console import delay_interrupts, report
+from kech.system.files import clear_refusals, draft_file, put_in_place
+from kech.tables.repeats import check_identifiers, warn_of_repeats
+from kech.tables.source import find_address
+from kech.tables.table import Table, check_is_table
+
+NOT_FOUND = (
+    "the file of version {number} ({name}) is not at its place, or was changed. Name it: --earlier FILE. If nobody "
+    "received that version, forget it: kech series FOLDER --forget."
+)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Series:
+    """Releases of one growing table.  The folder holds hashes, labels and certificates, and no cell of the table."""
+
+    store: Store
+
+    def __repr__(self) -> str:
+        return f"Series({len(self.book.versions)} versions in {str(self.store.folder)!r})"
+
+    @property
+    def folder(self) -> Path:
+        """Where it lies."""
+        return self.store.folder
+
+    @property
+    def exists(self) -> bool:
+        """Whether a version was published."""
+        return self.store.path.exists()
+
+    @property
+    def book(self) -> Book:
+        """What the folder says, after a killed run was settled."""
+        if not self.exists:
+            raise BadSeries(self.folder, "there is no series. Begin one: kech release TABLE --series FOLDER ...")
+        with self.store.lock():
+            book = settle(self.store)
+        if book is None:
+            raise BadSeries(self.folder, "its first version was never put in place. Release it again.")
+        return book
+
+    @property
+    def request(self) -> Request:
+        """What the first release asked for, and every later one has to; hierarchies are named anew."""
+        return restore_request(self.book.fixed)
+
+    def versions(self) -> list[tuple[Ints, Ints]]:
+        """For each version its rows, numbered over the whole series, and the cohort of each."""
+        book = self.book
+        history, found = self.store.read_history(book), []
+        for version in book.versions:
+            rows = np.flatnonzero(history.alive(version.number)[history.rows.cohort])
+            found.append((rows, history.rows.cohort[rows]))
+        return found
+
+    def lives(self) -> "list[Life]":
+        """Every cohort that was ever published."""
+        book = self.book
+        history = self.store.read_history(book)
+        alive = np.stack([history.alive(version.number) for version in book.versions])
+        each = zip(history.cohorts.labels, history.cohorts.size.tolist(), alive.T, strict=True)
+        return [Life(label, rows, tuple((np.flatnonzero(seen) + 1).tolist())) for label, rows, seen in each]
+
+    def to_json(self) -> dict[str, Any]:
+        """What `kech series --json` prints: counts of each version; small ones are hidden."""
+        book = self.book
+        k = book.fixed["k"]
+        listed = [describe_version(self.store, version, k) for version in book.versions]
+        return {"folder": str(self.folder), "k": k, "key": list(book.fixed["key"]), "versions": listed}
+
+    def publish(
+        self,
+        table: Table,
+        path: str | PathLike[str],
+        request: Request | None = None,
+        *,
+        certificate: str | PathLike[str] | None = None,
+        ledger: Ledger | bool = True,
+        earlier: str | PathLike[str] | None = None,
+        **fields: Any,
+    ) -> dict[str, Any]:
+        """Write the next version and its certificate; gives back what `kech release --json` prints.
+
+        `earlier` is the file of the last version where it is not at its place.  Nothing changes if this is refused.
+        """
+        check_is_table(table)
+        asked = table.settle(request, fields)
+        check_series(asked)
+        check_original(table)
+        check_identifiers(table)
+        warn_of_repeats(table)
+        if find_address(path):
+            raise BadOption("--output", "a series is published as .csv or .parquet files. Name a file.")
+        with clear_refusals(Path(path)):
+            target = check_target(Path(path), table)
+            beside = check_beside(Path(certificate), table, target) if certificate else certificate_path(target)
+        terms = Terms(pick_ledger(ledger))
+        if terms.ledger:
+            terms.ledger.settle()
+        with self.store.lock():
+            return publish_next(
+                self.store, table, asked, Places(target, beside, None if earlier is None else Path(earlier)), terms
+            )
+
+    def forget(self) -> int:
+        """Forget the last version, which nobody received; gives back its number."""
+        with self.store.lock():
+            book = settle(self.store)
+            if book is None:
+                raise BadSeries(self.folder, "there is no version to forget.")
+            write_book(self.store, msgspec.structs.replace(book, versions=book.versions[:-1]))
+            return len(book.versions)
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """A cohort: its labels and rows, and the versions that have it."""
+
+    label: tuple[str | None, ...]
+    rows: int
+    versions: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where a version goes, and where the last one lies if it moved."""
+
+    target: Path
+    beside: Path
+    earlier: Path | None = None
+
+
+def open_series(folder: str | PathLike[str]) -> Series:
+    """The series in a folder; its first version makes the folder."""
+    place = Path(folder)
+    if place.exists() and not place.is_dir():
+        raise BadSeries(place, "it is a file. Name a folder.")
+    return Series(Store(place))
+
+
+def publish_next(store: Store, table: Table, asked: Request, places: Places, terms: Terms) -> dict[str, Any]:
+    """One more version; the folder is locked."""
+    book = settle(store)
+    fixed = fix_request(table, asked, FORMATS[places.target.suffix.lower()])
+    id = book.id if book else new_id()
+    check = table.secret.derive("series-check", id.encode())[:8].hex()
+    if book is not None:
+        if check != book.check:
+            reason = "it was begun with another secret. Name the key file that you used then: --key-file FILE."
+            raise BadSeries(store.folder, reason)
+        check_fixed(book.fixed, fixed)
+        check_free(store, book, places.target)
+    previous = find_previous(store, book, places.earlier)
+    update = prepare(store, book, table, asked, id)
+    known = frozenset(version.release for version in book.versions) if book else frozenset()
+    terms = Terms(terms.ledger, series=known)
+    report("writing")
+    with (
+        clear_refusals(places.target),
+        draft_file(places.target) as draft,
+        draft_file(places.beside) as certificate_draft,
+    ):
+        arrivals = write_version(update, previous, draft, places.target, terms)
+        report("checking the written file")
+        claims = certify(update, arrivals, draft, places.target, terms)
+        certificate_draft.write_text(as_json(claims), "utf-8")
+        files = store.write_version(update.number, tables_of(update, arrivals), as_json(claims))
+        counts = count_version(update, arrivals)
+        version = describe(store, update.number, claims, places, files, counts, draft)
+        before = book.versions if book else []
+        kinds, labels = kinds_of(update, book), update.label_columns()
+        entered = Book(FORMAT, id, check, book.fixed if book else fixed, kinds, labels, [*before, version])
+        drafted = Draft(draft, certificate_draft, claims, places.target, table, draft)
+        report("looking for earlier releases")
+        with check_admission(drafted, terms) as word, enter(store, book, entered, draft), delay_interrupts():
+            put_in_place({draft: places.target, certificate_draft: places.beside})
+    return summarize(store, table, claims, places, word, counts)
+
+
+def check_free(store: Store, book: Book, target: Path) -> None:
+    """No published version is overwritten: its rows are needed, and readers may hold it to its certificate."""
+    for version in book.versions:
+        if store.find_release(version) == target.absolute():
+            raise BadOption(
+                "--output", f"it is the file of version {version.number} of this series. Name another file."
+            )
+
+
+def prepare(store: Store, book: Book | None, table: Table, asked: Request, id: str) -> Update:
+    """Match the rows of a table, and cut those that are new."""
+    hasher = RowHasher(table.secret, id.encode())
+    history = store.read_history(book) if book else no_history()
+    report("matching rows")
+    match = match_rows(table, hasher, history)
+    release = cut_pool(table, match.number[match.new], asked, book)
+    last = book.last if book else None
+    claimed = json.loads(store.certificate(last)) if last else {}
+    places = {version.number: store.find_release(version) for version in past_needed(book, history)}
+    files = {number: place for number, place in places.items() if place is not None}
+    return Update(table, asked, hasher, history, match, last, release, claimed, files)
+
+
+def past_needed(book: Book | None, history: History) -> list[Version]:
+    """Versions whose files hold cohorts that left."""
+    needed = set(history.last_seen().tolist())
+    return [version for version in book.versions if version.number in needed] if book else []
+
+
+def no_history() -> History:
+    """Of a series that begins."""
+    return build_history({"rows": [], "cohorts": [], "moves": []}, [], [])
+
+
+def find_previous(store: Store, book: Book | None, earlier: Path | None) -> Path | None:
+    """The file of the last version."""
+    last = book.last if book else None
+    if last is None:
+        return None
+    if earlier is not None:
+        if not earlier.is_file():
+            raise NoSuchFile(earlier)
+        if digest(earlier) != last.release:
+            raise BadOption("--earlier", f"it is not the file of version {last.number} as it was published.")
+        return earlier
+    found = store.find_release(last)
+    if found is None:
+        raise BadSeries(store.folder, NOT_FOUND.format(number=last.number, name=Path(last.path).name))
+    return found
+
+
+def describe(
+    store: Store,
+    number: int,
+    claims: Mapping[str, Any],
+    places: Places,
+    files: dict[str, str],
+    counts: dict[str, int],
+    draft: Path,
+) -> Version:
+    """A version as the book names it while it is put in place."""
+    target, beside = places.target.absolute(), places.beside.absolute()
+    paths = (str(target), str(beside), see_from(store.folder, target))
+    return Version(number, time_now(), claims["file"]["sha256"], *paths, files, counts, str(draft.absolute()))
+
+
+@contextmanager
+def enter(store: Store, before: Book | None, entered: Book, draft: Path) -> Iterator[None]:
+    """The book names a version while it is put in place; it is struck out if that fails."""
+    write_book(store, entered)
+    try:
+        yield
+    except BaseException:
+        if draft.exists():
+            write_book(store, before)
+        raise
+    with suppress(CannotWrite):  # then the next run settles it
+        write_book(store, finish(entered))
+
+
+def write_book(store: Store, book: Book | None) -> None:
+    """Put a book in place; a series without versions has none."""
+    if book is None or not book.versions:
+        store.path.unlink(missing_ok=True)
+    else:
+        store.write(book)
+
+
+def finish(book: Book) -> Book:
+    """A book whose last version is in its place."""
+    last = msgspec.structs.replace(book.versions[-1], draft="")
+    return msgspec.structs.replace(book, versions=[*book.versions[:-1], last])
+
+
+def settle(store: Store) -> Book | None:
+    """The book after a killed run: a version that was never put in place is struck out; the folder is locked.
+
+    Where nobody can tell, it stays: rows that are taken for published never enter a second cohort.
+    """
+    book = store.read()
+    if book is None or book.last is None or not book.last.draft:
+        return book
+    last = book.last
+    placed = Path(last.path).is_file() and digest(Path(last.path)) == last.release
+    if not placed and Path(last.draft).exists():
+        kept = msgspec.structs.replace(book, versions=book.versions[:-1])
+        write_book(store, kept)
+        return store.read()
+    if placed:
+        restore_certificate(store, last)
+    write_book(store, finish(book))
+    return finish(book)
+
+
+def restore_certificate(store: Store, version: Version) -> None:
+    """Put the certificate beside its file, where a killed run did not."""
+    beside = Path(version.beside)
+    held = store.certificate(version)
+    if not beside.exists() or beside.read_bytes() != held:
+        with clear_refusals(beside), draft_file(beside) as draft:
+            draft.write_bytes(held)
+            put_in_place({draft: beside})
+
+
+# -- what is shown ---------------------------------------------------------------------------------------------------
+
+
+def hide_small(count: int, k: int) -> int | str:
+    """A count that may point at people is hidden."""
+    return f"<{k}" if 0 < count < k else count
+
+
+def describe_version(store: Store, version: Version, k: int) -> dict[str, Any]:
+    """One version, with its counts; those of rows that wait, left or were corrected are hidden where they are small."""
+    found = store.find_release(version)
+    counts = {name: hide_small(count, k) if name in HIDDEN else count for name, count in version.counts.items()}
+    return {
+        "version": version.number,
+        "time": version.time,
+        "file": str(found or version.path),
+        "found": found is not None,
+        "release": version.release,
+        **counts,
+    }
+
+
+HIDDEN = ("waiting", "held", "corrected", "kept_out")
+
+
+def summarize(
+    store: Store, table: Table, claims: Mapping[str, Any], places: Places, word: Word, counts: Mapping[str, int]
+) -> dict[str, Any]:
+    """What `kech release --series --json` prints, with what the maker should look at."""
+    as_they_are = (*table.sensitive, *table.keep)
+    axes, k = claims["quasi_identifiers"], claims["parameters"]["k"]
+    private = {name: hide_small(counts[name], k) for name in HIDDEN}
+    return {
+        "file": str(places.target),
+        "certificate": str(places.beside),
+        **claims["claims"],
+        "stated": claims.get("stated"),
+        "measured": claims["measured"],
+        "coarse": claims["parameters"].get("coarse"),
+        "dropped": list(table.dropped),
+        "ledger": word.to_json(),
+        "identifying": [name for name in as_they_are if points_at_rows(table, name)],
+        "identifying_together": find_joint_pointers(table, as_they_are),
+        "rare_texts": [
+            axis["column"] for axis in axes if axis["axis"] == "set" and points_at_rows(table, axis["column"])
+        ],
+        "repeated_people": [found.says for found in table.repeats],
+        "unhidden_edges": [axis["column"] for axis in axes if axis.get("grid", "round") != "round"],
+        "mapping": None,
+        "series": {"folder": str(store.folder), **claims["series"], **private},
+    }

@@ -1,0 +1,261 @@
+"""Store: the private folder of a series.  It knows rows by hashes and holds labels, cohorts and certificates, no cell.
+
+In: a folder.  Out: a `Book` (series.json) and a `History` (every row and cohort that was ever published).
+Each version has files of its own that never change; series.json names them with their hashes and is replaced last.
+"""
+
+import os
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from kech.certificate.cells import digest
+from kech.errors import BadSeries, KechError
+from kech.release.series.hashes import SIZE, Hashes, as_arrow, as_hashes
+from kech.system.files import DRAFTS, clear_leftovers, clear_refusals, draft_file, hold_lock, put_in_place, write_text
+
+FORMAT = 1
+BOOK, LOCK = "series.json", "series.lock"
+PARTS = ("rows", "cohorts", "moves")  # of each version, as Arrow files
+HASHES = ("key", "cells", "other", "person")
+
+Ints = NDArray[np.int64]
+
+
+class Version(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One release of a series."""
+
+    number: int
+    time: str  # UTC
+    release: str  # SHA-256 of the file
+    path: str  # where the file was put
+    beside: str  # and its certificate
+    relative: str  # the same seen from the folder of the series, which may move with it
+    files: dict[str, str]  # of this version, in the folder, with their SHA-256
+    counts: dict[str, int]
+    draft: str = ""  # while it is put in place: a file that is gone once it is
+
+
+class Book(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What stands in series.json."""
+
+    series: int
+    id: str
+    check: str  # by which the owner's secret is known again
+    fixed: dict[str, Any]  # of the request, by the first version
+    kinds: dict[str, str]  # how each column was read then
+    labels: list[str]  # published columns of the quasi-identifiers
+    versions: list[Version]
+
+    @property
+    def last(self) -> Version | None:
+        """The newest version."""
+        return self.versions[-1] if self.versions else None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rows:
+    """Rows that were published, in the order they came: hashes, and the cohort of each."""
+
+    key: Hashes
+    cells: Hashes  # of the original, by which corrections are seen
+    other: Hashes  # of the published cells beside the labels
+    person: Hashes
+    cohort: Ints
+
+    def take(self, which: NDArray[Any]) -> "Rows":
+        """Some of the rows."""
+        return Rows(self.key[which], self.cells[which], self.other[which], self.person[which], self.cohort[which])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Cohorts:
+    """Cohorts in the order they came: labels, rows, people (0 where rows are people), the version each was born in."""
+
+    labels: tuple[tuple[str | None, ...], ...]
+    size: Ints
+    people: Ints
+    born: Ints
+
+
+class Moves(NamedTuple):
+    """Cohorts that a version left out, or took in again."""
+
+    version: int
+    cohort: Ints
+    back: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class History:
+    """Everything that was ever published."""
+
+    rows: Rows
+    cohorts: Cohorts
+    moves: Sequence[Moves]
+
+    def alive(self, version: int) -> NDArray[np.bool_]:
+        """Whether each cohort is part of a version."""
+        found = self.cohorts.born <= version
+        for move in self.moves:
+            if move.version <= version:
+                found[move.cohort] = move.back
+        return np.asarray(found)
+
+    def last_seen(self) -> Ints:
+        """The last version before each cohort left; 0 where it never did."""
+        found = np.zeros(len(self.cohorts.size), np.int64)
+        for move in self.moves:
+            found[move.cohort[~move.back]] = move.version - 1
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The folder."""
+
+    folder: Path
+
+    @property
+    def path(self) -> Path:
+        """The file that names all others."""
+        return self.folder / BOOK
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Nobody else changes the folder meanwhile."""
+        with hold_lock(self.folder / LOCK, " Name another folder: --series FOLDER."):
+            clear_leftovers(self.folder, DRAFTS)
+            if self.folder.stat().st_mode & 0o077:
+                self.folder.chmod(0o700)
+            yield
+
+    def read(self) -> Book | None:
+        """The book; None where the folder is none of a series yet."""
+        try:
+            book = msgspec.json.decode(self.path.read_bytes(), type=Book)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except OSError as failure:
+            raise BadSeries(self.folder, f"it cannot be read: {failure.strerror}.") from None
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise BadSeries(self.folder, f"{BOOK} is damaged. Restore the folder from a backup.") from None
+        if book.series != FORMAT:
+            raise BadSeries(self.folder, "its version is not known to this kech.")
+        return book
+
+    def write(self, book: Book) -> None:
+        """Put a book in place, whole or not at all; the folder must be locked."""
+        write_text(self.path, msgspec.json.format(msgspec.json.encode(book)).decode() + "\n", private=True)
+
+    def write_version(self, number: int, tables: Mapping[str, Any], certificate: str) -> dict[str, str]:
+        """Put the files of a version in place; they count once the book names them."""
+        files = {}
+        for part, table in tables.items():
+            target = self.folder / name_file(number, part)
+            with clear_refusals(target), draft_file(target) as draft:
+                with pa.OSFile(str(draft), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+                    writer.write_table(table)
+                put_in_place({draft: target}, private=True)
+            files[target.name] = digest(target)
+        target = self.folder / f"{number:04}-certificate.json"
+        write_text(target, certificate, private=True)
+        return files | {target.name: digest(target)}
+
+    def certificate(self, version: Version) -> bytes:
+        """The certificate of a version as it was written."""
+        return self._read_file(version, f"{version.number:04}-certificate.json")
+
+    def read_history(self, book: Book) -> History:
+        """The rows and cohorts of all versions."""
+        found = {part: [self._read_part(version, part) for version in book.versions] for part in PARTS}
+        return build_history(found, book.labels, [version.number for version in book.versions])
+
+    def _read_part(self, version: Version, part: str) -> Any:
+        held = self._read_file(version, name_file(version.number, part))
+        return pa.ipc.open_file(pa.py_buffer(held)).read_all()
+
+    def _read_file(self, version: Version, name: str) -> bytes:
+        try:
+            if digest(self.folder / name) == version.files[name]:
+                return (self.folder / name).read_bytes()
+        except (OSError, LookupError, KechError):
+            pass
+        raise BadSeries(self.folder, f"{name} is missing or damaged. Restore the folder from a backup.")
+
+    def find_release(self, version: Version) -> Path | None:
+        """The published file of a version, at the place it was put or where the folder moved with it."""
+        for place in (Path(os.path.normpath(self.folder / version.relative)), Path(version.path)):
+            if place.is_file() and digest(place) == version.release:
+                return place
+        return None
+
+
+def name_file(number: int, part: str) -> str:
+    """The name of a file of a version."""
+    return f"{number:04}-{part}.arrow"
+
+
+def new_id() -> str:
+    """A name for a series that no other has."""
+    return secrets.token_hex(SIZE)
+
+
+def see_from(folder: Path, target: Path) -> str:
+    """A path as the folder sees it."""
+    return os.path.relpath(target.absolute(), folder.absolute())
+
+
+# -- tables of a version ---------------------------------------------------------------------------------------------
+
+
+def rows_table(rows: Rows) -> Any:
+    """Rows as they are kept."""
+    return pa.table({name: as_arrow(getattr(rows, name)) for name in HASHES} | {"cohort": rows.cohort})
+
+
+def cohorts_table(labels: Sequence[Sequence[str | None]], names: Sequence[str], size: Ints, people: Ints) -> Any:
+    """Cohorts as they are kept; `labels` are those of each cohort."""
+    columns = {name: pa.array([label[i] for label in labels], pa.string()) for i, name in enumerate(names)}
+    return pa.table({"size": size, "people": people} | {f"label {name}": cells for name, cells in columns.items()})
+
+
+def build_history(found: Mapping[str, Sequence[Any]], names: Sequence[str], numbers: Sequence[int]) -> History:
+    """One history of the parts of all versions."""
+    none = np.empty(0, np.int64)
+    key, cells, other, person = (
+        np.concatenate([no_hashes(), *(as_hashes(part[name]) for part in found["rows"])]) for name in HASHES
+    )
+    cohort = np.concatenate([none, *(as_ints(part["cohort"]) for part in found["rows"])])
+    size, people = (
+        np.concatenate([none, *(as_ints(part[x]) for part in found["cohorts"])]) for x in ("size", "people")
+    )
+    labels = tuple(
+        label
+        for part in found["cohorts"]
+        for label in zip(*(part[f"label {name}"].to_pylist() for name in names), strict=True)
+    )
+    born = np.repeat(np.array(numbers, np.int64), [len(part) for part in found["cohorts"]])
+    moves = [
+        Moves(number, as_ints(part["cohort"]), np.asarray(part["back"].to_numpy(), bool))
+        for number, part in zip(numbers, found["moves"], strict=True)
+    ]
+    return History(Rows(key, cells, other, person, cohort), Cohorts(labels, size, people, born), moves)
+
+
+def as_ints(column: Any) -> Ints:
+    """A column of whole numbers."""
+    return np.asarray(column.to_numpy(), np.int64)
+
+
+def no_hashes() -> Hashes:
+    """Hashes of no rows."""
+    return np.empty((0, SIZE), np.uint8)

@@ -1,0 +1,217 @@
+"""Sketches: keyed hashes of a sample of the values of a table, by which its rows are known again.
+
+In: a table, and a secret.  Out: `Sketch`es, which `recognition.py` compares.
+
+A sketch holds distinct values of a set of columns, each as a keyed hash with its rows.  Of many values it holds those
+whose unkeyed hash begins with `depth` zero bits: the same ones in every table, so that sketches of tables of any size
+can be compared.  Numbers are rounded to six digits, dates to days; case and outer spaces of texts do not count.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from itertools import chain, islice
+from typing import NamedTuple
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from kech.points.people import scramble
+from kech.release.published import mix
+from kech.system.memory import BASE_BYTES, CODE_BYTES
+from kech.system.secret import OwnerSecret
+from kech.tables.engine import HashedValues
+from kech.tables.sql import Mapping1D
+from kech.tables.table import Table
+
+Hashes = NDArray[np.uint64]
+Ints = NDArray[np.int64]
+MOST_VALUES = 8_192  # of a sketch
+MOST_NAMES = 1  # unique identifiers: to hash a million takes as long as all other columns
+MOST_COLUMNS = 24  # that have sketches of their own
+MOST_TRAITS = 6  # quasi-identifiers by which names are confirmed
+TUPLE_BYTES = 40  # a row of several columns while its tuples are counted
+
+
+class Kind(NamedTuple):
+    """What is sketched: some columns, as a `column`, a `tuple`, a `name` of people or rows, or a name's `trait`."""
+
+    kind: str
+    columns: tuple[str, ...]
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is one column."""
+        return len(self.columns) == 1
+
+
+class Sketch(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Distinct values of some columns; names and their traits count once each, however many rows they have."""
+
+    kind: str
+    columns: tuple[str, ...]
+    rows: int  # that have a value in all these columns; of names: how many there are
+    depth: int
+    hashes: bytes
+    counts: bytes
+    zeros: bytes  # with which each unkeyed hash begins
+
+    @property
+    def of(self) -> Kind:
+        """What was sketched."""
+        return Kind(self.kind, self.columns)
+
+    def sample(self, depth: int) -> tuple[Hashes, Ints]:
+        """Hashes and rows of the values at this depth, which is not less than the sketch's own."""
+        held = np.frombuffer(self.zeros, np.uint8) >= depth
+        counts = np.frombuffer(self.counts, "<u4").astype(np.int64)
+        return np.frombuffer(self.hashes, "<u8")[held], counts[held]
+
+
+def list_kinds(table: Table) -> list[Kind]:
+    """What is remembered of a table: names, quasi-identifiers together, and its columns one by one."""
+    unique = (name for name in table.identifiers if name in readable(table) and is_unique(table, name))
+    names = [table.person] if table.person else [(name,) for name in islice(unique, MOST_NAMES)]
+    alone = [name for name in table.loaded if name in readable(table) and (name,) not in names][:MOST_COLUMNS]
+    traits = [name for name in table.quasi_identifiers if name in alone][:MOST_TRAITS]
+    return [
+        *(Kind("name", name) for name in names),
+        *(Kind("trait", (*name, trait)) for name in names if len(name) == 1 for trait in traits),
+        *([Kind("tuple", table.quasi_identifiers)] if len(table.quasi_identifiers) > 1 else []),
+        *(Kind("column", (name,)) for name in alone),
+    ]
+
+
+def readable(table: Table) -> list[str]:
+    """Columns that are in the engine and hold text, numbers or dates."""
+    held = (*table.loaded, *table.counted)
+    return [name for name in held if table.engine.layout.columns[table.index(name)].kind != "other"]
+
+
+def is_unique(table: Table, column: str) -> bool:
+    """Whether no two rows have the same value."""
+    distinct, rows = table.engine.count_present(table.index(column))
+    return distinct == rows
+
+
+def make_sketches(table: Table, kinds: Iterable[Kind], secret: OwnerSecret) -> dict[Kind, Sketch]:
+    """Sketches of all kinds whose columns the source has; columns that are not in the engine are read now."""
+    possible = [kind for kind in dict.fromkeys(kinds) if {*kind.columns} <= {*table.columns}]
+    with with_columns(table, chain.from_iterable(kind.columns for kind in possible)) as read:
+        known = [kind for kind in possible if {*kind.columns} <= {*readable(read)}]
+        hashed = HashedTable(read, known if has_room(read, known) else [kind for kind in known if kind.is_single])
+        drawn = {kind: hashed.find_drawer(kind)(kind) for kind in hashed.kinds}
+        return {kind: seal(kind, found, secret) for kind, found in drawn.items()}
+
+
+def has_room(table: Table, kinds: Iterable[Kind]) -> bool:
+    """Whether memory holds all rows of columns that are sketched together; one column is sampled inside the engine."""
+    together = {name for kind in kinds if not kind.is_single for name in kind.columns}
+    return BASE_BYTES + table.rows * (CODE_BYTES * len(together) + TUPLE_BYTES) <= table.room
+
+
+@contextmanager
+def with_columns(table: Table, columns: Iterable[str]) -> Iterator[Table]:
+    """The table, read once more where it lacks some of these columns."""
+    wanted = dict.fromkeys(columns)
+    if {*wanted} <= {*table.loaded, *table.counted}:
+        yield table
+        return
+    with table.reread(quasi_identifiers=list(wanted), sensitive=(), identifiers=(), person=(), keep=()) as again:
+        yield again
+
+
+class Drawn(NamedTuple):
+    """What a sketch holds, before it is keyed."""
+
+    rows: int
+    depth: int
+    hashes: Hashes
+    counts: Ints
+    zeros: NDArray[np.uint8]
+
+
+class HashedTable:
+    """A table whose values are hashed, and the value of each row where columns are sketched together."""
+
+    def __init__(self, table: Table, kinds: Sequence[Kind]) -> None:
+        self.table, self.kinds = table, kinds
+        together = [kind for kind in kinds if not kind.is_single]
+        traits = [kind.columns for kind in together if kind.kind == "trait"]
+        others = [kind.columns for kind in together if kind.kind != "trait"]
+        whole = dict.fromkeys(chain(chain.from_iterable(others), (columns[-1] for columns in traits)))
+        names = [name for name in dict.fromkeys(columns[0] for columns in traits) if name not in whole]
+        self.values = {name: table.hash_values(name, 0) for name in whole}
+        self.values |= {name: self.sample(name) for name in names}
+        codes = table.engine.code_rows([self.number(name) for name in self.values]) if self.values else np.empty((0, 0))
+        self.codes = {name: codes[:, j] for j, name in enumerate(self.values)}
+
+    def find_drawer(self, kind: Kind) -> Callable[[Kind], Drawn]:
+        """Who draws a sketch of this kind."""
+        return self.draw_traits if kind.kind == "trait" else self.draw_values if kind.is_single else self.draw_tuples
+
+    def sample(self, column: str) -> HashedValues:
+        """So many values of a column as a sketch holds."""
+        distinct, _ = self.table.engine.count_present(self.table.index(column))
+        return self.table.hash_values(column, find_depth(distinct))
+
+    def number(self, column: str) -> Mapping1D:
+        """The values of a column, numbered; what is none of them comes last."""
+        texts = self.values[column].texts
+        return Mapping1D(self.table.index(column), "text", texts, np.arange(len(texts), dtype=np.int32), len(texts))
+
+    def draw_values(self, kind: Kind) -> Drawn:
+        """Values of one column; a name counts once."""
+        (column,) = kind.columns
+        values = self.values.get(column) or self.sample(column)
+        once = kind.kind == "name"
+        rows, counts = (values.distinct, np.ones_like(values.rows)) if once else (values.present, values.rows)
+        return thin_out(values.hashes, counts, rows, find_depth(values.distinct))
+
+    def draw_tuples(self, kind: Kind) -> Drawn:
+        """Rows that have a value in all columns; a row is hashed by the hashes of its values."""
+        columns = [(self.values[name].hashes, self.codes[name]) for name in kind.columns]
+        held = np.logical_and.reduce([codes < len(hashes) for hashes, codes in columns])
+        rows = scramble(mix([hashes[codes[held]].view(np.int64) for hashes, codes in columns]).view(np.uint64))
+        hashes, counts = np.unique(rows, return_counts=True)
+        once = kind.kind == "name"
+        present, counts = (len(hashes), np.ones_like(counts)) if once else (len(rows), counts)
+        return thin_out(hashes, counts, present, find_depth(len(hashes)))
+
+    def draw_traits(self, kind: Kind) -> Drawn:
+        """The different values that each sampled name has in a quasi-identifier."""
+        (names, who), (values, what) = ((self.values[name].hashes, self.codes[name]) for name in kind.columns)
+        held = np.flatnonzero((who < len(names)) & (what < len(values)))
+        name = names[who[held]]
+        pairs = np.unique(np.stack([name, scramble(name ^ values[what[held]])]), axis=1)
+        depth, zeros = find_depth(self.values[kind.columns[0]].distinct), count_zeros(pairs[0])
+        kept = pairs[1, zeros >= depth]
+        return Drawn(len(kept), depth, kept, np.ones(len(kept), np.int64), zeros[zeros >= depth])
+
+
+def thin_out(hashes: Hashes, counts: Ints, rows: int, depth: int) -> Drawn:
+    """The values at a depth, each once."""
+    kept = count_zeros(hashes) >= depth
+    distinct, place = np.unique(hashes[kept], return_inverse=True)
+    summed = np.bincount(place.ravel(), counts[kept], len(distinct)).astype(np.int64)
+    return Drawn(rows, depth, distinct, summed, count_zeros(distinct))
+
+
+def find_depth(distinct: int) -> int:
+    """How many zero bits a hash must begin with, so that about as many are left as a sketch holds."""
+    return max(0, (distinct - 1).bit_length() - (MOST_VALUES - 1).bit_length())
+
+
+def count_zeros(hashes: Hashes) -> NDArray[np.uint8]:
+    """With how many zero bits each hash begins, as far as 52 bits tell."""
+    exponent = np.frexp((hashes >> np.uint64(12)).astype(np.float64))[1]
+    return (52 - exponent).astype(np.uint8)
+
+
+def seal(kind: Kind, drawn: Drawn, secret: OwnerSecret) -> Sketch:
+    """A sketch whose hashes tell nothing without the secret; each set of columns has a key of its own."""
+    key = secret.derive("ledger sketch", kind.kind.encode(), *(name.encode() for name in kind.columns))
+    texts = (value.tobytes() for value in drawn.hashes.astype("<u8"))
+    keyed = b"".join(blake2b(text, key=key, digest_size=8).digest() for text in texts)
+    return Sketch(*kind, drawn.rows, drawn.depth, keyed, drawn.counts.astype("<u4").tobytes(), drawn.zeros.tobytes())

@@ -1,0 +1,358 @@
+"""Batches: rows in pieces, on their way into an engine and out of it.
+
+On the way in, texts become numbers, so that each text is held once and rows are narrow: columns c<i> become k<i>.
+On the way out, rows come in a secret order, each with the number of its point; they get classes and labels, and leave
+in batches of one size.
+"""
+
+import secrets
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from kech._kernels import Deck, Urns, Words
+from kech.errors import ResourceError
+
+Ints = NDArray[np.int64]
+SIZES = (100_000, 10_000, 1_000)  # rows of a published batch: the first of them whose rows are likely to fit into
+AT_ONCE = 1 << 26  # bytes
+NOBODY = -1  # the class of rows that are not published
+FEW_LABELS = 1000  # may be listed in every batch
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Output:
+    """A column of the release: labels of a quasi-identifier, or a source column as it is."""
+
+    name: str
+    source: int | None  # None for labels
+    labels: Sequence[str | None] = ()  # one a class
+    typed: bool = False  # turn text that reads as numbers or dates into them
+    private: bool = False  # text of the source as it stands there, for the eyes of its owner
+
+
+class Dealer:
+    """Who gets a row: where several classes share equal rows, or some of them are suppressed, a ticket decides.
+
+    Tickets are drawn by a chance that has nothing to do with the order of the rows, so the place of a row in the file
+    says nothing about how it was dealt.
+    """
+
+    def __init__(self, shares: Mapping[str, Ints], weights: Ints) -> None:
+        taken = shares["last"] - shares["first"] + 1
+        left = weights - np.bincount(shares["p"], taken, len(weights)).astype(np.int64)
+        rest = np.flatnonzero(left)
+        point = np.r_[shares["p"], rest]
+        order = np.argsort(point, kind="stable")
+        starts = np.searchsorted(point[order], np.arange(len(weights) + 1))
+        self._class = np.r_[shares["class"], np.full(len(rest), NOBODY)][order]
+        self._first = self._class[starts[:-1]]
+        self._shared = np.diff(starts) > 1
+        self._urns = Urns(starts, np.r_[taken, left[rest]][order])
+
+    def deal(self, points: Ints) -> Ints:
+        """The class of each row, by its point."""
+        classes: Ints = self._first[points]
+        shared = np.flatnonzero(self._shared[points])
+        if len(shared):
+            classes[shared] = self._class[self._urns.draw(points[shared], draw_numbers(len(shared)))]
+        return classes
+
+
+def shared_points(shares: Mapping[str, Ints], weights: Ints) -> Ints:
+    """Points that several classes share, or of which some rows are suppressed and others are not."""
+    taken = np.bincount(shares["p"], shares["last"] - shares["first"] + 1, len(weights))
+    takers = np.bincount(shares["p"], minlength=len(weights))
+    return np.flatnonzero((takers > 1) | ((takers == 1) & (taken < weights)))
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Equal rows of shared points, told apart by what is published of them: point, rows, and hashes of the cells."""
+
+    point: Ints
+    rows: Ints
+    hashes: Sequence[str]  # of what cells read as
+    letters: Sequence[str]  # of how they are written, which decides where they read alike
+
+
+def split_shares(
+    shares: Mapping[str, Ints], weights: Ints, contents: Contents, key: bytes
+) -> tuple[dict[str, Ints], Ints]:
+    """The same shares, with every shared point replaced by its contents, which are numbered after all points.
+
+    Who takes what depends on the key and on what the rows hold, not on their order: equal tables are dealt alike.
+    """
+    shared = np.isin(shares["p"], contents.point)
+    point, group, taken = list_takers({name: held[shared] for name, held in shares.items()}, weights, contents.point)
+    content, taker = line_up(contents, key), take_turns(point, taken)
+    pairs, rows = np.unique(np.stack([content, group[taker]]), axis=1, return_counts=True)
+    pairs, rows = pairs[:, pairs[1] != NOBODY], rows[pairs[1] != NOBODY]
+    last = np.cumsum(rows) - np.r_[0, np.cumsum(rows)][np.searchsorted(pairs[0], pairs[0])]
+    dealt = {"p": pairs[0] + len(weights), "class": pairs[1], "first": last - rows + 1, "last": last}
+    left = weights.copy()
+    left[contents.point] = 0
+    found = {name: np.r_[held[~shared], dealt[name]] for name, held in shares.items()}
+    return found, np.r_[left, contents.rows]
+
+
+def list_takers(shares: Mapping[str, Ints], weights: Ints, points: Ints) -> tuple[Ints, Ints, Ints]:
+    """Point, class and rows of all who take rows of these points, by point; nobody takes what is left."""
+    taken, points = shares["last"] - shares["first"] + 1, np.unique(points)
+    left = (weights - np.bincount(shares["p"], taken, len(weights)).astype(np.int64))[points]
+    point = np.r_[shares["p"], points]
+    group, rows = np.r_[shares["class"], np.full(len(points), NOBODY)], np.r_[taken, left]
+    order = np.lexsort((group, point))
+    return point[order], group[order], rows[order]
+
+
+def line_up(contents: Contents, key: bytes) -> Ints:
+    """The content of each row of the shared points, by point, and there in an order that only the key knows."""
+    named = zip(contents.point.tolist(), contents.hashes, strict=True)
+    drawn = b"".join(blake2b(b"%d %b" % (p, text.encode()), key=key, digest_size=8).digest() for p, text in named)
+    order = np.lexsort((np.array(contents.letters), np.frombuffer(drawn, "<u8"), contents.point))
+    return np.repeat(order, contents.rows[order])
+
+
+def take_turns(point: Ints, rows: Ints) -> Ints:
+    """Who takes each row of points that several share, by point: each in proportion to what it takes.
+
+    The j-th of the n rows of a taker stands at (j + 1/2) / n.
+    """
+    taker = np.repeat(np.arange(len(rows)), rows)
+    turn = (np.arange(len(taker)) - np.repeat(np.cumsum(rows) - rows, rows) + 0.5) / rows[taker]
+    return taker[np.lexsort((turn, point[taker]))]
+
+
+def draw_numbers(count: int) -> NDArray[np.uint64]:
+    """Numbers that nobody can know."""
+    return np.frombuffer(secrets.token_bytes(8 * count), np.uint64)
+
+
+def shuffle_rows(rows: Any, most: int) -> Iterator[Any]:
+    """The rows of an Arrow table in an order nobody can know, so many at a time."""
+    table, deck = rows.combine_chunks(), Deck(rows.num_rows)
+    for start in range(0, rows.num_rows, most):
+        cards = deck.draw(draw_numbers(min(most, rows.num_rows - start)))
+        yield from table.take(pa.array(cards)).to_batches()
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """Values that are each held once, and which of them every number stands for."""
+
+    values: Any
+    code: NDArray[np.int32]  # one more than the last where a number stands for nothing
+    labels: bool = False  # each is published for certain
+
+    @property
+    def missing(self) -> bool:
+        """Whether a number stands for nothing."""
+        return bool((self.code == len(self.values)).any())
+
+    @property
+    def kind(self) -> Any:
+        """The type of a column of them; texts stay listed."""
+        kind = self.values.type
+        return pa.dictionary(pa.int32(), kind) if pa.types.is_string(kind) else kind
+
+    def of(self, numbers: NDArray[Any]) -> Any:
+        """The value of each row; what no row has is left out, but for a few labels, which other rows have."""
+        codes, values = self.code[numbers], self.values
+        missing = codes == len(values) if self.missing else None
+        if not self.labels or len(values) > FEW_LABELS:
+            used = np.bincount(codes, minlength=len(values) + 1)[:-1] > 0
+            codes = np.r_[np.cumsum(used, dtype=np.int32) - np.int32(1), np.int32(0)][codes]
+            values = values.filter(pa.array(used))
+        indices = pa.array(codes, mask=missing)
+        return values.take(indices) if self.kind == values.type else pa.DictionaryArray.from_arrays(indices, values)
+
+
+def list_values(values: Any) -> Listed:
+    """What an Arrow array holds at each place; the list is sorted, so it does not tell what came first."""
+    coded = values.dictionary_encode()
+    order = pc.array_sort_indices(coded.dictionary)
+    place = np.r_[np.argsort(order.to_numpy()), len(order)].astype(np.int32)
+    return Listed(coded.dictionary.take(order), place[coded.indices.fill_null(len(order)).to_numpy()])
+
+
+def deal_rows(stream: Any, dealer: Dealer, outputs: Sequence[Output], lists: Mapping[int, Listed], most: int) -> Any:
+    """Rows as they are published, so many at a time at most: columns of the stream are p, and o<i> for each output
+    that is no label.
+
+    What is listed stands there as a number, and labels have the numbers of the classes.
+    """
+    kinds = [lists[i].kind if i in lists else cell_type(stream.schema.field(f"o{i}").type) for i in range(len(outputs))]
+    schema = pa.schema([pa.field(output.name, kind) for output, kind in zip(outputs, kinds, strict=True)])
+    return pa.RecordBatchReader.from_batches(schema, _label(even_out(_deal(stream, dealer), most), schema, lists))
+
+
+def cell_type(kind: Any) -> Any:
+    """The type of cells that are spelled out: a dictionary of the source may list what no published row holds."""
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _label(batches: Iterable[Any], schema: Any, lists: Mapping[int, Listed]) -> Iterator[Any]:
+    for rows in batches:
+        cells: dict[str, Any] = dict(zip(rows.schema.names, rows.columns, strict=True))
+        found = {i: cells.get(f"o{i}", cells["class"]).to_numpy() for i in lists}
+        columns = [
+            lists[i].of(found[i]) if i in lists else cells[f"o{i}"].cast(field.type) for i, field in enumerate(schema)
+        ]
+        yield pa.record_batch(columns, schema=schema)
+
+
+def _deal(stream: Any, dealer: Dealer) -> Iterator[Any]:
+    """Rows with their classes, without those of nobody."""
+    for batch in stream:
+        classes = dealer.deal(batch.column("p").to_numpy().astype(np.int64))
+        rows = pa.record_batch([*batch.columns, pa.array(classes)], names=[*batch.schema.names, "class"])
+        published = classes != NOBODY
+        yield rows if published.all() else rows.filter(pa.array(published))
+
+
+# -- batches of one size ------------------------------------------------------------------------------------
+
+
+def even_out(batches: Iterable[Any], most: int = SIZES[0]) -> Iterator[Any]:
+    """The same rows in batches of one size, but for the last: where they were parted before tells of rows left out.
+
+    The size follows from the first of the rows alone, and from how many there is memory for.
+    """
+    waiting: list[Any] = []
+    count, size = 0, 0
+    for batch in batches:
+        waiting.append(batch)
+        count += len(batch)
+        if not size and count >= SIZES[-1]:
+            size = count_fitting(join_batches(waiting).slice(0, SIZES[-1]), most)
+        while size and count >= size:
+            whole = join_batches(waiting)
+            yield whole.slice(0, size)
+            waiting, count = [whole.slice(size)], count - size
+    if count:
+        yield join_batches(waiting)
+
+
+def count_fitting(sample: Any, most: int) -> int:
+    """How many rows like these are a batch."""
+    most = min(most, AT_ONCE * len(sample) // max(sample.nbytes, 1))
+    return next((size for size in SIZES if size <= most), SIZES[-1])
+
+
+def join_batches(batches: Sequence[Any]) -> Any:
+    """Batches as one."""
+    try:
+        return batches[0] if len(batches) == 1 else pa.concat_batches(batches)
+    except pa.ArrowException:
+        reason = "The texts of neighbouring rows are too long to be held together."
+        raise ResourceError(f"{reason} Shorten them, or leave their column out.") from None
+
+
+def read_ahead(batches: Iterable[Any]) -> Iterator[Any]:
+    """The same batches; while one is used the next is made."""
+    rest = iter(batches)
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, rest, None)
+        while (batch := coming.result()) is not None:
+            coming = pool.submit(next, rest, None)
+            yield batch
+
+
+# -- texts become numbers while rows are read -----------------------------------------------------------
+
+
+MOST_TEXTS, MOST_BYTES = 1 << 20, 1 << 26  # of the texts of a column
+FEW_TEXTS, REPEATED = 1000, 2  # more texts than these must be repeated so often
+TYPES = {1: "UTINYINT", 2: "USMALLINT", 4: "UINTEGER"}
+
+
+class Numbering:
+    """The words of several columns; a column that turns out to have too many is spelled out from then on."""
+
+    def __init__(self, columns: Sequence[int], threads: int | None, most: int = MOST_BYTES) -> None:
+        self.words = {column: Words() for column in columns}
+        self.given_up: dict[int, Words] = {}
+        self.threads = threads
+        self.most = most  # bytes of the texts of a column
+
+    def number(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Each batch with numbers for texts; 0 is NULL."""
+        rows = 0
+        with ThreadPoolExecutor(self.threads) as pool:
+            for batch in batches:
+                rows += batch.num_rows
+                found = dict(zip(self.words, pool.map(number_cells, self._cells(batch)), strict=True))
+                for column in [i for i, words in self.words.items() if found[i] is None or self._too_many(words, rows)]:
+                    self.given_up[column] = self.words.pop(column)
+                yield pa.table(dict(self._columns(batch, found)))
+
+    def _cells(self, batch: Any) -> list[tuple[Words, Any]]:
+        return [(words, batch.column(f"c{column}")) for column, words in self.words.items()]
+
+    def _columns(self, batch: Any, found: dict[int, Any]) -> Iterator[tuple[str, Any]]:
+        for name in batch.schema.names:
+            column = int(name[1:])
+            if column in self.words:
+                yield f"k{column}", found[column].astype(self.kind(column))
+            else:
+                yield name, batch.column(name)
+
+    def _too_many(self, words: Words, rows: int) -> bool:
+        """Whether texts had better be held where they are."""
+        return words.count > MOST_TEXTS or words.bytes > self.most or words.count > max(FEW_TEXTS, rows // REPEATED)
+
+    def kind(self, column: int) -> Any:
+        """The narrowest type for the numbers of a column."""
+        return narrowest_type(self.words[column])
+
+    def list_words(self, column: int) -> Any:
+        """All texts of a column with their numbers; NULL is the first.  What was given up is let go."""
+        words = self.given_up.pop(column, None) or self.words[column]
+        ends, letters = words.texts()
+        texts = pa.Array.from_buffers(
+            pa.large_string(), len(ends) - 1, [None, pa.py_buffer(ends), pa.py_buffer(letters)]
+        )
+        numbers = np.arange(len(ends)).astype(narrowest_type(words))
+        return pa.table({f"k{column}": numbers, f"c{column}": pa.chunked_array([pa.nulls(1, texts.type), texts])})
+
+
+def narrowest_type(words: Words) -> Any:
+    """The type that holds all numbers."""
+    return np.min_scalar_type(words.count - 1)
+
+
+def number_cells(given: tuple[Words, Any]) -> NDArray[np.uint32] | None:
+    """The number of each cell of an Arrow array of text; None where the texts together are too long."""
+    words, cells = given
+    try:
+        texts = cells.cast(pa.string())
+    except pa.ArrowInvalid:
+        return None
+    present, ends, letters = (np.frombuffer(part or b"", np.uint8) for part in texts.buffers())
+    bounds = ends.view(np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    return words.number(present, texts.offset, bounds, letters)
+
+
+def join_small_batches(batches: Iterable[Any], rows: int, most: int) -> Iterator[Any]:
+    """Small batches together, so that each has about so many rows, and no more bytes than can be held at once."""
+    waiting: list[Any] = []
+    count = size = 0
+    for batch in batches:
+        if waiting and size + batch.nbytes > most:
+            yield join_batches(waiting)
+            waiting, count, size = [], 0, 0
+        waiting.append(batch)
+        count, size = count + len(batch), size + batch.nbytes
+        if count >= rows:
+            yield join_batches(waiting)
+            waiting, count, size = [], 0, 0
+    if waiting:
+        yield join_batches(waiting)

@@ -1,0 +1,210 @@
+"""Repeats: columns that seem to name people and have a value in several rows, though nobody said whose rows they are.
+
+In: a table.  Out: `Repeat`s, each with its counts and a sentence.  No cell leaves the engine.
+
+A column is one of five kinds, in this order:
+
+declared   it has the role of an identifier
+named      its name says that it names people: `patient_id`, `Kundennummer`
+stable     its values decide date of birth, or sex and place, of their rows as people do
+bare       its name is `id` or the like
+numbers    its name says that it holds numbers (`code`, `no`), and it has many values in several rows each
+
+Where there is none, date of birth, sex and place together may tell people apart: they repeat far more often than
+those of different people would.
+
+Identifiers are compared as people's names are: case, outer spaces and the form of a number do not tell them apart.
+Where the person is named, an identifier that several people share says that the person column is too fine.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from shlex import quote
+from warnings import warn
+
+from kech.errors import ManyValues, RepeatedIdentifier, RepeatedPeople
+from kech.tables.engine import is_code
+from kech.tables.person_names import is_bare, names_people, numbers_people, numbers_something, split_words
+from kech.tables.table import Table
+
+BIRTH = re.compile(r".*(?:birth|born|geburt|geboren|geboorte|naissance|nacimiento|nascita|nascimento).*|(?:.*_)?dob")
+SEX = re.compile(r"(?:.*_)?(?:sex|gender|geschlecht|sexe|sexo|sesso|geslacht|genre|genero)")
+PLACE = re.compile(
+    r"(?:.*_)?(?:zip|zip_?code|post_?code|postal(?:_code)?|plz|postleitzahl|cp|cap|cep|town|city|municipality)"
+)
+FEW_LEVELS = 10  # fewer values of a word for people are levels: gold, silver
+CATEGORY = 100  # values of a category at most
+LEAST_SHARE, MOST_SHARE = 1 / 50, 0.9  # of the rows: values of a column that people repeat
+EXCEPTIONS = 0.05  # share of repeated rows whose birth, sex or place may differ: slips of the pen, removals
+FAR_MORE = 10  # times the repeats that different people would have
+MANY_REPEATS = 0.1  # of the rows
+FEWEST_SAID = 3  # smaller counts are not said
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """A column, or several together, that repeat."""
+
+    columns: tuple[str, ...]
+    kind: str  # declared, named, stable, bare, numbers, together, or shared by several people
+    values: int
+    rows: int  # that have a value
+    most: int  # rows of the most frequent value
+
+    @property
+    def says(self) -> str:
+        """What the owner of the table should know, and do."""
+        noun = "combinations" if len(self.columns) > 1 else "values"
+        counts = f"{describe_counts(self.values, self.rows, self.most, noun)}. If"
+        if len(self.columns) > 1:
+            names = f"{', '.join(map(repr, self.columns[:-1]))} and {self.columns[-1]!r}"
+            return (
+                f"Columns {names} repeat together: {counts} these are the same people, k counts visits, not people. "
+                "Add a column that numbers the people and say --person COLUMN, or say --rows-are-people."
+            )
+        (column,) = self.columns
+        if self.kind == "shared":
+            return (
+                f"Column {column!r} is an identifier with fewer values than there are people by --person: {counts} "
+                f"it names people, k counts one person several times. Say --person {quote(column)}."
+            )
+        advice = f"Say --person {quote(column)}, or --rows-are-people."
+        return f"Column {column!r} repeats: {counts} it names people, k counts visits, not people. {advice}"
+
+
+def describe_counts(values: int, rows: int, most: int, noun: str = "values") -> str:
+    """How often values repeat, without the exact number where that is small."""
+    few = f"fewer than {FEWEST_SAID}"
+    shown = few if values < FEWEST_SAID else f"{values:,}"
+    return f"{shown} {noun} in {rows:,} rows, up to {few if most < FEWEST_SAID else f'{most:,}'} rows each"
+
+
+def check_identifiers(table: Table) -> None:
+    """Refuse an identifier that repeats, where nobody said whether its rows are of one person."""
+    for found in table.repeats:
+        if found.kind == "declared":
+            raise RepeatedIdentifier(found.columns[0], describe_counts(found.values, found.rows, found.most))
+
+
+def warn_of_repeats(table: Table) -> None:
+    """Say which columns seem to name people who have several rows."""
+    for found in table.repeats:
+        warn(RepeatedPeople(found.says), stacklevel=3)
+
+
+def find_repeats(table: Table) -> tuple[Repeat, ...]:
+    """All of them, the likeliest first; none where every row is said to be another person.
+
+    Where the person is named, only identifiers that are coarser.
+    """
+    if table.request.columns.rows_are_people or not table.rows:
+        return ()
+    if table.person:
+        return tuple(find_shared(table))
+    found = [repeat for column in (*table.loaded, *table.counted) for repeat in look_at(table, column)]
+    kinds = ("declared", "named", "stable", "bare", "numbers")
+    ranked = sorted(found, key=lambda each: (kinds.index(each.kind), not names_people(each.columns[0]), -each.values))
+    return tuple(ranked) or tuple(find_together(table))
+
+
+def find_shared(table: Table) -> Iterator[Repeat]:
+    """Identifiers with clearly fewer values than there are people, some of which several people have."""
+    person = [table.index(name) for name in table.person]
+    for column in (name for name in table.counted if name in table.identifiers):
+        place = table.index(column)
+        values, rows, most = table.engine.count_repeats([place], folded=True)
+        both, _, _ = table.engine.count_repeats([place, *person], folded=True)
+        people, _, _ = table.engine.count_repeats(person, folded=True)
+        if values < both and values <= MOST_SHARE * people:
+            yield Repeat((column,), "shared", values, rows, most)
+
+
+def look_at(table: Table, column: str) -> Iterator[Repeat]:
+    """One column, if it repeats and seems to name people."""
+    declared, named = column in table.identifiers, names_people(column)
+    if table.engine.layout.columns[table.index(column)].kind == "other" and not declared:
+        return
+    if not (declared or named or may_be_numbers(table, column)):
+        return
+    values, rows, most = table.engine.count_repeats([table.index(column)], folded=declared)
+    if most < 2:
+        return
+    kind = (
+        "declared" if declared else name_kind(column, values, rows) if named else find_kind(table, column, values, rows)
+    )
+    if kind:
+        yield Repeat((column,), kind, values, rows, most)
+
+
+def name_kind(column: str, values: int, rows: int) -> str:
+    """Numbers of people that repeat, unless they are a few levels; of a word for people, ten values or more."""
+    enough = values >= FEW_LEVELS or (numbers_people(column) and values > 1 and values >= LEAST_SHARE * rows)
+    return ("bare" if is_bare(column) else "named") if enough else ""
+
+
+def may_be_numbers(table: Table, column: str) -> bool:
+    """Whether a column that was read holds codes, and neither quantities nor dates."""
+    if column not in table.loaded or is_trait(column):
+        return False
+    facts = table.facts(column)
+    present = facts.rows - facts.nulls
+    is_quantity = facts.numbers == present and not is_code(facts)
+    many = max(CATEGORY, LEAST_SHARE * present) < facts.distinct <= MOST_SHARE * present
+    return many and facts.dates < present and (not is_quantity or numbers_something(column))
+
+
+def find_kind(table: Table, column: str, values: int, rows: int) -> str:
+    """Whether the values of a column decide what stays with people, or its name says that it holds numbers."""
+    traits = find_traits(table)
+    stays = [*traits["birth"], *traits["sex"], *traits["place"]]
+    if traits["birth"] or (traits["sex"] and traits["place"]):
+        both, _, _ = table.engine.count_repeats([table.index(name) for name in (column, *stays)])
+        if both - values <= EXCEPTIONS * (rows - values):
+            return "stable"
+    return "numbers" if numbers_something(column) else ""
+
+
+def find_together(table: Table) -> Iterator[Repeat]:
+    """Date of birth with sex or place, where they repeat together far more often than those of different people.
+
+    Two people at random agree on a column with the chance s = sum of p(value)^2.  Of n different people, about
+    n (n - 1) / 2 * s1 s2 s3 pairs agree on three columns.
+    """
+    traits = find_traits(table)
+    for columns in product(*(names or [""] for names in traits.values())):
+        named = [name for name in columns if name]
+        if not traits["birth"] or len(named) < 2:
+            return
+        values, rows, most = table.engine.count_repeats([table.index(name) for name in named])
+        chance = 1.0
+        for name in named:
+            chance *= agree_at_random(table, name)
+        repeats, expected = rows - values, rows * (rows - 1) / 2 * chance
+        if repeats > MANY_REPEATS * rows and repeats > FAR_MORE * expected:
+            yield Repeat(tuple(named), "together", values, rows, most)
+            return
+
+
+def agree_at_random(table: Table, column: str) -> float:
+    """The chance that two rows have the same value; 1 where memory cannot hold the values."""
+    try:
+        _, counts = table.values(column, "text")
+    except ManyValues:
+        return 1.0
+    return float(((counts / counts.sum()) ** 2).sum()) if len(counts) else 1.0
+
+
+def find_traits(table: Table) -> dict[str, Sequence[str]]:
+    """The columns that were read and hold date of birth, sex and place, by their names."""
+    patterns = {"birth": BIRTH, "sex": SEX, "place": PLACE}
+    return {
+        trait: [name for name in table.loaded if pattern.fullmatch(split_words(name))]
+        for trait, pattern in patterns.items()
+    }
+
+
+def is_trait(column: str) -> bool:
+    """Whether a column holds date of birth, sex or place."""
+    return any(pattern.fullmatch(split_words(column)) for pattern in (BIRTH, SEX, PLACE))

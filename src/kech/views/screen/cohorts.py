@@ -1,0 +1,72 @@
+"""How a series of releases looks on a terminal."""
+
+from typing import Any
+
+from rich.markup import escape
+
+from kech.views.screen.terminal import grid, out
+
+COUNTS = ("rows", "cohorts", "arrivals", "waiting", "held", "corrected", "withdrawn")
+
+
+def format_count(count: int | str) -> str:
+    """A number of rows, or how few they are."""
+    return count if isinstance(count, str) else f"{count:,}"
+
+
+def print_series(found: dict[str, Any]) -> None:
+    """The versions of a series."""
+    if found["forgotten"]:
+        out().print(f"Forgotten: version {found['forgotten']}. Its rows count as never published.")
+    count = len(found["versions"])
+    out().print(escape(f"{found['folder']}: {count} release{'' if count == 1 else 's'}"))
+    table = grid("version>", "day", *(f"{name}>" for name in COUNTS), "file~")
+    for each in found["versions"]:
+        counts = [format_count(each[name]) for name in COUNTS]
+        place = each["file"] if each["found"] else f"{each['file']} (not there, or changed)"
+        table.add_row(str(each["version"]), each["time"][:10], *counts, escape(place))
+    if count:
+        out().print(table)
+        out().print("held: rows that left the table and stay until their whole cohort has left.")
+        out().print("corrected: rows that the table has with other cells; they stay as first published.")
+
+
+def print_version(series: dict[str, Any]) -> None:
+    """What is particular to one release of a series."""
+    new = f"{series['arrivals']:,} rows in {series['new_cohorts']:,} new cohorts"
+    gone = f", {series['withdrawn']:,} rows withdrawn" if series["withdrawn"] else ""
+    back = f", {series['returned']:,} rows came back" if series["returned"] else ""
+    out().print(escape(f"Version {series['version']} of {series['folder']}: {new}{gone}{back}."))
+    if series["waiting"]:
+        out().print(f"{format_count(series['waiting'])} rows wait for a later version.")
+    if series["held"]:
+        out().print(f"{format_count(series['held'])} rows left the table and are held with their cohorts.")
+    if series["corrected"]:
+        out().print(f"{format_count(series['corrected'])} rows were corrected and stay as first published.")
+    if series["kept_out"]:
+        out().print(f"{format_count(series['kept_out'])} rows belong to withdrawn cohorts and stay out.")
+
+
+def describe_section(series: dict[str, Any]) -> str:
+    """What the certificate of a release in a series says beside the figures of its file."""
+    waiting = f", {format_count(series['waiting'])} rows wait" if series["waiting"] else ""
+    return (
+        f"Version {series['version']} of a series (stated by the maker): {series['cohorts']:,} cohorts, "
+        f"{series['arrivals']:,} rows new, {series['withdrawn']:,} withdrawn{waiting}. {series['promise']}"
+    )
+
+
+def print_series_check(found: dict[str, Any]) -> None:
+    """The files of a series that holds."""
+    lacking = [each for each in found["versions"] if not each["found"]]
+    words = "not all files were found, the others hold" if lacking else "holds"
+    out().print(escape(f"{found['series']}: {words}; recounted from the files."))
+    table = grid("version>", "k>", "rows>", "classes>", "entered>", "left>", "file")
+    for each in found["versions"]:
+        names = ("k", "rows", "classes", "entered", "left")
+        cells = [f"{each[name]:,}" if each["found"] else "" for name in names]
+        table.add_row(
+            str(each["version"]), *cells, escape(each["file"] if each["found"] else f"{each['file']}: missing")
+        )
+    out().print(table)
+    out().print("Every class changed by whole cohorts only.")

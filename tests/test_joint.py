@@ -1,0 +1,311 @@
+"""Joint k of releases of a table that changes, against the definition by brute force."""
+
+import random
+from collections import Counter
+from itertools import combinations
+
+import pytest
+
+import kech
+from by_hand import certified, write
+from kech.errors import BadOption, ClaimBroken
+from strategies import seeds
+
+HEADER = ("id", "who", "age", "salary")
+
+
+# -- random histories ------------------------------------------------------------------------------------------
+
+
+def random_versions(seed):
+    """Two or three versions of rows (id, who, age, salary), and a partition of each into classes of two or more."""
+    rng = random.Random(seed)
+    rows = [draw_row(rng, number) for number in range(rng.randint(6, 14))]
+    versions = []
+    for _ in range(rng.choice([2, 2, 3])):
+        parts = halve(rng, sorted(rows, key=lambda row: row[2]) if rng.random() < 0.8 else list(rows))
+        versions.append((list(rows), parts))
+        rows = [row for row in rows if rng.random() < 0.85] + [draw_row(rng, 100 * len(versions) + i) for i in range(3)]
+        rows = [(*row[:3], rng.choice("abcd")) if rng.random() < 0.1 else row for row in rows]
+    return versions
+
+
+def draw_row(rng, number):
+    return number, f"p{rng.randrange(9)}", rng.randint(0, 30), rng.choice("abcd")
+
+
+def halve(rng, rows):
+    if len(rows) < 4:
+        return [rows]
+    middle = rng.randint(2, len(rows) - 2)
+    return [*halve(rng, rows[:middle]), *halve(rng, rows[middle:])]
+
+
+def box_of(part):
+    ages = [age for _, _, age, _ in part]
+    return min(ages), max(ages)
+
+
+def write_versions(folder, versions):
+    """Originals and certified releases; both in an order of their own."""
+    originals, releases = [], []
+    for place, (rows, parts) in enumerate(versions):
+        originals.append(write(folder / f"{place}.csv", HEADER, random.Random(place).sample(rows, len(rows))))
+        cells = [(f"[{low}, {high}]", salary) for part in parts for (low, high), (*_, salary) in label(part)]
+        releases.append(certified(folder / f"{place}_safe.csv", cells))
+    return releases, originals
+
+
+def label(part):
+    return [(box_of(part), row) for row in part]
+
+
+# -- the definition --------------------------------------------------------------------------------------------
+
+
+def judge(versions, named=False):
+    """All figures from the definition, pair by pair of rows."""
+    classes = [join_classes(parts) for _, parts in versions]
+    owner = {row[0]: row[1] for rows, _ in reversed(versions) for row in rows}
+    seen = find_candidates(versions, classes)
+    k = min(len(cells) for held in classes for cells in held.values())
+    if named:
+        k = min(k, *(len({owner[key] for key in found}) for each in seen for found, *_ in each.values()))
+    several = {key for key in owner if sum(key in each for each in seen) > 1}
+    joint = {key: set.intersection(*(each[key][0] for each in seen if key in each)) for key in several}
+    counts = {key: len({owner[other] for other in found} if named else found) for key, found in joint.items()}
+    below = [key for key, count in counts.items() if count < k]
+    return {
+        "k": k,
+        "rows": len(several),
+        "joint_k": min(counts.values(), default=None),
+        "below": len(below),
+        "people_below": len({owner[key] for key in below}) if named else None,
+        "pinned": judge_values(versions, seen, several),
+        "differences": [judge_pair(seen, classes, i, j, k) for i, j in combinations(range(len(versions)), 2)],
+    }
+
+
+def join_classes(parts):
+    """Salaries by label: classes with equal labels are one."""
+    held = {}
+    for part in parts:
+        held.setdefault(box_of(part), Counter()).update(row[3] for row in part)
+    return {box: list(cells.elements()) for box, cells in held.items()}
+
+
+def find_candidates(versions, classes):
+    """Of each version and key: the keys that some class covers with it, the salaries of its classes, and these."""
+    found = []
+    for (rows, _), held in zip(versions, classes, strict=True):
+        each = {}
+        for key, _, age, _ in rows:
+            mine = [box for box in held if box[0] <= age <= box[1]]
+            others = {row[0] for row in rows if any(low <= row[2] <= high for low, high in mine)}
+            if mine:
+                each[key] = others, {salary for box in mine for salary in held[box]}, mine
+        found.append(each)
+    return found
+
+
+def judge_values(versions, seen, several):
+    pinned = right = alone = 0
+    for key in several:
+        sets = [each[key][1] for each in seen if key in each]
+        left = set.intersection(*sets)
+        truth = {row[3] for rows, _ in versions for row in rows if row[0] == key}
+        pinned += len(left) == 1
+        right += len(left) == 1 and left <= truth
+        alone += len(left) == 1 and left <= truth and left in sets
+    return [{"column": "salary", "rows": len(several), "pinned": pinned, "right": right, "alone": alone}]
+
+
+def judge_pair(seen, classes, first, second, k):
+    both = seen[first].keys() & seen[second].keys()
+    same = widened = 0
+    for one, cells in classes[first].items():
+        for other, theirs in classes[second].items():
+            grown, shrunk = Counter(theirs) - Counter(cells), Counter(cells) - Counter(theirs)
+            if one == other:
+                same += 0 < grown.total() < k or 0 < shrunk.total() < k
+            elif covered(seen[first], one, both) == covered(seen[second], other, both) != set():
+                more, less = sorted((grown.total(), shrunk.total()))[::-1]
+                widened += less == 0 < more < k
+    return {"first": first, "second": second, "same_label": same, "widened": widened}
+
+
+def covered(seen, box, both):
+    return {key for key in both if box in seen[key][2]}
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("seed", seeds(18))
+def test_figures_are_those_of_the_definition(folder, seed, named):
+    versions = random_versions(seed)
+    releases, originals = write_versions(folder, versions)
+    person = {"person": ["who"]} if named else {}
+
+    found = kech.compute_joint_risk(releases, originals, key="id", **person).to_json()
+
+    expected = judge(versions, named)
+    if expected["joint_k"] is not None and expected["joint_k"] >= expected["k"]:
+        assert expected["k"] <= found.pop("joint_k") <= expected.pop("joint_k")  # beyond k, at least so many
+    assert {name: found[name] for name in expected} == expected
+    assert found["counted"] == ("people" if named else "rows")
+
+
+# -- by hand ---------------------------------------------------------------------------------------------------
+
+MARCH = [(1, "ann", 20, "a"), (2, "bob", 24, "b"), (3, "cat", 31, "c"), (4, "dan", 35, "a"), (5, "eve", 39, "b")]
+APRIL = [*MARCH, (6, "fay", 27, "d")]
+
+
+@pytest.fixture
+def months(folder):
+    """March: two and three rows.  April: a newcomer widens the first class."""
+    parts = [MARCH[:2], MARCH[2:]], [[*MARCH[:2], APRIL[5]], MARCH[2:]]
+    return write_versions(folder, list(zip((MARCH, APRIL), parts, strict=True)))
+
+
+def test_a_class_that_is_widened_for_a_newcomer_shows_her(months):
+    found = kech.compute_joint_risk(*months, key="id").to_json()
+
+    assert (found["k"], found["joint_k"], found["below"], found["rows"]) == (2, 2, 0, 5)
+    assert found["differences"] == [{"first": 0, "second": 1, "same_label": 0, "widened": 1}]
+
+
+def test_the_command_shows_it_in_words_and_as_json(months, run):
+    (march, april), (before, after) = months
+    words = ("verify", march, april, "--original", before, after, "--key", "id")
+
+    shown = run(*words)
+    assert shown.code == 0
+    assert "PRIVATE" in shown.out
+    assert "joint k is 2 or more, over 5 rows that are in several versions" in shown.out
+    assert "that differ by fewer than 2 rows: 1. The rows show." in " ".join(shown.out.split())
+    assert run(*words, "--json").json == kech.compute_joint_risk([march, april], [before, after], key="id").to_json()
+    assert run(*words, "--k", "3").code == 4
+    assert run(*words, "--k", "2").code == 0
+
+
+def test_one_original_serves_all_releases_of_it(folder):
+    """[20, 31] and [35, 39] in the one, [20, 24] and [31, 39] in the other: row 3 is alone."""
+    rows = [(None, [MARCH[:3], MARCH[3:]]), (None, [MARCH[:2], MARCH[2:]])]
+    releases, _ = write_versions(folder, [(MARCH, parts) for _, parts in rows])
+
+    found = kech.compute_joint_risk(releases, [folder / "0.csv"]).to_json()
+
+    assert (found["k"], found["joint_k"], found["below"]) == (2, 1, 1)
+    with pytest.raises(ClaimBroken, match="joint k: asked 2, found less"):
+        kech.compute_joint_risk(releases, [folder / "0.csv"], k=2)
+
+
+@pytest.mark.parametrize(
+    ("spell", "reads"),
+    [
+        ("[{}, {}]".format, True),
+        (lambda low, high: f"[{low}, {high + 1}[", True),
+        ("{}-{}".format, True),
+        (lambda low, high: "3*" if low > 29 else "2*", True),
+        (lambda low, high: "{{{}}}".format(", ".join(map(str, range(low, high + 1)))), True),
+        (lambda low, high: "old" if low > 29 else "young", False),
+    ],
+)
+def test_labels_of_other_tools_are_read_where_they_are_written_in_a_known_way(folder, spell, reads):
+    """Without certificates; row 3 goes to the other class in April, and so shares only itself and those who follow."""
+    paths = []
+    for place, parts in enumerate(([MARCH[:2], MARCH[2:]], [MARCH[:2], MARCH[2:]])):
+        cells = [(spell(*box_of(part)), row[3]) for part in parts for row in part]
+        paths.append(write(folder / f"{place}_other.csv", ("age", "salary"), cells))
+    original = write(folder / "march.csv", HEADER, MARCH)
+    columns = {"quasi_identifiers": ["age"], "sensitive": ["salary"]}
+
+    if not reads:
+        with pytest.raises(BadOption, match="cover fewer of its rows than they hold"):
+            kech.compute_joint_risk(paths, [original], **columns)
+        return
+    found = kech.compute_joint_risk(paths, [original], **columns).to_json()
+    assert (found["k"], found["joint_k"], found["below"], found["rows"]) == (2, 2, 0, 5)
+    assert found["pinned"] == [{"column": "salary", "rows": 5, "pinned": 0, "right": 0, "alone": 0}]
+
+
+def test_nodes_of_a_hierarchy_are_read_where_it_is_given(folder):
+    cells = [("young" if row[2] < 30 else "old", row[3]) for row in MARCH]
+    paths = [write(folder / f"{place}_other.csv", ("age", "salary"), cells) for place in range(2)]
+    original = write(folder / "march.csv", HEADER, MARCH)
+    tree = {"young": [20, 24], "old": [31, 35, 39]}
+    asked = {
+        "quasi_identifiers": ["age"],
+        "hierarchies": {"age": {"*": {k: list(map(str, v)) for k, v in tree.items()}}},
+    }
+
+    found = kech.compute_joint_risk(paths, [original], **asked).to_json()
+
+    assert (found["k"], found["joint_k"]) == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--original", "{0}", "{1}"], "--key"),
+        (["--original", "{0}", "{1}", "{1}", "--key", "id"], "--original"),
+        (["--original", "{0}", "{1}", "--key", "salary"], "is the same in 4 rows"),
+        (["--original", "{0}", "{1}", "--key", "id", "--qi", "age"], "--qi"),
+        (["--original", "{0}", "{1}", "--key", "id", "--l", "2"], "--l"),
+        (["--original", "{0}", "{1}", "--key", "id", "--population", "{0}"], "--population"),
+        (["--key", "id"], "--original"),
+        (["--original", "{0}", "{1}", "--key", "nobody"], "nobody"),
+    ],
+)
+def test_refusals_say_what_to_name(months, run, words, said):
+    releases, originals = months
+    done = run("verify", *releases, *(word.format(*originals) for word in words))
+
+    assert done.code == 2
+    assert said in done.err
+
+
+def test_one_release_takes_neither_key_nor_two_originals(months, run):
+    (march, _), (before, after) = months
+    assert run("verify", march, "--key", "id").code == 2
+    assert run("verify", march, "--original", before, after, "--person", "who").code == 2
+
+
+def test_the_attack_compares_versions_of_a_table(folder, run):
+    """Rows 3 to 5 move together; row 2 joins them in April, so its class of March and of April share it alone."""
+    parts = [MARCH[:2], MARCH[2:]], [[MARCH[0], (6, "fay", 19, "d")], MARCH[1:]]
+    april = [*MARCH, (6, "fay", 19, "d")]
+    (one, two), (before, after) = write_versions(folder, list(zip((MARCH, april), parts, strict=True)))
+    words = ("attack", "compose", one, "--original", before, "--second", two)
+
+    found = run(*words, "--second-original", after, "--key", "id", "--json").json["attacks"]
+
+    assert found[0]["targets"] == 5
+    assert found[0]["note"] == "joint k = 1"
+    assert found[0]["rate"] == 2 / 5  # rows 1 and 2
+    with kech.read_table(before) as original, kech.read_table(after) as changed:
+        same = kech.run_attacks(one, original, attacks=["compose"], second=(two, changed), key="id")
+    assert [each.to_json() for each in same] == found
+    assert run(*words, "--key", "id").code == 2
+    assert run(*words, "--second-original", after).code == 2
+    assert run("attack", "edge", one, "--original", before, "--second-original", after).code == 2
+
+
+def test_a_series_keeps_its_k_together(folder):
+    """One row left and one was corrected: both stay as they were published, with their cohorts."""
+    rng = random.Random(4)
+    first = [draw_row(rng, number) for number in range(20)]
+    second = [*first[:4], (*first[4][:2], 29, "d"), *first[6:], *(draw_row(rng, number) for number in range(20, 26))]
+    originals = [write(folder / f"{place}.csv", HEADER, rows) for place, rows in enumerate((first, second))]
+    roles = {"quasi_identifiers": ["age"], "sensitive": ["salary"], "key": ["id"], "rows_are_people": True}
+    releases = [folder / f"{place}_safe.csv" for place in range(2)]
+    for original, release in zip(originals, releases, strict=True):
+        with kech.read_table(original, **roles) as table:
+            kech.open_series(folder / "series").publish(table, release, k=3, ledger=False)
+
+    found = kech.compute_joint_risk(releases, originals, key="id").to_json()
+
+    assert found["rows"] >= 19
+    assert found["joint_k"] >= found["k"] >= 3
+    assert found["below"] == 0
+    assert found["differences"] == [{"first": 0, "second": 1, "same_label": 0, "widened": 0}]

@@ -1,0 +1,711 @@
+"""Series: releases of a growing table.  The paper's nine rows first, then laws, then refusals and the folder itself."""
+
+import csv
+import json
+import multiprocessing
+import os
+import random
+import shutil
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import kech
+from kech.errors import BadKey, BadOption, BadRowKey, BadSeries, ClaimBroken, GoalNotMet, NoSuchFile, TooFewRows
+from strategies import seeds
+
+NINE = [  # of the paper: age, zip, salary; the first column is a key
+    (1, 22, "47671", 5),
+    (2, 25, "47630", 3),
+    (3, 23, "47673", 7),
+    (4, 52, "47605", 9),
+    (5, 43, "47612", 8),
+    (6, 47, "47607", 6),
+    (7, 30, "47673", 4),
+    (8, 36, "47607", 2),
+    (9, 32, "47651", 1),
+]
+ROLES = {"quasi_identifiers": ["age", "zip"], "sensitive": ["salary"], "rows_are_people": True, "threads": 1}
+
+
+def table_of(rows, names=("id", "age", "zip", "salary"), **fields):
+    """Rows as a table of kech, with a key."""
+    columns = list(zip(*rows, strict=True)) or [[] for _ in names]
+    arrow = pa.table({name: pa.array(list(cells)) for name, cells in zip(names, columns, strict=True)})
+    return kech.read_table(arrow, **{"key": ["id"], **ROLES, **fields})
+
+
+def publish(series, rows, path, read=None, **fields):
+    """One more version of rows."""
+    with table_of(rows, **(read or {})) as table:
+        return series.publish(table, path, **{"k": 3, "effort": "quick", **fields})
+
+
+def read_rows(path):
+    """The rows of a published file, as text."""
+    if Path(path).suffix == ".parquet":
+        return [
+            {name: None if x is None else str(x) for name, x in row.items()} for row in pq.read_table(path).to_pylist()
+        ]
+    with Path(path).open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def label_of(row, others=("salary",)):
+    """The labels of a published row."""
+    return tuple(cell for name, cell in row.items() if name not in others)
+
+
+@pytest.fixture
+def series(tmp_path):
+    return kech.open_series(tmp_path / "clinic")
+
+
+@pytest.fixture
+def nine(series, tmp_path):
+    """A series whose first version has the nine rows."""
+    publish(series, NINE, tmp_path / "one.csv")
+    return series
+
+
+# -- the nine rows ---------------------------------------------------------------------------------------------------
+
+
+def test_nine_rows_in_two_versions_keep_their_labels(series, tmp_path):
+    first = publish(series, NINE[:6], tmp_path / "one.csv")
+    second = publish(series, NINE, tmp_path / "two.csv")
+
+    before = {row["salary"]: label_of(row) for row in read_rows(tmp_path / "one.csv")}
+    after = {row["salary"]: label_of(row) for row in read_rows(tmp_path / "two.csv")}
+    assert before.items() <= after.items() and len(after) == 9
+    assert len({after[salary] for salary in "421"}) == 1  # rows 7, 8 and 9, as in Table 1(b)
+    assert (first["series"]["version"], first["series"]["arrivals"]) == (1, 6)
+    assert (second["series"]["version"], second["series"]["arrivals"], second["series"]["new_cohorts"]) == (2, 3, 1)
+    assert kech.verify_series(series)["holds"]
+
+
+def test_versions_are_rows_with_their_cohorts(series, tmp_path):
+    publish(series, NINE[:6], tmp_path / "one.csv")
+    publish(series, NINE, tmp_path / "two.csv")
+
+    (rows, cohorts), (more, later) = series.versions()
+    assert rows.tolist() == list(range(6)) and more.tolist() == list(range(9))
+    assert later[:6].tolist() == cohorts.tolist()
+    assert min(Counter(later.tolist()).values()) >= 3
+
+
+def test_two_arrivals_wait_until_a_third_comes(nine, tmp_path):
+    few = publish(nine, [*NINE, (10, 31, "47650", 10), (11, 33, "47652", 11)], tmp_path / "two.csv")
+    enough = publish(nine, [*NINE, *((i, 30 + i, "47650", i) for i in (10, 11, 12))], tmp_path / "three.csv")
+
+    assert (few["rows"], few["series"]["arrivals"], few["series"]["waiting"]) == (9, 0, "<3")
+    assert (enough["rows"], enough["series"]["waiting"]) == (12, 0)
+    assert json.loads((tmp_path / "two.csv.certificate.json").read_text())["series"]["waiting"] == "<3"
+
+
+def test_a_departure_is_held_or_takes_its_cohort_along(nine, tmp_path):
+    held = publish(nine, NINE[1:], tmp_path / "held.csv")
+    gone = publish(nine, NINE[1:], tmp_path / "gone.csv", departures="withdraw")
+    back = publish(nine, NINE, tmp_path / "back.csv")
+
+    assert (held["rows"], held["series"]["held"]) == (9, "<3")
+    cohort = {row["salary"] for row in read_rows(tmp_path / "held.csv")} - {
+        row["salary"] for row in read_rows(tmp_path / "gone.csv")
+    }
+    assert "5" in cohort and gone["series"]["withdrawn"] == len(cohort) == 9 - gone["rows"] >= 3
+    assert back["series"]["returned"] == len(cohort)  # all of them are there again
+    assert rows_of(tmp_path / "back.csv") == rows_of(tmp_path / "one.csv")
+    assert kech.verify_series(nine)["holds"]
+
+
+def rows_of(path):
+    """The rows of a file, whatever their order."""
+    return Counter(tuple(row.values()) for row in read_rows(path))
+
+
+def test_a_cohort_leaves_when_its_last_row_has_left_and_never_in_part(nine, tmp_path):
+    cohorts = defaultdict(set)
+    for row in read_rows(tmp_path / "one.csv"):
+        cohorts[label_of(row)].add(int(row["salary"]))
+    gone = min(cohorts.values(), key=len)
+    left = publish(nine, [row for row in NINE if row[3] not in gone], tmp_path / "two.csv")
+    some = publish(nine, [row for row in NINE if row[3] != min(gone)], tmp_path / "three.csv")
+
+    assert left["series"]["withdrawn"] == len(gone)
+    assert (some["series"]["returned"], some["rows"], some["series"]["kept_out"]) == (0, 9 - len(gone), "<3")
+
+
+def test_a_correction_is_kept_as_first_published_or_withdraws_its_cohort(nine, tmp_path):
+    corrected = [(1, 60, "10000", 5), *NINE[1:]]
+    kept = publish(nine, corrected, tmp_path / "kept.csv")
+    gone = publish(nine, corrected, tmp_path / "gone.csv", corrections="withdraw")
+    again = publish(nine, corrected, tmp_path / "again.csv", corrections="withdraw")
+
+    assert rows_of(tmp_path / "kept.csv") == rows_of(tmp_path / "one.csv") and kept["series"]["corrected"] == "<3"
+    assert "5" not in {row["salary"] for row in read_rows(tmp_path / "gone.csv")} and gone["series"]["withdrawn"] >= 3
+    assert again["rows"] == gone["rows"] and again["series"]["withdrawn"] == 0
+
+
+def test_the_order_of_rows_is_new_in_every_file(series, tmp_path):
+    rows = [(i, 20 + i % 40, "47671", i) for i in range(60)]
+    publish(series, rows[:40], tmp_path / "one.csv")
+    publish(series, rows, tmp_path / "two.csv")
+
+    order = [int(row["salary"]) for row in read_rows(tmp_path / "two.csv")]
+    first = [int(row["salary"]) for row in read_rows(tmp_path / "one.csv")]
+    assert [i for i in order if i < 40] != first and order[:40] != first and sorted(order) == list(range(60))
+
+
+# -- laws ------------------------------------------------------------------------------------------------------------
+
+
+class Histories:
+    """A table that changes at random; the sensitive cell names the row, so that a file tells whose rows it holds."""
+
+    KINDS = (("age", "zip"), ("job", "born"), ("zip", "job", "age"), ("size", "age"))
+
+    def __init__(self, seed):
+        self.rng = random.Random(seed)
+        self.columns, self.k, self.count, self.past = self.rng.choice(self.KINDS), self.rng.choice([2, 3]), 0, []
+        self.has_nulls, self.of_people = self.rng.random() < 0.5, self.rng.random() < 0.4
+        self.rows = [self.new_row() for _ in range(self.rng.randrange(4 * self.k, 24))]
+
+    def new_row(self):
+        self.count += 1
+        who = self.rng.randrange(self.count // 2 + 3) if self.of_people else self.count
+        return {"id": self.count, "who": f"p{who}", "name": f"n{self.count}", **{c: self.cell(c) for c in self.columns}}
+
+    def cell(self, column):
+        rng = self.rng
+        if self.has_nulls and rng.random() < 0.15:
+            return None
+        made = {
+            "age": rng.randrange(20, 60),
+            "zip": f"0{rng.randrange(20, 24)}{rng.randrange(10):02}",
+            "job": rng.choice(["nurse", "clerk, a", "driver", "cook", "clerk, b"]),
+            "born": f"{rng.randrange(1950, 2000)}-{rng.randrange(1, 13):02}-01",
+            "size": rng.choice(["S", "M", "L"]),
+        }
+        return made[column]
+
+    def change(self):
+        """Rows leave, come back, are corrected, and arrive."""
+        rng = self.rng
+        for _ in range(rng.randrange(6)):
+            self.past.append(self.rows.pop(rng.randrange(len(self.rows))))
+        if rng.random() < 0.5:
+            self.rows, self.past = self.rows + self.past, []
+        for _ in range(rng.randrange(3)):
+            row = rng.choice(self.rows)
+            row[self.columns[0]] = self.cell(self.columns[0])
+        self.rows += [self.new_row() for _ in range(rng.choice([0, 1, 6, 14]))]
+
+    def table(self):
+        kinds = {"id": pa.int64(), "age": pa.int64()}
+        names = ("id", "who", "name", *self.columns)
+        arrow = pa.table({n: pa.array([row[n] for row in self.rows], kinds.get(n, pa.string())) for n in names})
+        roles = {"person": ["who"]} if self.of_people else {"rows_are_people": True}
+        axes = {"size": ["S", "M", "L"]} if "size" in self.columns else {}
+        given = {"quasi_identifiers": self.columns, "sensitive": ["name"], "key": ["id"], "axes": axes}
+        return kech.read_table(arrow, threads=1, **given, **roles)
+
+    def fields(self):
+        """What may be asked anew for each version."""
+        pick = self.rng.choice
+        ways = {"departures": pick(["hold", "withdraw"]), "corrections": pick(["keep", "withdraw"])}
+        return {"k": self.k, "effort": "quick", "wait": pick([0, 0.3]), **ways}
+
+
+@pytest.mark.parametrize("seed", seeds(12))
+def test_whatever_happens_rows_come_and_go_with_their_whole_cohort(series, tmp_path, seed):
+    """From the files alone: rows with the same label that are in the same versions are k people or more."""
+    history, suffix = Histories(seed), random.Random(seed).choice(["csv", "parquet"])
+    label, seen, whose = {}, defaultdict(list), {}
+    for version in range(4):
+        history.change() if version else None
+        whose |= {row["name"]: row["who"] for row in history.rows}
+        path = tmp_path / f"{version}.{suffix}"
+        try:
+            with history.table() as table:
+                found = series.publish(table, path, **history.fields())
+        except GoalNotMet:
+            break
+        assert kech.verify_release(path)["k"] >= history.k
+        rows = read_rows(path)
+        assert len({row["name"] for row in rows}) == len(rows) == found["rows"]
+        for row in rows:
+            assert label.setdefault(row["name"], label_of(row, ["name"])) == label_of(row, ["name"])
+            seen[row["name"]].append(version)
+    assert kech.verify_series(series)["holds"]
+    atoms = defaultdict(set)
+    for name, versions in seen.items():
+        atoms[label[name], *versions].add(whose[name])
+    assert min(map(len, atoms.values())) >= history.k
+
+
+def test_without_a_key_equal_rows_are_a_multiset(series, tmp_path):
+    rows = [(20 + i % 3, "47671", i % 2) for i in range(12)]
+    given = {"names": ("age", "zip", "salary"), "key": []}
+    publish(series, rows, tmp_path / "one.csv", given)
+    twins = publish(series, [*rows, *rows[:3]], tmp_path / "two.csv", given)
+    fewer = publish(series, rows[1:], tmp_path / "three.csv", given)
+
+    assert (twins["rows"], twins["series"]["arrivals"]) == (15, 3)
+    assert (fewer["rows"], fewer["series"]["held"]) == (12, "<3")
+    assert fewer["series"]["withdrawn"] == 3  # all three twins that came last
+    assert kech.verify_series(series)["holds"]
+
+
+def test_people_of_a_cohort_are_counted_not_rows(series, tmp_path):
+    names = ("id", "who", "age", "zip", "salary")
+    given = {"names": names, "person": ["who"], "rows_are_people": False}
+    rows = [(i, i // 2, 20 + i, "47671", i) for i in range(24)]
+    first = publish(series, rows, tmp_path / "one.csv", given)
+    second = publish(series, [*rows, *((i, 99, 30, "47671", i) for i in range(24, 30))], tmp_path / "two.csv", given)
+
+    assert first["stated"]["k"] >= 3 and first["stated"]["people"] == 12
+    assert second["series"]["arrivals"] == 0 and second["series"]["waiting"]  # six rows, and one person
+    assert second["stated"] == first["stated"]
+
+
+def test_goals_hold_in_every_cohort_and_t_is_recounted(series, tmp_path):
+    rows = [(i, 20 + i, "47671", i % 3) for i in range(30)]
+    more = [(i, 20 + i % 30, "47671", 7 + i % 2) for i in range(30, 42)]
+    publish(series, rows, tmp_path / "one.csv", l=2, t=0.4)
+    publish(series, [*rows, *more], tmp_path / "two.csv", l=2, t=0.4)
+
+    document = json.loads((tmp_path / "two.csv.certificate.json").read_text())
+    assert document["claims"]["goals"] == {"l": 2, "l_kind": "distinct"}
+    assert document["series"]["at_cut"] == {"t": 0.4, "t_kind": "equal"}
+    assert document["measured"]["t"]["salary"] > 0.4  # against a file that has grown
+    kech.verify_release(tmp_path / "two.csv")
+
+
+def test_the_most_blurred_rows_wait_and_no_more_than_the_share(series, tmp_path):
+    rows = [
+        *((i, 30 + i % 4, "47671", i) for i in range(40)),
+        *((i, 90 - 10 * (i % 5), "10000", i) for i in range(40, 45)),
+    ]
+    found = publish(series, rows, tmp_path / "one.csv", wait=0.2)
+
+    assert 0 < found["series"]["waiting"] <= 0.2 * len(rows)
+    assert not {row["salary"] for row in read_rows(tmp_path / "one.csv")} & {str(i) for i in range(40, 45)}
+
+
+# -- axes of several versions ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["brackets", "dash", "columns"])
+def test_one_certificate_measures_the_labels_of_all_versions(series, tmp_path, form):
+    young = [(i, 20 + i % 9, "47671", i) for i in range(30)]
+    old = [(i, 70 + i % 9, "99671", i) for i in range(30, 60)]
+    publish(series, young, tmp_path / "one.csv", labels=form)
+    publish(series, [*young, *old], tmp_path / "two.csv", labels=form)
+
+    ages = json.loads((tmp_path / "two.csv.certificate.json").read_text())["quasi_identifiers"][0]
+    assert ages["domain"][0] <= 20 and ages["domain"][1] >= 78
+    assert kech.verify_release(tmp_path / "two.csv")["loss"] < 1
+
+
+def test_a_pool_that_tells_nothing_does_not_stretch_a_domain(series, tmp_path):
+    rows = [(i, 1950 + i % 40, "47671", i) for i in range(40)]
+    publish(series, rows, tmp_path / "one.csv")
+    before = json.loads((tmp_path / "one.csv.certificate.json").read_text())["quasi_identifiers"][0]["domain"]
+    publish(series, [*rows, *((i, None, "47671", i) for i in range(40, 44))], tmp_path / "two.csv")
+
+    after = json.loads((tmp_path / "two.csv.certificate.json").read_text())
+    assert after["quasi_identifiers"][0]["domain"] == before and after["claims"]["rows"] == 44
+
+
+def test_rare_values_of_several_versions_are_read_and_forged_ones_are_not(series, tmp_path):
+    common = ["nurse"] * 12 + ["clerk"] * 12
+    first = [(i, 30, job, i) for i, job in enumerate([*common, "spy", "pope", "king"])]
+    second = [(i + 40, 30, job, i + 40) for i, job in enumerate([*common, "poet", "czar"])]
+    given = {"axes": {"zip": "set"}}
+    publish(series, first, tmp_path / "one.csv", given, k=5)
+    publish(series, [*first, *second], tmp_path / "two.csv", given, k=5)
+
+    beside = tmp_path / "two.csv.certificate.json"
+    document = json.loads(beside.read_text())
+    jobs = next(axis for axis in document["quasi_identifiers"] if axis["column"] == "zip")
+    assert jobs["rare"] == [2, 3]
+    kech.verify_release(tmp_path / "two.csv")
+    jobs["rare"] = [2]
+    beside.write_text(json.dumps(document))
+    with pytest.raises(ClaimBroken, match="its axis cannot read"):
+        kech.verify_release(tmp_path / "two.csv")
+
+
+def test_a_column_is_read_as_in_the_first_version(series, tmp_path):
+    """Codes in the first month, and in the second only such as would be read as numbers."""
+    first = [(i, 30 + i % 5, f"0{i:02}00", i) for i in range(40)]
+    publish(series, first, tmp_path / "one.csv")
+    publish(series, [*first, *((i, 30 + i % 5, f"{i}100", i) for i in range(40, 80))], tmp_path / "two.csv")
+
+    axes = json.loads((tmp_path / "two.csv.certificate.json").read_text())["quasi_identifiers"]
+    assert [axis["axis"] for axis in axes] == ["numeric", "tree"]
+
+
+def test_a_column_whose_type_changes_becomes_text(series, tmp_path):
+    rows = [(i, 20 + i % 9, "47671", i) for i in range(12)]
+    publish(series, rows, tmp_path / "one.parquet")
+    texts = [*((*row[:3], str(row[3])) for row in rows), *((i, 20 + i % 9, "47671", f"x{i}") for i in range(20, 32))]
+    found = publish(series, texts, tmp_path / "two.parquet")
+
+    assert found["series"]["corrected"] == 0
+    assert {row["salary"] for row in read_rows(tmp_path / "two.parquet")} >= {"0", "x20"}
+    assert kech.verify_series(series)["holds"]
+
+
+FORGED = [
+    ("cohorts", 1, "cohorts"),
+    ("arrivals", 2, "arrivals|new_cohorts"),
+    ("withdrawn", 1, "withdrawn"),
+    ("returned", 3, "returned"),
+    ("promise", "All is well.", "promise"),
+    ("version", 0, "version"),
+]
+
+
+def test_a_forged_section_is_found_out(nine, tmp_path):
+    publish(nine, [*NINE, *((i, 30 + i, "47650", i) for i in (10, 11, 12))], tmp_path / "two.csv")
+    beside = tmp_path / "two.csv.certificate.json"
+    document = json.loads(beside.read_text())
+    for place, value, said in FORGED:
+        beside.write_text(json.dumps(document | {"series": document["series"] | {place: value}}))
+        with pytest.raises(ClaimBroken, match=said):
+            kech.check_certificate(tmp_path / "two.csv")
+
+
+def test_verify_series_finds_a_file_with_one_row_more(nine, tmp_path):
+    """A release outside the rules, entered by hand with a certificate that holds: one newcomer joined a class."""
+    publish(nine, NINE, tmp_path / "two.csv")
+    book = json.loads((nine.folder / "series.json").read_text())
+    lines = (tmp_path / "two.csv").read_text().splitlines()
+    (tmp_path / "two.csv").write_text("\n".join([*lines, lines[-1]]) + "\n")
+    document = json.loads((nine.folder / "0002-certificate.json").read_text())
+    document["file"]["sha256"] = book["versions"][1]["release"] = sha256(tmp_path / "two.csv")
+    (nine.folder / "0002-certificate.json").write_text(json.dumps(document))
+    book["versions"][1]["files"]["0002-certificate.json"] = sha256(nine.folder / "0002-certificate.json")
+    (nine.folder / "series.json").write_text(json.dumps(book))
+
+    with pytest.raises(ClaimBroken, match="rows"):
+        kech.verify_series(nine)
+
+
+def sha256(path):
+    """Of a file, by another library than kech's."""
+    import hashlib
+
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+# -- refusals --------------------------------------------------------------------------------------------------------
+
+
+CHANGED = [
+    ({}, {"k": 4}, "k"),
+    ({}, {"l": 2}, "l"),
+    ({}, {"grid": "exact"}, "grid"),
+    ({}, {"labels": "columns"}, "labels"),
+    ({}, {"cut": "minimal"}, "cut"),
+    ({"sensitive": []}, {}, "sensitive"),
+    ({"quasi_identifiers": ["age"]}, {}, "quasi_identifiers"),
+    ({"key": []}, {}, "key"),
+    ({"axes": {"zip": "set"}}, {}, "axes"),
+]
+
+
+def test_what_the_first_version_fixed_is_named_when_it_changes(nine, tmp_path):
+    for read, fields, said in CHANGED:
+        with pytest.raises(BadOption, match=rf"Different now: {said}\..* new series"):
+            publish(nine, NINE, tmp_path / "two.csv", read, **fields)
+    assert not (tmp_path / "two.csv").exists() and len(nine.versions()) == 1
+
+
+def test_another_format_is_refused(nine, tmp_path):
+    with pytest.raises(BadOption, match="format of the file"):
+        publish(nine, NINE, tmp_path / "two.parquet")
+
+
+def test_a_hierarchy_that_changed_is_refused(series, tmp_path):
+    tree = {"*": {"476": ["47671", "47630", "47673", "47605", "47612", "47607", "47651"]}}
+    other = {"*": {"A": tree["*"]["476"]}}
+    files = [tmp_path / f"{i}.json" for i in range(2)]
+    for file, given in zip(files, (tree, other), strict=True):
+        file.write_text(json.dumps(given))
+    publish(series, NINE, tmp_path / "one.csv", {"axes": {"zip": {"kind": "hierarchy", "hierarchy": files[0]}}})
+    with pytest.raises(BadOption, match="hierarchies"):
+        publish(series, NINE, tmp_path / "two.csv", {"axes": {"zip": {"kind": "hierarchy", "hierarchy": files[1]}}})
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([*NINE, (9, 50, "47651", 77)], "repeats in 2 rows"),
+        ([*NINE[:8], (None, 50, "47651", 77)], "is missing in 1 row"),
+    ],
+)
+def test_a_key_names_one_row(nine, tmp_path, rows, said):
+    with pytest.raises(BadRowKey, match=said) as refusal:
+        publish(nine, rows, tmp_path / "two.csv")
+    assert refusal.value.exit_code == 3 and "'id'" in str(refusal.value) and "77" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("fields", "option"),
+    [({"suppress": 0.1}, "wait"), ({"protect_history": True}, "series"), ({"k": 1}, "one"), ({"k": None}, "k")],
+)
+def test_what_a_series_cannot_promise_is_refused(series, tmp_path, fields, option):
+    with pytest.raises(BadOption, match=option):
+        publish(series, NINE, tmp_path / "one.csv", **fields)
+    assert not series.exists
+
+
+def test_the_first_version_needs_k_rows(series, tmp_path):
+    with pytest.raises(TooFewRows):
+        publish(series, NINE[:2], tmp_path / "one.csv")
+    assert not series.exists and not (tmp_path / "one.csv").exists()
+
+
+def test_a_database_is_no_place_for_a_series(series, tmp_path):
+    with pytest.raises(BadOption, match=r"\.csv or \.parquet"):
+        publish(series, NINE, f"duckdb:{tmp_path}/base.db#safe")
+
+
+def test_nothing_is_published_where_nothing_is_left(nine, tmp_path):
+    with pytest.raises(GoalNotMet, match="nothing is left"):
+        publish(nine, [(i, 20, "47671", i) for i in (50, 51)], tmp_path / "two.csv")
+    assert len(nine.versions()) == 1
+
+
+def test_another_secret_is_refused(nine, tmp_path):
+    kech.write_key_file(tmp_path / "team.key")
+    with pytest.raises(BadSeries, match="another secret"):
+        publish(nine, NINE, tmp_path / "two.csv", {"key_file": tmp_path / "team.key"})
+    with pytest.raises(BadKey):
+        publish(nine, NINE, tmp_path / "two.csv", {"key_file": tmp_path / "none.key"})
+
+
+def test_the_last_file_must_be_at_hand(nine, tmp_path):
+    (tmp_path / "one.csv").rename(tmp_path / "moved.csv")
+    with pytest.raises(BadSeries, match="earlier"):
+        publish(nine, NINE, tmp_path / "two.csv")
+    with pytest.raises(NoSuchFile):
+        publish(nine, NINE, tmp_path / "two.csv", earlier=tmp_path / "none.csv")
+    with pytest.raises(BadOption, match="not the file of version 1"):
+        publish(nine, NINE, tmp_path / "two.csv", earlier=tmp_path / "one.csv.certificate.json")
+    assert publish(nine, NINE, tmp_path / "two.csv", earlier=tmp_path / "moved.csv")["rows"] == 9
+
+
+# -- the folder ------------------------------------------------------------------------------------------------------
+
+
+def test_the_folder_is_private_and_holds_no_cell(series, tmp_path):
+    marked = [(f"canary-key-{i}", 20 + i % 9, f"canary{i % 4}", f"canary-salary-{i}") for i in range(24)]
+    given = {"axes": {"zip": "star"}}
+    publish(series, marked, tmp_path / "one.csv", given)
+    publish(series, marked[3:], tmp_path / "two.csv", given, departures="withdraw", wait=0.2)
+
+    assert series.folder.stat().st_mode & 0o777 == 0o700
+    files = [path for path in series.folder.iterdir() if path.is_file()]
+    assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
+    assert not [path.name for path in files if b"canary-" in path.read_bytes()]
+
+
+def test_a_folder_that_others_can_read_is_closed(series, tmp_path):
+    series.folder.mkdir(mode=0o755)
+    publish(series, NINE, tmp_path / "one.csv")
+    assert series.folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_folder_and_files_may_move_together(nine, tmp_path):
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+    for name in ("clinic", "one.csv", "one.csv.certificate.json"):
+        shutil.move(tmp_path / name, place / name)
+    moved = kech.open_series(place / "clinic")
+    publish(moved, NINE, place / "two.csv")
+
+    assert kech.verify_series(moved)["holds"]
+    assert [each["file"] for each in moved.to_json()["versions"]] == [str(place / "one.csv"), str(place / "two.csv")]
+
+
+def test_a_damaged_folder_is_refused_and_says_where(nine, tmp_path):
+    held = nine.folder / "0001-rows.arrow"
+    held.write_bytes(held.read_bytes()[:-20] + bytes(20))
+    with pytest.raises(BadSeries, match=r"0001-rows\.arrow is missing or damaged"):
+        publish(nine, NINE, tmp_path / "two.csv")
+    (nine.folder / "series.json").write_text("{")
+    with pytest.raises(BadSeries, match=r"series\.json is damaged"):
+        nine.versions()
+
+
+def test_no_series_is_no_file(tmp_path):
+    with pytest.raises(BadSeries, match="there is no series"):
+        kech.open_series(tmp_path / "none").versions()
+    (tmp_path / "file").touch()
+    with pytest.raises(BadSeries, match="Name a folder"):
+        kech.open_series(tmp_path / "file")
+
+
+def test_the_last_version_can_be_forgotten(nine, tmp_path):
+    more = [*NINE, *((i, 30 + i, "47650", i) for i in (10, 11, 12))]
+    publish(nine, more, tmp_path / "two.csv")
+    assert nine.forget() == 2
+    again = publish(nine, more, tmp_path / "three.csv")
+
+    assert (again["series"]["version"], again["series"]["arrivals"], len(nine.versions())) == (2, 3, 2)
+
+
+@pytest.mark.parametrize("step", range(7))
+def test_a_failure_at_any_write_leaves_the_series_as_it_was(nine, tmp_path, monkeypatch, step):
+    """The disk fails when the n-th file gets its name; the next run goes on as if nothing had happened."""
+    replace, count = Path.replace, iter(range(99))
+
+    def fail(path, target):
+        if next(count) == step:
+            raise OSError(28, "No space left on device")
+        return replace(path, target)
+
+    more = [*NINE, *((i, 30 + i, "47650", i) for i in (10, 11, 12))]
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", fail)
+        with pytest.raises(kech.errors.CannotWrite):
+            publish(nine, more, tmp_path / "two.csv")
+
+    assert not (tmp_path / "two.csv").exists() and len(nine.versions()) == 1
+    assert not [path.name for path in tmp_path.rglob("*") if "kech-draft" in path.name]
+    assert publish(nine, more, tmp_path / "two.csv")["series"]["version"] == 2
+    assert kech.verify_series(nine)["holds"]
+
+
+def publish_in_process(folder, first):
+    """What one of several processes does."""
+    series = kech.open_series(folder / "clinic")
+    rows = [*NINE, *((i, 30 + i % 9, "47650", i) for i in range(first, first + 4))]
+    publish(series, rows, folder / f"{first}.csv")
+
+
+def test_two_processes_at_once_publish_one_after_the_other(nine, tmp_path):
+    context = multiprocessing.get_context("fork" if os.environ.get("PYTEST_XDIST_WORKER") is None else "spawn")
+    workers = [context.Process(target=publish_in_process, args=(tmp_path, first)) for first in (100, 200)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+
+    assert [worker.exitcode for worker in workers] == [0, 0]
+    last = nine.to_json()["versions"]
+    assert [each["version"] for each in last] == [1, 2, 3]
+    assert kech.verify_series(nine)["holds"]
+
+
+# -- the ledger, the command line, other engines ---------------------------------------------------------------------
+
+
+def test_the_ledger_admits_what_belongs_to_the_series_and_nothing_else(nine, tmp_path):
+    again = publish(nine, NINE, tmp_path / "two.csv")
+    assert again["ledger"]["verdict"] == "series"
+    assert {each["release"] for each in kech.open_ledger().list_releases()} >= {
+        each["release"] for each in nine.to_json()["versions"]
+    }
+    with table_of(NINE) as table, pytest.raises(kech.errors.ReleasedBefore):
+        kech.make_release(table, k=2, cut="minimal").write(tmp_path / "outside.csv")
+    other = kech.open_series(tmp_path / "other")
+    with pytest.raises(kech.errors.ReleasedBefore):
+        publish(other, NINE, tmp_path / "first_of_other.csv", k=2, cut="minimal")
+    assert not other.exists
+
+
+def test_three_months_from_the_command_line(run, tmp_path):
+    rng = random.Random(3)
+    rows = [(i, rng.randrange(20, 60), f"47{rng.randrange(600, 620)}", rng.randrange(9)) for i in range(60)]
+    for month, last in enumerate((40, 50, 60)):
+        with (tmp_path / f"{month}.csv").open("w", newline="") as file:
+            csv.writer(file).writerows([("visit", "age", "zip", "ill"), *rows[month:last]])
+    folder, roles = tmp_path / "clinic", ("--key", "visit", "--qi", "age", "zip", "--sensitive", "ill", "--k", 5)
+    run("release", tmp_path / "0.csv", "-o", tmp_path / "safe0.csv", "--series", folder, *roles)
+    for month in (1, 2):
+        run("release", tmp_path / f"{month}.csv", "-o", tmp_path / f"safe{month}.csv", "--series", folder)
+
+    assert "3 releases" in run("series", folder).out
+    assert "holds" in run("verify", "--series", folder).out
+    assert "Version 3 of a series" in run("verify", tmp_path / "safe2.csv").out
+    found = json.loads(run("series", folder, "--json").out)
+    assert [each["arrivals"] for each in found["versions"]] == [40, 10, 10]
+    assert found["versions"][2]["held"] == "<5"
+    for words in (["--bound"], ["--folder", tmp_path / "f"], ["--k", 6]):
+        assert run("release", tmp_path / "2.csv", "-o", tmp_path / "x.csv", "--series", folder, *words).code == 2
+    assert "only a series" in run("release", tmp_path / "2.csv", "-o", tmp_path / "x.csv", "--wait", "10%").err
+    assert "one of the two" in run("verify").err
+    assert "Forgotten: version 3" in run("series", folder, "--forget").out
+
+
+def test_later_months_are_read_as_the_first_was_and_a_plan_needs_no_key(run, tmp_path):
+    rows = [(i, 20 + i % 9, "NA" if i % 4 else f"{i % 5},5") for i in range(40)]
+    with (tmp_path / "t.csv").open("w", newline="") as file:
+        csv.writer(file, delimiter=";").writerows([("visit", "age", "cost"), *rows])
+    (tmp_path / "plan.toml").write_text(
+        '[columns]\nquasi_identifiers = ["age"]\nkeep = ["cost"]\n[goal]\nk = 5\n'
+        '[reading]\ndecimal = ","\nnull_values = ["NA"]\n'
+    )
+    asked = ("--series", tmp_path / "clinic", "--json")
+    run(
+        "release",
+        tmp_path / "t.csv",
+        "-o",
+        tmp_path / "0.csv",
+        *asked,
+        "--key",
+        "visit",
+        "--plan",
+        tmp_path / "plan.toml",
+    )
+    for month, words in enumerate([(), ("--plan", tmp_path / "plan.toml")], start=1):
+        said = run("release", tmp_path / "t.csv", "-o", tmp_path / f"{month}.csv", *asked, *words)
+        assert (said.code, json.loads(said.out)["series"]["corrected"]) == (0, 0)
+    assert "--decimal" in run("release", tmp_path / "t.csv", "-o", tmp_path / "3.csv", *asked, "--decimal", ".").err
+
+
+def test_people_who_turn_out_to_be_one_take_their_cohort_along(series, tmp_path):
+    rows = [(i, f"P{i}", 20 + 10 * (i // 4), "47671", i) for i in range(12)]
+    read = {"names": ("id", "who", "age", "zip", "salary"), "person": ["who"], "rows_are_people": False}
+    asked = {"k": 4, "l": None, "grid": "exact", "read": read}
+    publish(series, rows, tmp_path / "one.csv", **asked)
+    merged = [(i, "P0" if i == 1 else who, *rest) for i, who, *rest in rows]
+    found = publish(series, merged, tmp_path / "two.csv", **asked)
+
+    assert (found["rows"], found["stated"]["k"], found["series"]["corrected"]) == (8, 4, 0)
+    assert not {"0", "1", "2", "3"} & {row["salary"] for row in read_rows(tmp_path / "two.csv")}
+
+
+def test_a_published_version_is_not_overwritten(nine, tmp_path):
+    with pytest.raises(BadOption, match="file of version 1 of this series"):
+        publish(nine, NINE, tmp_path / "one.csv")
+
+
+def test_postgres_and_files_know_the_same_rows(nine, tmp_path, postgres):
+    from test_engines import put_into_postgres
+
+    address = f"{postgres}?table=public.visits"
+    rows = [*NINE, *((i, 30 + i, "47650", i) for i in (10, 11, 12))]
+    columns = zip(("id", "age", "zip", "salary"), zip(*rows, strict=True), strict=True)
+    put_into_postgres(address, pa.table({name: list(cells) for name, cells in columns}))
+    with kech.read_table(address, key=["id"], **ROLES) as table:
+        found = nine.publish(table, tmp_path / "two.csv", k=3, effort="quick")
+
+    assert (found["rows"], found["series"]["arrivals"], found["series"]["corrected"]) == (12, 3, 0)
+    assert kech.verify_series(nine)["holds"]
+
+
+def test_spark_and_files_know_the_same_rows(nine, tmp_path, spark):
+    rows = [*NINE, *((i, 30 + i, "47650", i) for i in (10, 11, 12))]
+    with table_of(rows, engine="spark", master=spark("spark")) as table:
+        found = nine.publish(table, tmp_path / "two.csv", k=3, effort="quick")
+
+    assert (found["rows"], found["series"]["arrivals"], found["series"]["corrected"]) == (12, 3, 0)
+    assert kech.verify_series(nine)["holds"]
