@@ -86,11 +86,11 @@ def digest(path: Path) -> str:
 def digest_meanwhile(path: Path) -> Iterator[Callable[[], str]]:
     """The digest of a file, found while it is read; a file that has none is refused before anything else."""
     with ThreadPoolExecutor(1) as pool:
-        found = pool.submit(digest, path)
+        digesting = pool.submit(digest, path)
         try:
-            yield found.result
+            yield digesting.result
         finally:
-            found.result()
+            digesting.result()
 
 
 @contextmanager
@@ -129,7 +129,9 @@ def _count_lines(path: Path, delimiter: str, columns: Sequence[str], names: Sequ
     """
     if not delimiter.isascii():
         raise csv.Error
-    read = partial(_part_lines, delimiter=delimiter, width=len(columns), wanted=[columns.index(name) for name in names])
+    read = partial(
+        _part_lines, delimiter=delimiter, width=len(columns), selected=[columns.index(name) for name in names]
+    )
     with _refuse_unreadable(path), path.open("rb") as file:
         _split([file.readline().removeprefix(BOM_UTF8)], delimiter)  # the header is one line too
         return Tally(len(names)).count(map_ahead(read, _whole_lines(file), WORKERS))
@@ -148,7 +150,7 @@ def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
         yield rest + b"\n"
 
 
-def _part_lines(lines: bytes, delimiter: str, width: int, wanted: Sequence[int]) -> list[Coded]:
+def _part_lines(lines: bytes, delimiter: str, width: int, selected: Sequence[int]) -> list[Coded]:
     """The cells of the wanted columns, each text once."""
     import pyarrow
 
@@ -159,7 +161,7 @@ def _part_lines(lines: bytes, delimiter: str, width: int, wanted: Sequence[int])
     ).dictionary_encode()
     texts = _read_alone(parts.dictionary.to_pylist(), delimiter)
     rows = parts.indices.to_numpy().reshape(-1, width)
-    return [_keep_used(texts, rows[:, column]) for column in wanted]
+    return [_keep_used(texts, rows[:, column]) for column in selected]
 
 
 def _ends(letters: Any, delimiter: int, width: int) -> Ints:
@@ -256,9 +258,9 @@ class _Lines:
         """The line, cell by cell; the first may be the rest of one that began before."""
         line = '"' + line if goes_on else line
         place, parts = 0, []
-        while found := self.cell.match(line, place):
-            parts.append(f'"{EMPTY}"' if found[0] == '""' and not (goes_on and not place) else found[0])
-            place = found.end()
+        while match := self.cell.match(line, place):
+            parts.append(f'"{EMPTY}"' if match[0] == '""' and not (goes_on and not place) else match[0])
+            place = match.end()
             if not line.startswith(self.delimiter, place):
                 break
             parts.append(self.delimiter)

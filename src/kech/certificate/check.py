@@ -121,9 +121,9 @@ def forged_words(document: Mapping[str, Any]) -> list[str]:
     return [] if document["not_promised"] == list(NOT_PROMISED) else ["not_promised: these are not the words of kech"]
 
 
-def find_changes(file: Mapping[str, Any], found: str) -> list[str]:
+def find_changes(file: Mapping[str, Any], actual_digest: str) -> list[str]:
     """A complaint where the digest is not that of the certificate."""
-    return [] if file["sha256"] == found else ["sha256: this is not the file that was certified"]
+    return [] if file["sha256"] == actual_digest else ["sha256: this is not the file that was certified"]
 
 
 def check_table(
@@ -145,13 +145,13 @@ def check_table(
         raise BadOption("k", "it is a number of rows, 1 or more.")
     if twice := [name for name in sensitive if name in quasi_identifiers]:
         raise ColumnInTwoRoles(twice[0], "quasi-identifier", "sensitive")
-    table, wanted = open_published(path, format, delimiter), dict(goals or {})
-    check_goals("goals", wanted)
+    table, goals_to_check = open_published(path, format, delimiter), dict(goals or {})
+    check_goals("goals", goals_to_check)
     pages = broken_pages(path, format or guess_format(path), certified=False)
     classes, within = count(table, quasi_identifiers, sensitive)
-    figures = class_figures(classes) | model_figures(table, within, values or {}, wanted)
+    figures = class_figures(classes) | model_figures(table, within, values or {}, goals_to_check)
     broken = [f"k: asked {k}, found {figures['k']}"] if figures["k"] < k else []
-    if broken := broken + pages + broken_goals(wanted, figures):
+    if broken := broken + pages + broken_goals(goals_to_check, figures):
         raise ClaimBroken(path, broken)
     return figures
 
@@ -186,13 +186,13 @@ def measure_table(
     losses, broken = {}, []
     for position, (column, read) in enumerate(readers.items()):
         texts = classes.texts[position]
-        found = sums(classes.places[position], classes.rows, len(texts)).astype(np.int64).tolist()
-        labels = [(read(table.label(cell)), rows) for cell, rows in zip(texts, found, strict=True)]
+        label_rows = sums(classes.places[position], classes.rows, len(texts)).astype(np.int64).tolist()
+        labels = [(read(table.label(cell)), rows) for cell, rows in zip(texts, label_rows, strict=True)]
         lost = fsum(rows if width is None else rows * width for width, rows in labels)
         losses[column] = lost / max(int(classes.rows.sum()), 1)
         if unreadable := sum(rows for width, rows in labels if width is None):
             broken.append(f"{column!r}: {unreadable} rows hold a label that its axis cannot read")
-        rows_of = {table.label(cell): rows for cell, rows in zip(texts, found, strict=True) if rows}
+        rows_of = {table.label(cell): rows for cell, rows in zip(texts, label_rows, strict=True) if rows}
         broken += broken_spelling(axes[position], rows_of, k)
     loss = fsum(losses.values()) / len(losses)
     models = model_figures(table, within, read_as, goals)
@@ -218,10 +218,10 @@ def count(
     if missing := [name for name in (*quasi_identifiers, *sensitive) if name not in table.columns]:
         raise NoSuchColumn(missing[0], table.columns, released=True)
     names, width = list(dict.fromkeys(sensitive)), len(quasi_identifiers)
-    found = table.count([*quasi_identifiers, *names])
-    classes, group = found.first(width)
-    values = zip(names, found.texts[width:], found.places[width:], strict=True)
-    return classes, {name: Within(group, texts, places, found.rows) for name, texts, places in values}
+    combinations = table.count([*quasi_identifiers, *names])
+    classes, group = combinations.first(width)
+    values = zip(names, combinations.texts[width:], combinations.places[width:], strict=True)
+    return classes, {name: Within(group, texts, places, combinations.rows) for name, texts, places in values}
 
 
 def class_figures(classes: Counts) -> Figures:
@@ -317,22 +317,26 @@ def broken_goals(goals: Mapping[str, Any], figures: Figures) -> list[str]:
     """Every goal that was asked, for every sensitive column, against what was found."""
     broken = []
     for column in figures["l"]:
-        found = {name: figures[name].get(column) for name in MODELS}
+        of_column = {name: figures[name].get(column) for name in MODELS}
         kind = {"distinct": "l", "entropy": "entropy_l"}.get(goals.get("l_kind", "distinct"))
-        if "l" in goals and kind and found[kind] < goals["l"] - 1e-9:
-            broken.append(f"l of {column!r}: asked {goals['l']}, found {found[kind]:.4g}")
-        if "l" in goals and not kind and not _below(found["recursive_c"], goals["c"]):
-            broken.append(f"c of {column!r}: asked {goals['c']} for l = {goals['l']}, found {found['recursive_c']}")
-        t = found["t"] if goals.get("t_kind") != "ordered" or found["t_ordered"] is None else found["t_ordered"]
+        if "l" in goals and kind and of_column[kind] < goals["l"] - 1e-9:
+            broken.append(f"l of {column!r}: asked {goals['l']}, found {of_column[kind]:.4g}")
+        if "l" in goals and not kind and not _below(of_column["recursive_c"], goals["c"]):
+            broken.append(f"c of {column!r}: asked {goals['c']} for l = {goals['l']}, found {of_column['recursive_c']}")
+        t = (
+            of_column["t"]
+            if goals.get("t_kind") != "ordered" or of_column["t_ordered"] is None
+            else of_column["t_ordered"]
+        )
         if "t" in goals and t > goals["t"] + 1e-9:
             broken.append(f"t of {column!r}: asked {goals['t']}, found {t:.4g}")
-        if "alpha" in goals and found["alpha"] > goals["alpha"] + 1e-9:
-            broken.append(f"alpha of {column!r}: asked {goals['alpha']}, found {found['alpha']:.4g}")
+        if "alpha" in goals and of_column["alpha"] > goals["alpha"] + 1e-9:
+            broken.append(f"alpha of {column!r}: asked {goals['alpha']}, found {of_column['alpha']:.4g}")
     return broken
 
 
-def _below(found: float | None, most: float) -> bool:
-    return found is not None and found < most
+def _below(figure: float | None, most: float) -> bool:
+    return figure is not None and figure < most
 
 
 def _rows_add_up(claims: Mapping[str, Any], k: int, *, of_people: bool, in_series: bool) -> bool:
@@ -344,9 +348,9 @@ def _rows_add_up(claims: Mapping[str, Any], k: int, *, of_people: bool, in_serie
     return bool(suppressed == rows_in - claims["rows"] and (suppressed == 0 or suppressed >= few_rows(k)))
 
 
-def _same(claimed: object, found: object) -> bool:
-    if isinstance(claimed, dict) and isinstance(found, dict):
-        return claimed.keys() == found.keys() and all(_same(claimed[name], found[name]) for name in found)
-    if isinstance(claimed, float) and isinstance(found, float):
-        return abs(claimed - found) <= 1e-9
-    return claimed == found
+def _same(claimed: object, measured: object) -> bool:
+    if isinstance(claimed, dict) and isinstance(measured, dict):
+        return claimed.keys() == measured.keys() and all(_same(claimed[name], measured[name]) for name in measured)
+    if isinstance(claimed, float) and isinstance(measured, float):
+        return abs(claimed - measured) <= 1e-9
+    return claimed == measured

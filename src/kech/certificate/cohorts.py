@@ -70,17 +70,17 @@ def count_rows(path: AnyPath, document: Mapping[str, Any]) -> dict[Label, Rows]:
     file = document["file"]
     table = open_published(path, file["format"], file.get("delimiter", ","))
     labels = [name for axis in document["quasi_identifiers"] for name in published_columns(axis)]
-    found: dict[Label, Rows] = {}
+    rows_of_label: dict[Label, Rows] = {}
     for cells, rows in table.count([*labels, *document["sensitive"], *document["kept"]]).items():
-        shown = tuple(map(read_alike, cells))
-        found.setdefault(shown[: len(labels)], Counter())[shown[len(labels) :]] += rows
-    return found
+        comparable = tuple(map(read_alike, cells))
+        rows_of_label.setdefault(comparable[: len(labels)], Counter())[comparable[len(labels) :]] += rows
+    return rows_of_label
 
 
 def read_alike(cell: Cell) -> Cell:
     """A cell as it is compared: 22.0 is 22, since a number may become text in a later version; empty is missing."""
-    found = WHOLE.fullmatch(cell or "")
-    return found[1] if found else cell or None
+    match = WHOLE.fullmatch(cell or "")
+    return match[1] if match else cell or None
 
 
 def compare_rows(before: Mapping[Label, Rows], after: Mapping[Label, Rows]) -> dict[Label, Change]:

@@ -20,22 +20,22 @@ def count_histories(table: TextTable, axes: Sequence[Axis], column: str) -> tupl
     if column not in table.columns:
         raise NoSuchColumn(column, table.columns, released=True)
     names = [axis["column"] for axis in axes]
-    found = as_brackets(table, axes).count([*names, column])
-    _, group = found.first(len(names))
-    order = np.lexsort((group, found.places[-1]))
-    person = found.places[-1][order]
+    counts = as_brackets(table, axes).count([*names, column])
+    _, group = counts.first(len(names))
+    order = np.lexsort((group, counts.places[-1]))
+    person = counts.places[-1][order]
     starts = np.flatnonzero(np.r_[True, np.diff(person) != 0][: len(person)])
-    shares = np.stack([group, found.rows], axis=1)[order]
+    shares = np.stack([group, counts.rows], axis=1)[order]
     sizes = Counter(history.tobytes() for history in np.split(shares, starts[1:]) if len(history))
-    texts = {found.texts[-1][place] for place in person[starts].tolist()}
+    texts = {counts.texts[-1][place] for place in person[starts].tolist()}
     numbered = texts == {str(number) for number in range(1, len(starts) + 1)}
     broken = [] if numbered else [f"{column!r}: people are not numbered from 1 on, each row with a number"]
     return {"k": min(sizes.values(), default=0), "people": len(starts)}, broken
 
 
-def broken_histories(claimed: dict[str, Any], found: dict[str, int], least_k: int) -> list[str]:
+def broken_histories(claimed: dict[str, Any], counted: dict[str, int], least_k: int) -> list[str]:
     """Every claim about histories that the file does not bear out."""
     broken = []
-    if not found["k"] >= claimed["k"] >= least_k:
-        broken.append(f"histories.k: asked {least_k}, claimed {claimed['k']}, found {found['k']}")
-    return broken + ([] if found["people"] == claimed["people"] else ["histories.people: not as claimed"])
+    if not counted["k"] >= claimed["k"] >= least_k:
+        broken.append(f"histories.k: asked {least_k}, claimed {claimed['k']}, found {counted['k']}")
+    return broken + ([] if counted["people"] == claimed["people"] else ["histories.people: not as claimed"])

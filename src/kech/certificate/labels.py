@@ -127,8 +127,8 @@ def split_set(label: str) -> list[str]:
     """
     place, members = 1, []
     while True:
-        found = MEMBER.match(label, place)
-        members.append(found[0] if found else "")
+        match = MEMBER.match(label, place)
+        members.append(match[0] if match else "")
         place += len(members[-1])
         if not label.startswith(", ", place):
             break
@@ -215,17 +215,19 @@ def as_brackets(table: TextTable, axes: Sequence[Mapping[str, Any]]) -> TextTabl
     forms = {axis["column"]: (form_of(axis), axis) for axis in axes if form_of(axis) != "brackets"}
     readers = {name: lru_cache(maxsize=None)(_one_to_one(_READERS[form](axis))) for name, (form, axis) in forms.items()}
     parts = {axis["column"]: published_columns(axis) for axis in axes if axis["column"] in readers}
-    columns_of = {name: found for name, found in parts.items() if set(found) <= set(table.columns)}
-    hidden = {part for found in columns_of.values() for part in found}
+    columns_of = {
+        name: columns_of_axis for name, columns_of_axis in parts.items() if set(columns_of_axis) <= set(table.columns)
+    }
+    hidden = {part for columns_of_axis in columns_of.values() for part in columns_of_axis}
 
     def batches(names: Sequence[str]) -> Iterator[Batch]:
         spread = [columns_of.get(name, [name]) for name in names]
-        for batch in table.batches([part for found in spread for part in found]):
+        for batch in table.batches([part for columns_of_axis in spread for part in columns_of_axis]):
             cells = iter(batch)
-            taken = [[next(cells) for _ in found] for found in spread]
+            cells_of_axes = [[next(cells) for _ in columns_of_axis] for columns_of_axis in spread]
             yield [
                 list(map(readers[name], *columns)) if name in columns_of else columns[0]
-                for name, columns in zip(names, taken, strict=True)
+                for name, columns in zip(names, cells_of_axes, strict=True)
             ]
 
     columns = [*(name for name in table.columns if name not in hidden), *columns_of]
@@ -234,11 +236,11 @@ def as_brackets(table: TextTable, axes: Sequence[Mapping[str, Any]]) -> TextTabl
 
 def _one_to_one(read: Callable[..., Cell]) -> Callable[..., Cell]:
     """A reader that reads no two cells alike: `-inf` and `-Infinity` tell rows apart.  The second is no label."""
-    held: dict[Cell, tuple[Cell, ...]] = {}
+    cells_of_label: dict[Cell, tuple[Cell, ...]] = {}
 
     def distinct(*cells: Cell) -> Cell:
         label = read(*cells)
-        return label if held.setdefault(label, cells) == cells else f"written otherwise: {cells}"
+        return label if cells_of_label.setdefault(label, cells) == cells else f"written otherwise: {cells}"
 
     return distinct
 
@@ -296,14 +298,14 @@ def width_reader(axis: Axis) -> Callable[[Cell], float | None]:
     if not isinstance(axis["column"], str):
         raise TypeError
     form_of(axis)
-    known: dict[Cell, float] = {None: 0.0, "": 0.0, "*": 1.0}
+    widths: dict[Cell, float] = {None: 0.0, "": 0.0, "*": 1.0}
     if axis["axis"] == "tree":
-        known |= {label: _share(under, axis["leaves"]) for label, under in axis["labels"].items()}
+        widths |= {label: _share(under, axis["leaves"]) for label, under in axis["labels"].items()}
     read = _AXES[axis["axis"]](axis)
 
     def width(label: Cell) -> float | None:
         try:
-            return float(min(1, max(0, known[label] if label in known else read(label))))
+            return float(min(1, max(0, widths[label] if label in widths else read(label))))
         except ValueError:
             return None
 
@@ -412,14 +414,14 @@ def broken_spelling(axis: Mapping[str, Any], rows: Mapping[Cell, int], k: int) -
         return []
     listed = {label: _read_members(label) for label in rows if label and label != "*"}
     spelled = {label: values for label, (values, _) in listed.items()}
-    held = Counter[int]()
+    rows_by_count = Counter[int]()
     for label, (_, counted) in listed.items():
-        held[counted] += rows[label]
+        rows_by_count[counted] += rows[label]
     column, anything = axis["column"], rows.get("*", 0)
     broken = []
     if _lacking_rows(spelled, rows, k) > anything:
         broken.append(f"{column!r}: its sets spell out more values than {k} rows each could hold")
-    if any(count > held[count] + anything for count in _rare_values(axis) or ()):
+    if any(count > rows_by_count[count] + anything for count in _rare_values(axis) or ()):
         broken.append(f"{column!r}: more rare values are counted than there are rows to hold them")
     return broken
 
@@ -427,11 +429,11 @@ def broken_spelling(axis: Mapping[str, Any], rows: Mapping[Cell, int], k: int) -
 def _lacking_rows(spelled: Mapping[str, list[str]], rows: Mapping[Cell, int], k: int) -> int:
     """Rows that are missing for k of each value, over all groups of labels that share values."""
     groups = _Groups(spelled.values())
-    values, held = Counter(map(groups.find, groups.above)), Counter[str]()
+    values, group_rows = Counter(map(groups.find, groups.above)), Counter[str]()
     for label, texts in spelled.items():
         if texts:
-            held[groups.find(texts[0])] += rows[label]
-    return sum(max(0, k * count - held[first]) for first, count in values.items())
+            group_rows[groups.find(texts[0])] += rows[label]
+    return sum(max(0, k * count - group_rows[first]) for first, count in values.items())
 
 
 def _read_members(label: str) -> tuple[list[str], int]:

@@ -40,17 +40,17 @@ class Within:
     place: Ints  # of the cell
     rows: Ints
 
-    def find_held(self) -> list[int]:
+    def find_occurring(self) -> list[int]:
         """The cells that are there; others are listed only."""
         return np.flatnonzero(np.bincount(self.place)).tolist()
 
     def values(self, read: Callable[[Cell], Value]) -> "Values":
         """Cells as they are compared."""
-        held = self.find_held()
-        known = {i: read(self.cells[i]) for i in held}
-        order = {value: rank for rank, value in enumerate(sorted(set(known.values())))}
+        occurring = self.find_occurring()
+        value_of_cell = {i: read(self.cells[i]) for i in occurring}
+        order = {value: rank for rank, value in enumerate(sorted(set(value_of_cell.values())))}
         rank = np.zeros(len(self.cells), np.int64)
-        rank[held] = [order[known[i]] for i in held]
+        rank[occurring] = [order[value_of_cell[i]] for i in occurring]
         keys, which = np.unique(self.group * len(order) + rank[self.place], return_inverse=True)
         group, value = np.divmod(keys, max(len(order), 1))
         return Values(group, value, sums(which, self.rows, len(keys)))
@@ -81,9 +81,9 @@ def model_figures(
     """For each model the figure of each sensitive column; one that is not in `read_as` is read as its cells look."""
     figures: Figures = {name: {} for name in MODELS}
     for column, counts in within.items():
-        read = read_as.get(column) or guess_kind(table, [counts.cells[i] for i in counts.find_held()])
-        found = _column_figures(counts.values(value_reader(table, read)), read["kind"] != "text", goals)
-        for name, figure in found.items():
+        read = read_as.get(column) or guess_kind(table, [counts.cells[i] for i in counts.find_occurring()])
+        column_figures = _column_figures(counts.values(value_reader(table, read)), read["kind"] != "text", goals)
+        for name, figure in column_figures.items():
             figures[name][column] = figure
     return figures
 
@@ -134,8 +134,8 @@ def _ordered_distance(values: Values) -> float:
 
     def distance_moved(share: Floats, start: Ints, stop: Ints) -> Floats:
         cross = np.clip(np.searchsorted(up_to, share, "right"), start, stop)
-        found: Floats = share * (2 * cross - start - stop) + sums[stop] - 2 * sums[cross] + sums[start]
-        return found
+        distance: Floats = share * (2 * cross - start - stop) + sums[stop] - 2 * sums[cross] + sums[start]
+        return distance
 
     level = np.cumsum(values.rows) - values.rows
     level = (level - level[first][values.group]) / values.size[values.group]
@@ -169,10 +169,10 @@ def text_reader(read: Mapping[str, Any]) -> Callable[[Cell], Value]:
         if not text:
             return (0, 0)
         try:
-            found = (1, parse(text))
+            key = (1, parse(text))
         except (ValueError, LookupError, OverflowError):
-            found = (2, fold_text(text))
-        return (0, 0) if found[1] == "" else found
+            key = (2, fold_text(text))
+        return (0, 0) if key[1] == "" else key
 
     return value
 

@@ -101,7 +101,7 @@ def _look_into(data: Any, certified: bool) -> list[str]:
     for column, chunk in parts:
         _look_at(data, column, chunk, certified)
     for column in (column for column in columns if column.spare):
-        _search_elsewhere(data, column, [chunk for held, chunk in parts if held is column])
+        _search_elsewhere(data, column, [chunk for owner, chunk in parts if owner is column])
     return (_odd_parts(footer, data, start) if certified else []) + _complaints(columns)
 
 
@@ -141,7 +141,7 @@ def _is_full(chunks: Sequence[Struct], data: Any, end: int) -> bool:
 
 def _columns(schema: Sequence[Struct]) -> list[Column]:
     """The columns of a schema, which lists a tree from its root, each node before its children."""
-    found: list[Column] = []
+    columns: list[Column] = []
     rest = iter(schema)
 
     def visit(node: Struct, names: tuple[str, ...], repeats: int, defines: int) -> None:
@@ -157,12 +157,12 @@ def _columns(schema: Sequence[Struct]) -> list[Column]:
             width = int(node[2]) if node[1] == FIXED else WIDTHS.get(node[1], 0)
             if width < (node[1] == FIXED):
                 raise ValueError
-            found.append(Column(".".join(names), node[1], width, repeats, defines))
+            columns.append(Column(".".join(names), node[1], width, repeats, defines))
 
     visit(next(rest, {}) | {3: 0}, (), 0, 0)
     if next(rest, None) is not None:
         raise ValueError
-    return found
+    return columns
 
 
 # -- one part of a column -------------------------------------------------------------------------------------
@@ -180,10 +180,10 @@ def _look_at(data: Any, column: Column, chunk: Struct, certified: bool) -> None:
     column.spare |= values.spare
     statistics += [stats for head, _ in pages for stats in _page_statistics(head)]
     column.untrue |= {words for stats in statistics for words in _untrue(column, stats, values)}
-    nulls, whole = about[5] - values.rows, about.get(12, {})
-    if values.readable and not column.repeats and whole.get(3, nulls) != nulls:
+    nulls, chunk_statistics = about[5] - values.rows, about.get(12, {})
+    if values.readable and not column.repeats and chunk_statistics.get(3, nulls) != nulls:
         column.untrue.add("null count")
-    if values.readable and whole.get(4, 0) > values.distinct:
+    if values.readable and chunk_statistics.get(4, 0) > values.distinct:
         column.untrue.add("distinct count")
 
 
@@ -234,20 +234,20 @@ def _unpack(about: Struct, stored: bytes, size: int) -> bytes:
 
 def _dictionaries(about: Struct, pages: Sequence[tuple[Struct, bytes]]) -> tuple[int, bytes]:
     """How many values the dictionary lists, and their bytes, one value after the other."""
-    found = [(head[7][1], _unpack(about, stored, head[2])) for head, stored in pages if head[1] == DICTIONARY]
-    return sum(count for count, _ in found), b"".join(page for _, page in found)
+    dictionaries = [(head[7][1], _unpack(about, stored, head[2])) for head, stored in pages if head[1] == DICTIONARY]
+    return sum(count for count, _ in dictionaries), b"".join(page for _, page in dictionaries)
 
 
 def _split(column: Column, page: bytes, count: int) -> list[bytes]:
     """Values that are spelled out one after the other."""
     if column.type != BYTE_ARRAY:
         return [page[i * column.width : (i + 1) * column.width] for i in range(count)]
-    found, place = [], 0
+    values, place = [], 0
     for _ in range(count):
         start = place + 4
         place = start + int.from_bytes(page[place:start], "little")
-        found.append(page[start:place])
-    return found
+        values.append(page[start:place])
+    return values
 
 
 def _values(column: Column, about: Struct, pages: Sequence[tuple[Struct, bytes]]) -> Values:
@@ -256,27 +256,27 @@ def _values(column: Column, about: Struct, pages: Sequence[tuple[Struct, bytes]]
     if not 0 <= listed * (column.width or 4) <= len(spelled):
         raise ValueError
     used = np.zeros(listed, bool)
-    found = Values(0, 0, set(), set(), [], True)
+    values = Values(0, 0, set(), set(), [], True)
     for head, stored in pages:
         if head[1] in (DATA, DATA_V2):
             encoding, rows, body = _body(column, about, head, stored)
-            found.rows += rows
+            values.rows += rows
             if encoding in (PLAIN_DICTIONARY, RLE_DICTIONARY) and rows:
                 for numbers, _ in _runs(body[1:], body[0], rows):
                     used[numbers] = True
             elif encoding == PLAIN or (encoding == RLE and column.type == BOOLEAN):
-                found.plain.append(_as_bits(body, rows, encoding) if column.type == BOOLEAN else body)
-                found.distinct += rows
+                values.plain.append(_as_bits(body, rows, encoding) if column.type == BOOLEAN else body)
+                values.distinct += rows
             elif rows:
-                found.readable = False
+                values.readable = False
     if used.all():
-        found.plain.append(spelled)
+        values.plain.append(spelled)
     else:
         each = _split(column, spelled, listed)
-        found.referred = {each[i] for i in np.flatnonzero(used).tolist()}
-        found.spare = {each[i] for i in np.flatnonzero(~used).tolist()} - found.referred
-    found.distinct += int(used.sum())
-    return found
+        values.referred = {each[i] for i in np.flatnonzero(used).tolist()}
+        values.spare = {each[i] for i in np.flatnonzero(~used).tolist()} - values.referred
+    values.distinct += int(used.sum())
+    return values
 
 
 def _as_bits(body: bytes, rows: int, encoding: int) -> bytes:
@@ -347,15 +347,15 @@ def _unpack_bits(packed: bytes, bits: int) -> Any:
 
 def _statistics(data: Any, chunk: Struct) -> list[Struct]:
     """Of a part of a column: those of its header, and those of the index of its pages."""
-    found = [chunk[3][12]] if 12 in chunk[3] else []
+    statistics = [chunk[3][12]] if 12 in chunk[3] else []
     if 6 in chunk:
         reader = Reader(data, chunk[6])
         index = reader.struct()
         if reader.place != chunk[6] + chunk[7]:
             raise ValueError
-        known = zip(index[1], index[2], index[3], strict=True)
-        found += [{6: low, 5: high} for is_null, low, high in known if is_null != 1]
-    return found
+        bounds = zip(index[1], index[2], index[3], strict=True)
+        statistics += [{6: low, 5: high} for is_null, low, high in bounds if is_null != 1]
+    return statistics
 
 
 def _page_statistics(head: Struct) -> list[Struct]:
@@ -389,6 +389,6 @@ def _is_spelled(column: Column, value: bytes, values: Values) -> bool:
     width = column.width or 1
     if len(value) != width:
         return False
-    wanted = np.frombuffer(value, np.uint8)
+    value_bytes = np.frombuffer(value, np.uint8)
     pages = (np.frombuffer(page, np.uint8).reshape(-1, width) for page in values.plain)
-    return any(bool((page == wanted).all(axis=1).any()) for page in pages)
+    return any(bool((page == value_bytes).all(axis=1).any()) for page in pages)

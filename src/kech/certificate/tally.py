@@ -16,8 +16,8 @@ Ints: TypeAlias = NDArray[np.int64]
 Cell: TypeAlias = str | None
 Coded: TypeAlias = tuple[Sequence[Cell], NDArray[Any]]  # different texts, and the place of each row's text among them
 Block: TypeAlias = tuple["Packing", list[Ints]]
-Given = TypeVar("Given")
-Made = TypeVar("Made")
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 MOST_BITS = 62  # of the number of a combination
 FOLDED = 31  # bits of a number that stands for several columns
@@ -65,7 +65,7 @@ class Tally:
         packing, waiting = self._packing, [np.zeros(0, np.int64)]
         for columns in batches:
             numbers = self._numbers(columns)
-            bits = [max(len(known) - 1, 0).bit_length() for known in self._known]
+            bits = [max(len(numbers_of_text) - 1, 0).bit_length() for numbers_of_text in self._known]
             if bits != packing.bits or sum(map(len, waiting)) > max(TOGETHER, len(self._keys) // 2):
                 yield packing, waiting
                 waiting = []
@@ -76,8 +76,8 @@ class Tally:
     def _numbers(self, columns: Iterable[Coded]) -> list[Ints]:
         """For each column the number of each row's text."""
         return [
-            np.array([known.setdefault(text, len(known)) for text in texts], np.int64)[places]
-            for known, (texts, places) in zip(self._known, columns, strict=True)
+            np.array([number_of_text.setdefault(text, len(number_of_text)) for text in texts], np.int64)[places]
+            for number_of_text, (texts, places) in zip(self._known, columns, strict=True)
         ]
 
     def _widen(self, packing: "Packing") -> None:
@@ -89,10 +89,10 @@ class Tally:
 
     def _add(self, keys: Ints, rows: Ints) -> None:
         at = np.searchsorted(self._keys, keys)
-        known = np.r_[self._keys, -1][at] == keys
-        self._rows[at[known]] += rows[known]
-        self._keys = np.insert(self._keys, at[~known], keys[~known])
-        self._rows = np.insert(self._rows, at[~known], rows[~known])
+        is_known = np.r_[self._keys, -1][at] == keys
+        self._rows[at[is_known]] += rows[is_known]
+        self._keys = np.insert(self._keys, at[~is_known], keys[~is_known])
+        self._rows = np.insert(self._rows, at[~is_known], rows[~is_known])
 
 
 def _each_once(block: Block) -> tuple["Packing", Ints, Ints]:
@@ -100,9 +100,9 @@ def _each_once(block: Block) -> tuple["Packing", Ints, Ints]:
     return packing, *np.unique(np.concatenate(keys), return_counts=True)
 
 
-def map_ahead(work: Callable[[Given], Made], items: Iterable[Given], workers: int) -> Iterator[Made]:
+def map_ahead(work: Callable[[Item], Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
     """What is made of each item, in their order; while one is used the next ones are made."""
-    coming: deque[Future[Made]] = deque()
+    coming: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         for item in items:
             coming.append(pool.submit(work, item))
@@ -158,6 +158,6 @@ def tally(batches: Iterable[Sequence[Sequence[Cell]]], columns: int) -> Counts:
 
 def _list_cells(cells: Sequence[Cell]) -> Coded:
     """Each text once, and its place for every row."""
-    seen: dict[Cell, int] = {}
-    places = [seen.setdefault(cell, len(seen)) for cell in cells]
-    return list(seen), np.array(places, np.int64)
+    place_of_cell: dict[Cell, int] = {}
+    places = [place_of_cell.setdefault(cell, len(place_of_cell)) for cell in cells]
+    return list(place_of_cell), np.array(places, np.int64)

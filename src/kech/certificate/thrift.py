@@ -69,13 +69,13 @@ class Reader:
 
     def number(self) -> int:
         """The next number without a sign."""
-        found = shift = 0
+        number = shift = 0
         while (byte := self._byte()) & 128:
-            found, shift = found | (byte & 127) << shift, shift + 7
+            number, shift = number | (byte & 127) << shift, shift + 7
             if shift > 63:
                 raise ValueError
-        return found | byte << shift
+        return number | byte << shift
 
     def _zigzag(self) -> int:
-        found = self.number()
-        return (found >> 1) ^ -(found & 1)
+        number = self.number()
+        return (number >> 1) ^ -(number & 1)

@@ -23,7 +23,7 @@ def odd_metadata(footer: Struct) -> list[str]:
     """What kech writes into no footer."""
     chunks = [chunk for group in footer[4] for chunk in group[1]]
     pairs = [dict(pair) for pair in footer.get(5, ())]
-    found = {
+    complaints = {
         "metadata: keys that kech does not write": any(pair[1] != KEY for pair in pairs),
         "metadata: fields that kech does not write": not _is_known(footer, chunks),
         "metadata: another writer's name": not WRITER.fullmatch(footer.get(6, b"")),
@@ -33,7 +33,7 @@ def odd_metadata(footer: Struct) -> list[str]:
         "metadata: of a column": any(8 in chunk[3] for chunk in chunks),
         "filters: a column has one": any(14 in chunk[3] for chunk in chunks),
     }
-    return [words for words, is_so in found.items() if is_so]
+    return [words for words, is_so in complaints.items() if is_so]
 
 
 def _is_known(footer: Struct, chunks: Sequence[Struct]) -> bool:

@@ -80,8 +80,8 @@ class NoSuchColumn(UsageError):
     """The table has no column of that name."""
 
     def __init__(self, column: str, columns: Iterable[str], *, released: bool = False) -> None:
-        known = {name.casefold(): name for name in columns}
-        close = [known[name] for name in get_close_matches(column.casefold(), known, n=1)]
+        original_names = {name.casefold(): name for name in columns}
+        close = [original_names[name] for name in get_close_matches(column.casefold(), original_names, n=1)]
         look = "`kech inspect TABLE` lists the columns. Check the header line and the delimiter."
         if released:
             look = "It was not published, or has another name: see the header line of the file."
@@ -198,14 +198,14 @@ class NoSuchFile(InputError):
         """The file beside a missing one whose name is most like it."""
         from pathlib import Path  # importing kech does not need it
 
-        wanted = Path(path)
+        missing = Path(path)
         try:
             close = get_close_matches(
-                wanted.name, [x.name for x in wanted.parent.iterdir() if x.name != wanted.name], n=1
+                missing.name, [x.name for x in missing.parent.iterdir() if x.name != missing.name], n=1
             )
         except (OSError, ValueError):
             return None
-        return str(wanted.parent / close[0]) if close else None
+        return str(missing.parent / close[0]) if close else None
 
 
 class UnreadableFile(InputError):
@@ -283,8 +283,8 @@ class BadRowKey(InputError):
     """The key of a series is missing in some rows, or several rows share one."""
 
     def __init__(self, columns: Iterable[str], rows: int, reason: str) -> None:
-        named = ", ".join(map(repr, columns))
-        super().__init__(f"The key {named} {reason} in {rows:,} row{'s' * (rows != 1)}. A key names one row: mend it.")
+        key = ", ".join(map(repr, columns))
+        super().__init__(f"The key {key} {reason} in {rows:,} row{'s' * (rows != 1)}. A key names one row: mend it.")
 
 
 class TooFewRows(GoalNotMet):
@@ -299,8 +299,8 @@ class TooFewPeople(GoalNotMet):
     """A table has fewer people than k."""
 
     def __init__(self, people: int, k: int) -> None:
-        found = "1 person" if people == 1 else f"{people:,} people"
-        super().__init__(f"k={k} needs {k} people or more. The table has {found}. Choose a smaller k.")
+        count = "1 person" if people == 1 else f"{people:,} people"
+        super().__init__(f"k={k} needs {k} people or more. The table has {count}. Choose a smaller k.")
 
 
 class ClaimBroken(GoalNotMet):

@@ -37,12 +37,12 @@ def in_python(text: str) -> str:
     return re.sub(f"{NAME}|{OPTION}", as_argument, text)
 
 
-def as_argument(found: re.Match[str]) -> str:
+def as_argument(match: re.Match[str]) -> str:
     """An option, with the example behind it where there is one."""
-    option, example = found["option"], found["example"] or ""
+    option, example = match["option"], match["example"] or ""
     if option is None:
-        return found[0]
-    rest = found[0].removeprefix(f"--{option}")
+        return match[0]
+    rest = match[0].removeprefix(f"--{option}")
     if option in FLAGS:
         return FLAGS[option] + rest
     name, value = RENAMED.get(option, option.replace("-", "_")), as_value(option, example)

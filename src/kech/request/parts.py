@@ -228,14 +228,14 @@ class Columns(Part, frozen=True):
     ] = None
 
     def __post_init__(self) -> None:
-        named: dict[str, str] = {}
+        role_of_column: dict[str, str] = {}
         for role in ROLES:
             names = as_names(getattr(self, role), OPTIONS.get(role, f"--{role}"))
             settle(self, **{role: names})
             for name in names:
-                if name in named:
-                    raise ColumnInTwoRoles(name, named[name].replace("_", "-"), role.replace("_", "-"))
-                named[name] = role
+                if name in role_of_column:
+                    raise ColumnInTwoRoles(name, role_of_column[name].replace("_", "-"), role.replace("_", "-"))
+                role_of_column[name] = role
         super().__post_init__()
         if self.person and self.rows_are_people:
             raise BadOption("--rows-are-people", "the people are named already: --person. Omit one of the two.")
@@ -370,10 +370,10 @@ class Goal(Part, frozen=True):
 
     def for_values(self) -> dict[str, Any]:
         """The goals for sensitive values, by name."""
-        found: dict[str, Any] = {} if self.l is None else {"l": self.l, "l_kind": self.l_kind}
-        found |= {} if self.c is None else {"c": self.c}
-        found |= {} if self.t is None else {"t": self.t, "t_kind": self.t_kind}
-        return found | ({} if self.alpha is None else {"alpha": self.alpha})
+        goals: dict[str, Any] = {} if self.l is None else {"l": self.l, "l_kind": self.l_kind}
+        goals |= {} if self.c is None else {"c": self.c}
+        goals |= {} if self.t is None else {"t": self.t, "t_kind": self.t_kind}
+        return goals | ({} if self.alpha is None else {"alpha": self.alpha})
 
     def check_person(self, person: Sequence[str]) -> None:
         """Histories need a person column."""
@@ -618,9 +618,9 @@ def build_part(kind: type[Part], title: str, value: Any) -> Any:
     return kind(**{name: fields[name].convert(each) for name, each in value.items()})
 
 
-def check_known(name: str, known: Iterable[str], reason: str) -> None:
+def check_known(name: str, allowed: Iterable[str], reason: str) -> None:
     """Refuse a name that is none of those that are known, and suggest one."""
-    names = list(known)
+    names = list(allowed)
     if name not in names:
         close = get_close_matches(name, names, n=1)
         raise BadOption(

@@ -89,8 +89,8 @@ def paths_in(plan: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
 
 def section_of(plan: Mapping[str, Any], name: str) -> dict[str, Any]:
     """A section of a plan; an empty one where there is none."""
-    found = plan.get(name)
-    return found if isinstance(found, dict) else {}
+    section = plan.get(name)
+    return section if isinstance(section, dict) else {}
 
 
 def refuse_object(value: Any) -> Any:
@@ -121,5 +121,5 @@ def find_old_words(plan: Mapping[str, Any]) -> Iterator[str]:
         field = FIELDS.get(name)
         yield f"{name} in [release] is now {name} in [{field.part}]" if field else f"{name} no longer exists"
     for section in (release, *(section_of(axes, column) for column in axes)):
-        yield from (said for word, said in OLD_GRIDS.items() if section.get("grid") == word)
-        yield from (said for word, said in OLD_KINDS.items() if section.get("kind") == word)
+        yield from (advice for word, advice in OLD_GRIDS.items() if section.get("grid") == word)
+        yield from (advice for word, advice in OLD_KINDS.items() if section.get("kind") == word)

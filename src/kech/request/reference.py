@@ -62,5 +62,5 @@ def render_table(fields: Iterable[Field]) -> str:
 
 def format_default(field: Field) -> str:
     """A default as a plan file has it; nothing where a field may be absent."""
-    shown = str(field.default).lower() if isinstance(field.default, bool) else field.default
-    return "" if field.default in (None, (), {}) else f"`{shown}`"
+    default = str(field.default).lower() if isinstance(field.default, bool) else field.default
+    return "" if field.default in (None, (), {}) else f"`{default}`"

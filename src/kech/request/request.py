@@ -85,35 +85,35 @@ class Request(Part, frozen=True):
         """Whether the regime cut is by homology."""
         return STYLES[self.cut.cut].by_components and self.cut.reading == "homological" and self.cut.eps is None
 
-    def override(self, **said: Any) -> Self:
+    def override(self, **fields: Any) -> Self:
         """The same request with other values of some fields, named as keywords are; None changes nothing."""
-        said = {name: value for name, value in said.items() if value is not None}
-        FIELDS["cut"].check(said.get("cut"))
-        style = STYLES.get(said.get("cut", ""))
+        fields = {name: value for name, value in fields.items() if value is not None}
+        FIELDS["cut"].check(fields.get("cut"))
+        style = STYLES.get(fields.get("cut", ""))
         if style and not style.by_components:  # these fields belong to components alone
-            said = {"reading": "strict", "field": 2} | said
-        for name in [*said]:
-            dropped = [other for other in find_field(name).drops if other not in said]
-            said |= {other: FIELDS[other].default for other in dropped}
-        said = self.free_roles(said) | said
+            fields = {"reading": "strict", "field": 2} | fields
+        for name in [*fields]:
+            dropped = [other for other in find_field(name).drops if other not in fields]
+            fields |= {other: FIELDS[other].default for other in dropped}
+        fields = self.free_roles(fields) | fields
         parts: dict[str, dict[str, Any]] = {}
-        for name, value in said.items():
+        for name, value in fields.items():
             parts.setdefault(FIELDS[name].part, {})[name] = value
         said_axes = parts.pop("request", {}).get("axes", {})
         axes = {name: as_choice(name, choice, self.axes.get(name)) for name, choice in said_axes.items()}
         changed = {part: msgspec.structs.replace(getattr(self, part), **values) for part, values in parts.items()}
         return msgspec.structs.replace(self, axes=self.axes | axes, **changed)
 
-    def free_roles(self, said: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    def free_roles(self, fields: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
         """Earlier roles without the columns that now get another one."""
-        taken = {name for role in ROLES if role in said for name in as_names(said[role], FIELDS[role].option)}
-        roles = self.columns.roles().items() if taken else ()
-        return {role: tuple(name for name in names if name not in taken) for role, names in roles}
+        reassigned = {name for role in ROLES if role in fields for name in as_names(fields[role], FIELDS[role].option)}
+        roles = self.columns.roles().items() if reassigned else ()
+        return {role: tuple(name for name in names if name not in reassigned) for role, names in roles}
 
     def public(self) -> dict[str, Any]:
         """What a certificate states: the fields that decide labels, where they say something."""
-        said = {name: self.value(name) for name, field in FIELDS.items() if field.public}
-        said["protect"] = "none" if self.cut.by_level else self.labels.on(AxisChoice())[1]
+        parameters = {name: self.value(name) for name, field in FIELDS.items() if field.public}
+        parameters["protect"] = "none" if self.cut.by_level else self.labels.on(AxisChoice())[1]
         silent = {
             "l_kind": self.goal.l is None,
             "t_kind": self.goal.t is None,
@@ -122,7 +122,7 @@ class Request(Part, frozen=True):
             "suppress": not self.cut.suppress,
             "protect_history": not self.goal.protect_history,
         }
-        return {name: value for name, value in said.items() if value is not None and not silent.get(name)}
+        return {name: value for name, value in parameters.items() if value is not None and not silent.get(name)}
 
     def value(self, name: str) -> Any:
         """The value of a field, named as options and keywords are."""
@@ -149,8 +149,8 @@ def check_ks(
     ks: int | Sequence[int] | None, most: int, too_few: Callable[[int, int], GoalNotMet] = TooFewRows
 ) -> list[int]:
     """Each k once, ascending, between 1 and the number of rows, or of people; without any, 2 to 100."""
-    named = range(2, min(LARGEST_K, most) + 1) if ks is None else ks if isinstance(ks, Iterable) else [ks]
-    chosen = sorted({check_k(k) for k in named})
+    ks_to_check = range(2, min(LARGEST_K, most) + 1) if ks is None else ks if isinstance(ks, Iterable) else [ks]
+    chosen = sorted({check_k(k) for k in ks_to_check})
     if not chosen:
         raise too_few(most, 2)
     if chosen[-1] > most:
@@ -158,20 +158,20 @@ def check_ks(
     return chosen
 
 
-def as_choice(column: str, choice: Any, known: AxisChoice | None) -> AxisChoice:
+def as_choice(column: str, choice: Any, before: AxisChoice | None) -> AxisChoice:
     """How a column is generalized; a kind or an order alone changes nothing else of what is known."""
     axis: AxisChoice
     if isinstance(choice, str):
         if choice not in AXIS_KINDS:
             raise BadOption("--axis", f"column {column!r} can be {', '.join(AXIS_KINDS[:-1])} or {AXIS_KINDS[-1]}.")
-        axis = msgspec.structs.replace(known or AxisChoice(), kind=choice, order=())
+        axis = msgspec.structs.replace(before or AxisChoice(), kind=choice, order=())
     elif isinstance(choice, AxisChoice | Mapping):
         try:
             axis = build_part(AxisChoice, f"axes.{column}", choice)
         except BadOption as refusal:
             raise BadOption("--axis", f"column {column!r}, {refusal.option.strip('-')}: {refusal.reason}") from None
     else:
-        axis = msgspec.structs.replace(known or AxisChoice(), kind="ordered", order=choice)
+        axis = msgspec.structs.replace(before or AxisChoice(), kind="ordered", order=choice)
     if (axis.kind == "ordered") != bool(axis.order):
         reason = f"name the order of an ordered axis, from low to high: {column}=low<middle<high."
         raise BadOption("--axis", f"column {column!r}: {reason}")

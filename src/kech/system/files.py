@@ -148,8 +148,8 @@ def lock_folders(folders: Iterable[Path]) -> Iterator[list[int]]:
         for folder in folders:
             handle = os.open(folder, os.O_RDONLY)
             stack.callback(os.close, handle)
-            found = os.fstat(handle)
-            handles[found.st_dev, found.st_ino] = folder, handle
+            status = os.fstat(handle)
+            handles[status.st_dev, status.st_ino] = folder, handle
         for _, (folder, handle) in sorted(handles.items()):  # all in the same order, so that nobody waits in a circle
             if not folder.match(DRAFTS):
                 with suppress(OSError):  # some file systems lock no folders
@@ -196,10 +196,10 @@ def hold_lock(path: Path, hint: str = "") -> Iterator[None]:
 
 def clear_leftovers(folder: Path, pattern: str) -> None:
     """Remove drafts and folders of this user that no process holds; what is not ours is left alone."""
-    found: list[Path] = []
+    leftovers: list[Path] = []
     with suppress(OSError):  # a folder that cannot be listed
-        found.extend(folder.glob(pattern))
-    for path in found:
+        leftovers.extend(folder.glob(pattern))
+    for path in leftovers:
         with suppress(OSError):
             handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
             try:

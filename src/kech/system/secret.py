@@ -31,10 +31,10 @@ class OwnerSecret:
 
     def derive(self, purpose: str, *parts: bytes) -> bytes:
         """32 bytes for one purpose; other parts, or another purpose, give bytes that have nothing to do with them."""
-        found = hashlib.blake2b(key=self._bytes, digest_size=SIZE, person=purpose.encode())
+        keyed_hash = hashlib.blake2b(key=self._bytes, digest_size=SIZE, person=purpose.encode())
         for part in parts:
-            found.update(len(part).to_bytes(8, "little") + part)
-        return found.digest()
+            keyed_hash.update(len(part).to_bytes(8, "little") + part)
+        return keyed_hash.digest()
 
     def to_text(self) -> str:
         """The text of a key file: the secret, and the beginning of its hash, by which damage is seen."""
@@ -136,11 +136,11 @@ def parse_secret(path: Path, text: bytes) -> OwnerSecret:
     """The secret that a text holds; what is wrong is said without the text."""
     if not text.strip():
         raise BadKey(path, "it is empty. Copy it again from whoever made it.")
-    found = FORM.fullmatch(text.decode("latin-1"))
-    if not found:
+    match = FORM.fullmatch(text.decode("latin-1"))
+    if not match:
         raise BadKey(path, "it is not a key of kech. Make one: `kech ledger --new-key FILE`.")
-    if len(found[1]) < 2 * SIZE:
+    if len(match[1]) < 2 * SIZE:
         raise BadKey(path, "its key is too short. Copy it again from whoever made it.")
-    if len(found[1]) > 2 * SIZE or check_digits(secret := bytes.fromhex(found[1])) != found[2]:
+    if len(match[1]) > 2 * SIZE or check_digits(secret := bytes.fromhex(match[1])) != match[2]:
         raise BadKey(path, "it is damaged. Copy it again from whoever made it.")
     return OwnerSecret(secret)
