@@ -199,10 +199,10 @@ def opened(town: Path, columns: list[str], **how: str):  # type: ignore[no-untyp
 @timed
 def group(town: Path, columns: list[str], **how: str) -> dict[str, int]:
     """Read the table and find its points, as a release does."""
-    from kech.points.points import Coarse, build_points
+    from kech.points.points import PointLimit, build_points
 
     with opened(town, columns, **how) as table:
-        return {"points": len(build_points(table, with_sensitive=True, coarse=Coarse(POINTS, K)).weights)}
+        return {"points": len(build_points(table, with_sensitive=True, point_limit=PointLimit(POINTS, K)).weights)}
 
 
 @timed
@@ -248,7 +248,7 @@ def plain(town: Path, columns: list[str], memory: str) -> None:
 def cut(town: Path, columns: list[str], memory: str, times: int = 1) -> dict[str, float]:
     """From points to partition alone; each row of the table is there so many times."""
     from kech.cuts import cut_points
-    from kech.points.points import Coarse, build_points_to_cut
+    from kech.points.points import PointLimit, build_points_to_cut
     from kech.request import Cut, Goal, Labels
 
     if times > 1:
@@ -256,7 +256,9 @@ def cut(town: Path, columns: list[str], memory: str, times: int = 1) -> dict[str
         with duckdb.connect() as connection:
             connection.execute(f"COPY (SELECT t.* FROM '{source}' AS t, range({times})) TO '{town}'")
     with opened(town, columns, memory=memory) as table:
-        points = build_points_to_cut(table, Labels(grid="exact"), steps=False, coarse=Coarse(POINTS, K * times))
+        points = build_points_to_cut(
+            table, Labels(grid="exact"), steps=False, point_limit=PointLimit(POINTS, K * times)
+        )
         begin = monotonic()
         list(cut_points(points, [K * times], Cut(effort=EFFORT), Goal(), threads=table.threads))
         return {"cut": monotonic() - begin, "points": len(points.weights)}

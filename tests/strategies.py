@@ -156,7 +156,7 @@ def tree_axes(draw):
         values = draw(st.lists(st.sampled_from(tree.leaves), unique=True, min_size=1))
     has_null &= all("*" not in path[:-1] or path[-1] == "*" for path in tree.paths)
     rows = np.array(draw(st.lists(st.integers(1, 9), min_size=len(values), max_size=len(values))), np.int64)
-    known = {"given": kind == "given", "rows": rows, "nulls": draw(st.integers(1, 9)) * has_null}
+    known = {"is_public": kind == "given", "rows": rows, "nulls": draw(st.integers(1, 9)) * has_null}
     return build_tree_axis("c", values, tree, has_null, **known).at(draw(st.integers(1, 10))), values
 
 

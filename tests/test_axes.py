@@ -439,7 +439,7 @@ def test_leaves_that_few_rows_hold_change_no_count():
     for rare in ([], ["120"], ["120", "121"]):
         values = [value for value in rows if rows[value] >= 5 or value in rare]
         counts = np.array([rows[value] for value in values])
-        axis = build_tree_axis("c", values, build_prefix_tree(values), False, given=False, rows=counts).at(5)
+        axis = build_tree_axis("c", values, build_prefix_tree(values), False, is_public=False, rows=counts).at(5)
         found.append(axis.parameters(["10*", "1**", "*", "11*"]))
     assert found[0] == found[1] == found[2]
     assert found[0]["labels"] == {"*": 7, "1**": 6, "10*": 3, "11*": 2}

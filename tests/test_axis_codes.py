@@ -206,7 +206,7 @@ def test_the_nodes_of_a_level_are_printed_alone_or_as_the_root(has_null):
 @pytest.mark.parametrize(("rows", "widths"), [([1, 0, 0], [0, 0, 0]), ([2, 1, 0], [0, 1, 1]), ([1, 1, 1], [0, 0.5, 1])])
 def test_nodes_are_measured_by_the_leaves_that_are_held(rows, widths):
     tree = kech.read_hierarchy(PLACES)
-    levels = build_levels(build_tree_axis("c", ["oslo", "bergen", "rome"], tree, False, given=False))
+    levels = build_levels(build_tree_axis("c", ["oslo", "bergen", "rome"], tree, False, is_public=False))
     axes = [level.measure(np.array(rows)) for level in levels]
     assert [float(axis.widths(np.array([0]), np.array([0]))[0]) for axis in axes] == widths
 

@@ -9,7 +9,7 @@ import pytest
 
 import kech
 from cutting import say_labels
-from kech.points.partition import build_partition, deal
+from kech.points.partition import assign_grains, build_partition
 from kech.points.points import build_points
 
 
@@ -21,7 +21,7 @@ def test_rows_of_a_divided_point_are_dealt_by_their_values(split):
     with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
         points = build_points(read, labels=say_labels(grid="exact"), with_sensitive=True).at(2)
     made = build_partition(points, np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([*split, 3]))
-    dealt = deal(made)
+    dealt = assign_grains(made)
     turns = sorted((Fraction(2 * j + 1, 2 * rows), taker) for taker, rows in enumerate(split) for j in range(rows))
     expected = Counter([(1, "w"), (1, "w"), (1, "v")])
     expected.update((taker, value) for value, (_, taker) in zip(values, turns, strict=True))
@@ -33,8 +33,8 @@ def test_rows_of_a_divided_point_are_dealt_by_their_values(split):
     assert dealt.sizes.tolist() == made.sizes.tolist() == [split[0], split[1] + 3]
     assert dealt.labels(0) == made.labels(0) == ["1", "[1, 2]"]
     assert dealt.points.axes is points.axes
-    assert made.once("itself", lambda partition: partition) is made
-    assert dealt.made == deal(made).made == {}
+    assert made.compute_once("itself", lambda partition: partition) is made
+    assert dealt.results == assign_grains(made).results == {}
     assert made.points.sensitive is None
     assert len(dealt.points.sensitive.columns) == 1
 
@@ -44,7 +44,7 @@ def test_rows_of_two_divided_points_are_dealt_each_among_its_own_classes():
     with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
         points = build_points(read, labels=say_labels(grid="exact"), with_sensitive=True).at(2)
     made = build_partition(points, np.array([0, 0, 1, 1, 2]), np.array([0, 1, 1, 2, 2]), np.array([2, 2, 2, 2, 2]))
-    dealt = deal(made)
+    dealt = assign_grains(made)
     _, codes = np.unique(dealt.points.sensitive.codes[dealt.point, 0], return_inverse=True)
     shares = zip(dealt.group.tolist(), codes.tolist(), dealt.rows.tolist(), strict=True)
     assert {(group, "uvwxy"[code]): rows for group, code, rows in shares} == {

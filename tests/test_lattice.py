@@ -565,7 +565,7 @@ def test_refusals(paper):
 def test_however_large_the_share_one_row_is_published():
     lattice = build_lattice(points_of({"a": ["x", "y"]}))
 
-    assert lattice.limit(0.9999999999) == 1
+    assert lattice.suppression_limit(0.9999999999) == 1
     assert lattice.best(2, 0.9999999999).levels == (1,)
 
 

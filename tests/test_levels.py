@@ -107,9 +107,9 @@ def test_kernels_know_the_widths_of_nodes(drawn):
 def test_leaves_that_are_not_held_are_not_counted(drawn, data):
     """The axis of a level over some leaves says what that of a tree of these leaves alone says."""
     axis, values = drawn
-    axis = replace(axis, given=None, k=1)
+    axis = replace(axis, public_sizes=None, k=1)
     kept = data.draw(st.lists(st.sampled_from(values), unique=True, min_size=1))
-    alone = build_tree_axis("c", kept, axis.tree, False, given=False)
+    alone = build_tree_axis("c", kept, axis.tree, False, is_public=False)
     rows = np.bincount(axis.encode(kept), minlength=axis.size)
     for level, other in zip(build_levels(axis), build_levels(alone), strict=False):
         labels, measured = set(other.labels()), level.measure(rows)

@@ -19,7 +19,7 @@ import kech
 from cutting import code_points, cut, recording, say_goal, say_labels
 from kech.cuts.goals import meet_goals
 from kech.errors import BadHierarchy, GoalNotMet
-from kech.points.partition import build_partition, deal, mean_loss
+from kech.points.partition import assign_grains, build_partition, mean_loss
 from kech.points.points import Points, build_points
 from kech.tables.demo import generate_town, write_csv
 from kech.topology.lattice import build_lattice
@@ -74,7 +74,7 @@ def is_valid(partition, points, k):
 
 def reachable(points, goal):
     everybody = np.arange(len(points.weights))
-    return keeps_goals(goal, deal(build_partition(points, everybody, 0 * everybody, points.weights)))
+    return keeps_goals(goal, assign_grains(build_partition(points, everybody, 0 * everybody, points.weights)))
 
 
 # Dealing
@@ -99,7 +99,7 @@ def test_rows_of_a_shared_point_are_dealt_in_proportion():
     with kech.read_table(table, quasi_identifiers=["a"], sensitive=["s"]) as read:
         points = build_points(read, labels=say_labels(grid="exact"), with_sensitive=True)
     shares = (np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([8, 4, 1]))
-    dealt = deal(build_partition(points, *shares))
+    dealt = assign_grains(build_partition(points, *shares))
 
     ((_, classes),) = class_values(dealt)
     assert [sorted(Counter(values).values()) for values in classes] == [[4, 4], [1, 2, 2]]
@@ -210,8 +210,8 @@ def test_the_domain_cut_is_the_best_of_all_nodes_that_keep_the_goals(points, k, 
     lattice = build_lattice(points)
     fitting = []
     for levels in product(*map(range, lattice.heights)):
-        if lattice.suppressed_of(levels, k) <= lattice.limit(suppress):
-            made = deal(lattice.partition(levels, k, suppress))
+        if lattice.suppressed_of(levels, k) <= lattice.suppression_limit(suppress):
+            made = assign_grains(lattice.partition(levels, k, suppress))
             if keeps_goals(goal, made):
                 fitting.append((lattice.loss_of(levels, k), mean_loss(made)))
     if not fitting:
@@ -264,7 +264,7 @@ def test_the_search_of_a_large_lattice_keeps_goals_too():
     goal = say_goal(l=4, t=0.05)
 
     def holds(levels):
-        return keeps_goals(goal, deal(lattice.partition(levels, 5)))
+        return keeps_goals(goal, assign_grains(lattice.partition(levels, 5)))
 
     listed, searched = lattice.best(5, holds=holds), lattice._choice(5, 0, holds).search(10**6)
     assert holds(searched.levels)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import kech
 from conftest import read_cells
 from kech.tables.batches import Contents, split_shares
-from test_dealing import shares_of
+from test_assigning import shares_of
 
 WORDS = ("--qi", "age,sex", "--sensitive", "illness", "--keep", "score,town,seen", "--k", 7, "--grid", "exact")
 

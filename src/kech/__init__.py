@@ -51,13 +51,13 @@ def __getattr__(name: str) -> object:
     if name not in HOMES:
         raise AttributeError(f"module 'kech' has no attribute {name!r}")
     try:
-        found = getattr(import_module(f"kech.{HOMES[name]}"), name)
+        value = getattr(import_module(f"kech.{HOMES[name]}"), name)
     except ModuleNotFoundError:
         if name != "Anonymizer":
             raise
         raise errors.MissingExtra("The scikit-learn estimator", "sklearn") from None
-    globals()[name] = found
-    return found
+    globals()[name] = value
+    return value
 
 
 def __dir__() -> list[str]:

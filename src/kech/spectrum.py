@@ -14,7 +14,7 @@ from kech.errors import BadOption, TooFewPeople
 from kech.points.models import worst_figures
 from kech.points.partition import Partition, column_losses, discernibility, largest_radius, mean_loss, tally_sensitive
 from kech.points.people import count_table_people
-from kech.points.points import Coarse, Points, build_points_to_cut
+from kech.points.points import PointLimit, Points, build_points_to_cut
 from kech.request import FIELDS, Cut, Goal, Request, check_ks
 from kech.request.parts import STYLES
 from kech.tables.frames import as_frame
@@ -123,24 +123,24 @@ def compute_spectrum(
     """
     check_is_table(table)
     cuts = None if cut is None else check_cuts(cut)
-    wanted = table.settle(request, fields | {"cut": leading_cut(cuts)})
+    request = table.settle(request, fields | {"cut": leading_cut(cuts)})
     warn_of_repeats(table)
-    named = [msgspec.structs.replace(wanted.cut, cut=name, eps=None) for name in cuts or [wanted.cut.cut]]
-    wanted.goal.refuse_history("a spectrum compares classes of rows, and no histories.")
+    selected = [msgspec.structs.replace(request.cut, cut=name, eps=None) for name in cuts or [request.cut.cut]]
+    request.goal.refuse_history("a spectrum compares classes of rows, and no histories.")
     people = count_table_people(table)
     ks = check_ks(k, table.rows) if people is None else check_ks(k, people, TooFewPeople)
     _ = table.secret  # where none can be made, that is said before any work
-    coarse = Coarse(wanted.limits.max_points, ks[0], others=tuple(ks[1:]))
+    point_limit = PointLimit(request.limits.max_points, ks[0], further_ks=tuple(ks[1:]))
     coded = {
-        by_level: build_points_to_cut(table, wanted.labels, steps=by_level, coarse=coarse)
-        for by_level in dict.fromkeys(each.by_level for each in named)
+        by_level: build_points_to_cut(table, request.labels, steps=by_level, point_limit=point_limit)
+        for by_level in dict.fromkeys(each.by_level for each in selected)
     }
     lines: list[SpectrumRow] = []
-    why = {each.cut: explain_no_bound(coded[each.by_level], each) for each in named}
-    for each in named:
+    why = {each.cut: explain_no_bound(coded[each.by_level], each) for each in selected}
+    for each in selected:
         bounds = "none" if why[each.cut] else "closest" if bound else "quick"
-        lines += fill(coded[each.by_level], ks, each, wanted.goal, bounds, threads=table.threads)
-    points = coded[named[0].by_level]
+        lines += fill(coded[each.by_level], ks, each, request.goal, bounds, threads=table.threads)
+    points = coded[selected[0].by_level]
     counts = (table.rows, len(points.merge_people()[0].weights))
     no_bound = {name: reason for name, reason in why.items() if reason} if bound else None
     columns = table.quasi_identifiers

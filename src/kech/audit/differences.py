@@ -40,11 +40,11 @@ def find_differences(
     """Compare two releases class by class."""
     one, other = versions[first].linkage, versions[second].linkage
     columns = [name for name in one.release.cells if name in other.release.cells]
-    held = [count_contents(linkage, columns) for linkage in (one, other)]
+    contents = [count_contents(linkage, columns) for linkage in (one, other)]
     same = find_same(one, other)
-    changed = [place for place, twin in same.items() if is_small(held[0][place], held[1][twin], k)]
+    changed = [place for place, twin in same.items() if is_small(contents[0][place], contents[1][twin], k)]
     pairs = [pair for pair in find_alike(covers[first], covers[second]) if same.get(pair[0]) != pair[1]]
-    widened = [pair for pair in pairs if is_contained(held[0][pair[0]], held[1][pair[1]], k)]
+    widened = [pair for pair in pairs if is_contained(contents[0][pair[0]], contents[1][pair[1]], k)]
     return Difference(first, second, len(changed), len(widened))
 
 

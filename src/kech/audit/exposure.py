@@ -37,8 +37,8 @@ class Rows:
         cells = list(map(hash_cells, batch))
         self.whole.append(mix(cells))
         self.group.append(mix(cells[: self.labels]))
-        for column, held in enumerate(self.values):
-            held.append(self._number(column, batch[self.labels + column]))
+        for column, numbers in enumerate(self.values):
+            numbers.append(self._number(column, batch[self.labels + column]))
 
     def _number(self, column: int, cells: Sequence[Cell]) -> Ints:
         known, numbers = self.known[column], self.numbers[column]
@@ -83,8 +83,8 @@ def measure_exposure(
 
 def held_cells(table: TextTable, column: str) -> list[Cell]:
     """The distinct cells of a column that rows hold."""
-    found = table.count([column])
-    return [found.texts[0][i] for i in np.unique(found.places[0]).tolist()]
+    counts = table.count([column])
+    return [counts.texts[0][i] for i in np.unique(counts.places[0]).tolist()]
 
 
 def describe_shared(group: NDArray[Any], values: Ints, texts: Sequence[Cell]) -> dict[str, Any]:

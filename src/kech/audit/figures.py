@@ -58,9 +58,9 @@ def gather_figures(
     taus = check_thresholds(threshold)
     release = read_published(path, certificate=certificate)
     document = release.document
-    given = plan if plan is None or isinstance(plan, Request) else read_request(plan)
-    if given is not None:
-        check_plan(given, document)
+    request = plan if plan is None or isinstance(plan, Request) else read_request(plan)
+    if request is not None:
+        check_plan(request, document)
     if not all(isfinite(end) for axis in release.axes.values() if is_line(axis) for end in read_domain(axis)):
         raise BadCertificate(
             certificate or path, "the domain of an axis is too large to be drawn. Ask for a new release."
@@ -82,7 +82,7 @@ def gather_figures(
         "exposure": describe_exposure(path, document, None if private else release.figures["k"]),
         "risk": assess(release, taus).to_json(),
         "barcode": build_released_barcode(release).to_json(),
-        "plan": None if given is None else describe_plan(given),
+        "plan": None if request is None else describe_plan(request),
         "not_promised": list(NOT_PROMISED),
     }
 
@@ -117,7 +117,7 @@ def check_plan(plan: Request, document: Mapping[str, Any]) -> None:
         "sensitive": (roles.sensitive, document["sensitive"]),
         "keep": (roles.keep, document["kept"]),
     }
-    different = [name for name, (planned, found) in pairs.items() if sorted(planned) != sorted(found)]
+    different = [name for name, (planned, certified) in pairs.items() if sorted(planned) != sorted(certified)]
     different += ["k"] if plan.goal.k not in (None, parameters.get("k")) else []
     different += ["cut"] if plan.cut.cut != parameters.get("cut", plan.cut.cut) else []
     if different:
@@ -129,13 +129,13 @@ def check_plan(plan: Request, document: Mapping[str, Any]) -> None:
 
 def describe_plan(plan: Request) -> dict[str, Any]:
     """What a plan adds to a certificate; of files only their names, of values only how many."""
-    named = {name: Path(axis.hierarchy).name for name, axis in sorted(plan.axes.items()) if axis.hierarchy}
+    hierarchies = {name: Path(axis.hierarchy).name for name, axis in sorted(plan.axes.items()) if axis.hierarchy}
     return {
         "identifiers": list(plan.columns.identifiers),
         "effort": "normal" if plan.cut.effort is None else plan.cut.effort,
         "seed": plan.cut.seed,
         "hierarchies": Path(plan.columns.hierarchies).name if plan.columns.hierarchies else None,
-        "hierarchy": named,
+        "hierarchy": hierarchies,
         "grid": {name: axis.grid for name, axis in sorted(plan.axes.items()) if axis.grid is not None},
         "null_values": len(plan.reading.null_values),
     }
@@ -169,22 +169,22 @@ def describe_column(release: Published, column: str, claims: Mapping[str, Any]) 
 
 def count_sharpness(rows: Mapping[Cell, int], widths: Mapping[Cell, float]) -> list[int]:
     """Rows by the width of their label: exact, up to each end, and all of the axis; missing ones have none."""
-    found = [0] * (len(SHARPNESS) + 1)
+    counts = [0] * (len(SHARPNESS) + 1)
     for label, count in rows.items():
         if label is not None:
-            found[sum(widths[label] > end for end in SHARPNESS)] += count
-    return found
+            counts[sum(widths[label] > end for end in SHARPNESS)] += count
+    return counts
 
 
 def count_shown(axis: Axis, rows: Mapping[Cell, int], widths: Mapping[Cell, float]) -> list[dict[str, Any]]:
     """The labels that most rows have, sets by their size."""
     counts, wide = Counter[str](), dict[str, float]()
     for label, count in rows.items():
-        shown = show_label(axis, label)
-        counts[shown] += count
-        wide[shown] = widths[label]
-    first = sorted(counts, key=lambda shown: (-counts[shown], shown))[:MOST_LABELS]
-    return [{"label": shown, "rows": counts[shown], "width": wide[shown]} for shown in first]
+        text = show_label(axis, label)
+        counts[text] += count
+        wide[text] = widths[label]
+    first = sorted(counts, key=lambda text: (-counts[text], text))[:MOST_LABELS]
+    return [{"label": text, "rows": counts[text], "width": wide[text]} for text in first]
 
 
 def show_label(axis: Axis, label: Cell) -> str:

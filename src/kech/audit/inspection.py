@@ -106,13 +106,13 @@ def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False) -> Insp
     check_is_table(table)
     if rows < 0:
         raise BadOption("--rows", "it is a number of rows, 0 or more.")
-    found = look_at(table, rows)
-    reading = suggested_reading(table, found.columns)
+    inspection = look_at(table, rows)
+    reading = suggested_reading(table, inspection.columns)
     if as_read or not reading:
-        return found
+        return inspection
     with table.reread(**reading) as again:
         better = look_at(again, rows)
-    columns = tuple(with_hint_of(old, new) for old, new in zip(found.columns, better.columns, strict=True))
+    columns = tuple(with_hint_of(old, new) for old, new in zip(inspection.columns, better.columns, strict=True))
     return replace(better, columns=columns, reading=reading)
 
 
@@ -130,7 +130,7 @@ def look_at(table: Table, rows: int) -> Inspection:
     as_they_are = [name for name, (role, _) in guessed.items() if role in ("sensitive", "plain")]
     together = tuple(map(tuple, find_joint_pointers(table, as_they_are))) if table.rows else ()
     about = (table.rows, source.format, source.delimiter, source.encoding, reports, chosen, share, k, first)
-    repeated = tuple(found.says for found in (*table.repeats, *find_repeated_identifiers(table, guessed)))
+    repeated = tuple(repeat.says for repeat in (*table.repeats, *find_repeated_identifiers(table, guessed)))
     counted = "people" if person else "rows"
     return Inspection(*about, identifying_together=together, repeated_people=repeated, counted=counted)
 
@@ -138,19 +138,19 @@ def look_at(table: Table, rows: int) -> Inspection:
 def suggested_reading(table: Table, columns: Sequence[ColumnReport]) -> dict[str, Any]:
     """What the hints at all columns say about reading the table, where nothing else was said."""
     marks = [mark for column in columns for mark in column.reading.get("null_values", [])]
-    found = {"null_values": list(dict.fromkeys([*table.request.reading.null_values, *marks]))} if marks else {}
+    reading = {"null_values": list(dict.fromkeys([*table.request.reading.null_values, *marks]))} if marks else {}
     for option in ("decimal", "dates"):
-        said = [column.reading[option] for column in columns if option in column.reading]
-        found |= {option: said[0]} if said and not getattr(table.request.reading, option) else {}
-    return found
+        suggestions = [column.reading[option] for column in columns if option in column.reading]
+        reading |= {option: suggestions[0]} if suggestions and not getattr(table.request.reading, option) else {}
+    return reading
 
 
 def with_hint_of(old: ColumnReport, new: ColumnReport) -> ColumnReport:
     """A column that was read again, with what led to it; the other hints are those of the new reading."""
     if not old.reading:
         return new
-    said = " ".join(dict.fromkeys(filter(None, (old.hint, new.hint))))
-    return replace(new, hint=said, suggested=new.suggested or old.suggested, reading=old.reading)
+    hint = " ".join(dict.fromkeys(filter(None, (old.hint, new.hint))))
+    return replace(new, hint=hint, suggested=new.suggested or old.suggested, reading=old.reading)
 
 
 def given_role(table: Table, column: str) -> tuple[str, str] | None:
@@ -162,9 +162,9 @@ def given_role(table: Table, column: str) -> tuple[str, str] | None:
 
 def guess_person(table: Table, guessed: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
     """The column that most likely names people who repeat is the person; others that do are never published."""
-    likely = [found for found in table.repeats if found.kind in WHY and guessed[found.columns[0]][1] != BY_YOU]
-    person = {found.columns[0]: ("person", WHY[found.kind]) for found in likely[:1]}
-    return person | {found.columns[0]: ("identifier", WHY[found.kind]) for found in likely[1:]}
+    likely = [repeat for repeat in table.repeats if repeat.kind in WHY and guessed[repeat.columns[0]][1] != BY_YOU]
+    person = {repeat.columns[0]: ("person", WHY[repeat.kind]) for repeat in likely[:1]}
+    return person | {repeat.columns[0]: ("identifier", WHY[repeat.kind]) for repeat in likely[1:]}
 
 
 def find_repeated_identifiers(table: Table, guessed: Mapping[str, tuple[str, str]]) -> Iterator[Repeat]:
@@ -172,7 +172,7 @@ def find_repeated_identifiers(table: Table, guessed: Mapping[str, tuple[str, str
     roles = {name: role for name, (role, _) in guessed.items()}
     if "person" in roles.values() or table.request.columns.rows_are_people:
         return
-    known = {column for found in table.repeats for column in found.columns}
+    known = {column for repeat in table.repeats for column in repeat.columns}
     for name in (name for name in roles if name not in known):
         if roles[name] == "identifier" and table.facts(name).type != "other":
             counts = table.engine.count_repeats([table.index(name)])
@@ -285,14 +285,14 @@ def uniqueness(table: Table, columns: Sequence[str], person: Sequence[str]) -> t
     return float(rows[hidden[group] == 1].sum() / rows.sum()), int(hidden.min())
 
 
-def suggest_request(inspection: Inspection, k: int, given: Request) -> Request:
+def suggest_request(inspection: Inspection, k: int, before: Request) -> Request:
     """A request to start from: the roles and kinds an inspection found, on top of what was given."""
     roles = {"quasi-identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers"}
     roles |= {"person": "person"} if any(c.role == "person" for c in inspection.columns) else {}
-    found = {name: [c.column for c in inspection.columns if c.role == role] for role, name in roles.items()}
+    roles_found = {name: [c.column for c in inspection.columns if c.role == role] for role, name in roles.items()}
     axes = {c.column: AxisChoice(kind=suggest_kind(c)) for c in inspection.columns if c.role == "quasi-identifier"}
     read = {"delimiter": inspection.delimiter, "encoding": inspection.encoding, **inspection.reading}
-    return given.override(**found, **read, axes=axes | given.axes, k=k)
+    return before.override(**roles_found, **read, axes=axes | before.axes, k=k)
 
 
 def suggest_kind(column: ColumnReport) -> str | None:

@@ -77,20 +77,20 @@ def compute_joint_risk(
     as they are written as kech writes them.  With `person` columns, candidates are people.  With k, ClaimBroken says
     that the joint k is below it.
     """
-    asked = (request or Request()).override(**fields)
+    request = (request or Request()).override(**fields)
     columns = (key,) if isinstance(key, str) else tuple(key)
-    check_given(releases, originals, columns, asked)
-    found = [read_release(path, asked) for path in releases]
-    with ExitStack() as held:
-        tables = [held.enter_context(opened) for opened in open_originals(found, originals, columns, asked)]
-        joint = judge(found, tables, columns, find_person(originals, asked))
-    if asked.goal.k is not None and joint.joint_k is not None and joint.joint_k < asked.goal.k:
-        raise ClaimBroken(", ".join(joint.releases), [f"joint k: asked {asked.goal.k}, found less"])
+    check_releases(releases, originals, columns, request)
+    published = [read_release(path, request) for path in releases]
+    with ExitStack() as stack:
+        tables = [stack.enter_context(opened) for opened in open_originals(published, originals, columns, request)]
+        joint = judge(published, tables, columns, find_person(originals, request))
+    if request.goal.k is not None and joint.joint_k is not None and joint.joint_k < request.goal.k:
+        raise ClaimBroken(", ".join(joint.releases), [f"joint k: asked {request.goal.k}, found less"])
     return joint
 
 
-def check_given(
-    releases: Sequence[AnyPath], originals: Sequence[AnyPath | Table], key: Sequence[str], asked: Request
+def check_releases(
+    releases: Sequence[AnyPath], originals: Sequence[AnyPath | Table], key: Sequence[str], request: Request
 ) -> None:
     """Refuse what cannot be compared, or is not used."""
     if len(releases) < 2:
@@ -101,43 +101,43 @@ def check_given(
     if len(originals) > 1 and not key:
         raise BadOption("--key", "name the columns of the originals that tell a row again in the next version.")
     without = [path for path in releases if find_beside(path) is None]
-    if without and not asked.columns.quasi_identifiers:
+    if without and not request.columns.quasi_identifiers:
         raise BadOption("--qi", f"{str(without[0])!r} has no certificate beside it. Name its quasi-identifiers: --qi.")
-    if asked.columns.quasi_identifiers and not without:
+    if request.columns.quasi_identifiers and not without:
         raise BadOption("--qi", "every release has a certificate, which names its columns. Omit --qi.")
 
 
-def read_release(path: AnyPath, asked: Request) -> Published:
+def read_release(path: AnyPath, request: Request) -> Published:
     """A release with all its cells, by its certificate or by the columns that are named."""
     if find_beside(path) is not None:
         return read_published(path, with_cells=True)
-    columns = asked.columns
+    columns = request.columns
     return read_foreign(path, columns.quasi_identifiers, columns.sensitive, columns.hierarchies or ())
 
 
-def find_person(originals: Sequence[AnyPath | Table], asked: Request) -> tuple[str, ...]:
+def find_person(originals: Sequence[AnyPath | Table], request: Request) -> tuple[str, ...]:
     """The columns that name people: those that are asked for, or those an original was read with."""
-    named = [table.person for table in originals if isinstance(table, Table)]
-    return asked.columns.person or next(filter(None, named), ())
+    persons = [table.person for table in originals if isinstance(table, Table)]
+    return request.columns.person or next(filter(None, persons), ())
 
 
 def open_originals(
-    releases: Sequence[Published], originals: Sequence[AnyPath | Table], key: Sequence[str], asked: Request
+    releases: Sequence[Published], originals: Sequence[AnyPath | Table], key: Sequence[str], request: Request
 ) -> Iterator[Any]:
     """Every original with the columns that are needed of it; one for all releases is read once."""
-    person, columns = find_person(originals, asked), dict.fromkeys(key)
+    person, columns = find_person(originals, request), dict.fromkeys(key)
     groups = [releases] if len(originals) == 1 else [[release] for release in releases]
-    for given, group in zip(originals, groups, strict=True):
+    for original, group in zip(originals, groups, strict=True):
         names = [name for release in group for name in (*release.quasi_identifiers, *release.sensitive)]
-        yield open_original(given, tuple(columns | dict.fromkeys([*names, *person])), asked)
+        yield open_original(original, tuple(columns | dict.fromkeys([*names, *person])), request)
 
 
 @contextmanager
-def open_original(given: AnyPath | Table, names: Sequence[str], asked: Request) -> Iterator[Table]:
+def open_original(original: AnyPath | Table, names: Sequence[str], request: Request) -> Iterator[Table]:
     """An original, read as the request says, with these columns."""
     roles: dict[str, Any] = {"quasi_identifiers": names, "sensitive": (), "identifiers": (), "keep": (), "person": ()}
     roles["rows_are_people"] = True
-    with given.reread(**roles) if isinstance(given, Table) else read_table(given, asked, **roles) as table:
+    with original.reread(**roles) if isinstance(original, Table) else read_table(original, request, **roles) as table:
         yield table
 
 
@@ -178,8 +178,8 @@ def link_versions(releases: Sequence[Published], tables: Sequence[Table], key: S
 
 def number_by_key(tables: Sequence[Table], key: Sequence[str]) -> list[Ints]:
     """The number of each row's key in every table, whatever was read of them."""
-    with ExitStack() as held:
-        opened = [held.enter_context(open_original(table, key, table.request)) for table in tables]
+    with ExitStack() as stack:
+        opened = [stack.enter_context(open_original(table, key, table.request)) for table in tables]
         return number_rows(opened, key)
 
 
@@ -187,8 +187,8 @@ def number_rows(tables: Sequence[Table], key: Sequence[str]) -> list[Ints]:
     """The number of each row's key in every table; rows of one table alone are numbered as they stand."""
     if not key:
         return [np.arange(tables[0].rows)]
-    found = number_in_all(tables, key)
-    for table, numbers in zip(tables, found, strict=True):
+    numbers_of_tables = number_in_all(tables, key)
+    for table, numbers in zip(tables, numbers_of_tables, strict=True):
         counts = np.bincount(numbers)
         if (again := np.flatnonzero(counts[numbers] > 1)).size:
             reason = (
@@ -196,7 +196,7 @@ def number_rows(tables: Sequence[Table], key: Sequence[str]) -> list[Ints]:
                 f"in row {int(again[0]) + 1:,}. A key tells every row apart: name more columns."
             )
             raise BadOption("--key", reason)
-    return found
+    return numbers_of_tables
 
 
 def number_owners(tables: Sequence[Table], key: Sequence[str], person: Sequence[str]) -> Ints | None:
@@ -204,10 +204,10 @@ def number_owners(tables: Sequence[Table], key: Sequence[str], person: Sequence[
     if not person:
         return None
     keys, people = number_rows(tables, key), number_in_all(tables, person)
-    found = np.zeros(1 + max(int(numbers.max(initial=-1)) for numbers in keys), np.int64)
+    owner = np.zeros(1 + max(int(numbers.max(initial=-1)) for numbers in keys), np.int64)
     for numbers, who in zip(reversed(keys), reversed(people), strict=True):
-        found[numbers] = who
-    return found
+        owner[numbers] = who
+    return owner
 
 
 def measure_alone(version: Version, cover: Cover, person: Ints | None) -> int:

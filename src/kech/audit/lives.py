@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from kech.audit.joint import check_given, link_versions, open_originals, read_release
+from kech.audit.joint import check_releases, link_versions, open_originals, read_release
 from kech.audit.placing import place_rows
 from kech.certificate import AnyPath
 from kech.errors import BadOption
@@ -40,35 +40,35 @@ def compute_lives(
     the files, in which rows of a safe series may seem apart; `undecided` counts such rows.  Without k, it is the
     smallest class of any version.
     """
-    asked = (request or Request()).override(**fields)
+    request = (request or Request()).override(**fields)
     columns = (key,) if isinstance(key, str) else tuple(key)
     if originals:
-        pairs, undecided = place_files(list(versions), originals, columns, asked)
+        pairs, undecided = place_files(list(versions), originals, columns, request)
     else:
         pairs, undecided = read_versions(versions, columns), 0
-    threads, memory = asked.limits.threads or 1, limit_of(asked.limits.memory)
-    return build_lives(pairs, asked.goal.k, threads=threads, memory=memory, undecided=undecided)
+    threads, memory = request.limits.threads or 1, limit_of(request.limits.memory)
+    return build_lives(pairs, request.goal.k, threads=threads, memory=memory, undecided=undecided)
 
 
 def read_versions(versions: Any, key: Sequence[str]) -> list[lives.Version]:
     """The versions of a series, or those that are given."""
     if key:
         raise BadOption("--key", "it tells rows of originals again. Name these: --original FILE ...")
-    found = versions.versions() if hasattr(versions, "versions") else list(versions)
-    if any(isinstance(version, str) or not isinstance(version, Sequence) for version in found):
+    pairs = versions.versions() if hasattr(versions, "versions") else list(versions)
+    if any(isinstance(version, str) or not isinstance(version, Sequence) for version in pairs):
         raise BadOption("--original", "name the original of each released file, in their order, or one for all.")
-    return [cast("lives.Version", tuple(map(np.asarray, version))) for version in found]
+    return [cast("lives.Version", tuple(map(np.asarray, version))) for version in pairs]
 
 
 def place_files(
-    files: Sequence[AnyPath], originals: Sequence[AnyPath | Table], key: Sequence[str], asked: Request
+    files: Sequence[AnyPath], originals: Sequence[AnyPath | Table], key: Sequence[str], request: Request
 ) -> tuple[list[lives.Version], int]:
     """The rows of each file and their classes; and how many rows fitted several."""
-    check_given(files, originals, key, asked)
-    found = [read_release(path, asked) for path in files]
-    with ExitStack() as held:
-        tables = [held.enter_context(opened) for opened in open_originals(found, originals, key, asked)]
-        return place_versions(link_versions(found, tables, key))
+    check_releases(files, originals, key, request)
+    published = [read_release(path, request) for path in files]
+    with ExitStack() as stack:
+        tables = [stack.enter_context(opened) for opened in open_originals(published, originals, key, request)]
+        return place_versions(link_versions(published, tables, key))
 
 
 def place_versions(versions: Sequence[Version]) -> tuple[list[lives.Version], int]:

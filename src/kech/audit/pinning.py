@@ -54,18 +54,18 @@ def pin_values(
         for key, values in find_values(version.linkage, cover, column):
             if chosen is None or key in chosen:
                 left.setdefault(key, []).append(values)
-    several = {key: held for key, held in left.items() if len(held) > 1}
+    several = {key: sets for key, sets in left.items() if len(sets) > 1}
     truth = find_truth(column, versions, several)
-    one = {key: found for key, held in several.items() if len(found := reduce(Values.intersection, held)) == 1}
-    right = [key for key, found in one.items() if found <= truth[key]]
+    one = {key: rest for key, sets in several.items() if len(rest := reduce(Values.intersection, sets)) == 1}
+    right = [key for key, rest in one.items() if rest <= truth[key]]
     alone = sum(one[key] in several[key] for key in right)
     return Pinned(column, len(several), len(one), len(right), alone)
 
 
 def find_values(linkage: Linkage, cover: Cover, column: str) -> list[tuple[int, Values]]:
     """Every key that is covered, with the values of all classes it could be in."""
-    held = values_of_classes(linkage, column)
-    join = lru_cache(maxsize=MOST_SETS)(lambda cells: Values().union(*(held[cell] for cell in cells)))
+    class_values = values_of_classes(linkage, column)
+    join = lru_cache(maxsize=MOST_SETS)(lambda cells: Values().union(*(class_values[cell] for cell in cells)))
     keys, first, counts = np.unique(cover.row, return_index=True, return_counts=True)
     cells, ends = cover.cell.tolist(), (first + counts).tolist()
     places = zip(keys.tolist(), first.tolist(), ends, strict=True)
@@ -74,18 +74,18 @@ def find_values(linkage: Linkage, cover: Cover, column: str) -> list[tuple[int, 
 
 def find_truth(column: str, versions: Sequence[Version], keys: Any) -> dict[int, set[Cell]]:
     """The values that each key has in its versions: one, unless it was corrected."""
-    found: dict[int, set[Cell]] = {key: set() for key in keys}
+    truth: dict[int, set[Cell]] = {key: set() for key in keys}
     for version in versions:
         for key, text in zip(version.key.tolist(), version.linkage.texts(column), strict=True):
-            if key in found:
-                found[key].add(plain(text))
-    return found
+            if key in truth:
+                truth[key].add(plain(text))
+    return truth
 
 
 def values_of_classes(linkage: Linkage, column: str) -> list[Values]:
     """The values that each class holds."""
-    held: list[set[Cell]] = [set() for _ in linkage.release.labels]
+    class_values: list[set[Cell]] = [set() for _ in linkage.release.labels]
     group: Ints = linkage.release.group
     for place, cell in zip(group.tolist(), linkage.release.cells[column], strict=True):
-        held[place].add(plain(cell))
-    return [frozenset(values) for values in held]
+        class_values[place].add(plain(cell))
+    return [frozenset(values) for values in class_values]

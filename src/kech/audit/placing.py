@@ -45,7 +45,7 @@ class Seats:
 
     def __init__(self, fits: Mapping[int, list[int]], sizes: Ints) -> None:
         self.fits, self.free = fits, sizes.tolist()
-        self.held: list[dict[int, None]] = [{} for _ in self.free]
+        self.keys_of_class: list[dict[int, None]] = [{} for _ in self.free]
         self.of: dict[int, int] = {}
         self.closed: set[int] = set()  # full classes, whose rows fit only full classes
 
@@ -68,10 +68,10 @@ class Seats:
     def sit(self, key: int, cell: int) -> None:
         """Put a row into a class that has room, out of its own."""
         if key in self.of:
-            del self.held[self.of[key]][key]
+            del self.keys_of_class[self.of[key]][key]
             self.free[self.of[key]] += 1
         self.of[key] = cell
-        self.held[cell][key] = None
+        self.keys_of_class[cell][key] = None
         self.free[cell] -= 1
 
     def find_chain(self, choices: list[int]) -> tuple[dict[int, tuple[int, int] | None], int | None]:
@@ -82,7 +82,7 @@ class Seats:
             cell = queue.popleft()
             if self.free[cell]:
                 return came, cell
-            for key in self.held[cell]:
+            for key in self.keys_of_class[cell]:
                 for other in self.fits[key]:
                     if other not in came and other not in self.closed:
                         came[other] = (key, cell)

@@ -73,14 +73,14 @@ class Recount:
 @contextmanager
 def name_people(original: AnyPath | Table, person: Sequence[str] = (), key_file: Any = None) -> Iterator[Table]:
     """The original with its person columns and its key: those that are named, or those it was read with."""
-    named = {"person": tuple(person) or None, "key_file": key_file}
+    options = {"person": tuple(person) or None, "key_file": key_file}
     if not isinstance(original, Table):
-        with read_table(original, **named) as table:
+        with read_table(original, **options) as table:
             yield table
-    elif key_file is None and named["person"] in (None, original.person):
+    elif key_file is None and options["person"] in (None, original.person):
         yield original
     else:
-        with original.reread(**named) as table:
+        with original.reread(**options) as table:
             yield table if key_file else replace(table, other_secret=original.other_secret)
 
 
@@ -101,15 +101,15 @@ def recount_people(release: Published, original: Table, request: Request | None 
     return count_people(release, again)
 
 
-def check_people(release: Published, found: Recount, least: int | None) -> None:
+def check_people(release: Published, recount: Recount, least: int | None) -> None:
     """Every class can hold as many people as the maker states, and as are asked for; ClaimBroken otherwise."""
     stated = release.document.get("stated", {})
-    wanted = {"stated": stated.get("k", 0), "asked": least or 0}
-    most = found.to_json()["k_at_most"]
-    words = "found" if found.is_exact else "at most"
-    broken = [f"people: {k} {whose}, {words} {most} with the original" for whose, k in wanted.items() if most < k]
-    if found.people is not None and stated and stated["people"] != found.people:
-        broken.append(f"people of the file: {stated['people']} stated, found {found.people} with the original")
+    least_people = {"stated": stated.get("k", 0), "asked": least or 0}
+    most = recount.to_json()["k_at_most"]
+    words = "found" if recount.is_exact else "at most"
+    broken = [f"people: {k} {whose}, {words} {most} with the original" for whose, k in least_people.items() if most < k]
+    if recount.people is not None and stated and stated["people"] != recount.people:
+        broken.append(f"people of the file: {stated['people']} stated, found {recount.people} with the original")
     if broken:
         raise ClaimBroken(release.path, broken)
 
@@ -138,9 +138,9 @@ def stated_fields(document: Mapping[str, Any], request: Request) -> dict[str, An
     """What a certificate says was asked for, and what only the plan knows."""
     stated: Mapping[str, Any] = document["parameters"]
     names = [name for name, field in FIELDS.items() if field.public and name in stated]
-    said = {name: stated[name] for name in names if not (name == "k" and stated.get("k_reached"))}
+    fields = {name: stated[name] for name in names if not (name == "k" and stated.get("k_reached"))}
     cut, limits = request.cut, request.limits
-    return said | {"effort": cut.effort, "seed": cut.seed, "max_points": limits.max_points}
+    return fields | {"effort": cut.effort, "seed": cut.seed, "max_points": limits.max_points}
 
 
 @contextmanager
@@ -168,14 +168,14 @@ def read_as_released(release: Published, original: Table) -> Iterator[Table]:
 
 def find_axes(release: Published, original: Table) -> dict[str, AxisChoice]:
     """How each quasi-identifier was generalized: as the original was read, or else as the certificate tells."""
-    stated, named = release.document["parameters"], original.request.axes
-    found = {}
+    stated, chosen = release.document["parameters"], original.request.axes
+    axes = {}
     for column, axis in release.axes.items():
-        if column not in named:
+        if column not in chosen:
             own = {name: axis[name] for name in ("grid", "protect") if name in axis and axis[name] != stated.get(name)}
             own = {} if stated.get("cut") == "domain" else own
-            found[column] = AxisChoice(**find_kind(axis, find_hierarchy(original, column) is not None), **own)
-    return found
+            axes[column] = AxisChoice(**find_kind(axis, find_hierarchy(original, column) is not None), **own)
+    return axes
 
 
 def find_kind(axis: Axis, has_hierarchy: bool) -> dict[str, Any]:
@@ -261,8 +261,8 @@ def number_in_all(tables: Sequence[Table], columns: Sequence[str]) -> list[Ints]
         folded.append(
             np.concatenate([numbers[start + each[name][1]] for start, each in zip(starts, coded, strict=False)])
         )
-    found = np.unique(np.stack(folded), axis=1, return_inverse=True)[1].ravel().astype(np.int64)
-    return np.split(found, np.cumsum([table.rows for table in tables])[:-1])
+    row_numbers = np.unique(np.stack(folded), axis=1, return_inverse=True)[1].ravel().astype(np.int64)
+    return np.split(row_numbers, np.cumsum([table.rows for table in tables])[:-1])
 
 
 def bound_people(release: Published, original: Table, why_not: str) -> Recount:
@@ -271,8 +271,8 @@ def bound_people(release: Published, original: Table, why_not: str) -> Recount:
     report("looking for the candidates of every class")
     candidates = [linkage.candidates(group) for group in range(len(release.labels))]
     check_covers(linkage, np.arange(len(candidates)), np.array(list(map(len, candidates))), "--original")
-    held = [np.unique(person[rows], return_counts=True)[1] for rows in candidates]
-    pairs = list(zip(held, release.sizes.tolist(), strict=True))
+    rows_of_people = [np.unique(person[rows], return_counts=True)[1] for rows in candidates]
+    pairs = list(zip(rows_of_people, release.sizes.tolist(), strict=True))
     least = np.array([fewest_people(counts, rows) for counts, rows in pairs], np.int64)
     most = np.array([min(len(counts), rows) for counts, rows in pairs], np.int64)
     return Recount(least, most, None, why_not)

@@ -39,12 +39,12 @@ class HierarchyReview:
         level = self.tree.height - 1 if level is None else level
         last = len(self.rows) - 1 if last is None else last
         codes, paths = self.tree.level_codes(level), self.tree.paths
-        found = []
+        nodes = []
         for node in range(int(codes[first]), int(codes[last]) + 1):
             start, stop = (int(np.searchsorted(codes, node, side)) for side in ("left", "right"))
             children = self.nodes(level - 1, start, stop - 1) if level else []
-            found.append({"label": paths[start][level], "rows": int(self.rows[start:stop].sum()), "children": children})
-        return found
+            nodes.append({"label": paths[start][level], "rows": int(self.rows[start:stop].sum()), "children": children})
+        return nodes
 
     def to_json(self) -> dict[str, Any]:
         """The object `kech hierarchy --json` prints."""

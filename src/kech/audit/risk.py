@@ -130,11 +130,11 @@ def compute_risk(
     release = read_published(
         path, certificate=certificate, quasi_identifiers=quasi_identifiers, with_cells=original is not None
     )
-    found = None
+    recount = None
     if original is not None:
         with name_people(original, columns) as table:
-            found = recount_people(release, table)
-    return assess(release, taus, population, found, columns)
+            recount = recount_people(release, table)
+    return assess(release, taus, population, recount, columns)
 
 
 def assess(
@@ -205,8 +205,8 @@ def attack_chances(sizes: Ints, confused: Ints, taus: Sequence[float]) -> Attack
 
 def attack_anybody(sizes: Ints, spread: Ints, taus: Sequence[float]) -> Attacker:
     """Chances of a journalist, whose average is over the population where that is worse."""
-    found = attack_chances(sizes, spread, taus)
-    return replace(found, average=max(len(sizes) / int(spread.sum()), found.average))
+    chances = attack_chances(sizes, spread, taus)
+    return replace(chances, average=max(len(sizes) / int(spread.sum()), chances.average))
 
 
 def mean_chance(sizes: Ints, confused: Ints) -> float:
@@ -215,22 +215,22 @@ def mean_chance(sizes: Ints, confused: Ints) -> float:
 
 
 def find_population(
-    release: Published, population: AnyPath | Table | int | None, held: Ints | None, person: Sequence[str]
+    release: Published, population: AnyPath | Table | int | None, least_people: Ints | None, person: Sequence[str]
 ) -> Population | None:
     """The population of a release, of whose people every class holds so many at least."""
     if population is None or isinstance(population, int):
         return None if population is None else Population(population)
     if not isinstance(population, Table):
         with read_table(population) as table:
-            return find_population(release, table, held, person)
+            return find_population(release, table, least_people, person)
     if not population.person and person and set(person) <= set(population.columns):
         with population.reread(person=person) as table:
-            return find_population(release, table, held, person)
-    linkage, named = link(release, population), population.person
-    number = number_people(population, named) if named else np.arange(linkage.rows)
+            return find_population(release, table, least_people, person)
+    linkage, person_columns = link(release, population), population.person
+    number = number_people(population, person_columns) if person_columns else np.arange(linkage.rows)
     spread = np.array([len(np.unique(number[linkage.candidates(j)])) for j in range(len(release.labels))])
-    check_covers(linkage, np.arange(len(spread)), spread, "--population", held)
-    return Population(len(np.unique(number)), spread, "people" if named else "rows")
+    check_covers(linkage, np.arange(len(spread)), spread, "--population", least_people)
+    return Population(len(np.unique(number)), spread, "people" if person_columns else "rows")
 
 
 def unique_in_population(

@@ -23,22 +23,27 @@ def verify_series(folder: str | PathLike[str] | Series) -> dict[str, Any]:
     Files that are not found are listed and not checked; `holds` is true only where all are found.
     """
     series = folder if isinstance(folder, Series) else open_series(folder)
-    lives, found = series.lives(), []
+    lives, versions = series.lives(), []
     before: tuple[int, Mapping[Label, Rows]] = (0, {})
     for version in series.book.versions:
         file = series.store.find_release(version)
-        told = {"version": version.number, "file": str(file or version.path), "found": file is not None}
+        summary = {"version": version.number, "file": str(file or version.path), "found": file is not None}
         if file is not None:
             beside = series.folder / f"{version.number:04}-certificate.json"
             figures, rows = check_file(file, beside, version.number, lives)
             entered, left = check_changes(file, before, (version.number, rows), lives)
-            told |= {"k": figures["k"], "rows": figures["rows"], "classes": figures["classes"], "loss": figures["loss"]}
-            told |= {"entered": entered, "left": left}
+            summary |= {
+                "k": figures["k"],
+                "rows": figures["rows"],
+                "classes": figures["classes"],
+                "loss": figures["loss"],
+            }
+            summary |= {"entered": entered, "left": left}
             before = version.number, rows
-        found.append(told)
+        versions.append(summary)
     if not before[0]:
         raise BadSeries(series.folder, "none of its files is at its place, so nothing can be checked.")
-    return {"series": str(series.folder), "holds": all(each["found"] for each in found), "versions": found}
+    return {"series": str(series.folder), "holds": all(each["found"] for each in versions), "versions": versions}
 
 
 def check_file(
@@ -47,8 +52,8 @@ def check_file(
     """Figures of one file, and its rows, class by class: as many as its cohorts have."""
     figures, document = check_certificate(file, beside), read_claims(file, beside)
     rows = count_rows(file, document)
-    wanted = add_rows(life for life in lives if number in life.versions)
-    if wanted != {label: others.total() for label, others in rows.items()}:
+    expected = add_rows(life for life in lives if number in life.versions)
+    if expected != {label: others.total() for label, others in rows.items()}:
         raise ClaimBroken(file, ["cohorts: its classes are not those of the series"])
     return figures, rows
 
@@ -66,7 +71,7 @@ def check_changes(
 
 def add_rows(lives: Iterable[Life]) -> dict[Label, int]:
     """Rows of all cohorts under each label."""
-    found: Counter[Label] = Counter()
+    rows_of_label: Counter[Label] = Counter()
     for life in lives:
-        found[tuple(map(read_alike, life.label))] += life.rows
-    return dict(found)
+        rows_of_label[tuple(map(read_alike, life.label))] += life.rows
+    return dict(rows_of_label)

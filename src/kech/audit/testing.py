@@ -41,8 +41,8 @@ def assert_k_anonymous(
     classes, within = count(table, columns, secrets)
     broken = small_classes(classes.rows.tolist(), k, columns)
     if goal.is_for_values:
-        wanted = goal.for_values()
-        broken += broken_goals(wanted, model_figures(table, within, {}, wanted))
+        value_goals = goal.for_values()
+        broken += broken_goals(value_goals, model_figures(table, within, {}, value_goals))
     if broken:
         raise AssertionError("; ".join(broken))
 
@@ -57,8 +57,8 @@ def small_classes(sizes: Sequence[int], k: int, columns: Sequence[str]) -> list[
         return []
     rows = sum(size * classes for size, classes in small.items())
     listed = [f"{size} ({classes} times)" if classes > 1 else f"{size}" for size, classes in sorted(small.items())]
-    shown = ", ".join(listed[:MOST_SIZES]) + (", ..." if len(listed) > MOST_SIZES else "")
-    few = f"{small.total()} of {len(sizes)} classes have fewer than {k} rows, of sizes {shown}"
+    sizes_text = ", ".join(listed[:MOST_SIZES]) + (", ..." if len(listed) > MOST_SIZES else "")
+    few = f"{small.total()} of {len(sizes)} classes have fewer than {k} rows, of sizes {sizes_text}"
     return [f"{claim}: {few} ({rows} of {sum(sizes)} rows)"]
 
 

@@ -64,25 +64,25 @@ def verify_release(
     `stated` is what the maker says of people, whom nobody can recount from the file.  With the original and its
     `person` columns, people are recounted: exactly where the release can be made again from it, as bounds otherwise.
     """
-    asked = (request or Request()).override(**fields)
-    quasi_identifiers, sensitive = asked.columns.quasi_identifiers or None, asked.columns.sensitive
-    orders = {name: choice.order for name, choice in asked.axes.items() if choice.order and name in sensitive}
+    request = (request or Request()).override(**fields)
+    quasi_identifiers, sensitive = request.columns.quasi_identifiers or None, request.columns.sensitive
+    orders = {name: choice.order for name, choice in request.axes.items() if choice.order and name in sensitive}
     if quasi_identifiers is not None and certificate is not None:
         raise BadOption("--certificate", "check a certificate, or the columns and goals you name, not both.")
     if find_address(path) and quasi_identifiers is None and certificate is None:
         raise BadOption("--certificate", "a table in a database has no certificate beside it: name the file.")
     if quasi_identifiers is None and sensitive:
         raise BadOption("--sensitive", "a certificate names its sensitive columns itself; use it with --qi.")
-    check_person(asked, original)
+    check_person(request, original)
     with as_file(path) as file:
-        figures = check_figures(file, certificate, quasi_identifiers, sensitive, asked.goal, orders)
+        figures = check_figures(file, certificate, quasi_identifiers, sensitive, request.goal, orders)
         roles = find_roles(file, certificate, quasi_identifiers, sensitive, orders)
         figures |= {name: roles[name] for name in ("quasi_identifiers", "sensitive", "kept")}
         figures |= tell_exposure(file, roles, figures["k"])
         figures["passed_over"] = None if quasi_identifiers is None else find_beside(path)
         figures |= {"stated": roles.get("stated"), "recounted": None, "series": roles.get("series")}
         if original is not None:
-            figures["recounted"] = recount_file(file, certificate, asked, original)
+            figures["recounted"] = recount_file(file, certificate, request, original)
         if population is None:
             unknown = dict.fromkeys(("population", "population_counted", "k_map", "delta_presence"))
             return figures | unknown
@@ -90,30 +90,30 @@ def verify_release(
         return figures | measure_presence(release, population)
 
 
-def check_person(asked: Request, original: AnyPath | Table | None) -> None:
+def check_person(request: Request, original: AnyPath | Table | None) -> None:
     """People are recounted with an original that names them."""
-    if original is None and asked.columns.person:
+    if original is None and request.columns.person:
         raise BadOption("--person", "only the original names people. Add --original TABLE, or omit --person.")
-    named = asked.columns.person or (isinstance(original, Table) and original.person)
-    if original is not None and not named:
+    person = request.columns.person or (isinstance(original, Table) and original.person)
+    if original is not None and not person:
         raise BadOption(
             "--original", "it serves to recount people. Say which columns tell them apart: --person COLUMN."
         )
 
 
 def recount_file(
-    path: AnyPath, certificate: AnyPath | None, asked: Request, original: AnyPath | Table
+    path: AnyPath, certificate: AnyPath | None, request: Request, original: AnyPath | Table
 ) -> dict[str, Any]:
     """People of the classes of a file, recounted with its original; every class must have as many as it should."""
-    if asked.columns.quasi_identifiers:
-        release = read_published(path, quasi_identifiers=asked.columns.quasi_identifiers)
+    if request.columns.quasi_identifiers:
+        release = read_published(path, quasi_identifiers=request.columns.quasi_identifiers)
     else:
         release = read_published(path, certificate=certificate, with_cells=True)
-    search = {"effort": asked.cut.effort, "seed": asked.cut.seed or None, "max_points": asked.limits.max_points}
-    with name_people(original, asked.columns.person, asked.labels.key_file) as table:
-        found = recount_people(release, table, table.request.override(**search))
-    check_people(release, found, asked.goal.k)
-    return found.to_json()
+    search = {"effort": request.cut.effort, "seed": request.cut.seed or None, "max_points": request.limits.max_points}
+    with name_people(original, request.columns.person, request.labels.key_file) as table:
+        recount = recount_people(release, table, table.request.override(**search))
+    check_people(release, recount, request.goal.k)
+    return recount.to_json()
 
 
 def find_beside(path: AnyPath) -> str | None:
@@ -145,15 +145,15 @@ def check_figures(
     goal.check_sensitive(sensitive)
     if goal.protect_history and "histories" not in figures:
         raise ClaimBroken(path, ["histories: no certificate says which rows are of one person"])
-    wanted = goal.for_values()
-    if wanted or goal.k is not None or not figures:
-        found = check_table(path, columns, 1 if goal.k is None else goal.k, sensitive, goals=wanted, **known)
-        figures = found | figures
+    goals = goal.for_values()
+    if goals or goal.k is not None or not figures:
+        measured = check_table(path, columns, 1 if goal.k is None else goal.k, sensitive, goals=goals, **known)
+        figures = measured | figures
     if goal.protect_history and figures["histories"]["k"] < (goal.k or 1):
         raise ClaimBroken(path, [f"histories.k: asked {goal.k}, found {figures['histories']['k']}"])
-    asked = ({} if goal.k is None else {"k": goal.k}) | wanted
-    asked |= {"t_kind": "equal"} if "t" in asked and not has_order(figures) else {}
-    return figures | {"checked": {"certified": certified, "asked": asked}}
+    checked_goals = ({} if goal.k is None else {"k": goal.k}) | goals
+    checked_goals |= {"t_kind": "equal"} if "t" in checked_goals and not has_order(figures) else {}
+    return figures | {"checked": {"certified": certified, "asked": checked_goals}}
 
 
 def read_orders(orders: Mapping[str, Sequence[str]] | None) -> dict[str, dict[str, Any]]:
@@ -170,9 +170,14 @@ def find_roles(
 ) -> Figures:
     """The columns of a file by their roles, and how it is read: as its certificate says, or as they are named."""
     if columns is not None:
-        named = list(dict.fromkeys(columns))
-        others = [name for name in open_published(path).columns if name not in (*named, *sensitive)]
-        roles = {"quasi_identifiers": named, "sensitive": list(sensitive), "kept": others, "labels": named}
+        quasi_identifiers = list(dict.fromkeys(columns))
+        others = [name for name in open_published(path).columns if name not in (*quasi_identifiers, *sensitive)]
+        roles = {
+            "quasi_identifiers": quasi_identifiers,
+            "sensitive": list(sensitive),
+            "kept": others,
+            "labels": quasi_identifiers,
+        }
         return {**roles, "file": {}, "values": read_orders(orders)}
     document = read_claims(path, certificate)
     axes = document["quasi_identifiers"]
@@ -184,11 +189,11 @@ def find_roles(
 def tell_exposure(path: AnyPath, roles: Mapping[str, Any], k: int) -> Figures:
     """What a file gives away beside its classes, without values and without counts of few rows."""
     alone = find_pointers(path, roles)
-    given = [roles[name] for name in ("labels", "sensitive", "kept")]
-    found = measure_exposure(path, *given, values=roles["values"], **dialect_of(roles))
+    columns = [roles[name] for name in ("labels", "sensitive", "kept")]
+    exposure = measure_exposure(path, *columns, values=roles["values"], **dialect_of(roles))
     together = find_joint_pointers(path, roles, alone)
     repeated = [] if "stated" in roles else [warn_reader(*each) for each in find_repeats(path, roles).items()]
-    return hide_few(found, k) | {
+    return hide_few(exposure, k) | {
         "identifying": alone,
         "identifying_together": together,
         "repeated_people": repeated,
@@ -197,8 +202,8 @@ def tell_exposure(path: AnyPath, roles: Mapping[str, Any], k: int) -> Figures:
 
 def warn_reader(column: str, counts: tuple[int, int, int]) -> str:
     """What a reader should know of a published column that seems to name people."""
-    said = f"Column {column!r} repeats: {describe_counts(*counts)}. If it names people, k counts visits, not people"
-    return f"{said}, and who finds one row of a person finds all. Release the original again with --person."
+    sentence = f"Column {column!r} repeats: {describe_counts(*counts)}. If it names people, k counts visits, not people"
+    return f"{sentence}, and who finds one row of a person finds all. Release the original again with --person."
 
 
 @contextmanager
@@ -233,14 +238,14 @@ def measure_presence(release: Published, population: AnyPath | Table | int) -> F
             return measure_presence(release, table)
     linkage, stated = link(release, population), release.document.get("stated")
     cover = find_cover(linkage, "--population", np.full(len(release.labels), stated["k"]) if stated else None)
-    named = bool(population.person)
-    number = number_people(population) if named else np.arange(linkage.rows)
+    is_named = bool(population.person)
+    number = number_people(population) if is_named else np.arange(linkage.rows)
     pairs = np.unique(np.stack([cover.cell, number[cover.row]]), axis=1)
     chances = (release.sizes / cover.sizes).clip(max=1.0)[cover.cell]
     present = np.bincount(number[cover.row], weights=chances, minlength=int(number.max()) + 1).clip(max=1.0)
     return {
         "population": len(present),
-        "population_counted": "people" if named else "rows",
+        "population_counted": "people" if is_named else "rows",
         "k_map": int(np.bincount(pairs[0]).min()),
         "delta_presence": [float(present.min()), float(present.max())],
     }

@@ -153,7 +153,7 @@ class TextAxis(Axis):
 
     def encode(self, values: Sequence[str | None]) -> Codes:
         """The code of each text; None is NULL."""
-        known: dict[str | None, int] = {text: code for code, text in enumerate(self.texts)}
-        known[None] = self.null
-        codes = np.array([known.get(value, -1) for value in values], dtype=np.int64)
+        code_of_text: dict[str | None, int] = {text: code for code, text in enumerate(self.texts)}
+        code_of_text[None] = self.null
+        codes = np.array([code_of_text.get(value, -1) for value in values], dtype=np.int64)
         return np.where(codes < 0, -1, self.runs[0][codes]).astype(np.int32)

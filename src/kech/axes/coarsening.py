@@ -152,8 +152,8 @@ def largest_change(axis: Axis, first: Ints, last: Ints) -> float:
     """
     if isinstance(axis, TreeAxis):
         cells = np.searchsorted(first, first), np.searchsorted(first, first, side="right") - 1
-        whole = axis.metric(*cells) * (cells[0] < cells[1])
-        return float(whole.max(initial=0)) / 2
+        cell_widths = axis.metric(*cells) * (cells[0] < cells[1])
+        return float(cell_widths.max(initial=0)) / 2
     if axis.kind == "ordinal" and isinstance(axis, RankAxis):
         wider = np.abs(first - axis.runs[0]).max(initial=0) + np.abs(last - axis.runs[1]).max(initial=0)
         return float(wider) / axis.steps / 2
@@ -194,8 +194,8 @@ def expected_points(sample: Codes, maps: Sequence[Ints], rows: int) -> float:
     rather more than what will be found.
     """
     keys = point_keys(sample, maps)
-    found, half = count_distinct(keys), count_distinct(keys[::2])
-    return float(found * (rows / max(len(sample), 1)) ** log2(max(found, 1) / max(half, 1)))
+    distinct, half = count_distinct(keys), count_distinct(keys[::2])
+    return float(distinct * (rows / max(len(sample), 1)) ** log2(max(distinct, 1) / max(half, 1)))
 
 
 def count_distinct(keys: NDArray[np.uint64]) -> int:

@@ -101,8 +101,8 @@ class GeneralizationTree:
         sizes, holders = np.ones((self.height, len(self.paths)), np.int64), rows
         for level, codes in enumerate(self._codes[1:], 1):
             below = np.flatnonzero(np.diff(self._codes[level - 1], prepend=-1))  # the first leaf of each child
-            known = below[holders[below] >= k]
-            under = np.bincount(codes[known], sizes[level - 1, known], codes[-1] + 1).astype(np.int64)
+            common = below[holders[below] >= k]
+            under = np.bincount(codes[common], sizes[level - 1, common], codes[-1] + 1).astype(np.int64)
             sizes[level] = np.maximum(1 + under, 2)[codes]
             holders = np.bincount(codes, rows)[codes]
         return sizes
@@ -190,7 +190,7 @@ def _quote(label: str) -> str:
 
 def _prefix_path(value: str, width: int) -> LeafPath:
     filled = value.ljust(width, ROOT)
-    prefixes = (filled[:kept] for kept in range(width - 1, 0, -1))
+    prefixes = (filled[:length] for length in range(width - 1, 0, -1))
     # A prefix of nothing but stars says what the root says, so it is the root, once and again.
     return (value, *(p.ljust(width, ROOT) if p.strip(ROOT) else ROOT for p in prefixes), ROOT)
 
@@ -199,8 +199,8 @@ def depth_first(paths: Sequence[LeafPath]) -> tuple[LeafPath, ...]:
     """Paths with the leaves of every node side by side; siblings in the order of first appearance."""
     ranks = []
     for labels in zip(*paths, strict=True):
-        seen: dict[str, int] = {}
-        ranks.append([seen.setdefault(label, len(seen)) for label in labels])
+        rank_of_label: dict[str, int] = {}
+        ranks.append([rank_of_label.setdefault(label, len(rank_of_label)) for label in labels])
     return tuple(paths[row] for row in np.lexsort(ranks)) if ranks else ()
 
 
@@ -239,14 +239,14 @@ def find_hierarchies(where: FilePath | Mapping[str, Source], columns: Iterable[s
     """
     if isinstance(where, Mapping):
         return {column: where[column] for column in columns if column in where}
-    names, found = list(columns), defaultdict(list)
+    names, files_of_column = list(columns), defaultdict(list)
     for file in _hierarchy_files(Path(where)):
         owners = [name for name in names if file.stem == name or file.stem.endswith(f"_{name}")]
         if owners:
-            found[max(owners, key=len)].append(file)
-    if not found:
+            files_of_column[max(owners, key=len)].append(file)
+    if not files_of_column:
         raise UnreadableFile(where, "no file in it belongs to a column. Name each after its column: age.csv.")
-    return {column: _only_file(files, column) for column, files in found.items()}
+    return {column: _only_file(files, column) for column, files in files_of_column.items()}
 
 
 def _hierarchy_files(folder: Path) -> list[Path]:
@@ -448,10 +448,10 @@ def _check_equal_depth(draft: _Draft) -> None:
 
 
 def _check_single_parents(draft: _Draft) -> None:
-    known: defaultdict[int, dict[str, tuple[str, int]]] = defaultdict(dict)
+    parent_of_label: defaultdict[int, dict[str, tuple[str, int]]] = defaultdict(dict)
     for line, path in draft.rows:
         for level, (label, parent) in enumerate(pairwise(path)):
-            other, since = known[level].setdefault(label, (parent, line))
+            other, since = parent_of_label[level].setdefault(label, (parent, line))
             if other != parent:
                 both = f"{draft.name(other)}{_at(since)} and {draft.name(parent)}"
                 reason = f"{draft.name(label)} at level {level} has two parents, {both}. Keep one of them."

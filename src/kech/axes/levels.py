@@ -104,9 +104,9 @@ def number_cells(cells: Ints) -> Ints:
 # -- trees -----------------------------------------------------------------------------------------------
 
 
-def tree_levels(axis: TreeAxis, held: Ints) -> list[Draft]:
+def tree_levels(axis: TreeAxis, occupied: Ints) -> list[Draft]:
     """Nodes of the hierarchy's levels."""
-    del held
+    del occupied
     top = axis.tree.height - 1
     levels = [*range(max(top, 1)), top]
     codes = [axis.tree.level_codes(level).astype(np.int64) for level in levels]
@@ -115,18 +115,23 @@ def tree_levels(axis: TreeAxis, held: Ints) -> list[Draft]:
 
 def measure_nodes(axis: TreeAxis, level: int, rows: Ints) -> NodeAxis:
     """All nodes of a level; leaves are counted as the rows tell them."""
-    codes, held = axis.tree.level_codes(level), rows[: axis.values]
-    nulls, known = int(rows[axis.values :].sum()), axis.given is not None or (axis.rows is not None and axis.k > 1)
-    tree = axis.tree if known else axis.tree.restrict(axis.texts[leaf] for leaf in np.flatnonzero(held).tolist())
-    counted = replace(axis, rows=None if axis.rows is None else held, nulls=nulls, has_null=nulls > 0, tree=tree)
+    codes, leaf_rows = axis.tree.level_codes(level), rows[: axis.values]
+    nulls, is_public = (
+        int(rows[axis.values :].sum()),
+        axis.public_sizes is not None or (axis.rows is not None and axis.k > 1),
+    )
+    tree = (
+        axis.tree if is_public else axis.tree.restrict(axis.texts[leaf] for leaf in np.flatnonzero(leaf_rows).tolist())
+    )
+    measured = replace(axis, rows=None if axis.rows is None else leaf_rows, nulls=nulls, has_null=nulls > 0, tree=tree)
     return NodeAxis(
         axis.column,
         codes[axis.codes],
         axis.has_null,
         axis.tree.level_labels(level),
         dict(zip(axis.texts, codes.tolist(), strict=True)),
-        tree.leaf_counts(counted.sizes),
-        counted.leaves,
+        tree.leaf_counts(measured.sizes),
+        measured.leaves,
         axis.root,
     )
 
@@ -134,9 +139,9 @@ def measure_nodes(axis: TreeAxis, level: int, rows: Ints) -> NodeAxis:
 # -- orders and sets -------------------------------------------------------------------------------------
 
 
-def rank_levels(axis: RankAxis, held: Ints) -> list[Draft]:
+def rank_levels(axis: RankAxis, occupied: Ints) -> list[Draft]:
     """Each value alone; where there is an order, also two neighbours, four, eight and so on; everything."""
-    del held
+    del occupied
     values, measure = np.arange(axis.values), partial(measure_ranks, axis)
     merges = max(axis.values - 1, 1).bit_length() if axis.ordinal else 1
     return [Draft(cells, values, measure) for cells in (*(values >> merge for merge in range(merges)), values * 0)]
@@ -152,15 +157,15 @@ def measure_ranks(axis: RankAxis, rows: Ints) -> RankAxis:
 # -- lines -----------------------------------------------------------------------------------------------
 
 
-def line_levels(axis: LineAxis, held: Ints) -> list[Draft]:
+def line_levels(axis: LineAxis, occupied: Ints) -> list[Draft]:
     """The stretches as they are, then whole steps between the marks of coarser and coarser rulers, then all.
 
     Marks below the first start are no edges of a line with open tails: a tail stays as open.  A step that joins no
     two values of the column is left out.
     """
     low, high = outer_starts(axis)
-    cells, inner = number_cells(axis.cells[0][: axis.values]), held[held < axis.values]
-    found = [line_level(axis, cells, *stretches(axis, cells), inclusive=axis.inclusive)]
+    cells, inner = number_cells(axis.cells[0][: axis.values]), occupied[occupied < axis.values]
+    levels = [line_level(axis, cells, *stretches(axis, cells), inclusive=axis.inclusive)]
     for ruler in reversed(line_rulers(axis)):
         marks = ruler.marks(low, high + ruler.size)
         marks = marks[marks >= low] if axis.span is None else marks
@@ -169,9 +174,9 @@ def line_levels(axis: LineAxis, held: Ints) -> list[Draft]:
         if 1 < count_occupied(above, inner) < count_occupied(cells, inner):
             cells = above
             sides = stretches(axis, cells) if axis.span is None else whole_steps(axis, cells, marks, steps)
-            found.append(line_level(axis, cells, *sides, inclusive=axis.unit > 0))
+            levels.append(line_level(axis, cells, *sides, inclusive=axis.unit > 0))
     open_sides = np.array([-np.inf]), np.array([np.inf])
-    return [*found, line_level(axis, np.zeros(axis.values, np.int64), *open_sides, inclusive=axis.unit > 0)]
+    return [*levels, line_level(axis, np.zeros(axis.values, np.int64), *open_sides, inclusive=axis.unit > 0)]
 
 
 def line_level(axis: LineAxis, cells: Ints, low: Floats, high: Floats, *, inclusive: bool) -> Draft:
@@ -206,9 +211,9 @@ def measure_line(line: LineAxis, cells: Ints, closed: bool, rows: Ints) -> LineA
     return replace(line, span=open_domain(edges[np.isfinite(edges)], line.unit, line.is_date))
 
 
-def count_occupied(cells: Ints, held: Ints) -> int:
+def count_occupied(cells: Ints, occupied: Ints) -> int:
     """Cells that hold a value of the column."""
-    return len(np.unique(cells[held]))
+    return len(np.unique(cells[occupied]))
 
 
 def line_rulers(axis: LineAxis) -> list[Ruler]:
@@ -221,8 +226,8 @@ def line_rulers(axis: LineAxis) -> list[Ruler]:
 
 def outer_starts(axis: LineAxis) -> tuple[float, float]:
     """Where the first and the last stretch start; an open tail starts nowhere."""
-    known = axis.low[np.isfinite(axis.low)]
-    return (float(known[0]), float(known[-1])) if len(known) else (0.0, 0.0)
+    finite = axis.low[np.isfinite(axis.low)]
+    return (float(finite[0]), float(finite[-1])) if len(finite) else (0.0, 0.0)
 
 
 FINDERS: dict[type[Axis], Callable[[Any, Ints], Sequence[Draft]]] = {

@@ -157,10 +157,10 @@ class LineAxis(Axis):
     def encode(self, values: Floats) -> Codes:
         """The stretch a number lies in; NaN is NULL."""
         codes = np.searchsorted(self.low, values, side="right") - 1
-        known = np.clip(codes, 0, None)
-        inside = values <= self.high[known] if self.inclusive else values < self.high[known]
-        found = np.where(inside & (codes >= 0), self.at(1).cells[0][known], -1)
-        return np.where(np.isnan(values), self.null, found).astype(np.int32)
+        nearest = np.clip(codes, 0, None)
+        inside = values <= self.high[nearest] if self.inclusive else values < self.high[nearest]
+        cells = np.where(inside & (codes >= 0), self.at(1).cells[0][nearest], -1)
+        return np.where(np.isnan(values), self.null, cells).astype(np.int32)
 
     def text(self, value: float) -> str:
         """One end of an interval."""
@@ -224,13 +224,13 @@ def exact_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit:
     return LineAxis(column, codes, has_null, is_date, values, values, always_shown, (low, high), unit, True, "exact")
 
 
-def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, found: Grid, protect: str) -> LineAxis:
+def grid_axis(column: str, values: Floats, has_null: bool, is_date: bool, grid: Grid, protect: str) -> LineAxis:
     """Every cell of the finest grid is a code; tails are open."""
-    low = np.concatenate([[-np.inf], found.edges])
-    high = np.concatenate([last_before(found.edges, found.unit), [np.inf]])
-    codes = np.searchsorted(found.edges, values, side="right").astype(np.int32)
-    unit, closed = found.unit, found.unit > 0
-    return LineAxis(column, codes, has_null, is_date, low, high, found.hides, None, unit, closed, "round", protect)
+    low = np.concatenate([[-np.inf], grid.edges])
+    high = np.concatenate([last_before(grid.edges, grid.unit), [np.inf]])
+    codes = np.searchsorted(grid.edges, values, side="right").astype(np.int32)
+    unit, closed = grid.unit, grid.unit > 0
+    return LineAxis(column, codes, has_null, is_date, low, high, grid.hides, None, unit, closed, "round", protect)
 
 
 def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: float, step: float) -> LineAxis:
@@ -245,7 +245,7 @@ def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: 
     low, high = multiples(cells, step), last_before(multiples(cells + 1, step), unit)
     if is_date:
         low, high = (np.clip(x, CALENDAR_ENDS[0], CALENDAR_ENDS[1] + DAY - (unit or 1.0)) for x in (low, high))
-    span, shown = (float(low[0]), float(high[-1])), step / (DAY if is_date else 1)
+    span, printed_step = (float(low[0]), float(high[-1])), step / (DAY if is_date else 1)
     return LineAxis(
         column,
         codes.astype(np.int32),
@@ -257,7 +257,7 @@ def step_axis(column: str, values: Floats, has_null: bool, is_date: bool, unit: 
         span,
         unit,
         unit > 0,
-        shown,
+        printed_step,
     )
 
 

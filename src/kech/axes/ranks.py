@@ -141,8 +141,8 @@ class RankAxis(TextAxis):
         left, right = (np.where(np.arange(self.size) < self.values, end, 0).astype(np.float64) for end in self.cells)
         if self.ordinal and self.values == 1 and self.rare[0]:
             right[0] = self.steps  # printed as `*`
-        shown = self.common + 1 if 0 < self.common < self.values else self.values
-        longest = np.inf if self.ordinal else max(min(LONGEST_SET, shown - 1), 1) - 0.5
+        printed = self.common + 1 if 0 < self.common < self.values else self.values
+        longest = np.inf if self.ordinal else max(min(LONGEST_SET, printed - 1), 1) - 0.5
         widths.add_line(left, right, float(self.steps), longest, self.null)
         if not self.ordinal and 0 < self.common < self.values - 1:
             widths.abridge(np.minimum(np.arange(self.size), self.common).astype(np.float64))
@@ -159,16 +159,16 @@ class RankAxis(TextAxis):
         """The order, or the number of values and of those printed as a count; and whether labels are widened."""
         del labels
         sizes = {"values": self.members, "rare": self.values - self.common}
-        known = {"order": list(self.texts)} if self.ordinal else sizes
-        return {"column": self.column, "axis": self.kind, **known, **({"protect": "full"} if self.widens else {})}
+        figures = {"order": list(self.texts)} if self.ordinal else sizes
+        return {"column": self.column, "axis": self.kind, **figures, **({"protect": "full"} if self.widens else {})}
 
 
 def set_label(texts: Sequence[str], rare: int) -> str:
     """A set: its values in the order of their letters, then how many rare ones; one value as it is, if it can be."""
     if len(texts) == 1 and not rare and not MISREAD.match(texts[0]):
         return texts[0]
-    counted = [f"{rare} rare value{'s' * (rare > 1)}"] if rare else []
-    return "{" + ", ".join([*map(member, sorted(texts)), *counted]) + "}"
+    rare_member = [f"{rare} rare value{'s' * (rare > 1)}"] if rare else []
+    return "{" + ", ".join([*map(member, sorted(texts)), *rare_member]) + "}"
 
 
 def member(text: str) -> str:

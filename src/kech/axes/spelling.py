@@ -56,8 +56,8 @@ def fold(text: str) -> str:
     >>> fold(" H\u200bIV\u00a0Type  2. "), fold("250.00")
     ('hiv type 2', '250.00')
     """
-    shown = _without_hidden(text)
-    letters = shown.lower() if shown.isascii() else _same_case(_same_case(shown))
+    visible = _without_hidden(text)
+    letters = visible.lower() if visible.isascii() else _same_case(_same_case(visible))
     words = " ".join(letters.replace(SEEN_AS_SPACE, " ").split())
     return words.rstrip(". ") or words
 
@@ -77,8 +77,8 @@ def fold_person(text: str) -> str:
 
 def encode_spellings(values: Sequence[str], read: Callable[[str], str] = fold) -> NDArray[np.int32]:
     """The code of each text: that of the first one that says the same, 0 for what says nothing."""
-    known = {"": 0}
-    return np.array([known.setdefault(read(value), place) for place, value in enumerate(values, 1)], np.int32)
+    code_of_form = {"": 0}
+    return np.array([code_of_form.setdefault(read(value), place) for place, value in enumerate(values, 1)], np.int32)
 
 
 def count_variants(texts: Iterable[str]) -> int:
@@ -157,13 +157,13 @@ class Hint:
 def hint_at_text(values: Sequence[str]) -> Hint | None:
     """Missing values, dates and numbers that are written otherwise than kech reads them."""
     marks = sorted({value for value in values if value.strip().casefold() in MISSING})
-    known = [value.strip() for value in values if value not in marks]
-    found = [Hint(MISSED.format(format_marks(marks)), None, {"null_values": marks})] if marks else []
-    found += filter(None, [hint_at_writing(known)])
-    if not found:
+    present = [value.strip() for value in values if value not in marks]
+    hints = [Hint(MISSED.format(format_marks(marks)), None, {"null_values": marks})] if marks else []
+    hints += filter(None, [hint_at_writing(present)])
+    if not hints:
         return None
-    reading = {option: said for hint in found for option, said in hint.reading.items()}
-    return Hint(" ".join(hint.says for hint in found), found[-1].axis, reading)
+    reading = {option: reading_value for hint in hints for option, reading_value in hint.reading.items()}
+    return Hint(" ".join(hint.says for hint in hints), hints[-1].axis, reading)
 
 
 def hint_at_writing(values: Sequence[str]) -> Hint | None:
@@ -202,7 +202,7 @@ def join_hints(*hints: Hint | None) -> Hint | None:
 
 def hint_at_dates(values: Sequence[str]) -> Hint | None:
     """Dates that begin with the day or the month, whatever a few odd ones say."""
-    dates = [found.groups() for value in values if (found := re.fullmatch(LIKE_DATES, value))]
+    dates = [match.groups() for value in values if (match := re.fullmatch(LIKE_DATES, value))]
     if not values or len(dates) < MOSTLY * len(values):
         return None
     days, months = (sum(int(pair[i]) > 12 for pair in dates) for i in (0, 1))  # what is more than 12 is no month
@@ -262,10 +262,10 @@ def hint_at_far_rows(values: Floats, counts: Ints) -> Hint | None:
     low, high = (float(values[np.searchsorted(below, rank)]) / 4 for rank in (aside + 1, rows - aside))
     quarters = values / 4  # the range may overflow
     far = (quarters > high + (high - low)) | (quarters < low - (high - low))
-    found = int(counts[far].sum()) if high > low else 0
-    if not found:
+    far_rows = int(counts[far].sum()) if high > low else 0
+    if not far_rows:
         return None
-    who = "1 row lies" if found == 1 else f"{found:,} rows lie"
+    who = "1 row lies" if far_rows == 1 else f"{far_rows:,} rows lie"
     return Hint(
         f"{who} far from all others. A slip? Mend it, or call it missing: --null-values; --suppress leaves it out."
     )

@@ -27,7 +27,7 @@ class TreeAxis(TextAxis):
 
     tree: GeneralizationTree
     starts: Ints | None = None
-    given: Ints | None = None  # [level, leaf]: leaves under each node of the whole tree, where one was given
+    public_sizes: Ints | None = None  # [level, leaf]: leaves under each node of the whole tree, where one was given
     rows: Ints | None = None  # that hold each leaf, where they are known
     nulls: int = 0  # rows without a value
     k: int = 1
@@ -54,14 +54,14 @@ class TreeAxis(TextAxis):
     @property
     def state(self) -> bytes:
         """How many leaves are under each node, and whether NULL is counted."""
-        counts = b"" if self.given is not None else self.sizes.tobytes()
+        counts = b"" if self.public_sizes is not None else self.sizes.tobytes()
         return counts + bytes([self.leaves - int(self.sizes[-1, :1].sum())])
 
     @cached_property
     def sizes(self) -> Ints:
         """[level, leaf]: leaves that are counted under this leaf's node at this level."""
-        if self.given is not None:
-            return self.given
+        if self.public_sizes is not None:
+            return self.public_sizes
         return self.tree.node_sizes() if self.rows is None or self.k < 2 else self.tree.known_sizes(self.rows, self.k)
 
     @property
@@ -148,8 +148,8 @@ class NodeAxis(Axis):
     def widths(self, lo: Ints, hi: Ints) -> Floats:
         """(leaves under the label - 1) / (leaves - 1)."""
         root = (self.counts.get(self.root, 1) - 1) / max(self.leaves - 1, 1)
-        known = np.where(self.is_root(lo, hi), root, self.shares[lo])
-        return np.where(self.is_everything(lo, hi), float(self.leaves > 1), known)
+        inner = np.where(self.is_root(lo, hi), root, self.shares[lo])
+        return np.where(self.is_everything(lo, hi), float(self.leaves > 1), inner)
 
     def close(self, lo: Ints, hi: Ints) -> tuple[Ints, Ints]:
         """One node, or all; `*` also stands for NULL."""
@@ -184,10 +184,10 @@ def tree_parameters(
 ) -> dict[str, Any]:
     """A tree as a reader must know it: leaves under labels that stand for several, or would be taken for all."""
     everything = {EVERYTHING: leaves} if axis.has_null or axis.root == EVERYTHING else {}
-    known = {
+    leaf_counts = {
         label: everything.get(label, counts.get(label, 1)) for label in sorted({label for label in labels if label})
     }
-    several = {label: count for label, count in known.items() if count > 1 or label == EVERYTHING}
+    several = {label: count for label, count in leaf_counts.items() if count > 1 or label == EVERYTHING}
     return {"column": column, "axis": "tree", "leaves": leaves, "labels": several}
 
 
@@ -197,7 +197,7 @@ def build_tree_axis(
     tree: GeneralizationTree,
     has_null: bool,
     *,
-    given: bool = True,
+    is_public: bool = True,
     rows: Ints | None = None,
     nulls: int = 0,
 ) -> Axis:
@@ -208,10 +208,10 @@ def build_tree_axis(
     check_star(present, has_null)
     rank = {text: i for i, text in enumerate(present.leaves)}
     codes = np.array([rank[value] for value in values], dtype=np.int32)
-    kept = np.flatnonzero(np.isin(np.array(tree.leaves), np.array(present.leaves))) if given else None
-    sizes = None if kept is None else tree.node_sizes()[:, kept]
+    present_leaves = np.flatnonzero(np.isin(np.array(tree.leaves), np.array(present.leaves))) if is_public else None
+    sizes = None if present_leaves is None else tree.node_sizes()[:, present_leaves]
     by_code = None if rows is None else np.bincount(codes, rows, len(codes)).astype(np.int64)
-    return TreeAxis(column, codes, has_null, present, given=sizes, rows=by_code, nulls=nulls)
+    return TreeAxis(column, codes, has_null, present, public_sizes=sizes, rows=by_code, nulls=nulls)
 
 
 def check_star(tree: GeneralizationTree, has_null: bool) -> None:

@@ -53,24 +53,24 @@ class Options:
     json: bool = False
     json_lines: bool = False
 
-    def show(self, found: dict[str, Any], draw: Callable[[dict[str, Any]], None]) -> None:
+    def show(self, result: dict[str, Any], draw: Callable[[dict[str, Any]], None]) -> None:
         """Show the answer in the way that was asked for."""
-        screen.show(found, self.json, draw, last=self.json_lines)
+        screen.show(result, self.json, draw, last=self.json_lines)
 
     def request(
-        self, cuts: Sequence[str] = (), *, shows_t: bool = False, known: "kech.Request | None" = None
+        self, cuts: Sequence[str] = (), *, shows_t: bool = False, default: "kech.Request | None" = None
     ) -> "kech.Request":
         """The plan, or what is known without one, with what was typed; cuts replace that of the plan.
 
         A command may show t without a goal for it.
         """
         typed = self.typed | ({"cut": cuts[0]} if cuts else {})
-        given = known if known and not self.plan else read_given(self.plan)
-        if known and not given.series.key:
-            given = given.override(key=known.series.key)
-        found = given.override(**typed)
-        check_use(self.typed, cuts or [found.cut.cut], found.goal, shows_t=shows_t)
-        return found
+        before = default if default and not self.plan else read_given(self.plan)
+        if default and not before.series.key:
+            before = before.override(key=default.series.key)
+        request = before.override(**typed)
+        check_use(self.typed, cuts or [request.cut.cut], request.goal, shows_t=shows_t)
+        return request
 
     def open(self, path: str | Path, request: "kech.Request") -> "kech.Table":
         """The table, read as the request says, with a quasi-identifier or more."""
@@ -108,8 +108,8 @@ def check_use(typed: Mapping[str, Any], cuts: Sequence[str], goal: Goal, *, show
 
 def take_options(*names: str, but: Sequence[str] = ()) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """Give a command the options of these [parts] and fields of a request; it takes them as `options`."""
-    named = [field for field in FIELDS.values() if {field.name, f"[{field.part}]"} & {*names}]
-    fields = [field for field in named if field.name not in but]
+    selected = [field for field in FIELDS.values() if {field.name, f"[{field.part}]"} & {*names}]
+    fields = [field for field in selected if field.name not in but]
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         own = dict(signature(command).parameters)
@@ -120,10 +120,10 @@ def take_options(*names: str, but: Sequence[str] = ()) -> Callable[[Callable[...
         kinds = {name: hints[name] for name in own} | SHOWN | {field.name: option_of(field) for field in fields}
 
         @wraps(command)
-        def run(*positional: Any, **given: Any) -> None:
-            typed = {field.name: value_of(field, given.pop(field.name, None)) for field in fields}
-            shown = {name: given.pop(name) for name in SHOWN if name in given}
-            command(*positional, **given, options=Options(typed, **shown))
+        def run(*positional: Any, **keywords: Any) -> None:
+            typed = {field.name: value_of(field, keywords.pop(field.name, None)) for field in fields}
+            display = {name: keywords.pop(name) for name in SHOWN if name in keywords}
+            command(*positional, **keywords, options=Options(typed, **display))
 
         added = {name: Argument(name, Argument.KEYWORD_ONLY, default=None) for name in kinds if name not in own}
         run.__signature__ = Signature([*own.values(), *added.values()])  # type: ignore[attr-defined]
@@ -193,10 +193,10 @@ def open_population(population: str | Path | None, plan: Path | None) -> "Iterat
     if population is None or str(population).isdecimal():
         yield None if population is None else int(str(population))
         return
-    given = read_given(plan)
-    names = given.columns.quasi_identifiers
-    axes = {name: choice for name, choice in given.axes.items() if name in names}
-    request = kech.Request(axes=axes, reading=given.reading, columns=only_quasi_identifiers(given.columns))
+    planned = read_given(plan)
+    names = planned.columns.quasi_identifiers
+    axes = {name: choice for name, choice in planned.axes.items() if name in names}
+    request = kech.Request(axes=axes, reading=planned.reading, columns=only_quasi_identifiers(planned.columns))
     with kech.read_table(population, request) as opened:
         yield opened
 

@@ -31,8 +31,8 @@ def ledger(*, forget: str | None = None, new_key: Path | None = None, json: Flag
     book = kech.open_ledger()
     struck = [] if forget is None else book.forget(forget)
     key = None if new_key is None else str(kech.write_key_file(new_key))
-    found = {"file": str(book.path), "forgotten": struck, "releases": book.list_releases(), "key_file": key}
-    screen.show(found, json, print_ledger)
+    result = {"file": str(book.path), "forgotten": struck, "releases": book.list_releases(), "key_file": key}
+    screen.show(result, json, print_ledger)
 
 
 @app.command
@@ -54,5 +54,5 @@ def series(folder: Path, /, *, forget: Flag = False, json: Flag = False) -> None
     """
     opened = kech.open_series(folder)
     forgotten = opened.forget() if forget else None
-    known = opened.to_json() if opened.exists else {"folder": str(folder), "versions": []}
-    screen.show(known | {"forgotten": forgotten}, json, print_series)
+    result = opened.to_json() if opened.exists else {"folder": str(folder), "versions": []}
+    screen.show(result | {"forgotten": forgotten}, json, print_series)

@@ -51,15 +51,15 @@ def preview(
     with options.open(table, request) as opened:
         price = None
         if request.goal.protect_history and radius is None:
-            shown = kech.compute_preview(opened, request)
-            price = shown.price
+            price_preview = kech.compute_preview(opened, request)
+            price = price_preview.price
             if not (options.json or options.json_lines):
-                drawings.print_price(shown.words)
+                drawings.print_price(price_preview.words)
         if radius is None:
-            seen: kech.Release | kech.WeightedBarcode = kech.make_release(opened, request, preview=True)
+            subject: kech.Release | kech.WeightedBarcode = kech.make_release(opened, request, preview=True)
         else:
-            seen = kech.compute_barcode(opened, max_dimension=0, grid=options.typed["grid"] or "exact")
-        found = kech.compute_preview(seen, on=columns, eps=radius, rows=rows)
+            subject = kech.compute_barcode(opened, max_dimension=0, grid=options.typed["grid"] or "exact")
+        picture = kech.compute_preview(subject, on=columns, eps=radius, rows=rows)
     if plot is not None:
-        found.plot(plot)
-    options.show(found.to_json() | {"price": price, "plot": plot and str(plot)}, drawings.print_preview)
+        picture.plot(plot)
+    options.show(picture.to_json() | {"price": price, "plot": plot and str(plot)}, drawings.print_preview)

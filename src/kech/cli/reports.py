@@ -109,5 +109,5 @@ def compare(
     """
     screen.doing("comparing")
     with kech.read_table(original, read_given(plan)) as opened:
-        found = kech.compare(opened, table, certificate=certificate, target=target, seed=seed).to_json()
-    screen.show({"file": str(table)} | found, json, drawings.print_comparison)
+        comparison = kech.compare(opened, table, certificate=certificate, target=target, seed=seed).to_json()
+    screen.show({"file": str(table)} | comparison, json, drawings.print_comparison)

@@ -92,14 +92,14 @@ def risk(
         chosen: dict[str, Any] = {"certificate": certificate, "second": second, "seed": seed}
         attacks = attack_release(table, opened, **chosen) if opened else None
     losses = None if original is None else kech.check_certificate(table, certificate)["loss_per_column"]
-    shown = {
+    result = {
         "file": str(table),
         "private": original is not None,
         **figures,
         "loss_per_column": losses,
         "attacks": attacks,
     }
-    screen.show(shown, json, drawings.print_risk)
+    screen.show(result, json, drawings.print_risk)
 
 
 @app.command
@@ -178,8 +178,8 @@ def attack(
         open_original(second_original, plan, ()) as changed,
     ):
         chosen["second"] = (second, changed) if changed else second
-        found = attack_release(table, opened, **chosen)
-    screen.show({"file": str(table), "private": True, "attacks": found}, json, drawings.print_attacks)
+        attacks = attack_release(table, opened, **chosen)
+    screen.show({"file": str(table), "private": True, "attacks": attacks}, json, drawings.print_attacks)
 
 
 @contextmanager
@@ -197,7 +197,7 @@ def open_original(
 def attack_release(table: Path, original: "kech.Table", **options: Any) -> Sequence[dict[str, Any]]:
     """Run attacks with the original."""
     screen.doing("attacking the release")
-    return [found.to_json() for found in kech.run_attacks(table, original, **options)]
+    return [attack.to_json() for attack in kech.run_attacks(table, original, **options)]
 
 
 def as_chances(texts: Sequence[str]) -> list[float]:

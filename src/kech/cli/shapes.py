@@ -77,7 +77,7 @@ def barcode(
     check_picture(plot)
     dimension = int(has_topology()) if max_dimension is None else max_dimension
     with options.open(table, request) as opened:
-        found = kech.compute_barcode(
+        result = kech.compute_barcode(
             opened,
             metric=metric,
             max_dimension=dimension,
@@ -86,11 +86,11 @@ def barcode(
             zero_length=zero_length,
             max_points=request.limits.max_points,
         )
-    shown = found.to_json(min(ks), parse_radii(radii), None if reading is None else [reading], longest=longest)
+    summary = result.to_json(min(ks), parse_radii(radii), None if reading is None else [reading], longest=longest)
     if plot is not None:
-        drawn = found.sample(parse_radii(radii)) if radii else found
-        drawn.plot(plot, k=ks, reading="homological" if reading is None else reading)
-    options.show(shown | {"plot": plot and str(plot)}, drawings.print_barcode)
+        sampled = result.sample(parse_radii(radii)) if radii else result
+        sampled.plot(plot, k=ks, reading="homological" if reading is None else reading)
+    options.show(summary | {"plot": plot and str(plot)}, drawings.print_barcode)
 
 
 def has_topology() -> bool:
@@ -137,12 +137,12 @@ def lattice(
     if levels is not None and any(option is not None for option in (k, options.typed["suppress"], search)):
         raise BadOption("--node", "it shows one node as it is. Omit --k, --suppress and --search.")
     with options.open(table, request) as opened:
-        found = kech.compute_lattice(opened)
+        result = kech.compute_lattice(opened)
         if levels is not None:
-            options.show(found.neighbours(levels), drawings.print_neighbours)
+            options.show(result.neighbours(levels), drawings.print_neighbours)
             return
-        shown = found.to_json(ks, request.cut.suppress, search="lattice" if search is None else search)
-    options.show(shown, drawings.print_lattice)
+        summary = result.to_json(ks, request.cut.suppress, search="lattice" if search is None else search)
+    options.show(summary, drawings.print_lattice)
 
 
 def parse_node(text: str) -> list[int]:
@@ -207,13 +207,13 @@ def zigzag(
         options.show(lives.to_json(longest=longest) | {"plot": plot and str(plot)}, drawings.print_lives)
         return
     check_path_only(tables, key)
-    request, named = options.request(), "diagonal" if path is None else " ".join(path)
+    request, steps = options.request(), "diagonal" if path is None else " ".join(path)
     with options.open(tables[0], request) as opened:
-        found = kech.compute_zigzag(opened, named, through="union" if through is None else through)
+        result = kech.compute_zigzag(opened, steps, through="union" if through is None else through)
     if plot is not None:
-        found.plot(plot, k=2 if k is None else k)
-    shown = found.to_json(2 if k is None else k, longest=longest)
-    options.show(shown | {"plot": plot and str(plot)}, drawings.print_zigzag)
+        result.plot(plot, k=2 if k is None else k)
+    summary = result.to_json(2 if k is None else k, longest=longest)
+    options.show(summary | {"plot": plot and str(plot)}, drawings.print_zigzag)
 
 
 def check_over_time(options: Options, path: Sequence[str] | None, through: str | None) -> None:
@@ -227,10 +227,10 @@ def check_over_time(options: Options, path: Sequence[str] | None, through: str |
         raise BadOption(unused[0], f"{reason} Omit {unused[0]}.")
 
 
-def check_series(options: Options, series: Path | None, given: Mapping[str, Sequence[Any]]) -> None:
+def check_series(options: Options, series: Path | None, arguments: Mapping[str, Sequence[Any]]) -> None:
     """Refuse what reads tables where a series has its own versions."""
     typed = {FIELDS[name].option: value for name, value in options.typed.items() if name != "threads"}
-    unused = [name for name, value in {**given, **typed}.items() if value not in (None, [], ())]
+    unused = [name for name, value in {**arguments, **typed}.items() if value not in (None, [], ())]
     if series is not None and unused:
         raise BadOption("--series", f"it has its own versions. Omit {unused[0]}, or omit --series.")
 
@@ -282,7 +282,7 @@ def hierarchy(
     request = options.request()
     options.check_axes([column], f"not {column!r}. Name that column")
     with options.look(table, request) as opened:
-        found = kech.review_hierarchy(opened, column, kind=kind, source=source, pad=pad)
+        review = kech.review_hierarchy(opened, column, kind=kind, source=source, pad=pad)
     if output is not None:
-        found.write(output)
-    options.show(found.to_json() | {"file": output and str(output)}, drawings.print_hierarchy)
+        review.write(output)
+    options.show(review.to_json() | {"file": output and str(output)}, drawings.print_hierarchy)

@@ -62,19 +62,19 @@ def inspect(table: TableName, /, *, options: Options, k: Whole = 5, rows: Whole 
         raise BadTarget(target, "it exists, and inspect would overwrite it with a new plan. Name another file.")
     request = options.request()
     with options.look(table, request) as opened:
-        found = kech.inspect_table(opened, rows=rows)
+        inspection = kech.inspect_table(opened, rows=rows)
     if target is not None:
         from kech.audit.inspection import suggest_request
 
-        plain = [column.column for column in found.columns if column.role == "plain"]
+        plain = [column.column for column in inspection.columns if column.role == "plain"]
         note = (
             f"kech does not publish these columns unless you add them to keep: {', '.join(map(repr, plain))}"
             if plain
             else ""
         )
-        kech.write_request(suggest_request(found, k, request), target, note)
+        kech.write_request(suggest_request(inspection, k, request), target, note)
     options.show(
-        found.to_json() | {"plan": target and str(target)},
+        inspection.to_json() | {"plan": target and str(target)},
         partial(drawings.print_inspection, source=without_password(table)),
     )
 
@@ -110,10 +110,10 @@ def spectrum(
     request = options.request(cuts or (), shows_t=True)
     check_picture(plot)
     with options.open(table, request) as opened:
-        found = kech.compute_spectrum(opened, request, k=ks, cut=cuts, bound=bound)
+        result = kech.compute_spectrum(opened, request, k=ks, cut=cuts, bound=bound)
     if plot is not None:
-        found.plot(plot)
-    options.show(found.to_json() | {"plot": plot and str(plot), "effort": request.cut.effort}, drawings.print_spectrum)
+        result.plot(plot)
+    options.show(result.to_json() | {"plot": plot and str(plot), "effort": request.cut.effort}, drawings.print_spectrum)
 
 
 @app.command
@@ -186,16 +186,16 @@ def release(
             new_release = kech.make_release(opened, request)
         with screen.note_interrupt("the release is as it was before, or new and whole: kech verify tells"):
             if folder is not None:
-                found = kech.publish_release(new_release, folder, output, **past).to_json()
+                result = kech.publish_release(new_release, folder, output, **past).to_json()
             else:
                 written = new_release.write(output, certificate, mapping=mapping, **past)
-                found = new_release.summarize(output, written, certificate, mapping)
-        found |= {"bound": new_release.bound().to_json()} if bound else {}
+                result = new_release.summarize(output, written, certificate, mapping)
+        result |= {"bound": new_release.bound().to_json()} if bound else {}
         unmoved = [
             axis["column"] for axis in new_release.axes if (axis.get("grid"), axis.get("protect")) == ("round", "none")
         ]
         unmoved = [] if request.cut.cut == "domain" else unmoved
-    options.show(found, partial(releases.print_release, unmoved=unmoved))
+    options.show(result, partial(releases.print_release, unmoved=unmoved))
 
 
 def publish_in_series(
@@ -210,18 +210,18 @@ def publish_in_series(
     ledger: bool,
 ) -> None:
     """Write the next release of a series."""
-    for option, given in refused.items():
-        if given:
+    for option, value in refused.items():
+        if value:
             raise BadOption(option, "a release of a series does not take it. Omit it.")
     if len(earlier) > 1:
         raise BadOption("--earlier", "name the last file of the series alone.")
     opened = kech.open_series(folder)
-    request = options.request(known=opened.request if opened.exists else None)
+    request = options.request(default=opened.request if opened.exists else None)
     past: dict[str, Any] = {"certificate": certificate, "ledger": ledger, "earlier": next(iter(earlier), None)}
-    said = "the series is as it was before, or has one more release: kech series tells"
-    with screen.note_interrupt(said), options.open(table, request) as held:
-        found = opened.publish(held, output, request, **past)
-    options.show(found, releases.print_release)
+    note = "the series is as it was before, or has one more release: kech series tells"
+    with screen.note_interrupt(note), options.open(table, request) as source:
+        result = opened.publish(source, output, request, **past)
+    options.show(result, releases.print_release)
 
 
 @app.command
@@ -289,13 +289,13 @@ def verify(
     if len(original) > 1:
         raise BadOption("--original", "one release has one original. Name more releases, or fewer originals.")
     certified = certificate is not None or find_beside(table) is not None
-    named = options.typed["quasi_identifiers"] or (() if certified else request.columns.quasi_identifiers)
-    if named and request.goal == Goal():
+    quasi_identifiers = options.typed["quasi_identifiers"] or (() if certified else request.columns.quasi_identifiers)
+    if quasi_identifiers and request.goal == Goal():
         raise BadOption("--k", "name the k to check: --k 5.")
-    secrets = options.typed["sensitive"] or (request.columns.sensitive if named else ())
+    secrets = options.typed["sensitive"] or (request.columns.sensitive if quasi_identifiers else ())
     raw = original[0] if original else None
     check_search(options, raw)
-    columns = Columns(quasi_identifiers=tuple(named), sensitive=tuple(secrets))
+    columns = Columns(quasi_identifiers=tuple(quasi_identifiers), sensitive=tuple(secrets))
     checked = kech.Request(columns=columns, axes=request.axes, goal=request.goal)
     screen.doing("checking the file")
     with open_population(population, options.plan) as people, open_original(raw, options) as opened:
@@ -307,7 +307,7 @@ def check_together(options: Options, certificate: Path | None, population: str |
     """Refuse what only serves to check one release."""
     typed = {name for name, value in options.typed.items() if value is not None} - {*TOGETHER}
     unused = [FIELDS[name].option for name in sorted(typed)]
-    unused += [name for name, given in (("--certificate", certificate), ("--population", population)) if given]
+    unused += [name for name, argument in (("--certificate", certificate), ("--population", population)) if argument]
     if unused:
         reason = "several releases together are read by the certificates beside them, and judged by their joint k."
         raise BadOption(unused[0], f"{reason} Check each file alone with it, or omit {unused[0]}.")
@@ -360,12 +360,12 @@ def demo(
     nine = kech.Request().override(quasi_identifiers=["age", "zip"], sensitive="salary", k=3, grid="exact")
     town = read_given(plan) if plan else town_plan(output / "town.toml")
     key = write_demo_key(output)
-    found = [
+    results = [
         run_demo("the paper's nine rows", write_csv(nine_rows(), output / "nine.csv"), nine, key, as_json=json),
         run_demo("a town of 20,000 people", write_csv(generate_town(), output / "town.csv"), town, key, as_json=json),
     ]
     if json:
-        screen.show({"demo": found}, True, screen.print_nothing)
+        screen.show({"demo": results}, True, screen.print_nothing)
 
 
 def town_plan(path: Path) -> "kech.Request":

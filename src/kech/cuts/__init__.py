@@ -1,7 +1,7 @@
 """Cuts: ways to part the points into classes of at least k rows, one file each.
 
 In: points and what a request says of cut and goal.  Out: a partition for each k, with its labels protected and its
-sensitive values dealt to the classes.
+sensitive values assigned to classes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from kech.cuts.minimal import cut_minimal
 from kech.cuts.protection import derive_seed, protect_labels
 from kech.cuts.regime import cut_regime
 from kech.cuts.suppressing import cut_rest
-from kech.points.partition import Partition, deal
+from kech.points.partition import Partition, assign_grains
 from kech.points.points import Points
 from kech.request import Cut, Goal
 
@@ -32,13 +32,16 @@ def cut_points(
     if goal.protect_history:
         return cut_histories(points, ks, cut, goal, Run(threads, derive_seed(points, cut.seed)))
     if cut.by_level:
-        return map(deal, cut_domain(points, ks, cut, goal, threads=threads))
+        return map(assign_grains, cut_domain(points, ks, cut, goal, threads=threads))
     if not cut.is_searched:
-        return map(deal, map(protect_labels, cut_regime(points, ks, cut, goal, threads=threads)))
+        return map(assign_grains, map(protect_labels, cut_regime(points, ks, cut, goal, threads=threads)))
     make: SearchedCut = cut_minimal if cut.cut == "minimal" else cut_local
     if goal.is_for_values:
         make = partial(cut_for_goals, make, goal)
     if cut.suppress:
         make = partial(cut_rest, make, goal)
-    found = make(points, ks, cut, Run(threads, derive_seed(points, cut.seed), part))
-    return (deal(protect_for_goals(partition, k, goal, part=part)) for k, partition in zip(ks, found, strict=True))
+    partitions = make(points, ks, cut, Run(threads, derive_seed(points, cut.seed), part))
+    return (
+        assign_grains(protect_for_goals(partition, k, goal, part=part))
+        for k, partition in zip(ks, partitions, strict=True)
+    )

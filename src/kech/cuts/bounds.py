@@ -111,13 +111,13 @@ def find_gap(loss: float, lower_bound: float | None) -> float | None:
 def quick_bounds(points: Points, ks: Sequence[int], *, threads: int) -> dict[int, Bound]:
     """Bounds of the nearest rows for every k, or for the usual ones where each k has a grid of its own."""
     grids = list(by_grid(points, ks))
-    found: dict[int, Bound] = {}
+    bounds: dict[int, Bound] = {}
     for at, batch in grids:
-        wanted = [k for k in batch if len(grids) <= FEW_GRIDS or k in LANDMARKS]
-        if wanted:
+        selected = [k for k in batch if len(grids) <= FEW_GRIDS or k in LANDMARKS]
+        if selected:
             report("bounding from below")
-            found |= zip(wanted, lower_bounds(at, wanted, threads=threads), strict=True)
-    return found
+            bounds |= zip(selected, lower_bounds(at, selected, threads=threads), strict=True)
+    return bounds
 
 
 def lower_bounds(points: Points, ks: Sequence[int], *, threads: int = 1) -> list[Bound]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from kech.cuts.goals import check_reachable, keeps_goals
-from kech.points.partition import Partition, deal
+from kech.points.partition import Partition, assign_grains
 from kech.points.points import Points
 from kech.request import Cut, Goal
 from kech.system.console import report
@@ -31,7 +31,7 @@ def best_partition(lattice: GeneralizationLattice, k: int, goal: Goal, suppress:
     """The classes of the node of least loss that reaches k and the goals."""
 
     def holds(levels: Levels) -> bool:
-        return keeps_goals(deal(lattice.partition(levels, k, suppress)), goal)
+        return keeps_goals(assign_grains(lattice.partition(levels, k, suppress)), goal)
 
     if not suppress:  # what all rows together do not reach, fewer of them may
         check_reachable(lattice.points, goal)

@@ -15,7 +15,7 @@ from kech.cuts.local import Run, SearchedCut, enforce_monotone_loss
 from kech.cuts.protection import expected_widths, protect_labels
 from kech.errors import GoalNotMet
 from kech.points.models import hold, spell_figures, worst_figures
-from kech.points.partition import Partition, build_partition, deal, mean_loss, tally_people, tally_sensitive
+from kech.points.partition import Partition, assign_grains, build_partition, mean_loss, tally_people, tally_sensitive
 from kech.points.points import Points, SensitiveValues
 from kech.request import Cut, Goal
 from kech.request.parts import L_KINDS
@@ -53,7 +53,7 @@ def start_sizes(ks: Sequence[int], goal: Goal, people: int) -> list[int]:
 
 def meet_goals(partition: Partition, k: int, goal: Goal, *, part: bool = True) -> Partition:
     """A partition that keeps the goals, from one whose classes have k rows; all rows as one class must keep them."""
-    dealt = deal(partition)
+    dealt = assign_grains(partition)
     if keeps_goals(dealt, goal):
         return dealt
     mended = repair(dealt, k, goal, part=part, apart=False)
@@ -88,10 +88,10 @@ def protect_for_goals(partition: Partition, k: int, goal: Goal, *, part: bool) -
     """A partition that keeps the goals as it is published: protected labels can make two classes one."""
     protected = protect_labels(partition)
     for _ in range(MOST_REPAIRS):
-        if protected.points.person is None or not goal.is_for_values or keeps_goals(deal(protected), goal):
+        if protected.points.person is None or not goal.is_for_values or keeps_goals(assign_grains(protected), goal):
             return protected
-        protected = protect_labels(repair(deal(protected), k, goal, part=part, apart=False))
-    return protect_labels(one_class(deal(partition)))
+        protected = protect_labels(repair(assign_grains(protected), k, goal, part=part, apart=False))
+    return protect_labels(one_class(assign_grains(partition)))
 
 
 def build_aims(goal: Goal, sensitive: SensitiveValues) -> Aims:
@@ -112,7 +112,7 @@ def check_reachable(points: Points, goal: Goal) -> None:
     By rows no partition reaches more.  By people one might: kech looks for none, since a search must end somewhere.
     """
     everybody = np.arange(len(points.weights))
-    whole = deal(build_partition(points, everybody, np.zeros_like(everybody), points.weights))
+    whole = assign_grains(build_partition(points, everybody, np.zeros_like(everybody), points.weights))
     best = ", which is the best there is," if points.person is None else ""
     check_goals(whole, goal, f"and all rows as one class{best} reach")
 

@@ -35,7 +35,7 @@ from kech.cuts.local import Run, cut_local
 from kech.cuts.protection import derive_key, protect_labels
 from kech.cuts.starts import cut_ordering
 from kech.errors import GoalNotMet, ResourceError
-from kech.points.partition import Partition, build_partition, deal, mean_loss
+from kech.points.partition import Partition, assign_grains, build_partition, mean_loss
 from kech.points.people import Persons
 from kech.points.points import Points, rebuild_shortened
 from kech.request import Cut, Goal
@@ -85,7 +85,7 @@ class HistoryPrice:
 
 
 def cut_histories(points: Points, ks: Sequence[int], cut: Cut, goal: Goal, run: Run) -> Iterator[Partition]:
-    """A partition for each k, protected and dealt; the points have a number for every person."""
+    """A partition for each k, protected and with its grains assigned; the points have a number for every person."""
     if goal.is_for_values:
         check_reachable(points, goal)
     return (cut_for_people(points, k, cut, goal, run) for k in ks)
@@ -93,18 +93,18 @@ def cut_histories(points: Points, ks: Sequence[int], cut: Cut, goal: Goal, run: 
 
 def cut_for_people(points: Points, k: int, cut: Cut, goal: Goal, run: Run) -> Partition:
     """Classes of k histories; of 2, 4, 8, ... times as many where smaller ones break a goal for sensitive values."""
-    found = cut_size(points, k, cut, run)
+    partition = cut_size(points, k, cut, run)
     size = 2 * k
-    while goal.is_for_values and not keeps_goals(found, goal) and size <= points.people:
+    while goal.is_for_values and not keeps_goals(partition, goal) and size <= points.people:
         report("meeting goals")
         try:
-            found = cut_size(points, size, cut, run)
+            partition = cut_size(points, size, cut, run)
         except GoalNotMet:  # histories of so many people cannot be made equally long
             break
         size *= 2
     if goal.is_for_values:
-        check_goals(found, goal, "and histories, in classes as large as can be made, reach")
-    return found
+        check_goals(partition, goal, "and histories, in classes as large as can be made, reach")
+    return partition
 
 
 def cut_size(points: Points, k: int, cut: Cut, run: Run) -> Partition:
@@ -112,14 +112,16 @@ def cut_size(points: Points, k: int, cut: Cut, run: Run) -> Partition:
     assert points.person is not None
     histories = order_rows(points, points.person)
     kept = shorten(histories, k)
-    check_left_out(histories, kept, k, points.limit(cut.suppress))
+    check_left_out(histories, kept, k, points.suppression_limit(cut.suppress))
     check_axes(kept)
     if len(kept.unit) < len(histories.unit):
         rows = np.bincount(kept.unit, minlength=len(points.weights))
         points = rebuild_shortened(points, rows, derive_key(points, "left out"))
     assert points.person is not None
-    found = cut_history(points, points.person, k, 0.0, lambda made, k: next(cut_local(made, [k], cut, run)))
-    return deal(protect_labels(found))
+    partition = cut_history(
+        points, points.person, k, 0.0, lambda points_of_length, k: next(cut_local(points_of_length, [k], cut, run))
+    )
+    return assign_grains(protect_labels(partition))
 
 
 def cut_history(points: Points, person: Ints | Persons, k: int, suppress: float, cut: CutByRows) -> Partition:
@@ -130,7 +132,7 @@ def cut_history(points: Points, person: Ints | Persons, k: int, suppress: float,
     """
     histories = order_rows(points, person)
     kept = shorten(histories, k)
-    check_left_out(histories, kept, k, points.limit(suppress))
+    check_left_out(histories, kept, k, points.suppression_limit(suppress))
     check_axes(kept)
     return join_classes(kept, k, cut)
 
@@ -143,7 +145,11 @@ def price_history(points: Points, person: Ints | Persons, k: int, *, threads: in
     histories = order_rows(points, person)
     kept = shorten(histories, k)
     stays = len(kept.length) > 0 and longest_axes(kept) <= MOST_AXES
-    cut = join_classes(kept, k, lambda made, k: next(cut_ordering(made, [k], threads=threads))) if stays else None
+    cut = (
+        join_classes(kept, k, lambda points_of_length, k: next(cut_ordering(points_of_length, [k], threads=threads)))
+        if stays
+        else None
+    )
     return HistoryPrice(
         len(histories.length),
         int(histories.length.max(initial=0)),
@@ -205,7 +211,7 @@ def choose_lengths(length: Ints, k: int) -> Ints:
     together the first k could stay earlier.  So 2k - 1 end together at most, and a, b <= 2k - 2, since one of them does
     not walk.  Whoever reaches 0 rows is left out: fewer than k people, since k could stay where the last one joined.
     """
-    rows, people = (found[::-1] for found in np.unique(length, return_counts=True))
+    rows, people = (descending[::-1] for descending in np.unique(length, return_counts=True))
     walkers = np.arange(2 * k - 1)
     costs = np.where(walkers == 0, 0, NEVER)
     origins = []
@@ -292,8 +298,8 @@ def class_of_people(points: Points, rows: Ints, k: int, cut: CutByRows) -> Ints:
     first, history = distinct_rows(codes.astype(np.int64))
     people = np.bincount(history)
     axes = points.axes * rows.shape[1]
-    found = cut(Points(axes, (), np.ascontiguousarray(codes[first]), people, origin=points.origin), k)
-    by_history = np.lexsort((found.group, found.point))
+    partition = cut(Points(axes, (), np.ascontiguousarray(codes[first]), people, origin=points.origin), k)
+    by_history = np.lexsort((partition.group, partition.point))
     taken = np.empty(len(rows), np.int64)
-    taken[np.argsort(history, kind="stable")] = np.repeat(found.group[by_history], found.rows[by_history])
+    taken[np.argsort(history, kind="stable")] = np.repeat(partition.group[by_history], partition.rows[by_history])
     return taken

@@ -77,17 +77,19 @@ def cut_local(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterator
     candidates = candidate_ks(points, ks, effort, run)
     further = sorted({*chain.from_iterable(candidates.values())} - {*ks})
     every = sorted({*ks, *further})
-    found = dict(zip(every, cut_ordering(points, every, threads=run.threads, part=run.part), strict=True))
+    partitions = dict(zip(every, cut_ordering(points, every, threads=run.threads, part=run.part), strict=True))
     studied = ks_to_search(ks, effort)
-    starts = [choose_starts(points, {k: found[k] for k in each}, run) for each in (studied, *([k] for k in further))]
+    starts = [
+        choose_starts(points, {k: partitions[k] for k in each}, run) for each in (studied, *([k] for k in further))
+    ]
     for done, (k, start) in enumerate(chain.from_iterable(starts)):
         with within(done, len(studied) + len(further)):
-            found[k] = search(start, k, effort, run)
+            partitions[k] = search(start, k, effort, run)
     for k, larger in reversed(list(pairwise(space_out(ks, LEAN_FACTOR)))):
         if k not in studied and not run.stopped:
-            found[k] = start_from_larger_k(found[larger], found[k], k, run)
+            partitions[k] = start_from_larger_k(partitions[larger], partitions[k], k, run)
     groups = [[k, *candidates[k]] for k in ks]
-    best = [enforce_monotone_loss(group, [found[j] for j in group])[0] for group in groups]
+    best = [enforce_monotone_loss(group, [partitions[j] for j in group])[0] for group in groups]
     return iter(enforce_monotone_loss(ks, best))
 
 
@@ -97,9 +99,9 @@ def candidate_ks(points: Points, ks: Sequence[int], effort: str | float, run: Ru
     These cost hardly more, as far as first cuts on the grid of k can tell; of few classes, the next k in any case.
     None where nothing is padded, where noise evens out among many classes, for many k and where time is set.
     """
-    found: dict[int, list[int]] = {k: [] for k in ks}
+    candidates: dict[int, list[int]] = {k: [] for k in ks}
     if len(ks) > FEW_KS or not isinstance(effort, str) or run.stopped:
-        return found
+        return candidates
     for k in (k for k in ks if is_noisy(points, k)):
         near = range(k, min(k + MOST_CANDIDATES, points.people) + 1)
         order = order_along(points, threads=run.threads)
@@ -107,8 +109,8 @@ def candidate_ks(points: Points, ks: Sequence[int], effort: str | float, run: Ru
         cuts = dict(zip(near, partitions, strict=True))
         costs = {j: expected_loss(cut) + padding_loss(cut) for j, cut in cuts.items()}
         most, unsure = costs[k] * (1 + NOISE_SHARE / cuts[k].classes ** 0.5), cuts[k].classes <= FEW_CLASSES
-        found[k] = [j for j in near[1:] if (unsure and j == k + 1) or costs[j] <= most]
-    return found
+        candidates[k] = [j for j in near[1:] if (unsure and j == k + 1) or costs[j] <= most]
+    return candidates
 
 
 def is_noisy(points: Points, k: int) -> bool:
@@ -120,9 +122,9 @@ def is_noisy(points: Points, k: int) -> bool:
 def start_from_larger_k(larger: Partition, own: Partition, k: int, run: Run) -> Partition:
     """For a k that is not studied: what serves a larger one, or its own start, after a first step of the search."""
     start = min(on_grid_of(k, larger), own, key=expected_loss)
-    found = prepare_search(start, k, run)(run.seed)
-    found.step(0.0, False, run.threads)
-    return build_partition(start.points, *found.shares())
+    search_state = prepare_search(start, k, run)(run.seed)
+    search_state.step(0.0, False, run.threads)
+    return build_partition(start.points, *search_state.shares())
 
 
 def choose_effort(ks: Sequence[int], effort: str | float | None) -> str | float:
@@ -177,8 +179,8 @@ def choose_start(starts: Mapping[str, Partition], k: int, run: Run) -> tuple[str
     if len(close) == 1:
         return close[0], starts[close[0]]
     searches = {kind: prepare_search(starts[kind], k, run)(run.seed) for kind in close}
-    for found in searches.values():
-        found.step(0.0, False, run.threads)
+    for search_state in searches.values():
+        search_state.step(0.0, False, run.threads)
     best = min(close, key=lambda kind: searches[kind].price)
     return best, build_partition(starts[best].points, *searches[best].shares())
 
@@ -189,24 +191,24 @@ def search(start: Partition, k: int, effort: str | float, run: Run, *, limit: fl
     """
     points = start.points
     begin = prepare_search(start, k, run, limit=limit)
-    found = best = begin(run.seed)
+    state = best = begin(run.seed)
     rows, cells = min(points.rows, MOST_POINT_ROWS * len(points.weights)), points.rows * len(points.axes)
     share, alone = progress_of(rows, effort), points.rows < 2 * k
     before, again, gained, least = 0, 0, 0, inf
     try:
         while not (alone or run.stopped or best.price <= 0):
-            done = share(before + work_done(found, rows))
+            done = share(before + work_done(state, rows))
             if done >= 1:
                 break
             report(f"searching at k={k}" + (f", loss {best.price / cells:.4f}" if limit == inf else ""), done)
-            ruin = found.rounds >= PAIR_ROUNDS
-            found.step(HEAT * max(0.0, 1 - done / COOL) if ruin else 0.0, ruin, run.threads)
-            best = min(best, found, key=lambda made: made.price)
-            if found.price < least * (1 - GAIN):
-                least, gained = found.price, found.rounds
-            elif found.rounds - gained >= max(STUCK, found.rounds // 3):
-                before, again, gained, least = before + work_done(found, rows), again + 1, 0, inf
-                found = begin(run.seed + again)
+            ruin = state.rounds >= PAIR_ROUNDS
+            state.step(HEAT * max(0.0, 1 - done / COOL) if ruin else 0.0, ruin, run.threads)
+            best = min(best, state, key=lambda each: each.price)
+            if state.price < least * (1 - GAIN):
+                least, gained = state.price, state.rounds
+            elif state.rounds - gained >= max(STUCK, state.rounds // 3):
+                before, again, gained, least = before + work_done(state, rows), again + 1, 0, inf
+                state = begin(run.seed + again)
     except KeyboardInterrupt:
         run.stopped = True
         accept_interrupts()
@@ -214,9 +216,9 @@ def search(start: Partition, k: int, effort: str | float, run: Run, *, limit: fl
     return build_partition(points, *best.shares())
 
 
-def work_done(found: Search, rows: int) -> int:
+def work_done(state: Search, rows: int) -> int:
     """The work of a search; a round counts as a look at every row at least, however few classes there are."""
-    return max(found.work, found.rounds * rows)
+    return max(state.work, state.rounds * rows)
 
 
 def prepare_search(start: Partition, k: int, run: Run, *, limit: float = inf) -> Callable[[int], Search]:
@@ -252,16 +254,16 @@ def protected_loss(partition: Partition) -> float:
 
 
 def enforce_monotone_loss(
-    ks: Sequence[int], found: Sequence[Partition], worth: Callable[[Partition], Any] = protected_loss
+    ks: Sequence[int], partitions: Sequence[Partition], worth: Callable[[Partition], Any] = protected_loss
 ) -> list[Partition]:
     """From the largest k down: what serves a larger k is taken where it is cheaper, as it is or on the grid of k.
 
     The edges of the larger k hide all the better, so the loss never falls as k grows.
     """
     if len(ks) == 1:
-        return list(found)
+        return list(partitions)
     best: list[tuple[Any, Partition]] = []
-    for k, own in sorted(zip(ks, found, strict=True), key=lambda pair: -pair[0]):
+    for k, own in sorted(zip(ks, partitions, strict=True), key=lambda pair: -pair[0]):
         anew = [own, *(on_grid_of(k, partition) for _, partition in best[-1:] if not fits_grid(k, partition))]
         best.append(min([*((worth(partition), partition) for partition in anew), *best[-1:]], key=lambda pair: pair[0]))
     return [partition for _, partition in best[::-1]]

@@ -45,8 +45,8 @@ def cut_minimal(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterat
             narrow, bound = exact, largest_radius(exact)
         else:
             narrow, bound = narrowest(on_grid_of(k, start), k, effort, run)
-        found = cheapen(narrow, k, effort, run)
-        yield replace(found, eps=largest_radius(found), eps_bound=bound)
+        cheapest = cheapen(narrow, k, effort, run)
+        yield replace(cheapest, eps=largest_radius(cheapest), eps_bound=bound)
 
 
 def narrowest(start: Partition, k: int, effort: str | float, run: Run) -> tuple[Partition, float]:
@@ -63,11 +63,11 @@ def narrowest(start: Partition, k: int, effort: str | float, run: Run) -> tuple[
 
 def solve(points: Points, k: int) -> Partition | None:
     """The exact answer for a handful of rows."""
-    found = minimal_complex(points, k)
-    if found is None:
+    answer = minimal_complex(points, k)
+    if answer is None:
         return None
-    group = np.repeat(np.arange(len(found[1])), [len(part) for part in found[1]])
-    point = np.concatenate(found[1]).astype(np.int64)
+    group = np.repeat(np.arange(len(answer[1])), [len(part) for part in answer[1]])
+    point = np.concatenate(answer[1]).astype(np.int64)
     return build_partition(points, point, group, np.ones(len(point), np.int64))
 
 
@@ -83,10 +83,10 @@ def even_start(points: Points, k: int) -> list[Partition]:
     done: list[Ints] = []
     open_ = [np.arange(len(points.weights))]
     while open_:
-        held = open_.pop()
-        halves = halve(points, held, k)
-        (open_ if halves else done).extend(halves or [held])
-    group = np.repeat(np.arange(len(done)), [len(held) for held in done])
+        group_rows = open_.pop()
+        halves = halve(points, group_rows, k)
+        (open_ if halves else done).extend(halves or [group_rows])
+    group = np.repeat(np.arange(len(done)), [len(group_rows) for group_rows in done])
     point = np.concatenate(done)
     return [build_partition(points, point, group, points.weights[point])]
 
@@ -122,18 +122,18 @@ def shrink(start: Partition, k: int, bound: float, improve: Callable[..., Partit
             break
         report(f"narrowing at k={k}", tried / TRIES)
         limit = max(bound, eps * (1 - step))
-        found = improve(best, limit=2 * limit + ROUNDING)
-        best = min(best, found, key=worth)
-        step = step if largest_radius(found) <= limit + ROUNDING else step / 2
+        narrower = improve(best, limit=2 * limit + ROUNDING)
+        best = min(best, narrower, key=worth)
+        step = step if largest_radius(narrower) <= limit + ROUNDING else step / 2
     return best
 
 
 def cheapen(narrow: Partition, k: int, effort: str | float, run: Run) -> Partition:
     """The cheapest partition found that is no wider."""
     eps = largest_radius(narrow)
-    found = search(narrow, k, effort, run, limit=2 * eps + ROUNDING)
+    cheaper = search(narrow, k, effort, run, limit=2 * eps + ROUNDING)
     return min(
-        (partition for partition in (narrow, found) if largest_radius(partition) <= eps + ROUNDING), key=mean_loss
+        (partition for partition in (narrow, cheaper) if largest_radius(partition) <= eps + ROUNDING), key=mean_loss
     )
 
 
@@ -146,14 +146,14 @@ def gather(points: Points, k: int, bound: float, eps: float) -> tuple[list[Parti
     A partition of radius eps is known.  Where it is within twice the bound, nothing is done that takes long.
     """
     pairs = MOST_PAIRS if eps <= 2 * bound else inf
-    low, high, found = 2 * bound, 2 * eps, gather_within(points, k, 2 * bound, pairs)
-    if found is not None:
-        return found, bound
+    low, high, best = 2 * bound, 2 * eps, gather_within(points, k, 2 * bound, pairs)
+    if best is not None:
+        return best, bound
     while high - low > ROUNDING:
         reach = (low + high) / 2
         classes = gather_within(points, k, reach, pairs)
-        low, high, found = (reach, high, found) if classes is None else (low, reach, classes)
-    return found or [], low / 2
+        low, high, best = (reach, high, best) if classes is None else (low, reach, classes)
+    return best or [], low / 2
 
 
 def gather_within(points: Points, k: int, reach: float, pairs: float) -> list[Partition] | None:

@@ -83,11 +83,11 @@ def pad_labels(partition: Partition, padded: Sequence[PaddedAxis], noise: Floats
     """The boxes of all classes, with wider sides."""
     lo, hi = partition.lo.copy(), partition.hi.copy()
     rows = np.maximum(partition.people, FEWEST)
-    for at, drawn in zip(padded, np.split(noise, len(padded), axis=1) if padded else [], strict=True):
+    for at, draws in zip(padded, np.split(noise, len(padded), axis=1) if padded else [], strict=True):
         sides = find_sides(at, lo[:, at.place], hi[:, at.place])
-        ends = add_parts(at, sides, rows, drawn)
-        chosen = np.flatnonzero(sides.grows & (drawn[:, 2] < 2 * HALVES[at.axis.kind] * 0.5**rows))
-        add_halves(at, sides, ends, chosen, drawn[chosen, 3] < 0.5, partition)
+        ends = add_parts(at, sides, rows, draws)
+        chosen = np.flatnonzero(sides.grows & (draws[:, 2] < 2 * HALVES[at.axis.kind] * 0.5**rows))
+        add_halves(at, sides, ends, chosen, draws[chosen, 3] < 0.5, partition)
         first, last = at.first[ends[0]], at.last[ends[1]]
         fits = sides.grows & (at.axis.widths(first, last) < 1)
         lo[fits, at.place], hi[fits, at.place] = first[fits], last[fits]
@@ -100,10 +100,10 @@ def padding_loss(partition: Partition) -> float:
     for at in find_padded_axes(partition.points):
         sides = find_sides(at, partition.lo[:, at.place], partition.hi[:, at.place])
         grows = np.flatnonzero(sides.grows)
-        held, n = Sides(*(side[grows] for side in sides)), rows[grows]
+        growing, n = Sides(*(side[grows] for side in sides)), rows[grows]
         doubled = 2 * HALVES[at.axis.kind] * 0.5**n
-        ends = (1 - doubled / 2) * part_chance(held, n) * width_of_more_ends(at, held)
-        lost += float((partition.sizes[grows] * (ends + doubled * width_of_more_half(at, held))).sum())
+        ends = (1 - doubled / 2) * part_chance(growing, n) * width_of_more_ends(at, growing)
+        lost += float((partition.sizes[grows] * (ends + doubled * width_of_more_half(at, growing))).sum())
     return lost / (partition.points.rows * len(partition.points.axes))
 
 
@@ -134,11 +134,11 @@ def find_sides(at: PaddedAxis, lo: Ints, hi: Ints) -> Sides:
     return Sides(left, right, (hi == last) & (left < right) & (left >= at.open) & (right <= at.most))
 
 
-def add_parts(at: PaddedAxis, sides: Sides, rows: Ints, drawn: Floats) -> tuple[Ints, Ints]:
+def add_parts(at: PaddedAxis, sides: Sides, rows: Ints, draws: Floats) -> tuple[Ints, Ints]:
     """Both ends, some of them one part further out; into small parts they are moved by others."""
     chance = part_chance(sides, rows)
     ends = []
-    for end, way, draw in ((sides.left, -1, drawn[:, 0]), (sides.right, 1, drawn[:, 1])):
+    for end, way, draw in ((sides.left, -1, draws[:, 0]), (sides.right, 1, draws[:, 1])):
         ends.append(np.where(sides.grows & (draw < chance), part_on(at, end, way), end))
     return ends[0], ends[1]
 
@@ -162,10 +162,10 @@ def add_halves(
 
     Where it is even, to the first side if that was drawn; where there is no room, to the other one.
     """
-    held = Sides(*(side[chosen] for side in sides))
-    (far_left, far_right), (room_left, room_right) = far_ends(at, held)
-    below = count_rows(at, partition, chosen, far_left, held.left - 1)
-    above = count_rows(at, partition, chosen, held.right + 1, far_right)
+    chosen_sides = Sides(*(side[chosen] for side in sides))
+    (far_left, far_right), (room_left, room_right) = far_ends(at, chosen_sides)
+    below = count_rows(at, partition, chosen, far_left, chosen_sides.left - 1)
+    above = count_rows(at, partition, chosen, chosen_sides.right + 1, far_right)
     to_left = room_left & (~room_right | (below < above) | ((below == above) & first))
     to_right = room_right & ~to_left
     ends[0][chosen[to_left]] = far_left[to_left]
@@ -191,4 +191,4 @@ def count_rows(at: PaddedAxis, partition: Partition, chosen: Ints, first: Ints, 
 
 def box_counter(points: Points) -> BoxCounter:
     """A counter of the people in boxes, or of rows where every row is another person; made once."""
-    return points.once("counter", lambda codes, weights: BoxCounter(codes, weights, points.person))
+    return points.compute_once("counter", lambda codes, weights: BoxCounter(codes, weights, points.person))

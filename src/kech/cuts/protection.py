@@ -28,7 +28,7 @@ def protect_labels(partition: Partition) -> Partition:
 
     An end that would single somebody out moves by the other number of steps.
     """
-    return partition.once("protected", protect_anew) if is_protected(partition.points) else partition
+    return partition.compute_once("protected", protect_anew) if is_protected(partition.points) else partition
 
 
 def is_protected(points: Points) -> bool:
@@ -45,13 +45,13 @@ def protect_anew(partition: Partition) -> Partition:
     places = {}
     for place, (j, axis) in enumerate(moved.items()):
         ends = boxes[0][:, j], boxes[1][:, j]
-        places[j], drawn = (move_ends(axis, *ends, steps) for steps in (3 - moves[:, place], moves[:, place]))
-        boxes[0][:, j], boxes[1][:, j] = drawn
+        places[j], moved_ends = (move_ends(axis, *ends, steps) for steps in (3 - moves[:, place], moves[:, place]))
+        boxes[0][:, j], boxes[1][:, j] = moved_ends
     avoid_singling_out(partition.points, boxes, places)
     for j in {*moved, *(at.place for at in padded)}:
         boxes[0][:, j], boxes[1][:, j] = axes[j].close(boxes[0][:, j], boxes[1][:, j])
-    found = box_partition(partition.points, partition.point, partition.group, partition.rows, *boxes)
-    return replace(found, eps=partition.eps, eps_bound=partition.eps_bound)
+    protected = box_partition(partition.points, partition.point, partition.group, partition.rows, *boxes)
+    return replace(protected, eps=partition.eps, eps_bound=partition.eps_bound)
 
 
 def avoid_singling_out(points: Points, boxes: Boxes, places: dict[int, tuple[Ints, Ints]]) -> None:
@@ -133,8 +133,8 @@ def keyed_noise(partition: Partition, each: int) -> Floats:
     """For each class so many numbers from 0 up to 1."""
     key = derive_key(partition.points, "labels")
     boxes = np.hstack([partition.lo, partition.hi]).astype("<i8")
-    drawn = b"".join(shake_256(key + box.tobytes()).digest(8 * each) for box in boxes)
-    return (np.frombuffer(drawn, "<u8").reshape(-1, each) >> np.uint64(11)) / 2.0**53
+    digests = b"".join(shake_256(key + box.tobytes()).digest(8 * each) for box in boxes)
+    return (np.frombuffer(digests, "<u8").reshape(-1, each) >> np.uint64(11)) / 2.0**53
 
 
 def derive_seed(points: Points, seed: int) -> int:
@@ -147,7 +147,7 @@ def derive_seed(points: Points, seed: int) -> int:
 
 def derive_key(points: Points, purpose: str) -> bytes:
     """A key for one purpose; without a table it is known to everybody who has the points."""
-    digest = points.once("digest", hash_table)
+    digest = points.compute_once("digest", hash_table)
     return points.secret.derive(purpose, digest) if points.secret else digest
 
 

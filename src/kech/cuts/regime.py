@@ -10,7 +10,7 @@ from kech.cuts.goals import check_goals, check_reachable, keeps_goals
 from kech.cuts.protection import protect_labels
 from kech.cuts.starts import by_grid
 from kech.errors import GoalNotMet
-from kech.points.partition import Partition, build_partition, deal
+from kech.points.partition import Partition, assign_grains, build_partition
 from kech.points.points import Points
 from kech.request import Cut, Goal
 from kech.system.console import report
@@ -43,7 +43,7 @@ def cut_components(points: Points, k: int, eps: float, goal: Goal, *, threads: i
         grid_k = partition.k
         partition = build_partition(points.at(grid_k), partition.point, partition.group, partition.rows)
     if goal.is_for_values:
-        check_goals(deal(protect_labels(partition)), goal, "and the components at this eps reach")
+        check_goals(assign_grains(protect_labels(partition)), goal, "and the components at this eps reach")
     return partition
 
 
@@ -67,12 +67,14 @@ def first_cut(barcode: WeightedBarcode, reading: str, k: int, goal: Goal) -> Par
     check_reachable(barcode.filtration.units, goal)
 
     def holds(eps: float) -> bool:
-        found = cut_at(barcode.filtration, eps)
-        return keeps_goals(deal(found if found.points.person is None else protect_labels(found)), goal)
+        partition = cut_at(barcode.filtration, eps)
+        return keeps_goals(
+            assign_grains(partition if partition.points.person is None else protect_labels(partition)), goal
+        )
 
     first = bisect_left(starts, True, key=holds)
-    held = (eps for eps in starts[first:] if barcode.filtration.people is None or holds(eps))  # people: see models.py
-    return cut_at(barcode.filtration, next(held, starts[-1]))
+    radii = (eps for eps in starts[first:] if barcode.filtration.people is None or holds(eps))  # people: see models.py
+    return cut_at(barcode.filtration, next(radii, starts[-1]))
 
 
 def cut_at(filtration: Filtration, eps: float) -> Partition:

@@ -52,8 +52,8 @@ def make_starts(
         beside = pool.map if threads > 1 else map
         grown = beside(lambda k: grow(points.at(k), k, order, threads=threads, seed=seed, part=part), ks_of["grown"])
         curved = cut_ordering(points, ks_of["curved"], threads=threads, part=part, hilbert=True)
-        for kind, found in (("curved", curved), ("grown", grown)):
-            for k, start in zip(ks_of[kind], found, strict=True):
+        for kind, partitions in (("curved", curved), ("grown", grown)):
+            for k, start in zip(ks_of[kind], partitions, strict=True):
                 starts_of[k][kind] = start
     for at, batch in by_grid(points, ks_of["peeled"]):
         limits = [min(map(expected_loss, starts_of[k].values())) for k in batch]
@@ -79,8 +79,8 @@ def cut_ordering(
     done = 0
     for at, batch in by_grid(points, ks):
         order = order_along(points, threads=threads, hilbert=hilbert)
-        for found in cut_along(order, at, batch, threads=threads, part=part):
-            yield found
+        for partition in cut_along(order, at, batch, threads=threads, part=part):
+            yield partition
             done += 1
             report("cutting", done / len(ks))
 
@@ -94,10 +94,10 @@ def cut_along(order: Ints, points: Points, ks: Sequence[int], *, threads: int, p
 
 def order_along(points: Points, *, threads: int, hilbert: bool = False) -> Ints:
     """The points as a kd tree of the finest grid puts them on a line, or as the Hilbert curve meets them; made once."""
-    finest = points.once("finest widths", lambda *_: points.at(1).widths())
+    finest = points.compute_once("finest widths", lambda *_: points.at(1).widths())
     if hilbert:
-        return points.once("hilbert", lambda codes, _: order_by_hilbert(codes, finest))
-    return points.once("kd", lambda codes, weights: order_points(codes, weights, finest, threads))
+        return points.compute_once("hilbert", lambda codes, _: order_by_hilbert(codes, finest))
+    return points.compute_once("kd", lambda codes, weights: order_points(codes, weights, finest, threads))
 
 
 def by_grid(points: Points, ks: Sequence[int]) -> Iterator[tuple[Points, list[int]]]:

@@ -44,15 +44,15 @@ def cut_rest(
 ) -> Iterator[Partition]:
     """A partition for each k: of all rows, or of the rest where that loses less (for the minimal cut: is narrower)."""
     narrow = cut.cut == "minimal"
-    limit, key = points.limit(cut.suppress), protected_worth if narrow else protected_loss
+    limit, key = points.suppression_limit(cut.suppress), protected_worth if narrow else protected_loss
     effort = choose_effort(ks, cut.effort)
     cut = msgspec.structs.replace(cut, suppress=0.0, effort=effort)
-    found = list(make(points, ks, cut, run))
+    partitions = list(make(points, ks, cut, run))
     for k in ks_to_search(ks, effort):
         at = ks.index(k)
-        fewer = leave_rows(join_grains(found[at], points.at(k)), k, limit, goal, cut, run)
-        found[at] = min([found[at], *cut_others(make, goal, points, fewer, k, cut, run)], key=key)
-    for partition in enforce_monotone_loss(ks, found, key):
+        fewer = leave_rows(join_grains(partitions[at], points.at(k)), k, limit, goal, cut, run)
+        partitions[at] = min([partitions[at], *cut_others(make, goal, points, fewer, k, cut, run)], key=key)
+    for partition in enforce_monotone_loss(ks, partitions, key):
         yield replace(partition, eps=largest_radius(partition) if narrow else partition.eps, eps_bound=None)
 
 

@@ -148,30 +148,30 @@ def area_between(overall: Floats, sums: Floats, level: Floats, start: Ints, stop
 
 def class_figures(goals: Goal, tally: Tally) -> dict[str, NDArray[Any]]:
     """The figure of every goal that was set, for each class; t is ordered only where the column has an order."""
-    found: dict[str, NDArray[Any]] = {}
+    figures: dict[str, NDArray[Any]] = {}
     if goals.l is not None and goals.l_kind == "distinct":
-        found["l"] = distinct_values(tally)
+        figures["l"] = distinct_values(tally)
     elif goals.l is not None and goals.l_kind == "entropy":
-        found["l"] = entropy_values(tally)
+        figures["l"] = entropy_values(tally)
     elif goals.l is not None:
-        found["c"] = recursive_factors(tally, int(goals.l))
+        figures["c"] = recursive_factors(tally, int(goals.l))
     if goals.t is not None:
         ordered = goals.t_kind == "ordered" and tally.ordered
-        found["t"] = (ordered_distances if ordered else equal_distances)(tally)
+        figures["t"] = (ordered_distances if ordered else equal_distances)(tally)
     if goals.alpha is not None:
-        found["alpha"] = largest_shares(tally)
-    return found
+        figures["alpha"] = largest_shares(tally)
+    return figures
 
 
 def keeps(goals: Goal, tally: Tally) -> NDArray[np.bool_]:
     """Whether each class keeps the goals for one sensitive column."""
-    kept = np.ones(len(tally.sizes), bool)
+    is_kept = np.ones(len(tally.sizes), bool)
     for name, figure in class_figures(goals, tally).items():
         bound = getattr(goals, name)
-        kept &= (
+        is_kept &= (
             figure >= bound - ROUNDING if name == "l" else figure < bound if name == "c" else figure <= bound + ROUNDING
         )
-    return kept
+    return is_kept
 
 
 def hold(goals: Goal, tallies: Sequence[Tally]) -> bool:
@@ -181,9 +181,9 @@ def hold(goals: Goal, tallies: Sequence[Tally]) -> bool:
 
 def worst_figures(goals: Goal, tallies: Sequence[Tally]) -> dict[str, float]:
     """The figures of the goals that were set, the worst of all classes and columns."""
-    found = [class_figures(goals, tally) for tally in tallies]
-    worst = {name: np.min if name == "l" else np.max for name in found[0]}
-    return {name: worst[name]([worst[name](figures[name]) for figures in found]).item() for name in worst}
+    figures_of_columns = [class_figures(goals, tally) for tally in tallies]
+    worst = {name: np.min if name == "l" else np.max for name in figures_of_columns[0]}
+    return {name: worst[name]([worst[name](figures[name]) for figures in figures_of_columns]).item() for name in worst}
 
 
 def spell_figures(figures: dict[str, float]) -> str:

@@ -14,7 +14,7 @@ from kech.axes.grid import Floats, Ints
 from kech.points.models import Tally, count_values
 from kech.points.people import count_holders, count_people
 from kech.points.points import Points
-from kech.tables.batches import take_turns
+from kech.tables.batches import interleave_takers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,13 +33,13 @@ class Partition:
     eps: float | None = None  # the one radius of all classes, where a cut has one
     eps_bound: float | None = None  # no partition has a smaller radius, where a cut knows
     radius: float | None = None  # half the widest side of rows put together; what is printed of rare values is wider
-    made: dict[str, "Partition"] = field(default_factory=dict, init=False)  # see `once`
+    results: dict[str, "Partition"] = field(default_factory=dict, init=False)  # see `compute_once`
 
-    def once(self, name: str, make: Callable[["Partition"], "Partition"]) -> "Partition":
+    def compute_once(self, name: str, make: Callable[["Partition"], "Partition"]) -> "Partition":
         """What is made of this partition, made once."""
-        if name not in self.made:
-            self.made[name] = make(self)
-        return self.made[name]
+        if name not in self.results:
+            self.results[name] = make(self)
+        return self.results[name]
 
     @property
     def classes(self) -> int:
@@ -110,10 +110,10 @@ def box_partition(points: Points, point: Ints, group: Ints, rows: Ints, lo: Ints
     return Partition(points, *add_up(point, name[group], rows), lo[first], hi[first])
 
 
-def deal(partition: Partition) -> Partition:
-    """The same classes, with the rows of a point that several share dealt out to its grains."""
+def assign_grains(partition: Partition) -> Partition:
+    """The same classes, with the rows of a point that several share assigned to its grains."""
     grains = partition.points.grains
-    if grains is None or grains.part_of is None or grains.dealing_order is None:
+    if grains is None or grains.part_of is None or grains.grain_order is None:
         return partition
     of = grains.part_of
     order = np.lexsort((partition.group, partition.point))
@@ -122,27 +122,27 @@ def deal(partition: Partition) -> Partition:
     owner = np.full(len(partition.points.weights), -1)
     owner[point[whole]] = group[whole]
     undivided = np.flatnonzero(owner[of] >= 0)
-    line = grains.dealing_order[np.isin(of[grains.dealing_order], point[~whole])]
-    place, taker = deal_rows(of[line], grains.weights[line], point[~whole], rows[~whole])
+    line = grains.grain_order[np.isin(of[grains.grain_order], point[~whole])]
+    place, taker = assign_rows(of[line], grains.weights[line], point[~whole], rows[~whole])
     grain = line[place]
     shares = add_up(
         np.r_[undivided, grain],
         np.r_[owner[of[undivided]], group[~whole][taker]],
         np.r_[grains.weights[undivided], np.ones(len(grain), np.int64)],
     )
-    dealt = replace(grains, axes=partition.points.axes)
+    assigned = replace(grains, axes=partition.points.axes)
     point, group, rows = shares
-    return replace(partition, points=dealt, point=point, group=group, rows=rows)
+    return replace(partition, points=assigned, point=point, group=group, rows=rows)
 
 
-def deal_rows(of: Ints, weights: Ints, point: Ints, rows: Ints) -> tuple[Ints, Ints]:
+def assign_rows(of: Ints, weights: Ints, point: Ints, rows: Ints) -> tuple[Ints, Ints]:
     """For every row of divided points its grain and its taker; grains and takers ascend by point.
 
     `of` is the point of each grain, `weights` its rows.  Each taker gets every value in proportion to what it takes of
     the point, as nearly as whole rows allow: takers take turns, the rows of the point are lined up by value, and both
     lines are matched.
     """
-    taker = take_turns(point, rows)
+    taker = interleave_takers(point, rows)
     line = np.repeat(np.arange(len(of)), weights)
     start = np.searchsorted(of[line], point[taker])
     first = np.searchsorted(point[taker], point[taker])
@@ -166,15 +166,15 @@ def tally_people(partition: Partition) -> list[Tally]:
     if sensitive is None or points.person is None:
         return []
     person, people, together = points.person[partition.point], partition.people, np.zeros_like(partition.group)
-    found = []
+    tallies = []
     for s, column in enumerate(sensitive.columns):
         values = sensitive.codes[partition.point, s]
         of_classes, of_table = (
             count_values(*count_holders(group, values, person, partition.rows), ordered=column.ordered)
             for group in (partition.group, together)
         )
-        found.append(replace(of_classes, people=people, holders=of_table.rows))
-    return found
+        tallies.append(replace(of_classes, people=people, holders=of_table.rows))
+    return tallies
 
 
 # -- loss: how much of the table a partition blurs, as it is printed -----------------------------------------

@@ -66,29 +66,29 @@ from kech.tables.table import Table
 T = TypeVar("T")
 
 WIDEST = 2.0  # of a step: whatever can be joined, or moved half as far, is one
-HELD_CODES = 10_000  # of all axes; what is made of more would fill memory where there are many k
+MOST_CACHED_CODES = 10_000  # of all axes; what is made of more would fill memory where there are many k
 SAMPLE = 500_000  # rows that tell how coarse axes must be
 MOST_LOOKED_AT = 100_000  # distinct values of a column of text
 
 
 @dataclass(frozen=True, slots=True)
-class Coarse:
+class PointLimit:
     """How many points there may be, and what becomes of axes that have more."""
 
-    most: int | None = None  # None: as many as memory allows
+    max_points: int | None = None  # None: as many as memory allows
     k: int = 1  # the smallest that will be asked for
     rounding: bool = False  # move values to the middle of their cells; otherwise cells are printed whole
-    others: tuple[int, ...] = ()  # further k, whose partitions are held together
+    further_ks: tuple[int, ...] = ()  # their partitions are held together
 
     def limit(self, table: Table) -> int:
         """Points that are allowed."""
-        FIELDS["max_points"].check(self.most)
-        return self.most if self.most is not None else max(table.room // self.each(table), 1)
+        FIELDS["max_points"].check(self.max_points)
+        return self.max_points if self.max_points is not None else max(table.room // self.bytes_per_point(table), 1)
 
-    def each(self, table: Table) -> int:
+    def bytes_per_point(self, table: Table) -> int:
         """Bytes of memory for a point; where a limit was set, for its part in the partitions of further k too."""
-        held = holding_bytes(1, [1] * len(self.others))
-        return ENGINE_POINT_BYTES + (held if table.is_limited else 0)
+        other_bytes = holding_bytes(1, [1] * len(self.further_ks))
+        return ENGINE_POINT_BYTES + (other_bytes if table.is_limited else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ class Origin:
     labels: Labels
     steps: bool
     with_sensitive: bool
-    coarse: "Coarse"
+    point_limit: "PointLimit"
     people: tuple[Mapping1D, ...] = ()  # the person columns, where somebody has several rows
     histories: bool = False  # everybody has a number, also whoever has one row
 
@@ -141,25 +141,27 @@ class Points:
     grains: "Points | None" = None
     sensitive: SensitiveValues | None = None  # of grains
     part_of: NDArray[np.int64] | None = None  # of grains: the point each is a part of
-    dealing_order: NDArray[np.int64] | None = None  # of grains: by point, value and, where people differ, at random
+    grain_order: NDArray[np.int64] | None = None  # of grains: by point, value and, where people differ, at random
     person: Persons | None = None  # of each point; None where every row is another person
     origin: Origin | None = None
     left_out: int = 0  # rows of the table that are in no point
     step: float = 0.0  # axes were coarsened to cells no wider than this
     moved: tuple[float, ...] = ()  # where values were moved to the middle of their cells: the error of each axis
-    made: dict[str, Any] = field(default_factory=dict)  # of these codes and weights, whatever the axes; see `once`
-    held: dict[Any, Any] = field(default_factory=dict, init=False)  # of these axes; see `cache_on_points`
+    results: dict[str, Any] = field(
+        default_factory=dict
+    )  # of these codes and weights, whatever the axes; see `compute_once`
+    axis_results: dict[Any, Any] = field(default_factory=dict, init=False)  # of these axes; see `cache_on_points`
 
-    def once(self, name: str, make: Callable[[Codes, NDArray[np.int64]], T]) -> T:
+    def compute_once(self, name: str, make: Callable[[Codes, NDArray[np.int64]], T]) -> T:
         """What is made of codes and weights alone, made once for all axes these points are looked at on."""
-        remembered = self.made.get(name)
+        remembered = self.results.get(name)
         if remembered is None or remembered[0] is not self.codes or remembered[1] is not self.weights:
-            remembered = self.made[name] = self.codes, self.weights, make(self.codes, self.weights)
+            remembered = self.results[name] = self.codes, self.weights, make(self.codes, self.weights)
         return cast(T, remembered[2])
 
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: kernels are made again."""
-        return {**self.__dict__, "made": {}, "held": {}}
+        return {**self.__dict__, "results": {}, "axis_results": {}}
 
     @property
     def secret(self) -> OwnerSecret | None:
@@ -205,34 +207,34 @@ class Points:
         """The refusal of a k for which there are too few rows or people."""
         return TooFewRows(self.rows, k) if self.person is None else TooFewPeople(self.people, k)
 
-    def limit(self, suppress: float) -> int:
+    def suppression_limit(self, suppress: float) -> int:
         """Rows that may be left out, from their share."""
         FIELDS["suppress"].check(suppress)
         return min(int(suppress * self.rows + 1e-9), self.rows - 1)
 
     def at(self, k: int) -> Self:
         """The same points on the axes as they may be published for k; as long as they are in use, the same object."""
-        known = self.held.setdefault("at", WeakValueDictionary())
-        found = known.get(k)
-        if found is None:
-            found = known[k] = replace(self, axes=tuple(axis.at(k) for axis in self.axes))
-            found.held["at"] = known
-        return cast(Self, found)
+        points_at = self.axis_results.setdefault("at", WeakValueDictionary())
+        published = points_at.get(k)
+        if published is None:
+            published = points_at[k] = replace(self, axes=tuple(axis.at(k) for axis in self.axes))
+            published.axis_results["at"] = points_at
+        return cast(Self, published)
 
     @property
-    def others(self) -> tuple[int, ...]:
+    def further_ks(self) -> tuple[int, ...]:
         """Further k that will be asked for together with the smallest."""
-        return self.origin.coarse.others if self.origin else ()
+        return self.origin.point_limit.further_ks if self.origin else ()
 
-    def memory(self, k: int | None = None) -> int:
+    def needed_memory(self, k: int | None = None) -> int:
         """Bytes of --memory that it takes to work on the points, to part them into classes of k rows and to publish.
 
         For further k, their partitions are held beside it.
         """
         points, grains = len(self.weights), len(self.grains.weights) if self.grains is not None else 0
         classes = self.most_classes(max(k, 1)) if k is not None else 0
-        held = holding_bytes(points, [min(points, self.most_classes(other)) for other in self.others])
-        return working_bytes(points, grains, classes, self.distinct_values) + held
+        other_bytes = holding_bytes(points, [min(points, self.most_classes(other)) for other in self.further_ks])
+        return working_bytes(points, grains, classes, self.distinct_values) + other_bytes
 
     @property
     def distinct_values(self) -> list[int]:
@@ -244,16 +246,16 @@ class Points:
         """Into how many classes of k rows a cut parts the points: one has no more than k rows to give on both sides."""
         return int(np.minimum(self.weights, 3 * k).sum()) // k
 
-    def enough(self, k: int | None = None) -> int:
+    def sufficient_memory(self, k: int | None = None) -> int:
         """The same where axes are coarse for want of memory: with more of it there are more points, and grains."""
-        if not self.step or self.origin is None or self.origin.coarse.most is not None:
-            return self.memory(k)
+        if not self.step or self.origin is None or self.origin.point_limit.max_points is not None:
+            return self.needed_memory(k)
         grains = self.rows if self.grains is not None else 0
         classes = self.rows // max(k, 1) if k is not None else 0
         rest = working_bytes(0, grains, classes, self.distinct_values)
-        rest += holding_bytes(0, [self.rows // other for other in self.others])
-        each = POINT_BYTES + holding_bytes(1, [0] * len(self.others))
-        allowed = self.origin.coarse.each(self.origin.table)
+        rest += holding_bytes(0, [self.rows // other for other in self.further_ks])
+        each = POINT_BYTES + holding_bytes(1, [0] * len(self.further_ks))
+        allowed = self.origin.point_limit.bytes_per_point(self.origin.table)
         return min(rest * allowed // (allowed - each) + 1, rest + self.rows * each)
 
     def check_room(self, k: int | None = None) -> int | None:
@@ -261,8 +263,8 @@ class Points:
         table = self.origin.table if self.origin else None
         if table is None or not table.is_limited:
             return None
-        if (need := self.memory(k)) > table.room:
-            raise NeedsMemory(len(self.weights), k, max(need, self.enough(k)), table.room)
+        if (need := self.needed_memory(k)) > table.room:
+            raise NeedsMemory(len(self.weights), k, max(need, self.sufficient_memory(k)), table.room)
         return table.room - need
 
     def merge_grains(self) -> "Points":
@@ -283,7 +285,7 @@ class Points:
         first, place = distinct_rows(self.codes.astype(np.int64))
         weights = np.bincount(place, self.weights, len(first)).astype(np.int64)
         codes = np.ascontiguousarray(self.codes[first])
-        return replace(self, codes=codes, weights=weights, grains=None, person=None, made={}), place
+        return replace(self, codes=codes, weights=weights, grains=None, person=None, results={}), place
 
     def eps_error(self, metric: str = "box") -> float:
         """By how much coarse axes can change a radius: up and down where values were moved, otherwise only up."""
@@ -309,11 +311,11 @@ def cache_on_points(make: Callable[[Points], T]) -> Callable[[Points], T]:
 
     @wraps(make)
     def keep(points: Points) -> T:
-        if sum(axis.size for axis in points.axes) > HELD_CODES:
+        if sum(axis.size for axis in points.axes) > MOST_CACHED_CODES:
             return make(points)
-        if make not in points.held:
-            points.held[make] = make(points)
-        return cast(T, points.held[make])
+        if make not in points.axis_results:
+            points.axis_results[make] = make(points)
+        return cast(T, points.axis_results[make])
 
     return keep
 
@@ -324,7 +326,7 @@ def build_points(
     labels: Labels = Labels(),  # noqa: B008
     steps: bool = False,
     with_sensitive: bool = False,
-    coarse: Coarse = Coarse(),  # noqa: B008
+    point_limit: PointLimit = PointLimit(),  # noqa: B008
     histories: bool = False,
 ) -> Points:
     """Code every quasi-identifier, then one GROUP BY in the engine; with `steps`, round grids have equal steps.
@@ -334,11 +336,11 @@ def build_points(
     """
     if not table.quasi_identifiers:
         raise NoQuasiIdentifier
-    most, people = coarse.limit(table), encode_people(table, histories=histories)
+    most, people = point_limit.limit(table), encode_people(table, histories=histories)
     coded = [build_axis(table, column, labels, people, steps=steps) for column in table.quasi_identifiers]
     axes, mappings = (tuple(part) for part in zip(*coded, strict=True))
     warn_of_text(table, mappings)
-    origin = Origin(table, labels, steps, with_sensitive, coarse, people, histories)
+    origin = Origin(table, labels, steps, with_sensitive, point_limit, people, histories)
     sample = cache(partial(sample_rows, table, mappings))
     if steps or not exceeds_limit(table, axes, sample, most):
         try:
@@ -350,13 +352,15 @@ def build_points(
 
 
 def build_points_to_cut(
-    table: Table, labels: Labels, *, steps: bool, coarse: Coarse, histories: bool = False
+    table: Table, labels: Labels, *, steps: bool, point_limit: PointLimit, histories: bool = False
 ) -> Points:
     """Points with their sensitive values, refused where memory cannot hold classes of k rows too."""
-    points = build_points(table, labels=labels, steps=steps, with_sensitive=True, coarse=coarse, histories=histories)
-    if points.people < coarse.k:
-        raise points.refuse_k(coarse.k)
-    points.check_room(coarse.k)
+    points = build_points(
+        table, labels=labels, steps=steps, with_sensitive=True, point_limit=point_limit, histories=histories
+    )
+    if points.people < point_limit.k:
+        raise points.refuse_k(point_limit.k)
+    points.check_room(point_limit.k)
     return points
 
 
@@ -377,19 +381,19 @@ def group_coarsened(
     origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping1D, ...], sample: Codes, most: int
 ) -> Points:
     """Points on axes that are just coarse enough; where the sample promised too much, still coarser ones."""
-    coarse, table = origin.coarse, origin.table
-    step = find_step(axes, sample, table.rows, most, coarse.k, rounding=coarse.rounding)
+    point_limit, table = origin.point_limit, origin.table
+    step = find_step(axes, sample, table.rows, most, point_limit.k, rounding=point_limit.rounding)
     while True:
         report("making axes coarser")
-        if coarse.rounding:
+        if point_limit.rounding:
             coarsened, moved = (tuple(part) for part in zip(*(round_axis(axis, step) for axis in axes), strict=True))
         else:
-            coarsened, moved = tuple(cover(axis, step, coarse.k) for axis in axes), ()
+            coarsened, moved = tuple(cover(axis, step, point_limit.k) for axis in axes), ()
         coded = tuple(replace(mapping, codes=axis.codes) for mapping, axis in zip(mappings, coarsened, strict=True))
         try:
-            found = group_points(origin, coarsened, coded, most)
-            grains = found.grains and replace(found.grains, step=step, moved=moved)
-            return replace(found, grains=grains, step=step, moved=moved)
+            points = group_points(origin, coarsened, coded, most)
+            grains = points.grains and replace(points.grains, step=step, moved=moved)
+            return replace(points, grains=grains, step=step, moved=moved)
         except TooManyPoints:
             if step >= WIDEST:
                 raise
@@ -428,7 +432,7 @@ def rebuild_from(rest: Table, origin: Origin, left_out: int) -> Points:
         labels=origin.labels,
         steps=origin.steps,
         with_sensitive=origin.with_sensitive,
-        coarse=origin.coarse,
+        point_limit=origin.point_limit,
         histories=origin.histories,
     )
     grains = points.grains and replace(points.grains, left_out=left_out)
@@ -447,8 +451,8 @@ def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping
     table = origin.table
     columns, sensitive = encode_all_sensitive(table) if origin.with_sensitive else ((), ())
     everything = (*mappings, *origin.people, *sensitive)
-    held, rows = table.engine.group(everything, max(most, table.room // (2 * GRAIN_BYTES)))
-    parts = np.hsplit(held, [len(axes), len(axes) + len(origin.people)])
+    grouped_codes, rows = table.engine.group(everything, max(most, table.room // (2 * GRAIN_BYTES)))
+    parts = np.hsplit(grouped_codes, [len(axes), len(axes) + len(origin.people)])
     codes, who, values = (np.ascontiguousarray(part) for part in parts)
     key = table.secret.derive("people") if origin.people else b""
     person = name_persons(who, rows, key, histories=origin.histories) if origin.people else None
@@ -463,7 +467,7 @@ def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping
         rows,
         sensitive=SensitiveValues(columns, values) if columns else None,
         part_of=point,
-        dealing_order=order_grains(point, values, person, key),
+        grain_order=order_grains(point, values, person, key),
         person=person,
         origin=origin,
     )
@@ -572,14 +576,14 @@ def build_text_axis(column: str, texts: TextCounts, choice: AxisChoice, hierarch
         return build_tree_axis(column, values, tree, has_null, rows=counts, nulls=nulls)
     if choice.kind == "ordered":
         check_known(column, values, set(choice.order))
-        known = dict(zip(values, holders.tolist(), strict=True))
-        rows = np.array([known.get(value, 0) for value in choice.order], np.int64)
+        holders_of = dict(zip(values, holders.tolist(), strict=True))
+        rows = np.array([holders_of.get(value, 0) for value in choice.order], np.int64)
         return build_rank_axis(column, values, choice.order, has_null, ordinal=True, widens=widens, rows=rows)
     if choice.kind == "hierarchy" and values and not have_code_form(set(values)):
         raise BadOption("--axis", f"column {column!r} has no hierarchy: name its file, or choose set.")
     if choice.kind in ("star", "hierarchy") or (looks_like_codes(values) and choice.kind != "set"):
         tree = star_tree(values) if choice.kind == "star" else build_prefix_tree(values)
-        return build_tree_axis(column, values, tree, has_null, given=False, rows=counts, nulls=nulls)
+        return build_tree_axis(column, values, tree, has_null, is_public=False, rows=counts, nulls=nulls)
     commonest = np.argsort(-holders, kind="stable")
     order, rows = [values[i] for i in commonest], holders[commonest].astype(np.int64)
     return build_rank_axis(column, values, order, has_null, ordinal=False, widens=widens, rows=rows)
@@ -621,8 +625,8 @@ def rank_values(column: str, values: Sequence[str], order: Sequence[str]) -> Seq
     return [rank.get(value, 0) for value in values]
 
 
-def check_known(column: str, values: Sequence[str], known: set[str]) -> None:
+def check_known(column: str, values: Sequence[str], order: set[str]) -> None:
     """An order that somebody gave holds every value of its column."""
-    if unknown := len(set(values) - known):
+    if unknown := len(set(values) - order):
         reason = f"{unknown:,} values of the column are missing from it. Add each of them where it belongs."
         raise BadHierarchy(f"order of {column}", None, reason)

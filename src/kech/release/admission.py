@@ -97,7 +97,7 @@ class Draft:
         """How the ledger knows it."""
         source, table = self.table.source, hash_table(key, self.table.columns, contents)
         where = "" if source.format == "frame" or source.address else hash_path(key, source.path)
-        claims, shown = self.claims["claims"], {*self.table.dropped}
+        claims, dropped = self.claims["claims"], {*self.table.dropped}
         return Entry(
             table,
             where,
@@ -107,7 +107,7 @@ class Draft:
             str(self.trace.resolve()),
             self.address.anywhere if self.address else "",
             rows=claims["rows"],
-            columns=tuple(name for name in self.table.columns if name not in shown),
+            columns=tuple(name for name in self.table.columns if name not in dropped),
         )
 
 
@@ -183,7 +183,9 @@ def recognise(
     same = [other for other in others if other.table == contents]
     known = {other.sketch: ledger.read_sketches(other) for other in others if other.table != contents}
     kinds = list_kinds(table)
-    ours = make_sketches(table, [*kinds, *(held.of for held in chain.from_iterable(known.values()))], secret)
+    ours = make_sketches(
+        table, [*kinds, *(known_sketch.of for known_sketch in chain.from_iterable(known.values()))], secret
+    )
     alike = {sketch for sketch, theirs in known.items() if share_rows(ours, theirs)}
     rest = [other for other in others if other.table != contents]
     shared = [other for other in rest if other.sketch in alike]
@@ -194,9 +196,9 @@ def recognise(
 def judge(draft: Draft, past: Past, terms: Terms) -> Word:
     """The word on a release, given those the ledger knows and those that are named."""
     folders = {draft.target.parent, draft.table.source.path.parent}
-    with as_files(terms.earlier, folders, draft.table.limit) as named:
+    with as_files(terms.earlier, folders, draft.table.limit) as earlier:
         known = {entry.release for entry in past.before}
-        files = find_files(known, folders) | {digest(path): path for path in named}
+        files = find_files(known, folders) | {digest(path): path for path in earlier}
         return judge_files(draft, past, files, terms.allow_composition) if known or files else Word("first")
 
 
@@ -216,28 +218,28 @@ def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], allow_compo
     try:
         at_hand = {first_of(entry) for entry in before if entry.release in files}
         lacking = [entry for entry in before if first_of(entry) not in at_hand]
-        nested, found, left_out = compare(draft, list(files.values()), trusted, others, not lacking)
+        nested, composition, left_out = compare(draft, list(files.values()), trusted, others, not lacking)
     except UsageError as reason:
         raise refuse(when, f"They cannot be compared. {reason.typed}") from None
     if nested is not None:
         first = {entry.release: first_of(entry) for entry in before}
         same = nested.is_same and digest(nested.path)
         return Word("nested", count, nested_in=nested.path.name, same_as=first.get(same, "") if same else "")
-    if found is None:
+    if composition is None:
         hashes = dict.fromkeys(entry.release[:SHOWN] for entry in lacking)
         raise refuse(lacking[0].when, f"{NOT_NAMED}{', '.join(hashes)}.")
-    enough = len(others) == len(files) and found.joint_k >= found.k
+    enough = len(others) == len(files) and composition.joint_k >= composition.k
     if not allow_composition and not enough:
         ways = SERIES if others else f"{LEFT_OUT if left_out else COARSER}{OTHERWISE}"
-        raise refuse(when, f"This one is not a coarsening of it: {in_words(found)} {ways}")
+        raise refuse(when, f"This one is not a coarsening of it: {in_words(composition)} {ways}")
     return Word(
         "composed",
         count,
-        k=found.k,
-        joint_k=found.joint_k,
-        worst_k=found.worst_k,
-        below=found.below,
-        counted=found.counted,
+        k=composition.k,
+        joint_k=composition.joint_k,
+        worst_k=composition.worst_k,
+        below=composition.below,
+        counted=composition.counted,
         shared=len(past.shared),
     )
 
@@ -315,13 +317,13 @@ def check_room(table: Table, releases: int, pairs: int = 0) -> None:
         raise OutOfMemory("comparing it with earlier releases", table.room, need)
 
 
-def in_words(found: Composition) -> str:
+def in_words(composition: Composition) -> str:
     """What both together leave."""
-    people = " people" if found.counted == "people" else ""
+    people = " people" if composition.counted == "people" else ""
     return (
-        f"one alone leaves every row {found.k}{people or ' candidates'} or more; together they leave some row "
-        f"{found.joint_k}{people} (the smallest overlap of classes has {found.worst_k}), and {found.below:,} of "
-        f"{found.rows:,} rows fewer than {found.k}."
+        f"one alone leaves every row {composition.k}{people or ' candidates'} or more; together they leave some row "
+        f"{composition.joint_k}{people} (the smallest overlap of classes has {composition.worst_k}), and "
+        f"{composition.below:,} of {composition.rows:,} rows fewer than {composition.k}."
     )
 
 
@@ -329,10 +331,10 @@ def in_words(found: Composition) -> str:
 def as_files(earlier: Sequence[AnyPath], folders: Iterable[Path], memory: int | None) -> Iterator[Sequence[Path]]:
     """Files themselves; tables of databases as text in a private folder, their certificates beside them."""
     with private_folder() as place:
-        addresses = [find_address(given) for given in earlier]
+        addresses = [find_address(name) for name in earlier]
         yield [
-            export_table(address, place / str(i), folders, memory) if address else Path(given)
-            for i, (given, address) in enumerate(zip(earlier, addresses, strict=True))
+            export_table(address, place / str(i), folders, memory) if address else Path(name)
+            for i, (name, address) in enumerate(zip(earlier, addresses, strict=True))
         ]
 
 
@@ -361,11 +363,11 @@ def find_certificate(release: str, folders: Iterable[Path]) -> Path | None:
 
 def find_files(releases: set[str], folders: Iterable[Path]) -> dict[str, Path]:
     """Released files with these hashes that lie, with their certificates, in a folder at hand."""
-    found = {}
+    file_of_digest = {}
     for beside in (path for folder in folders if releases for path in sorted(folder.glob(f"*{BESIDE}"))):
         file = beside.with_name(beside.name.removesuffix(BESIDE))
         with suppress(OSError, ValueError, TypeError, LookupError, RecursionError, KechError):
             known = json.loads(beside.read_bytes())["file"]["sha256"]
-            if known in releases and known not in found and digest(file) == known:
-                found[known] = file
-    return found
+            if known in releases and known not in file_of_digest and digest(file) == known:
+                file_of_digest[known] = file
+    return file_of_digest

@@ -73,20 +73,22 @@ def compose(
     k = min(promised(linkage.release) for linkage in linkages)
     covers = [find_cover(linkage, option, nobody(linkage, i in others)) for i, linkage in enumerate(linkages)]
     joint = intersect_all(covers, check)
-    found = count_candidates(joint, k, person)
-    check_found(len(found), linkages[0].rows, [linkages[i].release.rows for i in others], option)
+    candidates = count_candidates(joint, k, person)
+    check_overlap(len(candidates), linkages[0].rows, [linkages[i].release.rows for i in others], option)
     changes = [count for i in others for count in count_changes(linkages[0], linkages[i])]
-    told = [count for count in changes if count < k]
-    joint_k = min([int(found.min(initial=linkages[0].rows)), *told])
+    small_changes = [count for count in changes if count < k]
+    joint_k = min([int(candidates.min(initial=linkages[0].rows)), *small_changes])
     who = joint.row if person is None else person[joint.row]
     worst_k = int(count_distinct(joint.cell, who).min(initial=joint_k))
     counted = "rows" if person is None else "people"
-    return Composition(len(found), k, joint_k, int((found < k).sum()) + sum(told), min(worst_k, joint_k), counted)
+    return Composition(
+        len(candidates), k, joint_k, int((candidates < k).sum()) + sum(small_changes), min(worst_k, joint_k), counted
+    )
 
 
-def check_found(found: int, rows: int, earlier: Sequence[int], option: str) -> None:
+def check_overlap(matched: int, rows: int, earlier: Sequence[int], option: str) -> None:
     """Of a table that shares rows with another one, most lie in classes of both, unless their cells changed."""
-    if earlier and found < MOST * min(rows, *earlier):
+    if earlier and matched < MOST * min(rows, *earlier):
         raise BadOption(
             option,
             "fewer than half of the rows lie in classes of all releases, though some rows are the same: values are "
@@ -120,12 +122,12 @@ def count_changes(later: Linkage, earlier: Linkage) -> list[int]:
 
 def count_contents(linkage: Linkage, columns: Sequence[str]) -> Contents:
     """Of each class how often each row of other cells occurs."""
-    found: Contents = [Counter() for _ in linkage.release.labels]
+    contents: Contents = [Counter() for _ in linkage.release.labels]
     group = linkage.release.group.tolist()
     cells = list(zip(*cells_of(linkage, columns), strict=True)) if columns else [()] * len(group)
     for place, row in zip(group, cells, strict=True):
-        found[place][row] += 1
-    return found
+        contents[place][row] += 1
+    return contents
 
 
 def find_same(one: Linkage, other: Linkage) -> dict[int, int]:
@@ -147,13 +149,13 @@ def count_candidates(cover: Cover, enough: int, person: Ints | None = None) -> I
     if not len(rows):
         return rows
     who = cover.row if person is None else person[cover.row]
-    found = np.maximum.reduceat(count_distinct(cover.cell, who)[cover.cell], first)
+    candidates = np.maximum.reduceat(count_distinct(cover.cell, who)[cover.cell], first)
     by_cell = who[np.argsort(cover.cell, kind="stable")]
     starts = np.concatenate([[0], np.cumsum(cover.sizes)])
-    for at in np.flatnonzero((found < enough) & (cells > 1)).tolist():
-        held = cover.cell[first[at] : first[at] + cells[at]].tolist()
-        found[at] = len(set().union(*(by_cell[starts[cell] : starts[cell + 1]].tolist() for cell in held)))
-    return found
+    for at in np.flatnonzero((candidates < enough) & (cells > 1)).tolist():
+        own_cells = cover.cell[first[at] : first[at] + cells[at]].tolist()
+        candidates[at] = len(set().union(*(by_cell[starts[cell] : starts[cell + 1]].tolist() for cell in own_cells)))
+    return candidates
 
 
 def count_distinct(cell: Ints, who: Ints) -> Ints:
@@ -164,13 +166,13 @@ def count_distinct(cell: Ints, who: Ints) -> Ints:
     return np.bincount(cell[order][is_new])
 
 
-def find_cover(linkage: Linkage, option: str, held: Ints | None = None) -> Cover:
+def find_cover(linkage: Linkage, option: str, least_people: Ints | None = None) -> Cover:
     """The rows that each class of a release covers; a table that lacks some of its people is another one.
 
     Where a person may have several rows, every class needs as many rows as it `held` people.
     """
     cover, classes = cover_classes(linkage), len(linkage.release.labels)
-    check_covers(linkage, np.arange(classes), np.bincount(cover.cell, minlength=classes), option, held)
+    check_covers(linkage, np.arange(classes), np.bincount(cover.cell, minlength=classes), option, least_people)
     return cover
 
 
@@ -231,8 +233,8 @@ def is_coarsening(later: Linkage, earlier: Linkage) -> bool:
     if into is None:
         return False
     moved = Counter(zip(into[earlier.release.group], *cells_of(earlier, columns), strict=True))
-    found = Counter(zip(later.release.group, *cells_of(later, columns), strict=True))
-    return found == Counter({key: rows for key, rows in moved.items() if key[0] >= 0})
+    expected = Counter(zip(later.release.group, *cells_of(later, columns), strict=True))
+    return expected == Counter({key: rows for key, rows in moved.items() if key[0] >= 0})
 
 
 def cells_of(linkage: Linkage, columns: Sequence[str]) -> list[list[Cell]]:
@@ -249,8 +251,8 @@ def find_merges(earlier: Linkage, later: Linkage) -> Ints | None:
     same = {labels: group for group, labels in enumerate(later.release.labels)}
     into = []
     for labels, rows in zip(earlier.release.labels, earlier.release.sizes.tolist(), strict=True):
-        found = tuple(None if place is None else labels[place] for place in places)
-        into.append(choose_holder(holders, found, same.get(found), later.release.sizes))
+        label = tuple(None if place is None else labels[place] for place in places)
+        into.append(choose_holder(holders, label, same.get(label), later.release.sizes))
         missing -= rows if into[-1] < 0 else 0
         if missing < 0:
             return None

@@ -18,7 +18,7 @@ from kech.axes import Axis, Codes
 from kech.cuts import cut_points
 from kech.errors import BadOption
 from kech.points.partition import Partition
-from kech.points.points import Coarse, Points, build_points_to_cut, encode_anew
+from kech.points.points import PointLimit, Points, build_points_to_cut, encode_anew
 from kech.release.writing import write_form
 from kech.request import Request, check_ks
 from kech.tables.frames import frame_batches
@@ -81,12 +81,12 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         with read_table(pa.table(columns), request) as table:
             request.goal.check_sensitive(table.sensitive)
             warn_of_repeats(table)
-            coarse = Coarse(request.limits.max_points, k)
-            points = build_points_to_cut(table, request.labels, steps=request.cut.by_level, coarse=coarse)
+            point_limit = PointLimit(request.limits.max_points, k)
+            points = build_points_to_cut(table, request.labels, steps=request.cut.by_level, point_limit=point_limit)
             ks = check_ks([k], points.rows)
-            (found,) = cut_points(points, ks, request.cut, request.goal, threads=table.threads, part=False)
-            self.left_out_ = LeftOut(points.axes, left_out(points, found))
-        self.partition_ = replace(found, points=replace(found.points, origin=None))
+            (partition,) = cut_points(points, ks, request.cut, request.goal, threads=table.threads, part=False)
+            self.left_out_ = LeftOut(points.axes, left_out(points, partition))
+        self.partition_ = replace(partition, points=replace(partition.points, origin=None))
         self.quasi_identifiers_ = request.columns.quasi_identifiers
         self.k_ = self.partition_.k
         self.labels_ = labels_of(self.partition_, request.labels.labels)
@@ -134,11 +134,11 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         return tags
 
 
-def left_out(points: Points, found: Partition) -> Codes:
+def left_out(points: Points, partition: Partition) -> Codes:
     """The codes of the points of which no row is among those the partition was made from."""
-    if found.points.origin is None or not found.points.left_out:
+    if partition.points.origin is None or not partition.points.left_out:
         return points.codes[:0]
-    kept, _ = found.points.origin.table.engine.group(points.mappings)
+    kept, _ = partition.points.origin.table.engine.group(points.mappings)
     known = set(map(bytes, kept))
     return points.codes[[bytes(row) not in known for row in points.codes]]
 
@@ -172,8 +172,8 @@ def find_classes(partition: Partition, codes: Codes) -> NDArray[np.int64]:
 def containing(partition: Partition, row: NDArray[np.int32]) -> int:
     """The smallest class whose box contains a row, or -1."""
     inside = ((partition.lo <= row) & (row <= partition.hi)).all(axis=1) & (row >= 0).all()
-    found = np.flatnonzero(inside)
-    return int(found[np.argmin(partition.sizes[found])]) if len(found) else -1
+    classes = np.flatnonzero(inside)
+    return int(classes[np.argmin(partition.sizes[classes])]) if len(classes) else -1
 
 
 def labels_of(partition: Partition, form: str) -> dict[str, NDArray[np.object_]]:

@@ -25,8 +25,8 @@ def read_foreign(
     guessed = {name: guess_axis(name, bare.column_labels(name), name in hierarchies) for name in bare.quasi_identifiers}
     axes = {name: axis for name, axis in guessed.items() if axis}
     others = [name for name in open_published(path).columns if name not in bare.quasi_identifiers]
-    found = group_rows(path, bare.quasi_identifiers, axes, tuple(sensitive), others, {})
-    return replace(found, labels=tuple(tuple(map(close_interval, labels)) for labels in found.labels))
+    published = group_rows(path, bare.quasi_identifiers, axes, tuple(sensitive), others, {})
+    return replace(published, labels=tuple(tuple(map(close_interval, labels)) for labels in published.labels))
 
 
 def guess_axis(column: str, labels: Sequence[Cell], has_hierarchy: bool) -> Axis:
@@ -64,5 +64,5 @@ def is_readable(text: str) -> bool:
 
 def close_interval(label: Cell) -> Cell:
     """An interval without its second end as kech writes it."""
-    found = HALF_OPEN.fullmatch(label or "")
-    return f"{found[1]})" if found else label
+    match = HALF_OPEN.fullmatch(label or "")
+    return f"{match[1]})" if match else label

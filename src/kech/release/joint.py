@@ -28,17 +28,17 @@ class Version:
 
     def cover(self, option: str) -> Cover:
         """Which keys could be in which class."""
-        found = find_cover(self.linkage, option)
-        order = np.argsort(self.key[found.row], kind="stable")
-        return Cover(self.key[found.row][order], found.cell[order])
+        cover = find_cover(self.linkage, option)
+        order = np.argsort(self.key[cover.row], kind="stable")
+        return Cover(self.key[cover.row][order], cover.cell[order])
 
     def cover_held(self, earlier: Sequence["Version"], option: str) -> Cover:
         """The same of a release of a series, which may hold rows that left or were corrected as they were before."""
         release = self.linkage.release
         pairs = []
         for version in (self, *earlier):
-            found = cover_classes(link(release, version.linkage.table))
-            pairs.append(np.stack([version.key[found.row], found.cell]))
+            cover = cover_classes(link(release, version.linkage.table))
+            pairs.append(np.stack([version.key[cover.row], cover.cell]))
         keys, cells = np.unique(np.concatenate(pairs, axis=1), axis=1)
         classes = len(release.labels)
         check_covers(self.linkage, np.arange(classes), np.bincount(cells, minlength=classes), option)
@@ -77,9 +77,9 @@ def count_joint(
         pattern = patterns[number]
         both = np.all(present[:, pattern], axis=1)
         joint = intersect_all([restrict(covers[v], both) for v in np.flatnonzero(pattern).tolist()], check)
-        held = np.unique(joint.row)
-        mine = pattern_of.ravel()[held] == number
-        keys.append(held[mine])
+        covered = np.unique(joint.row)
+        mine = pattern_of.ravel()[covered] == number
+        keys.append(covered[mine])
         counts.append(count_candidates(joint, enough, person)[mine])
     return JointCandidates(np.concatenate(keys), np.concatenate(counts))
 

@@ -174,11 +174,11 @@ class LinkedColumn:
     @cached_property
     def below(self) -> Mapping[str, list[int]]:
         """Of each label of the hierarchy, the distinct cells below."""
-        found = defaultdict(list)
+        codes_below = defaultdict(list)
         for code, text in enumerate(self.texts):
             for label in self.paths.get(text or "", ()):
-                found[label].append(code)
-        return found
+                codes_below[label].append(code)
+        return codes_below
 
     @cached_property
     def sorted_texts(self) -> list[tuple[str, int]]:
@@ -196,9 +196,9 @@ class LinkedColumn:
         return [code for text, code in self.sorted_texts[first:last] if len(text) <= longest]
 
     def _mark(self, codes: Sequence[int]) -> Bools:
-        found = np.zeros(len(self.texts), bool)
-        found[list(codes)] = True
-        return found
+        mask = np.zeros(len(self.texts), bool)
+        mask[list(codes)] = True
+        return mask
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -229,10 +229,11 @@ class Linkage:
         masks = []
         for column in self.columns:
             known = {label: i for i, label in enumerate(dict.fromkeys(column.labels))}
-            held = np.stack([column.cover(label)[column.codes[rows]] for label in known])
-            masks.append((held, np.array([known[label] for label in column.labels])))
+            covers = np.stack([column.cover(label)[column.codes[rows]] for label in known])
+            masks.append((covers, np.array([known[label] for label in column.labels])))
         return [
-            np.flatnonzero(np.logical_and.reduce([held[label, i] for held, label in masks])) for i in range(len(rows))
+            np.flatnonzero(np.logical_and.reduce([covers[label, i] for covers, label in masks]))
+            for i in range(len(rows))
         ]
 
     def texts(self, column: str) -> list[Cell]:
@@ -293,15 +294,15 @@ def check_loaded(table: Table, names: Iterable[str]) -> None:
 
 def count_covered(linkage: Linkage, groups: Ints, option: str) -> Ints:
     """Rows of the table that each of some classes covers, which are at least as many as it holds."""
-    found = np.array([len(linkage.candidates(group)) for group in groups.tolist()])
-    check_covers(linkage, groups, found, option)
-    return found
+    covered = np.array([len(linkage.candidates(group)) for group in groups.tolist()])
+    check_covers(linkage, groups, covered, option)
+    return covered
 
 
-def check_covers(linkage: Linkage, groups: Ints, found: Ints, option: str, held: Ints | None = None) -> None:
+def check_covers(linkage: Linkage, groups: Ints, covered: Ints, option: str, least_people: Ints | None = None) -> None:
     """Every class covers at least as many rows of the table as it holds, or as many people, if they are in it."""
-    needed, counted = (linkage.release.sizes, "rows") if held is None else (held, "people")
-    short = int((found < needed[groups]).sum())
+    needed, counted = (linkage.release.sizes, "rows") if least_people is None else (least_people, "people")
+    short = int((covered < needed[groups]).sum())
     if short:
         raise BadOption(
             option,

@@ -36,8 +36,8 @@ def number_people(partition: Partition) -> Numbering:
     """Draw a number for every person."""
     assert partition.points.person is not None
     people, who = np.unique(partition.points.person[partition.point], return_inverse=True)
-    drawn = np.argsort(draw_numbers(len(people)), kind="stable")
-    pairs, part = np.unique(partition.group * len(people) + drawn[who.ravel()], return_inverse=True)
+    numbers = np.argsort(draw_numbers(len(people)), kind="stable")
+    pairs, part = np.unique(partition.group * len(people) + numbers[who.ravel()], return_inverse=True)
     return Numbering(pairs // len(people), pairs % len(people) + 1, part.ravel())
 
 

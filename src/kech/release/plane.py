@@ -142,13 +142,13 @@ def cell_middles(axis: Axis, known: Mapping1D | None) -> Floats:
     """For each code the middle of its least and its greatest value; NaN for a missing number or date."""
     if not isinstance(axis, LineAxis):
         return np.arange(axis.size, dtype=np.float64)
-    found = np.full(axis.size, np.nan)
+    middles = np.full(axis.size, np.nan)
     values = np.asarray(known.values if known else np.clip(axis.low, *axis.domain), np.float64)
     codes = np.clip(axis.encode(values), 0, None)
     for code in np.unique(codes).tolist():
         inside = values[codes == code]
-        found[code] = (inside.min() + inside.max()) / 2
-    return found
+        middles[code] = (inside.min() + inside.max()) / 2
+    return middles
 
 
 # -- how far boxes reach
@@ -179,13 +179,13 @@ def gather(
     """Each box once: its sides on both axes and which of them are open, how many classes it is, and their rows."""
     boxes = np.hstack([partition.lo[:, pair], partition.hi[:, pair]])
     alike, at = np.unique(boxes, axis=0, return_inverse=True)
-    found = [sides(axis, frames[i], alike[:, i], alike[:, i + 2]) for i, axis in enumerate(axes)]
+    sides_of_axes = [sides(axis, frames[i], alike[:, i], alike[:, i + 2]) for i, axis in enumerate(axes)]
     opened = sum(
         open_ * side
-        for (_, _, *both), place in zip(found, (1, 4), strict=True)
+        for (_, _, *both), place in zip(sides_of_axes, (1, 4), strict=True)
         for open_, side in zip(both, (place, 2 * place), strict=True)
     )
-    edges = [*found[0][:2], *found[1][:2], np.asarray(opened)]
+    edges = [*sides_of_axes[0][:2], *sides_of_axes[1][:2], np.asarray(opened)]
     return edges, np.bincount(at.ravel()), np.bincount(at.ravel(), partition.sizes)
 
 
@@ -208,8 +208,8 @@ def sides(
 
 def plane_axis(axis: Axis, frame: Frame) -> PlaneAxis:
     """The ends of an axis; values that are not numbers or dates by name, some of them where they are many."""
-    named = np.unique(np.linspace(0, axis.size - 1, MOST_TICKS).round().astype(np.int64))
-    ticks = [] if isinstance(axis, LineAxis) else zip(named.tolist(), name_codes(axis, named), strict=True)
+    codes = np.unique(np.linspace(0, axis.size - 1, MOST_TICKS).round().astype(np.int64))
+    ticks = [] if isinstance(axis, LineAxis) else zip(codes.tolist(), name_codes(axis, codes), strict=True)
     texts = [(float(code), "NULL" if text is None else text) for code, text in ticks]
     return PlaneAxis(axis.column, axis.kind, frame.low, frame.high, texts)
 

@@ -29,9 +29,9 @@ def find_joint_pointers(table: Table, columns: Sequence[str]) -> list[list[str]]
     counts = {name: count_held(table, name) for name in columns}
     names = [name for name, (distinct, rows) in counts.items() if distinct <= NEARLY_ALL * rows]
     pairs = likeliest_pairs({name: counts[name][0] for name in names})
-    found = [list(pair) for pair in pairs if point_together(table, pair, counts)]
-    if found or len(names) < 3:
-        return found
+    pointers = [list(pair) for pair in pairs if point_together(table, pair, counts)]
+    if pointers or len(names) < 3:
+        return pointers
     return [names] if point_together(table, names, counts) else []
 
 

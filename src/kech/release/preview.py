@@ -19,7 +19,7 @@ from kech.cuts.regime import cut_at
 from kech.errors import BadOption
 from kech.points.partition import Partition
 from kech.release.plane import Plane, see_plane
-from kech.release.release import Release, build_asked_points, check_wanted
+from kech.release.release import Release, build_request_points, check_request
 from kech.release.sentences import consequences, price_words
 from kech.request import Request
 from kech.spectrum import line
@@ -95,13 +95,13 @@ def preview_price(table: Table, request: Request) -> Preview:
     """What it costs that all rows of a person stay together."""
     if not request.goal.protect_history:
         raise BadOption("--protect-history", "only its price is known before a search. Give a release to look at.")
-    k = check_wanted(request, table) or 2
-    points = build_asked_points(table, request)
+    k = check_request(request, table) or 2
+    points = build_request_points(table, request)
     assert points.person is not None
-    found = asdict(price_history(points, points.person, k, threads=table.threads)) | {"rows": points.rows, "k": k}
-    words = tuple(price_words(found, points.limit(request.cut.suppress)))
+    figures = asdict(price_history(points, points.person, k, threads=table.threads)) | {"rows": points.rows, "k": k}
+    words = tuple(price_words(figures, points.suppression_limit(request.cut.suppress)))
     few = ("shortened", "people_left_out", "rows_left_out")
-    price = found | {name: f"<{k}" for name in few if 0 < found[name] < k}
+    price = figures | {name: f"<{k}" for name in few if 0 < figures[name] < k}
     return Preview(None, (), words, (), [], [], price=price)
 
 
@@ -135,7 +135,7 @@ def describe(partition: Partition, j: int, losses: dict[str, float]) -> ColumnPr
         else None
     )
     exact, tail, gone, nothing = (
-        int(rows[held].sum()) / total for held in ((widths == 0) & ended, tails, missing, lost)
+        int(rows[mask].sum()) / total for mask in ((widths == 0) & ended, tails, missing, lost)
     )
     return ColumnPreview(axis.column, axis.kind, width, exact, gone, nothing, losses[axis.column], tail)
 

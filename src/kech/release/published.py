@@ -76,8 +76,8 @@ def read_published(
     axes = {axis["column"]: axis for axis in document["quasi_identifiers"]}
     sensitive = tuple(document["sensitive"])
     also = [name for name in (*sensitive, *document["kept"]) if with_cells and (cells_of is None or name in cells_of)]
-    found = group_rows(path, tuple(axes), axes, sensitive, also, dialect_of(document))
-    return replace(found, document=document, figures=figures)
+    published = group_rows(path, tuple(axes), axes, sensitive, also, dialect_of(document))
+    return replace(published, document=document, figures=figures)
 
 
 def dialect_of(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,24 +111,26 @@ def likeliest_pairs(distinct: Mapping[str, int]) -> list[tuple[str, str]]:
 
 def count_values(path: AnyPath, dialect: Mapping[str, Any], names: Sequence[str]) -> dict[str, int]:
     """Distinct values of each column; empty text is none."""
-    found = {name: np.empty(0, np.int64) for name in names}
+    hashes = {name: np.empty(0, np.int64) for name in names}
     for batch in open_published(path, **dialect).batches(names):
         for name, cells in zip(names, batch, strict=True):
-            found[name] = np.union1d(found[name], np.unique(hash_present(list(set(cells)))))
-    return {name: int(np.count_nonzero(values)) for name, values in found.items()}
+            hashes[name] = np.union1d(hashes[name], np.unique(hash_present(list(set(cells)))))
+    return {name: int(np.count_nonzero(values)) for name, values in hashes.items()}
 
 
 def find_repeats(path: AnyPath, document: Mapping[str, Any]) -> dict[str, tuple[int, int, int]]:
     """Columns published as they are whose names say that they name people: values, rows that have one, rows of one."""
     names = [name for name in (*document["sensitive"], *document["kept"]) if names_people(name)]
-    held: dict[str, list[Ints]] = {name: [np.empty(0, np.int64)] for name in names}
+    hashes: dict[str, list[Ints]] = {name: [np.empty(0, np.int64)] for name in names}
     for batch in open_published(path, **dialect_of(document)).batches(names) if names else ():
         for name, cells in zip(names, batch, strict=True):
-            found = hash_present(cells)
-            held[name].append(found[found != 0])
-    counts = {name: np.unique(np.concatenate(cells), return_counts=True)[1] for name, cells in held.items()}
+            cell_hashes = hash_present(cells)
+            hashes[name].append(cell_hashes[cell_hashes != 0])
+    counts = {name: np.unique(np.concatenate(cells), return_counts=True)[1] for name, cells in hashes.items()}
     repeats = {name: (len(rows), int(rows.sum()), int(rows.max(initial=0))) for name, rows in counts.items()}
-    return {name: said for name, said in repeats.items() if said[2] > 1 and name_kind(name, *said[:2])}
+    return {
+        name: counts_of for name, counts_of in repeats.items() if counts_of[2] > 1 and name_kind(name, *counts_of[:2])
+    }
 
 
 def find_unique(path: AnyPath, dialect: Mapping[str, Any], sets: Sequence[tuple[str, ...]]) -> list[tuple[str, ...]]:
@@ -139,12 +141,14 @@ def find_unique(path: AnyPath, dialect: Mapping[str, Any], sets: Sequence[tuple[
     for most in (FIRST_BATCHES, None):
         names = list(dict.fromkeys(name for columns in sets for name in columns))
         batches = open_published(path, **dialect).batches(names) if names else iter(())
-        found: list[list[Ints]] = [[np.empty(0, np.int64)] for _ in sets]
+        hashes: list[list[Ints]] = [[np.empty(0, np.int64)] for _ in sets]
         for batch in islice(batches, most):
             cells = dict(zip(names, map(hash_present, batch), strict=True))
-            for held, columns in zip(found, sets, strict=True):
-                held.append(mix([cells[name] for name in columns]))
-        sets = [columns for columns, held in zip(sets, found, strict=True) if _is_unique(np.concatenate(held))]
+            for row_hashes, columns in zip(hashes, sets, strict=True):
+                row_hashes.append(mix([cells[name] for name in columns]))
+        sets = [
+            columns for columns, row_hashes in zip(sets, hashes, strict=True) if _is_unique(np.concatenate(row_hashes))
+        ]
     return list(sets)
 
 
@@ -155,17 +159,17 @@ def hash_cells(cells: Sequence[Cell]) -> Ints:
 
 def hash_present(cells: Sequence[Cell]) -> Ints:
     """The same, with 0 for what is missing or empty."""
-    found = hash_cells(cells)
-    found[found == hash(None)] = hash("")  # which is 0
-    return found
+    hashes = hash_cells(cells)
+    hashes[hashes == hash(None)] = hash("")  # which is 0
+    return hashes
 
 
 def mix(columns: Sequence[Ints]) -> Ints:
     """One number for the cells of each row; 0 where all are missing."""
-    found = np.zeros(len(columns[0]), np.uint64)
+    mixed = np.zeros(len(columns[0]), np.uint64)
     for cells in columns:
-        found = (found ^ (found >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + cells.view(np.uint64)
-    return found.view(np.int64)
+        mixed = (mixed ^ (mixed >> np.uint64(29))) * np.uint64(0x9E3779B97F4A7C15) + cells.view(np.uint64)
+    return mixed.view(np.int64)
 
 
 def _is_unique(cells: Ints) -> bool:
@@ -203,8 +207,8 @@ def group_rows(
     for batch in table.batches([*columns, *also]):
         keys = zip(*batch[: len(columns)], strict=True)
         group.append(np.fromiter((known.setdefault(key, len(known)) for key in keys), np.int64))
-        for held, values in zip(cells.values(), batch[len(columns) :], strict=True):
+        for column_cells, values in zip(cells.values(), batch[len(columns) :], strict=True):
             texts = (table.label(cell) or None for cell in values)
-            held += [shared.setdefault(text, text) for text in texts]
+            column_cells += [shared.setdefault(text, text) for text in texts]
     labels = tuple(tuple(table.label(cell) for cell in key) for key in known)
     return Published(path, columns, axes, sensitive, np.concatenate(group), labels, cells)

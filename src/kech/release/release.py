@@ -25,7 +25,7 @@ from kech.cuts.bounds import LossBound, bound_release
 from kech.cuts.protection import derive_key, is_protected
 from kech.errors import AlreadyReleased, BadOption, ClaimBroken, GoalNotMet
 from kech.points.partition import Partition, mean_loss, published_loss
-from kech.points.points import Coarse, Points, SensitiveColumn, build_points_to_cut
+from kech.points.points import PointLimit, Points, SensitiveColumn, build_points_to_cut
 from kech.release.admission import Draft, Terms, Word, check_admission
 from kech.release.ledger import Ledger, open_ledger
 from kech.release.numbering import PERSON_NUMBER, Numbering, check_number_column, number_people
@@ -134,13 +134,13 @@ class Release:
     def values(self) -> dict[str, dict[str, Any]]:
         """How a reader must read the sensitive columns to compare their values."""
         sensitive = self.partition.points.sensitive
-        return {held.column: self.describe_values(held) for held in sensitive.columns} if sensitive else {}
+        return {column.column: self.describe_values(column) for column in sensitive.columns} if sensitive else {}
 
-    def describe_values(self, held: SensitiveColumn) -> dict[str, Any]:
+    def describe_values(self, column: SensitiveColumn) -> dict[str, Any]:
         """The order of a sensitive column, and the kind of its published values; those left out do not decide it."""
-        named = held.kind == "ordinal" or self.table.choice(held.column).kind
-        kind = held.kind if named else plain_kind(self.published_table.facts(held.column))
-        return {"kind": kind} | ({"order": list(held.order)} if held.order else {})
+        is_chosen = column.kind == "ordinal" or self.table.choice(column.column).kind
+        kind = column.kind if is_chosen else plain_kind(self.published_table.facts(column.column))
+        return {"kind": kind} | ({"order": list(column.order)} if column.order else {})
 
     @cached_property
     def published_table(self) -> Table:
@@ -340,7 +340,7 @@ class Release:
             "rare_texts": [
                 axis["column"] for axis in self.axes if axis["axis"] == "set" and points_at_rows(table, axis["column"])
             ],
-            "repeated_people": [found.says for found in self.table.repeats],
+            "repeated_people": [repeat.says for repeat in self.table.repeats],
             "unhidden_edges": [axis["column"] for axis in self.axes if axis.get("grid", "round") != "round"],
             "mapping": None if mapping is None else str(mapping),
         }
@@ -399,41 +399,43 @@ def make_release(
     it is a warning, and the release is refused when its rows are asked for.
     """
     check_is_table(table)
-    asked = table.settle(request, fields | {"k": k})
+    request = table.settle(request, fields | {"k": k})
     check_original(table)
     if not preview:
         check_identifiers(table)
-    check_wanted(asked, table)
+    check_request(request, table)
     warn_of_repeats(table)
-    return cut_release(table, asked)
+    return cut_release(table, request)
 
 
-def cut_release(table: Table, asked: Request) -> Release:
+def cut_release(table: Table, request: Request) -> Release:
     """The release of a table that was checked, as a settled request says."""
-    k = check_wanted(asked, table)
+    k = check_request(request, table)
     _ = table.secret  # where none can be made, that is said before any work
-    points = build_asked_points(table, asked)
-    (partition,) = cut_points(points, [k or 2], asked.cut, asked.goal, threads=table.threads)
+    points = build_request_points(table, request)
+    (partition,) = cut_points(points, [k or 2], request.cut, request.goal, threads=table.threads)
     if partition.k < (k or 2):
         goal = f"k={k} was asked" if k else "A release hides every row among two or more"
         counted = "rows" if partition.points.person is None else "people"
         advice = "Choose a smaller k, or --cut local." if k else "Choose a larger --eps."
         raise GoalNotMet(f"{goal}; the smallest class would have {partition.k} {counted}. {advice}")
     origin = partition.points.origin
-    stated = (state_parameters(asked, partition), own_version(), asked, points.most_rows)
+    stated = (state_parameters(request, partition), own_version(), request, points.most_rows)
     release = Release(origin.table if origin else table, partition, *stated)
     check_names([output.name for name in release.columns for output in release.outputs(name)])
     return release
 
 
-def build_asked_points(table: Table, asked: Request) -> Points:
+def build_request_points(table: Table, request: Request) -> Points:
     """The points of a table as a request wants them cut."""
-    coarse = Coarse(asked.limits.max_points, asked.goal.k or 2)
-    histories = asked.goal.protect_history
-    return build_points_to_cut(table, asked.labels, steps=asked.cut.by_level, coarse=coarse, histories=histories)
+    point_limit = PointLimit(request.limits.max_points, request.goal.k or 2)
+    histories = request.goal.protect_history
+    return build_points_to_cut(
+        table, request.labels, steps=request.cut.by_level, point_limit=point_limit, histories=histories
+    )
 
 
-def check_wanted(request: Request, table: Table) -> int | None:
+def check_request(request: Request, table: Table) -> int | None:
     """The k that is asked for; none where an eps stands in its place.  Histories need people."""
     k = request.goal.k
     request.goal.check_person(table.person)

@@ -128,16 +128,16 @@ def write_form(form: str, axis: Mapping[str, Any], labels: Sequence[Cell]) -> tu
 
 def write_dash(axis: Mapping[str, Any], label: Cell) -> Cell:
     """`22-25`; of dates `2001-01-01/2001-12-31`, as ISO 8601 writes them.  What could be misread is refused."""
-    found = INTERVAL.fullmatch(label or "")
-    if found is None:
+    match = INTERVAL.fullmatch(label or "")
+    if match is None:
         return label
-    if found[3] == ")":
+    if match[3] == ")":
         raise no_dash(axis, "its intervals do not hold their last end, and 1.5-2.5 would say that they do")
     if axis["axis"] == "date":
-        return f"{found[1]}/{found[2]}"
-    if "-" in found[1] + found[2]:
+        return f"{match[1]}/{match[2]}"
+    if "-" in match[1] + match[2]:
         raise no_dash(axis, "it has ends with a minus, and -5--3 is misread by whoever splits it at the dash")
-    return f"{found[1]}-{found[2]}"
+    return f"{match[1]}-{match[2]}"
 
 
 def no_dash(axis: Mapping[str, Any], reason: str) -> BadOption:
@@ -153,8 +153,8 @@ def both_ends(label: Cell) -> tuple[Cell, Cell]:
     """
     if label == "*":
         return EVERYTHING
-    if found := INTERVAL.fullmatch(label or ""):
-        return found[1], found[2]
+    if match := INTERVAL.fullmatch(label or ""):
+        return match[1], match[2]
     sign, _, end = (label or "").partition(" ")
     if sign == ">=":
         return end, EVERYTHING[1]
@@ -362,14 +362,14 @@ class ValueTally:
         return pa.RecordBatchReader.from_batches(schema, self._passing(stream, schema))
 
     def _passing(self, stream: Any, schema: Any) -> Iterator[Any]:
-        held: list[Any] = []
+        waiting: list[Any] = []
         for batch in stream:
-            held.append(batch)
+            waiting.append(batch)
             yield pa.record_batch(batch.columns[: len(schema)], schema=schema)
-            if sum(map(len, held)) >= self.many:
-                self._count(held, schema)
-                held = []
-        self._count(held, schema)
+            if sum(map(len, waiting)) >= self.many:
+                self._count(waiting, schema)
+                waiting = []
+        self._count(waiting, schema)
 
     def _count(self, batches: Sequence[Any], schema: Any) -> None:
         if not batches:
@@ -378,9 +378,9 @@ class ValueTally:
         labels = [columns[schema.get_field_index(name)] for name in self.labels]
         names = [str(i) for i in range(len(labels) + 1)]
         for counts, column in zip(self.counts, columns[len(schema) :], strict=True):
-            found = pa.table([*labels, column], names=names).group_by(names).aggregate([([], "count_all")])
-            keys = zip(*(found[name].to_pylist() for name in names), strict=True)
-            counts.update(dict(zip(keys, found["count_all"].to_pylist(), strict=True)))
+            counted = pa.table([*labels, column], names=names).group_by(names).aggregate([([], "count_all")])
+            keys = zip(*(counted[name].to_pylist() for name in names), strict=True)
+            counts.update(dict(zip(keys, counted["count_all"].to_pylist(), strict=True)))
 
     def to_json(self, released: str) -> dict[str, Any]:
         """Classes in the order of their labels; `released` is the SHA-256 of the file they are in."""

@@ -79,15 +79,15 @@ class OpenTable:
         known = {"id": self.id, "name": self.name, "revision": self.revision, "dropped": dropped}
         return known | {"plan": plan, "running": running}
 
-    def change(self, wanted: Change) -> None:
+    def change(self, change: Change) -> None:
         """Take a new plan, if nobody else changed it meanwhile."""
-        if wanted.revision != self.revision:
+        if change.revision != self.revision:
             raise Stale("The table was changed in another tab. It is shown here as it is now.")
-        if wanted.plan.columns.hierarchies or wanted.plan.labels.key_file or wanted.plan.limits != Limits():
+        if change.plan.columns.hierarchies or change.plan.labels.key_file or change.plan.limits != Limits():
             raise BadOption("plan", "the studio takes a hierarchy for each column. Omit other files and limits.")
-        axes = wanted.plan.axes.items()
+        axes = change.plan.axes.items()
         trees = {name: str(self.tree(axis.hierarchy)) for name, axis in axes if axis.hierarchy}
-        self.plan, self.dropped, self.revision = with_trees(wanted.plan, trees), wanted.dropped, self.revision + 1
+        self.plan, self.dropped, self.revision = with_trees(change.plan, trees), change.dropped, self.revision + 1
 
     @property
     def columns(self) -> list[str] | None:
@@ -141,9 +141,9 @@ class OpenTable:
         plan = Request(reading=self.plan.reading) if whole else self.fit_plan()
         question = {"verb": verb, "path": str(self.path), "name": self.name, "plan": plan, "options": options}
         key = msgspec.json.encode(question, order="deterministic")
-        known = self.jobs.get(key)
-        if known is not None and known.state not in ("refused", "cancelled"):
-            return known
+        job = self.jobs.get(key)
+        if job is not None and job.state not in ("refused", "cancelled"):
+            return job
         self.forget_old()
         self.jobs[key] = job = Job(verb, key, READING if whole else WORKING)
         task = asyncio.ensure_future(self.run(job, msgspec.json.encode(plan.reading)))
@@ -175,8 +175,8 @@ class OpenTable:
     def check_roles(self) -> None:
         """Nothing proceeds with a column of which nobody said what it is."""
         roles, columns = self.fit_plan().columns, self.columns or []
-        named = {*self.dropped, *(name for names in roles.roles().values() for name in names)}
-        unknown = [name for name in columns if name not in named]
+        with_role = {*self.dropped, *(name for names in roles.roles().values() for name in names)}
+        unknown = [name for name in columns if name not in with_role]
         if unknown or not columns:
             raise UsageError(f"Give every column a role first; {len(unknown) or 'all'} have none.")
         if not roles.quasi_identifiers:
@@ -246,9 +246,9 @@ class Desk:
 
     def add(self, name: str, path: Path, folder: Path) -> OpenTable:
         """Put a file on the desk."""
-        found = OpenTable(name, path, folder)
-        self.tables[found.id] = found
-        return found
+        table = OpenTable(name, path, folder)
+        self.tables[table.id] = table
+        return table
 
     def open_file(self, path: Path) -> OpenTable:
         """A file of the user's own, named on the command line; it is read where it is."""
@@ -259,9 +259,9 @@ class Desk:
         """A made-up table."""
         file, make = EXAMPLES[name]
         with self.own_folder(file) as folder:
-            found = self.add(file, write_csv(make(), folder / file), folder)
-        found.is_example = True
-        return found
+            table = self.add(file, write_csv(make(), folder / file), folder)
+        table.is_example = True
+        return table
 
     async def take_upload(self, name: str, chunks: AsyncIterator[bytes]) -> OpenTable:
         """A file that was dropped on a page; its name is shown, and only its ending is used."""
@@ -282,13 +282,13 @@ class Desk:
         if not parts or not plain or len(name) > LONGEST_NAME or PurePosixPath(name).is_absolute():
             raise BadTarget(name[:LONGEST_NAME], "name a folder such as town-k5: letters, no leading dot, no path.")
         try:
-            found = self.target.joinpath(*parts).resolve()
-            taken = found.exists() and not found.is_dir()
+            place = self.target.joinpath(*parts).resolve()
+            taken = place.exists() and not place.is_dir()
         except (OSError, RuntimeError):  # a name that is too long, a link to itself
             raise BadTarget(name, "no folder can have this name here. Choose another name.") from None
-        if not found.is_relative_to(self.target) or found == self.target or taken:
+        if not place.is_relative_to(self.target) or place == self.target or taken:
             raise BadTarget(name, "it lies outside the folder of the studio. Choose another name.")
-        return found
+        return place
 
     async def forget(self, table: OpenTable) -> None:
         """Close one table."""

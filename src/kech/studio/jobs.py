@@ -51,8 +51,8 @@ class Job:
 
     def refuse(self, error: str, message: str, exit_code: int = 5) -> None:
         """End without an answer."""
-        said = {"error": error, "message": message, "exit_code": exit_code}
-        self.end("cancelled" if error == "Cancelled" else "refused", msgspec.json.encode(said))
+        refusal = {"error": error, "message": message, "exit_code": exit_code}
+        self.end("cancelled" if error == "Cancelled" else "refused", msgspec.json.encode(refusal))
 
     def to_json(self) -> dict[str, Any]:
         """How far it is."""
@@ -105,8 +105,8 @@ class Lane:
             if letter != b"p":
                 job.end("done" if letter == b"a" else "refused", body)
                 return
-            said = msgspec.json.decode(body)
-            job.doing, job.share = said["doing"], said["share"]
+            progress = msgspec.json.decode(body)
+            job.doing, job.share = progress["doing"], progress["share"]
 
     async def start(self) -> Process:
         """The child that waits for a question; standard error goes nowhere, for it could show cells."""

@@ -83,8 +83,8 @@ def table_routes(desk: Desk) -> list[Route]:
 
     async def state(request: Request) -> Response:
         del request
-        known = {"version": kech.__version__, "folder": str(desk.target), "examples": list(EXAMPLES)}
-        return answer(known | {"tables": [{"id": table.id, "name": table.name} for table in desk]})
+        facts = {"version": kech.__version__, "folder": str(desk.target), "examples": list(EXAMPLES)}
+        return answer(facts | {"tables": [{"id": table.id, "name": table.name} for table in desk]})
 
     async def upload(request: Request) -> Response:
         name = request.query_params.get("name", "")
@@ -129,11 +129,11 @@ def tree_routes(desk: Desk) -> list[Route]:
         return answer({"hierarchy": name}, 201)
 
     async def tree(request: Request) -> Response:
-        known = find_table(request, desk).trees
-        if request.path_params["tree"] not in known:
+        trees = find_table(request, desk).trees
+        if request.path_params["tree"] not in trees:
             raise HTTPException(404)
         headers = {"content-disposition": f"attachment; filename={request.path_params['tree']}"}
-        return Response(known[request.path_params["tree"]].read_bytes(), media_type="text/plain", headers=headers)
+        return Response(trees[request.path_params["tree"]].read_bytes(), media_type="text/plain", headers=headers)
 
     return [
         Route("/api/tables/{table}/trees", add_tree, methods=["POST"]),
@@ -143,10 +143,10 @@ def tree_routes(desk: Desk) -> list[Route]:
 
 def find_table(request: Request, desk: Desk) -> OpenTable:
     """The table a path names."""
-    found = desk.tables.get(request.path_params["table"])
-    if found is None:
+    table = desk.tables.get(request.path_params["table"])
+    if table is None:
         raise HTTPException(404, "This table is closed. Open it again.\n")
-    return found
+    return table
 
 
 # -- jobs ----------------------------------------------------------------------------------------------------
@@ -221,18 +221,18 @@ def place_release(desk: Desk, table: OpenTable, options: dict[str, Any]) -> dict
         target = msgspec.convert(options, ReleaseTarget)
     except msgspec.ValidationError as fault:
         raise BadOption("release", f"{fault}.") from None
-    known = {"ledger": not table.is_example, "earlier": table.earlier(), "allow_composition": target.allow_composition}
+    terms = {"ledger": not table.is_example, "earlier": table.earlier(), "allow_composition": target.allow_composition}
     stem = "".join(letter for letter in Path(table.name).stem if letter.isprintable()) or "table"
     place = {"folder": str(desk.place(target.folder)), "file": stem + target.ending}
-    return place | known
+    return place | terms
 
 
 # -- JSON ----------------------------------------------------------------------------------------------------
 
 
-def answer(found: dict[str, Any], status: int = 200) -> Response:
+def answer(content: dict[str, Any], status: int = 200) -> Response:
     """JSON."""
-    return Response(msgspec.json.encode(found), status, media_type="application/json")
+    return Response(msgspec.json.encode(content), status, media_type="application/json")
 
 
 async def refuse(request: Request, refusal: Exception) -> Response:

@@ -77,10 +77,10 @@ def sit_down(path: str, plan: Request, before: Sitting | None) -> Sitting:
     if before is not None and before.is_for(path, plan):
         before.plan = plan
         return before
-    found = Sitting(path, plan, kech.read_table(path, plan))  # a refusal leaves the other table open
+    sitting = Sitting(path, plan, kech.read_table(path, plan))  # a refusal leaves the other table open
     if before is not None:
         before.table.close()
-    return found
+    return sitting
 
 
 # -- the verbs ---------------------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ def inspect(sitting: Sitting, options: InspectOptions) -> dict[str, Any]:
 
 def hierarchy(sitting: Sitting, options: HierarchyOptions) -> dict[str, Any]:
     """`kech hierarchy`."""
-    found = kech.review_hierarchy(
+    review = kech.review_hierarchy(
         sitting.table,
         options.column,
         kind=options.kind,
@@ -101,7 +101,7 @@ def hierarchy(sitting: Sitting, options: HierarchyOptions) -> dict[str, Any]:
         pad=options.pad,
         grid=sitting.plan.labels.grid,
     )
-    return found.to_json() | {"file": None}
+    return review.to_json() | {"file": None}
 
 
 def spectrum(sitting: Sitting, options: SpectrumOptions) -> dict[str, Any]:
@@ -109,8 +109,8 @@ def spectrum(sitting: Sitting, options: SpectrumOptions) -> dict[str, Any]:
     publishes_all = any(options.cut == [name] for name, style in STYLES.items() if not style.omits_rows)
     fields: dict[str, Any] = {"effort": options.effort, "suppress": 0.0 if publishes_all else None}
     fields["protect_history"] = False  # a spectrum compares classes of rows, and no histories
-    found = kech.compute_spectrum(sitting.table, sitting.plan, k=options.k, cut=options.cut or None, **fields)
-    return found.to_json() | {"plot": None, "effort": options.effort or sitting.plan.cut.effort}
+    result = kech.compute_spectrum(sitting.table, sitting.plan, k=options.k, cut=options.cut or None, **fields)
+    return result.to_json() | {"plot": None, "effort": options.effort or sitting.plan.cut.effort}
 
 
 def barcode(sitting: Sitting, options: BarcodeOptions) -> dict[str, Any]:
@@ -120,14 +120,14 @@ def barcode(sitting: Sitting, options: BarcodeOptions) -> dict[str, Any]:
 
 def lattice(sitting: Sitting, options: LatticeOptions) -> dict[str, Any]:
     """`kech lattice`."""
-    found = sitting.lattice()
-    return found.neighbours(options.node) if options.node else found.to_json(options.k, sitting.plan.cut.suppress)
+    result = sitting.lattice()
+    return result.neighbours(options.node) if options.node else result.to_json(options.k, sitting.plan.cut.suppress)
 
 
 def zigzag(sitting: Sitting, options: ZigzagOptions) -> dict[str, Any]:
     """`kech zigzag`."""
-    found = kech.compute_zigzag(sitting.table, options.path, grid=sitting.plan.labels.grid)
-    return found.to_json(options.k, longest=MOST_BARS) | {"plot": None}
+    result = kech.compute_zigzag(sitting.table, options.path, grid=sitting.plan.labels.grid)
+    return result.to_json(options.k, longest=MOST_BARS) | {"plot": None}
 
 
 def preview(sitting: Sitting, options: PreviewOptions) -> dict[str, Any]:
@@ -135,13 +135,13 @@ def preview(sitting: Sitting, options: PreviewOptions) -> dict[str, Any]:
     if options.price:
         return sitting.price(sitting.plan).to_json() | {"plot": None}
     if options.radius is not None:
-        found = kech.compute_preview(sitting.barcode(), on=options.on, eps=options.radius, rows=options.rows)
-        return found.to_json() | {"plot": None}
+        picture = kech.compute_preview(sitting.barcode(), on=options.on, eps=options.radius, rows=options.rows)
+        return picture.to_json() | {"plot": None}
     others = {name: getattr(options, name) for name in ("k", "cut", "effort", "protect_history")}
     planned = sitting.plan.override(**others)
     price = sitting.price(planned).price if planned.goal.protect_history else None
-    found = kech.compute_preview(sitting.release(**others), on=options.on, rows=options.rows)
-    return found.to_json() | {"price": price, "plot": None}
+    picture = kech.compute_preview(sitting.release(**others), on=options.on, rows=options.rows)
+    return picture.to_json() | {"price": price, "plot": None}
 
 
 def release(sitting: Sitting, options: ReleaseOptions) -> dict[str, Any]:

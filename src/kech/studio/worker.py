@@ -66,8 +66,8 @@ def answer(question: Question, sitting: Sitting | None) -> Sitting | None:
     try:
         with listen(reporter()):
             sitting = sit_down(question.path, question.plan, sitting)
-            found = VERBS[question.verb].answer(sitting, read_options(question))
-        send(b"a", found)
+            content = VERBS[question.verb].answer(sitting, read_options(question))
+        send(b"a", content)
     except KechError as refusal:
         send_refusal(question, refusal)
     except MemoryError:
@@ -100,14 +100,14 @@ def reporter() -> Any:
 
 def send_refusal(question: Question, refusal: KechError) -> None:
     """A refusal, in which the table has the name its owner gave it."""
-    said = screen.describe_refusal(refusal)
-    said["message"] = said["message"].replace(question.path, question.name)
-    send(b"r", said)
+    description = screen.describe_refusal(refusal)
+    description["message"] = description["message"].replace(question.path, question.name)
+    send(b"r", description)
 
 
-def send(letter: bytes, found: dict[str, Any]) -> None:
+def send(letter: bytes, content: dict[str, Any]) -> None:
     """One frame."""
-    body = json.dumps(found, ensure_ascii=False, allow_nan=False).encode()
+    body = json.dumps(content, ensure_ascii=False, allow_nan=False).encode()
     sys.stdout.buffer.write(HEADER.pack(letter, len(body)) + body)
     sys.stdout.buffer.flush()
 

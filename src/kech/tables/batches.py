@@ -38,11 +38,10 @@ class Output:
     private: bool = False  # text of the source as it stands there, for the eyes of its owner
 
 
-class Dealer:
-    """Who gets a row: where several classes share equal rows, or some of them are suppressed, a ticket decides.
+class RowAssigner:
+    """The class of each row.  Where several classes share equal rows, or some of these are suppressed, a draw decides.
 
-    Tickets are drawn by a chance that has nothing to do with the order of the rows, so the place of a row in the file
-    says nothing about how it was dealt.
+    The draw does not depend on the order of the rows, so the place of a row in the file says nothing about its class.
     """
 
     def __init__(self, shares: Mapping[str, Ints], weights: Ints) -> None:
@@ -57,7 +56,7 @@ class Dealer:
         self._shared = np.diff(starts) > 1
         self._urns = Urns(starts, np.r_[taken, left[rest]][order])
 
-    def deal(self, points: Ints) -> Ints:
+    def assign(self, points: Ints) -> Ints:
         """The class of each row, by its point."""
         classes: Ints = self._first[points]
         shared = np.flatnonzero(self._shared[points])
@@ -88,19 +87,21 @@ def split_shares(
 ) -> tuple[dict[str, Ints], Ints]:
     """The same shares, with every shared point replaced by its contents, which are numbered after all points.
 
-    Who takes what depends on the key and on what the rows hold, not on their order: equal tables are dealt alike.
+    Who takes what depends on the key and on what the rows hold, not on their order: equal tables are divided alike.
     """
     shared = np.isin(shares["p"], contents.point)
-    point, group, taken = list_takers({name: held[shared] for name, held in shares.items()}, weights, contents.point)
-    content, taker = line_up(contents, key), take_turns(point, taken)
+    point, group, taken = list_takers(
+        {name: values[shared] for name, values in shares.items()}, weights, contents.point
+    )
+    content, taker = order_contents(contents, key), interleave_takers(point, taken)
     pairs, rows = np.unique(np.stack([content, group[taker]]), axis=1, return_counts=True)
     pairs, rows = pairs[:, pairs[1] != NOBODY], rows[pairs[1] != NOBODY]
     last = np.cumsum(rows) - np.r_[0, np.cumsum(rows)][np.searchsorted(pairs[0], pairs[0])]
-    dealt = {"p": pairs[0] + len(weights), "class": pairs[1], "first": last - rows + 1, "last": last}
+    of_contents = {"p": pairs[0] + len(weights), "class": pairs[1], "first": last - rows + 1, "last": last}
     left = weights.copy()
     left[contents.point] = 0
-    found = {name: np.r_[held[~shared], dealt[name]] for name, held in shares.items()}
-    return found, np.r_[left, contents.rows]
+    all_shares = {name: np.r_[values[~shared], of_contents[name]] for name, values in shares.items()}
+    return all_shares, np.r_[left, contents.rows]
 
 
 def list_takers(shares: Mapping[str, Ints], weights: Ints, points: Ints) -> tuple[Ints, Ints, Ints]:
@@ -113,15 +114,15 @@ def list_takers(shares: Mapping[str, Ints], weights: Ints, points: Ints) -> tupl
     return point[order], group[order], rows[order]
 
 
-def line_up(contents: Contents, key: bytes) -> Ints:
+def order_contents(contents: Contents, key: bytes) -> Ints:
     """The content of each row of the shared points, by point, and there in an order that only the key knows."""
-    named = zip(contents.point.tolist(), contents.hashes, strict=True)
-    drawn = b"".join(blake2b(b"%d %b" % (p, text.encode()), key=key, digest_size=8).digest() for p, text in named)
+    identified = zip(contents.point.tolist(), contents.hashes, strict=True)
+    drawn = b"".join(blake2b(b"%d %b" % (p, text.encode()), key=key, digest_size=8).digest() for p, text in identified)
     order = np.lexsort((np.array(contents.letters), np.frombuffer(drawn, "<u8"), contents.point))
     return np.repeat(order, contents.rows[order])
 
 
-def take_turns(point: Ints, rows: Ints) -> Ints:
+def interleave_takers(point: Ints, rows: Ints) -> Ints:
     """Who takes each row of points that several share, by point: each in proportion to what it takes.
 
     The j-th of the n rows of a taker stands at (j + 1/2) / n.
@@ -183,7 +184,9 @@ def list_values(values: Any) -> Listed:
     return Listed(coded.dictionary.take(order), place[coded.indices.fill_null(len(order)).to_numpy()])
 
 
-def deal_rows(stream: Any, dealer: Dealer, outputs: Sequence[Output], lists: Mapping[int, Listed], most: int) -> Any:
+def assign_classes(
+    stream: Any, assigner: RowAssigner, outputs: Sequence[Output], lists: Mapping[int, Listed], most: int
+) -> Any:
     """Rows as they are published, so many at a time at most: columns of the stream are p, and o<i> for each output
     that is no label.
 
@@ -191,7 +194,9 @@ def deal_rows(stream: Any, dealer: Dealer, outputs: Sequence[Output], lists: Map
     """
     kinds = [lists[i].kind if i in lists else cell_type(stream.schema.field(f"o{i}").type) for i in range(len(outputs))]
     schema = pa.schema([pa.field(output.name, kind) for output, kind in zip(outputs, kinds, strict=True)])
-    return pa.RecordBatchReader.from_batches(schema, _label(even_out(_deal(stream, dealer), most), schema, lists))
+    return pa.RecordBatchReader.from_batches(
+        schema, _label(even_out(_add_classes(stream, assigner), most), schema, lists)
+    )
 
 
 def cell_type(kind: Any) -> Any:
@@ -202,17 +207,17 @@ def cell_type(kind: Any) -> Any:
 def _label(batches: Iterable[Any], schema: Any, lists: Mapping[int, Listed]) -> Iterator[Any]:
     for rows in batches:
         cells: dict[str, Any] = dict(zip(rows.schema.names, rows.columns, strict=True))
-        found = {i: cells.get(f"o{i}", cells["class"]).to_numpy() for i in lists}
+        classes = {i: cells.get(f"o{i}", cells["class"]).to_numpy() for i in lists}
         columns = [
-            lists[i].of(found[i]) if i in lists else cells[f"o{i}"].cast(field.type) for i, field in enumerate(schema)
+            lists[i].of(classes[i]) if i in lists else cells[f"o{i}"].cast(field.type) for i, field in enumerate(schema)
         ]
         yield pa.record_batch(columns, schema=schema)
 
 
-def _deal(stream: Any, dealer: Dealer) -> Iterator[Any]:
-    """Rows with their classes, without those of nobody."""
+def _add_classes(stream: Any, assigner: RowAssigner) -> Iterator[Any]:
+    """Rows with their classes, without those that are not published."""
     for batch in stream:
-        classes = dealer.deal(batch.column("p").to_numpy().astype(np.int64))
+        classes = assigner.assign(batch.column("p").to_numpy().astype(np.int64))
         rows = pa.record_batch([*batch.columns, pa.array(classes)], names=[*batch.schema.names, "class"])
         published = classes != NOBODY
         yield rows if published.all() else rows.filter(pa.array(published))
@@ -289,19 +294,21 @@ class Numbering:
         with ThreadPoolExecutor(self.threads) as pool:
             for batch in batches:
                 rows += batch.num_rows
-                found = dict(zip(self.words, pool.map(number_cells, self._cells(batch)), strict=True))
-                for column in [i for i, words in self.words.items() if found[i] is None or self._too_many(words, rows)]:
+                numbers = dict(zip(self.words, pool.map(number_cells, self._cells(batch)), strict=True))
+                for column in [
+                    i for i, words in self.words.items() if numbers[i] is None or self._too_many(words, rows)
+                ]:
                     self.given_up[column] = self.words.pop(column)
-                yield pa.table(dict(self._columns(batch, found)))
+                yield pa.table(dict(self._columns(batch, numbers)))
 
     def _cells(self, batch: Any) -> list[tuple[Words, Any]]:
         return [(words, batch.column(f"c{column}")) for column, words in self.words.items()]
 
-    def _columns(self, batch: Any, found: dict[int, Any]) -> Iterator[tuple[str, Any]]:
+    def _columns(self, batch: Any, numbers: dict[int, Any]) -> Iterator[tuple[str, Any]]:
         for name in batch.schema.names:
             column = int(name[1:])
             if column in self.words:
-                yield f"k{column}", found[column].astype(self.kind(column))
+                yield f"k{column}", numbers[column].astype(self.kind(column))
             else:
                 yield name, batch.column(name)
 
@@ -329,9 +336,9 @@ def narrowest_type(words: Words) -> Any:
     return np.min_scalar_type(words.count - 1)
 
 
-def number_cells(given: tuple[Words, Any]) -> NDArray[np.uint32] | None:
+def number_cells(words_and_cells: tuple[Words, Any]) -> NDArray[np.uint32] | None:
     """The number of each cell of an Arrow array of text; None where the texts together are too long."""
-    words, cells = given
+    words, cells = words_and_cells
     try:
         texts = cells.cast(pa.string())
     except pa.ArrowInvalid:

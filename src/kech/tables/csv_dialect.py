@@ -97,8 +97,8 @@ def check_utf8(path: Path) -> bool:
             try:
                 if decoder.getstate()[0] or not chunk.isascii():
                     decoder.decode(chunk, final=not chunk)
-            except UnicodeDecodeError as found:
-                fault, reason = found.start, "it is not UTF-8."
+            except UnicodeDecodeError as error:
+                fault, reason = error.start, "it is not UTF-8."
             if fault >= 0:
                 ends.count(last, chunk[:fault])
                 raise BadRow(path, ends.lines + 1, f"{reason} {OTHER_ENCODING}")

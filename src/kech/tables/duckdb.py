@@ -129,7 +129,7 @@ class DuckDB:
 
     # -- rows in ---------------------------------------------------------------------------------------------
 
-    def load_csv(self, path: Path, dialect: CsvDialect, wanted: Sequence[int], nulls: Sequence[str]) -> None:
+    def load_csv(self, path: Path, dialect: CsvDialect, selected: Sequence[int], nulls: Sequence[str]) -> None:
         """Read a plain CSV file (UTF-8, all lines ending alike) in a pinned dialect, every cell as text."""
         names = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(len(dialect.header)))
         line = longest_line(self.memory)
@@ -141,18 +141,18 @@ class DuckDB:
         check_lines(path, dialect.delimiter, self.memory)
         self._lock(path)
         self._source = f"read_csv({self.dialect.literal(str(self.folder / 'source'))}, {options})"
-        self._store({i: f"c{i}" for i in wanted}, nulls, path)
+        self._store({i: f"c{i}" for i in selected}, nulls, path)
 
-    def load_parquet(self, path: Path, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+    def load_parquet(self, path: Path, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
         """Read a Parquet file."""
         self._lock(path)
         self._source = f"read_parquet({self.dialect.literal(str(self.folder / 'source'))})"
-        self._store({i: names[i] for i in wanted}, nulls, path)
+        self._store({i: names[i] for i in selected}, nulls, path)
 
-    def load_table(self, address: Address, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+    def load_table(self, address: Address, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
         """Read a table or view of a DuckDB file, which is let go again."""
         self.attach(address)
-        self._store({i: names[i] for i in wanted}, nulls, address)
+        self._store({i: names[i] for i in selected}, nulls, address)
         self.rows("DETACH given", "closing the file")
 
     def attach(self, address: Address) -> None:
@@ -164,18 +164,18 @@ class DuckDB:
         self._lock(None)
         self._source = ".".join(map(quote, ("given", *address.names)))
 
-    def load_arrow(self, batches: Any, wanted: Sequence[int], nulls: Sequence[str], path: object) -> None:
+    def load_arrow(self, batches: Any, selected: Sequence[int], nulls: Sequence[str], path: object) -> None:
         """Read a stream of record batches; what is wrong with them is refused in the words of whoever makes them."""
         self._lock(None)
-        fields = [batches.schema.field(i) for i in wanted]
-        schema = pa.schema([field.with_name(f"c{i}") for i, field in zip(wanted, fields, strict=True)])
+        fields = [batches.schema.field(i) for i in selected]
+        schema = pa.schema([field.with_name(f"c{i}") for i, field in zip(selected, fields, strict=True)])
         types = self._types_in(schema)
         if types is None:
             field = next(field for field in fields if self._types_in(pa.schema([field])) is None)
             reason = f"column {field.name!r} is of type {field.type}. Convert it to text, a number or a date."
             raise BadColumns(path, reason)
         with blame_file(path):
-            self._number(pick(batches, schema), dict(zip(wanted, types, strict=True)))
+            self._number(pick(batches, schema), dict(zip(selected, types, strict=True)))
         self._finish(nulls)
 
     def _types_in(self, schema: Any) -> list[str] | None:
@@ -278,11 +278,11 @@ class DuckDB:
         source, doing = self._source if batches is None else "incoming", "comparing tables"
         types = [str(kind) for _, kind, *_ in self.rows(f"DESCRIBE SELECT * FROM {source}", doing)]
         cells = {name: (f"c{i}", types[i], kind_of(types[i])) for i, name in enumerate(columns)}
-        held = f"{source} AS held({', '.join(f'c{i}' for i in range(len(columns)))})"
-        (found,) = self.rows(hash_rows(self.dialect, cells, held), doing)
+        rows = f"{source} AS held({', '.join(f'c{i}' for i in range(len(columns)))})"
+        (figures,) = self.rows(hash_rows(self.dialect, cells, rows), doing)
         if batches is not None:
             self.connection.unregister("incoming")
-        return tuple(int(figure or 0) for figure in found)
+        return tuple(int(figure or 0) for figure in figures)
 
     # -- queries ---------------------------------------------------------------------------------------------
 
@@ -334,10 +334,10 @@ class DuckDB:
     def shuffle(self, query: str, row: str, rows: int) -> Any:
         """Short rows that fit are shuffled here, which takes a third of the time; DuckDB sorts the others at random."""
         try:
-            found = self.connection.sql(query)
-            if not self.fits(found.types, rows):
+            result = self.connection.sql(query)
+            if not self.fits(result.types, rows):
                 return self.stream(f"{query} ORDER BY {self.dialect.secret(row)}", "publishing")
-            table = found.to_arrow_table()
+            table = result.to_arrow_table()
         except FAILURES as failure:
             raise refusal(failure, "publishing", self.memory, query) from None
         return pa.RecordBatchReader.from_batches(table.schema, shuffle_rows(table, self.piece))
@@ -398,9 +398,9 @@ def check_lines(path: Path, delimiter: str, memory: int | None) -> None:
 
 def pick(batches: Any, schema: Any) -> Iterator[Any]:
     """The wanted columns, under the names of the schema."""
-    wanted = [int(name[1:]) for name in schema.names]
+    selected = [int(name[1:]) for name in schema.names]
     for batch in batches:
-        yield pa.record_batch([batch.column(i) for i in wanted], schema=schema)
+        yield pa.record_batch([batch.column(i) for i in selected], schema=schema)
 
 
 def has_changed(path: Path, before: os.stat_result) -> bool:
@@ -464,12 +464,12 @@ def refusal(failure: Exception, doing: str, memory: int | None, query: str = "")
     return DuckDBFailed(f"DuckDB failed while {doing} ({type(failure).__name__}).")
 
 
-def estimate_need(said: str, memory: int, query: str) -> int:
+def estimate_need(message: str, memory: int, query: str) -> int:
     """Bytes of memory that are likely to be enough for a query that had too few: twice as many, or what is known."""
-    requested = ASKED.search(said)
+    requested = ASKED.search(message)
     block = float(requested[1]) * 1024 ** ("bKMG".index(requested[2][0])) if requested else 0.0
-    known = (query.count("JOIN") + 1) * A_JOIN + BLOCKS * block
-    return max(2 * memory, int(known / SHARE))
+    estimate = (query.count("JOIN") + 1) * A_JOIN + BLOCKS * block
+    return max(2 * memory, int(estimate / SHARE))
 
 
 def is_stopped(failure: Exception) -> bool:
@@ -494,8 +494,8 @@ def is_held(failure: Exception) -> bool:
 
 def fault_of(failure: Exception) -> tuple[str, int | None]:
     """The file that could not be opened or written, and why, as the system numbers it."""
-    found = OF_A_FILE.search(str(failure))
-    return (found[1], REASONS.get(found[2])) if found else ("", None)
+    match = OF_A_FILE.search(str(failure))
+    return (match[1], REASONS.get(match[2])) if match else ("", None)
 
 
 def refuse_writing(failure: Exception, target: Address) -> CannotWrite | None:
@@ -518,8 +518,8 @@ def refuse_reading(failure: Exception, source: Address) -> UnreadableFile:
 
 def name_holder(failure: Exception) -> str:
     """Who has the file open, and what to do."""
-    found = HOLDER.search(str(failure))
-    who = f"another program has it open (process {found[1]})" if found else "another connection has it open"
+    match = HOLDER.search(str(failure))
+    who = f"another program has it open (process {match[1]})" if match else "another connection has it open"
     return f"{who}. Close it there, and try again."
 
 
@@ -622,8 +622,8 @@ class DuckDBDatabase:
     def identity(self) -> object:
         """The file on its disk, and the name, whatever the case."""
         path = Path(self.address.place)
-        found = path.stat() if path.exists() else None
-        return found and (found.st_dev, found.st_ino, self.schema.casefold(), self.name.casefold())
+        status = path.stat() if path.exists() else None
+        return status and (status.st_dev, status.st_ino, self.schema.casefold(), self.name.casefold())
 
     def export(self, path: Path) -> None:
         """Its rows as CSV, every cell as text, in the order of the text."""
@@ -662,21 +662,21 @@ class DuckDBDatabase:
                 raise BadTarget(self.address, "a new file has no schema but main. Omit the schema.")
             return
         with look_at(self.address, self.memory, to_write=True) as connection:
-            found = self.comment(connection)
-        if found not in (None, ("TABLE", MARK)):
+            entry = self.comment(connection)
+        if entry not in (None, ("TABLE", MARK)):
             reason = "a table of this name exists that kech did not write. Drop it yourself, or choose another name."
             raise BadTarget(self.address, reason)
 
     def comment(self, connection: Any) -> tuple[str, str | None] | None:
         """What stands under the name, a TABLE or a VIEW, and its comment; None for nothing."""
         with refusals("looking for the table"):
-            found = connection.execute(
+            entry = connection.execute(
                 """SELECT 'TABLE', comment FROM duckdb_tables() WHERE lower(schema_name) = lower($1)
                 AND lower(table_name) = lower($2) UNION ALL SELECT 'VIEW', comment FROM duckdb_views()
                 WHERE lower(schema_name) = lower($1) AND lower(view_name) = lower($2)""",
                 [self.schema, self.name],
             ).fetchone()
-        return found and (str(found[0]), found[1])
+        return entry and (str(entry[0]), entry[1])
 
 
 class DuckDBDraft:

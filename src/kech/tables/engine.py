@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 
 from kech.errors import BadValue, InputError, TooManyPoints
 from kech.tables import sql
-from kech.tables.batches import Contents, Dealer, Listed, Output, deal_rows, list_values, shared_points, split_shares
+from kech.tables.batches import (
+    Contents,
+    Listed,
+    Output,
+    RowAssigner,
+    assign_classes,
+    list_values,
+    shared_points,
+    split_shares,
+)
 from kech.tables.source import Address
 from kech.tables.sql import MOST_DIGITS, CodedRows, Column, Dialect, Layout, Mapping1D, Packing
 
@@ -25,7 +34,7 @@ MOSTLY = 0.9  # a column of text with this share of such numbers or dates is one
 TOGETHER = 16  # columns that are described by one query
 LONGEST_FLOAT = 24  # no double needs more characters to be written exactly
 MOST_SHORT = 1 << 31  # numbers that an INTEGER holds
-DEALING = "dealing rows to classes"
+ASSIGNING = "assigning rows to classes"
 LEAVING = "leaving rows out"
 CHOOSING = "choosing rows"
 
@@ -54,10 +63,10 @@ class Backend(Protocol):
     def on_workers(self) -> bool:
         """Whether rows get their labels where they are."""
 
-    def load_arrow(self, batches: Any, wanted: Sequence[int], nulls: Sequence[str], path: object) -> None:
+    def load_arrow(self, batches: Any, selected: Sequence[int], nulls: Sequence[str], path: object) -> None:
         """Read a stream of record batches; `nulls` are texts that mean NULL."""
 
-    def load_table(self, address: Address, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+    def load_table(self, address: Address, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
         """Read a table of a database."""
 
     def create(self, name: str, query: str, doing: str) -> None:
@@ -96,7 +105,7 @@ class Backend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """What is dealt, and how a query finds its number: a point, or equal rows of a shared one."""
+    """What is divided among classes, and how a query finds its number: a point, or equal rows of a shared one."""
 
     shares: Mapping[str, NDArray[np.int64]]
     weights: NDArray[np.int64]
@@ -147,7 +156,7 @@ class Alike(NamedTuple):
     padded: bool | None
     dated: bool
     rows: int
-    held: int  # how many values
+    distinct: int  # how many values
     first: int  # row of one of them
     digits: int | None  # of the longest that is a whole number
 
@@ -198,7 +207,7 @@ class Engine:
 
         Only columns of text that hold hardly anything else are rewritten; a cell of another kind is left as it is.
         """
-        for column in (i for i, held in self.layout.columns.items() if held.kind == "text"):
+        for column in (i for i, stored in self.layout.columns.items() if stored.kind == "text"):
             if decimal == ",":
                 self._rewrite(column, sql.COMMA_NUMBER, sql.NUMBER, self.layout.dialect.point_number)
             if dates in ("dmy", "mdy"):
@@ -219,24 +228,24 @@ class Engine:
             unknown = [i for i in dict.fromkeys((column, *beside)) if i not in self._facts][:TOGETHER]
             for i in unknown:
                 self._count(i)
-            found = self.backend.rows(sql.alike_values(self.layout, unknown), "describing columns")
+            records = self.backend.rows(sql.alike_values(self.layout, unknown), "describing columns")
             for i in unknown:
-                alike = [Alike(*facts) for at, *facts in found if at == i]
+                alike = [Alike(*facts) for at, *facts in records if at == i]
                 self._facts[i] = gather_facts(self.layout.columns[i].kind, alike)
         return self._facts[column]
 
     def count_values(self, column: int, kind: str) -> tuple[Any, NDArray[np.int64]]:
         """Distinct values read as `kind`, without NULL, and their rows; numbers and dates ascend."""
         self._count(column)
-        found = self.backend.read(sql.read_values(self.layout, column, kind), "counting values")
-        values = found["x"].to_pylist() if kind == "text" else as_array(found, "x", np.float64)
-        return values, as_array(found, "n", np.int64)
+        counts = self.backend.read(sql.read_values(self.layout, column, kind), "counting values")
+        values = counts["x"].to_pylist() if kind == "text" else as_array(counts, "x", np.float64)
+        return values, as_array(counts, "n", np.int64)
 
     def text_bytes(self, column: int) -> int:
         """Bytes that the distinct values of a column have as text."""
         self._count(column)
-        ((found,),) = self.backend.rows(sql.text_bytes(self.layout, column), "counting values")
-        return int(found)
+        ((size,),) = self.backend.rows(sql.text_bytes(self.layout, column), "counting values")
+        return int(size)
 
     def count_present(self, column: int) -> tuple[int, int]:
         """Distinct values of a column, and rows that have one; text without letters is none."""
@@ -247,9 +256,9 @@ class Engine:
     def hash_values(self, column: int, depth: int) -> HashedValues:
         """Distinct values whose hash begins with `depth` zero bits; no key and no secret is in the query."""
         distinct, present = self.count_present(column)
-        found = self.backend.read(sql.hashed_values(self.layout, column, depth), "comparing tables")
-        hashes = np.asarray(found["h"].cast(pa.string()).cast(pa.uint64()).to_numpy(), np.uint64)
-        return HashedValues(found["x"].to_pylist(), hashes, as_array(found, "n", np.int64), depth, distinct, present)
+        table = self.backend.read(sql.hashed_values(self.layout, column, depth), "comparing tables")
+        hashes = np.asarray(table["h"].cast(pa.string()).cast(pa.uint64()).to_numpy(), np.uint64)
+        return HashedValues(table["x"].to_pylist(), hashes, as_array(table, "n", np.int64), depth, distinct, present)
 
     def count_together(self, columns: Sequence[int]) -> tuple[int, int]:
         """Distinct combinations of values in these columns, and the rows that have one in any of them; '' is none."""
@@ -257,13 +266,13 @@ class Engine:
 
     def count_repeats(self, columns: Sequence[int], *, folded: bool = False) -> tuple[int, int, int]:
         """The same, and the rows of the most frequent combination; folded: 1.0 is 1, and A is a."""
-        ((found, rows, most),) = self.backend.rows(sql.combinations(self.layout, columns, folded), "counting values")
-        return int(found), int(rows), int(most)
+        ((distinct, rows, most),) = self.backend.rows(sql.combinations(self.layout, columns, folded), "counting values")
+        return int(distinct), int(rows), int(most)
 
     def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
         """The first rows as text, as they were read: for the eyes of whoever owns the table."""
-        found = self.backend.read(sql.first_rows(self.layout, columns, rows), "reading the table")
-        return [list(row) for row in zip(*(column.to_pylist() for column in found.columns), strict=True)]
+        table = self.backend.read(sql.first_rows(self.layout, columns, rows), "reading the table")
+        return [list(row) for row in zip(*(column.to_pylist() for column in table.columns), strict=True)]
 
     def read_texts(self, columns: Sequence[int]) -> Any:
         """All rows as an Arrow table: their numbers r, and these columns as text, in the order they are named."""
@@ -288,10 +297,10 @@ class Engine:
             if count > most:
                 raise TooManyPoints(count, most)
         keys = ", ".join(coded.packing.names)
-        found = self.backend.read(f"SELECT {keys}, n FROM {points} ORDER BY p", "grouping rows")
-        self._grouped, self._weights = mappings, as_array(found, "n", np.int64)
+        table = self.backend.read(f"SELECT {keys}, n FROM {points} ORDER BY p", "grouping rows")
+        self._grouped, self._weights = mappings, as_array(table, "n", np.int64)
         self.backend.spread(points, len(self._weights))
-        return coded.packing.unpack(found), self._weights
+        return coded.packing.unpack(table), self._weights
 
     def code_rows(self, mappings: Sequence[Mapping1D], every: int = 1) -> NDArray[np.int32]:
         """Codes of every row, or of each n-th, in the order of the table."""
@@ -355,8 +364,8 @@ class Engine:
             for mapping, stride in zip(mappings, packing.strides, strict=True):
                 self._load(mapping, stride)
             self._loaded = mappings
-        held = [m.column for m in mappings if not self.layout.columns[m.column].in_words]
-        return CodedRows(self.layout, mappings, packing, {i for i in held if self.describe(i).nulls})
+        as_values = [m.column for m in mappings if not self.layout.columns[m.column].in_words]
+        return CodedRows(self.layout, mappings, packing, {i for i in as_values if self.describe(i).nulls})
 
     def _load(self, mapping: Mapping1D, stride: int) -> None:
         column, kind = mapping.column, pa.string() if mapping.kind == "text" else pa.float64()
@@ -380,7 +389,7 @@ class Engine:
     ) -> Any:
         """A stream of record batches: the rows, recoded and in an order nobody can know.  Texts may be dictionaries.
 
-        Rows of a point that several classes share are dealt out by what they hold, under the key; without one, at
+        Rows of a point that several classes share are divided by what they hold, under the key; without one, at
         random.
         """
         coded = self._find_points(mappings)
@@ -390,30 +399,30 @@ class Engine:
         return publish(coded, split, outputs, for_csv)
 
     def _publish_here(self, coded: CodedRows, split: Split, outputs: Sequence[Output], for_csv: bool) -> Any:
-        """Rows leave the backend as narrow as they can, and are dealt to their classes here.
+        """Rows leave the backend as narrow as they can, and get their classes here.
 
         Where several classes share equal rows, or some of these are suppressed, each row has a draw of its own.
         """
         lists = self._list_labels(outputs, for_csv) | self._list_words(outputs, for_csv)
-        given = {i: o.source for i, o in enumerate(outputs) if o.source is not None}
+        source_of = {i: o.source for i, o in enumerate(outputs) if o.source is not None}
         cells = {
             f"o{i}": f"kept.{self.layout.key(source)}" if i in lists else self._publish_cell(outputs[i], for_csv)
-            for i, source in given.items()
+            for i, source in source_of.items()
         }
         also = "".join(f", {cell} AS {name}" for name, cell in cells.items()) + split.cells
-        rows = coded.with_points(also, [source for i, source in given.items() if i not in lists])
-        columns = "".join(f", o{i} AS {self.layout.dialect.quote(outputs[i].name)}" for i in given)
+        rows = coded.with_points(also, [source for i, source in source_of.items() if i not in lists])
+        columns = "".join(f", o{i} AS {self.layout.dialect.quote(outputs[i].name)}" for i in source_of)
         query = f"SELECT CAST({split.number} AS {split.type}) AS p{columns} FROM {rows} {split.joins}"
         stream = self.backend.shuffle(query, "coded.r", int(self._weights.sum()))  # refusals name columns of the table
-        dealer = Dealer(split.shares, split.weights)
-        return deal_rows(rename_columns(stream, ["p", *cells]), dealer, outputs, lists, self.backend.piece)
+        assigner = RowAssigner(split.shares, split.weights)
+        return assign_classes(rename_columns(stream, ["p", *cells]), assigner, outputs, lists, self.backend.piece)
 
     def _publish_on_workers(self, coded: CodedRows, split: Split, outputs: Sequence[Output], for_csv: bool) -> Any:
         """Each row gets the labels of its class on the workers, which may write them, too.
 
-        Equal rows that several classes share, or of which some are suppressed, are dealt out in one secret
-        order, and the whole table is written in another: the place of a row in the file says nothing about how
-        it was dealt.  Rows in no share are not published.
+        Equal rows that several classes share, or of which some are suppressed, are divided in one secret
+        order, and the whole table is written in another: the place of a row in the file says nothing about its
+        class.  Rows in no share are not published.
         """
         self._put_shares(split, outputs)
         quote = self.layout.dialect.quote
@@ -421,7 +430,7 @@ class Engine:
         names = {f"l{j}" if o.source is None else f"o{j}": quote(o.name) for j, o in enumerate(outputs)}
         rows = coded.with_points("".join(f", {cell} AS {o}" for o, cell in cells.items()) + split.cells)
         query = sql.labelled_rows(self.layout, f"{rows} {split.joins}", split.number, names, for_csv)
-        return self.backend.shuffle(query, "dealt.r", int(self._weights.sum()))
+        return self.backend.shuffle(query, "taken.r", int(self._weights.sum()))
 
     def _put_shares(self, split: Split, outputs: Sequence[Output]) -> None:
         labels = {f"l{j}": pa.array(o.labels, pa.string()) for j, o in enumerate(outputs) if o.source is None}
@@ -438,19 +447,19 @@ class Engine:
     def _split(
         self, coded: CodedRows, shares: Mapping[str, NDArray[np.int64]], columns: Sequence[int], key: bytes | None
     ) -> Split:
-        """Shares of equal rows in place of those of shared points, dealt under the key by what rows hold.
+        """Shares of equal rows in place of those of shared points, divided under the key by what rows hold.
 
-        So equal tables are dealt alike in any order, format and backend; without a key points stay whole.
+        So equal tables are divided alike in any order, format and backend; without a key points stay whole.
         """
         points = shared_points(shares, self._weights)
         if key is None or not columns or not len(points):
             return Split(shares, self._weights)
-        self.backend.put("shared", pa.table({"p": points}), DEALING)
-        self._make("parts", "SELECT p FROM shared", DEALING)
-        self._make("contents", sql.contents(coded, columns), DEALING)
-        found = self.backend.read(sql.content_hashes(self.layout, columns), DEALING)
-        hashes, letters = (found[name].to_pylist() for name in ("hash", "letters"))
-        contents = Contents(as_array(found, "p", np.int64), as_array(found, "n", np.int64), hashes, letters)
+        self.backend.put("shared", pa.table({"p": points}), ASSIGNING)
+        self._make("parts", "SELECT p FROM shared", ASSIGNING)
+        self._make("contents", sql.contents(coded, columns), ASSIGNING)
+        table = self.backend.read(sql.content_hashes(self.layout, columns), ASSIGNING)
+        hashes, letters = (table[name].to_pylist() for name in ("hash", "letters"))
+        contents = Contents(as_array(table, "p", np.int64), as_array(table, "n", np.int64), hashes, letters)
         number = f"coalesce(contents.g + {len(self._weights)}, points.p)"
         cells, joins = sql.content_cells(self.layout, columns), sql.content_joins(self.layout, columns)
         return Split(*split_shares(shares, self._weights, contents, key), cells, joins, number)
@@ -459,14 +468,16 @@ class Engine:
         """For outputs that are no cells of the table, the labels of the classes as they are published, each once."""
         lists = {i: list_values(pa.array(o.labels, pa.string())) for i, o in enumerate(outputs) if o.source is None}
         if for_csv and lists:
-            texts = pa.chunked_array([found.values for found in lists.values()])
+            texts = pa.chunked_array([labels_of_output.values for labels_of_output in lists.values()])
             self.backend.put("labels", pa.table({"i": np.arange(len(texts)), "l": texts}), "loading labels")
             query = f"SELECT {self.layout.dialect.harmless('l')} AS x FROM labels ORDER BY i"
             written, start = self.backend.read(query, "loading labels")["x"].cast(pa.string()), 0
-            for i, found in lists.items():
-                lists[i] = replace(found, values=written.slice(start, len(found.values)).combine_chunks())
-                start += len(found.values)
-        return {i: replace(found, labels=True) for i, found in lists.items()}
+            for i, labels_of_output in lists.items():
+                lists[i] = replace(
+                    labels_of_output, values=written.slice(start, len(labels_of_output.values)).combine_chunks()
+                )
+                start += len(labels_of_output.values)
+        return {i: replace(labels_of_output, labels=True) for i, labels_of_output in lists.items()}
 
     def _list_words(self, outputs: Sequence[Output], for_csv: bool) -> dict[int, Listed]:
         """For outputs whose texts lie in the backend once, the texts as they are published."""
@@ -500,9 +511,9 @@ class Engine:
         return cell
 
 
-def as_array(found: Any, name: str, kind: Any) -> NDArray[Any]:
+def as_array(table: Any, name: str, kind: Any) -> NDArray[Any]:
     """A column of an Arrow table as an array."""
-    return np.asarray(found[name].to_numpy(), kind)
+    return np.asarray(table[name].to_numpy(), kind)
 
 
 def rename_columns(stream: Any, names: Sequence[str]) -> Any:
@@ -525,7 +536,7 @@ def gather_facts(kind: str, groups: Sequence[Alike]) -> ColumnFacts:
         kind,
         rows=sum(one.rows for one in groups),
         nulls=sum(one.rows for one in groups if one.missing),
-        distinct=sum(one.held for one in present),
+        distinct=sum(one.distinct for one in present),
         numbers=sum(one.rows for one in groups if one.finite),
         first_other=first(one for one in present if not one.finite),
         not_finite=first(one for one in groups if one.odd),
@@ -536,16 +547,16 @@ def gather_facts(kind: str, groups: Sequence[Alike]) -> ColumnFacts:
     )
 
 
-def check_kind(column: str, facts: ColumnFacts, named: str) -> str:
+def check_kind(column: str, facts: ColumnFacts, kind: str) -> str:
     """The kind the user named, if every value can be read so."""
     present = facts.rows - facts.nulls
-    if named == "number":
+    if kind == "number":
         check_finite(column, facts)
         if facts.numbers < present:
             hint = "Mend it, name what means missing (--null-values), or say how decimals are written (--decimal)."
             raise BadValue(column, facts.first_other or 1, f"not a number, though declared one. {hint}")
         return "number"
-    if named == "date":
+    if kind == "date":
         if facts.dates < present:
             hint = "Mend it, name what means missing (--null-values), or say how dates are written (--dates)."
             raise BadValue(

@@ -41,14 +41,14 @@ def read_rows(path: Path, kind: str) -> Any:
     return arrow_batches(path) if kind == "arrow" else excel_batches(path)
 
 
-def measure_parquet(files: Sequence[Path], wanted: Sequence[str]) -> tuple[int, int, int]:
+def measure_parquet(files: Sequence[Path], columns: Sequence[str]) -> tuple[int, int, int]:
     """What Parquet files say of themselves: rows, bytes the wanted columns take at least, and bytes on disk."""
-    measured = [measure_rows(file, wanted) for file in files]
+    measured = [measure_rows(file, columns) for file in files]
     rows, need = (sum(figures) for figures in zip(*measured, strict=True))
     return rows, need, sum(file.stat().st_size for file in files)
 
 
-def measure_rows(path: Path, wanted: Sequence[str]) -> tuple[int, int]:
+def measure_rows(path: Path, columns: Sequence[str]) -> tuple[int, int]:
     """What a Parquet file says of itself: its rows, and the bytes the wanted columns take at least."""
     import pyarrow.parquet as pq
 
@@ -57,8 +57,8 @@ def measure_rows(path: Path, wanted: Sequence[str]) -> tuple[int, int]:
             rows, schema = file.metadata.num_rows, file.schema_arrow
     except (pa.ArrowException, ValueError):
         raise UnreadableFile(path, DAMAGED) from None
-    widths = [cell_width(schema.field(name).type) for name in schema.names if name in wanted]
-    return rows, rows * (ROW + sum(widths) + CODE * len(wanted))
+    widths = [cell_width(schema.field(name).type) for name in schema.names if name in columns]
+    return rows, rows * (ROW + sum(widths) + CODE * len(columns))
 
 
 def cell_width(kind: Any) -> int:
@@ -127,8 +127,10 @@ def folder_batches(folder: Path) -> Any:
 
 def find_parts(folder: Path) -> Sequence[Path]:
     """The Parquet files below a folder, in the order of their names; what begins with _ or . is none."""
-    found = [path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file()]
-    files = sorted(path for path in found if not any(part[0] in "._" for part in path.relative_to(folder).parts))
+    parquet_files = [path for path in folder.rglob("*") if path.suffix.lower() in ENDINGS and path.is_file()]
+    files = sorted(
+        path for path in parquet_files if not any(part[0] in "._" for part in path.relative_to(folder).parts)
+    )
     if any((folder / log).exists() for log in LOGS):
         raise UnreadableFile(folder, LOGGED)
     if not files:

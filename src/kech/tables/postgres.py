@@ -182,17 +182,17 @@ class Postgres:
 
     # -- rows in ---------------------------------------------------------------------------------------------
 
-    def load_table(self, address: Address, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+    def load_table(self, address: Address, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
         """Number the rows of a table or view as they lie, and keep the wanted columns."""
         schema = address.names[:-1] or (self.rows("SELECT current_schema()", READING)[0][0],)
         self._table = ".".join(map(quote, (*schema, address.names[-1])))
-        self._keep([names[i] for i in wanted], wanted, nulls)
+        self._keep([names[i] for i in selected], selected, nulls)
 
-    def load_arrow(self, batches: Any, wanted: Sequence[int], nulls: Sequence[str], path: object) -> None:
+    def load_arrow(self, batches: Any, selected: Sequence[int], nulls: Sequence[str], path: object) -> None:
         """Read a stream of record batches."""
-        schema = pa.schema([batches.schema.field(i) for i in wanted])
-        self._load_batches(pa.RecordBatchReader.from_batches(schema, pick(batches, wanted)), path)
-        self._keep(schema.names, wanted, nulls)
+        schema = pa.schema([batches.schema.field(i) for i in selected])
+        self._load_batches(pa.RecordBatchReader.from_batches(schema, pick(batches, selected)), path)
+        self._keep(schema.names, selected, nulls)
         self.drop("incoming", "TABLE")
 
     def _load_batches(self, batches: Any, path: object) -> None:
@@ -203,11 +203,11 @@ class Postgres:
             create_table(self.connection, "TEMP TABLE", "incoming", batches.schema, path)
             copy_in(self.connection, "incoming", batches, path)
 
-    def _keep(self, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+    def _keep(self, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
         """Rows are numbered by one worker in one scan, and only then may queries look at all of them together."""
-        self.columns.update(zip(wanted, self._describe(names), strict=True))
+        self.columns.update(zip(selected, self._describe(names), strict=True))
         cells = []
-        for i, name in zip(wanted, names, strict=True):
+        for i, name in zip(selected, names, strict=True):
             type = self.columns[i].type
             cell = self.dialect.without(f"CAST({quote(name)} AS {type})", type, nulls)
             collation = ' COLLATE "C"' if type == "text" else ""
@@ -236,8 +236,8 @@ class Postgres:
             self._load_batches(batches, "table")
         described = dict(zip(columns, self._describe(columns), strict=True))
         cells = {name: (f"CAST({quote(name)} AS {one.type})", one.type, one.kind) for name, one in described.items()}
-        (found,) = self.rows(hash_rows(self.dialect, cells, self._table), "comparing tables")
-        return tuple(int(figure or 0) for figure in found)
+        (figures,) = self.rows(hash_rows(self.dialect, cells, self._table), "comparing tables")
+        return tuple(int(figure or 0) for figure in figures)
 
     # -- queries ---------------------------------------------------------------------------------------------
 
@@ -296,8 +296,8 @@ def connect(address: Address) -> Any:
         for name, value in SESSION.items():
             connection.execute("SELECT set_config(%s, %s, false)", (name, value))
     except (psycopg.Error, UnicodeError) as failure:
-        said = str(failure).strip() if isinstance(failure, psycopg.OperationalError) else "see its URL"
-        reason = [line for line in said.splitlines() if not line.startswith("\t")][-1]  # others are advice
+        message = str(failure).strip() if isinstance(failure, psycopg.OperationalError) else "see its URL"
+        reason = [line for line in message.splitlines() if not line.startswith("\t")][-1]  # others are advice
         raise UnreadableFile(address, f"the server cannot be used: {reason}.") from None
     return connection
 
@@ -310,10 +310,10 @@ def keep_as(column: Any, category: str) -> Column:
     return KEPT.get(column.type_code, Column("text", "text" if category in "SE" and category else "other"))
 
 
-def pick(batches: Any, wanted: Sequence[int]) -> Any:
+def pick(batches: Any, selected: Sequence[int]) -> Any:
     """The wanted columns of a stream."""
     for batch in batches:
-        yield batch.select(wanted)
+        yield batch.select(selected)
 
 
 # -- what it says when it fails -------------------------------------------------------------------------------
@@ -386,8 +386,8 @@ def as_batches(block: bytes, schema: Any) -> Iterable[Any]:
     try:
         table = read_text(block, places)
     except pa.ArrowException as failure:  # which quotes the cell
-        found = re.match(r"In CSV column #(\d+)", str(failure))
-        column = repr(schema.names[int(found[1])]) if found else "a column"
+        match = re.match(r"In CSV column #(\d+)", str(failure))
+        column = repr(schema.names[int(match[1])]) if match else "a column"
         reason = (
             f"{column} holds what no file can: an infinity, NaN in a decimal, or a date beyond the years 1 to 9999."
         )
@@ -506,12 +506,12 @@ class PostgresDatabase:
     def check_free(self) -> None:
         """A table that kech did not write is never replaced."""
         with refusals("looking for the table"):
-            found = self.connection.execute(
+            entry = self.connection.execute(
                 """SELECT c.relkind = 'r' AND obj_description(c.oid, 'pg_class') = %s FROM pg_class c
                 JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = %s AND c.relname = %s""",
                 (MARK, self.schema, self.name),
             ).fetchone()
-        if found is not None and not found[0]:
+        if entry is not None and not entry[0]:
             reason = "a table of this name exists that kech did not write. Drop it yourself, or choose another name."
             raise BadTarget(self.address, reason)
 

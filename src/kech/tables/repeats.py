@@ -77,21 +77,21 @@ class Repeat:
 def describe_counts(values: int, rows: int, most: int, noun: str = "values") -> str:
     """How often values repeat, without the exact number where that is small."""
     few = f"fewer than {FEWEST_SAID}"
-    shown = few if values < FEWEST_SAID else f"{values:,}"
-    return f"{shown} {noun} in {rows:,} rows, up to {few if most < FEWEST_SAID else f'{most:,}'} rows each"
+    count = few if values < FEWEST_SAID else f"{values:,}"
+    return f"{count} {noun} in {rows:,} rows, up to {few if most < FEWEST_SAID else f'{most:,}'} rows each"
 
 
 def check_identifiers(table: Table) -> None:
     """Refuse an identifier that repeats, where nobody said whether its rows are of one person."""
-    for found in table.repeats:
-        if found.kind == "declared":
-            raise RepeatedIdentifier(found.columns[0], describe_counts(found.values, found.rows, found.most))
+    for repeat in table.repeats:
+        if repeat.kind == "declared":
+            raise RepeatedIdentifier(repeat.columns[0], describe_counts(repeat.values, repeat.rows, repeat.most))
 
 
 def warn_of_repeats(table: Table) -> None:
     """Say which columns seem to name people who have several rows."""
-    for found in table.repeats:
-        warn(RepeatedPeople(found.says), stacklevel=3)
+    for repeat in table.repeats:
+        warn(RepeatedPeople(repeat.says), stacklevel=3)
 
 
 def find_repeats(table: Table) -> tuple[Repeat, ...]:
@@ -103,9 +103,9 @@ def find_repeats(table: Table) -> tuple[Repeat, ...]:
         return ()
     if table.person:
         return tuple(find_shared(table))
-    found = [repeat for column in (*table.loaded, *table.counted) for repeat in look_at(table, column)]
+    repeats = [repeat for column in (*table.loaded, *table.counted) for repeat in look_at(table, column)]
     kinds = ("declared", "named", "stable", "bare", "numbers")
-    ranked = sorted(found, key=lambda each: (kinds.index(each.kind), not names_people(each.columns[0]), -each.values))
+    ranked = sorted(repeats, key=lambda each: (kinds.index(each.kind), not names_people(each.columns[0]), -each.values))
     return tuple(ranked) or tuple(find_together(table))
 
 
@@ -123,16 +123,20 @@ def find_shared(table: Table) -> Iterator[Repeat]:
 
 def look_at(table: Table, column: str) -> Iterator[Repeat]:
     """One column, if it repeats and seems to name people."""
-    declared, named = column in table.identifiers, names_people(column)
+    declared, has_person_name = column in table.identifiers, names_people(column)
     if table.engine.layout.columns[table.index(column)].kind == "other" and not declared:
         return
-    if not (declared or named or may_be_numbers(table, column)):
+    if not (declared or has_person_name or may_be_numbers(table, column)):
         return
     values, rows, most = table.engine.count_repeats([table.index(column)], folded=declared)
     if most < 2:
         return
     kind = (
-        "declared" if declared else name_kind(column, values, rows) if named else find_kind(table, column, values, rows)
+        "declared"
+        if declared
+        else name_kind(column, values, rows)
+        if has_person_name
+        else find_kind(table, column, values, rows)
     )
     if kind:
         yield Repeat((column,), kind, values, rows, most)
@@ -173,17 +177,17 @@ def find_together(table: Table) -> Iterator[Repeat]:
     n (n - 1) / 2 * s1 s2 s3 pairs agree on three columns.
     """
     traits = find_traits(table)
-    for columns in product(*(names or [""] for names in traits.values())):
-        named = [name for name in columns if name]
-        if not traits["birth"] or len(named) < 2:
+    for combination in product(*(names or [""] for names in traits.values())):
+        columns = [name for name in combination if name]
+        if not traits["birth"] or len(columns) < 2:
             return
-        values, rows, most = table.engine.count_repeats([table.index(name) for name in named])
+        values, rows, most = table.engine.count_repeats([table.index(name) for name in columns])
         chance = 1.0
-        for name in named:
+        for name in columns:
             chance *= agree_at_random(table, name)
         repeats, expected = rows - values, rows * (rows - 1) / 2 * chance
         if repeats > MANY_REPEATS * rows and repeats > FAR_MORE * expected:
-            yield Repeat(tuple(named), "together", values, rows, most)
+            yield Repeat(tuple(columns), "together", values, rows, most)
             return
 
 

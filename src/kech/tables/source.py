@@ -94,8 +94,8 @@ def server_address(scheme: str, typed: str) -> Address:
     tables = [value for name, value in query if name == "table"]
     names = split_name(tables[0] if len(tables) == 1 else "", "postgresql://user@host/base?table=schema.name")
     rest = urlencode([pair for pair in query if pair[0] != "table"], quote_via=quote)
-    shown = f"{scheme}://{without_password(place)}?table={tables[0]}"
-    return Address("postgresql", f"{scheme}://{place}" + (f"?{rest}" if rest else ""), names, shown)
+    printable = f"{scheme}://{without_password(place)}?table={tables[0]}"
+    return Address("postgresql", f"{scheme}://{place}" + (f"?{rest}" if rest else ""), names, printable)
 
 
 def cluster_address(typed: str) -> Address:
@@ -103,8 +103,8 @@ def cluster_address(typed: str) -> Address:
     host, slash, path = typed.partition("/")
     if not host or not path.strip("/"):
         raise BadOption("table", "name the path of its Parquet files on the workers: spark://host:7077/data/people.")
-    found = path_address(slash + path)
-    return replace(found, shown=f"spark://{without_password(host)}{found.shown}", master=f"spark://{host}")
+    address = path_address(slash + path)
+    return replace(address, shown=f"spark://{without_password(host)}{address.shown}", master=f"spark://{host}")
 
 
 def path_address(typed: str) -> Address:
@@ -115,10 +115,10 @@ def path_address(typed: str) -> Address:
         raise BadOption("table", "name the path of its Parquet files: s3a://bucket/people.")
     if re.search(":[^@]*[^@0-9]", host) and "@" not in host and "@" in path:  # a password with a slash, as those of S3
         _, _, path = path.rpartition("@")
-        shown = f"{scheme}{colon}{host.partition(':')[0]}@{path}"
+        printable = f"{scheme}{colon}{host.partition(':')[0]}@{path}"
     else:
-        shown = f"{scheme}{colon}{without_password(host)}{slash}{path}"
-    return Address("spark", typed, (path.strip("/").rpartition("/")[2],), shown)
+        printable = f"{scheme}{colon}{without_password(host)}{slash}{path}"
+    return Address("spark", typed, (path.strip("/").rpartition("/")[2],), printable)
 
 
 def without_password(host: str) -> str:
@@ -185,11 +185,11 @@ def check_columns(source: Source) -> None:
 
 
 def open_source(
-    given: str | PathLike[str] | Address, *, delimiter: str | None = None, encoding: str | None = None
+    place: str | PathLike[str] | Address, *, delimiter: str | None = None, encoding: str | None = None
 ) -> Source:
     """Look at a file, a folder or a table of a database: its format, columns and dialect."""
-    address = find_address(given)
-    path = Path("." if isinstance(given, Address) else given)
+    address = find_address(place)
+    path = Path("." if isinstance(place, Address) else place)
     try:
         kind = address.scheme if address else find_format(path)
         if kind != "csv" and (delimiter or encoding):

@@ -152,25 +152,25 @@ class Spark:
 
     # -- rows in ---------------------------------------------------------------------------------------------
 
-    def load_parquet(self, path: Path, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+    def load_parquet(self, path: Path, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
         """Read a Parquet file, or a folder of them, by a path of this machine that the workers know too."""
-        self._keep(read_parquet(self.session, f"file://{path.resolve()}", path), names, wanted, nulls)
+        self._keep(read_parquet(self.session, f"file://{path.resolve()}", path), names, selected, nulls)
 
-    def load_table(self, address: Address, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+    def load_table(self, address: Address, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
         """Read Parquet files wherever Spark reaches them."""
-        self._keep(read_parquet(self.session, address.place, address), names, wanted, nulls)
+        self._keep(read_parquet(self.session, address.place, address), names, selected, nulls)
 
-    def load_arrow(self, batches: Any, wanted: Sequence[int], nulls: Sequence[str], path: object) -> None:
+    def load_arrow(self, batches: Any, selected: Sequence[int], nulls: Sequence[str], path: object) -> None:
         """Send record batches to the workers."""
-        self._keep(send(self.session, batches, path), batches.schema.names, wanted, nulls)
+        self._keep(send(self.session, batches, path), batches.schema.names, selected, nulls)
 
-    def _keep(self, given: Any, names: Sequence[str], wanted: Sequence[int], nulls: Sequence[str]) -> None:
+    def _keep(self, frame: Any, names: Sequence[str], selected: Sequence[int], nulls: Sequence[str]) -> None:
         """Number the rows as they lie: their place in their partition, after all partitions before it."""
-        self._given = given
-        columns = [f"{quote(names[i])} AS c{i}" for i in wanted]
+        self._given = frame
+        columns = [f"{quote(names[i])} AS c{i}" for i in selected]
         with refusals(READING):
-            kept = given.selectExpr(*columns, "monotonically_increasing_id() AS id").localCheckpoint()
-            types = {i: kept.schema[f"c{i}"].dataType.simpleString() for i in wanted}
+            kept = frame.selectExpr(*columns, "monotonically_increasing_id() AS id").localCheckpoint()
+            types = {i: kept.schema[f"c{i}"].dataType.simpleString() for i in selected}
             counts = kept.selectExpr("shiftright(id, 33) AS part").groupBy("part").count().collect()
         self.columns.update({i: Column(type, kind_of(type)) for i, type in types.items()})
         before, starts = 0, []
@@ -181,7 +181,7 @@ class Spark:
         self.session.conf.set("spark.sql.shuffle.partitions", str(parts))
         self._name(kept, "loaded")
         self.put("starts", pa.Table.from_pylist(starts, STARTS), READING)
-        mended = ", ".join(f"{self.dialect.without(f'c{i}', types[i], nulls)} AS c{i}" for i in wanted)
+        mended = ", ".join(f"{self.dialect.without(f'c{i}', types[i], nulls)} AS c{i}" for i in selected)
         query = f"""SELECT (id & {PLACE}L) + start AS r, {mended} FROM loaded
             JOIN starts ON starts.part = shiftright(id, 33)"""
         self.create("kept", query, READING)
@@ -196,12 +196,12 @@ class Spark:
 
     def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
         """The source as Spark reads it again, all its columns."""
-        given = send(self.session, batches, "table") if batches is not None else self._given
-        self._name(given, "given")
-        types = {field.name: field.dataType.simpleString() for field in given.schema}
+        frame = send(self.session, batches, "table") if batches is not None else self._given
+        self._name(frame, "given")
+        types = {field.name: field.dataType.simpleString() for field in frame.schema}
         cells = {name: (quote(name), types[name], kind_of(types[name])) for name in columns}
-        (found,) = self.rows(hash_rows(self.dialect, cells, "given"), "comparing tables")
-        return tuple(int(figure or 0) for figure in found)
+        (figures,) = self.rows(hash_rows(self.dialect, cells, "given"), "comparing tables")
+        return tuple(int(figure or 0) for figure in figures)
 
     # -- queries ---------------------------------------------------------------------------------------------
 
@@ -360,8 +360,8 @@ class SparkRows:
     def _parts(self) -> Iterator[Any]:
         with refusals("publishing"):
             for part in range(self.frame.rdd.getNumPartitions()):
-                found = self.frame.where(sf.spark_partition_id() == part).toArrow()
-                yield from found.cast(self.schema).to_batches()
+                table = self.frame.where(sf.spark_partition_id() == part).toArrow()
+                yield from table.cast(self.schema).to_batches()
 
     def read_all(self) -> Any:
         """All rows as one table."""
@@ -390,25 +390,25 @@ def spark_type(kind: Any) -> Any:
     return st.DecimalType(kind.precision, kind.scale) if pa.types.is_decimal(kind) else TYPES[kind]
 
 
-def read_parquet(session: Any, place: str, shown: object) -> DataFrame:
+def read_parquet(session: Any, place: str, printable: object) -> DataFrame:
     """A Parquet file, or all in a folder and below it; subfolders such as `year=2020` are a column of text."""
-    folder = find_folder(session, place, shown)
+    folder = find_folder(session, place, printable)
     with refusals("looking for the table"):
         files = folder.parts()
         logged = any(Folder(session, f"{folder}/{log}").exists() for log in LOGS)
     if logged:
-        raise UnreadableFile(shown, LOGGED)
+        raise UnreadableFile(printable, LOGGED)
     if not files:
-        raise NoSuchTable(shown, "there is no Parquet file and no folder of them. Check the path.")
+        raise NoSuchTable(printable, "there is no Parquet file and no folder of them. Check the path.")
     try:
         reader = session.read.option("mergeSchema", "true")
         reader = reader if folder.is_file() else reader.option("basePath", str(folder))
-        found: DataFrame = reader.parquet(*map(literal_path, files))
+        frame: DataFrame = reader.parquet(*map(literal_path, files))
     except (PySparkException, Py4JError):
         raise UnreadableFile(
-            shown, "Spark cannot read it as Parquet. Check that all files in it are Parquet."
+            printable, "Spark cannot read it as Parquet. Check that all files in it are Parquet."
         ) from None
-    return found
+    return frame
 
 
 def literal_path(path: str) -> str:
@@ -416,13 +416,13 @@ def literal_path(path: str) -> str:
     return re.sub(r"([\\\[\]{}*?])", r"\\\1", path)
 
 
-def find_folder(session: Any, place: str, shown: object) -> "Folder":
+def find_folder(session: Any, place: str, printable: object) -> "Folder":
     """A file or folder, whether it is there or not; its file system must be."""
     try:
         return Folder(session, place)
     except (PySparkException, Py4JError):
         reason = "Spark does not reach it. Has it the connector and the keys of this file system (spark-defaults.conf)?"
-        raise UnreadableFile(shown, reason) from None
+        raise UnreadableFile(printable, reason) from None
 
 
 class Folder:
@@ -430,9 +430,9 @@ class Folder:
 
     def __init__(self, session: Any, place: str) -> None:
         self.session, self.jvm = session, session._jvm.org.apache.hadoop.fs
-        given = self.jvm.Path(place)
-        self.system = given.getFileSystem(session._jsc.hadoopConfiguration())
-        self.path = self.system.makeQualified(given)
+        path = self.jvm.Path(place)
+        self.system = path.getFileSystem(session._jsc.hadoopConfiguration())
+        self.path = self.system.makeQualified(path)
 
     def __str__(self) -> str:
         return str(self.path.toString())
@@ -453,10 +453,10 @@ class Folder:
         """Itself, or the Parquet files below, in the order of their names; what begins with _ or . is none."""
         if not self.exists() or self.is_file():
             return [str(self)] if self.exists() else []
-        found, listed = [], self.system.listFiles(self.path, True)
+        files, listed = [], self.system.listFiles(self.path, True)
         while listed.hasNext():
-            found.append(str(listed.next().getPath().toString()))
-        below = {file: file.removeprefix(str(self)).strip("/").split("/") for file in found}
+            files.append(str(listed.next().getPath().toString()))
+        below = {file: file.removeprefix(str(self)).strip("/").split("/") for file in files}
         fitting = {file for file, names in below.items() if not any(name[0] in "._" for name in names)}
         return sorted(file for file in fitting if file.lower().endswith(ENDINGS))
 
@@ -582,9 +582,9 @@ def export(session: Any, frame: DataFrame, path: Path) -> None:
     texts = ", ".join(f"{as_text(quote(name), type)} AS {quote(name)}" for name, type in types)
     plain = session.sql(f"SELECT {texts} FROM released")
     guarded = [sf.regexp_replace(sf.col(quote(name)), GUARDED.replace("''", "'"), "'$1") for name, _ in types]
-    named = plain.select(*(text.alias(name) for text, (name, _) in zip(guarded, types, strict=True)))
+    renamed = plain.select(*(text.alias(name) for text, (name, _) in zip(guarded, types, strict=True)))
     order = [sf.col(quote(name)).asc_nulls_last() for name, _ in types]
-    rows = SparkRows(hold_on_disk(named.orderBy(*order)))
+    rows = SparkRows(hold_on_disk(renamed.orderBy(*order)))
     with path.open("wb") as file, pc.CSVWriter(file, rows.schema) as writer:
         for batch in rows:
             writer.write_batch(batch)

@@ -194,9 +194,9 @@ class Layout:
 
 def distinct_values(layout: Layout, column: int) -> str:
     """The distinct values of a column, how many rows each has, and its first one."""
-    held, kept = layout.columns[column], layout.name("kept")
-    zero = f" + CAST(0 AS {held.type})" if is_float(held) else ""  # -0.0 becomes 0.0
-    if held.in_words:
+    stored, kept = layout.columns[column], layout.name("kept")
+    zero = f" + CAST(0 AS {stored.type})" if is_float(stored) else ""  # -0.0 becomes 0.0
+    if stored.in_words:
         numbers = f"SELECT k{column}, count(*) AS n, min(r) + 1 AS first FROM {kept} GROUP BY k{column}"
         return f"""SELECT c{column} AS value, CAST(sum(n) AS BIGINT) AS n, min(first) AS first
             FROM ({numbers}) AS numbers JOIN words{column} USING (k{column}) GROUP BY value"""
@@ -271,19 +271,19 @@ def hashed_values(layout: Layout, column: int, depth: int) -> str:
 
     Numbers are rounded, dates end with the day; what nothing is written for is left out.
     """
-    held, sql = layout.columns[column], layout.dialect
-    rounded = sql.rounded("value", held.type, held.kind)
+    stored, sql = layout.columns[column], layout.dialect
+    rounded = sql.rounded("value", stored.type, stored.kind)
     low, _ = sql.digests("cell")
     below = f"WHERE h < CAST('{2 ** (64 - depth)}' AS DECIMAL(20, 0))" if depth else ""
     return f"""SELECT x, {sql.text("h", "")} AS h, n FROM (SELECT x, {low} AS h, n
-        FROM (SELECT {sql.text("value", held.type)} AS x, {rounded} AS cell, n FROM {layout.name(f"v{column}")}
+        FROM (SELECT {sql.text("value", stored.type)} AS x, {rounded} AS cell, n FROM {layout.name(f"v{column}")}
         WHERE value IS NOT NULL) AS rounded WHERE cell <> '') AS hashed {below}"""
 
 
 def present_values(layout: Layout, column: int) -> str:
     """Distinct values of a column, and the rows that have one; text without letters is none."""
-    held = layout.columns[column]
-    present = f"trim({layout.text(column, 'value')}) <> ''" if held.kind == "text" else "value IS NOT NULL"
+    stored = layout.columns[column]
+    present = f"trim({layout.text(column, 'value')}) <> ''" if stored.kind == "text" else "value IS NOT NULL"
     return f"SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT) FROM {layout.name(f'v{column}')} WHERE {present}"
 
 
@@ -298,20 +298,20 @@ def combinations(layout: Layout, columns: Sequence[int], folded: bool = False) -
     """Distinct combinations of values, the rows that have a value in one of these columns, and the most of one."""
     cells = [f"nullif(c{i}, '')" if layout.columns[i].kind == "text" else f"c{i}" for i in columns]
     cells = [fold_cell(layout, i) for i in columns] if folded else cells
-    held = ", ".join(f"{cell} AS h{place}" for place, cell in enumerate(cells))
+    folded_cells = ", ".join(f"{cell} AS h{place}" for place, cell in enumerate(cells))
     names = [f"h{place}" for place in range(len(cells))]
     return f"""SELECT count(*), CAST(coalesce(sum(n), 0) AS BIGINT), coalesce(max(n), 0) FROM (SELECT count(*) AS n
-        FROM (SELECT {held} FROM {layout.rows(columns)} AS kept) AS held
+        FROM (SELECT {folded_cells} FROM {layout.rows(columns)} AS kept) AS held
         WHERE {" OR ".join(f"{name} IS NOT NULL" for name in names)}
         GROUP BY {", ".join(names)}) AS together"""
 
 
 def fold_cell(layout: Layout, column: int) -> str:
     """A cell in the form in which names are compared; long numbers stay as they are written, and nothing is NULL."""
-    held, sql = layout.columns[column], layout.dialect
-    text = sql.text(f"c{column}", held.type)
+    stored, sql = layout.columns[column], layout.dialect
+    text = sql.text(f"c{column}", stored.type)
     short = f"length({text}) <= {MOST_DIGITS}"
-    read = sql.comparable(f"c{column}", held.type, held.kind)
+    read = sql.comparable(f"c{column}", stored.type, stored.kind)
     return f"nullif(CASE WHEN {short} THEN {read} ELSE {sql.lower(f'trim({text})')} END, '')"
 
 
@@ -365,12 +365,12 @@ class Packing:
         self.strides = [1] * len(mappings)
         self.keys: list[list[int]] = [[]]
         for j, size in enumerate(self.sizes):
-            held = self.keys[-1]
-            if held and size * self.strides[held[0]] * self.sizes[held[0]] > LARGEST:
-                self.keys.append(held := [])
-            for i in held:
+            columns = self.keys[-1]
+            if columns and size * self.strides[columns[0]] * self.sizes[columns[0]] > LARGEST:
+                self.keys.append(columns := [])
+            for i in columns:
                 self.strides[i] *= size
-            held.append(j)
+            columns.append(j)
 
     @property
     def names(self) -> list[str]:
@@ -382,12 +382,12 @@ class Packing:
         """The condition under which a coded row is of a point."""
         return " AND ".join(f"coded.{key} = points.{key}" for key in self.names)
 
-    def unpack(self, found: Any) -> NDArray[np.int32]:
+    def unpack(self, table: Any) -> NDArray[np.int32]:
         """Codes, a row for each row of an Arrow table of numbers."""
-        codes = np.empty((len(found), len(self.sizes)), np.int32)
-        for name, held in zip(self.names, self.keys, strict=True):
-            rest = np.asarray(found[name].to_numpy(), np.int64) - sum(self.lowest[j] * self.strides[j] for j in held)
-            for j in held:
+        codes = np.empty((len(table), len(self.sizes)), np.int32)
+        for name, columns in zip(self.names, self.keys, strict=True):
+            rest = np.asarray(table[name].to_numpy(), np.int64) - sum(self.lowest[j] * self.strides[j] for j in columns)
+            for j in columns:
                 place, rest = np.divmod(rest, self.strides[j])
                 codes[:, j] = place + self.lowest[j]
         return codes
@@ -416,7 +416,7 @@ class CodedRows:
     def select(self, also: str = "", columns: Sequence[int] = ()) -> str:
         """The coded rows, and what else is wanted of `kept`: of these columns, as they were read."""
         parts, joins = zip(*map(self._part, self.mappings, self.packing.strides), strict=True)
-        sums = [" + ".join(parts[j] for j in held) for held in self.packing.keys]
+        sums = [" + ".join(parts[j] for j in key) for key in self.packing.keys]
         keys = ", ".join(f"{added} AS {name}" for name, added in zip(self.packing.names, sums, strict=True))
         return f"SELECT kept.r, {keys}{also} FROM {self.layout.rows(columns)} AS kept {' '.join(joins)}"
 
@@ -530,18 +530,18 @@ def labelled_rows(layout: Layout, rows: str, number: str, names: Mapping[str, st
     turn = f"row_number() OVER (PARTITION BY takers.p ORDER BY {sql.secret('r')}, r)"
     taken = f"{rows} JOIN {layout.name('takers')} AS takers ON takers.p = {number}"
     published = {name: name if name in cells or not for_csv else sql.harmless(name) for name in names}
-    return f"""SELECT {", ".join(f"{published[name]} AS {named}" for name, named in names.items())}
+    return f"""SELECT {", ".join(f"{published[name]} AS {published_name}" for name, published_name in names.items())}
         FROM (SELECT {columns}, {turn} AS i FROM {taken} WHERE split
-        UNION ALL SELECT {columns}, 1 AS i FROM {taken} WHERE NOT split) AS dealt JOIN {layout.name("shares")} AS shares
-        ON shares.p = dealt.p AND (NOT dealt.split OR dealt.i BETWEEN shares.first AND shares.last)
+        UNION ALL SELECT {columns}, 1 AS i FROM {taken} WHERE NOT split) AS taken JOIN {layout.name("shares")} AS shares
+        ON shares.p = taken.p AND (NOT taken.split OR taken.i BETWEEN shares.first AND shares.last)
         JOIN {layout.name("labels")} AS labels ON labels.class = shares.class"""
 
 
 def held_words(layout: Layout, column: int) -> str:
     """The words of a column, with NULL for those that no row holds: they need not read as the others do."""
-    held = f"SELECT DISTINCT k{column} FROM {layout.name('kept')}"
+    used = f"SELECT DISTINCT k{column} FROM {layout.name('kept')}"
     cell = f"CASE WHEN held.k{column} IS NOT NULL THEN c{column} END AS c{column}"
-    return f"(SELECT words.k{column}, {cell} FROM words{column} AS words LEFT JOIN ({held}) AS held USING (k{column}))"
+    return f"(SELECT words.k{column}, {cell} FROM words{column} AS words LEFT JOIN ({used}) AS held USING (k{column}))"
 
 
 def hash_rows(sql: Dialect, cells: Mapping[str, tuple[str, str, str]], source: str) -> str:

@@ -43,7 +43,7 @@ from kech.tables.sql import Mapping1D
 if TYPE_CHECKING:
     from kech.tables.repeats import Repeat
 
-FEW_ROWS, FEW_BYTES = 10_000, 1 << 18  # of a small table; DuckDB deals out 122,880 rows at a time
+FEW_ROWS, FEW_BYTES = 10_000, 1 << 18  # of a small table; a thread of DuckDB takes 122,880 rows at a time
 BLOWN_UP = 1000  # times its size on disk: no table of people repeats itself so much
 FILES = ("csv", "parquet", "folder", "arrow", "excel")
 TEXT_FILES = (".csv", ".tsv", ".txt")  # only they have a delimiter and an encoding
@@ -64,7 +64,7 @@ class Table:
     request: Request  # as it was when the table was read; its columns and axes are those of the table
     native: ModuleType | None = None  # the caller's dataframe library, for the way back
     threads: int = 1
-    given: Any = None  # the dataframe it was read from
+    frame: Any = None  # the dataframe it was read from
     kinds: Mapping[str, str] = field(default_factory=dict)  # how columns are read, where that is not found anew
     other_secret: OwnerSecret | None = None  # in place of the owner's: an attacker's, or that of the demo
 
@@ -131,8 +131,8 @@ class Table:
     @property
     def loaded(self) -> tuple[str, ...]:
         """The columns that were read: all, or only those with a role."""
-        named = {*self.quasi_identifiers, *self.sensitive, *self.person, *self.keep, *self.row_key}
-        return tuple(name for name in self.columns if not self.quasi_identifiers or name in named)
+        with_role = {*self.quasi_identifiers, *self.sensitive, *self.person, *self.keep, *self.row_key}
+        return tuple(name for name in self.columns if not self.quasi_identifiers or name in with_role)
 
     @property
     def counted(self) -> tuple[str, ...]:
@@ -212,13 +212,13 @@ class Table:
         """How a quasi-identifier is read: number, date or text; a doubtful column is refused with the row."""
         if column in self.kinds:
             return self.kinds[column]
-        named = self.choice(column).kind
-        return check_kind(column, self.facts(column), named) if named else guess_kind(column, self.facts(column))
+        kind = self.choice(column).kind
+        return check_kind(column, self.facts(column), kind) if kind else guess_kind(column, self.facts(column))
 
     def secret_kind(self, column: str) -> str:
         """How a sensitive column is read: number, date or text; a doubtful one is text."""
-        named = self.choice(column).kind
-        return check_kind(column, self.facts(column), named) if named else plain_kind(self.facts(column))
+        kind = self.choice(column).kind
+        return check_kind(column, self.facts(column), kind) if kind else plain_kind(self.facts(column))
 
     @cached_property
     def secret(self) -> OwnerSecret:
@@ -251,7 +251,7 @@ class Table:
         if self.source.address and self.source.format == "duckdb":
             return self._fingerprint_of_file(self.source.address)
         again = not reads(self.engine.backend, self.source)
-        return self.engine.fingerprint(self.columns, read_again(self.source, self.given) if again else None)
+        return self.engine.fingerprint(self.columns, read_again(self.source, self.frame) if again else None)
 
     def _fingerprint_of_file(self, address: Address) -> tuple[int, ...]:
         """The file was let go, and the engine is locked: another looks at it once more."""
@@ -268,7 +268,7 @@ class Table:
 
     def reread(self, **fields: Any) -> "Table":
         """The same source, read with some fields of the request said otherwise."""
-        source = (self.source.address or self.source.path) if self.given is None else self.given.to_native()
+        source = (self.source.address or self.source.path) if self.frame is None else self.frame.to_native()
         dialect = {"delimiter": self.source.delimiter, "encoding": self.source.encoding}
         return read_table(source, self.request, **{**dialect, **fields})
 
@@ -324,19 +324,19 @@ def read_table(
     backend = start(threads=workers) if address and chosen == "spark" else None  # whoever looks starts an application
     try:
         if isinstance(source, str | PathLike | Address):
-            given, native = None, None
+            frame, native = None, None
             opened = open_source(source, delimiter=reading.delimiter, encoding=reading.encoding)
         else:
-            given = hold_frame(source)
-            opened, native = open_frame(given), native_library(given)
+            frame = hold_frame(source)
+            opened, native = open_frame(frame), native_library(frame)
         check_columns(opened.columns, chosen_request)
         check_key(chosen_request.labels.key_file)
-        backend = backend or start(threads=limits.threads or (1 if is_small(chosen, opened, given) else workers))
-        table = Table(Engine(backend), opened, chosen_request, native=native, threads=workers, given=given)
-        wanted = sorted({*table.loaded, *table.counted}, key=table.index)
+        backend = backend or start(threads=limits.threads or (1 if is_small(chosen, opened, frame) else workers))
+        table = Table(Engine(backend), opened, chosen_request, native=native, threads=workers, frame=frame)
+        selected = sorted({*table.loaded, *table.counted}, key=table.index)
         if opened.format in ("parquet", "folder") and chosen == "duckdb":
-            check_size(opened, wanted, limits.memory)
-        load(backend, opened, [table.index(name) for name in wanted], reading.null_values, given)
+            check_size(opened, selected, limits.memory)
+        load(backend, opened, [table.index(name) for name in selected], reading.null_values, frame)
         table.engine.rewrite(decimal=reading.decimal, dates=reading.dates)
         return table
     except BaseException:
@@ -367,12 +367,12 @@ def choose_engine(address: Address | None, engine: str | None, master: str | Non
     return engine or natural
 
 
-def is_small(engine: str, source: Source, given: Any) -> bool:
+def is_small(engine: str, source: Source, frame: Any) -> bool:
     """Whether a second thread of the engine would wait more than it helps; Spark is started for other tables too."""
     if engine != "duckdb":
         return False
-    if given is not None:
-        return is_short(given, FEW_ROWS)
+    if frame is not None:
+        return is_short(frame, FEW_ROWS)
     return source.format in FILES and source.path.is_file() and source.path.stat().st_size <= FEW_BYTES
 
 
@@ -386,26 +386,26 @@ def open_backend(
     if name == "spark":
         from kech.tables.spark import Spark
 
-        named = address.master if address else None
-        return Spark(master=master or named, memory=size, threads=threads)
+        of_address = address.master if address else None
+        return Spark(master=master or of_address, memory=size, threads=threads)
     from kech.tables.postgres import Postgres
 
     return Postgres(address, memory=size, threads=threads)  # type: ignore[arg-type]
 
 
-def load(backend: Any, source: Source, wanted: Sequence[int], nulls: Sequence[str], given: Any) -> None:
+def load(backend: Any, source: Source, selected: Sequence[int], nulls: Sequence[str], frame: Any) -> None:
     """Put the rows into the backend."""
     if not reads(backend, source):
-        backend.load_arrow(read_again(source, given), wanted, nulls, source.path)
+        backend.load_arrow(read_again(source, frame), selected, nulls, source.path)
     elif source.csv:
         try:
-            backend.load_csv(source.path, source.csv, wanted, nulls)
+            backend.load_csv(source.path, source.csv, selected, nulls)
         except UnreadableFile as refusal:
             raise find_fault(source.path, source.csv) or refusal from None
     elif source.address:
-        backend.load_table(source.address, source.columns, wanted, nulls)
+        backend.load_table(source.address, source.columns, selected, nulls)
     else:
-        backend.load_parquet(source.path, source.columns, wanted, nulls)
+        backend.load_parquet(source.path, source.columns, selected, nulls)
 
 
 def reads(backend: Backend, source: Source) -> bool:
@@ -413,9 +413,9 @@ def reads(backend: Backend, source: Source) -> bool:
     return source.format in backend.reads and (source.csv is None or source.csv.plain)
 
 
-def read_again(source: Source, given: Any) -> Any:
+def read_again(source: Source, frame: Any) -> Any:
     """The rows of a dataframe, or of a file that the engine does not read itself."""
-    return read_batches(source) if given is None else frame_batches(given)
+    return read_batches(source) if frame is None else frame_batches(frame)
 
 
 # -- checks at the door --------------------------------------------------------------------------------
@@ -423,19 +423,19 @@ def read_again(source: Source, given: Any) -> Any:
 
 def check_columns(columns: Sequence[str], request: Request) -> None:
     """Every column that is named exists."""
-    named = [name for role in ROLES for name in getattr(request.columns, role)]
-    for name in (*named, *request.axes, *request.series.key):
+    with_role = [name for role in ROLES for name in getattr(request.columns, role)]
+    for name in (*with_role, *request.axes, *request.series.key):
         if name not in columns:
             raise NoSuchColumn(name, columns)
 
 
-def check_size(source: Source, wanted: Sequence[str], memory: str | None) -> None:
+def check_size(source: Source, columns: Sequence[str], memory: str | None) -> None:
     """Parquet that cannot fit is refused by what it says of itself, before a row is read.
 
     What does not fit into memory goes to disk, but not what a tiny file blows up.
     """
     files = find_parts(source.path) if source.format == "folder" else [source.path]
-    rows, need, stored = measure_parquet(files, wanted)
+    rows, need, stored = measure_parquet(files, columns)
     allowed = room_of(memory)
     room = allowed if need > BLOWN_UP * stored else allowed + shutil.disk_usage(tempfile.gettempdir()).free
     if need > room:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from kech.errors import BadOption, TooFewRows
-from kech.points.points import Coarse, Points, build_points
+from kech.points.points import PointLimit, Points, build_points
 from kech.request import Labels, check_k
 from kech.system.console import report
 from kech.tables.frames import as_frame
@@ -187,13 +187,13 @@ class WeightedBarcode:
     def _at(self, eps: float) -> dict[str, Any]:
         tree, nodes = self.filtration, self.filtration.alive(eps)
         holes = {n: int(((bars[:, 0] <= eps) & (eps < bars[:, 1])).sum()) for n, bars in self.holes.items()}
-        known = self.is_complete or any(holes.values())
+        is_decided = self.is_complete or any(holes.values())
         return {
             "eps": eps,
             "classes": len(nodes),
             "k": int(tree.hidden_among[nodes].min()),
             "holes": holes,
-            "homological": not any(holes.values()) if known else None,
+            "homological": not any(holes.values()) if is_decided else None,
             "strict": bool((tree.simplex_from[nodes] <= eps).all()),
         }
 
@@ -202,8 +202,8 @@ class WeightedBarcode:
         grid = np.append(check_radii(radii), np.inf)
         tree = self.filtration
         birth, death, full = (snap_up(values, grid) for values in (tree.birth, tree.death, tree.simplex_from))
-        seen = replace(tree, birth=birth, death=death, simplex_from=np.where(full < death, full, np.inf))
-        return replace(self, filtration=seen, holes={n: snap_up(bars, grid) for n, bars in self.holes.items()})
+        sampled = replace(tree, birth=birth, death=death, simplex_from=np.where(full < death, full, np.inf))
+        return replace(self, filtration=sampled, holes={n: snap_up(bars, grid) for n, bars in self.holes.items()})
 
     def plot(
         self,
@@ -229,8 +229,8 @@ class WeightedBarcode:
     ) -> dict[str, Any]:
         """The object `kech barcode --json` prints, with all bars or the longest; infinity is null."""
         regimes = {name: self.regimes(name, k) for name in readings or READINGS}
-        seen = self.sample(radii) if radii else self
-        every = seen.bars()
+        sampled = self.sample(radii) if radii else self
+        every = sampled.bars()
         bars = longest_bars(every, longest)
         return {
             "private": True,
@@ -243,10 +243,10 @@ class WeightedBarcode:
             "max_dimension": max(self.holes, default=0),
             "bars": [as_record(bar) for bar in bars],
             "shorter_bars": len(every) - len(bars),
-            "left_out": seen.left_out,
+            "left_out": sampled.left_out,
             "regimes": {
-                name: found if found is None else [as_record(regime) for regime in found]
-                for name, found in regimes.items()
+                name: intervals if intervals is None else [as_record(regime) for regime in intervals]
+                for name, intervals in regimes.items()
             },
             "radii": self.at(radii),
         }
@@ -274,7 +274,7 @@ def compute_barcode(
         raise BadOption("--max-dimension", "give a dimension, 0 or more.")
     check_field(field)
     warn_of_repeats(table)
-    points = build_points(table, labels=Labels(grid=grid), coarse=Coarse(max_points, rounding=True))
+    points = build_points(table, labels=Labels(grid=grid), point_limit=PointLimit(max_points, rounding=True))
     if not points.rows:
         raise TooFewRows(0, 1)
     how: dict[str, Any] = {"field": field, "threads": table.threads, "zero_length": zero_length}

@@ -62,9 +62,9 @@ class Filtration:
         """For each unit the number of its component at eps."""
         nodes = self.alive(eps)
         nodes = nodes[np.argsort(self.begin[nodes])]
-        found = np.empty(len(self.order), np.int64)
-        found[self.order] = np.repeat(np.arange(len(nodes)), (self.end - self.begin)[nodes])
-        return found[self.place]
+        component = np.empty(len(self.order), np.int64)
+        component[self.order] = np.repeat(np.arange(len(nodes)), (self.end - self.begin)[nodes])
+        return component[self.place]
 
 
 def build_filtration(points: Points, metric: str = "box", *, threads: int = 1) -> Filtration:

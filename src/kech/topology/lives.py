@@ -167,9 +167,9 @@ def build_lives(
     check_versions(versions, half_the_memory() if memory is None else memory)
     report("following classes through versions")
     sets, rows = find_together(versions)
-    found = walk_path(sets, rows, False, threads)
+    bars = walk_path(sets, rows, False, threads)
     path = tuple((version + 1,) for version in range(len(versions)))
-    zigzag = ZigzagBarcode(path, ("version",), "intersection", library=None, **found)
+    zigzag = ZigzagBarcode(path, ("version",), "intersection", library=None, **bars)
     smallest = zigzag.smallest[::2]
     reached = int(smallest[zigzag.classes[::2] > 0].min(initial=int(rows.sum())))
     goal = max(reached, 1) if k is None else check_k(k)
@@ -209,9 +209,9 @@ def find_together(versions: Sequence[Version]) -> tuple[list[Ints], Ints]:
 
 def spread(version: Version, size: int) -> Ints:
     """For each row its class, counted from 1 on; 0 where the version does not have it."""
-    found = np.zeros(size, np.int64)
-    found[version[0]] = version[1] + 1
-    return found
+    class_of_row = np.zeros(size, np.int64)
+    class_of_row[version[0]] = version[1] + 1
+    return class_of_row
 
 
 def number_classes(classes: Ints) -> Ints:

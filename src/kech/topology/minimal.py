@@ -66,14 +66,14 @@ class Partitions:
         @cache
         def best(mask: int) -> Best:
             """Of ties the class with the lowest rows."""
-            found: Best = {} if mask else {0: (0.0, 0)}
+            choices: Best = {} if mask else {0: (0.0, 0)}
             for part in classes[mask & -mask] if mask else ():
                 if part & ~mask:
                     continue
                 for count, (eps, _) in best(mask ^ part).items():
                     candidate = max(eps, radius(part)), part
-                    found[count + 1] = min(found.get(count + 1, candidate), candidate)
-            return found
+                    choices[count + 1] = min(choices.get(count + 1, candidate), candidate)
+            return choices
 
         self.best = best
 
@@ -98,11 +98,11 @@ def best_partitions(points: Points, k: int, metric: str) -> Partitions | None:
 
 def keep_rising(pairs: Iterable[tuple[float, int]]) -> list[tuple[float, int]]:
     """Pairs of eps and a number of classes, by eps, without those that have no more classes than one before."""
-    found: list[tuple[float, int]] = []
+    rising: list[tuple[float, int]] = []
     for eps, count in sorted(pairs, key=lambda pair: (pair[0], -pair[1])):
-        if not found or count > found[-1][1]:
-            found.append((eps, count))
-    return found
+        if not rising or count > rising[-1][1]:
+            rising.append((eps, count))
+    return rising
 
 
 def name_rows(points: Points, rows: Iterable[int]) -> list[int]:
@@ -113,12 +113,12 @@ def name_rows(points: Points, rows: Iterable[int]) -> list[int]:
 
 def list_classes(who: list[int], k: int) -> dict[int, list[int]]:
     """By first row, the classes of k people or more that cannot be parted into two such classes."""
-    found: dict[int, list[int]] = {1 << row: [] for row in range(len(who))}
+    classes: dict[int, list[int]] = {1 << row: [] for row in range(len(who))}
     for part in range(1, 1 << len(who)):
         rows = Counter(who[row] for row in members(part))
         if len(rows) >= k and sum(min(2, count) for count in rows.values()) < 2 * k:
-            found[part & -part].append(part)
-    return found
+            classes[part & -part].append(part)
+    return classes
 
 
 def members(mask: int) -> list[int]:

@@ -47,27 +47,27 @@ def search_best(
     levels is dropped when the node with all other axes at the top suppresses more than `limit` rows, or when it must
     lose more than the best node seen.  After `budget` looks the search ends with what it has.
     """
-    seen, floor = _Memory(look), Floor(groups)
+    views, floor = _Memory(look), Floor(groups)
     top = tuple(len(axis) - 1 for axis in losses)
-    if seen(top).suppressed > limit:
+    if views(top).suppressed > limit:
         return None
-    best = descend(seen, losses, limit)
+    best = descend(views, losses, limit)
     queue: list[tuple[float, int, Levels]] = [(floor(()), 0, ())]
-    while queue and queue[0][0] < seen(best).loss - ROUNDING:
-        if seen.looks >= budget:
-            return Found(best, queue[0][0], seen.looks)
+    while queue and queue[0][0] < views(best).loss - ROUNDING:
+        if views.looks >= budget:
+            return Found(best, queue[0][0], views.looks)
         _, _, chosen = heapq.heappop(queue)
-        report("searching the lattice", seen.looks / budget)
+        report("searching the lattice", views.looks / budget)
         for level in range(len(losses[len(chosen)])):
             longer = (*chosen, level)
             bound = floor(longer)
-            if bound >= seen(best).loss or seen(longer + top[len(longer) :]).suppressed > limit:
+            if bound >= views(best).loss or views(longer + top[len(longer) :]).suppressed > limit:
                 continue
             if len(longer) < len(top):
                 heapq.heappush(queue, (bound, -len(longer), longer))
-            elif seen(longer).loss < seen(best).loss:
+            elif views(longer).loss < views(best).loss:
                 best = longer
-    return Found(best, seen(best).loss, seen.looks)
+    return Found(best, views(best).loss, views.looks)
 
 
 class Floor:
@@ -85,8 +85,8 @@ class Floor:
         """A bound for all nodes that begin with the chosen levels; infinity where none can do."""
         total = 0.0
         for least in self._least:
-            mine, chosen = chosen[: len(least) - 1], chosen[len(least) - 1 :]
-            total += float(least[len(mine)][mine])
+            inner, chosen = chosen[: len(least) - 1], chosen[len(least) - 1 :]
+            total += float(least[len(inner)][inner])
         return total
 
 

@@ -100,8 +100,8 @@ def check_node(number: int, node: Node, lattice: Lattice) -> None:
     """A node has a level for each axis, and the axis has that level."""
     written = ",".join(map(str, node))
     if len(node) != len(lattice.heights):
-        wanted = f"give {len(lattice.heights)}, for {', '.join(lattice.columns)}"
-        raise BadOption("--path", f"step {number}, {written!r}, has {len(node)} levels; {wanted}.")
+        advice = f"give {len(lattice.heights)}, for {', '.join(lattice.columns)}"
+        raise BadOption("--path", f"step {number}, {written!r}, has {len(node)} levels; {advice}.")
     for column, level, height in zip(lattice.columns, node, lattice.heights, strict=True):
         if isinstance(level, bool) or not isinstance(level, int | np.integer) or not 0 <= level < height:
             raise BadOption("--path", f"step {number}, {written!r}: column {column!r} has levels 0 to {height - 1}.")

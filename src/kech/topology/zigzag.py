@@ -227,8 +227,8 @@ def compute_zigzag(
     """Bars along a path of the table's lattice: node by node, or rows, columns, diagonal, minimal."""
     check_through(through)
     lattice = compute_lattice(table, grid=grid)
-    found = build_zigzag(lattice, path, through, threads=table.threads, memory=lattice.points.check_room())
-    return replace(found, library=table.library)
+    barcode = build_zigzag(lattice, path, through, threads=table.threads, memory=lattice.points.check_room())
+    return replace(barcode, library=table.library)
 
 
 def build_zigzag(
@@ -250,8 +250,8 @@ def build_zigzag(
     check_memory(
         PATH_POINT_BYTES * len(nodes) * len(weights) + PATH_CLASS_BYTES * most_classes(partitions, through), allowed
     )
-    found = walk_path(partitions, weights, through == "union", threads, person)
-    return ZigzagBarcode(nodes, lattice.columns, through, library=None, **found)
+    bars = walk_path(partitions, weights, through == "union", threads, person)
+    return ZigzagBarcode(nodes, lattice.columns, through, library=None, **bars)
 
 
 def most_classes(partitions: Sequence[Ints], through: str) -> int:

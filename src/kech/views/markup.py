@@ -32,15 +32,15 @@ def tag(element: str, /, *contents: Content | Iterable[Content], **attributes: A
 
 def join(*contents: Content | Iterable[Content]) -> Markup:
     """Contents one after the other; what is not markup is escaped."""
-    found = []
+    parts = []
     for content in contents:
         if isinstance(content, Markup):
-            found.append(str(content))
+            parts.append(str(content))
         elif isinstance(content, str | int):
-            found.append(plain(str(content)))
+            parts.append(plain(str(content)))
         elif content is not None:
-            found.append(str(join(*content)))
-    return Markup("".join(found))
+            parts.append(str(join(*content)))
+    return Markup("".join(parts))
 
 
 def plain(text: str) -> str:

@@ -28,8 +28,8 @@ PRIVATE = f'<strong style="color:{ORANGE}">PRIVATE</strong> <span>not for public
 def show_table(table: Any) -> str:
     """Columns by role; how many values each quasi-identifier has, of as many as there are rows."""
     roles = ("quasi_identifiers", "sensitive", "person", "identifiers", "keep")
-    named = {role.replace("_", "-"): getattr(table, role) for role in roles if getattr(table, role)}
-    lines = [(role, ", ".join(names)) for role, names in named.items()]
+    columns_of_role = {role.replace("_", "-"): getattr(table, role) for role in roles if getattr(table, role)}
+    lines = [(role, ", ".join(names)) for role, names in columns_of_role.items()]
     distinct = {name: table.facts(name).distinct for name in table.quasi_identifiers}
     picture = share_bars(distinct, "distinct values", table.rows) if distinct else ""
     return card(repr(table), grid(("role", "columns"), lines), picture, private=True)
@@ -38,9 +38,9 @@ def show_table(table: Any) -> str:
 def show_spectrum(spectrum: Any) -> str:
     """Loss against k for every cut, and some rows."""
     rows = spectrum.rows()
-    shown = rows if len(rows) <= MOST_LINES else [row for row in rows if row["k"] in LANDMARKS]
+    selected = rows if len(rows) <= MOST_LINES else [row for row in rows if row["k"] in LANDMARKS]
     names = ("k", "cut", "classes", "eps", "l", "t", "loss")
-    lines = [tuple(format_figure(row[name]) for name in names) for row in shown]
+    lines = [tuple(format_figure(row[name]) for name in names) for row in selected]
     drawn = embed(draw_spectrum(rows, ["loss"], SIZE, spectrum.counted))
     return card(repr(spectrum), drawn, grid(names, lines), private=True)
 
@@ -69,8 +69,8 @@ def show_lattice(lattice: Any) -> str:
 
 def show_lives(lives: Any) -> str:
     """Lives of classes, with the size of every version."""
-    shown = [(at.version, at.rows, at.arrived, at.left, at.classes) for at in lives.counts[:MOST_LINES]]
-    lines = [[f"{count:,}" for count in line] for line in shown]
+    counts = [(at.version, at.rows, at.arrived, at.left, at.classes) for at in lives.counts[:MOST_LINES]]
+    lines = [[f"{count:,}" for count in line] for line in counts]
     names = ("version", "rows", "arrived", "left", "classes")
     return card(repr(lives), embed(draw_lives(lives, SIZE)), grid(names, lines), private=True)
 

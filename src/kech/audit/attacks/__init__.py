@@ -61,24 +61,24 @@ def run_attacks(
     """
     check_is_table(original, "original")
     left_out = {"replay", *(() if second else ("compose",)), *(() if original.person else OF_PEOPLE)}
-    wanted = [name for name in ATTACKS if name not in left_out] if attacks is None else list(attacks)
-    if unknown := [name for name in wanted if name not in ATTACKS]:
+    selected = [name for name in ATTACKS if name not in left_out] if attacks is None else list(attacks)
+    if unknown := [name for name in selected if name not in ATTACKS]:
         raise BadOption("attack", f"{unknown[0]!r} is none; choose among {', '.join(ATTACKS)}.")
-    if not original.person and (counting := [name for name in OF_PEOPLE if name in wanted]):
+    if not original.person and (counting := [name for name in OF_PEOPLE if name in selected]):
         raise BadOption(
             counting[0], "it counts people. Name the columns of the original that tell them apart: --person."
         )
-    if "compose" in wanted and second is None:
+    if "compose" in selected and second is None:
         raise BadOption("compose", "it attacks two releases of one table together. Name the other: --second OTHER.csv.")
-    if second is not None and "compose" not in wanted:
+    if second is not None and "compose" not in selected:
         raise BadOption(
             "--second", "only the compose attack takes another release. Leave it away, or attack by compose."
         )
     other = as_second(second, (key,) if isinstance(key, str) else tuple(key))
-    if request and "replay" not in wanted:
+    if request and "replay" not in selected:
         raise BadOption("request", "only the replay attack makes a release again.")
     target = replace(aim(path, original, certificate, other, seed), request=request or Request())
-    return [attack for name in wanted for attack in ATTACKS[name](target)]
+    return [attack for name in selected for attack in ATTACKS[name](target)]
 
 
 def as_second(second: AnyPath | tuple[AnyPath, Table] | None, key: tuple[str, ...]) -> Second | None:

@@ -25,10 +25,7 @@ def attack_composition(target: Target) -> list[Attack]:
     pinned = [pin_values(column, versions, covers, chosen) for column in find_common(versions)]
     return [
         narrow(versions, covers),
-        *(
-            Attack("compose", f"records whose {found.column} is pinned", found.rows, found.right, found.alone)
-            for found in pinned
-        ),
+        *(Attack("compose", f"records whose {pin.column} is pinned", pin.rows, pin.right, pin.alone) for pin in pinned),
     ]
 
 

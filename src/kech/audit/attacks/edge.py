@@ -27,16 +27,16 @@ def attack_edges(target: Target) -> list[Attack]:
     value drawn from those of the table that the label covers, in place of the end.  Who knows that ends are loosened
     guesses in place of the end one of the two next ends that are published further inside.
     """
-    found, by_chance = single_out(target, find_edges)
-    if not found:
+    by_edges, by_chance = single_out(target, find_edges)
+    if not by_edges:
         return [Attack("edge", SINGLED, 0, 0, 0, "no label shows an end")]
-    shown = [name for name in target.linkage.release.quasi_identifiers if name in found]
-    each = [count(target, f"{SINGLED}, by {name}", found[name], by_chance[name]) for name in shown]
+    selected = [name for name in target.linkage.release.quasi_identifiers if name in by_edges]
+    each = [count(target, f"{SINGLED}, by {name}", by_edges[name], by_chance[name]) for name in selected]
     rng = target.rng()
     ends = {id(column): published_ends(column) for column in target.linkage.columns}
     guessed = single_out(target, lambda column, label: guess_ends(column, label, ends[id(column)], rng))
     return [
-        count(target, f"{SINGLED}, by any column", anywhere(found), anywhere(by_chance)),
+        count(target, f"{SINGLED}, by any column", anywhere(by_edges), anywhere(by_chance)),
         *each,
         count(target, GUESSED, *map(anywhere, guessed)),
     ]
@@ -45,14 +45,14 @@ def attack_edges(target: Target) -> list[Attack]:
 def single_out(target: Target, find: Find) -> tuple[Singled, Singled]:
     """The records that the values found in labels single out, and those that values drawn at random do."""
     rng = target.rng()
-    found, by_chance = Singled(set), Singled(set)
+    by_edges, by_chance = Singled(set), Singled(set)
     for rows, column, label in target.list_labels():
         codes, name = column.codes[rows], column.axis["column"]
         for values in find(column, label):
             drawn = rng.choice(np.flatnonzero(column.cover(label)))
-            for held, singled in ((values[codes], found[name]), (codes == drawn, by_chance[name])):
-                singled.update(rows[held].tolist() if np.count_nonzero(held) == 1 else ())
-    return found, by_chance
+            for matches, singled in ((values[codes], by_edges[name]), (codes == drawn, by_chance[name])):
+                singled.update(rows[matches].tolist() if np.count_nonzero(matches) == 1 else ())
+    return by_edges, by_chance
 
 
 def count(target: Target, about: str, hits: set[int], control: set[int]) -> Attack:

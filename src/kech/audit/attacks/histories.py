@@ -38,8 +38,10 @@ class Histories:
 
     def find_constant(self, values: Ints) -> Ints:
         """The one value of each number, or SEVERAL."""
-        held = (np.unique(values[rows]).tolist() for rows in self.rows)
-        return np.array([found[0] if len(found) == 1 else SEVERAL for found in held])
+        distinct = (np.unique(values[rows]).tolist() for rows in self.rows)
+        return np.array(
+            [values_of_number[0] if len(values_of_number) == 1 else SEVERAL for values_of_number in distinct]
+        )
 
 
 def read_histories(release: Published) -> Histories | None:
@@ -51,8 +53,8 @@ def read_histories(release: Published) -> Histories | None:
     order = np.argsort(number, kind="stable")
     rows = np.split(order, np.flatnonzero(np.diff(number[order])) + 1)
     numbers, shapes = defaultdict(list), defaultdict(list)
-    for place, held in enumerate(rows):
-        numbers[tuple(sorted(release.group[held].tolist()))].append(place)
+    for place, history in enumerate(rows):
+        numbers[tuple(sorted(release.group[history].tolist()))].append(place)
     for shape in numbers:
         shapes[shape[0]].append(shape)
     return Histories(rows, numbers, shapes)

@@ -18,19 +18,25 @@ MOST_RECORDS = 1_000  # looked up among all classes
 def attack_homogeneity(target: Target) -> list[Attack]:
     """Look a person up: all classes it could be in hold one and the same sensitive value.
 
-    Control: the sensitive values of the release, dealt to its rows at random.
+    Control: the sensitive values of the release, assigned to its rows at random.
     """
     release, rng = target.linkage.release, target.rng()
     rows = np.sort(rng.permutation(target.linkage.rows)[:MOST_RECORDS])
-    found = [groups for groups in target.linkage.classes_of(rows) if len(groups)]
+    candidates = [groups for groups in target.linkage.classes_of(rows) if len(groups)]
     values_read = read_values(release.sensitive, release.document.get("values", {}))
     attacks = []
     for column in release.sensitive:
         values = number_values(release.cells[column], values_read[column])
-        shared, by_chance = (shared_values(release.group, held) for held in (values, rng.permutation(values)))
-        hits, control = (sum(is_pinned(held[groups]) for groups in found) for held in (shared, by_chance))
+        shared, by_chance = (
+            shared_values(release.group, column_values) for column_values in (values, rng.permutation(values))
+        )
+        hits, control = (
+            sum(is_pinned(column_values[groups]) for groups in candidates) for column_values in (shared, by_chance)
+        )
         note = f"{int((shared >= 0).sum()):,} of {len(shared):,} classes hold one value"
-        attacks.append(Attack("homogeneity", f"records whose {column} is given away", len(found), hits, control, note))
+        attacks.append(
+            Attack("homogeneity", f"records whose {column} is given away", len(candidates), hits, control, note)
+        )
     return attacks
 
 

@@ -22,9 +22,9 @@ def attack_order(target: Target) -> list[Attack]:
     hits, targets = Counter[str](), 0
     for group, rows in zip(target.groups.tolist(), target.candidates, strict=True):
         members = target.members[group]
-        once, held = Counter(theirs[row] for row in rows), Counter(ours[row] for row in members)
+        once, originals = Counter(theirs[row] for row in rows), Counter(ours[row] for row in members)
         for place, row in enumerate(members):
-            if once[ours[row]] != 1 or held[ours[row]] != 1:
+            if once[ours[row]] != 1 or originals[ours[row]] != 1:
                 continue
             guesses = {
                 "file": rows[np.argmin(np.abs(rows - (row + 0.5) * scale + 0.5))],
@@ -44,7 +44,7 @@ def published_cells(target: Target) -> tuple[list[tuple[Cell, ...]], list[tuple[
     """What is published as it is, for every row of the release and of the original."""
     linkage = target.linkage
     cells = linkage.release.cells
-    ours = [[plain(cell) for cell in held] for held in cells.values()]
+    ours = [[plain(cell) for cell in column] for column in cells.values()]
     theirs = [[plain(cell) for cell in linkage.texts(name)] for name in cells]
     return (
         list(zip(*ours, strict=True)) or [()] * linkage.release.rows,

@@ -29,12 +29,12 @@ class Attack:
 
     def to_json(self) -> dict[str, Any]:
         """What the command prints; rates of nothing are null."""
-        found = {"attack": self.attack, "about": self.about, "targets": self.targets}
+        figures = {"attack": self.attack, "about": self.about, "targets": self.targets}
         for name, hits in (("rate", self.hits), ("control", self.control_hits)):
             low, high = wilson(hits, self.targets) if self.targets else (None, None)
             rate = hits / self.targets if self.targets else None
-            found |= {name: rate, f"{name}_low": low, f"{name}_high": high}
-        return found | {"verdict": self.verdict, "note": self.note}
+            figures |= {name: rate, f"{name}_low": low, f"{name}_high": high}
+        return figures | {"verdict": self.verdict, "note": self.note}
 
 
 def wilson(hits: int, targets: int) -> tuple[float, float]:

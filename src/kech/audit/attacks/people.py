@@ -36,14 +36,14 @@ class Known:
 def attack_one_row(target: Target) -> list[Attack]:
     """Look up each row of a person alone: how many people have a candidate in the classes that the row could be in.
 
-    A hit is a person with a row that leaves fewer than k people.  Control: people dealt to the rows at random, each to
+    A hit is a person with a row that leaves fewer than k people.  Control: people assigned to rows at random, each to
     as many as before.
     """
     k, known = promised_people(target), draw_people(target)
-    dealt = target.rng().permutation(target.person)
+    shuffled = target.rng().permutation(target.person)
     hits, control = (
         sum(any(len(join(classes, look)) < k for classes in one.classes) for one in known)
-        for look in (look_for_people(target, target.person), look_for_people(target, dealt))
+        for look in (look_for_people(target, target.person), look_for_people(target, shuffled))
     )
     about = f"people with fewer than {k:,} candidates for one of their rows"
     return [Attack("one-row", about, len(known), hits, control)]
@@ -69,15 +69,17 @@ def attack_constant(target: Target) -> list[Attack]:
     """Look up all rows of a person whose sensitive value stays the same: it is in a class of every row.
 
     A hit is a person of whom one value is left, and it is the right one.  Control: the sensitive values of the release,
-    dealt to its rows at random.  Where numbers link rows, a value is left if a number fits that has it on all rows;
-    control: such values, dealt to the numbers at random.
+    assigned to its rows at random.  Where numbers link rows, a value is left if a number fits that has it on all rows;
+    control: such values, assigned to the numbers at random.
     """
     release, known = target.linkage.release, draw_people(target)
     histories = read_histories(release)
     attacks = []
     for column in release.sensitive:
         values, truth = compare_values(target, column)
-        constant = [(one, held.pop()) for one in known if len(one.rows) > 1 and len(held := values_of(one, truth)) == 1]
+        constant = [
+            (one, distinct.pop()) for one in known if len(one.rows) > 1 and len(distinct := values_of(one, truth)) == 1
+        ]
         looks = look_along(target, values, histories) if histories else look_across(target, values)
         hits, control = (sum(left(one) == {right} for one, right in constant) for left in looks)
         look = look_for_values(target, values)
@@ -100,7 +102,7 @@ def compare_values(target: Target, column: str) -> tuple[Ints, Ints]:
 
 
 def look_across(target: Target, values: Ints) -> list[Left]:
-    """The values that are in a class of every row, and the same of values dealt to the rows at random."""
+    """The values that are in a class of every row, and the same of values assigned to the rows at random."""
 
     def see(cells: Ints) -> Left:
         look = look_for_values(target, cells)
@@ -110,14 +112,14 @@ def look_across(target: Target, values: Ints) -> list[Left]:
 
 
 def look_along(target: Target, values: Ints, histories: Histories) -> list[Left]:
-    """The values that a number which fits has on all rows, and the same of values dealt to the numbers at random."""
+    """The values that a number which fits has on all rows, and the same of values assigned to the numbers at random."""
     fitting = cache(lambda one: histories.find_fitting(one.classes))
 
-    def see(held: Ints) -> Left:
-        return lambda one: frozenset(held[fitting(one)].tolist()) - {SEVERAL}
+    def see(number_values: Ints) -> Left:
+        return lambda one: frozenset(number_values[fitting(one)].tolist()) - {SEVERAL}
 
-    held = histories.find_constant(values)
-    return [see(held), see(target.rng().permutation(held))]
+    constant = histories.find_constant(values)
+    return [see(constant), see(target.rng().permutation(constant))]
 
 
 def promised_people(target: Target) -> int:
@@ -133,12 +135,12 @@ def draw_people(target: Target) -> list[Known]:
     rows_of = np.split(order, np.flatnonzero(np.diff(person[order])) + 1)
     drawn = [rows_of[i] for i in np.sort(target.rng().permutation(len(rows_of))[:MOST_PEOPLE])]
     classes = iter(target.linkage.classes_of(np.concatenate(drawn)))
-    found = []
+    people = []
     for rows in drawn:
         pairs = [(int(row), tuple(next(classes).tolist())) for row in rows]
         if published := [pair for pair in pairs if pair[1]]:
-            found.append(Known(int(person[rows[0]]), *zip(*published, strict=True)))
-    return found
+            people.append(Known(int(person[rows[0]]), *zip(*published, strict=True)))
+    return people
 
 
 def look_for_people(target: Target, person: Ints) -> Look:
@@ -150,8 +152,8 @@ def look_for_values(target: Target, values: Ints) -> Look:
     """Of a class: the sensitive values that it publishes."""
     group = target.linkage.release.group
     order = np.argsort(group, kind="stable")
-    held = np.split(values[order], np.cumsum(target.linkage.release.sizes)[:-1])
-    return lambda group: frozenset(held[group].tolist())
+    class_values = np.split(values[order], np.cumsum(target.linkage.release.sizes)[:-1])
+    return lambda group: frozenset(class_values[group].tolist())
 
 
 def values_of(one: Known, truth: Ints) -> set[int]:

@@ -93,8 +93,8 @@ def lay_out(target: Target) -> Puzzle:
         for row in covered.tolist():
             options[row].append(group)
     if (left_out := rows - sum(sizes)) > 0:
-        for held in options:
-            held.append(len(sizes))
+        for groups in options:
+            groups.append(len(sizes))
         sizes.append(left_out)
     return Puzzle(options, sizes)
 
@@ -102,16 +102,16 @@ def lay_out(target: Target) -> Puzzle:
 def find_truth(target: Target, puzzle: Puzzle) -> dict[int, int]:
     """The class of each row of which one class alone, of those that cover it, publishes the cells."""
     ours, theirs = published_cells(target)
-    held = defaultdict(set)
+    cells_of = defaultdict(set)
     for cells, group in zip(ours, target.linkage.release.group.tolist(), strict=True):
-        held[group].add(cells)
+        cells_of[group].add(cells)
     left_out = len(target.candidates)
-    found = {}
+    class_of = {}
     for row, options in enumerate(puzzle.options):
-        holding = [group for group in options if group == left_out or theirs[row] in held[group]]
+        holding = [group for group in options if group == left_out or theirs[row] in cells_of[group]]
         if len(holding) == 1:
-            found[row] = holding[0]
-    return found
+            class_of[row] = holding[0]
+    return class_of
 
 
 # -- steps that would save ------------------------------------------------------------------------------------------
@@ -177,8 +177,8 @@ def hold_ends(target: Target, options: Options) -> None:
 def rule_out(target: Target, puzzle: Puzzle, overlaps: Overlaps) -> Options:
     """The classes that the steps leave to each row; all of them again where they leave none."""
     excluded = {(row, wide) for (wide, _), rows in overlaps.items() for row in rows}
-    left = [[group for group in held if (row, group) not in excluded] for row, held in enumerate(puzzle.options)]
-    options = [few or held for few, held in zip(left, puzzle.options, strict=True)]
+    left = [[group for group in groups if (row, group) not in excluded] for row, groups in enumerate(puzzle.options)]
+    options = [few or groups for few, groups in zip(left, puzzle.options, strict=True)]
     hold_ends(target, options)
     return options
 
@@ -191,21 +191,23 @@ def solve(puzzle: Puzzle, options: Options, rng: np.random.Generator) -> Solutio
 
     Nobody is pinned in such a part: there the steps contradict each other.
     """
-    held = [rng.permutation(groups).tolist() for groups in options]
-    place = [-1] * len(held)
+    shuffled = [rng.permutation(groups).tolist() for groups in options]
+    place = [-1] * len(shuffled)
     members: list[set[int]] = [set() for _ in puzzle.sizes]
-    sure = [True] * len(held)
+    sure = [True] * len(shuffled)
     for rows in find_parts(puzzle):
-        late = [row for row in rng.permutation(rows).tolist() if not make_room(row, held, place, members, puzzle.sizes)]
+        late = [
+            row for row in rng.permutation(rows).tolist() if not make_room(row, shuffled, place, members, puzzle.sizes)
+        ]
         for row in rows if late else ():
-            sure[row], held[row] = False, list(puzzle.options[row])
+            sure[row], shuffled[row] = False, list(puzzle.options[row])
         for row in late:
-            if not make_room(row, held, place, members, puzzle.sizes):
-                held[row] = []  # the original does not fit the release
-    loops = find_loops(held, place, len(puzzle.sizes))
+            if not make_room(row, shuffled, place, members, puzzle.sizes):
+                shuffled[row] = []  # the original does not fit the release
+    loops = find_loops(shuffled, place, len(puzzle.sizes))
     pinned = [
         sure[row] and all(loops[group] != loops[place[row]] for group in groups if group != place[row])
-        for row, groups in enumerate(held)
+        for row, groups in enumerate(shuffled)
     ]
     return Solution(place, pinned)
 
@@ -225,16 +227,16 @@ def find_parts(puzzle: Puzzle) -> list[list[int]]:
     return list(rows.values())
 
 
-def make_room(row: int, held: Options, place: list[int], members: list[set[int]], sizes: Sequence[int]) -> bool:
+def make_room(row: int, options: Options, place: list[int], members: list[set[int]], sizes: Sequence[int]) -> bool:
     """Put a row into one of its classes; where they are full, other rows move on along the shortest way."""
-    came: dict[int, tuple[int, int]] = dict.fromkeys(held[row], (row, -1))
+    came: dict[int, tuple[int, int]] = dict.fromkeys(options[row], (row, -1))
     line = list(came)
     for group in line:
         if len(members[group]) < sizes[group]:
             move_along(group, came, place, members)
             return True
         for other in sorted(members[group]):
-            for onward in held[other]:
+            for onward in options[other]:
                 if onward not in came:
                     came[onward] = (other, group)
                     line.append(onward)
@@ -252,21 +254,21 @@ def move_along(group: int, came: dict[int, tuple[int, int]], place: list[int], m
         group = before
 
 
-def find_loops(held: Options, place: Sequence[int], classes: int) -> list[int]:
+def find_loops(options: Options, place: Sequence[int], classes: int) -> list[int]:
     """For each class a number, equal for classes that can exchange rows in a circle (Kosaraju's two walks)."""
     onward: list[set[int]] = [set() for _ in range(classes)]
     back: list[set[int]] = [set() for _ in range(classes)]
-    for row, groups in enumerate(held):
+    for row, groups in enumerate(options):
         for group in groups:
             if group != place[row]:
                 onward[place[row]].add(group)
                 back[group].add(place[row])
     order = [group for walk in walk_from(range(classes), onward) for group in walk]
-    found = [-1] * classes
+    loop = [-1] * classes
     for number, walk in enumerate(walk_from(reversed(order), back)):
         for group in walk:
-            found[group] = number
-    return found
+            loop[group] = number
+    return loop
 
 
 def walk_from(starts: Iterable[int], onward: Sequence[set[int]]) -> list[list[int]]:

@@ -59,7 +59,7 @@ def attack_replay(target: Target) -> list[Attack]:
     if make_again(target, owner, rows_of(target)) != count_published(target):
         raise BadOption("replay", NOT_AGAIN)
     rows = target.rng().permutation(target.linkage.rows)[:MOST_TARGETS].tolist()
-    rows = [row for row, held in zip(rows, target.linkage.classes_of(np.array(rows)), strict=True) if len(held)]
+    rows = [row for row, classes in zip(rows, target.linkage.classes_of(np.array(rows)), strict=True) if len(classes)]
     trials = [[try_row(target, secret, row) for row in rows] for secret in (owner, own)]
     guesses = expect_guesses(trials[0])
     return [
@@ -87,15 +87,15 @@ def draw_own(seed: int) -> OwnerSecret:
 def try_row(target: Target, secret: OwnerSecret, row: int) -> Trial:
     """Put every candidate in place of one row, and make the release again."""
     fit, candidates = find_candidates(target, row)
-    wanted, rows = count_published(target), rows_of(target)
-    found = []
+    published, rows = count_published(target), rows_of(target)
+    trials = []
     for candidate in candidates:
         known = (*candidate, *rows[row][len(candidate) :])
-        found.append(make_again(target, secret, [*rows[:row], known, *rows[row + 1 :]]))
-    shared = np.array([(wanted & classes).total() for classes in found])
+        trials.append(make_again(target, secret, [*rows[:row], known, *rows[row + 1 :]]))
+    shared = np.array([(published & classes).total() for classes in trials])
     best = np.flatnonzero(shared == shared.max())
     nearest = int(np.random.default_rng([target.seed, row]).choice(best))
-    return Trial(fit, len(candidates), [i for i, classes in enumerate(found) if classes == wanted], nearest)
+    return Trial(fit, len(candidates), [i for i, classes in enumerate(trials) if classes == published], nearest)
 
 
 def find_candidates(target: Target, row: int) -> tuple[int, list[Row]]:
@@ -133,12 +133,12 @@ def make_again(target: Target, secret: OwnerSecret, rows: Sequence[Row]) -> Clas
     """The classes of a release of other rows, under a secret; none where the request cannot be met."""
     with open_rows(target, secret, rows) as table:
         try:
-            made = make_release(table, **stated_fields(target.linkage.release.document, target.request))
+            release = make_release(table, **stated_fields(target.linkage.release.document, target.request))
         except GoalNotMet:
             return Counter()
         names = target.linkage.release.quasi_identifiers
-        labels = zip(*(made.labels[name] for name in names), strict=True)
-        return Counter(dict(zip(labels, made.partition.sizes.tolist(), strict=True)))
+        labels = zip(*(release.labels[name] for name in names), strict=True)
+        return Counter(dict(zip(labels, release.partition.sizes.tolist(), strict=True)))
 
 
 @contextmanager

@@ -68,11 +68,11 @@ class Target:
     @cached_property
     def members(self) -> dict[int, list[int]]:
         """Rows of the release in each attacked class, in the order of the file."""
-        found: dict[int, list[int]] = {group: [] for group in self.groups.tolist()}
+        members: dict[int, list[int]] = {group: [] for group in self.groups.tolist()}
         for row, group in enumerate(self.linkage.release.group.tolist()):
-            if group in found:
-                found[group].append(row)
-        return found
+            if group in members:
+                members[group].append(row)
+        return members
 
 
 def aim(path: AnyPath, original: Table, certificate: AnyPath | None, second: Second | None, seed: int) -> Target:

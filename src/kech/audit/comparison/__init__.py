@@ -77,14 +77,14 @@ def compare(
     linkage = link(release, original)
     check_original(linkage)
     sides = [pair_column(release, linkage, name) for name in published]
-    wanted = target or next(iter(release.sensitive), None)
+    column = target or next(iter(release.sensitive), None)
     return Comparison(
         linkage.rows,
         release.rows,
         release.figures["loss_per_column"],
         [compare_column(side) for side in sides],
         compare_pairs(sides),
-        None if wanted is None else compare_models(sides, wanted, seed),
+        None if column is None else compare_models(sides, column, seed),
     )
 
 

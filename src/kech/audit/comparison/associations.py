@@ -16,8 +16,8 @@ from kech.release.published import Ints
 
 def compare_pairs(sides: Sequence[Side]) -> list[dict[str, Any]]:
     """Every pair of columns: first those that chance does not explain, each the largest change first."""
-    found = [compare_pair(one, other) for one, other in combinations(sides, 2)]
-    return sorted(found, key=lambda pair: (by_chance(pair), -abs(pair["change"] or 0.0), pair["columns"]))
+    pairs = [compare_pair(one, other) for one, other in combinations(sides, 2)]
+    return sorted(pairs, key=lambda pair: (by_chance(pair), -abs(pair["change"] or 0.0), pair["columns"]))
 
 
 def by_chance(pair: dict[str, Any]) -> bool:

@@ -100,16 +100,16 @@ def pair_line(
     """Intervals against the numbers they stand for."""
     present = values[~np.isnan(values)]
     rows = np.bincount(label, minlength=len(labels))
-    held = [i for i, each in enumerate(labels) if each is not None]
-    after = spread_labels(column.axis, [str(labels[i]) for i in held], rows[held], unit)
+    labelled = [i for i, each in enumerate(labels) if each is not None]
+    after = spread_labels(column.axis, [str(labels[i]) for i in labelled], rows[labelled], unit)
     line = Line(point_pieces(*count_values(present)), after, unit)
     edges = find_edges(present)
     shares = np.zeros((len(labels), len(edges) + 2))
     shares[:, -1] = 1.0
-    shares[held, -1] = 0.0
-    shares[held, :-1] = np.diff(after.shares_below(edges, strict=True), axis=1, prepend=0.0, append=1.0)
+    shares[labelled, -1] = 0.0
+    shares[labelled, :-1] = np.diff(after.shares_below(edges, strict=True), axis=1, prepend=0.0, append=1.0)
     middles = np.full(len(labels), np.nan)
-    middles[held] = (after.low + after.high) / 2
+    middles[labelled] = (after.low + after.high) / 2
     parts = name_stretches(len(edges))
     rows_of = (values, middles[label])
     return Side(name, role, kind, parts, part_numbers(values, edges), label, shares, line, None, rows_of)
@@ -132,8 +132,8 @@ def part_texts(texts: Sequence[Cell], order: Sequence[str], most: int) -> tuple[
 def spread_over(column: LinkedColumn, label: Cell) -> Floats:
     """A row with this label, spread over the distinct cells of the original that it covers."""
     covered = column.cover(label) & (column.counts > 0)
-    found = covered if covered.any() else column.cover(label)
-    return np.asarray(found / max(found.sum(), 1))
+    weights = covered if covered.any() else column.cover(label)
+    return np.asarray(weights / max(weights.sum(), 1))
 
 
 def spread_values(column: LinkedColumn, label: Cell, part_of: Ints, parts: int) -> Floats:

@@ -14,14 +14,14 @@ MOST_BARS = 10
 def compare_column(side: Side) -> dict[str, Any]:
     """Kolmogorov-Smirnov and moments of numbers and dates; total variation of values; shares to draw."""
     missing = [missing_share(side, name) for name in ("before", "after")]
-    found: dict[str, Any] = {"column": side.column, "role": side.role, "kind": side.kind}
-    found |= {"missing_before": missing[0], "missing_after": missing[1]}
+    figures: dict[str, Any] = {"column": side.column, "role": side.role, "kind": side.kind}
+    figures |= {"missing_before": missing[0], "missing_after": missing[1]}
     if side.line is None:
-        return found | {"ks": None, "tv": total_variation(side), "before": None, "after": None, "bars": bars_of(side)}
+        return figures | {"ks": None, "tv": total_variation(side), "before": None, "after": None, "bars": bars_of(side)}
     if not len(side.line.before.low) or not len(side.line.after.low):
-        return found | {"ks": None, "tv": None, "before": None, "after": None, "bars": []}
+        return figures | {"ks": None, "tv": None, "before": None, "after": None, "bars": []}
     line = side.line
-    return found | {
+    return figures | {
         "ks": distance(line.before, line.after),
         "tv": None,
         "before": format_dates(describe(line.before), side.kind),
@@ -55,10 +55,10 @@ def total_variation(side: Side) -> float:
 def bars_of(side: Side) -> list[dict[str, Any]]:
     """The most frequent parts; an order is kept."""
     before, after = before_shares(side), after_shares(side)
-    named = [i for i, part in enumerate(side.parts[:-1]) if part != OTHERS]
-    shown = named if side.is_ordered else sorted(named, key=lambda i: -before[i])
-    bars = [bar(side.parts[i], before[i], after[i]) for i in shown[:MOST_BARS]]
-    rest = [i for i in range(len(side.parts) - 1) if i not in shown[:MOST_BARS]]
+    listed = [i for i, part in enumerate(side.parts[:-1]) if part != OTHERS]
+    ranked = listed if side.is_ordered else sorted(listed, key=lambda i: -before[i])
+    bars = [bar(side.parts[i], before[i], after[i]) for i in ranked[:MOST_BARS]]
+    rest = [i for i in range(len(side.parts) - 1) if i not in ranked[:MOST_BARS]]
     bars.append(bar(OTHERS, before[rest].sum(), after[rest].sum()))
     bars.append(bar(MISSING, before[-1], after[-1]))
     return [each for each in bars if each["before"] or each["after"]]
@@ -80,13 +80,13 @@ def line_bars(line: Line, kind: str, missing: list[float]) -> list[dict[str, Any
     return [*bars, bar(MISSING, *missing)] if any(missing) else bars
 
 
-def format_dates(found: dict[str, Any], kind: str) -> dict[str, Any]:
+def format_dates(figures: dict[str, Any], kind: str) -> dict[str, Any]:
     """Moments of dates as dates, their standard deviation in days."""
     if kind != "date":
-        return found
-    quantiles = {share: format_place({"axis": "date"}, value) for share, value in found["quantiles"].items()}
-    mean = format_place({"axis": "date"}, round(found["mean"] / DAY) * DAY)
-    return {"mean": mean, "sd": found["sd"] / DAY, "quantiles": quantiles}
+        return figures
+    quantiles = {share: format_place({"axis": "date"}, value) for share, value in figures["quantiles"].items()}
+    mean = format_place({"axis": "date"}, round(figures["mean"] / DAY) * DAY)
+    return {"mean": mean, "sd": figures["sd"] / DAY, "quantiles": quantiles}
 
 
 def bar(label: str, before: float, after: float) -> dict[str, Any]:

@@ -56,14 +56,14 @@ class Pieces:
         """Share of all rows below, or at and below, each place."""
         point = self.low == self.high
         wide = Pieces(*(part[~point] for part in (self.low, self.high, self.unit, self.rows)))
-        found = [
+        shares = [
             wide.rows @ wide.shares_below(part, strict=strict)
             for part in np.array_split(places, max(1, len(places) * len(wide.low) // 4_000_000))
         ]
         order = np.argsort(self.low[point])
         passed = np.searchsorted(self.low[point][order], places, side="left" if strict else "right")
         points = np.concatenate([[0], np.cumsum(self.rows[point][order])])[passed]
-        return np.asarray((np.concatenate(found) + points) / self.rows.sum())
+        return np.asarray((np.concatenate(shares) + points) / self.rows.sum())
 
     @property
     def mean(self) -> float:

@@ -68,7 +68,7 @@ def compare_models(sides: Sequence[Side], column: str, seed: int) -> dict[str, A
     target = next(side for side in ordered if side.column == column)
     task = find_task(target, rng)
     before, after = (draw_rows(outcome, task.is_class, rng) for outcome in (task.before, task.after))
-    found = {
+    figures = {
         "target": task.column,
         "measure": task.measure,
         "classes": len(np.unique(task.before[before])) if task.is_class else None,
@@ -78,15 +78,15 @@ def compare_models(sides: Sequence[Side], column: str, seed: int) -> dict[str, A
         "repeats": REPEATS,
         "note": find_obstacle(features, target, task, before),
     }
-    if found["note"]:
-        return found | {"models": [], "difference": None}
+    if figures["note"]:
+        return figures | {"models": [], "difference": None}
     original, again = (
         Rows(design_before(features, rows), task.before[rows])
         for rows in (before, draw_rows(task.before, task.is_class, rng))
     )
     release = Rows(design_after(features, after), task.after[after])
     with one_thread():
-        return found | judge_all(original, again, release, task.is_class, int(rng.integers(2**31)))
+        return figures | judge_all(original, again, release, task.is_class, int(rng.integers(2**31)))
 
 
 def one_thread() -> Any:
@@ -158,8 +158,8 @@ def judge_all(original: Rows, again: Rows, release: Rows, is_class: bool, seed: 
         RELEASE_ALONE: [judge(pick(release, train), pick(release, test), is_class) for train, test in of_release],
     }
     models = [
-        {"trained_on": name, "tested_on": "release" if name == RELEASE_ALONE else "original", **summarize(found)}
-        for name, found in scores.items()
+        {"trained_on": name, "tested_on": "release" if name == RELEASE_ALONE else "original", **summarize(fold_scores)}
+        for name, fold_scores in scores.items()
     ]
     changes = np.subtract(scores[RELEASE], scores[ORIGINAL_ALL]) if scores[RELEASE] else []
     return {"models": models, "difference": summarize(changes)}

@@ -37,14 +37,14 @@ def find_holes(
     limit = half_the_memory() if memory is None else memory
     if metric == "ball":
         tree = build_filtration(points, metric) if tree is None else tree
-        found = ball_bars(points, tree, min(max_dimension, highest), limit, field=field, zero_length=zero_length)
+        holes = ball_bars(points, tree, min(max_dimension, highest), limit, field=field, zero_length=zero_length)
     elif zero_length or (highest and max_dimension):
-        found = box_bars(points, max_dimension, highest, limit, field=field, zero_length=zero_length)
+        holes = box_bars(points, max_dimension, highest, limit, field=field, zero_length=zero_length)
     else:
-        found = no_bars(len(points.codes), max_dimension)
+        holes = no_bars(len(points.codes), max_dimension)
     dimensions = range(1, max_dimension + 1)
-    bars = {n: found.bars.get(n, np.empty((0, 2))) for n in dimensions}
-    return Holes(bars, {n: found.left_out.get(n, 0) for n in dimensions})
+    bars = {n: holes.bars.get(n, np.empty((0, 2))) for n in dimensions}
+    return Holes(bars, {n: holes.left_out.get(n, 0) for n in dimensions})
 
 
 def highest_dimension(points: Points, metric: str) -> int:

@@ -64,7 +64,7 @@ def ball_bars(points: Points, tree: Filtration, top: int, limit: int, *, field: 
     check_delaunay(space, faces[-1])
     radii = enter_no_later(faces, smallest_balls(space, faces), tree, space.number)
     bars = reduce_boundaries(faces, radii, field)
-    return sort_out({n: found for n, found in bars if n <= top}, zero_length=zero_length)
+    return sort_out({n: births_deaths for n, births_deaths in bars if n <= top}, zero_length=zero_length)
 
 
 def build_space(points: Points) -> Space:
@@ -109,9 +109,9 @@ def delaunay_cells(hull: Floats, limit: int) -> NDArray[np.int32]:
     growth, cells = float(axes), 0
     for halvings in range(count.bit_length() - 6, 0, -1):
         sample = onto_hull(hull[order[: count >> halvings]])
-        found = len(triangulate(sample)) if sample.shape[1] > 1 else len(sample)
-        growth = max(2.0, found / cells) if cells else growth
-        cells = found
+        sample_cells = len(triangulate(sample)) if sample.shape[1] > 1 else len(sample)
+        growth = max(2.0, sample_cells / cells) if cells else growth
+        cells = sample_cells
         check_holes(cells_bytes(cells * growth, axes), limit, count)
     simplices = triangulate(hull)
     check_holes(cells_bytes(len(simplices), axes), limit, count)
@@ -137,12 +137,12 @@ def cells_bytes(cells: float, axes: int) -> int:
 
 def skeleton(cells: NDArray[np.int32]) -> list[Faces]:
     """The faces of the cells, of dimension 1, 2, ... up to the cells themselves."""
-    faces, found = unique_rows(np.sort(cells.astype(np.int64), axis=1))[0], []
+    faces, skeleta = unique_rows(np.sort(cells.astype(np.int64), axis=1))[0], []
     for dimension in range(cells.shape[1] - 1, 0, -1):
         facets, places = unique_rows(np.concatenate([np.delete(faces, i, axis=1) for i in range(dimension + 1)]))
-        found.append(Faces(faces, places.reshape(dimension + 1, -1).T))
+        skeleta.append(Faces(faces, places.reshape(dimension + 1, -1).T))
         faces = facets
-    return found[::-1]
+    return skeleta[::-1]
 
 
 def unique_rows(rows: Ints) -> tuple[Ints, Ints]:
@@ -176,11 +176,11 @@ def check_delaunay(space: Space, cells: Faces) -> None:
 def smallest_balls(space: Space, skeleton: list[Faces]) -> list[Floats]:
     """Radius of the smallest ball around each simplex, for dimension 0, 1, 2, ...; never below those of its faces."""
     centres, radii = space.places, np.zeros(len(space.units))
-    found = [radii]
+    levels = [radii]
     for faces in skeleton:
         centres, radii = enclose(space, faces, centres, radii)
-        found.append(radii)
-    return level(found)
+        levels.append(radii)
+    return level(levels)
 
 
 def level(radii: list[Floats]) -> list[Floats]:
@@ -229,11 +229,11 @@ def enter_no_later(skeleton: list[Faces], radii: list[Floats], tree: Filtration,
     place = np.empty(len(tree.order), np.int64)
     place[tree.order] = np.arange(len(place))
     ends = np.sort(place[number[skeleton[0].points]], axis=1)
-    limits, found = range_max(full_from(tree), ends[:, 0], ends[:, 1]), radii[:1]
+    limits, entered = range_max(full_from(tree), ends[:, 0], ends[:, 1]), radii[:1]
     for faces, values in zip(skeleton, radii[1:], strict=True):
         limits = limits if faces is skeleton[0] else limits[faces.facets].max(axis=1)
-        found.append(np.minimum(values, limits))
-    return found
+        entered.append(np.minimum(values, limits))
+    return entered
 
 
 def full_from(tree: Filtration) -> Floats:
@@ -244,19 +244,19 @@ def full_from(tree: Filtration) -> Floats:
     while np.isinf(tree.simplex_from[up]).any():
         up = up[up]
     later = np.flatnonzero((tree.parent >= 0) & (tree.begin > tree.begin[tree.parent]))
-    found = np.empty(len(tree.order) - 1)
-    found[tree.begin[later] - 1] = tree.simplex_from[up[tree.parent[later]]]
-    return found
+    radius = np.empty(len(tree.order) - 1)
+    radius[tree.begin[later] - 1] = tree.simplex_from[up[tree.parent[later]]]
+    return radius
 
 
 def range_max(values: Floats, start: Ints, stop: Ints) -> Floats:
     """The largest of values[start:stop] for each pair, by runs of 1, 2, 4, ... values."""
-    found, size = np.empty(len(start)), 1
+    largest, size = np.empty(len(start)), 1
     while len(values):
-        held = (stop - start >= size) & (stop - start < 2 * size)
-        found[held] = np.maximum(values[start[held]], values[stop[held] - size])
+        in_range = (stop - start >= size) & (stop - start < 2 * size)
+        largest[in_range] = np.maximum(values[start[in_range]], values[stop[in_range] - size])
         values, size = np.maximum(values[:-size], values[size:]), 2 * size
-    return found
+    return largest
 
 
 # -- spheres ---------------------------------------------------------------------------------------------

@@ -33,10 +33,13 @@ def box_bars(points: Points, top: int, highest: int, limit: int, *, field: int, 
     check_holes(DISTANCE_BYTES * count**2 + rips_bytes(count, near, looked), limit, count)
     if len(lengths) > FLOAT32_COUNTS:
         raise ResourceError(f"{count:,} points have too many distances for holes. {ADVICE}")
-    found = [bars.astype(np.int64) for bars in ripser_bars(ripser, ranks, top, looked, field)]
-    instants = instant_bars(ranks.astype(np.int64), found) if zero_length else [np.empty((0, 2), np.int64)] * top
+    ranks_of_bars = [bars.astype(np.int64) for bars in ripser_bars(ripser, ranks, top, looked, field)]
+    instants = (
+        instant_bars(ranks.astype(np.int64), ranks_of_bars) if zero_length else [np.empty((0, 2), np.int64)] * top
+    )
     return count_holes(
-        count, {n: in_order(lengths[np.concatenate([found[n], instants[n - 1]])] / 2) for n in range(1, top + 1)}
+        count,
+        {n: in_order(lengths[np.concatenate([ranks_of_bars[n], instants[n - 1]])] / 2) for n in range(1, top + 1)},
     )
 
 
@@ -47,15 +50,15 @@ def no_bars(count: int, top: int) -> Holes:
 
 def count_holes(count: int, bars: Bars) -> Holes:
     """Of all simplices of some points, C(count - 1, n + 1) open a hole of dimension n."""
-    return Holes(bars, {n: comb(count - 1, n + 1) - len(found) for n, found in bars.items()})
+    return Holes(bars, {n: comb(count - 1, n + 1) - len(listed) for n, listed in bars.items()})
 
 
 def ripser_bars(
     ripser: Any, ranks: NDArray[np.float32], top: int, looked: int, field: int
 ) -> list[NDArray[np.float32]]:
     """Finite bars of dimension 0, 1, ..., top in ranks; ripser looks as far as bars can last."""
-    found = ripser(ranks, maxdim=looked, coeff=field, distance_matrix=True)["dgms"]
-    return [found[0][:-1], *found[1:], *[np.empty((0, 2), np.float32)] * (top - looked)]
+    diagrams = ripser(ranks, maxdim=looked, coeff=field, distance_matrix=True)["dgms"]
+    return [diagrams[0][:-1], *diagrams[1:], *[np.empty((0, 2), np.float32)] * (top - looked)]
 
 
 def instant_bars(ranks: Ints, bars: list[Ints]) -> list[Ints]:
@@ -66,14 +69,14 @@ def instant_bars(ranks: Ints, bars: list[Ints]) -> list[Ints]:
     rounding cannot part them, merge at rank 0; ripser does not list that.
     """
     levels = int(ranks.max(initial=0)) + 1
-    fills, found = np.bincount(bars[0][:, 1], minlength=levels), list[Ints]()
+    fills, instants = np.bincount(bars[0][:, 1], minlength=levels), list[Ints]()
     fills[0] = len(ranks) - 1 - fills[1:].sum()
     for n, lasting in enumerate(bars[1:], start=1):
         opens = np.bincount(simplex_ranks(ranks, n), minlength=levels) - fills
         instant = opens - np.bincount(lasting[:, 0], minlength=levels)
         fills = instant + np.bincount(lasting[:, 1], minlength=levels)
-        found.append(np.repeat(np.arange(levels), instant)[:, None].repeat(2, axis=1))
-    return found
+        instants.append(np.repeat(np.arange(levels), instant)[:, None].repeat(2, axis=1))
+    return instants
 
 
 def simplex_ranks(ranks: Ints, n: int) -> Ints:

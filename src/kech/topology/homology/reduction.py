@@ -114,10 +114,10 @@ def add_owned(chain: Chain, owned: dict[int, Chain], field: int) -> None:
 
 def sort_out(bars: Bars, *, zero_length: bool) -> Holes:
     """Bars in order; those of zero length are left out unless asked for."""
-    lasting = {n: found[:, 0] < found[:, 1] for n, found in bars.items()}
-    shown = {n: found if zero_length else found[lasting[n]] for n, found in bars.items()}
+    lasting = {n: pairs[:, 0] < pairs[:, 1] for n, pairs in bars.items()}
+    selected = {n: pairs if zero_length else pairs[lasting[n]] for n, pairs in bars.items()}
     left_out = {n: 0 if zero_length else int((~lasts).sum()) for n, lasts in lasting.items()}
-    return Holes({n: in_order(found) for n, found in shown.items()}, left_out)
+    return Holes({n: in_order(pairs) for n, pairs in selected.items()}, left_out)
 
 
 def in_order(bars: Floats) -> Floats:

@@ -142,7 +142,7 @@ class GeneralizationLattice:
         k = check_k(1 if k is None else k)
         node, published = self.check(levels), self._levels_at(k)
         at = [axis[level] for axis, level in zip(published, node, strict=True)]
-        return self._nodes.partition(k, node, self.limit(suppress), at)
+        return self._nodes.partition(k, node, self.suppression_limit(suppress), at)
 
     def check(self, levels: Sequence[int]) -> Levels:
         """A node of this lattice."""
@@ -153,9 +153,9 @@ class GeneralizationLattice:
                 raise NoSuchNode(levels, f"column {column!r} has the levels 0 to {height - 1}.")
         return tuple(map(int, levels))
 
-    def limit(self, suppress: float) -> int:
+    def suppression_limit(self, suppress: float) -> int:
         """Rows that may be suppressed, from their share."""
-        return self.points.limit(suppress)
+        return self.points.suppression_limit(suppress)
 
     # -- all nodes -------------------------------------------------------------------------------------
 
@@ -220,7 +220,7 @@ class GeneralizationLattice:
         if search not in ("lattice", "chain"):
             raise BadOption("--search", "choose lattice or chain.")
         ks = self._usual_ks if ks is None else ks
-        found = self.curve(suppress, ks) if search == "lattice" else [self.chain(k, suppress) for k in ks]
+        best = self.curve(suppress, ks) if search == "lattice" else [self.chain(k, suppress) for k in ks]
         listed = search == "lattice" and all(self._choice(k, suppress).is_enumerable for k in ks)
         return {
             "private": True,
@@ -229,7 +229,7 @@ class GeneralizationLattice:
             "heights": self._by_column(self.heights),
             "search": search,
             "peak_bytes": self.table.peak_bytes if listed else None,
-            "best": [self._as_json(node) for node in found],
+            "best": [self._as_json(node) for node in best],
             "minimal": {str(k): [list(x) for x in self.minimal_nodes(k, suppress)] for k in ks} if listed else None,
         }
 
@@ -266,12 +266,12 @@ class GeneralizationLattice:
     def _counts_agree(self) -> bool:
         """Whether axes count as many rows of each value as the points have: else each k is measured by itself."""
         points = self.points
-        counted = (
+        row_counts = (
             (axis.rows, stand_at(codes, points.person, points.weights, axis.size)[: axis.values])
             for axis, codes in zip(points.axes, points.codes.T, strict=True)
             if isinstance(axis, RankAxis | TreeAxis) and axis.rows is not None
         )
-        return all(np.array_equal(known, here) for known, here in counted)
+        return all(np.array_equal(expected, here) for expected, here in row_counts)
 
     def _axes_at(self, k: int) -> tuple[Axis, ...]:
         return tuple(axis.at(k) if axis.kind in ("ordinal", "tree") else axis for axis in self.points.axes)
@@ -281,7 +281,7 @@ class GeneralizationLattice:
         return range(2, min(LARGEST_K, self.points.people) + 1)
 
     def _choice(self, k: int, suppress: float, holds: Holds | None = None) -> Choice:
-        return Choice(self._nodes_at(check_k(k)), k, self.limit(suppress), holds)
+        return Choice(self._nodes_at(check_k(k)), k, self.suppression_limit(suppress), holds)
 
     def _by_column(self, levels: Levels) -> dict[str, int]:
         return dict(zip(self.columns, levels, strict=True))

@@ -122,47 +122,47 @@ class Choice:
     def search(self, looks: int) -> LatticeNode:
         """The best node that so many looks find, and what no node can go below."""
         losses = [axis.tolist() for axis in self.nodes.axis_losses]
-        found = search_best(self._look, losses, self.groups(), self.limit, looks)
-        if found is None and self.holds is not None:
+        best = search_best(self._look, losses, self.groups(), self.limit, looks)
+        if best is None and self.holds is not None:
             raise GoalNotMet("All rows as one class do not keep the goals. Ask for less.")
-        if found is None:
+        if best is None:
             raise self.nodes.points.refuse_k(self.k)
-        return self._node(found.levels, found.bound)
+        return self._node(best.levels, best.bound)
 
     def groups(self) -> list[Floats]:
         """Neighbouring columns, as many as can be enumerated with all others at the top: loss, or inf if k fails."""
         heights = self.nodes.heights
         most = min(GROUP_NODES, GROUP_WORK // len(self.nodes.points.weights), self.nodes.room // self.bound)
-        found, start = [], 0
+        tables, start = [], 0
         while start < len(heights):
             stop = start + 1
             while stop < len(heights) and prod(heights[start : stop + 1]) <= most:
                 stop += 1
             part = replace(self, nodes=self.nodes.part(start, stop))
             losses = part.nodes.losses * (stop - start) / len(heights)
-            found.append(np.where(part.fits(), losses, np.inf).reshape(part.nodes.heights))
+            tables.append(np.where(part.fits(), losses, np.inf).reshape(part.nodes.heights))
             start = stop
-        return found
+        return tables
 
     def search_chain(self, chains: int) -> LatticeNode:
         """The first node that fits along the lowest chains."""
-        found = search_chains(self._look, self.nodes.heights, self.limit, chains)
-        if found is None:
+        levels = search_chains(self._look, self.nodes.heights, self.limit, chains)
+        if levels is None:
             raise GoalNotMet(
                 f"k={self.k} was not reached on {chains} chains of the lattice. Another node may reach it. "
                 "Search the whole lattice: --search lattice."
             )
-        return self._node(found, 0.0)
+        return self._node(levels, 0.0)
 
     def _look(self, levels: Levels) -> Sight:
         """What is seen at a node; one that does not hold counts as if it suppressed everything."""
-        seen = self.nodes.sight(self.k, levels)
-        broken = self.holds is not None and seen.suppressed <= self.limit and not self.holds(levels)
-        return replace(seen, suppressed=self.nodes.points.rows + 1) if broken else seen
+        view = self.nodes.sight(self.k, levels)
+        broken = self.holds is not None and view.suppressed <= self.limit and not self.holds(levels)
+        return replace(view, suppressed=self.nodes.points.rows + 1) if broken else view
 
     def _node(self, levels: Levels, bound: float | None = None) -> LatticeNode:
         """A node as it would be released; unless a bound is known, none loses less than it does."""
-        seen = self.nodes.sight(self.k, levels)
+        view = self.nodes.sight(self.k, levels)
         sizes = self.nodes.points.count_people(self.nodes.classes(levels))
-        least = seen.loss if bound is None else bound
-        return LatticeNode(self.k, levels, seen.loss, int((sizes >= self.k).sum()), seen.suppressed, least)
+        least = view.loss if bound is None else bound
+        return LatticeNode(self.k, levels, view.loss, int((sizes >= self.k).sum()), view.suppressed, least)

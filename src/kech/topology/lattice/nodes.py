@@ -99,10 +99,10 @@ class Nodes:
     def sight(self, k: int, levels: Levels) -> Sight:
         """Rows in classes of fewer than k, and the loss when they are suppressed."""
         small = np.arange(1, min(k - 1, self.points.rows) + 1)
-        seen = self.look(levels, max(1, len(small)))
+        counts = self.look(levels, max(1, len(small)))
         base = sum(float(axis[level]) for axis, level in zip(self.axis_losses, levels, strict=True))
-        cost = seen["costs"][: len(small)].sum() / (self.points.rows * len(levels))
-        rows = seen["rows"] if "rows" in seen else seen["counts"][: len(small)] * small
+        cost = counts["costs"][: len(small)].sum() / (self.points.rows * len(levels))
+        rows = counts["rows"] if "rows" in counts else counts["counts"][: len(small)] * small
         return Sight(int(rows[: len(small)].sum()), float(base + cost))
 
     def partition(self, k: int, levels: Levels, limit: int, at: Sequence[Level]) -> Partition:
@@ -151,12 +151,12 @@ class Nodes:
     @cached_property
     def axis_losses(self) -> list[Floats]:
         """What each level of each column adds to the loss."""
-        points, found = self.points, []
+        points, losses = self.points, []
         for j, axis in enumerate(self.levels):
             rows = np.bincount(points.codes[:, j], points.weights, len(axis[0].cells))
             shares = rows / points.rows / len(self.levels)
-            found.append(np.array([(shares * level.widths[level.cells]).sum() for level in axis]))
-        return found
+            losses.append(np.array([(shares * level.widths[level.cells]).sum() for level in axis]))
+        return losses
 
     @property
     def losses(self) -> Floats:

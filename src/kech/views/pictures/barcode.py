@@ -67,9 +67,9 @@ def draw_barcode(
     right = last_radius(barcode, regimes)
     wide, high = size or (max(880.0 / len(k), 290.0), 400.0)
     panels = []
-    for column, (goal, found) in enumerate(zip(k, regimes, strict=True)):
+    for column, (goal, intervals) in enumerate(zip(k, regimes, strict=True)):
         left = LEFT + column * (wide + BETWEEN)
-        pair = [draw_panel(barcode, goal, found, right, (left, 22.0, wide, high))]
+        pair = [draw_panel(barcode, goal, intervals, right, (left, 22.0, wide, high))]
         pair.append(draw_counts(barcode.filtration, goal, right, (left, high + 34, wide, high / 5)))
         panels += [replace(panel, y=replace(panel.y, ticks=(), label="")) for panel in pair] if column else pair
     width, tree = LEFT + len(k) * (wide + BETWEEN), barcode.filtration
@@ -94,7 +94,7 @@ def last_radius(barcode: Any, regimes: Sequence[Any]) -> float:
     """Right end of the picture: past the last merge, the last hole and the first regime of every k."""
     tree = barcode.filtration
     seen = [tree.death[:-1], *(bars[:, 1] for bars in barcode.holes.values())]
-    seen.append(np.array([found[0].start for found in regimes if found]))
+    seen.append(np.array([intervals[0].start for intervals in regimes if intervals]))
     radii = np.concatenate(seen)
     last = float(radii[np.isfinite(radii)].max(initial=0.0))
     whole = float(tree.simplex_from[-1])

@@ -48,13 +48,13 @@ def place_boxes(boxes: Sides, span: tuple[float, float], room: Room, name: str) 
     width, height = (boxes[:, 1] - boxes[:, 0]) * room.wide, (boxes[:, 3] - boxes[:, 2]) * room.high
     large = np.flatnonzero((width >= 1) & (height >= 1) | (len(boxes) < MOST_BOXES // 4))
     large = large[np.argsort(-(width * height)[large], kind="stable")[:MOST_BOXES]]
-    rest, shown = np.delete(boxes, large, axis=0), boxes[large]
-    shown[:, 1] = np.maximum(shown[:, 1], shown[:, 0] + 1.5 / room.wide)
-    shades = shown[:, 4].astype(int)
+    rest, large_boxes = np.delete(boxes, large, axis=0), boxes[large]
+    large_boxes[:, 1] = np.maximum(large_boxes[:, 1], large_boxes[:, 0] + 1.5 / room.wide)
+    shades = large_boxes[:, 4].astype(int)
     colours = [NAMES[shade] for shade in shades.tolist()]
     shapes: list[Shape] = [merge_boxes(rest, span, room, f"{name} together")] if len(rest) else []
-    shapes.append(Boxes(name, shown[:, :4], colours, np.isin(shades, LOOSE)))
-    return shapes, len(np.setdiff1d(rest[:, 5], shown[:, 5]))
+    shapes.append(Boxes(name, large_boxes[:, :4], colours, np.isin(shades, LOOSE)))
+    return shapes, len(np.setdiff1d(rest[:, 5], large_boxes[:, 5]))
 
 
 def merge_boxes(boxes: Sides, span: tuple[float, float], room: Room, name: str) -> Image:

@@ -55,11 +55,11 @@ def arrow_tips(boxes: Floats) -> dict[str, tuple[Floats, Floats]]:
     left, right, bottom, top = boxes[:, :4].T
     across, up, opened = (left + right) / 2, (bottom + top) / 2, boxes[:, 6].astype(int)
     tips = {"<": (left, up), ">": (right, up), "v": (across, bottom), "^": (across, top)}
-    held = [(opened & bit) > 0 for bit in (1, 2, 4, 8)]
-    return {arrow: (x[where], y[where]) for (arrow, (x, y)), where in zip(tips.items(), held, strict=True)}
+    has_arrow = [(opened & bit) > 0 for bit in (1, 2, 4, 8)]
+    return {arrow: (x[where], y[where]) for (arrow, (x, y)), where in zip(tips.items(), has_arrow, strict=True)}
 
 
 def name_axis(axis: Any) -> Scale:
     """The column beside its values: by name where they have one, dates as dates."""
-    named = [(place, name[:LONGEST]) for place, name in axis.ticks]
-    return Scale(axis.low, axis.high, axis.column, named or find_ticks(axis.low, axis.high, dates=axis.axis == "date"))
+    ticks = [(place, name[:LONGEST]) for place, name in axis.ticks]
+    return Scale(axis.low, axis.high, axis.column, ticks or find_ticks(axis.low, axis.high, dates=axis.axis == "date"))

@@ -68,9 +68,9 @@ def name_size(low: int, high: int) -> str:
     return count(low) if low == high else f"{count(low)}–{count(high)}"
 
 
-def draw_released_barcode(found: Mapping[str, Any]) -> Picture:
+def draw_released_barcode(figures: Mapping[str, Any]) -> Picture:
     """Each bar from its birth to its death, as thick as its rows, the sharpest classes lowest."""
-    picked = pick_bars(found["bars"])
+    picked = pick_bars(figures["bars"])
     sides = [[bar["birth"], LONGEST if bar["death"] is None else bar["death"], low, high] for bar, low, high in picked]
     boxes = np.array(sides, float)
     boxes[:, 1] = np.maximum(boxes[:, 1], boxes[:, 0] + 1.5 * LONGEST / WIDE)
@@ -78,9 +78,9 @@ def draw_released_barcode(found: Mapping[str, Any]) -> Picture:
     colours = [DEEP if bar["death"] is None else BAR for bar, _, _ in picked]
     x = Scale(0, LONGEST, "eps, half the longest side", [(eps, f"{eps:g}") for eps in RADII])
     panel = Panel(x, Scale(0, LINES, "rows"), (24.0, 10.0, WIDE + 10, float(LINES)), [Boxes("bars", boxes, colours)])
-    of = "" if found["drawn"] == found["classes"] else f" of {count(found['classes'])}, every n-th by its labels"
+    of = "" if figures["drawn"] == figures["classes"] else f" of {count(figures['classes'])}, every n-th by its labels"
     about = (
-        f"{count(found['drawn'])} classes{of}: one bar each, as thick as its rows, the sharpest class lowest; where "
+        f"{count(figures['drawn'])} classes{of}: one bar each, as thick as its rows, the sharpest class lowest; where "
         "bars are too thin for that, the longest of each line is drawn. The dark one never ends."
     )
     title = "Barcode of the released table"

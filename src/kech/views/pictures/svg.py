@@ -43,11 +43,11 @@ def render_svg(picture: Picture, *, is_bare: bool = True) -> Markup:
     """An `svg` element; a bare one has no heading and no background, since the page around it has."""
     around = frame(picture, is_bare=is_bare)
     private = "PRIVATE. " * (picture.is_private and not is_bare)
-    named = {"role": "img", "aria_label": f"{private}{picture.title}. {picture.about}"}
+    attributes = {"role": "img", "aria_label": f"{private}{picture.title}. {picture.about}"}
     parts: list[Content] = [tag("title", f"{private}{picture.title}"), tag("desc", picture.about)]
     if not is_bare:
         parts.append(tag("rect", width="100%", height="100%", fill=PAPER))
-        named |= {"xmlns": NAMESPACE, "width": px(around.width), "height": px(around.height), "color": INK}
+        attributes |= {"xmlns": NAMESPACE, "width": px(around.width), "height": px(around.height), "color": INK}
     parts += [render_panel(panel, around.top, picture.font) for panel in picture.panels]
     for patch in around.swatches:
         box = np.array([[patch.x, patch.x + patch.width, patch.y, patch.y + patch.height]])
@@ -55,7 +55,7 @@ def render_svg(picture: Picture, *, is_bare: bool = True) -> Markup:
     parts += [render_text(words, words.x, words.y, bold=bold) for words, bold in around.texts]
     size = f"0 0 {px(around.width)} {px(around.height)}"
     font = {"font_family": FAMILY, "font_size": px(picture.font)}
-    return tag("svg", *parts, viewBox=size, **named, **font)
+    return tag("svg", *parts, viewBox=size, **attributes, **font)
 
 
 def render_file(picture: Picture) -> str:

@@ -94,8 +94,8 @@ def draw_panel(zigzag: Any, k: int, x: Scale, place: Place) -> Panel:
     y = Scale(REGIMES[0], top, ticks=[(REGIME_AT, "regimes"), (0.5, "classes"), ((HOLES_FROM + top) / 2, holes)])
     room = Room(x, y, place[2:])
     bars, merged = place_boxes(bar_boxes(zigzag, k), (0, 1), room, "classes")
-    named = draw_regimes(regimes, zigzag.smallest_k[::2], room)
-    shapes = [*shade_regimes(regimes), *bars, *label_bars(zigzag, room), *draw_holes(zigzag, room), *named]
+    regime_shapes = draw_regimes(regimes, zigzag.smallest_k[::2], room)
+    shapes = [*shade_regimes(regimes), *bars, *label_bars(zigzag, room), *draw_holes(zigzag, room), *regime_shapes]
     first = f"first at node {regimes[0].start}" if regimes else "at no node"
     note = say_together(merged)
     return Panel(x, y, place, shapes, f"k = {k}: {first}", note, has_bottom=False, has_side=False)

@@ -12,10 +12,10 @@ def embed(picture: Picture) -> Markup:
     return tag("figure", render_svg(picture), tag("figcaption", picture.about))
 
 
-def box(x: float, y: float, width: float, height: float, class_: str, said: str = "") -> Markup:
+def box(x: float, y: float, width: float, height: float, class_: str, tooltip: str = "") -> Markup:
     """A rectangle; what it stands for shows under the pointer."""
     spot = {"x": px(x), "y": px(y), "width": px(width), "height": px(height)}
-    return tag("rect", tag("title", said) if said else None, **spot, class_=class_)
+    return tag("rect", tag("title", tooltip) if tooltip else None, **spot, class_=class_)
 
 
 def meter(share: float) -> Markup:

@@ -66,10 +66,10 @@ def show_risk(result: Mapping[str, Any]) -> Markup:
 
 def list_chances(kind: str, risk: Mapping[str, Any], taus: list[str]) -> tuple[Content, ...]:
     """One attacker's chances; a marketer has but an average."""
-    held = risk[kind]
-    none = "not available" if held is None else "–"
-    figures = [percent(held[part]) if held and part in held else none for part in ("highest", "average")]
-    above = [percent(held["above"][tau]) if held and "above" in held else none for tau in taus]
+    chances = risk[kind]
+    none = "not available" if chances is None else "–"
+    figures = [percent(chances[part]) if chances and part in chances else none for part in ("highest", "average")]
+    above = [percent(chances["above"][tau]) if chances and "above" in chances else none for tau in taus]
     return (kind, ATTACKERS[kind], *figures, *above)
 
 
@@ -95,12 +95,12 @@ def say_chances(risk: Mapping[str, Any], taus: list[str]) -> Markup:
 
 def say_counted(risk: Mapping[str, Any]) -> Markup | None:
     """What these chances count where a person may have several rows."""
-    stated, found = risk["stated"], risk["recounted"]
-    if found:
+    stated, recount = risk["stated"], risk["recounted"]
+    if recount:
         how = (
             "Each class counts the fewest it can have: they are at most these.",
             "The release was made again from it.",
-        )[found["made_again"]]
+        )[recount["made_again"]]
         return tag("p", f"These chances count people, whom the original names. {how}")
     if stated:
         bound = f"so the prosecutor's highest chance is {percent(stated['highest'])} at most"
@@ -195,7 +195,7 @@ def describe_extent(column: Mapping[str, Any]) -> str:
 def show_card(column: Mapping[str, Any], rows: int) -> Markup:
     """One column: how sharp its labels are, which are frequent, where intervals begin."""
     title = f"How wide the labels of {column['column']} are"
-    shown = [(name(each["label"]), count(each["rows"]), percent(each["width"])) for each in column["labels"]]
+    labels = [(name(each["label"]), count(each["rows"]), percent(each["width"])) for each in column["labels"]]
     caption = join(f"The most frequent of {count(column['distinct'])} labels of ", name(column["column"]))
     parts = [*column["sharpness"], column["missing"]]
     return tag(
@@ -203,7 +203,7 @@ def show_card(column: Mapping[str, Any], rows: int) -> Markup:
         tag("h3", name(column["column"])),
         strip(parts, SHARP, title),
         tag("ul", *(show_legend(i, part / rows) for i, part in enumerate(parts) if part), class_="legend"),
-        table(caption, ("label", "rows>", "width>"), shown, class_="labels"),
+        table(caption, ("label", "rows>", "width>"), labels, class_="labels"),
         show_edges(column),
         class_="card",
     )
@@ -224,8 +224,8 @@ def show_edges(column: Mapping[str, Any]) -> Markup | None:
         return None
     if not edges:
         return tag("p", "No interval begins anywhere: the column tells nothing.")
-    shown = edges if len(edges) <= MOST_EDGES else [*edges[: MOST_EDGES // 2], "…", *edges[-MOST_EDGES // 2 :]]
-    listed = [part for edge in shown for part in (tag("code", edge), " ")]
+    selected = edges if len(edges) <= MOST_EDGES else [*edges[: MOST_EDGES // 2], "…", *edges[-MOST_EDGES // 2 :]]
+    listed = [part for edge in selected for part in (tag("code", edge), " ")]
     low, high = column["domain"]
     about = f"{count(len(edges))} edges from {edges[0]} to {edges[-1]}; the domain is {low} to {high}."
     title = f"Where intervals of {column['column']} begin"

@@ -149,33 +149,35 @@ def show_method(result: Mapping[str, Any]) -> Markup:
         )
         for column in result["columns"]
     ]
-    shown = table("Quasi-identifiers", ("column", "kind", "edges", "average width>"), rows, class_="stack")
+    axes_table = table("Quasi-identifiers", ("column", "kind", "edges", "average width>"), rows, class_="stack")
     unique = tag("p", say_unique_rows(result["exposure"]))
-    return section("What was done", paragraphs(*say_columns(result)), *show_notices(result), unique, shown, key="done")
+    return section(
+        "What was done", paragraphs(*say_columns(result)), *show_notices(result), unique, axes_table, key="done"
+    )
 
 
-def say_crowd(found: Mapping[str, Any]) -> str:
+def say_crowd(figures: Mapping[str, Any]) -> str:
     """Who share every label: rows, and people where the maker states them."""
-    rows, stated = f"{count(found['verified']['k'])} rows", found["stated"]
+    rows, stated = f"{count(figures['verified']['k'])} rows", figures["stated"]
     return f"rows of {count(stated['k'])} people (stated by the maker), by {rows}," if stated else rows
 
 
-def say_columns(found: Mapping[str, Any]) -> Iterator[Markup]:
+def say_columns(figures: Mapping[str, Any]) -> Iterator[Markup]:
     """What was done with the columns of each role."""
-    cut = str(found["parameters"].get("cut"))
+    cut = str(figures["parameters"].get("cut"))
     result = f"{STYLES[cut].result} ({cut} cut)" if cut in STYLES else "classes were formed"
     yield join(
-        f"{len(found['columns'])} columns that could point at a person (quasi-identifiers) were blurred until every "
-        f"combination of their labels is shared by {say_crowd(found)} or more: {result}. The rows "
+        f"{len(figures['columns'])} columns that could point at a person (quasi-identifiers) were blurred until every "
+        f"combination of their labels is shared by {say_crowd(figures)} or more: {result}. The rows "
         "were put into a random order."
     )
     roles = {
-        "Protected, and published as they are: ": found["sensitive"],
-        "Kept, and published as they are: ": found["kept"],
-        "Named as identifiers, and not published: ": found["plan"] and found["plan"]["identifiers"],
+        "Protected, and published as they are: ": figures["sensitive"],
+        "Kept, and published as they are: ": figures["kept"],
+        "Named as identifiers, and not published: ": figures["plan"] and figures["plan"]["identifiers"],
     }
     yield from (join(words, names(columns), ".") for words, columns in roles.items() if columns)
-    if found["parameters"].get("protect_history"):
+    if figures["parameters"].get("protect_history"):
         yield join("Added: ", names(["person_number"]), ", a random number that links the rows of each person.")
     yield join("No other column is in the file.")
 
@@ -264,12 +266,12 @@ def show_promises(result: Mapping[str, Any]) -> Markup:
     return section("What is promised", *contents, key="promised")
 
 
-def say_reached_k(found: Mapping[str, Any]) -> str:
+def say_reached_k(figures: Mapping[str, Any]) -> str:
     """What k was asked for, and what it is."""
-    reached = count(found["verified"]["k"])
-    asked = f"k was asked to be {count(found['parameters'].get('k', found['verified']['k']))}"
-    by_people = f"{asked}, counted in people; counted in rows it is {reached}"
-    return by_people if found["stated"] else f"{asked} and is {reached}"
+    reached = count(figures["verified"]["k"])
+    goal = f"k was asked to be {count(figures['parameters'].get('k', figures['verified']['k']))}"
+    by_people = f"{goal}, counted in people; counted in rows it is {reached}"
+    return by_people if figures["stated"] else f"{goal} and is {reached}"
 
 
 def show_stated(stated: Mapping[str, Any] | None) -> Iterator[Markup]:
@@ -298,8 +300,8 @@ def show_shared_value(column: str, shared: Mapping[str, Any]) -> Iterator[Markup
     if not shared["rows"]:
         return
     rows = shared["rows"] if isinstance(shared["rows"], str) else count(shared["rows"])
-    said = f"{rows} rows, in {count(shared['classes'])} classes, share one value with their whole class in "
-    yield tag("p", said, name(column), ": who knows the class learns it.", class_="warn")
+    sentence = f"{rows} rows, in {count(shared['classes'])} classes, share one value with their whole class in "
+    yield tag("p", sentence, name(column), ": who knows the class learns it.", class_="warn")
     if shared.get("values"):
         listed = [(name(each["value"] or "missing"), count(each["rows"])) for each in shared["values"]]
         caption = join("PRIVATE: values that whole classes share in ", name(column))

@@ -42,8 +42,8 @@ def print_risk(result: dict[str, Any]) -> None:
 def describe_smallest(result: dict[str, Any]) -> str:
     """What the smallest class holds, or between what that lies."""
     if result["k"] is None:
-        held = result["recounted"]
-        return f"the class with the fewest people has between {held['k_at_least']:,} and {held['k_at_most']:,}"
+        recount = result["recounted"]
+        return f"the class with the fewest people has between {recount['k_at_least']:,} and {recount['k_at_most']:,}"
     return (
         f"the smallest has {result['k']:,} {'person' if by_people(result) and result['k'] == 1 else result['counted']}"
     )

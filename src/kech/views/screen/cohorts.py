@@ -14,14 +14,14 @@ def format_count(count: int | str) -> str:
     return count if isinstance(count, str) else f"{count:,}"
 
 
-def print_series(found: dict[str, Any]) -> None:
+def print_series(result: dict[str, Any]) -> None:
     """The versions of a series."""
-    if found["forgotten"]:
-        out().print(f"Forgotten: version {found['forgotten']}. Its rows count as never published.")
-    count = len(found["versions"])
-    out().print(escape(f"{found['folder']}: {count} release{'' if count == 1 else 's'}"))
+    if result["forgotten"]:
+        out().print(f"Forgotten: version {result['forgotten']}. Its rows count as never published.")
+    count = len(result["versions"])
+    out().print(escape(f"{result['folder']}: {count} release{'' if count == 1 else 's'}"))
     table = grid("version>", "day", *(f"{name}>" for name in COUNTS), "file~")
-    for each in found["versions"]:
+    for each in result["versions"]:
         counts = [format_count(each[name]) for name in COUNTS]
         place = each["file"] if each["found"] else f"{each['file']} (not there, or changed)"
         table.add_row(str(each["version"]), each["time"][:10], *counts, escape(place))
@@ -56,13 +56,13 @@ def describe_section(series: dict[str, Any]) -> str:
     )
 
 
-def print_series_check(found: dict[str, Any]) -> None:
+def print_series_check(result: dict[str, Any]) -> None:
     """The files of a series that holds."""
-    lacking = [each for each in found["versions"] if not each["found"]]
+    lacking = [each for each in result["versions"] if not each["found"]]
     words = "not all files were found, the others hold" if lacking else "holds"
-    out().print(escape(f"{found['series']}: {words}; recounted from the files."))
+    out().print(escape(f"{result['series']}: {words}; recounted from the files."))
     table = grid("version>", "k>", "rows>", "classes>", "entered>", "left>", "file")
-    for each in found["versions"]:
+    for each in result["versions"]:
         names = ("k", "rows", "classes", "entered", "left")
         cells = [f"{each[name]:,}" if each["found"] else "" for name in names]
         table.add_row(

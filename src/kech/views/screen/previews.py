@@ -60,8 +60,8 @@ def print_plane(result: dict[str, Any], plot: str | None) -> None:
     """How many rows and classes two columns show."""
     out().print("[yellow]PRIVATE:[/] where rows lie; do not publish it.")
     names = f"{result['x']['column']} and {result['y']['column']}"
-    held, places = int(sum(point[2] for point in result["points"])), len(result["points"])
-    out().print(escape(f"{held:,} rows at {places:,} places on {names}"))
+    rows, places = int(sum(point[2] for point in result["points"])), len(result["points"])
+    out().print(escape(f"{rows:,} rows at {places:,} places on {names}"))
     out().print(
         f"{result['classes']:,} classes, the smallest of {result['smallest']:,} rows, in {len(result['boxes']):,} boxes"
     )

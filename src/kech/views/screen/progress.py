@@ -97,13 +97,13 @@ def estimate(now: Callable[[], float] = monotonic) -> Callable[[float | None], s
 @contextmanager
 def stream_progress() -> Iterator[None]:
     """Tell what is being done, when that changes and twice a second."""
-    said: tuple[str, float] = "", 0.0
+    last: tuple[str, float] = "", 0.0
 
     def hear(what: str, share: float | None) -> None:
-        nonlocal said
+        nonlocal last
         now = monotonic()
-        if what != said[0] or now - said[1] >= PAUSE:
-            said = what, now
+        if what != last[0] or now - last[1] >= PAUSE:
+            last = what, now
             say({"doing": what, "share": share})
 
     with listen(hear):

@@ -42,8 +42,8 @@ def print_release(result: dict[str, Any], *, unmoved: Sequence[str] = ()) -> Non
         out().print(escape(f"Not published: {', '.join(result['dropped'])}"))
     if result.get("histories"):
         out().print("Published too: person_number, a random number that links the rows of each person.")
-    for said in find_doubts(result, unmoved):
-        out().print(escape(f"Warning: {said}"))
+    for doubt in find_doubts(result, unmoved):
+        out().print(escape(f"Warning: {doubt}"))
 
 
 def find_doubts(result: dict[str, Any], unmoved: Sequence[str]) -> Iterator[str]:
@@ -105,11 +105,11 @@ def format_rows(rows: int | str) -> str:
 def print_goals(head: str, goals: dict[str, Any], sensitive: Iterable[str], counted: str = "") -> None:
     """The goals that hold in what was written; where a person may have several rows, also what they count."""
     kinds = {"l": f" ({goals.get('l_kind')})", "t": f" ({goals.get('t_kind')})"}
-    said = [f"{name} {sign} {goals[name]:g}{kinds.get(name, '')}" for name, sign in SIGNS.items() if name in goals]
-    if said:
+    parts = [f"{name} {sign} {goals[name]:g}{kinds.get(name, '')}" for name, sign in SIGNS.items() if name in goals]
+    if parts:
         names = f" for {', '.join(sensitive)}" if goals.keys() - {"k"} else ""
         by = f", counted in {counted}" if counted else ""
-        out().print(escape(f"{head} every class {', '.join(said)}{names}{by}."))
+        out().print(escape(f"{head} every class {', '.join(parts)}{names}{by}."))
 
 
 def explain_one_class(result: dict[str, Any]) -> None:
@@ -176,22 +176,22 @@ def print_verification(result: dict[str, Any]) -> None:
 def print_joint_risk(result: dict[str, Any]) -> None:
     """What several releases tell together."""
     out().print("[yellow]PRIVATE:[/] made with the originals; do not publish what follows.")
-    names, k, counted = [held["file"] for held in result["releases"]], result["k"], result["counted"]
-    for held in result["releases"]:
-        out().print(escape(f"{held['file']}: alone, every row hides among {held['k']:,} {counted} or more."))
+    names, k, counted = [part["file"] for part in result["releases"]], result["k"], result["counted"]
+    for part in result["releases"]:
+        out().print(escape(f"{part['file']}: alone, every row hides among {part['k']:,} {counted} or more."))
     if result["joint_k"] is None:
         out().print("No row is in several versions, so no row is seen twice. Is this the right key?")
     else:
         print_joint_k(result)
-    for held in result["pinned"]:
-        few = f"{held['right']:,} of them the right one, {held['alone']:,} by one release alone"
-        said = f"{held['column']}: one value is left of {held['pinned']:,} of {held['rows']:,} rows ({few})."
-        out().print(escape(said))
-    for held in result["differences"]:
-        if classes := held["same_label"] + held["widened"]:
-            pair = f"{names[held['first']]} and {names[held['second']]}"
+    for part in result["pinned"]:
+        few = f"{part['right']:,} of them the right one, {part['alone']:,} by one release alone"
+        sentence = f"{part['column']}: one value is left of {part['pinned']:,} of {part['rows']:,} rows ({few})."
+        out().print(escape(sentence))
+    for part in result["differences"]:
+        if classes := part["same_label"] + part["widened"]:
+            pair = f"{names[part['first']]} and {names[part['second']]}"
             out().print(escape(f"Classes of {pair} that differ by fewer than {k:,} rows: {classes:,}. The rows show."))
-    if result["below"] or any(held["same_label"] + held["widened"] for held in result["differences"]):
+    if result["below"] or any(part["same_label"] + part["widened"] for part in result["differences"]):
         out().print("Publish later versions as a series, so that releases stay safe together.")
 
 
@@ -215,13 +215,13 @@ def print_exposure(result: dict[str, Any]) -> None:
     for column, shared in result["one_value"].items():
         if shared["rows"]:
             rows, classes = format_rows(shared["rows"]), shared["classes"]
-            said = f"{rows} rows, in {classes:,} classes, share one {column} with their class"
-            out().print(escape(f"{said}: who knows the class learns it."))
+            sentence = f"{rows} rows, in {classes:,} classes, share one {column} with their class"
+            out().print(escape(f"{sentence}: who knows the class learns it."))
     if result["identifying"]:
         names = ", ".join(result["identifying"])
         out().print(escape(f"Warning: {names}: published as they are, and nearly every row has a value of its own."))
-    for said in (*find_joint_doubts(result), *result["repeated_people"]):
-        out().print(escape(f"Warning: {said}"))
+    for sentence in (*find_joint_doubts(result), *result["repeated_people"]):
+        out().print(escape(f"Warning: {sentence}"))
 
 
 def print_models(result: dict[str, Any]) -> None:

@@ -109,9 +109,9 @@ def print_lattice(result: dict[str, Any]) -> None:
     if result["peak_bytes"]:
         out().print(f"Classes of all nodes took {result['peak_bytes'] / 2**20:,.0f} MB at most.")
     for k, nodes in (result["minimal"] or {}).items():
-        shown = "  ".join(",".join(map(str, levels)) for levels in nodes[:MOST_NODES])
+        listed = "  ".join(",".join(map(str, levels)) for levels in nodes[:MOST_NODES])
         more = f"  and {len(nodes) - MOST_NODES} more" if len(nodes) > MOST_NODES else ""
-        out().print(f"minimal for k = {k}: {shown}{more}")
+        out().print(f"minimal for k = {k}: {listed}{more}")
     say_counted(result["counted"])
 
 
@@ -159,9 +159,11 @@ def print_zigzag(result: dict[str, Any]) -> None:
     if len(result["summary"]) > MOST_BARS or len(result["path"]) > MOST_STEPS:
         out().print("There are more; --json shows all.")
     parts = [f"{r['start']} to {r['stop']} (k={r['k']:,})" for r in result["regimes"]]
-    shown = "; ".join(parts[:MOST_NODES]) + (f"; and {len(parts) - MOST_NODES} more" if len(parts) > MOST_NODES else "")
+    listed = "; ".join(parts[:MOST_NODES]) + (
+        f"; and {len(parts) - MOST_NODES} more" if len(parts) > MOST_NODES else ""
+    )
     readings = ", ".join(result["readings"])
-    out().print(f"k-anonymous nodes, under every reading ({readings}): {shown or 'none'}")
+    out().print(f"k-anonymous nodes, under every reading ({readings}): {listed or 'none'}")
     say_counted(result["counted"])
     if result["plot"]:
         out().print(escape(f"Drawn to {result['plot']} (PRIVATE)"))
@@ -227,8 +229,8 @@ def print_hierarchy(result: dict[str, Any]) -> None:
     if result["unused"]:
         out().print(f"{result['unused']:,} values of the hierarchy do not occur in the column.")
     if result["file"]:
-        named = f"Written to {result['file']}: review it, name it after its column,"
-        out().print(escape(f"{named} and name its folder with --hierarchies."))
+        advice = f"Written to {result['file']}: review it, name it after its column,"
+        out().print(escape(f"{advice} and name its folder with --hierarchies."))
 
 
 def choose_depth(levels: list[int]) -> int:
@@ -246,10 +248,10 @@ def build_branch(node: dict[str, Any], depth: int) -> Tree:
         children = children[0]["children"]
     below = f"  ({len(children):,} below)" if children and not depth else ""
     tree = Tree(escape(f"{node['label']}  {node['rows']:,}{below}"))
-    shown = sorted(children, key=lambda child: -child["rows"])[: MOST_CHILDREN if depth else 0]
+    largest = sorted(children, key=lambda child: -child["rows"])[: MOST_CHILDREN if depth else 0]
     for child in children:
-        if child in shown:
+        if child in largest:
             tree.add(build_branch(child, depth - 1))
-    if depth and len(children) > len(shown):
-        tree.add(f"... and {len(children) - len(shown):,} more")
+    if depth and len(children) > len(largest):
+        tree.add(f"... and {len(children) - len(largest):,} more")
     return tree

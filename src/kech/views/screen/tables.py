@@ -36,9 +36,11 @@ def print_inspection(result: dict[str, Any], source: str) -> None:
     for columns in result["identifying_together"]:
         words = "nearly every row is unique on them together. Publish one of them at most as it is"
         out().print(escape(f"Warning: {', '.join(columns)}: {words}."))
-    for said in result["repeated_people"]:
-        planned = any(c["role"] == "person" and f"Column {c['column']!r} " in said for c in result["columns"])
-        out().print(escape(f"Warning: {said}" + " The plan makes it the person." * bool(result["plan"] and planned)))
+    for sentence in result["repeated_people"]:
+        planned = any(c["role"] == "person" and f"Column {c['column']!r} " in sentence for c in result["columns"])
+        out().print(
+            escape(f"Warning: {sentence}" + " The plan makes it the person." * bool(result["plan"] and planned))
+        )
     if result["plan"]:
         source, plan = map(shlex.quote, (source, result["plan"]))
         out().print(
@@ -63,15 +65,15 @@ def print_hints(column: dict[str, Any], *, planned: bool) -> None:
     """What is to be said of one column."""
     in_plan = planned and (column["reading"] or column["suggested"] == "hierarchy")
     hint = column["hint"] and column["hint"] + " The plan says so." * bool(in_plan)
-    for said in filter(None, (column["trouble"], hint)):
-        out().print(escape(f"{column['column']!r}: {said}"))
+    for sentence in filter(None, (column["trouble"], hint)):
+        out().print(escape(f"{column['column']!r}: {sentence}"))
 
 
 def print_spectrum(result: dict[str, Any]) -> None:
     """Loss and classes for the k that people choose among."""
     rows = result["spectrum"]
     ks = {row["k"] for row in rows}
-    shown = [row for row in rows if row["k"] in LANDMARKS] if len(ks) > MANY_KS else rows
+    selected = [row for row in rows if row["k"] in LANDMARKS] if len(ks) > MANY_KS else rows
     names = ", ".join(result["quasi_identifiers"])
     whose = f" of {result['people']:,} people" if result["counted"] == "people" else ""
     out().print(escape(f"{result['rows']:,} rows{whose}, {result['points']:,} distinct on {names}"))
@@ -83,7 +85,7 @@ def print_spectrum(result: dict[str, Any]) -> None:
     room = 10 if bounded else room
     more = [*(["left out>"] if left_out else []), *(["l>", "t>"] if secrets else [])]
     table = grid("k>", "cut", "classes>", "average>", "eps>", *more, "loss>", *(["gap>"] if bounded else []), "", "")
-    for row in shown:
+    for row in selected:
         bar = "█" * round(row["loss"] * room) or "▏"
         figures = (
             f"{row['classes']:,}",
@@ -98,13 +100,13 @@ def print_spectrum(result: dict[str, Any]) -> None:
     out().print(table)
     if bounded:
         explain_gaps(result["no_bound"])
-    if len(shown) <= FEW_ROWS:
-        print_quality(shown)
+    if len(selected) <= FEW_ROWS:
+        print_quality(selected)
     if result.get("plot"):
         out().print(escape(f"Drawn to {result['plot']} (PRIVATE)"))
     if whose:
         out().print("k counts different people; averages, left out rows and losses count rows.")
-    if len(shown) < len(rows):
+    if len(selected) < len(rows):
         out().print(f"{len(ks)} values of k were computed; --json or --k shows any of them.")
     if len(ks) > FEW_ROWS and not result.get("effort"):
         out().print("So many k are searched quickly; a release searches longer and may lose less.")

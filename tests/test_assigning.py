@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from cutting import recording
 from kech.errors import ResourceError
-from kech.tables.batches import Dealer, Output, deal_rows, even_out, list_values, shuffle_rows
+from kech.tables.batches import Output, RowAssigner, assign_classes, even_out, list_values, shuffle_rows
 
 
 def shares_of(*shares):
@@ -34,34 +34,36 @@ def test_every_ticket_is_drawn_once(points, chance):
     rows = [p for p, shares in enumerate(points) for _ in range(sum(shares))]
     chance.shuffle(rows)
     taken = [(p, 10 * p + i, n) for p, shares in enumerate(points) for i, n in enumerate(shares[:-1]) if n]
-    dealer, found = Dealer(shares_of(*taken), np.array([sum(shares) for shares in points])), Counter()
+    assigner, found = RowAssigner(shares_of(*taken), np.array([sum(shares) for shares in points])), Counter()
     for start in range(0, len(rows), 5):  # what was drawn before is remembered
         some = rows[start : start + 5]
-        found.update(zip(some, dealer.deal(np.array(some)).tolist(), strict=True))
+        found.update(zip(some, assigner.assign(np.array(some)).tolist(), strict=True))
     left = {(p, -1): shares[-1] for p, shares in enumerate(points) if shares[-1]}
     assert found == {(p, group): n for p, group, n in taken} | left
 
 
 def test_no_more_rows_are_dealt_than_there_are():
-    dealer = Dealer(shares_of((0, 7, 2), (0, 8, 2)), np.array([5]))
-    dealer.deal(np.zeros(5, np.int64))
+    assigner = RowAssigner(shares_of((0, 7, 2), (0, 8, 2)), np.array([5]))
+    assigner.assign(np.zeros(5, np.int64))
     with pytest.raises(ValueError):
-        dealer.deal(np.zeros(1, np.int64))
+        assigner.assign(np.zeros(1, np.int64))
 
 
 def test_every_deal_is_as_likely_as_any_other():
     """Of 5 rows two go to one class, two to another and one to nobody: 30 deals, 6,000 times."""
     found = Counter()
     for _ in range(6000):
-        found[tuple(Dealer(shares_of((0, 7, 2), (0, 8, 2)), np.array([5])).deal(np.zeros(5, np.int64)).tolist())] += 1
+        found[
+            tuple(RowAssigner(shares_of((0, 7, 2), (0, 8, 2)), np.array([5])).assign(np.zeros(5, np.int64)).tolist())
+        ] += 1
     assert set(found) == set(permutations([7, 7, 8, 8, -1]))
     assert len(found) == comb(5, 2) * comb(3, 2)
     assert sum((rows - 200) ** 2 / 200 for rows in found.values()) < 73  # chi-squared of 29 degrees: 1 in 80,000
 
 
 def test_how_a_row_is_dealt_says_nothing_about_when_it_came():
-    dealer = Dealer(shares_of((0, 0, 4000), (0, 1, 4000)), np.array([8000]))
-    early, late = np.split(dealer.deal(np.zeros(8000, np.int64)), 2)
+    assigner = RowAssigner(shares_of((0, 0, 4000), (0, 1, 4000)), np.array([8000]))
+    early, late = np.split(assigner.assign(np.zeros(8000, np.int64)), 2)
     assert abs(early.sum() - late.sum()) < 300  # sqrt(8000) / 2 is one standard deviation
 
 
@@ -89,10 +91,10 @@ def test_all_rows_come_in_every_order():
 
 def test_only_rows_of_shared_points_are_drawn():
     with recording("kech.tables.batches.Urns") as made:
-        dealer = Dealer(shares_of((0, 5, 3), (2, 1, 1), (2, 4, 2)), np.array([3, 2, 3]))
+        assigner = RowAssigner(shares_of((0, 5, 3), (2, 1, 1), (2, 4, 2)), np.array([3, 2, 3]))
     ((_, urns),) = made
-    assert dealer.deal(np.array([0, 1, 0, 1, 0])).tolist() == [5, -1, 5, -1, 5]
-    assert sorted(dealer.deal(np.array([2, 2, 2])).tolist()) == [1, 4, 4]
+    assert assigner.assign(np.array([0, 1, 0, 1, 0])).tolist() == [5, -1, 5, -1, 5]
+    assert sorted(assigner.assign(np.array([2, 2, 2])).tolist()) == [1, 4, 4]
     urns.draw(np.array([0, 1, 0, 1, 0]), np.zeros(5, np.uint64))  # all tickets of the others are still there
     with pytest.raises(ValueError):
         urns.draw(np.array([2]), np.zeros(1, np.uint64))
@@ -125,9 +127,9 @@ def test_rows_pass_one_batch_after_the_other(monkeypatch):
             yield pa.record_batch({"p": pa.array([0, 1] * 5, pa.int32()), "o1": range(start, start + 10)})
 
     stream = pa.RecordBatchReader.from_batches(pa.schema([("p", pa.int32()), ("o1", pa.int64())]), batches())
-    dealer = Dealer(shares_of((0, 0, 20), (1, 1, 5)), np.array([20, 20]))
+    assigner = RowAssigner(shares_of((0, 0, 20), (1, 1, 5)), np.array([20, 20]))
     lists = {0: list_values(pa.array(["low", None]))}
-    rows = deal_rows(stream, dealer, [Output("x", None, ["low", None]), Output("p", 1)], lists, 100)
+    rows = assign_classes(stream, assigner, [Output("x", None, ["low", None]), Output("p", 1)], lists, 100)
     first = rows.read_next_batch()
     assert seen == [0]
     found = pa.Table.from_batches([first, *rows]).to_pydict()
