@@ -36,6 +36,7 @@ def test_there_are_commands():
         "inspect",
         "spectrum",
         "barcode",
+        "profile",
         "lattice",
         "zigzag",
         "hierarchy",

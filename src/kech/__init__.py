@@ -20,6 +20,7 @@ MODULES = {
     "release.plane": ("Plane",),
     "release.preview": ("Preview", "compute_preview"),
     "release.plan": ("write_request",),
+    "topology.profile": ("Profile", "compute_profile"),
     "audit.publication": ("Publication", "publish_release"),
     "release.release": ("Release", "make_release"),
     "release.series": ("Series", "open_series"),

@@ -46,6 +46,8 @@ from kech.topology.barcode import compute_barcode as compute_barcode
 from kech.topology.lattice import GeneralizationLattice as GeneralizationLattice
 from kech.topology.lattice import compute_lattice as compute_lattice
 from kech.topology.lives import Lives as Lives
+from kech.topology.profile import Profile as Profile
+from kech.topology.profile import compute_profile as compute_profile
 from kech.topology.zigzag import ZigzagBarcode as ZigzagBarcode
 from kech.topology.zigzag import compute_zigzag as compute_zigzag
 from kech.views.report import Report as Report

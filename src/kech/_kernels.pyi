@@ -149,6 +149,15 @@ def merge_points(
 def reach_rows(
     codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, ks: list[int], threads: int
 ) -> NDArray[np.float64]: ...
+def reach_all(
+    codes: NDArray[np.int32],
+    weights: NDArray[np.int64],
+    widths: Widths,
+    ball: bool,
+    most: int,
+    threads: int,
+    person: NDArray[np.int32] | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]: ...
 def reach_farthest(
     codes: NDArray[np.int32], weights: NDArray[np.int64], widths: Widths, ks: list[int], threads: int
 ) -> NDArray[np.float64]: ...

@@ -138,10 +138,60 @@ class MetricTree : public KdTree {
     const Fold& fold() const { return fold_; }
 
     // Between the points at two places.
-    double distance(std::size_t a, std::size_t b) const { return apart(points_, points_, a, b); }
+    double distance(std::size_t a, std::size_t b) const { return apart(points_, points_, a, points_, points_, b); }
 
     // Between the box of a node and the point at a place; 0 on axes where they overlap.
-    double gap(std::size_t node, std::size_t i) const { return apart(lows_, highs_, node, i); }
+    double gap(std::size_t node, std::size_t i) const { return apart(lows_, highs_, node, points_, points_, i); }
+
+    // Between the boxes of two nodes, and between the lowest and the highest corner of one.
+    double gap_between(std::size_t a, std::size_t b) const { return apart(lows_, highs_, a, lows_, highs_, b); }
+    double gap_across(std::size_t node) const { return apart(lows_, lows_, node, highs_, highs_, node); }
+
+    // Points side by side, so that their distances from another one are computed together.
+    class Crowd {
+      public:
+        void clear() {
+            places_.clear();
+            for (auto& along : position_) along.clear();
+            for (auto& along : code_) along.clear();
+        }
+
+        void add(const MetricTree& tree, std::size_t begin, std::size_t end) {
+            position_.resize(tree.lines_.size());
+            code_.resize(tree.others_.size());
+            for (std::size_t i = begin; i < end; ++i) {
+                places_.push_back(i);
+                for (std::size_t l = 0; l < position_.size(); ++l)
+                    position_[l].push_back(tree.points_.position[i * position_.size() + l]);
+                for (std::size_t o = 0; o < code_.size(); ++o) code_[o].push_back(tree.points_.code[i * code_.size() + o]);
+            }
+        }
+
+        std::size_t place(std::size_t c) const { return places_[c]; }
+
+        std::vector<double>& distances(const MetricTree& tree, std::size_t i) {
+            total_.assign(places_.size(), 0.0);
+            for (std::size_t l = 0; l < position_.size(); ++l) {
+                const double* along = position_[l].data();
+                double x = tree.points_.position[i * position_.size() + l], length = tree.length_[l];
+                for (std::size_t c = 0; c < total_.size(); ++c)
+                    total_[c] = tree.fold_(total_[c], std::abs(along[c] - x) / length);
+            }
+            for (std::size_t o = 0; o < code_.size(); ++o) {
+                const Code* along = code_[o].data();
+                Code x = tree.points_.code[i * code_.size() + o];
+                for (std::size_t c = 0; c < total_.size(); ++c)
+                    if (along[c] != x) total_[c] = tree.fold_(total_[c], tree.widths_.between(tree.others_[o], along[c], x));
+            }
+            return total_;
+        }
+
+      private:
+        std::vector<std::size_t> places_;
+        std::vector<std::vector<double>> position_;
+        std::vector<std::vector<Code>> code_;
+        std::vector<double> total_;
+    };
 
   private:
     struct Corners {
@@ -154,21 +204,23 @@ class MetricTree : public KdTree {
         }
     };
 
-    double apart(const Corners& lows, const Corners& highs, std::size_t box, std::size_t i) const {
+    // Between box a and box b.
+    double apart(const Corners& lows_a, const Corners& highs_a, std::size_t a, const Corners& lows_b, const Corners& highs_b,
+                 std::size_t b) const {
         double total = 0;
         std::size_t lines = lines_.size(), others = others_.size();
-        const double *lo = lows.position.data() + box * lines, *hi = highs.position.data() + box * lines;
-        const double* x = points_.position.data() + i * lines;
+        const double *lo_a = lows_a.position.data() + a * lines, *hi_a = highs_a.position.data() + a * lines;
+        const double *lo_b = lows_b.position.data() + b * lines, *hi_b = highs_b.position.data() + b * lines;
         for (std::size_t l = 0; l < lines; ++l) {
-            double side = std::max(std::max(lo[l] - x[l], x[l] - hi[l]), 0.0);
+            double side = std::max(std::max(lo_a[l] - hi_b[l], lo_b[l] - hi_a[l]), 0.0);
             total = fold_(total, side / length_[l]);
         }
-        const Code *low = lows.code.data() + box * others, *high = highs.code.data() + box * others;
-        const Code* c = points_.code.data() + i * others;
+        const Code *low_a = lows_a.code.data() + a * others, *high_a = highs_a.code.data() + a * others;
+        const Code *low_b = lows_b.code.data() + b * others, *high_b = highs_b.code.data() + b * others;
         for (std::size_t o = 0; o < others; ++o)
-            total = fold_(total, c[o] < low[o]    ? widths_.width(others_[o], c[o], low[o])
-                                 : c[o] > high[o] ? widths_.width(others_[o], high[o], c[o])
-                                                  : 0.0);
+            total = fold_(total, high_b[o] < low_a[o]   ? widths_.width(others_[o], high_b[o], low_a[o])
+                                 : low_b[o] > high_a[o] ? widths_.width(others_[o], high_a[o], low_b[o])
+                                                        : 0.0);
         return total;
     }
 

@@ -20,6 +20,7 @@
 #include "nearest_rows.hpp"
 #include "order_cut.hpp"
 #include "r_gather.hpp"
+#include "reach_table.hpp"
 #include "shares.hpp"
 #include "side_bound.hpp"
 #include "suppression.hpp"
@@ -357,6 +358,27 @@ static nb::dict merge_points(const Codes& codes, const Ints& weights, const Widt
     return out;
 }
 
+template <class Fold>
+static std::pair<std::vector<double>, std::vector<std::int64_t>> fill_table(const Points& points, const Widths& widths,
+                                                                            std::int64_t most, unsigned threads) {
+    ReachTable<Fold> table(points, widths, most);
+    auto radii = table.run(threads);
+    return {std::move(radii), table.order()};
+}
+
+// Radii that hold k people, for k from 1 to `most`, one after another; and the point of each place in them.
+static nb::tuple reach_all(const Codes& codes, const Ints& weights, const Widths& widths, bool ball, std::int64_t most,
+                           unsigned threads, const Persons& person) {
+    auto [radii, order] = release_gil([&] {
+        check_points(view(codes), view(weights), widths);
+        check_k(most, check_people(view(person, codes.shape(0)), view(weights)));
+        if (ball) check_balls(widths);
+        auto fill = ball ? fill_table<SquareSum> : fill_table<WidestSide>;
+        return fill(view(codes, weights, person), widths, most, clamp_threads(threads));
+    });
+    return nb::make_tuple(hand_over(std::move(radii)), hand_over(std::move(order)));
+}
+
 static double enclosing_radius(const Table& places) {
     check_places(view(places), places.shape(0), places.shape(1));
     return EnclosingBall(places.data(), places.shape(0), places.shape(1)).radius();
@@ -560,6 +582,7 @@ NB_MODULE(_kernels, m) {
     m.def("price_classes", &price_classes, array, one, array, array, array);
     m.def("merge_points", &merge_points, array, array, one, one, one, nb::arg("units").noconvert() = nb::none());
     m.def("reach_rows", &reach_rows, array, array, one, one, one);
+    m.def("reach_all", &reach_all, array, array, one, one, one, one, person);
     m.def("reach_farthest", &reach_farthest, array, array, one, one, one);
     m.def("repair_classes", &repair_classes, array, array, one, one, one, array, array, array, one, one, person);
     m.def("meet_classes", &meet_classes, array, array);

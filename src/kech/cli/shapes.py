@@ -1,4 +1,4 @@
-"""Commands that look at the shape of a table: barcode, lattice, zigzag, hierarchy."""
+"""Commands that look at the shape of a table: barcode, profile, lattice, zigzag, hierarchy."""
 
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
@@ -86,9 +86,10 @@ def barcode(
             zero_length=zero_length,
             max_points=request.limits.max_points,
         )
-    summary = result.to_json(min(ks), parse_radii(radii), None if reading is None else [reading], longest=longest)
+    chosen = parse_radii(radii, "--radii")
+    summary = result.to_json(min(ks), chosen, None if reading is None else [reading], longest=longest)
     if plot is not None:
-        sampled = result.sample(parse_radii(radii)) if radii else result
+        sampled = result.sample(chosen) if radii else result
         sampled.plot(plot, k=ks, reading="homological" if reading is None else reading)
     options.show(summary | {"plot": plot and str(plot)}, drawings.print_barcode)
 
@@ -98,12 +99,52 @@ def has_topology() -> bool:
     return all(find_spec(name) for name in ("ripser", "scipy"))
 
 
-def parse_radii(texts: Sequence[str]) -> list[float]:
+def parse_radii(texts: Sequence[str], option: str) -> list[float]:
     """Numbers with commas between."""
     try:
         return [float(part) for text in texts for part in text.split(",")]
     except ValueError:
-        raise BadOption("--radii", "write numbers: --radii 0.05,0.10,0.15.") from None
+        raise BadOption(option, f"write numbers: {option} 0.05,0.10,0.15.") from None
+
+
+@app.command
+@take_options(*TABLE, "max_points")
+def profile(
+    table: TableName,
+    /,
+    *,
+    options: Options,
+    metric: str = "box",
+    k: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
+    eps: Annotated[list[str] | None, Parameter(consume_multiple=True, negative="")] = None,
+    plot: Path | None = None,
+) -> None:
+    """Show how many rows cannot hide among k at each eps, before any cut is made. PRIVATE: not for publication.
+
+    Example: kech profile people.csv --qi age zip sex --k 2,5,20 --eps 0.01,0.05,0.2 --plot profile.svg
+
+    Parameters
+    ----------
+    metric: str
+        box (any columns) or ball (Euclidean; numbers and dates).
+    k: list[str]
+        List these k, up to 100: --k 2,5,20. With --person, k counts people.
+    eps: list[str]
+        List these radii: --eps 0.01,0.05,0.2.
+    plot: Path
+        Draw exposed rows over eps and k into this file: .svg, .png or .html.
+    """
+    request, ks = options.request(), None if k is None else parse_ks(k)
+    radii = None if eps is None else parse_radii(eps, "--eps")
+    check_picture(plot)
+    with options.open(table, request) as opened:
+        found = kech.compute_profile(
+            opened, metric=metric, grid=options.typed["grid"] or "exact", max_points=request.limits.max_points
+        )
+    shown = found.to_json(ks, radii)
+    if plot is not None:
+        found.plot(plot)
+    options.show(shown | {"plot": plot and str(plot)}, drawings.print_profile)
 
 
 @app.command

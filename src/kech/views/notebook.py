@@ -11,6 +11,7 @@ from typing import Any
 from kech.views.pictures.barcode import draw_barcode
 from kech.views.pictures.lives import draw_lives
 from kech.views.pictures.picture import BAR, ORANGE, Picture
+from kech.views.pictures.profile import draw_profile
 from kech.views.pictures.released import draw_sizes
 from kech.views.pictures.spectrum import draw_spectrum
 from kech.views.pictures.svg import render_svg
@@ -54,6 +55,14 @@ def show_barcode(barcode: Any) -> str:
     ]
     drawn = embed(draw_barcode(barcode, size=SIZE))
     return card(repr(barcode), drawn, grid(("reading", "2-anonymous from eps"), starts), private=True)
+
+
+def show_profile(profile: Any) -> str:
+    """Exposed rows over eps and k, and from which eps on half and all of the rows can hide."""
+    ks = [k for k in LANDMARKS if k <= profile.largest_k]
+    lines = [(str(k), *(format_figure(eps) for eps in profile.eps_for(k, [0.5, 0.99, 1.0]))) for k in ks]
+    names = ("k", "50 % can hide from eps", "99 %", "100 %")
+    return card(repr(profile), embed(draw_profile(profile, SIZE)), grid(names, lines), private=True)
 
 
 def show_lattice(lattice: Any) -> str:

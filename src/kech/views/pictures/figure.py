@@ -152,7 +152,7 @@ def _(shape: Image, ax: Any) -> None:
 def _(shape: Line, ax: Any) -> None:
     if shape.floor is None:
         marker = {"marker": "o", "markersize": 4} if shape.dotted else {}
-        ax.plot(shape.x, shape.y, color=shape.colour, gid=shape.name, zorder=2, **marker)
+        ax.plot(shape.x, shape.y, color=shape.colour, gid=shape.name, zorder=2.7, **marker)
         return
     ends = [(shape.x[0], shape.floor), *zip(shape.x, shape.y, strict=True), (shape.x[-1], shape.floor)]
     area = load_matplotlib().collections.PolyCollection([np.array(ends, float)], facecolors=shape.colour)

@@ -1,4 +1,4 @@
-"""How barcodes, lattices and hierarchies look on a terminal."""
+"""How barcodes, profiles, lattices and hierarchies look on a terminal."""
 
 from itertools import accumulate
 from typing import Any
@@ -26,10 +26,7 @@ def print_barcode(result: dict[str, Any]) -> None:
     looked = looked if result["max_dimension"] else "holes not looked for (--max-dimension 1, extra `topology`)"
     rows = f"{result['rows']:,} rows" + (f" of {result['people']:,} people" if result["counted"] == "people" else "")
     out().print(f"{rows}, metric {result['metric']}: {len(bars):,} bars of components, {looked}")
-    if result["eps_error"]:
-        out().print(
-            f"Too many points: values were moved, and every eps is within {result['eps_error']:.4f} of the truth."
-        )
+    say_moved(result)
     print_bars(bars, by_people=result["counted"] == "people")
     if result["shorter_bars"]:
         out().print(f"{result['shorter_bars']:,} shorter bars are left out (--longest).")
@@ -93,6 +90,65 @@ def say_proven(regimes: list[dict[str, Any]] | None) -> str:
 def format_eps(eps: float | None) -> str:
     """A radius; infinity as a word."""
     return "inf" if eps is None else f"{eps:.4f}"
+
+
+def print_profile(result: dict[str, Any]) -> None:
+    """Shares of the rows that cannot hide, from where on they can, and what each column adds."""
+    out().print("[yellow]PRIVATE:[/] a profile is counted from real rows; do not publish it.")
+    rows = f"{result['rows']:,} rows" + (f" of {result['people']:,} people" if result["counted"] == "people" else "")
+    out().print(f"{rows}, metric {result['metric']}")
+    say_moved(result)
+    print_shares(result["profile"], "Rows", "")
+    if result["counted"] == "people":
+        print_shares(result["profile"], "People with such a row", "people_")
+    out().print("\nFrom this eps on, so many of the rows can hide among k:")
+    table = grid("k>", "50 %>", "90 %>", "99 %>", "100 %>")
+    for k in dict.fromkeys(line["k"] for line in result["hidden"]):
+        table.add_row(f"{k:,}", *(format_eps(line["eps"]) for line in result["hidden"] if line["k"] == k))
+    out().print(table)
+    print_columns(result["columns"])
+    say_counted(result["counted"])
+    if result["plot"]:
+        out().print(escape(f"Drawn to {result['plot']} (PRIVATE)"))
+
+
+def print_shares(lines: list[dict[str, Any]], whose: str, prefix: str) -> None:
+    """A line for each k: between which shares cannot hide at each eps."""
+    out().print(f"\n{whose} that cannot hide among k at eps, in percent (at least-at most):")
+    radii = list(dict.fromkeys(line["eps"] for line in lines))
+    table = grid("k>", *(f"eps {eps:g}>" for eps in radii))
+    for k in dict.fromkeys(line["k"] for line in lines):
+        here = [line for line in lines if line["k"] == k]
+        spans = [(line[f"{prefix}exposed_at_least"], line[f"{prefix}exposed_at_most"]) for line in here]
+        table.add_row(f"{k:,}", *(format_span(*span) for span in spans))
+    out().print(table)
+
+
+def format_span(least: float, most: float) -> str:
+    """Two shares in percent, or one where they agree on the screen."""
+    low, high = (f"{100 * share:.1f}" for share in (least, most))
+    return low if low == high else f"{low}-{high}"
+
+
+def print_columns(columns: list[dict[str, Any]]) -> None:
+    """From where on half of the rows could hide without each column."""
+    out().print("\nFrom this eps on, half of the rows can hide among k, with all columns and without one:")
+    ks = list(dict.fromkeys(line["k"] for line in columns))
+    table = grid("without", *(f"k = {k:,}>" for k in ks))
+    first = columns[0]["column"]
+    table.add_row("(none)", *(format_eps(line["eps_half"]) for line in columns if line["column"] == first))
+    for column in dict.fromkeys(line["column"] for line in columns):
+        rest = (line["eps_half_without"] for line in columns if line["column"] == column)
+        table.add_row(escape(column), *map(format_eps, rest))
+    out().print(table)
+
+
+def say_moved(result: dict[str, Any]) -> None:
+    """By how much values moved, where there were too many points."""
+    if result["eps_error"]:
+        out().print(
+            f"Too many points: values were moved, and every eps is within {result['eps_error']:.4f} of the truth."
+        )
 
 
 def print_lattice(result: dict[str, Any]) -> None:

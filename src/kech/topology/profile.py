@@ -1,0 +1,299 @@
+"""Exposure profile: the share of the rows that cannot hide yet, at every eps and k.
+
+In: a table.  Out: for every k the radius from which on each row can hide, all eps at once.
+
+Let d_k(x) be the distance from row x to the k-th nearest row, itself counted.  A simplex of k rows that holds x reaches
+d_k(x), and the k nearest rows of x are a simplex of radius d_k(x) or less:
+
+    d_k(x) > 2 eps   =>   x is in no simplex of k rows at eps   =>   d_k(x) > eps
+
+So the share of exposed rows, v(eps, k), lies between two shares that the k nearest rows give.  u(eps, k), the share of
+rows in components of fewer than k, is at most the lower one.  Where a person may have several rows, k counts people.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import ceil
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from kech._kernels import distinct_rows, reach_all
+from kech.errors import BadOption, TooFewRows
+from kech.points.people import ALONE
+from kech.points.points import Coarse, Points, build_points
+from kech.request import Labels, check_k
+from kech.system.console import report
+from kech.system.memory import ENGINE_POINT_BYTES
+from kech.tables.frames import as_frame
+from kech.tables.repeats import warn_of_repeats
+from kech.tables.table import Table, check_is_table
+from kech.topology.filtration import Filtration, Floats, Ints, build_filtration, check_metric
+
+LARGEST_K = 100
+SHARES = (0.5, 0.9, 0.99, 1.0)  # of the rows that can hide: the lines of the picture
+ROUND_KS = (2, 5, 10, 20, 50, 100)
+ROUND_EPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5)
+RADIUS_BYTES = 8
+ROUNDING = 1e-9  # of a share of the rows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reaches:
+    """For every k from 1 on, the radius at which each unit of the points can hide at the earliest: d_k / 2."""
+
+    radii: Floats  # k x units
+    order: Ints  # the unit of each column
+
+    def at(self, k: int) -> Floats:
+        """One radius for each unit, in the order of the table."""
+        return np.asarray(self.radii[k - 1])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Holders:
+    """Who is exposed: every row for itself, or every person by the most exposed of their rows."""
+
+    weights: Ints
+    order: Ints | None = None  # of units, by person
+    starts: Ints | None = None  # of each person in that order
+
+    def beyond(self, radii: Floats, eps: float) -> float:
+        """The share whose radius is larger than eps."""
+        return float(self.weights[self.worst(radii) > eps].sum() / self.weights.sum())
+
+    def reached(self, radii: Floats, shares: Sequence[float]) -> list[float]:
+        """The smallest eps at which each share, or more, has a radius of eps or less."""
+        radii, total = self.worst(radii), int(self.weights.sum())
+        needed = [max(ceil(share * total - ROUNDING), 1) for share in shares]
+        if total == len(radii):
+            places = [count - 1 for count in needed]
+            return [float(radius) for radius in np.partition(radii, places)[places]]
+        order = np.argsort(radii, kind="stable")
+        places = np.searchsorted(np.cumsum(self.weights[order]), needed).tolist()
+        return [float(radius) for radius in radii[order[places]]]
+
+    def worst(self, radii: Floats) -> Floats:
+        """Radii of units as radii of holders."""
+        if self.order is None or self.starts is None:
+            return radii
+        return np.asarray(np.maximum.reduceat(radii[self.order], self.starts))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile:
+    """The share of rows that cannot hide among k yet, for every eps and every k up to the largest."""
+
+    filtration: Filtration
+    reaches: Reaches
+    threads: int = 1
+    library: str | None = None  # of dataframes: the caller's
+    known: dict[tuple[str, int], float] = field(default_factory=dict, init=False)  # eps_half without a column
+
+    def __repr__(self) -> str:
+        return f"Profile({self.filtration.metric}, {self.units.describe_rows()}, k up to {self.largest_k})"
+
+    def _repr_html_(self) -> str:
+        from kech.views.notebook import show_profile
+
+        return show_profile(self)
+
+    @property
+    def units(self) -> Points:
+        """The points, told apart by person where a person may have several rows."""
+        return self.filtration.units
+
+    @property
+    def counted(self) -> str:
+        """What k counts: people, or rows where every row is another person."""
+        return self.units.counted
+
+    @property
+    def largest_k(self) -> int:
+        """k goes from 1 to this."""
+        return len(self.reaches.radii)
+
+    @property
+    def eps_error(self) -> float:
+        """By how much an eps may be off; 0 where every value stayed in its place."""
+        return self.filtration.points.eps_error(self.filtration.metric)
+
+    @cached_property
+    def rows(self) -> Holders:
+        """Rows, in the order of the table of radii."""
+        return Holders(self.units.weights[self.reaches.order])
+
+    @cached_property
+    def people(self) -> Holders | None:
+        """People, each by the most exposed of their rows; None where every row is another person."""
+        if self.units.person is None:
+            return None
+        person = self.units.person[self.reaches.order]
+        order = np.argsort(person, kind="stable")
+        ranked = person[order]
+        new = np.r_[True, ranked[1:] != ranked[:-1]] | (ranked == ALONE)
+        weights = np.where(ranked == ALONE, self.rows.weights[order], 1)[new]
+        return Holders(weights, order, np.flatnonzero(new))
+
+    def shares(self, k: int, eps: float) -> dict[str, Any]:
+        """What is known at one k and eps: shares of the rows, and of the people where they are counted."""
+        self.check(k)
+        radii, joined = self.reaches.at(k), join_radii(self.filtration, k)[self.reaches.order]
+        found: dict[str, Any] = {"k": k, "eps": eps}
+        for name, holders in (("", self.rows), ("people_", self.people)):
+            if holders is not None:
+                found[f"{name}alone"] = holders.beyond(joined, eps)
+                found[f"{name}exposed_at_least"] = holders.beyond(radii, eps)
+                found[f"{name}exposed_at_most"] = holders.beyond(radii, eps / 2)
+        return found
+
+    def eps_for(self, k: int, shares: Sequence[float] = SHARES) -> list[float]:
+        """For each share of the rows, the smallest eps at which that many can hide among k."""
+        self.check(k)
+        if not all(0 < share <= 1 for share in shares):
+            raise BadOption("shares", "a share is above 0 and at most 1.")
+        return self.rows.reached(self.reaches.at(k), shares)
+
+    def without(self, column: str, ks: Sequence[int]) -> list[float]:
+        """For each k, the eps at which half of the rows can hide if a column were not there."""
+        missing = [k for k in ks if (column, k) not in self.known]
+        if missing:
+            rest = drop_axis(self.units, column)
+            reaches = reach_points(rest, self.filtration.metric, max(missing), threads=self.threads)
+            rows = Holders(rest.weights[reaches.order])
+            self.known.update({(column, k): rows.reached(reaches.at(k), [0.5])[0] for k in missing})
+        return [self.known[column, k] for k in ks]
+
+    def columns(self, ks: Sequence[int] | None = None) -> list[dict[str, Any]]:
+        """For each column and k, the eps at which half of the rows can hide, with the column and without."""
+        ks, found = self.choose_ks(ks), list[dict[str, Any]]()
+        half = [self.eps_for(k, [0.5])[0] for k in ks]
+        for axis in self.units.axes:
+            rest = self.without(axis.column, ks)
+            found += [
+                {"column": axis.column, "k": k, "eps_half": with_it, "eps_half_without": without_it}
+                for k, with_it, without_it in zip(ks, half, rest, strict=True)
+            ]
+        return found
+
+    def choose_ks(self, ks: Sequence[int] | None) -> list[int]:
+        """The k that are listed: those named, or round ones."""
+        chosen = [k for k in ROUND_KS if k <= self.largest_k] or [self.largest_k] if ks is None else ks
+        return [self.check(k) for k in chosen]
+
+    def check(self, k: int) -> int:
+        """Refuse a k that was not computed."""
+        check_k(k)
+        if k > self.units.people:
+            raise self.units.refuse_k(k)
+        if k > self.largest_k:
+            raise BadOption("--k", f"a profile goes up to k = {self.largest_k}. Choose a smaller k.")
+        return k
+
+    def to_frame(self, k: Sequence[int] | None = None, eps: Sequence[float] | None = None) -> Any:
+        """The listed shares as a dataframe of your library."""
+        return as_frame(self.to_json(k, eps)["profile"], self.library)
+
+    def plot(self, path: str | PathLike[str] | None = None, *, ax: Any = None) -> Any:
+        """Draw exposed rows over eps and k: matplotlib axes, or a file (.svg, .html, .png) where a path is given."""
+        from kech.views.pictures import plot
+        from kech.views.pictures.profile import draw_profile
+
+        return plot(lambda size: draw_profile(self, size), path, ax)
+
+    def to_json(self, k: Sequence[int] | None = None, eps: Sequence[float] | None = None) -> dict[str, Any]:
+        """The object `kech profile --json` prints: shares at the k and eps that are named, or at round ones."""
+        ks, radii = self.choose_ks(k), check_eps(ROUND_EPS if eps is None else eps)
+        return {
+            "private": True,
+            "metric": self.filtration.metric,
+            "rows": self.units.rows,
+            "counted": self.counted,
+            "people": self.units.people if self.counted == "people" else None,
+            "eps_error": self.eps_error,
+            "profile": [self.shares(goal, radius) for goal in ks for radius in radii],
+            "hidden": [
+                {"k": goal, "share": share, "eps": radius}
+                for goal in ks
+                for share, radius in zip(SHARES, self.eps_for(goal), strict=True)
+            ],
+            "columns": self.columns(ks),
+        }
+
+
+def compute_profile(
+    table: Table, *, metric: str = "box", grid: str | float = "exact", max_points: int | None = None
+) -> Profile:
+    """The share of rows that cannot hide among k, for every eps and every k up to 100.
+
+    Where there are more points than `max_points` (otherwise: than memory holds), values move to the middle of cells
+    just wide enough, and every eps by `eps_error` at most.
+    """
+    check_is_table(table)
+    warn_of_repeats(table)
+    room = max(table.room // (ENGINE_POINT_BYTES + RADIUS_BYTES * LARGEST_K), 1)
+    coarse = Coarse(room if max_points is None else max_points, rounding=True)
+    points = build_points(table, labels=Labels(grid=grid), coarse=coarse)
+    if not points.rows:
+        raise TooFewRows(0, 1)
+    return replace(build_profile(points, metric, threads=table.threads), library=table.library)
+
+
+def build_profile(points: Points, metric: str, *, most: int = LARGEST_K, threads: int = 1) -> Profile:
+    """The profile of points, for every k up to the most, or to the people there are."""
+    points.check_room()
+    tree = build_filtration(points, metric, threads=threads)
+    return Profile(tree, reach_points(points, metric, min(most, points.people), threads=threads), threads)
+
+
+def reach_points(points: Points, metric: str, most: int, *, threads: int) -> Reaches:
+    """How far every unit must reach for 1 to `most` people."""
+    check_metric(points, metric)
+    report("looking for the nearest rows")
+    if not points.axes:  # all rows are alike
+        return Reaches(np.zeros((most, len(points.weights))), np.arange(len(points.weights)))
+    how = (points.metric(), metric == "ball", most, threads)
+    radii, order = reach_all(points.codes, points.weights, *how, points.person)
+    return Reaches(radii.reshape(most, -1), order)
+
+
+def join_radii(tree: Filtration, k: int) -> Floats:
+    """For each unit, the eps from which on its component has k people or more.
+
+    A unit is in one node that has fewer than k and whose parent has not: that node ends there.
+    """
+    hidden, parent = tree.hidden_among, tree.parent
+    last = np.flatnonzero((hidden < k) & (parent >= 0) & (hidden[parent] >= k))
+    size = (tree.end - tree.begin)[last]
+    before = np.cumsum(size) - size
+    place = np.arange(int(size.sum())) - np.repeat(before - tree.begin[last], size)
+    radii = np.zeros(len(tree.order))
+    radii[tree.order[place]] = np.repeat(tree.death[last], size)
+    return np.asarray(radii[tree.place])
+
+
+def drop_axis(points: Points, column: str) -> Points:
+    """The points without one column; what becomes equal is one point."""
+    kept = [j for j, axis in enumerate(points.axes) if axis.column != column]
+    told_apart = points.codes[:, kept].astype(np.int64)
+    if points.person is not None:
+        told_apart = np.c_[told_apart, points.person]
+    first, name = distinct_rows(np.ascontiguousarray(told_apart)) if told_apart.shape[1] else all_alike(points)
+    weights = np.bincount(name, points.weights, len(first)).astype(np.int64)
+    codes = np.ascontiguousarray(points.codes[first][:, kept])
+    axes, person = tuple(points.axes[j] for j in kept), None if points.person is None else points.person[first]
+    return replace(points, axes=axes, codes=codes, weights=weights, person=person, grains=None, made={})
+
+
+def all_alike(points: Points) -> tuple[Ints, Ints]:
+    """Every point as a part of the first."""
+    return np.zeros(1, np.int64), np.zeros(len(points.weights), np.int64)
+
+
+def check_eps(radii: Sequence[float]) -> list[float]:
+    """Radii ascend and are not negative."""
+    if not radii or any(not 0 <= eps < float("inf") for eps in radii):
+        raise BadOption("--eps", "give numbers of 0 or more: --eps 0.01,0.05,0.2.")
+    return sorted(set(radii))

@@ -1,0 +1,104 @@
+"""Picture of a profile: how many rows cannot hide, over eps and k.  PRIVATE, for it is drawn from the rows.
+
+Both sides are logarithmic.  White is hidden, orange is exposed; lines show from where on a share of the rows can hide.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from kech.views.pictures.picture import (
+    DEEP,
+    INK,
+    ORANGE,
+    PAPER,
+    Floats,
+    Image,
+    Line,
+    Panel,
+    Picture,
+    Scale,
+    Shape,
+    Size,
+)
+
+TITLE = "Exposure profile: how many rows cannot hide among k"
+NOTE = "Colours show the lower bound: rows whose k-th nearest row is farther away than 2 eps."
+LEFT, RIGHT, TOP, BELOW = 84.0, 24.0, 16.0, 44.0  # pixels around the panel
+CELLS = (160, 200)  # across and upward
+DECADES = 3.0  # of eps, at most
+KS = (1, 2, 3, 5, 10, 20, 50, 100)
+STEPS = (1, 2, 5)
+LEGEND = (0.0, 0.01, 0.1, 0.5, 1.0)
+SHADES = {0.5: "#9db7d3", 0.9: "#5f8bb8", 0.99: DEEP, 1.0: INK}
+
+
+def draw_profile(profile: Any, size: Size | None = None) -> Picture:
+    """A cell for every eps and k, and the lines of 50, 90, 99 and 100 %."""
+    wide, high = size or (760.0, 380.0)
+    ks = np.arange(min(2, profile.largest_k), profile.largest_k + 1)
+    lines = np.array([profile.eps_for(int(k), list(SHADES)) for k in ks])
+    x, y = scale_eps(lines), Scale(float(np.log10(ks[0])), float(np.log10(ks[-1] + 1)), "k", label_ks(ks))
+    shapes: list[Shape] = [
+        Image("exposed", colour_shares(count_exposed(profile, x, y)), (x.low, x.high, y.low, y.high))
+    ]
+    for column, (share, shade) in enumerate(SHADES.items()):
+        along = np.log10(np.maximum(lines[:, column], 10**x.low))
+        shapes.append(Line(f"{share:.0%} can hide", along, find_middle(ks), shade))
+    legend = [(f"{100 * share:g} % exposed", [blend(share)], False) for share in LEGEND]
+    legend += [(f"{100 * share:g} % can hide from here on", [shade], False) for share, shade in SHADES.items()]
+    about = f"{profile.units.describe_rows()}; metric: {profile.filtration.metric}; k counts {profile.counted}"
+    panel = Panel(x, y, (LEFT, TOP, wide, high), shapes)
+    return Picture(TITLE, about, LEFT + wide + RIGHT, TOP + high + BELOW, [panel], legend, NOTE)
+
+
+def scale_eps(lines: Floats) -> Scale:
+    """From the first eps at which something can be seen to that at which all rows hide, in powers of ten."""
+    positive = lines[lines > 0]
+    high = float(np.log10(positive.max())) if len(positive) else 0.0
+    low = max(float(np.log10(positive.min())), high - DECADES) - 0.1 if len(positive) else -1.0
+    high += 0.05
+    steps = [step * 10.0**power for power in range(int(low) - 1, int(high) + 2) for step in STEPS]
+    ticks = [(float(np.log10(eps)), f"{eps:g}") for eps in steps if low <= np.log10(eps) <= high]
+    return Scale(low, high, "eps (radius)", ticks)
+
+
+def find_middle(k: Any) -> Any:
+    """The height of a k: the middle of its row of cells, which ends where that of k + 1 begins."""
+    return (np.log10(k) + np.log10(k + 1)) / 2
+
+
+def label_ks(ks: Any) -> list[tuple[float, str]]:
+    """Places of round k."""
+    return [(float(find_middle(k)), str(k)) for k in KS if ks[0] <= k <= ks[-1]]
+
+
+def count_exposed(profile: Any, x: Scale, y: Scale) -> Floats:
+    """The share of exposed rows in the middle of every cell."""
+    eps = 10 ** (x.low + (np.arange(CELLS[0]) + 0.5) / CELLS[0] * (x.high - x.low))
+    heights = y.low + (np.arange(CELLS[1]) + 0.5) / CELLS[1] * (y.high - y.low)
+    goals = (10**heights).astype(int).clip(1, profile.largest_k)
+    found = {int(k): share_beyond(profile, int(k), eps) for k in np.unique(goals)}
+    return np.stack([found[int(k)] for k in goals])
+
+
+def share_beyond(profile: Any, k: int, eps: Floats) -> Floats:
+    """For each eps, ascending, the share of the rows that cannot hide among k."""
+    place = np.searchsorted(eps, profile.reaches.at(k))
+    counts = np.bincount(place, profile.rows.weights, len(eps) + 1)
+    return np.asarray(1 - np.cumsum(counts)[:-1] / counts.sum())
+
+
+def colour_shares(shares: Floats) -> Floats:
+    """White to orange; roots let one row in a hundred be seen."""
+    ends = [np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]) for colour in (PAPER, ORANGE)]
+    depth = np.sqrt(shares.clip(0, 1))[..., None]
+    colours = ends[0] + depth * (ends[1] - ends[0])
+    return np.concatenate([colours, np.ones((*shares.shape, 1))], axis=-1)
+
+
+def blend(share: float) -> str:
+    """The colour of a share."""
+    return "#{:02x}{:02x}{:02x}".format(
+        *(round(255 * part) for part in colour_shares(np.array([share]))[0, :3].tolist())
+    )

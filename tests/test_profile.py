@@ -1,0 +1,255 @@
+"""A profile counts the rows that cannot hide; scipy's nearest rows, all pairs and all simplices decide."""
+
+import json
+from itertools import combinations, product
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial import cKDTree
+
+import kech
+from kech.errors import BadOption, TooFewPeople, TooFewRows
+from kech.tables.demo import nine_rows
+from kech.topology.profile import build_profile
+from strategies import unhurried
+from topology_oracles import KINDS, build_filtration, components, coordinates, distances, line_points, mixed_points
+
+METRICS = ("box", "ball")
+metrics = pytest.mark.parametrize("metric", METRICS)
+SIDE = 8  # of a square; distances are eighths, so that floats are exact
+
+
+def profile_of(frame, columns=None, person=(), **options):
+    roles = {"quasi_identifiers": columns or [c for c in frame.columns if c != "who"], "person": person}
+    with kech.read_table(frame, **roles, rows_are_people=not person) as table:
+        return kech.compute_profile(table, **options)
+
+
+def small_sets(seed, count, metric):
+    rng, kinds = np.random.default_rng(seed), list(KINDS)
+    for i in range(count):
+        shape = int(rng.integers(1, 7)), int(rng.integers(1, 4))
+        if metric == "box" and i % 2:
+            yield mixed_points(rng, *shape)
+        else:
+            yield line_points(coordinates(rng, kinds[i % len(kinds)], *shape))
+
+
+# The paper's rows
+
+
+@metrics
+def test_the_nine_rows(metric):
+    rows = np.stack([nine_rows()[name].to_numpy() for name in ("age", "zip")], axis=1)
+    found = profile_of(nine_rows().select(["age", "zip"]).to_pandas(), metric=metric)
+
+    unit = (rows - rows.min(axis=0)) / np.ptp(rows, axis=0)
+    far, _ = cKDTree(unit).query(unit, k=9, p=np.inf if metric == "box" else 2)
+    for k in range(1, 10):
+        assert found.eps_for(k, [1 / 9, 5 / 9, 1]) == pytest.approx(np.sort(far[:, k - 1])[[0, 4, 8]] / 2)
+    assert found.eps_for(3, [1.0]) == pytest.approx([0.25], abs=1e-4)  # eps* of Table 1(b): the bound is met
+    assert found.shares(3, 0.2501)["exposed_at_least"] == 0.0
+    assert found.shares(3, 0.2141 if metric == "ball" else 0.1833)["alone"] > 0
+    assert found.shares(3, 0.2143 if metric == "ball" else 0.1834)["alone"] == 0
+
+
+# Laws
+
+
+@metrics
+@pytest.mark.parametrize("axes", [1, 2, 5])
+def test_radii_are_those_of_scipy(metric, axes):
+    values = np.random.default_rng(axes).random((1500, axes))
+    values[1200:] = values[:300]  # twins
+    points = line_points(values)
+    unit = (values - values.min(axis=0)) / np.ptp(values, axis=0)
+    far, _ = cKDTree(unit).query(unit, k=100, p=np.inf if metric == "box" else 2)
+
+    for threads in (1, 3):
+        found = build_profile(points, metric, threads=threads)
+        for k in (1, 2, 3, 10, 99, 100):
+            expected = np.sort(far[:, k - 1])[[14, 149, 749, 1349, 1499]] / 2
+            assert found.eps_for(k, [0.01, 0.1, 0.5, 0.9, 1.0]) == pytest.approx(expected, abs=1e-12)
+
+
+@metrics
+def test_shares_bound_the_rows_that_are_in_no_simplex(metric):
+    for points in small_sets(5, 24, metric):
+        found, far = build_profile(points, metric), distances(points, metric)
+        near = np.array([np.sort(np.repeat(row, points.weights)) for row in far])
+        parts = {eps: components(far, eps) for eps in np.unique(far / 2)}
+        for k in range(1, min(points.rows, 100) + 1):
+            for eps in parts if metric == "box" else ():
+                seen = found.shares(k, eps)
+                weighed = [points.weights[chosen].sum() / points.rows for chosen in near_and_far(near, k, eps)]
+                assert [seen["exposed_at_least"], seen["exposed_at_most"]] == pytest.approx(weighed)
+                assert weighed[0] - 1e-9 <= in_no_simplex(points, far, k, eps) <= weighed[1] + 1e-9
+                assert seen["alone"] == pytest.approx(in_small_components(points, parts[eps], k))
+                assert seen["alone"] <= seen["exposed_at_least"]
+            assert found.eps_for(k, [1.0]) == pytest.approx([near[:, k - 1].max() / 2], abs=1e-9)
+
+
+def near_and_far(near, k, eps):
+    """Points whose k-th nearest row is farther than 2 eps, and than eps."""
+    return near[:, k - 1] / 2 > eps, near[:, k - 1] / 2 > eps / 2
+
+
+def in_no_simplex(points, far, k, eps):
+    """The share of rows in no set of k rows that are pairwise within 2 eps: subset by subset."""
+    hidden, count = set(), len(points.weights)
+    for size in range(1, count + 1):
+        for some in combinations(range(count), size):
+            if points.weights[list(some)].sum() >= k and far[np.ix_(some, some)].max() / 2 <= eps:
+                hidden |= {*some}
+    return points.weights[[i for i in range(count) if i not in hidden]].sum() / points.rows
+
+
+def in_small_components(points, parts, k):
+    sizes = [points.weights[list(part)].sum() for part in parts]
+    return sum(size for size in sizes if size < k) / points.rows
+
+
+def test_mixed_columns_with_many_ties_are_those_of_all_pairs():
+    rng = np.random.default_rng(7)
+    for axes in (2, 4):
+        points = mixed_points(rng, 600, axes)
+        far = distances(points, "box")
+        near = np.array([np.sort(np.repeat(row, points.weights))[:100] for row in far])
+        found = build_profile(points, "box")
+        for k in (1, 2, 7, 50, 100):
+            order = np.argsort(near[:, k - 1], kind="stable")
+            reached = np.searchsorted(np.cumsum(points.weights[order]), [1, points.rows // 2, points.rows])
+            expected = near[order[reached], k - 1] / 2
+            shares = [1 / points.rows, (points.rows // 2) / points.rows, 1.0]
+            assert found.eps_for(k, shares) == pytest.approx(expected.tolist(), abs=1e-12)
+
+
+@metrics
+def test_u_is_what_the_barcode_has_in_small_bars(metric):
+    for points in small_sets(9, 30, metric):
+        tree, found = build_filtration(points, metric), build_profile(points, metric)
+        for k in range(1, points.rows + 1):
+            for eps in np.unique(tree.birth):
+                bars = tree.alive(eps)
+                small = tree.weight[bars][tree.weight[bars] < k].sum()
+                assert found.shares(k, float(eps))["alone"] == pytest.approx(small / points.rows)
+
+
+# People
+
+
+@st.composite
+def visits(draw):
+    place = st.tuples(st.integers(0, SIDE), st.integers(0, SIDE), st.integers(0, 6))
+    rows = [(0, 0, 0), (SIDE, SIDE, 1), (3, 3, 0), *draw(st.lists(place, min_size=1, max_size=12))]
+    return pd.DataFrame(rows, columns=["x", "y", "who"]).astype({"who": str})
+
+
+@settings(unhurried, max_examples=15)
+@given(visits())
+def test_people_are_counted_as_sets(frame):
+    found, places, who = profile_of(frame, person="who"), frame[["x", "y"]].to_numpy(), frame["who"].to_numpy()
+    far, people = np.abs(places[:, None] - places[None]).max(axis=2) / SIDE, len({*who})
+    for k, step in product(range(1, people + 1), range(0, 2 * SIDE + 1, 2)):
+        eps, seen = step / (2 * SIDE), found.shares(k, step / (2 * SIDE))
+        for name, reach in (("exposed_at_least", 2 * eps), ("exposed_at_most", eps)):
+            exposed = [len({*who[near]}) < k for near in far <= reach]
+            assert seen[name] == pytest.approx(np.mean(exposed))
+            assert seen[f"people_{name}"] == pytest.approx(len({*who[exposed]}) / people)
+        small = [row for part in components(far, eps) if len({*who[[*part]]}) < k for row in part]
+        assert seen["alone"] == pytest.approx(len(small) / len(who))
+        assert seen["people_alone"] == pytest.approx(len({*who[small]}) / people)
+
+
+def test_many_rows_of_few_people_are_searched_farther():
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"x": rng.random(900), "y": rng.random(900), "who": rng.integers(0, 130, 900).astype(str)})
+    frame.loc[:200, "who"] = "7"  # hides nobody but itself
+    found = profile_of(frame, person="who")
+    unit = frame[["x", "y"]].to_numpy()
+    unit = (unit - unit.min(axis=0)) / np.ptp(unit, axis=0)
+    far = np.abs(unit[:, None] - unit[None]).max(axis=2)
+    who = frame["who"].to_numpy(str)
+    reached = []
+    for row in far:
+        order = np.argsort(row, kind="stable")
+        _, first = np.unique(who[order], return_index=True)
+        reached.append(row[order[np.sort(first)]] / 2)  # where each new person is met
+    for k in (2, 20, 100):
+        radii = [met[k - 1] for met in reached]
+        assert found.eps_for(k, [0.5, 1.0]) == pytest.approx(np.sort(radii)[[449, 899]].tolist())
+
+
+# Columns
+
+
+@pytest.mark.parametrize("person", [(), "who"])
+def test_a_column_is_left_out_as_if_the_table_had_never_had_it(person):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"a": rng.integers(0, 30, 200), "b": rng.integers(0, 9, 200), "c": rng.choice([*"xyz"], 200)})
+    frame["who"] = rng.integers(0, 90, 200).astype(str)
+    found = profile_of(frame, [*"abc"], person)
+    for line in found.columns([2, 10]):
+        rest = profile_of(frame, [c for c in "abc" if c != line["column"]], person)
+        assert line["eps_half"] == found.eps_for(line["k"], [0.5])[0]
+        assert line["eps_half_without"] == rest.eps_for(line["k"], [0.5])[0]
+
+
+def test_without_its_only_column_all_rows_are_alike():
+    found = profile_of(pd.DataFrame({"a": [1, 2, 5, 9]}))
+
+    assert [line["eps_half_without"] for line in found.columns([2, 4])] == [0.0, 0.0]
+
+
+# Odd tables, and what a user sees
+
+
+def test_one_row_hides_from_nobody():
+    found = profile_of(pd.DataFrame({"a": [1]}))
+
+    assert found.largest_k == 1
+    assert found.shares(1, 0.0) == {"k": 1, "eps": 0.0, "alone": 0, "exposed_at_least": 0, "exposed_at_most": 0}
+    assert "PRIVATE" in found._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("ks", "eps", "refusal"),
+    [([10], None, TooFewRows), ([0], None, BadOption), (None, [-1.0], BadOption), (None, [], BadOption)],
+)
+def test_what_cannot_be_listed_is_refused(ks, eps, refusal):
+    found = profile_of(nine_rows().to_pandas(), ["age", "zip"])
+
+    with pytest.raises(refusal):
+        found.to_json(ks, eps)
+
+
+def test_k_beyond_the_people_is_refused():
+    frame = pd.DataFrame({"a": [1, 2, 3], "who": [*"aab"]})
+
+    with pytest.raises(TooFewPeople):
+        profile_of(frame, ["a"], "who").shares(3, 0.1)
+
+
+def test_the_command_prints_what_python_gives(tmp_path, run):
+    frame = pd.DataFrame({"a": range(60), "b": [i % 7 for i in range(60)], "who": [f"p{i % 50}" for i in range(60)]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    options = ["--qi", "a", "b", "--person", "who", "--k", "2,5", "--eps", "0.05,0.2"]
+    outcome = run("profile", tmp_path / "t.csv", *options, "--plot", tmp_path / "p.svg", "--json")
+    shown = json.loads(outcome.out)
+
+    expected = profile_of(frame, person="who").to_json([2, 5], [0.05, 0.2])
+    assert shown == {**expected, "plot": str(tmp_path / "p.svg")}
+    assert [line["k"] for line in shown["profile"]] == [2, 2, 5, 5]
+    assert "PRIVATE" in (tmp_path / "p.svg").read_text("utf-8")
+
+
+def test_the_screen_says_private_and_counts(tmp_path, run):
+    nine_rows().to_pandas().to_csv(tmp_path / "t.csv", index=False)
+    shown = run("profile", str(tmp_path / "t.csv"), "--qi", "age", "zip", "--k", "2,3", "--eps", "0.1").out
+
+    assert shown.startswith("PRIVATE")
+    assert "(none)" in shown
+    assert "9 rows, metric box" in shown
