@@ -6,6 +6,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "blake2b.hpp"
 #include "goals.hpp"
 #include "lattice.hpp"
 #include "merge_tree.hpp"
@@ -339,6 +340,13 @@ inline void check_texts(std::span<const std::uint8_t> bits, std::size_t bit, std
     require(static_cast<std::size_t>(ends.back()) <= letters.size(), "texts end within their letters");
     std::size_t known = 8 * bits.size();
     require(bits.empty() || (bit <= known && ends.size() - 1 <= known - bit), "every cell has its bit");
+}
+
+inline void check_hashing(std::size_t key, std::size_t size, std::span<const std::int64_t> ends, std::size_t letters) {
+    require(key >= 1 && key <= KeyedHash::MOST_BYTES, "a key has 1 to 64 bytes");
+    require(size >= 1 && size <= KeyedHash::MOST_BYTES, "a digest has 1 to 64 bytes");
+    require(!ends.empty() && ends.front() >= 0 && std::is_sorted(ends.begin(), ends.end()), "texts lie one after the other");
+    require(ends.back() <= static_cast<std::int64_t>(letters), "every text lies within its letters");
 }
 
 inline void check_urns(std::span<const std::int64_t> starts, std::span<const std::int64_t> rows) {

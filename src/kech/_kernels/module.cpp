@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "blake2b.hpp"
 #include "box_counter.hpp"
 #include "checks.hpp"
 #include "dictionary.hpp"
@@ -514,6 +515,21 @@ static Out<std::uint32_t> draw_cards(Deck& deck, const In<std::uint64_t>& chance
     return hand_over(release_gil([&] { return deck.draw(chance.data(), chance.size()); }));
 }
 
+// Digests of texts that lie between their ends, one after another.
+static Out<std::uint8_t> hash_texts(const nb::bytes& key, std::size_t size, const Ints& ends,
+                                    const In<std::uint8_t>& letters) {
+    return hand_over(release_gil([&] {
+        check_hashing(key.size(), size, view(ends), letters.size());
+        const KeyedHash keyed(reinterpret_cast<const std::uint8_t*>(key.c_str()), key.size(), size);
+        const std::size_t texts = ends.size() - 1;
+        std::vector<std::uint8_t> digests(texts * size);
+        const std::int64_t* end = ends.data();
+        for (std::size_t i = 0; i < texts; ++i)
+            keyed.hash(letters.data() + end[i], static_cast<std::size_t>(end[i + 1] - end[i]), &digests[i * size]);
+        return digests;
+    }));
+}
+
 NB_MODULE(_kernels, m) {
     const auto array = nb::arg().noconvert();  // never a copy with other numbers in it
     const auto one = nb::arg();
@@ -589,5 +605,6 @@ NB_MODULE(_kernels, m) {
     m.def("walk_path", &walk_path, array, array, one, one, person);
     m.def("bound_side", &bound_side, array, array, one, one, one);
     m.def("gather_points", &gather_points, array, array, one, one, one, one);
+    m.def("hash_texts", &hash_texts, one, one, array, array);
     m.def("enclosing_radius", &enclosing_radius, array);
 }

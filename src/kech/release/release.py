@@ -146,7 +146,7 @@ class Release:
     def published_table(self) -> Table:
         """The table without the points of which no row is published: their cells decide no type and no kind."""
         points = self.partition.points
-        gone = np.setdiff1d(np.arange(len(points.weights)), self.partition.point)
+        gone = np.flatnonzero(np.bincount(self.partition.point, minlength=len(points.weights)) == 0)
         return self.table.without(points.mappings, gone) if len(gone) else self.table
 
     def published_shares(self) -> dict[str, NDArray[np.int64]]:

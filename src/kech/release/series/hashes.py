@@ -8,20 +8,22 @@ with another row but the whole.
 import re
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from kech._kernels import hash_texts
+from kech.axes.spelling import fold_person
 from kech.system.secret import OwnerSecret
 
 Hashes: TypeAlias = NDArray[np.uint8]  # rows x 16
 
 SIZE = 16  # bytes
-Fold: TypeAlias = Callable[[str], str]
-MISSING = b"n"
+MISSING = "n"
+SAMPLE = 1_000  # cells that tell whether a column repeats
 WHOLE_NUMBER = re.compile(r"([+-]?[0-9]+)\.0+")
 MIDNIGHT = re.compile(r"(.*[0-9]{2}-[0-9]{2})[ T]00:00:00(?:\.0+)?(?:[+]00)?")
 
@@ -37,16 +39,36 @@ def fold_cell(text: str) -> str:
     return found[1] if found else text
 
 
+class Fold(NamedTuple):
+    """How cells are compared: most of them at once, those that a pattern finds one by one."""
+
+    one: Callable[[str], str]
+    pattern: str  # finds every text that `most` folds otherwise than `one`
+    most: Callable[[Any], Any]
+
+    def fold_texts(self, texts: Any) -> Any:
+        """An Arrow array of texts, folded."""
+        slow = pc.match_substring_regex(texts, self.pattern)
+        folded = pa.array(map(self.one, texts.filter(slow).to_pylist()), pa.string())
+        return pc.replace_with_mask(self.most(texts), slow, folded)
+
+
+CELLS = Fold(fold_cell, r"[^ -~]|^ | $|\.0|:00", lambda texts: texts)
+PEOPLE = Fold(fold_person, r"[^A-Za-z0-9]|^0|^[0-9]+[A-Za-z]|^[0-9]{27}", pc.ascii_lower)
+
+
 class RowHasher:
     """Hashes under a key that nobody has without the owner's secret."""
 
     def __init__(self, secret: OwnerSecret, series: bytes) -> None:
         self._key = secret.derive("series", series)
 
-    def hash_rows(self, purpose: str, columns: Sequence[Any], names: Sequence[str], fold: Fold = fold_cell) -> Hashes:
+    def hash_rows(self, purpose: str, columns: Sequence[Any], names: Sequence[str], fold: Fold = CELLS) -> Hashes:
         """One hash for the cells of each row; other purposes give hashes that have nothing to do with it."""
         cells = [self._hash_cells(column, name, fold) for column, name in zip(columns, names, strict=True)]
-        return self._hash(purpose, np.hstack(cells)) if cells else np.zeros((0, SIZE), np.uint8)
+        if not cells:
+            return np.zeros((0, SIZE), np.uint8)
+        return self._hash(purpose, np.hstack(cells) if len(cells) > 1 else cells[0])
 
     def number(self, hashes: Hashes, occurrences: NDArray[np.int64]) -> Hashes:
         """Hashes told apart by the number of the occurrence, from 0 on."""
@@ -58,20 +80,37 @@ class RowHasher:
         return self._hash("pair", np.hstack([first, second]))
 
     def _hash_cells(self, column: Any, name: str, fold: Fold) -> Hashes:
-        coded = pc.dictionary_encode(column.cast(pa.string()))
-        coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
         key = blake2b(name.encode(), key=self._key, digest_size=32, person=b"cell").digest()
-        texts = [MISSING if text is None else b"v" + fold(text).encode() for text in coded.dictionary.to_pylist()]
-        digests = [blake2b(text, key=key, digest_size=SIZE).digest() for text in (*texts, MISSING)]
-        listed = np.frombuffer(b"".join(digests), np.uint8).reshape(-1, SIZE)
-        return np.asarray(listed[coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)])
+        texts = column.cast(pa.string())
+        texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+        if rarely_repeats(texts):
+            return hash_array(key, mark_texts(fold.fold_texts(texts)))
+        coded = texts.dictionary_encode()
+        listed = hash_array(key, pa.concat_arrays([mark_texts(fold.fold_texts(coded.dictionary)), pa.array([MISSING])]))
+        return np.asarray(listed[coded.indices.fill_null(len(listed) - 1).to_numpy(zero_copy_only=False)])
 
     def _hash(self, purpose: str, rows: Hashes) -> Hashes:
         key = blake2b(key=self._key, digest_size=32, person=purpose.encode()).digest()
-        held, width = np.ascontiguousarray(rows).tobytes(), rows.shape[1]
-        starts = range(0, len(held), width)
-        digests = b"".join(blake2b(held[i : i + width], key=key, digest_size=SIZE).digest() for i in starts)
-        return np.frombuffer(digests, np.uint8).reshape(-1, SIZE)
+        ends = np.arange(len(rows) + 1, dtype=np.int64) * rows.shape[1]
+        return hash_texts(key, SIZE, ends, np.ascontiguousarray(rows).ravel()).reshape(-1, SIZE)
+
+
+def rarely_repeats(texts: Any) -> bool:
+    """Whether the first cells are nearly all different: then it does not pay to list every text once."""
+    first = texts[:SAMPLE].drop_null()
+    return len(first) == SAMPLE and len(first.unique()) > 0.9 * SAMPLE
+
+
+def mark_texts(texts: Any) -> Any:
+    """Texts that none of them is taken for a missing one."""
+    return pc.fill_null(pc.binary_join_element_wise("v", texts, ""), MISSING)
+
+
+def hash_array(key: bytes, texts: Any) -> Hashes:
+    """A keyed hash of each text of an Arrow array without NULL."""
+    _, ends, letters = texts.buffers()
+    held = np.frombuffer(ends, np.int32)[texts.offset : texts.offset + len(texts) + 1].astype(np.int64)
+    return hash_texts(key, SIZE, held, np.frombuffer(letters, np.uint8)).reshape(-1, SIZE)
 
 
 def as_arrow(hashes: Hashes) -> Any:
@@ -89,15 +128,46 @@ def as_hashes(column: Any) -> Hashes:
 
 def find_places(wanted: Hashes, known: Hashes) -> NDArray[np.int64]:
     """Where each wanted hash stands among the known ones; -1 where it does not."""
-    found = pc.index_in(as_arrow(wanted), value_set=as_arrow(known))
+    halves = (pa.array(first_half(hashes)) for hashes in (wanted, known))
+    place = look_up(*halves)
+    found = place >= 0
+    if differ(wanted[found], known[place[found]]).any():  # two hashes begin alike
+        return look_up(as_arrow(wanted), as_arrow(known))
+    return place
+
+
+def look_up(wanted: Any, known: Any) -> NDArray[np.int64]:
+    """The first place of each value of an Arrow array in another; -1 where there is none."""
+    found = pc.index_in(wanted, value_set=known)
     return np.asarray(found.fill_null(-1).to_numpy(zero_copy_only=False), np.int64)
 
 
-def number_alike(hashes: Hashes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each hash a number that equal ones share, and which occurrence of it each is, from 0 on."""
-    coded = as_arrow(hashes).dictionary_encode().indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    order = np.argsort(coded, kind="stable")
-    first = np.searchsorted(coded[order], coded[order])
-    occurrence = np.empty(len(coded), np.int64)
-    occurrence[order] = np.arange(len(coded)) - first
-    return coded, occurrence
+def first_half(hashes: Hashes) -> NDArray[np.uint64]:
+    """The first 8 bytes of each hash, as a number."""
+    return np.ascontiguousarray(hashes).view(np.uint64)[:, 0].copy()
+
+
+def have_repeats(hashes: Hashes) -> bool:
+    """Whether some hash stands there twice, as far as first halves tell: no means no."""
+    ranked = np.sort(first_half(hashes))
+    return bool((ranked[1:] == ranked[:-1]).any())
+
+
+def number_alike(hashes: Hashes) -> NDArray[np.int64]:
+    """For each hash a number, from 0 on, that equal ones share."""
+    return np.asarray(as_arrow(hashes).dictionary_encode().indices.to_numpy(zero_copy_only=False), np.int64)
+
+
+def count_before(hashes: Hashes) -> NDArray[np.int64]:
+    """How many equal hashes stand before each."""
+    coded = number_alike(hashes)
+    order, times = np.argsort(coded, kind="stable"), np.bincount(coded)
+    found = np.empty(len(coded), np.int64)
+    found[order] = np.arange(len(coded)) - (np.cumsum(times) - times)[coded[order]]
+    return found
+
+
+def differ(first: Hashes, second: Hashes) -> NDArray[np.bool_]:
+    """Which rows have different hashes."""
+    one, other = (np.ascontiguousarray(hashes).view(np.uint64) for hashes in (first, second))
+    return np.asarray((one[:, 0] != other[:, 0]) | (one[:, 1] != other[:, 1]))

@@ -14,9 +14,17 @@ import numpy as np
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from kech.axes.spelling import fold_person
 from kech.errors import BadRowKey
-from kech.release.series.hashes import Hashes, RowHasher, find_places, number_alike
+from kech.release.series.hashes import (
+    PEOPLE,
+    Hashes,
+    RowHasher,
+    count_before,
+    differ,
+    find_places,
+    have_repeats,
+    number_alike,
+)
 from kech.release.series.store import History, Ints
 from kech.tables.table import Table
 
@@ -53,8 +61,8 @@ class Match:
         known = np.flatnonzero(self.place >= 0)
         found = np.zeros(len(self.history.rows.cohort), bool)
         place = self.place[known]
-        changed = (self.history.rows.cells[place] != self.cells[known]).any(axis=1)
-        found[place] = changed | (self.history.rows.person[place] != self.person[known]).any(axis=1)
+        changed = differ(self.history.rows.cells[place], self.cells[known])
+        found[place] = changed | differ(self.history.rows.person[place], self.person[known])
         return found
 
     @cached_property
@@ -78,7 +86,7 @@ def match_rows(table: Table, hasher: RowHasher, history: History) -> Match:
         check_repeats(table.row_key, base)
         key = base
     else:
-        key = hasher.number(base, number_alike(base)[1])
+        key = hasher.number(base, count_before(base))
     return Match(
         np.asarray(found["r"].to_numpy(), np.int64),
         base,
@@ -107,7 +115,7 @@ def hash_people(table: Table, hasher: RowHasher, texts: Mapping[str, Any]) -> Ha
     """The person of each row; nothing where every row is another person."""
     if not table.person:
         return np.zeros((len(next(iter(texts.values()))), 16), np.uint8)
-    return hasher.hash_rows("person", pick(texts, table.person), table.person, fold_person)
+    return hasher.hash_rows("person", pick(texts, table.person), table.person, PEOPLE)
 
 
 def pick(texts: Mapping[str, Any], names: Sequence[str]) -> list[Any]:
@@ -124,6 +132,8 @@ def check_present(names: Sequence[str], columns: Sequence[Any]) -> None:
 
 def check_repeats(names: Sequence[str], keys: Hashes) -> None:
     """No two rows have one key."""
-    coded, _ = number_alike(keys)
-    if rows := int((np.bincount(coded)[coded] > 1).sum()):
+    if not have_repeats(keys):
+        return
+    times = np.bincount(number_alike(keys))
+    if rows := int(times[times > 1].sum()):
         raise BadRowKey(names, rows, "repeats")

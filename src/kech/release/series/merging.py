@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from kech.certificate import open_published
 from kech.errors import OutOfMemory, UnreadableFile
-from kech.release.series.hashes import Hashes, RowHasher, find_places, number_alike
+from kech.release.series.hashes import Hashes, RowHasher, count_before, find_places
 from kech.release.series.store import Cohorts, Ints, Rows
 from kech.release.writing import write_batches
 from kech.tables.batches import shuffle_rows
@@ -80,15 +80,15 @@ def hash_others(rows: Any, labels: Sequence[str], hasher: RowHasher) -> Hashes:
 def number_labels(rows: Any, labels: Sequence[str]) -> tuple[list[tuple[str | None, ...]], Ints]:
     """Each combination of labels once, and which of them every row has."""
     group = np.zeros(rows.num_rows, np.int64)
-    columns = []
-    for name in labels:
-        coded = rows[name].cast(pa.string()).combine_chunks().dictionary_encode()
-        texts = [*coded.dictionary.to_pylist(), None]
-        place = coded.indices.fill_null(len(texts) - 1).to_numpy(zero_copy_only=False)
-        columns.append((texts, place))
-        group = np.unique(group * len(texts) + place, return_inverse=True)[1].ravel()
-    first = np.unique(group, return_index=True)[1].tolist()
-    return [tuple(texts[place[i]] for texts, place in columns) for i in first], group
+    texts = [rows[name].cast(pa.string()).combine_chunks() for name in labels]
+    for column in texts:
+        coded = column.dictionary_encode()
+        place = coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False)
+        both = pa.array(group * (len(coded.dictionary) + 1) + place)
+        group = np.asarray(both.dictionary_encode().indices.to_numpy(zero_copy_only=False), np.int64)
+    first = np.empty(int(group.max(initial=-1)) + 1, np.int64)
+    first[group[::-1]] = np.arange(len(group))[::-1]
+    return list(zip(*(column.take(pa.array(first)).to_pylist() for column in texts), strict=True)), group
 
 
 def find_cohorts(
@@ -109,7 +109,7 @@ def identify(rows: Any, labels: Sequence[str], other: Hashes, hasher: RowHasher)
     """A hash of all published cells of each row, equal rows told apart."""
     label = hasher.hash_rows("label", [rows[name].cast(pa.string()) for name in labels], labels)
     both = hasher.hash_pair(label, other)
-    return hasher.number(both, number_alike(both)[1])
+    return hasher.number(both, count_before(both))
 
 
 def join_rows(old: Any, new: Any) -> Any:

@@ -20,7 +20,7 @@ from kech.certificate.cohorts import AT_CUT, PROMISE
 from kech.errors import ClaimBroken, GoalNotMet
 from kech.release.admission import Terms
 from kech.release.release import Release, own_version
-from kech.release.series.hashes import Hashes, RowHasher, find_places, number_alike
+from kech.release.series.hashes import Hashes, RowHasher, count_before, find_places, number_alike
 from kech.release.series.joining import find_kinds, join_axes, join_values, label_cells, tells
 from kech.release.series.matching import Match, key_columns
 from kech.release.series.merging import KeyTally, find_cohorts, hash_others, join_rows, number_labels, read_cells
@@ -99,7 +99,7 @@ class Update:
     @cached_property
     def people(self) -> Ints:
         """Different people of each cohort, as the table names them now."""
-        pairs = np.stack([self.history.rows.cohort, number_alike(self.match.people)[0]])
+        pairs = np.stack([self.history.rows.cohort, number_alike(self.match.people)])
         return np.bincount(np.unique(pairs, axis=1)[0], minlength=len(self.history.cohorts.size))
 
     def _count(self, rows: NDArray[np.bool_]) -> Ints:
@@ -194,17 +194,16 @@ def find_rows(update: Update, keys: Hashes) -> Ints:
     new = update.match.new
     wanted, known = keys, update.match.base[new]
     if not update.table.row_key:
-        wanted, known = (update.hasher.number(each, number_alike(each)[1]) for each in (wanted, known))
+        wanted, known = (update.hasher.number(each, count_before(each)) for each in (wanted, known))
     place = find_places(wanted, known)
-    if (place < 0).any() or len(np.unique(place)) < len(place):
+    if (place < 0).any() or np.bincount(place, minlength=1).max() > 1:
         raise ClaimBroken("the new cohorts", ["rows: some are not those of the table"])
     return np.asarray(new[place], np.int64)
 
 
 def count_people(cohort: Ints, person: Hashes) -> Ints:
     """Different people of each cohort."""
-    who, _ = number_alike(person)
-    pairs = np.unique(np.stack([cohort, who]), axis=1)
+    pairs = np.unique(np.stack([cohort, number_alike(person)]), axis=1)
     return np.bincount(pairs[0])
 
 
@@ -217,7 +216,7 @@ def certify(update: Update, arrivals: Arrivals, draft: Path, target: Path, terms
     parameters = {**claimed.get("parameters", {}), **(release.parameters if release else {}), **terms.to_json()}
     at_cut = {name: parameters.pop(name) for name in AT_CUT if name in parameters}
     counts = count_version(update, arrivals)
-    most_rows = int(np.bincount(number_alike(update.match.person)[0]).max()) if table.person else 1
+    most_rows = int(np.bincount(number_alike(update.match.person)).max()) if table.person else 1
     waiting = shown_suppression(counts["waiting"], 0, parameters["k"], most_rows)["suppressed"]
     public = ("cohorts", "new_cohorts", "arrivals", "withdrawn", "withdrawn_before", "returned")
     section = {"version": update.number, **{name: counts[name] for name in public}, "waiting": waiting}
@@ -296,7 +295,7 @@ def state_people(update: Update, arrivals: Arrivals) -> dict[str, Any]:
     if not update.table.person:
         return {}
     held = update.match.people[update.staying[update.history.rows.cohort]]
-    people = number_alike(np.concatenate([held, arrivals.rows.person]))[0]
+    people = number_alike(np.concatenate([held, arrivals.rows.person]))
     k = min([*update.people[update.staying].tolist(), *arrivals.people.tolist()])
     return {"promise": "person", "k": int(k), "people": int(people.max()) + 1}
 
