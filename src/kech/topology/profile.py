@@ -23,7 +23,7 @@ import numpy as np
 from kech._kernels import distinct_rows, reach_all
 from kech.errors import BadOption, TooFewRows
 from kech.points.people import ALONE
-from kech.points.points import Coarse, Points, build_points
+from kech.points.points import PointLimit, Points, build_points
 from kech.request import Labels, check_k
 from kech.system.console import report
 from kech.system.memory import ENGINE_POINT_BYTES
@@ -234,8 +234,8 @@ def compute_profile(
     check_is_table(table)
     warn_of_repeats(table)
     room = max(table.room // (ENGINE_POINT_BYTES + RADIUS_BYTES * LARGEST_K), 1)
-    coarse = Coarse(room if max_points is None else max_points, rounding=True)
-    points = build_points(table, labels=Labels(grid=grid), coarse=coarse)
+    point_limit = PointLimit(room if max_points is None else max_points, rounding=True)
+    points = build_points(table, labels=Labels(grid=grid), point_limit=point_limit)
     if not points.rows:
         raise TooFewRows(0, 1)
     return replace(build_profile(points, metric, threads=table.threads), library=table.library)
@@ -284,7 +284,7 @@ def drop_axis(points: Points, column: str) -> Points:
     weights = np.bincount(name, points.weights, len(first)).astype(np.int64)
     codes = np.ascontiguousarray(points.codes[first][:, kept])
     axes, person = tuple(points.axes[j] for j in kept), None if points.person is None else points.person[first]
-    return replace(points, axes=axes, codes=codes, weights=weights, person=person, grains=None, made={})
+    return replace(points, axes=axes, codes=codes, weights=weights, person=person, grains=None, results={})
 
 
 def all_alike(points: Points) -> tuple[Ints, Ints]:
