@@ -10,7 +10,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kech._kernels import Aims, Lattice, Widths, leave_out, merge_points, repair_classes, walk_path
+from kech import _kernels
 from strategies import unhurried
 
 CODES = 5  # on each axis
@@ -61,7 +61,7 @@ def single_rows(draw):
 
 def even_widths():
     """Two lines of codes that are equally far apart."""
-    widths = Widths()
+    widths = _kernels.Widths()
     for _ in range(2):
         places = np.arange(CODES, dtype=float)
         widths.add_line(places, places, CODES - 1.0, inf, -1)
@@ -83,7 +83,7 @@ def merge_people(table, ball=False, threads=1):
     codes, place = np.unique(table.codes, axis=0, return_inverse=True)
     place, rows = place.ravel().astype(np.int64), np.bincount(place.ravel(), table.weights).astype(np.int64)
     units = place, table.person, np.asarray(table.weights, np.int64)
-    return merge_points(np.ascontiguousarray(codes), rows, even_widths(), ball, threads, units), place
+    return _kernels.merge_points(np.ascontiguousarray(codes), rows, even_widths(), ball, threads, units), place
 
 
 @unhurried
@@ -104,7 +104,7 @@ def test_people_leave_the_merge_tree_of_rows_as_it_is(table, ball):
     codes, rows = np.unique(table.codes, axis=0), np.bincount(place, table.weights).astype(np.int64)
 
     del tree["people"]
-    assert_equal(tree, merge_points(np.ascontiguousarray(codes), rows, even_widths(), ball, 1))
+    assert_equal(tree, _kernels.merge_points(np.ascontiguousarray(codes), rows, even_widths(), ball, 1))
 
 
 @unhurried
@@ -170,7 +170,7 @@ def join_of(pairs):
 @given(paths(people_tables()), st.booleans(), st.integers(1, 2))
 def test_every_bar_carries_the_people_of_its_classes(case, unions, threads):
     table, path = case
-    walk = walk_path(path, table.weights, unions, threads, table.person)
+    walk = _kernels.walk_path(path, table.weights, unions, threads, table.person)
 
     carried = defaultdict(list)
     for bar, (birth, death) in enumerate(zip(walk["birth"], walk["death"], strict=True)):
@@ -187,17 +187,17 @@ def test_every_bar_carries_the_people_of_its_classes(case, unions, threads):
 @given(paths(people_tables()), st.booleans())
 def test_people_leave_the_bars_of_rows_as_they_are(case, unions):
     table, path = case
-    walk = walk_path(path, table.weights, unions, 1, table.person)
+    walk = _kernels.walk_path(path, table.weights, unions, 1, table.person)
 
     del walk["people"], walk["smallest_people"]
-    assert_equal(walk, walk_path(path, table.weights, unions, 1))
+    assert_equal(walk, _kernels.walk_path(path, table.weights, unions, 1))
 
 
 @unhurried
 @given(paths(single_rows()), st.booleans())
 def test_a_zigzag_without_second_rows_is_that_of_rows(case, unions):
     table, path = case
-    walk = walk_path(path, table.weights, unions, 1, table.person)
+    walk = _kernels.walk_path(path, table.weights, unions, 1, table.person)
 
     assert np.array_equal(walk["people"], walk["rows"])
     assert np.array_equal(walk["smallest_people"], walk["smallest"])
@@ -211,7 +211,7 @@ BOUND = 3
 
 
 def build_lattice(table, person):
-    lattice = Lattice(table.codes, table.weights, person)
+    lattice = _kernels.Lattice(table.codes, table.weights, person)
     for _ in range(2):
         lattice.add_axis(CELLS, CELL_WIDTHS)
     return lattice
@@ -343,7 +343,9 @@ def rows_of(classes):
 def let_leave(cut, price, limit, person):
     growth = [np.zeros(CODES)] * 2
     table = cut.table
-    return leave_out(table.codes, table.weights, even_widths(), growth, cut.k, *cut.shares, price, limit, person)
+    return _kernels.leave_out(
+        table.codes, table.weights, even_widths(), growth, cut.k, *cut.shares, price, limit, person
+    )
 
 
 @unhurried
@@ -391,7 +393,7 @@ class Wanted:
     alpha: float = inf
 
     def aims(self):
-        return Aims(self.kind, self.l, self.c, self.t, self.alpha, [self.ordered])
+        return _kernels.Aims(self.kind, self.l, self.c, self.t, self.alpha, [self.ordered])
 
     def hold(self, counts, people, overall):
         """By counts of values, the people they are shared among, and the counts of the whole table."""
@@ -470,7 +472,7 @@ def goal_cases(draw, tables):
 def repair(cut, secrets, wanted, person, split, apart):
     values = np.array(secrets, np.int32)[:, None]
     codes, shares = cut.table.codes, cut.shares
-    return repair_classes(codes, values, even_widths(), cut.k, wanted.aims(), *shares, split, apart, person)
+    return _kernels.repair_classes(codes, values, even_widths(), cut.k, wanted.aims(), *shares, split, apart, person)
 
 
 @unhurried
@@ -518,9 +520,9 @@ def test_goals_hold_by_people_where_rows_would_do():
 def test_people_that_do_not_fit_are_refused(person):
     codes, weights = np.array([[0, 0], [1, 1]], np.int32), np.ones(2, np.int64)
     for call in (
-        lambda: merge_points(codes, weights, even_widths(), False, 1, (np.arange(2), person, weights)),
-        lambda: walk_path([np.zeros(2, np.int64)], weights, True, 1, person),
-        lambda: Lattice(codes, weights, person),
+        lambda: _kernels.merge_points(codes, weights, even_widths(), False, 1, (np.arange(2), person, weights)),
+        lambda: _kernels.walk_path([np.zeros(2, np.int64)], weights, True, 1, person),
+        lambda: _kernels.Lattice(codes, weights, person),
     ):
         with pytest.raises((ValueError, TypeError)):
             call()
@@ -534,4 +536,4 @@ def test_units_that_are_not_all_rows_of_the_points_are_refused(place, rows):
     units = np.array(place), np.zeros(2, np.int32), np.array(rows)
 
     with pytest.raises(ValueError, match=r"unit|row"):
-        merge_points(codes, weights, even_widths(), False, 1, units)
+        _kernels.merge_points(codes, weights, even_widths(), False, 1, units)

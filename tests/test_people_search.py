@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kech._kernels import Search, Widths, cut_order, grow_points, peel_points
+from kech import _kernels
 
 SIDE = 8  # codes of an axis
 
@@ -20,7 +20,7 @@ class Table:
         self.codes = np.ascontiguousarray(codes, np.int32)
         self.weights = np.array(weights, np.int64)
         self.person = None if person is None else np.array(person, np.int32)
-        self.widths, self.side = Widths(), side
+        self.widths, self.side = _kernels.Widths(), side
         ends = np.arange(side, dtype=float)
         for _ in range(self.codes.shape[1]):
             self.widths.add_line(ends, ends, side - 1.0, inf, -1)
@@ -41,12 +41,14 @@ class Table:
     def starts(self, k, part=True, threads=1):
         """From every kind of start: shares (point, class, rows)."""
         for order in self.orders():
-            yield cut_order(*self.points(), order, self.widths, [k], part, threads, self.person)[0]
-            yield grow_points(*self.points(), order, self.widths, k, part, 4, 0, threads, self.person)
-        yield peel_points(*self.points(), self.widths, self.levels, [k], [inf], 1000, 0, threads, self.person)[0]
+            yield _kernels.cut_order(*self.points(), order, self.widths, [k], part, threads, self.person)[0]
+            yield _kernels.grow_points(*self.points(), order, self.widths, k, part, 4, 0, threads, self.person)
+        yield _kernels.peel_points(*self.points(), self.widths, self.levels, [k], [inf], 1000, 0, threads, self.person)[
+            0
+        ]
 
     def search(self, k, shares, part=True, seed=0):
-        return Search(self.codes, self.widths, self.levels, k, part, *shares, seed, self.person)
+        return _kernels.Search(self.codes, self.widths, self.levels, k, part, *shares, seed, self.person)
 
     def price(self, shares):
         """The definition: of every row the widths of its class, codes apart over the length of the axis."""
@@ -189,9 +191,9 @@ def test_one_person_is_not_two():
     table = Table([[0], [3], [5]], [1, 2, 4], [7, 7, 7])
     order = np.arange(3)
     calls = (
-        lambda: cut_order(*table.points(), order, table.widths, [2], True, 1, table.person),
-        lambda: grow_points(*table.points(), order, table.widths, 2, True, 4, 0, 1, table.person),
-        lambda: peel_points(*table.points(), table.widths, table.levels, [2], [inf], 1000, 0, 1, table.person),
+        lambda: _kernels.cut_order(*table.points(), order, table.widths, [2], True, 1, table.person),
+        lambda: _kernels.grow_points(*table.points(), order, table.widths, 2, True, 4, 0, 1, table.person),
+        lambda: _kernels.peel_points(*table.points(), table.widths, table.levels, [2], [inf], 1000, 0, 1, table.person),
         lambda: table.search(2, table.one_class()),
     )
     for call in calls:
@@ -203,7 +205,7 @@ def test_one_person_is_not_two():
 def test_wrong_persons_are_refused(person):
     table = Table([[0], [3], [5]], [1, 2, 4], person)
     with pytest.raises(ValueError, match="person"):
-        cut_order(*table.points(), np.arange(3), table.widths, [1], True, 1, table.person)
+        _kernels.cut_order(*table.points(), np.arange(3), table.widths, [1], True, 1, table.person)
     with pytest.raises(ValueError, match="person"):
         table.search(1, table.one_class())
 
@@ -233,7 +235,7 @@ def test_people_who_share_a_point_fill_several_classes_there():
     codes = [[3]] * 5 + [[2]] * 5
     table = Table(codes, [2] * 5 + [1] * 5, [*range(5), *range(3, 8)])
     for order in table.orders():
-        shares = cut_order(*table.points(), order, table.widths, [5], True, 1, table.person)[0]
+        shares = _kernels.cut_order(*table.points(), order, table.widths, [5], True, 1, table.person)[0]
         table.check(shares, 5)
         assert table.price(shares) == 0
 
@@ -268,10 +270,10 @@ def test_many_k_are_cut_at_once(visits):
     """Runs of a batch share one sweep; large k join neighbours to pieces."""
     ks = [2, 3, 5, 7, 20, 150, 300, 400]
     for order in visits.orders():
-        together = cut_order(*visits.points(), order, visits.widths, ks, True, 2, visits.person)
+        together = _kernels.cut_order(*visits.points(), order, visits.widths, ks, True, 2, visits.person)
         for k, shares in zip(ks, together, strict=True):
             visits.check(shares, k)
-            alone = cut_order(*visits.points(), order, visits.widths, [k], True, 1, visits.person)[0]
+            alone = _kernels.cut_order(*visits.points(), order, visits.widths, [k], True, 1, visits.person)[0]
             assert visits.price(shares) == pytest.approx(visits.price(alone))
 
 
