@@ -41,7 +41,6 @@ OTHER_ROWS = (
     "The release of this table, made again, has other rows. Another secret, effort, seed or version made the file, or "
     "another tool, or the table has changed."
 )
-KINDS = {"numeric": "number", "date": "date", "set": "set"}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -181,12 +180,12 @@ def find_axes(release: Published, original: Table) -> dict[str, AxisChoice]:
 def find_kind(axis: Axis, has_hierarchy: bool) -> dict[str, Any]:
     """The kind of an axis as a request names it."""
     kind = axis["axis"]
-    if kind == "ordinal":
+    if kind == "ordered":
         return {"kind": "ordered", "order": tuple(axis["order"])}
-    if kind == "tree":
+    if kind == "hierarchy":
         is_prefix = any(read_prefix(label) for label in axis["labels"])
         return {"kind": "hierarchy" if has_hierarchy or is_prefix else "star"}
-    return {"kind": KINDS[kind]}
+    return {"kind": kind}
 
 
 class PersonNumbers:

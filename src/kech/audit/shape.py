@@ -116,7 +116,7 @@ def measure_column(axis: Axis, labels: Sequence[Cell]) -> tuple[Floats, Distance
     """The side of each class's box in one column, and of the box around it and one other class."""
     known = {label: i for i, label in enumerate(dict.fromkeys(labels))}
     index = np.array([known[label] for label in labels])
-    if is_line(axis) or axis["axis"] == "ordinal":
+    if is_line(axis) or axis["axis"] == "ordered":
         own, joined = join_stretches(axis, list(known))
     else:
         own, table = (join_sets if axis["axis"] == "set" else join_nodes)(axis, list(known))

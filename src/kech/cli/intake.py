@@ -216,13 +216,16 @@ def without_password(word: str | Path) -> str:
 
 
 def point_to_plan(refusal: KechError, words: Sequence[str]) -> KechError:
-    """A refusal that advises an option which this command takes from its plan alone, with that place of the plan."""
+    """A refusal that advises an option which this command takes from its plan alone, with that place of the plan.
+
+    No plan replaces the columns and goals of a certificate.
+    """
     if not words or words[0] not in app:
         return refusal
     own = {name for argument in app[words[0]].assemble_argument_collection() for name in argument.names}
     advised = {*re.findall(r"--[a-z]+(?:-[a-z]+)*", refusal.typed)} - own
     for field in FIELDS.values():
-        if field.option in advised and "--plan" in own:
+        if field.option in advised and "--plan" in own and field.part not in ("columns", "goal"):
             place = f"`kech {words[0]}` takes {field.option} from a plan: {field.name} in [{field.part}], --plan FILE."
             refusal.args = (f"{refusal.typed} {place}",)
     return refusal

@@ -330,12 +330,12 @@ class Holder:
     def _contains(self, label: str, within: str) -> bool:
         assert self.earlier is not None
         ours, theirs = self.later.axis, self.earlier.axis
-        same_node = label == within and ours["axis"] == theirs["axis"] == "tree"
+        same_node = label == within and ours["axis"] == theirs["axis"] == "hierarchy"
         if same_node and count_leaves(ours, label) == count_leaves(theirs, label):
             return True
         values, prefix = stands_for(self.earlier, label), read_prefix(within)
-        if ours["axis"] == "tree" and prefix and not self.later.paths:
-            begins = {label} if theirs["axis"] == "tree" and read_prefix(label) else values
+        if ours["axis"] == "hierarchy" and prefix and not self.later.paths:
+            begins = {label} if theirs["axis"] == "hierarchy" and read_prefix(label) else values
             return all(text.startswith(prefix) and len(text) <= len(within) for text in begins or [""])
         if self.later.is_line:
             low, high, closed = self.later.interval(within)
@@ -346,7 +346,7 @@ class Holder:
 
 def is_everything(axis: Axis, label: Cell) -> bool:
     """Whether a label says nothing: `*`, or the root of a tree where nothing is missing."""
-    root = axis["axis"] == "tree" and label is not None and count_leaves(axis, label) == axis["leaves"] > 1
+    root = axis["axis"] == "hierarchy" and label is not None and count_leaves(axis, label) == axis["leaves"] > 1
     return label == EVERYTHING or root
 
 
@@ -363,7 +363,7 @@ def stands_for(column: LinkedColumn, label: str) -> frozenset[str]:
     if column.axis["axis"] == "set":
         spelled, counted = read_set(label)
         return frozenset([*spelled, *(column.rare if counted else ())])
-    if column.axis["axis"] != "tree":
+    if column.axis["axis"] != "hierarchy":
         return frozenset(column.run(label))
     leaves = {leaf for leaf, path in column.paths.items() if label in path} if column.paths else {label}
     counts = {len(leaves), len(leaves.intersection(column.places) if column.paths else leaves)}

@@ -106,7 +106,7 @@ class LinkedColumn:
     @cached_property
     def values_in_order(self) -> list[str]:
         """Values in the order a label runs along: the order of the axis, for sets the most frequent first."""
-        if self.axis.get("axis") == "ordinal":
+        if self.axis.get("axis") == "ordered":
             return list(self.axis["order"])
         ranked = sorted(range(len(self.texts)), key=lambda code: -int(self.counts[code]))
         return [text for code in ranked if (text := self.texts[code]) is not None]
@@ -118,7 +118,7 @@ class LinkedColumn:
             spelled, counted = read_set(label)
             members = {*spelled, *(self.rare if counted else ())}
             return [value for value in self.values_in_order if value in members]
-        if kind != "ordinal" or label == EVERYTHING:
+        if kind != "ordered" or label == EVERYTHING:
             return [label]
         first, last = self.ranks(label)
         return self.values_in_order[first : last + 1]
@@ -155,7 +155,7 @@ class LinkedColumn:
         if self.is_line:
             return np.asarray(same | self.between(*self.interval(label)))
         return np.asarray(
-            same | (self._under(label) if self.axis.get("axis") == "tree" else self.among(self.run(label)))
+            same | (self._under(label) if self.axis.get("axis") == "hierarchy" else self.among(self.run(label)))
         )
 
     def _under(self, label: str) -> Bools:

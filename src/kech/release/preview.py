@@ -34,7 +34,7 @@ class ColumnPreview:
     """What becomes of one quasi-identifier; shares are of the published rows."""
 
     column: str
-    axis: str  # numeric, date, ordinal, set or tree
+    axis: str  # number, date, ordered, set or hierarchy
     width: float | None  # of cells with two ends, on average: numbers, days, or values it may stand for
     exact: float  # share of rows whose cell is one value
     missing: float  # share of rows whose cell is missing, in the table too

@@ -138,7 +138,7 @@ class Release:
 
     def describe_values(self, column: SensitiveColumn) -> dict[str, Any]:
         """The order of a sensitive column, and the kind of its published values; those left out do not decide it."""
-        is_chosen = column.kind == "ordinal" or self.table.choice(column.column).kind
+        is_chosen = column.kind == "ordered" or self.table.choice(column.column).kind
         kind = column.kind if is_chosen else plain_kind(self.published_table.facts(column.column))
         return {"kind": kind} | ({"order": list(column.order)} if column.order else {})
 

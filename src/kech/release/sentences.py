@@ -104,10 +104,10 @@ def absent_words(about: Described) -> Iterator[str]:
 
 def extent(axis: str, width: float) -> str:
     """How wide a cell is, in numbers, in days, or in values."""
-    if axis == "numeric":
+    if axis == "number":
         return f"ranges of {short(width)}"
     if axis != "date":
-        words = {"tree": "labels that stand for", "ordinal": "ranges of"}
+        words = {"hierarchy": "labels that stand for", "ordered": "ranges of"}
         return f"{words.get(axis, 'sets of')} {short(width)} values"
     unit, name = next(((days, name) for days, least, name in TIMES if width >= least), (1.0, "days"))
     return f"ranges of {short(width / unit)} {name}"

@@ -97,5 +97,5 @@ def check_metric(points: Points, metric: str) -> None:
         raise BadOption("--metric", f"ball takes at most {MOST_BALL_AXES} columns; use --metric box.")
     for axis in points.axes:
         if not isinstance(axis, LineAxis) or axis.has_null or not np.array_equal(*axis.ends):
-            reason = f"column {axis.column!r} is not numeric, has NULLs or is on a grid; use --metric box."
+            reason = f"column {axis.column!r} does not hold numbers, has NULLs or is on a grid; use --metric box."
             raise BadOption("--metric", f"ball takes exact numbers and dates only: {reason}")

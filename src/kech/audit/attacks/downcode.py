@@ -65,7 +65,7 @@ def find_ends(column: LinkedColumn, label: str, cuts: Sequence[float]) -> list[B
 
 def find_run(column: LinkedColumn, label: str) -> list[str]:
     """The values of a range or a set; none of other labels."""
-    return column.run(label) if column.axis["axis"] in ("ordinal", "set") else []
+    return column.run(label) if column.axis["axis"] in ("ordered", "set") else []
 
 
 def split_line(column: LinkedColumn, label: str, cuts: Sequence[float]) -> list[Bools]:

@@ -73,7 +73,7 @@ def find_edges(column: LinkedColumn, label: Cell) -> list[Bools]:
         low, high, closed = column.interval(label)
         ends = [low, *([high] if closed else [])] if low < high else []
         return [column.numbers == end for end in ends if isfinite(end)]
-    run = column.run(label) if column.axis["axis"] == "ordinal" else []
+    run = column.run(label) if column.axis["axis"] == "ordered" else []
     return [column.among([end]) for end in (run[0], run[-1])] if len(run) > 1 else []
 
 

@@ -274,7 +274,7 @@ class GeneralizationLattice:
         return all(np.array_equal(expected, here) for expected, here in row_counts)
 
     def _axes_at(self, k: int) -> tuple[Axis, ...]:
-        return tuple(axis.at(k) if axis.kind in ("ordinal", "tree") else axis for axis in self.points.axes)
+        return tuple(axis.at(k) if axis.kind in ("ordered", "hierarchy") else axis for axis in self.points.axes)
 
     @property
     def _usual_ks(self) -> range:
