@@ -194,12 +194,12 @@ def test_fields_that_need_each_other():
 
 def test_grid_and_protection_of_one_column():
     labels = Request().override(protect="ends").labels
-    assert labels.on(AxisChoice()) == ("round", "ends")
-    assert labels.on(AxisChoice(protect="none")) == ("round", "none")
-    assert labels.on(AxisChoice(grid=5)) == (5, "none")
+    assert labels.for_axis(AxisChoice()) == ("round", "ends")
+    assert labels.for_axis(AxisChoice(protect="none")) == ("round", "none")
+    assert labels.for_axis(AxisChoice(grid=5)) == (5, "none")
     exact = Request().override(grid="exact").labels
-    assert exact.on(AxisChoice()) == ("exact", "none")
-    assert exact.on(AxisChoice(grid="round")) == ("round", "full")
+    assert exact.for_axis(AxisChoice()) == ("exact", "none")
+    assert exact.for_axis(AxisChoice(grid="round")) == ("round", "full")
 
 
 def test_an_old_plan_is_refused_with_the_new_words(tmp_path):

@@ -50,8 +50,7 @@ def test_each_column_has_a_hierarchy_of_its_own_kind(town, column, kind, tmp_pat
         800 - town.facts(column).nulls,
     )
     assert all(
-        not node["children"] or node["rows"] == sum(c["rows"] for c in node["children"])
-        for node in walk(found["tree"])
+        not node["children"] or node["rows"] == sum(c["rows"] for c in node["children"]) for node in walk(found["tree"])
     )
     leaves = [node for node in walk(found["tree"]) if not node["children"]]
     assert len(leaves) == found["leaves"] == found["levels"][0]

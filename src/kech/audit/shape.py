@@ -74,7 +74,7 @@ def build_released_barcode(release: Published) -> ReleasedBarcode:
     ]
     birth = np.max([own for own, _ in measures], axis=0) / 2
     edges = span_boxes(len(chosen), [between for _, between in measures])
-    death = sweep(birth, edges)
+    death = find_deaths(birth, edges)
     return ReleasedBarcode(len(order), birth, death, release.sizes[chosen])
 
 
@@ -93,7 +93,7 @@ def span_boxes(classes: int, measures: Sequence[Distances]) -> list[tuple[float,
     return sorted(edges)
 
 
-def sweep(birth: Floats, edges: Sequence[tuple[float, int, int]]) -> Floats:
+def find_deaths(birth: Floats, edges: Sequence[tuple[float, int, int]]) -> Floats:
     """When each class stops being the oldest of its component."""
     death, above = np.full(len(birth), np.inf), list(range(len(birth)))
 

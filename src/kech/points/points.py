@@ -532,7 +532,7 @@ def build_axis(
     holders, has_null = counts, nulls > 0
     if people:
         holders, counts, nulls = count_representatives(table, people, column, kind, values)
-    grid, protect = labels.on(choice)
+    grid, protect = labels.for_axis(choice)
     grid, protect = ("steps" if grid == "round" else grid, "none") if steps else (grid, protect)
     if kind == "text":
         texts = TextCounts(values, holders, counts, nulls, has_null)

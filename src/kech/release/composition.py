@@ -16,7 +16,7 @@ from kech.certificate import Axis, Cell
 from kech.certificate.labels import EVERYTHING, read_place, read_prefix, read_set
 from kech.errors import BadOption
 from kech.release.linkage import Bools, Linkage, LinkedColumn, check_covers
-from kech.release.published import Ints, Published, plain
+from kech.release.published import Ints, Published, normalize_cell
 
 Contents = list[Counter[tuple[Cell, ...]]]  # of each class the other cells of its rows
 MOST = 0.5  # share of the rows
@@ -70,8 +70,8 @@ def compose(
     how many before they are held, and may refuse.  The releases in the places `others` were made of other tables, which
     share rows with this one: rows that came or left stand out where labels are equal.
     """
-    k = min(promised(linkage.release) for linkage in linkages)
-    covers = [find_cover(linkage, option, nobody(linkage, i in others)) for i, linkage in enumerate(linkages)]
+    k = min(promised_k(linkage.release) for linkage in linkages)
+    covers = [find_cover(linkage, option, required_rows(linkage, i in others)) for i, linkage in enumerate(linkages)]
     joint = intersect_all(covers, check)
     candidates = count_candidates(joint, k, person)
     check_overlap(len(candidates), linkages[0].rows, [linkages[i].release.rows for i in others], option)
@@ -96,12 +96,12 @@ def check_overlap(matched: int, rows: int, earlier: Sequence[int], option: str) 
         )
 
 
-def promised(release: Published) -> int:
+def promised_k(release: Published) -> int:
     """The rows of the smallest class of a release; its people, where its maker counted them."""
     return int((release.document.get("stated") or {}).get("k") or release.sizes.min())
 
 
-def nobody(linkage: Linkage, is_other: bool) -> Ints | None:
+def required_rows(linkage: Linkage, is_other: bool) -> Ints | None:
     """How many of its rows each class must find in the table: none, if the release is of another table."""
     return np.zeros(len(linkage.release.labels), np.int64) if is_other else None
 
@@ -239,7 +239,7 @@ def is_coarsening(later: Linkage, earlier: Linkage) -> bool:
 
 def cells_of(linkage: Linkage, columns: Sequence[str]) -> list[list[Cell]]:
     """Cells that are published as they are, in a form that CSV and Parquet share."""
-    return [list(map(lru_cache(maxsize=MOST_CELLS)(plain), linkage.release.cells[name])) for name in columns]
+    return [list(map(lru_cache(maxsize=MOST_CELLS)(normalize_cell), linkage.release.cells[name])) for name in columns]
 
 
 def find_merges(earlier: Linkage, later: Linkage) -> Ints | None:

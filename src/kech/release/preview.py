@@ -83,7 +83,7 @@ def compute_preview(
     if rows < 0:
         raise BadOption("--rows", "it is a number of rows, 0 or more.")
     if isinstance(seen, Table):
-        return preview_price(seen, seen.settle(request, {}))
+        return preview_price(seen, seen.resolve_request(request, {}))
     if isinstance(seen, Release):
         return preview_release(seen, on, rows)
     if eps is None or not 0 <= eps < inf:

@@ -54,13 +54,13 @@ class Filtration:
         """How many people each node has, or rows where every row is another person: what k counts."""
         return self.weight if self.people is None else self.people
 
-    def alive(self, eps: float) -> Ints:
+    def nodes_at(self, eps: float) -> Ints:
         """Nodes that are components at eps."""
         return np.flatnonzero((self.birth <= eps) & (eps < self.death))
 
     def components(self, eps: float) -> Ints:
         """For each unit the number of its component at eps."""
-        nodes = self.alive(eps)
+        nodes = self.nodes_at(eps)
         nodes = nodes[np.argsort(self.begin[nodes])]
         component = np.empty(len(self.order), np.int64)
         component[self.order] = np.repeat(np.arange(len(nodes)), (self.end - self.begin)[nodes])

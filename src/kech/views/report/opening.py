@@ -95,11 +95,11 @@ def show_head(result: Mapping[str, Any]) -> Markup:
             + (", except in the parts that are marked private." if result["private"] else "."),
             class_="verdict",
         ),
-        tag("ul", *(tile(*each) for each in tiles), class_="tiles"),
+        tag("ul", *(show_tile(*each) for each in tiles), class_="tiles"),
     )
 
 
-def tile(label: str, value: str, about: str) -> Markup:
+def show_tile(label: str, value: str, about: str) -> Markup:
     """A figure, large."""
     return tag("li", tag("span", label, class_="label"), tag("strong", value), tag("span", about, class_="about"))
 
