@@ -15,7 +15,7 @@ def write(path, header, rows):
 
 
 def certified(path, rows, *, numbers=("age",), secret="salary"):
-    axes = [{"column": name, "axis": "numeric", "domain": [0, 99], "grid": "round"} for name in numbers]
+    axes = [{"column": name, "axis": "number", "domain": [0, 99], "grid": "round"} for name in numbers]
     return certify(path, (*numbers, secret), rows, axes, sensitive=[secret])
 
 

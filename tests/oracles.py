@@ -36,7 +36,7 @@ def read_date(text):
 def as_brackets(cells, axis):
     """The cells that one axis was published in, as a label in brackets, whatever their form."""
     if len(cells) == 1:
-        between = {"numeric": r"([\d.eE+]+)-([\d.eE+]+)", "date": "(.+)/(.+)"}.get(axis["axis"], "$.")
+        between = {"number": r"([\d.eE+]+)-([\d.eE+]+)", "date": "(.+)/(.+)"}.get(axis["axis"], "$.")
         ends = re.fullmatch(between, cells[0] or "") if axis.get("form") == "dash" else None
         return f"[{ends[1]}, {ends[2]}]" if ends else cells[0]
     low, high = cells
@@ -68,7 +68,7 @@ def means(label, value, axis, paths=None):
     """
     if label is None or label == "":
         return value is None or value == ""
-    if axis["axis"] == "tree":
+    if axis["axis"] == "hierarchy":
         return label == "*" or (value is not None and label in (value, *paths[value]))
     return label == "*" or (value is not None and STANDS_FOR[axis["axis"]](label, value, axis))
 
@@ -97,9 +97,9 @@ STANDS_FOR = {
     "set": lambda label, value, axis: (
         value in listed(label)[0] or (listed(label)[1] and value in axis.get("hidden", [value]))
     ),
-    "ordinal": is_between,
+    "ordered": is_between,
     "date": lambda label, value, _: lies_in(value, label, read_date),
-    "numeric": lambda label, value, _: lies_in(value, label, float),
+    "number": lambda label, value, _: lies_in(value, label, float),
 }
 
 
@@ -110,7 +110,7 @@ def label_width(label, axis):
     """Width in [0, 1] of a label; `axis` is public."""
     if label is None:
         return 0.0
-    if axis["axis"] == "tree":
+    if axis["axis"] == "hierarchy":
         leaves = axis["labels"].get(label, 1)
         return (leaves - 1) / max(axis["leaves"] - 1, 1)
     if label == "*":
@@ -118,7 +118,7 @@ def label_width(label, axis):
     if axis["axis"] == "set":
         spelled, rare = listed(label)
         return (len(spelled) + rare - 1) / max(axis["values"] - 1, 1)
-    if axis["axis"] == "ordinal":
+    if axis["axis"] == "ordered":
         low, high = range_of(label, axis["order"])
         return (high - low) / max(len(axis["order"]) - 1, 1)
     return interval_width(label, axis, read_date if axis["axis"] == "date" else Fraction)

@@ -121,7 +121,7 @@ def rank_axes(draw):
     has_null = draw(st.booleans()) or not values
     held = draw(st.lists(st.integers(1, 9), min_size=len(order), max_size=len(order)))
     rows = np.array(held if ordinal else sorted(held, reverse=True), np.int64)
-    axis = build_rank_axis("c", values, order, has_null, ordinal=ordinal, rows=rows)
+    axis = build_rank_axis("c", values, order, has_null, is_ordered=ordinal, rows=rows)
     return axis.at(draw(st.integers(1, 10))), values
 
 
@@ -177,7 +177,7 @@ axes = st.one_of(line_axes(), rank_axes(), tree_axes())
 def unprotected(case):
     """An axis whose values are printed whoever holds them, as k = 1 asks: of lattices, whose nodes serve every k."""
     axis, values = case
-    return (axis if axis.kind in ("numeric", "date") else replace(axis, rows=None, k=1)), values
+    return (axis if axis.kind in ("number", "date") else replace(axis, rows=None, k=1)), values
 
 
 bare_axes = axes.map(unprotected)

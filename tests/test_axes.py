@@ -187,7 +187,7 @@ def test_equal_labels_are_equal_ranges(case):
 @unhurried
 def test_a_label_stands_for_every_value_of_its_range(case):
     axis, values = case
-    paths = {path[0]: path for path in axis.tree.paths} if axis.kind == "tree" else None
+    paths = {path[0]: path for path in axis.tree.paths} if axis.kind == "hierarchy" else None
     lo, hi = occupied(axis, 12)
     labels = printed(axis, lo, hi)
     hidden = {text for text, rare in zip(axis.texts, axis.rare, strict=True) if rare} if axis.kind == "set" else set()
@@ -216,7 +216,7 @@ def test_null_alone_is_null_and_with_anything_else_all_is_lost(case):
 @unhurried
 def test_values_find_their_codes_again(case):
     axis, values = case
-    is_line = axis.kind in ("numeric", "date")
+    is_line = axis.kind in ("number", "date")
     given = np.array([seconds_of(x) for x in values]) if is_line else values
 
     assert axis.encode(given).tolist() == axis.codes.tolist()
@@ -278,7 +278,7 @@ def test_close_decimals_far_from_zero_are_as_wide_as_they_are_written():
 
 
 def test_a_single_value_is_as_narrow_in_the_kernels():
-    for axis in (ranked(["a"]), ranked(["a"], has_null=True), ranked(["a"], ordinal=True)):
+    for axis in (ranked(["a"]), ranked(["a"], has_null=True), ranked(["a"], is_ordered=True)):
         kernel = kernel_widths(axis)
         assert kernel.width(0, 0, 0) == width_of(axis, 0, 0) == 0
 
@@ -323,8 +323,8 @@ def test_fractions_print_half_open_intervals():
 # Sets, orders and trees by hand
 
 
-def ranked(values, *, ordinal=False, has_null=False):
-    return build_rank_axis("c", values, values, has_null, ordinal=ordinal)
+def ranked(values, *, is_ordered=False, has_null=False):
+    return build_rank_axis("c", values, values, has_null, is_ordered=is_ordered)
 
 
 def test_a_set_is_printed_in_alphabetic_order_not_in_the_order_of_rows():
@@ -371,7 +371,7 @@ def test_a_value_that_looks_like_everything_or_a_set_is_braced():
 
 
 def test_an_order_is_printed_by_its_ends():
-    axis = ranked(["low", "middle", "high"], ordinal=True, has_null=True)
+    axis = ranked(["low", "middle", "high"], is_ordered=True, has_null=True)
 
     assert label_of(axis, 0, 1) == "low..middle"
     assert width_of(axis, 0, 1) == 1 / 2
@@ -382,7 +382,7 @@ def test_an_order_is_printed_by_its_ends():
 @pytest.mark.parametrize("order", [["a", "a..b"], ["*", "a"], ["a", "b", "a"], ["", "a"], [".", "a"]])
 def test_an_order_that_could_be_misread_is_refused(order):
     with pytest.raises(BadHierarchy, match="order of c"):
-        ranked(order, ordinal=True)
+        ranked(order, is_ordered=True)
 
 
 OTHERS = [["Other", "Other", "*"], ["Misc", "Other", "*"], ["Clerk", "Office", "*"], ["Boss", "Office", "*"]]
@@ -447,7 +447,7 @@ def test_leaves_that_few_rows_hold_change_no_count():
 
 def test_rare_values_of_a_set_are_one_member():
     texts = ["clerk", "nurse", "smith", "abbot", "diver"]
-    axis = build_rank_axis("c", texts, texts, False, ordinal=False, rows=np.array([9, 5, 4, 1, 1])).at(5)
+    axis = build_rank_axis("c", texts, texts, False, is_ordered=False, rows=np.array([9, 5, 4, 1, 1])).at(5)
 
     assert [label_of(axis, lo, hi) for lo, hi in ((0, 0), (0, 1), (1, 2), (3, 3), (2, 4), (0, 4))] == [
         "clerk",
@@ -467,7 +467,7 @@ def test_rare_values_of_a_set_are_one_member():
 
 def test_a_value_that_looks_like_a_count_of_rare_ones_is_quoted():
     texts = ["3 rare values", "a", "b"]
-    axis = build_rank_axis("c", texts, texts, False, ordinal=False, rows=np.array([9, 9, 1])).at(5)
+    axis = build_rank_axis("c", texts, texts, False, is_ordered=False, rows=np.array([9, 9, 1])).at(5)
     assert label_of(axis, 0, 0) == '{"3 rare values"}'
     assert label_of(axis, 0, 1) == '{"3 rare values", a}'
     assert label_of(axis, 1, 2) == "{a, 1 rare value}"
@@ -478,7 +478,7 @@ def test_a_value_that_looks_like_a_count_of_rare_ones_is_quoted():
 def test_rare_values_of_a_long_set_take_one_place():
     texts = [f"v{i:03}" for i in range(150)]
     rows = np.array([9] * 60 + [1] * 90)
-    axis = build_rank_axis("c", texts, texts, False, ordinal=False, rows=rows).at(5)
+    axis = build_rank_axis("c", texts, texts, False, is_ordered=False, rows=rows).at(5)
     assert label_of(axis, 20, 30).count(",") == 10
     assert label_of(axis, 11, 61).endswith("v059, 90 rare values}")
     assert label_of(axis, 10, 61) == label_of(axis, 5, 55) == "*"
@@ -486,7 +486,7 @@ def test_rare_values_of_a_long_set_take_one_place():
 
 def test_a_range_ends_at_values_that_k_rows_hold_or_is_open():
     texts = ["none", "low", "middle", "high", "top"]
-    axis = build_rank_axis("c", texts, texts, True, ordinal=True, rows=np.array([1, 9, 2, 9, 3])).at(5)
+    axis = build_rank_axis("c", texts, texts, True, is_ordered=True, rows=np.array([1, 9, 2, 9, 3])).at(5)
     ranges = ((1, 1), (1, 3), (2, 2), (1, 2), (0, 1), (0, 0), (3, 4), (4, 4), (2, 4), (0, 4), (3, 5))
     assert [label_of(axis, lo, hi) for lo, hi in ranges] == [
         "low",
@@ -514,7 +514,7 @@ def test_every_pattern_of_rare_values_in_an_order_is_printed_as_it_is_measured(v
     for rows, cuts, has_null in product(
         product([1, 9], repeat=values), product([0, 1], repeat=values - 1), [False, True]
     ):
-        fine = build_rank_axis("c", texts, texts, has_null, ordinal=True, rows=np.array(rows)).at(5)
+        fine = build_rank_axis("c", texts, texts, has_null, is_ordered=True, rows=np.array(rows)).at(5)
         axis = replace(fine, starts=np.flatnonzero([1, *cuts]))
         read, kernel = width_reader(axis.parameters([])), kernel_widths(axis)
         lo, hi = ranges(axis)

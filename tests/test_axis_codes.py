@@ -48,7 +48,7 @@ def line_of(values, grid, *, has_null=False, is_date=False):
 def test_codes_are_as_wide_as_the_kernels_take_them():
     towns = build_tree_axis("c", ["oslo", "rome"], kech.read_hierarchy(PLACES), False)
     lines = [line_of(range(40), grid) for grid in ("exact", "round", "steps", 5)]
-    made = [*lines, build_rank_axis("c", "ab", "ab", False, ordinal=True), towns]
+    made = [*lines, build_rank_axis("c", "ab", "ab", False, is_ordered=True), towns]
     assert {axis.codes.dtype for axis in made} == {np.dtype(np.int32)}
     assert [axis.grid for axis in lines] == ["exact", "round", "round", 5]
 
@@ -131,7 +131,7 @@ def test_new_values_find_a_stretch_or_none():
 
 
 def test_texts_in_cells_of_several_have_the_code_of_the_first():
-    alone = build_rank_axis("c", "abcde", "abcde", True, ordinal=True)
+    alone = build_rank_axis("c", "abcde", "abcde", True, is_ordered=True)
     cells = replace(alone, starts=np.array([0, 2, 4]))
     assert [x.tolist() for x in alone.cells] == [[0, 1, 2, 3, 4, 5]] * 2
     assert [x.tolist() for x in cells.cells] == [[0, 0, 2, 2, 4, 5], [1, 1, 3, 3, 4, 5]]
@@ -150,19 +150,19 @@ def test_close_decimals_far_on_either_side_are_as_wide_as_they_are_written(sign)
 
 
 @pytest.mark.parametrize("has_null", [False, True])
-@pytest.mark.parametrize("ordinal", [False, True])
+@pytest.mark.parametrize("is_ordered", [False, True])
 @pytest.mark.parametrize("values", [1, 2, 3, 50, 51, 53])
-def test_orders_and_sets_are_as_wide_in_the_kernels_as_by_definition(values, ordinal, has_null):
+def test_orders_and_sets_are_as_wide_in_the_kernels_as_by_definition(values, is_ordered, has_null):
     """Ranks apart over those of the whole axis; more than fifty values of a set, or all, are everything."""
     texts = [f"v{i:02}" for i in range(values)]
-    axis = build_rank_axis("c", texts, texts, has_null, ordinal=ordinal)
+    axis = build_rank_axis("c", texts, texts, has_null, is_ordered=is_ordered)
     kernel = kernel_widths(axis)
     lo, hi = np.triu_indices(axis.size)
-    steps = max(values - 1 if ordinal else axis.size - 1, 1)
+    steps = max(values - 1 if is_ordered else axis.size - 1, 1)
 
     def width(a, b):
         lost = b == values and a < b
-        lost |= not ordinal and (b - a >= 50 or b - a == values - 1 > 0)
+        lost |= not is_ordered and (b - a >= 50 or b - a == values - 1 > 0)
         return 1 if lost and a < b else 0 if a == b else (b - a) / steps
 
     expected = [width(a, b) for a, b in zip(lo.tolist(), hi.tolist(), strict=True)]
@@ -192,12 +192,12 @@ def test_the_nodes_of_a_level_are_printed_alone_or_as_the_root(has_null):
     assert [kernel.width(0, a, b) for a, b in zip(lo.tolist(), hi.tolist(), strict=True)] == axis.widths(
         lo, hi
     ).tolist()
-    assert (axis.kind, axis.widens) == ("tree", False)
+    assert (axis.kind, axis.widens) == ("hierarchy", False)
     assert axis.encode(["rome", "oslo", "bergen", "paris", None]).tolist() == [1, 0, 0, -1, 2 if has_null else -1]
     assert axis.encode([]).dtype == np.int32
     assert axis.parameters(labels) == {
         "column": "c",
-        "axis": "tree",
+        "axis": "hierarchy",
         "leaves": leaves,
         "labels": {**({"*": 4} if has_null else {}), "all": 3, "north": 2},
     }
@@ -226,7 +226,7 @@ def test_nodes_are_measured_by_the_leaves_that_are_held(rows, widths):
 )
 def test_members_of_a_set_are_quoted_where_they_could_be_misread(text, written):
     texts = [text, "Y", "Z"]
-    axis = build_rank_axis("c", texts, texts, False, ordinal=False)
+    axis = build_rank_axis("c", texts, texts, False, is_ordered=False)
     assert axis.labels(np.array([0]), np.array([1])) in (["{%s, Y}" % written], ["{Y, %s}" % written])  # noqa: UP031
 
 
@@ -263,5 +263,5 @@ def test_open_tails_of_dates_end_with_the_calendar():
 
 
 def test_labels_in_an_order_are_widened_only_where_that_is_asked_for():
-    assert not build_rank_axis("a", ["x"], ["x"], False, ordinal=True).widens
-    assert build_rank_axis("a", ["x"], ["x"], False, ordinal=True, widens=True).widens
+    assert not build_rank_axis("a", ["x"], ["x"], False, is_ordered=True).widens
+    assert build_rank_axis("a", ["x"], ["x"], False, is_ordered=True, widens=True).widens

@@ -584,7 +584,7 @@ def without_spill(engine, path):
 def test_verify_refuses_what_it_cannot_check(refuse, people, folder):
     refuse("verify", folder / "none.csv", code=3, says="There is no file")
     refuse("verify", people, code=3, says="there is no such file.")
-    refuse("verify", people, "--k", 2, code=3, says="say what must hold: --qi COLUMN ... --k K")
+    refuse("verify", people, "--k", 2, code=3, says="use the columns that you name: --qi COLUMN ...")
     refuse("verify", people, *QI, code=2, says="--k: name the k to check")
     refuse("verify", people, "--qi", "agee", "--k", 2, code=2, says="Did you mean 'age'?")
     refuse("verify", people, *QI, "--k", 4, code=4, says="k: asked 4, found 3.")

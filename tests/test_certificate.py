@@ -38,12 +38,12 @@ from kech.errors import (
 
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
-NUMERIC = {"column": "c", "axis": "numeric", "domain": [0, 100]}
+NUMERIC = {"column": "c", "axis": "number", "domain": [0, 100]}
 DATE = {"column": "c", "axis": "date", "domain": ["1920-01-01", "1920-01-11"]}
-TREE = {"column": "c", "axis": "tree", "leaves": 5, "labels": {"north": 3, "'=odd": 2, "=sum": 4}}
+TREE = {"column": "c", "axis": "hierarchy", "leaves": 5, "labels": {"north": 3, "'=odd": 2, "=sum": 4}}
 SET = {"column": "c", "axis": "set", "values": 5}
-ORDINAL = {"column": "c", "axis": "ordinal", "order": ["low", "mid", "a..b", "b", "high"]}
-STAR = {"column": "c", "axis": "tree", "leaves": 2, "labels": {}}  # values, or *
+ORDINAL = {"column": "c", "axis": "ordered", "order": ["low", "mid", "a..b", "b", "high"]}
+STAR = {"column": "c", "axis": "hierarchy", "leaves": 2, "labels": {}}  # values, or *
 AXES = (NUMERIC, DATE, TREE, SET, ORDINAL, STAR)
 MODELS = ["l", "t", "entropy_l", "recursive_c", "t_ordered", "alpha", "beta", "enhanced_beta", "delta"]
 
@@ -209,9 +209,9 @@ def ranges():
 
 
 TABLE_AXES = [
-    {"column": "number", "axis": "numeric", "domain": [0, 10]},
+    {"column": "number", "axis": "number", "domain": [0, 10]},
     {"column": "set", "axis": "set", "values": 5},
-    {"column": "range", "axis": "ordinal", "order": ["v0", "v1", "v2", "v3"]},
+    {"column": "range", "axis": "ordered", "order": ["v0", "v1", "v2", "v3"]},
 ]
 quasi_rows = st.lists(st.tuples(intervals(), subsets(), ranges()), min_size=1, max_size=4)
 sensitive_cells = st.tuples(st.sampled_from(["flu", "hiv", "", "it's"]), st.sampled_from("xy"))
@@ -329,8 +329,8 @@ def test_parquet_cells_of_every_type_are_read_as_text(tmp_path):
     ]
     parquet.write_table(pyarrow.table(arrays, names=["a", "a.b", "d"]), tmp_path / "t.parquet")
     axes = [
-        {"column": "a", "axis": "numeric", "domain": [0, 9]},
-        {"column": "a.b", "axis": "numeric", "domain": [0, 9]},
+        {"column": "a", "axis": "number", "domain": [0, 9]},
+        {"column": "a.b", "axis": "number", "domain": [0, 9]},
         {"column": "d", "axis": "date", "domain": ["1970-01-01", "1971-01-01"]},
     ]
 
@@ -371,8 +371,8 @@ ROWS = [
     *(["", "14***", disease, "n"] for disease in ("flu", "hiv", "cold", "cold")),
 ]
 PEOPLE_AXES = [
-    {"column": "age", "axis": "numeric", "domain": [0, 100]},
-    {"column": "zip", "axis": "tree", "leaves": 11, "labels": {"13***": 6, "14***": 5}},
+    {"column": "age", "axis": "number", "domain": [0, 100]},
+    {"column": "zip", "axis": "hierarchy", "leaves": 11, "labels": {"13***": 6, "14***": 5}},
 ]
 
 
@@ -424,7 +424,7 @@ def test_certificate_of_ten_people(tmp_path, name):
 
     assert document["not_promised"] and all(isinstance(line, str) for line in document.pop("not_promised"))
     assert document == {
-        "certificate": 2,
+        "certificate": 3,
         "kech": "0.1.0",
         "file": {
             "name": name,
@@ -789,7 +789,7 @@ def test_malformed_goals(out, goals):
 
 
 @pytest.mark.parametrize("values", [[], {"disease": 1}, {"disease": {}}, {"disease": {"kind": []}},
-                                    {"disease": {"kind": "ordinal", "order": [1]}}], ids=str)  # fmt: skip
+                                    {"disease": {"kind": "ordered", "order": [1]}}], ids=str)  # fmt: skip
 def test_malformed_values(out, values):
     edit_certificate(out, lambda document: document.update(values=values))
 
@@ -882,7 +882,7 @@ def test_missing_or_malformed_part_of_a_certificate(tmp_path, place, value):
     if value is None:
         del part[last]
     elif place == "certificate":
-        part[last] = 3
+        part[last] = 4
     elif isinstance(part[last], list):
         part[last] = {"x": 1}
     else:
@@ -895,7 +895,7 @@ def test_missing_or_malformed_part_of_a_certificate(tmp_path, place, value):
         check_certificate(path)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", "[" * 100_000, "\udcff", '{"certificate": 2'])
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "3", "[" * 100_000, "\udcff", '{"certificate": 3'])
 def test_text_that_is_no_certificate(tmp_path, text):
     path = tmp_path / "out.csv"
     release(path)
@@ -921,12 +921,12 @@ def test_text_that_is_no_certificate(tmp_path, text):
         [NUMERIC | {"domain": [1, 0]}],
         [NUMERIC | {"domain": [0, True]}],
         [NUMERIC | {"domain": [0, float("nan")]}],
-        [{"column": "c", "axis": "numeric"}],
+        [{"column": "c", "axis": "number"}],
         [DATE | {"domain": [0, 1]}],
         [TREE | {"labels": []}],
         [TREE | {"labels": {"x": "many"}}],
         [TREE | {"labels": {"x": 10**400}}],
-        [{"column": "c", "axis": "tree", "leaves": 3}],
+        [{"column": "c", "axis": "hierarchy", "leaves": 3}],
         [SET | {"values": None}],
         [ORDINAL | {"order": 3}],
     ],
@@ -952,8 +952,9 @@ def test_malformed_axes(tmp_path, axes):
         (lambda d: d["parameters"].update(k="3"), "parameters.k"),
         (lambda d: d["sensitive"].append(3), "sensitive"),
         (lambda d: d["kept"].append(None), "kept"),
-        (lambda d: d.update(certificate=3), "version"),
+        (lambda d: d.update(certificate=4), "version"),
         (lambda d: d.update(certificate=1), "an earlier version"),
+        (lambda d: d.update(certificate=2), "an earlier version"),
         (lambda d: d.update(certificate="1"), "version"),
     ],
 )
@@ -1297,7 +1298,7 @@ def everything_said(error):
 odd_labels = [CANARY, f"[{CANARY}, 3]", f">= {CANARY}", f'{{"{CANARY}, b}}', f"low..{CANARY}"]
 
 
-@pytest.mark.parametrize("axis", [NUMERIC, DATE, SET, ORDINAL], ids=["numeric", "date", "set", "ordinal"])
+@pytest.mark.parametrize("axis", [NUMERIC, DATE, SET, ORDINAL], ids=["number", "date", "set", "ordered"])
 @pytest.mark.parametrize("label", odd_labels)
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
 def test_unreadable_label_is_never_shown(tmp_path, axis, label, name):
@@ -1449,7 +1450,7 @@ def test_a_long_label_is_read_in_one_pass(tmp_path, case, name, soon):
 
 def test_ranges_are_read_as_before(tmp_path):
     order = ["a", "a.", "b", ".b"]
-    axis = {"column": "c", "axis": "ordinal", "order": order}
+    axis = {"column": "c", "axis": "ordered", "order": order}
     for low, high in ((low, high) for low in order for high in order):
         label = f"{low}..{high}"
         first = [

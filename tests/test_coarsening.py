@@ -54,7 +54,7 @@ def test_a_covered_range_grows_by_no_more_than_is_said(drawn, step, k, more):
 def test_a_covered_axis_is_wrong_by_a_step_at_most(drawn, step, k):
     fine = drawn[0].at(k)
     coarse = cover(fine, step, k).at(k)
-    if fine.kind == "tree":
+    if fine.kind == "hierarchy":
         assert covering_error(coarse) <= step / 2 + 1e-12
     assert covering_error(coarse) <= (0 if fine.kind == "set" else step + 1e-12)
 
@@ -70,7 +70,7 @@ def test_a_covered_label_stands_for_every_code_the_fine_one_stands_for(drawn, st
 
     assert (outer[0] <= inner[0]).all()
     assert (outer[1] >= inner[1]).all()
-    if fine.kind in ("numeric", "date"):  # no edge that was not one before
+    if fine.kind in ("number", "date"):  # no edge that was not one before
         assert set(coarse.cells[0].tolist()) <= set(fine.cells[0].tolist())
 
 

@@ -24,7 +24,7 @@ from kech.tables.demo import generate_town, write_csv
 in_one_folder = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 ORIGINAL, ORIGINAL_ALL = "original, other folds", "original, all rows"
 RELEASE, RELEASE_ALONE = "release", "release, other folds"
-AXIS = {"column": "x", "axis": "numeric", "domain": [0, 40], "grid": "round"}
+AXIS = {"column": "x", "axis": "number", "domain": [0, 40], "grid": "round"}
 SCHOOLING = ["primary", "secondary", "bachelor", "master", "doctorate"]
 
 

@@ -385,7 +385,7 @@ def test_balls_meet_when_any_few_of_them_do():
 def test_a_ball_takes_exact_numbers_only_and_says_which_column_is_none():
     number = line_axis(np.arange(4.0))
     others = [
-        build_rank_axis("c", ["a", "b"], ["a", "b"], False, ordinal=True),
+        build_rank_axis("c", ["a", "b"], ["a", "b"], False, is_ordered=True),
         line_axis(np.arange(4.0), has_null=True),
         line_axis(np.arange(40.0), grid="round"),
         line_axis(np.arange(40.0), grid=10.0),
@@ -394,7 +394,9 @@ def test_a_ball_takes_exact_numbers_only_and_says_which_column_is_none():
     for axis in others:
         points = gather([number, axis], np.zeros((1, 2)))
         build_filtration(points, "box")
-        with pytest.raises(BadOption, match=r"column 'c' is not numeric, has NULLs or is on a grid; use metric=.box."):
+        with pytest.raises(
+            BadOption, match=r"column 'c' does not hold numbers, has NULLs or is on a grid; use metric=.box."
+        ):
             build_filtration(points, "ball")
 
 

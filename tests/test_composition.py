@@ -122,14 +122,14 @@ def test_a_column_of_many_cells_remembers_no_more_labels_than_there_is_room_for(
         assert column.cover.cache_info().maxsize * 100_000 <= 4_000_000
 
 
-NUMBERS = {"axis": "numeric", "domain": [0, 99]}
+NUMBERS = {"axis": "number", "domain": [0, 99]}
 DATES = {"axis": "date", "domain": ["2020-01-01", "2024-12-31"]}
 SETS = {"axis": "set", "values": 4}
-SIZES = {"axis": "ordinal", "order": ["S", "M", "L", "XL"]}
-TURNED = {"axis": "ordinal", "order": ["M", "S", "XL", "L"]}
-MASKS = {"axis": "tree", "leaves": 9, "labels": {"4****": 4, "47***": 2, "*": 9}}
-PLACES = {"axis": "tree", "leaves": 3, "labels": {"west": 2, "land": 3}}
-WIDER = {"axis": "tree", "leaves": 4, "labels": {"west": 3, "land": 4}}
+SIZES = {"axis": "ordered", "order": ["S", "M", "L", "XL"]}
+TURNED = {"axis": "ordered", "order": ["M", "S", "XL", "L"]}
+MASKS = {"axis": "hierarchy", "leaves": 9, "labels": {"4****": 4, "47***": 2, "*": 9}}
+PLACES = {"axis": "hierarchy", "leaves": 3, "labels": {"west": 2, "land": 3}}
+WIDER = {"axis": "hierarchy", "leaves": 4, "labels": {"west": 3, "land": 4}}
 PATHS = {"land": {"west": ["a", "b"], "east": ["c", "d"]}}
 
 
@@ -234,7 +234,7 @@ LETTERS = st.text("ab1\U0010ffff", max_size=4)
 def test_a_prefix_covers_what_begins_with_it_and_is_no_longer(folder, texts, prefix, stars):
     label = prefix + "*" * stars
     assume(label != "*")
-    axis = {"column": "c", "axis": "tree", "leaves": 99, "labels": {label: 2}}
+    axis = {"column": "c", "axis": "hierarchy", "leaves": 99, "labels": {label: 2}}
     path = certify(folder / "prefix.csv", ("c",), [(label,)], [axis])
     with kech.read_table(pa.table({"c": texts}), quasi_identifiers=["c"]) as table:
         found = link(read_published(path), table).candidates(0).tolist()

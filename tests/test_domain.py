@@ -191,7 +191,7 @@ def test_a_suppressed_person_shows_neither_in_labels_nor_in_the_certificate(tmp_
     assert alone == released([*TWELVE, ("DE", "f")], tmp_path / "with_her.csv")
     assert alone[0] == {("West", "m"): 6, ("East", "m"): 6}
     assert alone[1] == [
-        {"column": "country", "axis": "tree", "leaves": 4, "labels": {"East": 2, "West": 2}},
+        {"column": "country", "axis": "hierarchy", "leaves": 4, "labels": {"East": 2, "West": 2}},
         {"column": "sex", "axis": "set", "values": 1, "rare": 0},
     ]
 
@@ -304,7 +304,7 @@ def test_where_every_age_is_a_star_the_certificate_tells_no_age():
 
     assert shown(lattice.partition(lattice.top, 5)) == (
         {("*",): 20},
-        [{"column": "age", "axis": "numeric", "domain": [0.0, 1.0], "grid": "round", "protect": "none"}],
+        [{"column": "age", "axis": "number", "domain": [0.0, 1.0], "grid": "round", "protect": "none"}],
     )
 
 

@@ -119,7 +119,7 @@ def test_a_release_in_another_form_tells_nothing_new(town, released, tmp_path, m
 
 def read_row(form, axis, row):
     """Both ends as somebody who knows the form reads them; None where the value is missing, infinite where open."""
-    read = float if axis["axis"] == "numeric" else read_date
+    read = float if axis["axis"] == "number" else read_date
     if form == "columns":
         texts = [row[name] for name in axis["columns"]]
         return None if texts == ["", ""] else tuple(None if text in ("inf", "-inf") else read(text) for text in texts)
@@ -141,11 +141,11 @@ def test_every_value_lies_between_the_ends_that_are_published_for_it(released, f
             tuple(row[name] for name in mapping["classes"][0]["labels"]) for row in csv.DictReader(rows)
         )
     assert {tuple(x or "" for x in c["labels"].values()): c["rows"] for c in mapping["classes"]} == dict(published)
-    axes = [axis for axis in certificate(file)["quasi_identifiers"] if axis["axis"] in ("numeric", "date")]
+    axes = [axis for axis in certificate(file)["quasi_identifiers"] if axis["axis"] in ("number", "date")]
     for one in mapping["classes"]:
         for axis in axes:
             ends = read_row(form, axis, {name: text or "" for name, text in one["labels"].items()})
-            read = float if axis["axis"] == "numeric" else read_date
+            read = float if axis["axis"] == "number" else read_date
             for value, _ in one["values"][axis["column"]]:
                 if ends is None:
                     assert value is None
@@ -264,7 +264,7 @@ def test_a_file_in_another_form_than_it_says_is_found_out(released, tmp_path):
 
 def test_cells_that_look_alike_only_to_kech_are_not_one_class(tmp_path):
     """`22-25` and `[22, 25]` are two labels for a reader of the file."""
-    axis = {"column": "x", "axis": "numeric", "domain": [0, 99], "grid": "round"}
+    axis = {"column": "x", "axis": "number", "domain": [0, 99], "grid": "round"}
     for form, rows in {
         "dash": [("22-25",), ("[22, 25]",)],
         "columns": [("*", "*"), ("-inf", "inf"), (">= 5", ">= 5"), ("5", "inf"), ("[1, 2]", "[1, 2]"), ("1", "2")],
@@ -297,7 +297,7 @@ def smallest_of(path, axis, k):
 )
 def test_ends_that_are_written_in_two_ways_are_two_classes(tmp_path, rows):
     """Whoever wrote them so marked some rows of a class: k is that of the cells, and the certificate is refused."""
-    axis = {"column": "x", "axis": "numeric", "domain": [0, 99], "form": "columns", "closed": True}
+    axis = {"column": "x", "axis": "number", "domain": [0, 99], "form": "columns", "closed": True}
     axis |= {"columns": ["x_low", "x_high"]}
     low, high = (pa.array(cells, pa.string()) for cells in zip(*(row for row in rows for _ in range(2)), strict=True))
     pq.write_table(pa.table({"x_low": low, "x_high": high}), tmp_path / "marked.parquet")
@@ -335,7 +335,7 @@ def in_form(form, text):
 @given(st.sampled_from(FORMS[1:]), st.lists(cells, min_size=1, max_size=6))
 def test_what_is_written_in_a_form_is_read_back(tmp_path, form, texts):
     assume(form == "columns" or not any(re.search(r"\[.*-", text or "") for text in texts))
-    axis = {"column": "x", "axis": "numeric", "domain": [-50, 50], "grid": "round"}
+    axis = {"column": "x", "axis": "number", "domain": [-50, 50], "grid": "round"}
     names = ["x"] if form == "dash" else ["low", "high"]
     described = axis | {"form": form} | ({"columns": names, "closed": True} if form == "columns" else {})
     plain = write(tmp_path / "plain.csv", ["x"], [(text,) for text in texts])
@@ -354,7 +354,7 @@ signs = st.sampled_from([">", ">=", "<", "<=", "=", ""])
 @settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_the_certificate_reads_labels_read_alike(tmp_path, halves, label):
     """Every label that has a width covers, for attacks, reports and comparisons, the values between its ends."""
-    axis = {"column": "x", "axis": "numeric", "domain": [-50, 50], "grid": "round"}
+    axis = {"column": "x", "axis": "number", "domain": [-50, 50], "grid": "round"}
     try:
         path = certify(tmp_path / "label.csv", ("x",), [(label,)], [axis])
     except ClaimBroken:
@@ -374,7 +374,7 @@ def halves():
 
 
 def test_a_sign_that_nobody_writes_is_not_read(tmp_path):
-    axis = {"column": "x", "axis": "numeric", "domain": [0, 9], "grid": "round"}
+    axis = {"column": "x", "axis": "number", "domain": [0, 9], "grid": "round"}
     with pytest.raises(ClaimBroken, match="cannot read"):
         measure(write(tmp_path / "t.csv", ["x"], [("> 5",)]), [axis])
     assert measure(write(tmp_path / "t.csv", ["x"], [(">= 5",)]), [axis])["loss"] == pytest.approx(4 / 9)

@@ -694,7 +694,7 @@ def test_codes_are_told_from_other_text(values, expected):
     cells = pa.table({"c": pa.array(values, pa.string())})
     with kech.read_table(cells, quasi_identifiers=["c"]) as table:
         (axis,) = build_points(replace(table, kinds={"c": "text"})).axes
-    assert axis.kind == ("tree" if expected else "set")
+    assert axis.kind == ("hierarchy" if expected else "set")
 
 
 # Size

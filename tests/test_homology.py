@@ -540,7 +540,7 @@ def test_balls_need_numbers():
     line = nine_points().axes[0]
     null = build_line_axis("n", np.arange(3.0), np.ones(3, int), True, is_date=False, grid="exact")
     step = build_line_axis("g", np.arange(9.0), np.ones(9, int), False, is_date=False, grid=2.5)
-    text = build_rank_axis("t", ["a", "b"], ["a", "b"], False, ordinal=True)
+    text = build_rank_axis("t", ["a", "b"], ["a", "b"], False, is_ordered=True)
     codes = np.array([[0, 0], [1, 1]], np.int32)
     for axis in (null, step, text):
         with pytest.raises(BadOption, match=rf"metric: .*column '{axis.column}'"):

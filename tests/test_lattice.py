@@ -323,7 +323,7 @@ def test_keys_of_several_words_count_as_those_of_one():
     """Each axis several times: the classes stay the same, the keys outgrow 64 bits, then 128."""
     rng = np.random.default_rng(1)
     values = [f"v{i}" for i in range(100)]
-    axis = build_rank_axis("c", values, values, False, ordinal=True)
+    axis = build_rank_axis("c", values, values, False, is_ordered=True)
     codes = np.unique(rng.integers(0, 100, (300, 2)), axis=0).astype(np.int32)
     weights = rng.integers(1, 5, len(codes))
     narrow = build_lattice(Points((axis, axis), (), codes, weights))
@@ -343,7 +343,7 @@ def test_keys_of_several_words_count_as_those_of_one():
 def three_switches():
     """Two columns of three levels; k is reached only where the second one is at its top."""
     order = [f"{i:02}" for i in range(4)]
-    axis = build_rank_axis("a", order, order, False, ordinal=True)
+    axis = build_rank_axis("a", order, order, False, is_ordered=True)
     codes = np.array([(0, 0), (0, 1), (0, 2), (0, 3)], np.int32)
     return build_lattice(Points((axis, replace(axis, column="b")), (), codes, np.full(4, 1)))
 

@@ -89,7 +89,7 @@ def test_a_cell_is_as_wide_as_its_label(drawn):
         widths = level.widths[held(axis, level)].tolist()
         assert widths == pytest.approx([label_width(label, public) for label in labels], abs=1e-9)
         assert np.array_equal(level.axis.close(level.lo, level.hi), (level.lo, level.hi))
-        rare = axis.kind == "ordinal" and level.axis.rare.any()  # ranges around rare values may reach equally far
+        rare = axis.kind == "ordered" and level.axis.rare.any()  # ranges around rare values may reach equally far
         assert len(set(labels)) == len(labels) or rare
 
 
@@ -129,7 +129,7 @@ def test_null_is_a_cell_of_its_own_below_the_top(drawn):
 
 def is_even(drawn):
     """A grid whose cells differ in width is no lattice's: there, levels are steps, given or round."""
-    return drawn[0].kind not in ("numeric", "date") or drawn[0].span is not None
+    return drawn[0].kind not in ("number", "date") or drawn[0].span is not None
 
 
 @given(st.one_of(axes.filter(is_even), stepped))
@@ -147,7 +147,7 @@ def has_least_domain(level):
 
     Then its tails are nearly half of it each, and give way where the first edge of the next level lies lower.
     """
-    if level.axis.kind != "numeric":
+    if level.axis.kind != "number":
         return False
     edges = level.axis.low[np.isfinite(level.axis.low)]
     return len(edges) > 0 and level.axis.unit == 0 and np.ptp(edges) < 1e-6 * np.abs(edges).max() * len(edges)
@@ -246,7 +246,7 @@ def test_exact_values_are_level_0():
 
 
 def test_neighbours_in_an_order_merge_by_twos():
-    axis = build_rank_axis("c", list("abcde"), list("abcde"), True, ordinal=True)
+    axis = build_rank_axis("c", list("abcde"), list("abcde"), True, is_ordered=True)
 
     assert labels_of(axis) == [
         ["a", "b", "c", "d", "e", None],
@@ -257,7 +257,10 @@ def test_neighbours_in_an_order_merge_by_twos():
 
 
 def test_a_set_has_its_values_and_everything():
-    assert labels_of(build_rank_axis("c", list("abc"), list("abc"), False, ordinal=False)) == [["a", "b", "c"], ["*"]]
+    assert labels_of(build_rank_axis("c", list("abc"), list("abc"), False, is_ordered=False)) == [
+        ["a", "b", "c"],
+        ["*"],
+    ]
 
 
 def test_a_label_that_repeats_upward_is_as_wide_as_its_highest_node():
@@ -294,7 +297,7 @@ def test_a_hierarchy_with_one_level_is_leaves_and_everything():
 
 
 def test_nothing_but_null():
-    (level,) = build_levels(build_rank_axis("c", (), (), True, ordinal=False))
+    (level,) = build_levels(build_rank_axis("c", (), (), True, is_ordered=False))
 
     assert level.cells.tolist() == [0]
     assert level.widths.tolist() == [0]
@@ -313,6 +316,6 @@ def test_an_adaptive_grid_and_one_of_steps_are_chosen_by_whoever_builds_the_poin
     with kech.read_table(ages, quasi_identifiers=["age", "pay"], axes={"pay": kech.AxisChoice(grid=50)}) as table:
         adaptive, equal = build_points(table), build_points(table, steps=True)
 
-    assert [axis.kind for axis in equal.axes] == ["numeric", "numeric"]
+    assert [axis.kind for axis in equal.axes] == ["number", "number"]
     assert (equal.axes[0].hides > adaptive.axes[0].hides.max()).all()
     assert [points.axes[1].grid for points in (adaptive, equal)] == [50, 50]

@@ -456,7 +456,7 @@ def test_certificates_read_numbers_dates_and_orders_as_the_partition_did(tmp_pat
     tallies = dict(zip(names, class_values(made.partition), strict=True))
 
     assert {name: read["kind"] for name, read in certificate["values"].items()} == {
-        "number": "number", "date": "date", "size": "ordinal", "=text": "text",
+        "number": "number", "date": "date", "size": "ordered", "=text": "text",
     }  # fmt: skip
     figures = kech.check_certificate(path)
     for name, (ordered, classes) in tallies.items():

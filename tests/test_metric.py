@@ -53,10 +53,12 @@ def test_kernels_measure_eps_as_the_definition_does(drawn):
         lo, hi
     ).tolist()
     assert axis.metric(lo, hi).tolist() == eps_widths(axis, lo, hi).tolist()
-    plain = axis if axis.kind in ("numeric", "date") else axis.at(1)
+    plain = axis if axis.kind in ("number", "date") else axis.at(1)
     assert (plain.widths(lo, hi) <= axis.metric(lo, hi) + 1e-12).all()
     assert axis.metric(lo, hi).tolist() == plain.metric(lo, hi).tolist()
-    if axis.kind in ("ordinal", "set") or (axis.kind == "tree" and all(path[0] != path[1] for path in axis.tree.paths)):
+    if axis.kind in ("ordered", "set") or (
+        axis.kind == "hierarchy" and all(path[0] != path[1] for path in axis.tree.paths)
+    ):
         assert not axis.metric(lo, lo).any()
 
 

@@ -148,7 +148,7 @@ def as_read(value, axis):
     """A cell of the source as its axis reads it: a float, a datetime or text."""
     if value is None:
         return None
-    if axis["axis"] == "numeric":
+    if axis["axis"] == "number":
         return float(value)
     if axis["axis"] == "date":
         is_day = isinstance(value, date) and not isinstance(value, datetime)
@@ -158,7 +158,7 @@ def as_read(value, axis):
 
 def paths_of(case, axis, values):
     """For a tree the labels above each value: those of its hierarchy, or its prefixes."""
-    if axis["axis"] != "tree":
+    if axis["axis"] != "hierarchy":
         return None
     if axis["column"] in case.hierarchies:
         levels = case.hierarchies[axis["column"]]

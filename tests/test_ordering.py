@@ -63,7 +63,7 @@ def random_points(rng, points, heaviest, codes=30, axes=2):
     """Distinct points on a numeric axis of unequal steps and a set."""
     line = build_line_axis("x", np.cumsum(rng.random(codes)), np.ones(codes, int), False, is_date=False, grid="exact")
     texts = [f"v{i}" for i in range(codes)]
-    made = (line, build_rank_axis("y", texts, texts, False, ordinal=True))[:axes]
+    made = (line, build_rank_axis("y", texts, texts, False, is_ordered=True))[:axes]
     distinct = np.unique(rng.integers(0, codes, (points, axes)), axis=0).astype(np.int32)
     return Points(made, (), distinct, rng.integers(1, heaviest + 1, len(distinct)))
 
@@ -303,7 +303,7 @@ def test_above_256_light_points_lose_little(seed):
 
 def point_set(weights):
     texts = [f"v{i}" for i in range(len(weights))]
-    axis = build_rank_axis("x", texts, texts, False, ordinal=True)
+    axis = build_rank_axis("x", texts, texts, False, is_ordered=True)
     return Points((axis,), (), np.arange(len(weights), dtype=np.int32)[:, None], np.array(weights))
 
 

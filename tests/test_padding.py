@@ -58,7 +58,7 @@ def check_grown(tight, lo, hi):
         first, last = axis.close(lo[:, j], hi[:, j])
         assert (first == lo[:, j]).all()
         assert (last == hi[:, j]).all()
-        if axis.kind in ("numeric", "date"):
+        if axis.kind in ("number", "date"):
             assert ((lo[:, j] > 0) | (tight.lo[:, j] == 0)).all()
             assert ((hi[:, j] < axis.values - 1) | (tight.hi[:, j] >= axis.values - 1)).all()
     assert smallest_box(tight, lo, hi) >= tight.k

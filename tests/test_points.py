@@ -27,7 +27,7 @@ def points_of(columns, names=None, *, grid="round", **options):
 def test_nine_rows_are_nine_points():
     points = points_of(nine_rows(), ["age", "zip"], grid="exact")
 
-    assert [axis.kind for axis in points.axes] == ["numeric", "numeric"]
+    assert [axis.kind for axis in points.axes] == ["number", "number"]
     assert points.rows == 9
     assert points.weights.tolist() == [1] * 9
     assert points.codes[:, 0].tolist() == list(range(9))  # 22, 24, 25, 32, ...
@@ -78,7 +78,7 @@ def held(points, case):
 
 
 def encode(axis, values):
-    if axis.kind in ("numeric", "date"):
+    if axis.kind in ("number", "date"):
         return axis.encode(np.array([seconds(x) for x in values], float)).tolist()
     return axis.encode(values).tolist()
 
@@ -95,15 +95,15 @@ def seconds(value):
 @pytest.mark.parametrize(
     ("values", "kind"),
     [
-        ([1, 2], "numeric"),
-        ([1.5, None], "numeric"),
-        (["1", "2"], "numeric"),
+        ([1, 2], "number"),
+        ([1.5, None], "number"),
+        (["1", "2"], "number"),
         ([date(2020, 1, 1)], "date"),
         (["2020-01-01", "2020-02-29"], "date"),
         ([datetime(2020, 1, 1, 12)], "date"),
         (["a", "b"], "set"),
         ([True, False], "set"),
-        ([f"{x:05}" for x in range(2100, 2150)], "tree"),
+        ([f"{x:05}" for x in range(2100, 2150)], "hierarchy"),
         ([f"{x:05}" for x in range(2100, 2105)], "set"),
         (pa.array([None, None], pa.string()), "set"),
         (pa.array([None, None], pa.float64()), "set"),
@@ -118,7 +118,7 @@ def test_a_hierarchy_makes_a_tree_even_of_numbers():
     levels = {0: ["1", "2", "3"], 1: ["low", "low", "high"], 2: ["*"] * 3}
     points = points_of({"c": [1, 2, 3, 3, None]}, hierarchies={"c": levels})
 
-    assert points.axes[0].kind == "tree"
+    assert points.axes[0].kind == "hierarchy"
     assert points.weights.tolist() == [1, 1, 2, 1]
 
 

@@ -58,7 +58,7 @@ def test_an_end_moves_by_one_or_two_steps(town):
     for point, rows, group in zip(tight.point.tolist(), tight.rows.tolist(), tight.group.tolist(), strict=True):
         twin[group] = box[point, rows] if shares[point, rows] == 1 else twin[group]
     age = tight.points.axes[0]
-    assert age.kind == "numeric"
+    assert age.kind == "number"
     cell = np.unique(age.cells[0], return_inverse=True)[1]
     left = cell[tight.lo[:, 0]] - cell[loose.lo[twin, 0]]
     right = cell[loose.hi[twin, 0]] - cell[tight.hi[:, 0]]
@@ -71,7 +71,7 @@ def test_an_end_moves_by_one_or_two_steps(town):
     assert not left[inner & ~wide].any()
     assert not right[inner & ~wide].any()
     for j, axis in enumerate(tight.points.axes):
-        if axis.kind not in ("numeric", "date"):
+        if axis.kind not in ("number", "date"):
             assert (tight.lo[:, j] == loose.lo[twin, j]).all()
             assert (tight.hi[:, j] == loose.hi[twin, j]).all()
 
@@ -184,7 +184,7 @@ def test_the_search_knows_where_ends_are_on_average(town):
     rng = np.random.default_rng(1)
     for j, axis in enumerate(points.axes):
         lo, hi = np.sort(rng.integers(0, axis.size, (2, 200)), axis=0)
-        if axis.kind not in ("numeric", "date"):
+        if axis.kind not in ("number", "date"):
             assert [widths.width(j, a, b) for a, b in zip(lo, hi, strict=True)] == pytest.approx(axis.widths(lo, hi))
             continue
         moved = [

@@ -94,7 +94,7 @@ def test_random_tables_spell_out_no_rare_value(block):
             held = Counter(str(cell).lower() if isinstance(cell, bool) else str(cell) for cell in cells)
             labels = {label for label in made.labels[axis["column"]] if label not in (None, "*")}
             spelled = {text for label in labels for text in listed(label)[0]} if axis["axis"] == "set" else set()
-            spelled |= {end for label in labels for end in label.split("..")} if axis["axis"] == "ordinal" else set()
+            spelled |= {end for label in labels for end in label.split("..")} if axis["axis"] == "ordered" else set()
             assert all(held[text] >= case.k for text in spelled - {""}), (seed, axis["column"])
 
 
@@ -134,7 +134,7 @@ def test_postcodes_are_counted_as_k_rows_tell(tmp_path, cut):
     for extra in ([], ["A114"], ["A219"], ["A114", "A219"]):
         rows, document = release_of(postcodes(*extra), ["code"], tmp_path, cut=cut)
         axis = document["quasi_identifiers"][0]
-        assert axis["axis"] == "tree" and not {row["code"] for row in rows} & {*extra}
+        assert axis["axis"] == "hierarchy" and not {row["code"] for row in rows} & {*extra}
         found.append(axis["leaves"])
     assert found == [found[0]] * 4
 
@@ -174,7 +174,7 @@ def test_where_nothing_is_missing_the_root_is_printed():
     with kech.read_table(table, quasi_identifiers=["country"], hierarchies={"country": EUROPE}) as read:
         made = kech.make_release(read, k=4)
     assert sorted(map(str, made.labels["country"])) == ["Europe", "None"]
-    assert made.axes[0] == {"column": "country", "axis": "tree", "leaves": 4, "labels": {"Europe": 3}}
+    assert made.axes[0] == {"column": "country", "axis": "hierarchy", "leaves": 4, "labels": {"Europe": 3}}
 
 
 # -- what a reader can recount -------------------------------------------------------------------------------

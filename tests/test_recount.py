@@ -117,7 +117,7 @@ def test_sensitive_columns_are_counted_apart_from_one_another(tmp_path):
         (["", None, ""], None, 1, False),
         (["0", "", None], None, 2, True),
         (["1e999", "2e999", "1"], {"kind": "number"}, 3, True),
-        (["low", "odd", "high", "odd"], {"kind": "ordinal", "order": ["low", "high"]}, 3, True),
+        (["low", "odd", "high", "odd"], {"kind": "ordered", "order": ["low", "high"]}, 3, True),
         (["2020-01-01", "2020-01-01 00:00:00", "2020-01-02"], None, 2, True),
         (["20200101", "20200102"], {"kind": "date"}, 2, True),
         (["2020-01-01", "2020-13-01"], None, 2, False),
@@ -139,7 +139,7 @@ def test_values_in_an_order_lie_on_a_line_as_they_are_named(tmp_path):
     """The first class holds the first of three values only, and the table half of it: 1/2 (1/2 + 1/4)."""
     rows = [("1", "x", "b"), ("1", "x", "b"), ("2", "x", "c"), ("2", "x", "a")]
     for order, t in {"bac": 0.375, "abc": 0.25}.items():
-        found = check_rows(tmp_path, rows, values={"s": {"kind": "ordinal", "order": [*order]}})
+        found = check_rows(tmp_path, rows, values={"s": {"kind": "ordered", "order": [*order]}})
         assert found["t_ordered"] == {"s": t}
 
 
@@ -218,7 +218,7 @@ VALUES = ([], {"salary": {"kind": "text", "order": [1]}}, {"salary": {"kind": "o
 
 @pytest.mark.parametrize(
     ("place", "value"),
-    [("certificate", 3), ("parameters.k", "3"), ("claims.goals", []), *(("values", value) for value in VALUES)],
+    [("certificate", 4), ("parameters.k", "3"), ("claims.goals", []), *(("values", value) for value in VALUES)],
 )
 def test_a_refused_certificate_is_told_where(nine, tmp_path, place, value):
     kech.make_release(nine, k=3).write(tmp_path / "t.csv", ledger=False)
@@ -234,7 +234,7 @@ def test_a_refused_certificate_is_told_where(nine, tmp_path, place, value):
 
 ENDS = {
     "column": "a",
-    "axis": "numeric",
+    "axis": "number",
     "domain": [0, 9],
     "form": "columns",
     "columns": ["low", "high"],
@@ -263,7 +263,7 @@ def test_a_column_has_one_role_in_a_certificate(tmp_path, change, place):
             check_certificate(tmp_path / "t.parquet", tmp_path / "c.json")
 
 
-DASHED = {"column": "a", "axis": "numeric", "form": "dash", "domain": [0, 9]}
+DASHED = {"column": "a", "axis": "number", "form": "dash", "domain": [0, 9]}
 
 
 @pytest.mark.parametrize(
@@ -434,7 +434,7 @@ def test_classes_of_many_columns_are_told_apart(tmp_path, monkeypatch, width, mo
     assert figures["k"] == min(map(len, classes.values()))
     assert figures["alpha"] == {"s": max(held.count(x) / len(held) for held in classes.values() for x in held)}
     assert figures["t"] == pytest.approx({"s": max(distance(held, secrets) for held in classes.values())})
-    axes = [{"column": name, "axis": "numeric", "domain": [0, 60], "grid": "round"} for name in names]
+    axes = [{"column": name, "axis": "number", "domain": [0, 60], "grid": "round"} for name in names]
     claims = certify(tmp_path / "t.parquet", axes, ["s"], rows_in=len(rows))["claims"]
     losses = {name: sum(cells) / len(rows) / 60 for name, cells in columns.items()}
     assert claims["loss_per_column"] == pytest.approx(losses)
@@ -543,7 +543,7 @@ def test_one_row_left_out_loses_everything_too(tmp_path, loss, doubted):
     """No release says 1, and the number itself is refused; but the loss must be that of ten rows."""
     path, beside = tmp_path / "t.csv", tmp_path / "t.csv.certificate.json"
     path.write_text("a\n" + '"[0, 45]"\n' * 9, "utf-8")
-    axes = [{"column": "a", "axis": "numeric", "domain": [0, 90], "grid": "round"}]
+    axes = [{"column": "a", "axis": "number", "domain": [0, 90], "grid": "round"}]
     document = certify(path, axes, rows_in=10)
     told = {"suppressed": 1, "rows_in": 10, "loss": loss, "loss_per_column": {"a": loss}}
     beside.write_text(json.dumps(document | {"claims": document["claims"] | told}), "utf-8")

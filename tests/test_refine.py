@@ -91,7 +91,7 @@ def released_pairs(folder, *, tight, axis_grid="exact", grid="exact", pairs=PAIR
             for value in values:
                 people.append((start + value, f"p{len(people)}"))
                 rows.append((f"[{start + label[0]}, {start + label[1]}]", people[-1][1]))
-    axis = {"column": "x", "axis": "numeric", "domain": [0, 100 * pairs], "grid": axis_grid}
+    axis = {"column": "x", "axis": "number", "domain": [0, 100 * pairs], "grid": axis_grid}
     stated = {"sensitive": ["who"], "parameters": {"k": 5, "grid": grid}}
     path = certify(folder / "released.csv", ("x", "who"), rows, [axis], **stated)
     return path, write(folder / "people.csv", ("x", "who"), people)

@@ -204,7 +204,7 @@ def test_columns_add_up(town, report):
         assert column["width"] == pytest.approx(column["loss"], abs=1e-12)  # nothing is suppressed
         axis, rows = axes[column["column"]], set(cells[column["column"]])
         assert column["distinct"] == len(rows)
-        if axis["axis"] in ("numeric", "date"):
+        if axis["axis"] in ("number", "date"):
             starts = {
                 match[1] for label in rows if label and (match := re.match(r"\[(.+), |>= (.+)", label)) and match[1]
             }
@@ -291,7 +291,7 @@ def test_no_text_breaks_out_of_an_element(folder, text):
     """Whatever the name of a column, the page has the same elements, and the same attributes in them."""
     pages = []
     for name in ("x", f"x{text}"):
-        axis = {"column": name, "axis": "numeric", "domain": [0, 9], "grid": "round"}
+        axis = {"column": name, "axis": "number", "domain": [0, 9], "grid": "round"}
         path = certify(folder / "t.csv", (name,), [("[1, 2]",)] * 3, [axis])
         pages.append(Page(kech.make_report(path).html))
     plain, other = ([(name, sorted(given), inside) for name, given, inside in page.seen] for page in pages)
@@ -299,7 +299,7 @@ def test_no_text_breaks_out_of_an_element(folder, text):
 
 
 def test_a_name_that_is_no_text_is_shown_as_text(folder):
-    axis = {"column": "x", "axis": "numeric", "domain": [0, 9], "grid": "round"}
+    axis = {"column": "x", "axis": "number", "domain": [0, 9], "grid": "round"}
     path = certify(folder / os.fsdecode(b"\xff.csv"), ("x",), [("[1, 2]",)] * 3, [axis])
     Page(kech.make_report(path).html.encode("utf-8").decode("utf-8"))
 
@@ -412,7 +412,7 @@ def test_an_exact_grid_is_called_what_it_is(folder):
 
 def drawn_sizes(folder, sizes):
     """What the picture of a release with classes of these sizes says of each bar: its ends, and its classes."""
-    axis = {"column": "x", "axis": "numeric", "domain": [0, 9], "grid": "round"}
+    axis = {"column": "x", "axis": "number", "domain": [0, 9], "grid": "round"}
     rows = [(str(i),) for i, size in enumerate(sizes) for _ in range(size)]
     html = kech.make_report(certify(folder / "t.csv", ("x",), rows, [axis])).html
     said = re.findall(r"<title>(\d+) classes of (\d+)(?:\u2013([\d,]+))? rows</title>", html)
@@ -436,7 +436,7 @@ def test_class_sizes_are_all_drawn(folder):
         ({"parameters": {"k": 3, "owner_secret": "yes"}}, True),
         ({"parameters": {"k": 3, "allow_composition": True, "no_ledger": True}}, False),
         ({"certificate": 1}, True),
-        ({"quasi_identifiers": [{"column": "age", "axis": "numeric", "domain": ["22", "1e999"], "grid": []}]}, True),
+        ({"quasi_identifiers": [{"column": "age", "axis": "number", "domain": ["22", "1e999"], "grid": []}]}, True),
     ],
 )
 def test_an_odd_certificate_is_shown_or_refused(folder, change, refused):
@@ -545,7 +545,7 @@ def hull_width(axis, labels):
         return 0.0 if len(set(labels)) == 1 and not labels[0].startswith(("{", "*")) else 1.0
     if len(set(labels)) == 1:
         return label_width(labels[0] or None, axis)
-    if axis["axis"] in ("numeric", "date"):
+    if axis["axis"] in ("number", "date"):
         read = read_date if axis["axis"] == "date" else float
         start, stop = (read(str(end)) for end in axis["domain"])
         ends = [interval_ends(label, read)[:2] for label in labels]
@@ -553,7 +553,7 @@ def hull_width(axis, labels):
         return (max(stop if high is None else min(high, stop) for _, high in ends) - low) / (stop - start)
     if "*" in labels:
         return 1.0
-    if axis["axis"] == "ordinal":
+    if axis["axis"] == "ordered":
         places = [axis["order"].index(end) for label in labels for end in label.split("..")]
         return (max(places) - min(places)) / (len(axis["order"]) - 1)
     prefixes = [label for label in axis["labels"] if all(other.startswith(label.rstrip("*")) for other in labels)]
@@ -588,7 +588,7 @@ def test_bars_are_those_of_another_library(town):
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=40)
 def test_components_at_a_radius(folder, boxes):
     sizes = {f"[{low}, {low + wide}]" if wide else str(low): size for low, wide, size in boxes}
-    axis = {"column": "x", "axis": "numeric", "domain": [0, 30], "grid": "round"}
+    axis = {"column": "x", "axis": "number", "domain": [0, 30], "grid": "round"}
     rows = [(label,) for label, size in sizes.items() for _ in range(size)]
     barcode = kech.make_report(certify(folder / "t.csv", ("x",), rows, [axis])).figures["barcode"]
     ends = [(bar["birth"], np.inf if bar["death"] is None else bar["death"], bar["weight"]) for bar in barcode["bars"]]
@@ -612,7 +612,7 @@ def test_components_at_a_radius(folder, boxes):
 
 
 def test_of_many_classes_some_are_drawn_and_it_is_said(folder):
-    axis = {"column": "x", "axis": "numeric", "domain": [0, 9000], "grid": "round"}
+    axis = {"column": "x", "axis": "number", "domain": [0, 9000], "grid": "round"}
     made = kech.make_report(certify(folder / "t.csv", ("x",), [(str(i),) for i in range(6_003)], [axis]))
     barcode = made.figures["barcode"]
     assert len(barcode["bars"]) == barcode["drawn"] <= 6_000 < barcode["classes"] == 6_003

@@ -187,19 +187,19 @@ def test_fields_that_need_each_other():
             Request().override(**said)
     with pytest.raises(ColumnInTwoRoles):
         Request().override(keep="age", sensitive="age")
-    for axes in ({"age": "numeric"}, {"size": "ordered"}, {"size": AxisChoice(kind="set", order=("S",))}):
+    for axes in ({"age": "number"}, {"size": "ordered"}, {"size": AxisChoice(kind="set", order=("S",))}):
         with pytest.raises(BadOption, match=f"column '{next(iter(axes))}'"):
             Request().override(axes=axes)
 
 
 def test_grid_and_protection_of_one_column():
     labels = Request().override(protect="ends").labels
-    assert labels.on(AxisChoice()) == ("round", "ends")
-    assert labels.on(AxisChoice(protect="none")) == ("round", "none")
-    assert labels.on(AxisChoice(grid=5)) == (5, "none")
+    assert labels.for_axis(AxisChoice()) == ("round", "ends")
+    assert labels.for_axis(AxisChoice(protect="none")) == ("round", "none")
+    assert labels.for_axis(AxisChoice(grid=5)) == (5, "none")
     exact = Request().override(grid="exact").labels
-    assert exact.on(AxisChoice()) == ("exact", "none")
-    assert exact.on(AxisChoice(grid="round")) == ("round", "full")
+    assert exact.for_axis(AxisChoice()) == ("exact", "none")
+    assert exact.for_axis(AxisChoice(grid="round")) == ("round", "full")
 
 
 def test_an_old_plan_is_refused_with_the_new_words(tmp_path):
@@ -210,7 +210,7 @@ def test_an_old_plan_is_refused_with_the_new_words(tmp_path):
         [roles]
         quasi_identifiers = ["age"]
         [axes.age]
-        kind = "numeric"
+        kind = "number"
         grid = "tight"
         [axes.zip]
         kind = "categorical"
@@ -234,7 +234,7 @@ def test_an_old_plan_is_refused_with_the_new_words(tmp_path):
         "max_points in [release] is now max_points in [limits]",
         'grid = "loose" is now grid = "round" with protect = "ends"',
         'grid = "tight" is now grid = "round" with protect = "none"',
-        'kind = "numeric" is now kind = "number"',
+        'kind = "number" is now kind = "number"',
         'kind = "categorical" is now kind = "set"',
     ):
         assert now in refusal.value.typed
@@ -399,6 +399,12 @@ def test_advice_names_the_plan_where_a_command_lacks_the_option(refuse, release,
     says = f"`kech {words[0]}` takes --encoding from a plan: encoding in [reading], --plan FILE."
     refuse(*typed, code=3, says=says)
     assert "from a plan" not in refuse("inspect", folder / "other.csv", code=3, says="--encoding latin-1")
+
+
+def test_no_plan_is_advised_where_a_certificate_is_missing(refuse, folder):
+    (folder / "bare.csv").write_text("age\n1\n1\n", "utf-8")
+    for words in (("risk", folder / "bare.csv"), ("report", folder / "bare.csv", "-o", folder / "r.html")):
+        assert "from a plan" not in refuse(*words, code=3, says="Name it: --certificate FILE.")
 
 
 def test_a_column_that_was_not_published_is_said_to_be_so(refuse, release, folder):

@@ -346,7 +346,7 @@ def test_a_column_is_read_as_in_the_first_version(series, tmp_path):
     publish(series, [*first, *((i, 30 + i % 5, f"{i}100", i) for i in range(40, 80))], tmp_path / "two.csv")
 
     axes = json.loads((tmp_path / "two.csv.certificate.json").read_text())["quasi_identifiers"]
-    assert [axis["axis"] for axis in axes] == ["numeric", "tree"]
+    assert [axis["axis"] for axis in axes] == ["number", "hierarchy"]
 
 
 def test_a_column_whose_type_changes_becomes_text(series, tmp_path):

@@ -140,7 +140,7 @@ def test_a_value_that_only_somebody_left_out_has_is_not_counted(lonely):
         {"column": "group", "axis": "set", "values": 2, "rare": 0},
         {
             "column": "age",
-            "axis": "numeric",
+            "axis": "number",
             "domain": [20.0, 60.0],
             "grid": "exact",
             "protect": "none",

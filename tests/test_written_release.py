@@ -119,7 +119,7 @@ def test_what_is_told_of_a_release(people, tmp_path):
     path, mapping = tmp_path / "t.csv", tmp_path / "m.json"
     document = made.write(path, mapping=mapping)
     told = made.summarize(path, document, mapping=mapping)
-    assert document["values"] == {"size": {"kind": "ordinal", "order": ["S", "M", "L"]}}
+    assert document["values"] == {"size": {"kind": "ordered", "order": ["S", "M", "L"]}}
     assert document["parameters"] == {"k": 5, "cut": "local", "grid": 10, "protect": "none", "owner_secret": True}
     assert told == document["claims"] | {
         "file": str(path),

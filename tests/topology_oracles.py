@@ -89,7 +89,7 @@ def mixed_axis(rng, rows):
     texts = [f"{a}{b}{c}" for a in "01" for b in "012" for c in "01"][: rng.integers(1, 13)]
     texts = list(rng.permutation(texts))
     if kind == 3:
-        return build_rank_axis("c", texts, texts, has_null, ordinal=bool(rng.integers(0, 2)))
+        return build_rank_axis("c", texts, texts, has_null, is_ordered=bool(rng.integers(0, 2)))
     tree = build_prefix_tree(texts) if kind == 4 else kech.read_hierarchy({0: texts, 1: ["*"] * len(texts)})
     return build_tree_axis("c", texts, tree, has_null)
 
@@ -99,9 +99,9 @@ def mixed_axis(rng, rows):
 
 def eps_widths(axis, lo, hi):
     """Widths as eps measures them: lines as printed; texts as if no value were rare, without an order at distance 1."""
-    if axis.kind in ("numeric", "date"):
+    if axis.kind in ("number", "date"):
         return axis.widths(lo, hi)
-    if axis.kind == "tree":
+    if axis.kind == "hierarchy":
         return axis.at(1).widths(lo, hi)
     steps = axis.runs[1][hi] - axis.runs[0][lo]
     if axis.kind == "set":

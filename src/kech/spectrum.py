@@ -123,7 +123,7 @@ def compute_spectrum(
     """
     check_is_table(table)
     cuts = None if cut is None else check_cuts(cut)
-    request = table.settle(request, fields | {"cut": leading_cut(cuts)})
+    request = table.resolve_request(request, fields | {"cut": leading_cut(cuts)})
     warn_of_repeats(table)
     selected = [msgspec.structs.replace(request.cut, cut=name, eps=None) for name in cuts or [request.cut.cut]]
     request.goal.refuse_history("a spectrum compares classes of rows, and no histories.")

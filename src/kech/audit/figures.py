@@ -199,7 +199,7 @@ def show_label(axis: Axis, label: Cell) -> str:
 def describe_extent(axis: Axis, rows: Mapping[Cell, int]) -> dict[str, Any]:
     """How much a label covers on average, in the unit of the column: numbers, days, values, steps."""
     kind = axis["axis"]
-    unit = {"numeric": "", "date": "days", "ordinal": "steps"}.get(kind, "values")
+    unit = {"number": "", "date": "days", "ordered": "steps"}.get(kind, "values")
     present = {label: count for label, count in rows.items() if label is not None}
     total = sum(present.values())
     mean = fsum(count * extent_of(axis, label) for label, count in present.items()) / total if total else None
@@ -220,10 +220,10 @@ def extent_of(axis: Axis, label: str) -> float:
         return (high - low) / (DAY if kind == "date" else 1)
     if label == EVERYTHING:
         return whole_of(axis)
-    if kind == "ordinal":
+    if kind == "ordered":
         first, last = range_reader(axis["order"])(label)
         return float(last - first + 1)
-    return float(count_values(label) if kind == "set" else axis["labels"].get(label, 1) if kind == "tree" else 1)
+    return float(count_values(label) if kind == "set" else axis["labels"].get(label, 1) if kind == "hierarchy" else 1)
 
 
 def count_values(label: str) -> int:
@@ -237,7 +237,7 @@ def whole_of(axis: Axis) -> float:
     if is_line(axis):
         start, stop = read_domain(axis)
         return (stop - start) / (DAY if axis["axis"] == "date" else 1)
-    return float({"ordinal": len(axis.get("order", ())), "set": axis.get("values", 1)}.get(axis["axis"], leaves(axis)))
+    return float({"ordered": len(axis.get("order", ())), "set": axis.get("values", 1)}.get(axis["axis"], leaves(axis)))
 
 
 def leaves(axis: Axis) -> int:

@@ -42,11 +42,11 @@ NAMED = {
 BARS = 24  # of a histogram
 MOST_COUNTED = 100_000  # distinct values of a column that is drawn
 WORDS = {
-    "numeric": "intervals of round numbers",
+    "number": "intervals of round numbers",
     "date": "intervals of calendar dates",
-    "ordinal": "ranges of the given order",
+    "ordered": "ranges of the given order",
     "set": "sets of values",
-    "tree": "a hierarchy over {leaves} values",
+    "hierarchy": "a hierarchy over {leaves} values",
 }
 FEW = 100  # distinct values of a column that looks like a category
 BY_YOU = "named by you"

@@ -15,7 +15,7 @@ from kech.certificate import Cell
 from kech.release.composition import Cover
 from kech.release.joint import Version
 from kech.release.linkage import Linkage
-from kech.release.published import Ints, plain
+from kech.release.published import Ints, normalize_cell
 
 Values = frozenset[Cell]
 MOST_SETS = 100_000  # of classes, whose values are joined once
@@ -78,7 +78,7 @@ def find_truth(column: str, versions: Sequence[Version], keys: Any) -> dict[int,
     for version in versions:
         for key, text in zip(version.key.tolist(), version.linkage.texts(column), strict=True):
             if key in truth:
-                truth[key].add(plain(text))
+                truth[key].add(normalize_cell(text))
     return truth
 
 
@@ -87,5 +87,5 @@ def values_of_classes(linkage: Linkage, column: str) -> list[Values]:
     class_values: list[set[Cell]] = [set() for _ in linkage.release.labels]
     group: Ints = linkage.release.group
     for place, cell in zip(group.tolist(), linkage.release.cells[column], strict=True):
-        class_values[place].add(plain(cell))
+        class_values[place].add(normalize_cell(cell))
     return [frozenset(values) for values in class_values]

@@ -31,7 +31,7 @@ def place_rows(cover: Cover, sizes: Ints, preferred: Mapping[int, int], known: C
         return preferred.get(key, -1) not in fits[key], key in known, len(fits[key]) > 1
 
     for key in sorted(fits, key=turn):
-        seats.seat(key, preferred.get(key, -1))
+        seats.assign_class(key, preferred.get(key, -1))
     if len(seats.of) < sizes.sum():
         missing = int(sizes.sum()) - len(seats.of)
         reason = f"{missing:,} released rows fit no row of it that is left. Name the table that the file was made of."
@@ -49,23 +49,23 @@ class Seats:
         self.of: dict[int, int] = {}
         self.closed: set[int] = set()  # full classes, whose rows fit only full classes
 
-    def seat(self, key: int, preferred: int) -> None:
+    def assign_class(self, key: int, preferred: int) -> None:
         """Give a row a seat, the preferred one where it is free; others move where all its classes are full."""
         choices = self.fits[key]
         room = [cell for cell in choices if self.free[cell]]
         if room:
-            self.sit(key, preferred if preferred in room else max(room, key=lambda cell: self.free[cell]))
+            self.move_row(key, preferred if preferred in room else max(room, key=lambda cell: self.free[cell]))
             return
         came, end = self.find_chain(choices)
         if end is None:
             return
         cell = end
         while (step := came[cell]) is not None:
-            self.sit(step[0], cell)
+            self.move_row(step[0], cell)
             cell = step[1]
-        self.sit(key, cell)
+        self.move_row(key, cell)
 
-    def sit(self, key: int, cell: int) -> None:
+    def move_row(self, key: int, cell: int) -> None:
         """Put a row into a class that has room, out of its own."""
         if key in self.of:
             del self.keys_of_class[self.of[key]][key]

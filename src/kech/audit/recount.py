@@ -28,7 +28,7 @@ from kech.certificate.models import fold_text
 from kech.errors import BadOption, ClaimBroken, KechError
 from kech.points.points import find_hierarchy
 from kech.release.linkage import check_covers, check_loaded, link, read_codes
-from kech.release.published import Ints, Published, group_rows, plain
+from kech.release.published import Ints, Published, group_rows, normalize_cell
 from kech.release.release import make_release
 from kech.release.writing import write_batches
 from kech.request import FIELDS, AxisChoice, Labels, Request
@@ -41,7 +41,6 @@ OTHER_ROWS = (
     "The release of this table, made again, has other rows. Another secret, effort, seed or version made the file, or "
     "another tool, or the table has changed."
 )
-KINDS = {"numeric": "number", "date": "date", "set": "set"}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -181,12 +180,12 @@ def find_axes(release: Published, original: Table) -> dict[str, AxisChoice]:
 def find_kind(axis: Axis, has_hierarchy: bool) -> dict[str, Any]:
     """The kind of an axis as a request names it."""
     kind = axis["axis"]
-    if kind == "ordinal":
+    if kind == "ordered":
         return {"kind": "ordered", "order": tuple(axis["order"])}
-    if kind == "tree":
+    if kind == "hierarchy":
         is_prefix = any(read_prefix(label) for label in axis["labels"])
         return {"kind": "hierarchy" if has_hierarchy or is_prefix else "star"}
-    return {"kind": KINDS[kind]}
+    return {"kind": kind}
 
 
 class PersonNumbers:
@@ -224,7 +223,7 @@ def fold_person(cell: object) -> str:
 
 def count_rows(release: Published, columns: Iterable[str]) -> Counter[tuple[Any, ...]]:
     """How often each published row occurs; cells in a form that CSV and Parquet share."""
-    read = lru_cache(maxsize=MOST_TEXTS)(plain)
+    read = lru_cache(maxsize=MOST_TEXTS)(normalize_cell)
     cells = [map(read, release.cells[name]) for name in columns]
     return Counter(zip((release.labels[group] for group in release.group.tolist()), *cells, strict=True))
 

@@ -122,7 +122,7 @@ def kind_of(axis: Axis) -> str:
     """The kind of hierarchy that an axis stands for."""
     if isinstance(axis, TreeAxis):
         return axis.tree.source if axis.tree.source in KINDS else "given"
-    return {"numeric": "intervals", "date": "dates", "ordinal": "ordered"}.get(axis.kind, "star")
+    return {"number": "intervals", "date": "dates", "ordered": "ordered"}.get(axis.kind, "star")
 
 
 def tree_of(axis: Axis, texts: list[str]) -> GeneralizationTree:

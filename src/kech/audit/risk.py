@@ -177,7 +177,7 @@ def assess(
         uniqueness_model=model,
         class_sizes=dict(sorted(Counter(hidden.tolist()).items())),
         smallest_classes=tuple(np.sort(hidden)[:SMALLEST].tolist()),
-        columns=tuple(separate(release, column) for column in release.quasi_identifiers),
+        columns=tuple(separation_of(release, column) for column in release.quasi_identifiers),
         together=measure_separation("all together", sizes),
     )
 
@@ -263,11 +263,11 @@ def zayatz_chance(sizes: Ints, people: int) -> float:
         P(unique) = h(1) p_1 / sum_i h(i) p_i
     """
     rows = int(sizes.sum())
-    terms = {size: classes * once(size, people, rows) for size, classes in Counter(sizes.tolist()).items()}
+    terms = {size: classes * chance_of_one(size, people, rows) for size, classes in Counter(sizes.tolist()).items()}
     return terms.get(1, 0.0) / total if (total := fsum(terms.values())) else 0.0
 
 
-def once(size: int, people: int, rows: int) -> float:
+def chance_of_one(size: int, people: int, rows: int) -> float:
     """Chance that exactly one of `size` people is among `rows` drawn from `people`."""
     if people - size < rows - 1:
         return 0.0
@@ -279,7 +279,7 @@ def log_choose(n: int, r: int) -> float:
     return lgamma(n + 1) - lgamma(r + 1) - lgamma(n - r + 1)
 
 
-def separate(release: Published, column: str) -> Separation:
+def separation_of(release: Published, column: str) -> Separation:
     """How well one column tells the rows apart."""
     counts: Counter[str | None] = Counter()
     for label, rows in zip(release.column_labels(column), release.sizes.tolist(), strict=True):

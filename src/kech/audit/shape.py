@@ -74,7 +74,7 @@ def build_released_barcode(release: Published) -> ReleasedBarcode:
     ]
     birth = np.max([own for own, _ in measures], axis=0) / 2
     edges = span_boxes(len(chosen), [between for _, between in measures])
-    death = sweep(birth, edges)
+    death = find_deaths(birth, edges)
     return ReleasedBarcode(len(order), birth, death, release.sizes[chosen])
 
 
@@ -93,7 +93,7 @@ def span_boxes(classes: int, measures: Sequence[Distances]) -> list[tuple[float,
     return sorted(edges)
 
 
-def sweep(birth: Floats, edges: Sequence[tuple[float, int, int]]) -> Floats:
+def find_deaths(birth: Floats, edges: Sequence[tuple[float, int, int]]) -> Floats:
     """When each class stops being the oldest of its component."""
     death, above = np.full(len(birth), np.inf), list(range(len(birth)))
 
@@ -116,7 +116,7 @@ def measure_column(axis: Axis, labels: Sequence[Cell]) -> tuple[Floats, Distance
     """The side of each class's box in one column, and of the box around it and one other class."""
     known = {label: i for i, label in enumerate(dict.fromkeys(labels))}
     index = np.array([known[label] for label in labels])
-    if is_line(axis) or axis["axis"] == "ordinal":
+    if is_line(axis) or axis["axis"] == "ordered":
         own, joined = join_stretches(axis, list(known))
     else:
         own, table = (join_sets if axis["axis"] == "set" else join_nodes)(axis, list(known))

@@ -157,8 +157,8 @@ def check_figures(
 
 
 def read_orders(orders: Mapping[str, Sequence[str]] | None) -> dict[str, dict[str, Any]]:
-    """How ordinal columns are read, as in a certificate."""
-    return {name: {"kind": "ordinal", "order": list(order)} for name, order in (orders or {}).items()}
+    """How ordered columns are read, as in a certificate."""
+    return {name: {"kind": "ordered", "order": list(order)} for name, order in (orders or {}).items()}
 
 
 def find_roles(

@@ -28,7 +28,7 @@ class Axis(ABC):
     @property
     @abstractmethod
     def kind(self) -> str:
-        """numeric, date, ordinal, set or tree."""
+        """number, date, ordered, set or hierarchy."""
 
     @property
     @abstractmethod

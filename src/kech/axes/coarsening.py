@@ -70,7 +70,7 @@ def run_starts(axis: RankAxis | TreeAxis, step: float) -> Ints:
     Values of a set are at distance 1, so each stays alone.
     """
     if isinstance(axis, RankAxis):
-        return np.arange(0, axis.values, int(step * axis.steps + 1e-9) + 1 if axis.ordinal else 1)
+        return np.arange(0, axis.values, int(step * axis.steps + 1e-9) + 1 if axis.is_ordered else 1)
     starts = np.arange(axis.values)
     for level in range(1, axis.tree.height):
         codes = axis.tree.level_codes(level)
@@ -111,7 +111,7 @@ def code_ends(axis: Axis) -> tuple[Floats, Floats]:
     if isinstance(axis, LineAxis):
         left, right = (end[: axis.values] / axis.length for end in axis.ends)
         return left, right
-    ends = np.arange(axis.values) / (axis.steps if isinstance(axis, RankAxis) and axis.ordinal else 0.5)
+    ends = np.arange(axis.values) / (axis.steps if isinstance(axis, RankAxis) and axis.is_ordered else 0.5)
     return ends, ends
 
 
@@ -154,7 +154,7 @@ def largest_change(axis: Axis, first: Ints, last: Ints) -> float:
         cells = np.searchsorted(first, first), np.searchsorted(first, first, side="right") - 1
         cell_widths = axis.metric(*cells) * (cells[0] < cells[1])
         return float(cell_widths.max(initial=0)) / 2
-    if axis.kind == "ordinal" and isinstance(axis, RankAxis):
+    if axis.kind == "ordered" and isinstance(axis, RankAxis):
         wider = np.abs(first - axis.runs[0]).max(initial=0) + np.abs(last - axis.runs[1]).max(initial=0)
         return float(wider) / axis.steps / 2
     codes = np.arange(axis.size)

@@ -67,7 +67,7 @@ def build_levels(axis: Axis, rows: Ints | None = None) -> tuple[Level, ...]:
     """The levels of an axis, 0 as coded, the last one cell; measured by the rows of each code, or by one of each.
 
     A tree has the levels of its hierarchy, and a cell is printed as its node there, whichever of its leaves occur.  An
-    ordinal axis merges neighbours by 2, 4, 8 and so on, numbers and dates have round steps that divide one another, a
+    ordered axis merges neighbours by 2, 4, 8 and so on, numbers and dates have round steps that divide one another, a
     set has nothing between its values and everything.
     """
     rows = mark_values(axis) if rows is None else rows
@@ -143,13 +143,13 @@ def rank_levels(axis: RankAxis, occupied: Ints) -> list[Draft]:
     """Each value alone; where there is an order, also two neighbours, four, eight and so on; everything."""
     del occupied
     values, measure = np.arange(axis.values), partial(measure_ranks, axis)
-    merges = max(axis.values - 1, 1).bit_length() if axis.ordinal else 1
+    merges = max(axis.values - 1, 1).bit_length() if axis.is_ordered else 1
     return [Draft(cells, values, measure) for cells in (*(values >> merge for merge in range(merges)), values * 0)]
 
 
 def measure_ranks(axis: RankAxis, rows: Ints) -> RankAxis:
     """An order is public, but ranges end at values that k rows hold; values of a set count where they are held."""
-    if axis.ordinal:
+    if axis.is_ordered:
         return axis if axis.rows is None else replace(axis, rows=rows[: axis.values])
     return replace(axis, counted=int((rows > 0).sum()), k=1)
 

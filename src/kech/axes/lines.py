@@ -56,7 +56,7 @@ class LineAxis(Axis):
     @property
     def kind(self) -> str:
         """Numeric or date."""
-        return "date" if self.is_date else "numeric"
+        return "date" if self.is_date else "number"
 
     @property
     def values(self) -> int:
@@ -204,7 +204,7 @@ def build_line_axis(
 ) -> Axis:
     """Numbers, or dates in seconds, ascending; `grid` is round, steps (equal ones, for levels), exact or a step."""
     if not len(values):
-        return build_rank_axis(column, (), (), has_null, ordinal=False)
+        return build_rank_axis(column, (), (), has_null, is_ordered=False)
     unit = (date_unit if is_date else number_unit)(values)
     if grid == "exact":
         return exact_axis(column, values, has_null, is_date, unit)

@@ -23,14 +23,14 @@ MISREAD = re.compile(rf"{{|\*$|{RARE.pattern}$")  # what a value alone must not 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RankAxis(TextAxis):
-    """Values in an order; a range is printed by its ends (ordinal) or as the set of its values.
+    """Values in an order; a range is printed by its ends (ordered) or as the set of its values.
 
     A value that fewer than k rows hold is spelled out nowhere.  In a set all such values, the last of the order, are
     one member, printed as a count.  A range ends at the next value that k rows hold, or is open.
     """
 
     order: tuple[str, ...]
-    ordinal: bool
+    is_ordered: bool
     widens: bool = False  # where lines are
     counted: int | None = None  # values a set is measured by, with NULL, where not all are published
     starts: Ints | None = None
@@ -40,7 +40,7 @@ class RankAxis(TextAxis):
     @property
     def kind(self) -> str:
         """Ordinal or set."""
-        return "ordinal" if self.ordinal else "set"
+        return "ordered" if self.is_ordered else "set"
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ class RankAxis(TextAxis):
     @property
     def steps(self) -> int:
         """Steps from the first value to the last."""
-        return max((self.values if self.ordinal else self.members) - 1, 1)
+        return max((self.values if self.is_ordered else self.members) - 1, 1)
 
     def at(self, k: int) -> Self:
         """Values that fewer than k rows hold are not spelled out."""
@@ -82,7 +82,7 @@ class RankAxis(TextAxis):
         if not self.rare.any():
             return self.runs
         (first, last), inner = (end.copy() for end in self.runs), slice(self.values)
-        find = self._outward if self.ordinal else self._with_all_rare
+        find = self._outward if self.is_ordered else self._with_all_rare
         first[inner], last[inner] = find(first[inner], last[inner])
         return first, last
 
@@ -101,7 +101,7 @@ class RankAxis(TextAxis):
     def too_long(self, lo: Ints, hi: Ints) -> NDArray[np.bool_]:
         """Ranges printed as `*`."""
         whole = (lo == 0) & (hi == self.values - 1)
-        if self.ordinal:
+        if self.is_ordered:
             return np.asarray(self.all_lost(lo, hi) | (whole & bool(self.rare[:1].any() and self.rare[-1:].any())))
         long = np.minimum(hi, self.common) - np.minimum(lo, self.common) >= LONGEST_SET
         return np.asarray(self.all_lost(lo, hi) | long | (whole & (self.values > 1)))
@@ -116,7 +116,7 @@ class RankAxis(TextAxis):
 
         The order of a set is no distance.
         """
-        if self.ordinal:
+        if self.is_ordered:
             return self.at(1).widths(lo, hi)
         first, last = self.runs
         return np.asarray(first[lo] < last[hi], np.float64)
@@ -131,7 +131,7 @@ class RankAxis(TextAxis):
         """`a`, `{a, b}`, `{a, 3 rare values}`, `low..high`, `low..`, `..high` or `*`."""
         if bool(self.too_long(np.int64(lo), np.int64(hi))):  # type: ignore[arg-type]
             return EVERYTHING
-        if self.ordinal:
+        if self.is_ordered:
             low, high = ("" if self.rare[end] else self.texts[end] for end in (lo, hi))
             return low if low == high else f"{low}{DOTS}{high}"
         return set_label(self.texts[lo : min(hi + 1, self.common)], max(hi + 1 - max(lo, self.common), 0))
@@ -139,17 +139,17 @@ class RankAxis(TextAxis):
     def add_to(self, widths: Widths) -> None:
         """A line of equal steps; longer than the longest set, all is lost."""
         left, right = (np.where(np.arange(self.size) < self.values, end, 0).astype(np.float64) for end in self.cells)
-        if self.ordinal and self.values == 1 and self.rare[0]:
+        if self.is_ordered and self.values == 1 and self.rare[0]:
             right[0] = self.steps  # printed as `*`
         printed = self.common + 1 if 0 < self.common < self.values else self.values
-        longest = np.inf if self.ordinal else max(min(LONGEST_SET, printed - 1), 1) - 0.5
+        longest = np.inf if self.is_ordered else max(min(LONGEST_SET, printed - 1), 1) - 0.5
         widths.add_line(left, right, float(self.steps), longest, self.null)
-        if not self.ordinal and 0 < self.common < self.values - 1:
+        if not self.is_ordered and 0 < self.common < self.values - 1:
             widths.abridge(np.minimum(np.arange(self.size), self.common).astype(np.float64))
 
     def add_metric_to(self, widths: Widths) -> None:
         """The star is a tree of two levels."""
-        if self.ordinal:
+        if self.is_ordered:
             self.at(1).add_to(widths)
         else:
             codes = np.arange(self.size)
@@ -159,7 +159,7 @@ class RankAxis(TextAxis):
         """The order, or the number of values and of those printed as a count; and whether labels are widened."""
         del labels
         sizes = {"values": self.members, "rare": self.values - self.common}
-        figures = {"order": list(self.texts)} if self.ordinal else sizes
+        figures = {"order": list(self.texts)} if self.is_ordered else sizes
         return {"column": self.column, "axis": self.kind, **figures, **({"protect": "full"} if self.widens else {})}
 
 
@@ -183,16 +183,16 @@ def build_rank_axis(
     order: Sequence[str],
     has_null: bool,
     *,
-    ordinal: bool,
+    is_ordered: bool,
     widens: bool = False,
     rows: Ints | None = None,
 ) -> RankAxis:
     """Values in the given order, and the rows of each value of it; those of a set descend."""
-    if ordinal:
+    if is_ordered:
         check_order(column, order)
     rank = {text: i for i, text in enumerate(order)}
     codes = np.array([rank[value] for value in values], dtype=np.int32)
-    return RankAxis(column, codes, has_null, tuple(order), ordinal, widens, rows=rows)
+    return RankAxis(column, codes, has_null, tuple(order), is_ordered, widens, rows=rows)
 
 
 def check_order(column: str, order: Sequence[str]) -> None:

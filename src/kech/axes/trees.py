@@ -35,7 +35,7 @@ class TreeAxis(TextAxis):
     @property
     def kind(self) -> str:
         """Tree."""
-        return "tree"
+        return "hierarchy"
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -123,7 +123,7 @@ class NodeAxis(Axis):
     @property
     def kind(self) -> str:
         """Tree."""
-        return "tree"
+        return "hierarchy"
 
     @property
     def values(self) -> int:
@@ -188,7 +188,7 @@ def tree_parameters(
         label: everything.get(label, counts.get(label, 1)) for label in sorted({label for label in labels if label})
     }
     several = {label: count for label, count in leaf_counts.items() if count > 1 or label == EVERYTHING}
-    return {"column": column, "axis": "tree", "leaves": leaves, "labels": several}
+    return {"column": column, "axis": "hierarchy", "leaves": leaves, "labels": several}
 
 
 def build_tree_axis(
@@ -203,7 +203,7 @@ def build_tree_axis(
 ) -> Axis:
     """Values under a tree, with the rows of each; all leaves of a tree that was given are public."""
     if not values:
-        return build_rank_axis(column, values, (), has_null, ordinal=False)
+        return build_rank_axis(column, values, (), has_null, is_ordered=False)
     present = tree.restrict(values)
     check_star(present, has_null)
     rank = {text: i for i, text in enumerate(present.leaves)}

@@ -47,7 +47,7 @@ def make_certificate(
 ) -> dict[str, Any]:
     """Measure a written file and claim what was measured; a file below its own k, l, t or alpha gets no certificate.
 
-    `values` says how each sensitive column is read: its kind (number, date, ordinal or text), for an ordinal its order.
+    `values` says how each sensitive column is read: its kind (number, date, ordered or text) and its order.
     `stated` is what nobody can recount from the file: how many people, and not only rows, hide together.
     `person_number` is the column that says which rows are of one person, where all of them hide together.
     `series` is what a release of a series says of its cohorts; it leaves no row out, but some may wait.

@@ -11,7 +11,7 @@ from kech.certificate.labels import published_columns, width_readers
 from kech.certificate.models import GOALS, VALUES
 from kech.errors import BadCertificate, BadOption, UsageError
 
-VERSION = 2  # 1 had other words for grids, and did not say what protects labels
+VERSION = 3  # 1 and 2 had other words for grids and for the kinds of axes
 _SHAPE: dict[tuple[type, ...], str] = {
     (str,): "kech file.name file.format file.sha256",
     (int,): "claims.k claims.classes claims.rows",
@@ -30,8 +30,8 @@ def read_claims(path: AnyPath, certificate: AnyPath | None = None) -> dict[str, 
         document = json.loads(beside.read_bytes())
         _check_document(document)
     except FileNotFoundError:
-        hint = "Name it (--certificate), or say what must hold: --qi COLUMN ... --k K."
-        raise BadCertificate(beside, f"there is no such file. {hint}") from None
+        other = "Without a certificate, `kech verify` and `kech risk` use the columns that you name: --qi COLUMN ..."
+        raise BadCertificate(beside, f"there is no such file. Name it: --certificate FILE. {other}") from None
     except OSError as error:
         raise BadCertificate(beside, f"it cannot be read: {error.strerror}.") from None
     except (ValueError, RecursionError):
@@ -43,7 +43,7 @@ def read_claims(path: AnyPath, certificate: AnyPath | None = None) -> dict[str, 
 
 def _check_document(document: Any) -> None:
     version = document.get("certificate") if isinstance(document, dict) else None
-    if version == 1:
+    if version in (1, 2):
         raise BadOption("certificate", "an earlier version wrote it. Check it with that version, or release again.")
     if version != VERSION:
         raise BadOption("certificate", "this kech does not know its version. Install a newer kech.")
@@ -103,7 +103,7 @@ def _check_values(values: Any) -> None:
     for read in values.values():
         order = read.get("order", [])
         _require("values", isinstance(order, list) and all(isinstance(value, str) for value in order))
-        _require("values", read.get("kind") in (*VALUES, "ordinal"))
+        _require("values", read.get("kind") in (*VALUES, "ordered"))
 
 
 def _look_up(document: Any, place: str) -> Any:

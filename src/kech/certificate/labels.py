@@ -37,7 +37,7 @@ EPOCH = datetime(1970, 1, 1)
 DAY = 86_400_000_000  # microseconds
 FORMS = ("brackets", "dash", "columns")
 DASHES = {
-    "numeric": re.compile(r"([0-9.]+(?:[eE]\+?[0-9]+)?)-([0-9.]+(?:[eE]\+?[0-9]+)?)"),
+    "number": re.compile(r"([0-9.]+(?:[eE]\+?[0-9]+)?)-([0-9.]+(?:[eE]\+?[0-9]+)?)"),
     "date": re.compile(r"([-0-9:. ]+)/([-0-9:. ]+)"),
 }
 PLACE = re.compile("[-+.0-9]")  # how a number or a date begins
@@ -49,7 +49,7 @@ OPEN = {"-inf": "-", "-Infinity": "-", "inf": "+", "Infinity": "+"}  # as DuckDB
 
 def is_line(axis: Axis) -> bool:
     """Whether labels are intervals."""
-    return axis.get("axis") in ("numeric", "date")
+    return axis.get("axis") in ("number", "date")
 
 
 def split_interval(label: str) -> tuple[str | None, str | None, bool]:
@@ -299,7 +299,7 @@ def width_reader(axis: Axis) -> Callable[[Cell], float | None]:
         raise TypeError
     form_of(axis)
     widths: dict[Cell, float] = {None: 0.0, "": 0.0, "*": 1.0}
-    if axis["axis"] == "tree":
+    if axis["axis"] == "hierarchy":
         widths |= {label: _share(under, axis["leaves"]) for label, under in axis["labels"].items()}
     read = _AXES[axis["axis"]](axis)
 
@@ -397,11 +397,11 @@ def exact_moment(text: str) -> int:
 
 
 _AXES: dict[str, Callable[[Axis], Callable[[Any], Any]]] = {
-    "numeric": partial(_read_interval, exact_number),
+    "number": partial(_read_interval, exact_number),
     "date": partial(_read_interval, exact_moment),
-    "tree": lambda _axis: lambda _label: 0.0,
+    "hierarchy": lambda _axis: lambda _label: 0.0,
     "set": _read_set,
-    "ordinal": _read_ordinal,
+    "ordered": _read_ordinal,
 }
 
 

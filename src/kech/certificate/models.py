@@ -163,7 +163,7 @@ def value_reader(table: TextTable, read: Mapping[str, Any]) -> Callable[[Cell], 
 def text_reader(read: Mapping[str, Any]) -> Callable[[Cell], Value]:
     """A sensitive text as it is compared: 1.0 is 1 among numbers, HIV is hiv; an empty text is a missing one."""
     ranks = {value: rank for rank, value in enumerate(read.get("order", ()))}
-    parse = ranks.__getitem__ if read["kind"] == "ordinal" else VALUES[read["kind"]]
+    parse = ranks.__getitem__ if read["kind"] == "ordered" else VALUES[read["kind"]]
 
     def value(text: Cell) -> Value:
         if not text:

@@ -1,4 +1,4 @@
-"""Intake: the options that commands share, made from the fields of a request, and the parsing of their values."""
+"""Intake: the options that commands parse_share, made from the fields of a request, and the parsing of their values."""
 
 import csv
 import re
@@ -74,7 +74,7 @@ class Options:
 
     def open(self, path: str | Path, request: "kech.Request") -> "kech.Table":
         """The table, read as the request says, with a quasi-identifier or more."""
-        table = self.look(path, request)
+        table = self.read(path, request)
         if not table.quasi_identifiers:
             with table:
                 raise NoQuasiIdentifier(kech.inspect_table(table).quasi_identifiers)
@@ -87,7 +87,7 @@ class Options:
             if column not in used:
                 raise BadOption("--axis", f"column {column!r} is {reason}, or omit its axis.")
 
-    def look(self, path: str | Path, request: "kech.Request") -> "kech.Table":
+    def read(self, path: str | Path, request: "kech.Request") -> "kech.Table":
         """The table, read as the request says; a typed dialect is used or refused, that of a plan is for text only."""
         screen.doing("reading the table")
         return kech.read_table(path, request, **{name: self.typed.get(name) for name in ("delimiter", "encoding")})
@@ -160,7 +160,15 @@ def option_of(field: Field) -> Any:
         return Annotated[list[str] | None, Parameter(consume_multiple=True, negative="", **about)]
     if field.choices:
         return Annotated[Literal[field.choices] | str | None, Parameter(show_choices=False, **about)]
-    parse = share if field.percent else number_or_word if field.type in MIXED else whole if is_int(field) else None
+    parse = (
+        parse_share
+        if field.percent
+        else parse_number
+        if field.type in MIXED
+        else parse_whole
+        if is_int(field)
+        else None
+    )
     kind = str if field.type in (str | None, *MIXED) else int if is_int(field) else float
     return Annotated[kind | None, Parameter(converter=parse, **about)]
 
@@ -179,7 +187,7 @@ def value_of(field: Field, typed: Any) -> Any:
         return None
     if field.name == "axes":
         return dict(read_axis(text) for text in typed)
-    return split(typed) if field.type == tuple[str, ...] else typed
+    return split_names(typed) if field.type == tuple[str, ...] else typed
 
 
 def read_given(plan: Path | None) -> "kech.Request":
@@ -216,13 +224,16 @@ def without_password(word: str | Path) -> str:
 
 
 def point_to_plan(refusal: KechError, words: Sequence[str]) -> KechError:
-    """A refusal that advises an option which this command takes from its plan alone, with that place of the plan."""
+    """A refusal that advises an option which this command takes from its plan alone, with that place of the plan.
+
+    No plan replaces the columns and goals of a certificate.
+    """
     if not words or words[0] not in app:
         return refusal
     own = {name for argument in app[words[0]].assemble_argument_collection() for name in argument.names}
     advised = {*re.findall(r"--[a-z]+(?:-[a-z]+)*", refusal.typed)} - own
     for field in FIELDS.values():
-        if field.option in advised and "--plan" in own:
+        if field.option in advised and "--plan" in own and field.part not in ("columns", "goal"):
             place = f"`kech {words[0]}` takes {field.option} from a plan: {field.name} in [{field.part}], --plan FILE."
             refusal.args = (f"{refusal.typed} {place}",)
     return refusal
@@ -248,7 +259,7 @@ TableName = Annotated[
 # -- words into values -----------------------------------------------------------------------------------
 
 
-def split(names: Sequence[str]) -> list[str]:
+def split_names(names: Sequence[str]) -> list[str]:
     """Names given apart or with commas between; a name with a comma is written in double quotes."""
     try:
         return [name for text in names for name in next(csv.reader([text], skipinitialspace=True), []) if name]
@@ -260,7 +271,7 @@ def split(names: Sequence[str]) -> list[str]:
 def parse_ks(texts: Sequence[str]) -> list[int]:
     """Numbers and ranges such as 2-20."""
     try:
-        ends = [part.split("-", 1) for part in split(texts)]
+        ends = [part.split("-", 1) for part in split_names(texts)]
         spans = [range(int(span[0]), int(span[-1]) + 1) for span in ends]
         count = sum(map(len, spans))
     except (ValueError, OverflowError):
@@ -278,7 +289,7 @@ def read_axis(text: str) -> tuple[str, str | list[str]]:
     return column, kind.split("<") if "<" in kind else kind
 
 
-def whole(_: Any, tokens: Sequence[cyclopts.Token]) -> int:
+def parse_whole(_: Any, tokens: Sequence[cyclopts.Token]) -> int:
     """A whole number; a fraction is refused, not cut off."""
     try:
         return int(tokens[0].value)
@@ -288,12 +299,12 @@ def whole(_: Any, tokens: Sequence[cyclopts.Token]) -> int:
 
 def read_seed(converter: Any, tokens: Sequence[cyclopts.Token]) -> int:
     """A seed: a whole number, 0 or more."""
-    if (seed := whole(converter, tokens)) < 0:
+    if (seed := parse_whole(converter, tokens)) < 0:
         raise ValueError("write a whole number, 0 or more.")
     return seed
 
 
-def share(_: Any, tokens: Sequence[cyclopts.Token]) -> float:
+def parse_share(_: Any, tokens: Sequence[cyclopts.Token]) -> float:
     """A share of the rows: 0.01, or 1%."""
     text = tokens[0].value.strip()
     try:
@@ -302,7 +313,7 @@ def share(_: Any, tokens: Sequence[cyclopts.Token]) -> float:
         raise ValueError("write a share of the rows: 0.01 or 1%.") from None
 
 
-def number_or_word(_: Any, tokens: Sequence[cyclopts.Token]) -> str | float:
+def parse_number(_: Any, tokens: Sequence[cyclopts.Token]) -> str | float:
     """A number where it is one."""
     try:
         return float(tokens[0].value)
@@ -310,5 +321,5 @@ def number_or_word(_: Any, tokens: Sequence[cyclopts.Token]) -> str | float:
         return tokens[0].value
 
 
-Whole = Annotated[int, Parameter(converter=whole)]
+Whole = Annotated[int, Parameter(converter=parse_whole)]
 Seed = Annotated[int, Parameter(converter=read_seed)]

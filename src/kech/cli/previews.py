@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import kech
-from kech.cli.intake import RELEASE, Names, Options, TableName, Whole, app, check_picture, split, take_options
+from kech.cli.intake import RELEASE, Names, Options, TableName, Whole, app, check_picture, split_names, take_options
 from kech.errors import BadOption
 from kech.request import FIELDS
 from kech.views.screen import previews as drawings
@@ -42,7 +42,7 @@ def preview(
     plot: Path
         Draw the two columns of --on into this file: .svg, .png or .html.
     """
-    request, columns = options.request(), split(on)
+    request, columns = options.request(), split_names(on)
     check_picture(plot)
     if radius is not None and any(options.typed[name] is not None for name in options.typed if name in OF_A_RELEASE):
         raise BadOption("--radius", "it shows components, not a release. Omit --k, --cut and their options.")

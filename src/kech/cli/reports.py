@@ -6,7 +6,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 import kech
-from kech.cli.intake import Flag, Names, Seed, TableName, app, read_given, split
+from kech.cli.intake import Flag, Names, Seed, TableName, app, read_given, split_names
 from kech.cli.risks import Released, as_chances, open_original
 from kech.errors import BadOption
 from kech.views import screen
@@ -61,7 +61,7 @@ def report(
         unused = "only a private page uses --person, --target and --seed. Add --original FILE, or omit them."
         raise BadOption("--original", unused)
     screen.doing("counting classes")
-    with open_original(original, plan, split(person)) as opened:
+    with open_original(original, plan, split_names(person)) as opened:
         page = kech.make_report(
             table,
             certificate=certificate,

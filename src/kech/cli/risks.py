@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 import kech
-from kech.cli.intake import Flag, Names, Seed, app, open_population, read_given, split
+from kech.cli.intake import Flag, Names, Seed, app, open_population, read_given, split_names
 from kech.errors import BadOption
 from kech.views import screen
 from kech.views.screen import audits as drawings
@@ -77,13 +77,13 @@ def risk(
         raise BadOption(
             "--plan", "it says how to read the original and the population. Add --original FILE or --population FILE."
         )
-    names = split(person)
+    names = split_names(person)
     screen.doing("counting classes")
     with open_population(population, plan) as people, open_original(original, plan, names) as opened:
         figures = kech.compute_risk(
             table,
             certificate=certificate,
-            quasi_identifiers=split(qi) or None,
+            quasi_identifiers=split_names(qi) or None,
             population=people,
             threshold=as_chances(threshold),
             original=opened if opened and opened.person else None,
@@ -170,11 +170,11 @@ def attack(
         raise BadOption("--key-file", "only the replay attack makes a release again. Omit it, or choose replay.")
     if second_original is not None and second is None:
         raise BadOption("--second-original", "it is the original of --second. Name that release too.")
-    chosen: dict[str, Any] = {"certificate": certificate, "seed": seed, "attacks": [name], "key": split(key)}
+    chosen: dict[str, Any] = {"certificate": certificate, "seed": seed, "attacks": [name], "key": split_names(key)}
     if name == "replay":
         chosen["request"] = read_given(plan)
     with (
-        open_original(original, plan, split(person), key_file) as opened,
+        open_original(original, plan, split_names(person), key_file) as opened,
         open_original(second_original, plan, ()) as changed,
     ):
         chosen["second"] = (second, changed) if changed else second
@@ -203,6 +203,6 @@ def attack_release(table: Path, original: "kech.Table", **options: Any) -> Seque
 def as_chances(texts: Sequence[str]) -> list[float]:
     """Numbers with spaces or commas between them."""
     try:
-        return [float(text) for text in split(texts)]
+        return [float(text) for text in split_names(texts)]
     except ValueError:
         raise BadOption("--threshold", "write numbers: --threshold 0.09 0.2.") from None

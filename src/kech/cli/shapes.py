@@ -17,9 +17,9 @@ from kech.cli.intake import (
     app,
     check_picture,
     parse_ks,
-    split,
+    parse_whole,
+    split_names,
     take_options,
-    whole,
 )
 from kech.errors import BadOption, BadTarget
 from kech.request import FIELDS
@@ -37,13 +37,13 @@ def barcode(
     *,
     options: Options,
     metric: str = "box",
-    max_dimension: Annotated[int | None, Parameter(converter=whole)] = None,
-    field: Annotated[int, Parameter(converter=whole)] = 2,
+    max_dimension: Annotated[int | None, Parameter(converter=parse_whole)] = None,
+    field: Annotated[int, Parameter(converter=parse_whole)] = 2,
     k: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = ["2"],  # noqa: B006
     reading: str | None = None,
     radii: Annotated[list[str], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
     zero_length: Flag = False,
-    longest: Annotated[int | None, Parameter(converter=whole)] = None,
+    longest: Annotated[int | None, Parameter(converter=parse_whole)] = None,
     plot: Path | None = None,
 ) -> None:
     """Show which rows merge while eps grows, and where the table is k-anonymous. PRIVATE: not for publication.
@@ -204,8 +204,8 @@ def zigzag(
     series: Path | None = None,
     original: Names = [],  # noqa: B006
     key: Names = [],  # noqa: B006
-    k: Annotated[int | None, Parameter(converter=whole)] = None,
-    longest: Annotated[int | None, Parameter(converter=whole)] = None,
+    k: Annotated[int | None, Parameter(converter=parse_whole)] = None,
+    longest: Annotated[int | None, Parameter(converter=parse_whole)] = None,
     plot: Path | None = None,
 ) -> None:
     """Show how classes merge and split along a path of lattice nodes, or over versions. PRIVATE: not for publication.
@@ -242,7 +242,7 @@ def zigzag(
         check_series(options, series, {"TABLE": tables, "--original": original, "--key": key})
         screen.doing("following classes")
         source = tables if series is None else kech.open_series(series)
-        lives = kech.compute_lives(source, original, options.request(), key=split(key), k=k)
+        lives = kech.compute_lives(source, original, options.request(), key=split_names(key), k=k)
         if plot is not None:
             lives.plot(plot)
         options.show(lives.to_json(longest=longest) | {"plot": plot and str(plot)}, drawings.print_lives)
@@ -322,7 +322,7 @@ def hierarchy(
         raise BadTarget(output, "it exists, and somebody may have edited it. Name another file, or move it away.")
     request = options.request()
     options.check_axes([column], f"not {column!r}. Name that column")
-    with options.look(table, request) as opened:
+    with options.read(table, request) as opened:
         review = kech.review_hierarchy(opened, column, kind=kind, source=source, pad=pad)
     if output is not None:
         review.write(output)

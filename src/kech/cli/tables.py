@@ -23,7 +23,7 @@ from kech.cli.intake import (
     open_population,
     parse_ks,
     read_given,
-    split,
+    split_names,
     take_options,
     without_password,
 )
@@ -61,7 +61,7 @@ def inspect(table: TableName, /, *, options: Options, k: Whole = 5, rows: Whole 
     if target is not None and target.exists():
         raise BadTarget(target, "it exists, and inspect would overwrite it with a new plan. Name another file.")
     request = options.request()
-    with options.look(table, request) as opened:
+    with options.read(table, request) as opened:
         inspection = kech.inspect_table(opened, rows=rows)
     if target is not None:
         from kech.audit.inspection import suggest_request
@@ -106,7 +106,7 @@ def spectrum(
     bound: bool
         Prove how far each loss is above the lowest possible one. It takes longer, so name a few k.
     """
-    ks, cuts = parse_ks(k) if k else None, split(cut) if cut else None
+    ks, cuts = parse_ks(k) if k else None, split_names(cut) if cut else None
     request = options.request(cuts or (), shows_t=True)
     check_picture(plot)
     with options.open(table, request) as opened:
@@ -281,7 +281,7 @@ def verify(
     if others:
         check_together(options, certificate, population)
         screen.doing("comparing the releases")
-        joint = kech.compute_joint_risk([table, *others], original, request, key=split(key))
+        joint = kech.compute_joint_risk([table, *others], original, request, key=split_names(key))
         options.show(joint.to_json(), releases.print_joint_risk)
         return
     if key:

@@ -43,7 +43,7 @@ from kech.system.console import report
 
 CutByRows = Callable[[Points, int], Partition]  # classes of k rows or more; no row is left out
 
-ORDER_OF_KINDS = ("date", "numeric", "ordinal", "tree", "set")  # by which the rows of a person are put in order
+ORDER_OF_KINDS = ("date", "number", "ordered", "hierarchy", "set")  # by which the rows of a person are put in order
 
 # r * d of the longest history that is cut.  Measured at k = 5 with normal effort, in seconds of one processor for 1,000
 # people: 1.4 on 30 axes, 4.5 on 120, 13 on 300, 47 on 600; for 10,000 people: 20 on 120 axes, 80 on 300.

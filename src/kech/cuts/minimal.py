@@ -44,12 +44,12 @@ def cut_minimal(points: Points, ks: Sequence[int], cut: Cut, run: Run) -> Iterat
         if exact:
             narrow, bound = exact, largest_radius(exact)
         else:
-            narrow, bound = narrowest(on_grid_of(k, start), k, effort, run)
+            narrow, bound = find_narrowest(on_grid_of(k, start), k, effort, run)
         cheapest = cheapen(narrow, k, effort, run)
         yield replace(cheapest, eps=largest_radius(cheapest), eps_bound=bound)
 
 
-def narrowest(start: Partition, k: int, effort: str | float, run: Run) -> tuple[Partition, float]:
+def find_narrowest(start: Partition, k: int, effort: str | float, run: Run) -> tuple[Partition, float]:
     """The narrowest partition found, and the bound of eps: where rows of a point may be parted, at most twice eps*."""
     points = start.points
     starts = {largest_radius(partition): partition for partition in (*even_start(points, k), start) if partition.k >= k}
@@ -58,7 +58,7 @@ def narrowest(start: Partition, k: int, effort: str | float, run: Run) -> tuple[
     usable = (partition for partition in gathered if run.part and partition.k >= k)
     starts |= {eps: partition for partition in usable if (eps := largest_radius(partition)) < min(starts)}
     improve = partial(search, k=k, effort=effort, run=run)
-    return min((shrink(partition, k, bound, improve) for partition in starts.values()), key=worth), bound
+    return min((shrink(partition, k, bound, improve) for partition in starts.values()), key=width_and_loss), bound
 
 
 def solve(points: Points, k: int) -> Partition | None:
@@ -71,7 +71,7 @@ def solve(points: Points, k: int) -> Partition | None:
     return build_partition(points, point, group, np.ones(len(point), np.int64))
 
 
-def worth(partition: Partition) -> tuple[float, float]:
+def width_and_loss(partition: Partition) -> tuple[float, float]:
     """Narrow first, then cheap."""
     return largest_radius(partition), mean_loss(partition)
 
@@ -123,7 +123,7 @@ def shrink(start: Partition, k: int, bound: float, improve: Callable[..., Partit
         report(f"narrowing at k={k}", tried / TRIES)
         limit = max(bound, eps * (1 - step))
         narrower = improve(best, limit=2 * limit + ROUNDING)
-        best = min(best, narrower, key=worth)
+        best = min(best, narrower, key=width_and_loss)
         step = step if largest_radius(narrower) <= limit + ROUNDING else step / 2
     return best
 

@@ -22,7 +22,7 @@ Bools = NDArray[np.bool_]
 Boxes = tuple[Ints, Ints]  # the first and the last code of each class on each axis
 
 DRAWS = 4  # for each class and axis: its left end, its right end, whether a half is added, and where if all is even
-HALVES = {"numeric": 3.0, "date": 3.0, "ordinal": 6.0, "set": 6.0}  # how often, in units of 2^-n: columns are not
+HALVES = {"number": 3.0, "date": 3.0, "ordered": 6.0, "set": 6.0}  # how often, in units of 2^-n: columns are not
 # even, wide labels overlap, and orders and sets are short, so that many of their labels have no room
 FEWEST = 5  # rows; in smaller classes labels would have to be far wider
 FINE = 31  # units of the widest part an end is moved by anyway (a month of days)
@@ -64,7 +64,7 @@ def find_padded_axes(points: Points) -> list[PaddedAxis]:
 def split_axis(place: int, axis: Axis) -> PaddedAxis:
     """The parts of an axis: published cells of a line, values of an order."""
     assert isinstance(axis, LineAxis | RankAxis)
-    cells = axis.runs if isinstance(axis, RankAxis) and axis.ordinal else axis.cells
+    cells = axis.runs if isinstance(axis, RankAxis) and axis.is_ordered else axis.cells
     first = np.unique(cells[0][: axis.values])
     last = np.append(first[1:], axis.values) - 1
     if isinstance(axis, RankAxis):

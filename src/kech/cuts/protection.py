@@ -96,7 +96,7 @@ def move_all(axis: LineAxis, moves: int) -> tuple[Ints, Ints]:
     """For each code, where an end at its cell would be after so many moves."""
     starts, cell, units = list_steps(axis)
     far = np.full(axis.values, moves)
-    return starts[walk(cell, -1, far, units)], starts[walk(cell, 1, far, units)]
+    return starts[step_outward(cell, -1, far, units)], starts[step_outward(cell, 1, far, units)]
 
 
 def list_steps(axis: LineAxis) -> tuple[Ints, Ints, NDArray[np.float64]]:
@@ -112,12 +112,12 @@ def move_ends(axis: LineAxis, lo: Ints, hi: Ints, moves: NDArray[np.int64]) -> t
     last = np.minimum(hi, axis.values - 1)
     left, right = cell[np.minimum(lo, last)], cell[last]
     wide = (hi < axis.values) & (left < right) & (edges[right + 1] - edges[left] >= (NARROW - 0.5) * axis.unit)
-    left = walk(left, -1, np.where(wide, moves[:, 0], 0), units)
-    right = walk(right, 1, np.where(wide, moves[:, 1], 0), units)
+    left = step_outward(left, -1, np.where(wide, moves[:, 0], 0), units)
+    right = step_outward(right, 1, np.where(wide, moves[:, 1], 0), units)
     return np.where(wide, starts[left], lo), np.where(wide, axis.cells[1][starts[right]], hi)
 
 
-def walk(cell: Ints, way: int, moves: NDArray[np.int64], units: NDArray[np.float64]) -> Ints:
+def step_outward(cell: Ints, way: int, moves: NDArray[np.int64], units: NDArray[np.float64]) -> Ints:
     """So many cells onward, as long as cells are small; open tails are not entered."""
     for step in range(int(moves.max(initial=0))):
         onward = np.clip(cell + way, 0, len(units) - 1)

@@ -141,7 +141,7 @@ def axis_levels(axis: Axis) -> Ints:
         levels = [axis.tree.level_codes(level).astype(np.int64) for level in range(axis.tree.height - 1)]
     elif isinstance(axis, LineAxis):
         levels = halvings(axis.ends[0][: axis.values] / axis.length, axis.cells[0][: axis.values])
-    elif isinstance(axis, RankAxis) and axis.ordinal:
+    elif isinstance(axis, RankAxis) and axis.is_ordered:
         levels = halvings(np.arange(axis.values) / max(axis.values, 1), np.arange(axis.values))
     else:
         levels = [axis.cells[0][: axis.values] if isinstance(axis, RankAxis) else np.arange(axis.values)]

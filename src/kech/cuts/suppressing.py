@@ -146,7 +146,7 @@ def lost_values(axis: Axis) -> Floats:
     Where one value is left, nothing has a width.
     """
     grown = np.zeros(axis.size)
-    if axis.kind in ("ordinal", "tree") or (isinstance(axis, LineAxis) and axis.span is None):
+    if axis.kind in ("ordered", "hierarchy") or (isinstance(axis, LineAxis) and axis.span is None):
         return grown  # of a tree, what few rows hold is not counted
     if axis.size <= 2:
         return grown - 1

@@ -21,6 +21,8 @@ COMMANDS = {
     r"`?kech inspect TABLE`?": "`kech.inspect_table(table)`",
     r"`?kech ledger --forget (\w+)`?": r"`kech.open_ledger().forget(\1)`",
     r"`?kech ledger --new-key (\w+)`?": r"`kech.write_key_file(\1)`",
+    r"`kech verify`": "`kech.verify_release`",
+    r"`kech risk`": "`kech.compute_risk`",
     r"`kech ledger`": "`kech.open_ledger().list_releases()`",
     r"`kech hierarchy --pad`": "`kech.review_hierarchy(..., pad=True)`",
 }

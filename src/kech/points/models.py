@@ -68,7 +68,7 @@ class Tally:
         total = np.bincount(self.value, weights=self.rows) if self.holders is None else self.holders
         return np.asarray(total / total.sum())
 
-    def each(self, figure: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
+    def figure_per_class(self, figure: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
         """A figure of each class, from the values of its entries."""
         return np.asarray(figure.reduceat(values, self.first))
 
@@ -83,12 +83,12 @@ def count_values(group: Ints, value: NDArray[Any], rows: Ints, *, ordered: bool)
 
 def distinct_values(tally: Tally) -> Ints:
     """Distinct l-diversity: values that occur."""
-    return tally.each(np.add, np.ones(len(tally.rows), np.int64))
+    return tally.figure_per_class(np.add, np.ones(len(tally.rows), np.int64))
 
 
 def entropy_values(tally: Tally) -> Floats:
     """Entropy l-diversity: exp(- sum_v p(v) log p(v)), as many equally frequent values as tell as little."""
-    return np.asarray(np.exp(-tally.each(np.add, tally.shares * np.log(tally.shares))))
+    return np.asarray(np.exp(-tally.figure_per_class(np.add, tally.shares * np.log(tally.shares))))
 
 
 def recursive_factors(tally: Tally, l: int) -> Floats:  # noqa: E741
@@ -98,7 +98,7 @@ def recursive_factors(tally: Tally, l: int) -> Floats:  # noqa: E741
     """
     by_rows = tally.rows[np.lexsort((-tally.rows, tally.group))]
     place = np.arange(len(by_rows)) - tally.first[tally.group]
-    tail = tally.each(np.add, np.where(place >= l - 1, by_rows, 0))
+    tail = tally.figure_per_class(np.add, np.where(place >= l - 1, by_rows, 0))
     factors = np.full(len(tail), inf)
     np.divide(by_rows[tally.first], tail, out=factors, where=tail > 0)
     return factors
@@ -107,13 +107,13 @@ def recursive_factors(tally: Tally, l: int) -> Floats:  # noqa: E741
 def largest_shares(tally: Tally) -> Floats:
     """(alpha, k)-anonymity: the share of the most frequent value, in the rows or the people of a class."""
     if tally.people is None:
-        return tally.each(np.maximum, tally.shares)
-    return np.asarray(tally.each(np.maximum, tally.rows) / tally.people)
+        return tally.figure_per_class(np.maximum, tally.shares)
+    return np.asarray(tally.figure_per_class(np.maximum, tally.rows) / tally.people)
 
 
 def equal_distances(tally: Tally) -> Floats:
     """t-closeness with all values equally far apart: sum_v max(0, p(v) - q(v))."""
-    return tally.each(np.add, np.maximum(0.0, tally.shares - tally.overall[tally.value]))
+    return tally.figure_per_class(np.add, np.maximum(0.0, tally.shares - tally.overall[tally.value]))
 
 
 def ordered_distances(tally: Tally) -> Floats:
@@ -132,7 +132,7 @@ def ordered_distances(tally: Tally) -> Floats:
     up_to = np.cumsum(tally.shares)
     up_to -= np.r_[0.0, up_to[last[:-1]]][tally.group]
     before = area_between(overall, sums, np.zeros(len(last)), np.zeros(len(last), np.int64), tally.value[tally.first])
-    after = tally.each(np.add, area_between(overall, sums, up_to, np.minimum(tally.value, stop), stop))
+    after = tally.figure_per_class(np.add, area_between(overall, sums, up_to, np.minimum(tally.value, stop), stop))
     return np.asarray((before + after) / steps)
 
 

@@ -109,8 +109,8 @@ class SensitiveColumn:
     """A sensitive column: its values are coded in their order, what is missing first."""
 
     column: str
-    kind: str  # number, date, ordinal or text
-    order: tuple[str, ...] = ()  # of an ordinal
+    kind: str  # number, date, ordered or text
+    order: tuple[str, ...] = ()  # of an ordered one
 
     @property
     def ordered(self) -> bool:
@@ -532,7 +532,7 @@ def build_axis(
     holders, has_null = counts, nulls > 0
     if people:
         holders, counts, nulls = count_representatives(table, people, column, kind, values)
-    grid, protect = labels.on(choice)
+    grid, protect = labels.for_axis(choice)
     grid, protect = ("steps" if grid == "round" else grid, "none") if steps else (grid, protect)
     if kind == "text":
         texts = TextCounts(values, holders, counts, nulls, has_null)
@@ -578,7 +578,7 @@ def build_text_axis(column: str, texts: TextCounts, choice: AxisChoice, hierarch
         check_known(column, values, set(choice.order))
         holders_of = dict(zip(values, holders.tolist(), strict=True))
         rows = np.array([holders_of.get(value, 0) for value in choice.order], np.int64)
-        return build_rank_axis(column, values, choice.order, has_null, ordinal=True, widens=widens, rows=rows)
+        return build_rank_axis(column, values, choice.order, has_null, is_ordered=True, widens=widens, rows=rows)
     if choice.kind == "hierarchy" and values and not have_code_form(set(values)):
         raise BadOption("--axis", f"column {column!r} has no hierarchy: name its file, or choose set.")
     if choice.kind in ("star", "hierarchy") or (looks_like_codes(values) and choice.kind != "set"):
@@ -586,7 +586,7 @@ def build_text_axis(column: str, texts: TextCounts, choice: AxisChoice, hierarch
         return build_tree_axis(column, values, tree, has_null, is_public=False, rows=counts, nulls=nulls)
     commonest = np.argsort(-holders, kind="stable")
     order, rows = [values[i] for i in commonest], holders[commonest].astype(np.int64)
-    return build_rank_axis(column, values, order, has_null, ordinal=False, widens=widens, rows=rows)
+    return build_rank_axis(column, values, order, has_null, is_ordered=False, widens=widens, rows=rows)
 
 
 def warn_of_text(table: Table, mappings: Sequence[Mapping1D]) -> None:
@@ -606,14 +606,14 @@ def encode_sensitive(table: Table, column: str) -> tuple[SensitiveColumn, Mappin
     Texts are compared folded: `hiv`, `HIV` and ` hiv ` have one code.
     """
     choice = table.choice(column)
-    kind = "ordinal" if choice.kind == "ordered" else table.secret_kind(column)
-    read = "text" if kind == "ordinal" else kind
+    kind = "ordered" if choice.kind == "ordered" else table.secret_kind(column)
+    read = "text" if kind == "ordered" else kind
     values, _ = table.values(column, read)
-    ranks = rank_values(column, values, choice.order) if kind == "ordinal" else range(len(values))
+    ranks = rank_values(column, values, choice.order) if kind == "ordered" else range(len(values))
     codes = np.array(ranks, np.int32) + np.int32(1)
     if kind == "text":
         codes = encode_spellings(values)
-    elif kind == "ordinal":
+    elif kind == "ordered":
         codes[[i for i, value in enumerate(values) if value == ""]] = 0
     return SensitiveColumn(column, kind, choice.order), Mapping1D(table.index(column), read, values, codes, 0)
 

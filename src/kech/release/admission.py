@@ -231,7 +231,7 @@ def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], allow_compo
     enough = len(others) == len(files) and composition.joint_k >= composition.k
     if not allow_composition and not enough:
         ways = SERIES if others else f"{LEFT_OUT if left_out else COARSER}{OTHERWISE}"
-        raise refuse(when, f"This one is not a coarsening of it: {in_words(composition)} {ways}")
+        raise refuse(when, f"This one is not a coarsening of it: {describe_composition(composition)} {ways}")
     return Word(
         "composed",
         count,
@@ -317,7 +317,7 @@ def check_room(table: Table, releases: int, pairs: int = 0) -> None:
         raise OutOfMemory("comparing it with earlier releases", table.room, need)
 
 
-def in_words(composition: Composition) -> str:
+def describe_composition(composition: Composition) -> str:
     """What both together leave."""
     people = " people" if composition.counted == "people" else ""
     return (

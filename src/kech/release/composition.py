@@ -16,7 +16,7 @@ from kech.certificate import Axis, Cell
 from kech.certificate.labels import EVERYTHING, read_place, read_prefix, read_set
 from kech.errors import BadOption
 from kech.release.linkage import Bools, Linkage, LinkedColumn, check_covers
-from kech.release.published import Ints, Published, plain
+from kech.release.published import Ints, Published, normalize_cell
 
 Contents = list[Counter[tuple[Cell, ...]]]  # of each class the other cells of its rows
 MOST = 0.5  # share of the rows
@@ -70,8 +70,8 @@ def compose(
     how many before they are held, and may refuse.  The releases in the places `others` were made of other tables, which
     share rows with this one: rows that came or left stand out where labels are equal.
     """
-    k = min(promised(linkage.release) for linkage in linkages)
-    covers = [find_cover(linkage, option, nobody(linkage, i in others)) for i, linkage in enumerate(linkages)]
+    k = min(promised_k(linkage.release) for linkage in linkages)
+    covers = [find_cover(linkage, option, required_rows(linkage, i in others)) for i, linkage in enumerate(linkages)]
     joint = intersect_all(covers, check)
     candidates = count_candidates(joint, k, person)
     check_overlap(len(candidates), linkages[0].rows, [linkages[i].release.rows for i in others], option)
@@ -96,12 +96,12 @@ def check_overlap(matched: int, rows: int, earlier: Sequence[int], option: str) 
         )
 
 
-def promised(release: Published) -> int:
+def promised_k(release: Published) -> int:
     """The rows of the smallest class of a release; its people, where its maker counted them."""
     return int((release.document.get("stated") or {}).get("k") or release.sizes.min())
 
 
-def nobody(linkage: Linkage, is_other: bool) -> Ints | None:
+def required_rows(linkage: Linkage, is_other: bool) -> Ints | None:
     """How many of its rows each class must find in the table: none, if the release is of another table."""
     return np.zeros(len(linkage.release.labels), np.int64) if is_other else None
 
@@ -239,7 +239,7 @@ def is_coarsening(later: Linkage, earlier: Linkage) -> bool:
 
 def cells_of(linkage: Linkage, columns: Sequence[str]) -> list[list[Cell]]:
     """Cells that are published as they are, in a form that CSV and Parquet share."""
-    return [list(map(lru_cache(maxsize=MOST_CELLS)(plain), linkage.release.cells[name])) for name in columns]
+    return [list(map(lru_cache(maxsize=MOST_CELLS)(normalize_cell), linkage.release.cells[name])) for name in columns]
 
 
 def find_merges(earlier: Linkage, later: Linkage) -> Ints | None:
@@ -330,12 +330,12 @@ class Holder:
     def _contains(self, label: str, within: str) -> bool:
         assert self.earlier is not None
         ours, theirs = self.later.axis, self.earlier.axis
-        same_node = label == within and ours["axis"] == theirs["axis"] == "tree"
+        same_node = label == within and ours["axis"] == theirs["axis"] == "hierarchy"
         if same_node and count_leaves(ours, label) == count_leaves(theirs, label):
             return True
         values, prefix = stands_for(self.earlier, label), read_prefix(within)
-        if ours["axis"] == "tree" and prefix and not self.later.paths:
-            begins = {label} if theirs["axis"] == "tree" and read_prefix(label) else values
+        if ours["axis"] == "hierarchy" and prefix and not self.later.paths:
+            begins = {label} if theirs["axis"] == "hierarchy" and read_prefix(label) else values
             return all(text.startswith(prefix) and len(text) <= len(within) for text in begins or [""])
         if self.later.is_line:
             low, high, closed = self.later.interval(within)
@@ -346,7 +346,7 @@ class Holder:
 
 def is_everything(axis: Axis, label: Cell) -> bool:
     """Whether a label says nothing: `*`, or the root of a tree where nothing is missing."""
-    root = axis["axis"] == "tree" and label is not None and count_leaves(axis, label) == axis["leaves"] > 1
+    root = axis["axis"] == "hierarchy" and label is not None and count_leaves(axis, label) == axis["leaves"] > 1
     return label == EVERYTHING or root
 
 
@@ -363,7 +363,7 @@ def stands_for(column: LinkedColumn, label: str) -> frozenset[str]:
     if column.axis["axis"] == "set":
         spelled, counted = read_set(label)
         return frozenset([*spelled, *(column.rare if counted else ())])
-    if column.axis["axis"] != "tree":
+    if column.axis["axis"] != "hierarchy":
         return frozenset(column.run(label))
     leaves = {leaf for leaf, path in column.paths.items() if label in path} if column.paths else {label}
     counts = {len(leaves), len(leaves.intersection(column.places) if column.paths else leaves)}

@@ -85,7 +85,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
             points = build_points_to_cut(table, request.labels, steps=request.cut.by_level, point_limit=point_limit)
             ks = check_ks([k], points.rows)
             (partition,) = cut_points(points, ks, request.cut, request.goal, threads=table.threads, part=False)
-            self.left_out_ = LeftOut(points.axes, left_out(points, partition))
+            self.left_out_ = LeftOut(points.axes, find_left_out(points, partition))
         self.partition_ = replace(partition, points=replace(partition.points, origin=None))
         self.quasi_identifiers_ = request.columns.quasi_identifiers
         self.k_ = self.partition_.k
@@ -134,7 +134,7 @@ class Anonymizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type
         return tags
 
 
-def left_out(points: Points, partition: Partition) -> Codes:
+def find_left_out(points: Points, partition: Partition) -> Codes:
     """The codes of the points of which no row is among those the partition was made from."""
     if partition.points.origin is None or not partition.points.left_out:
         return points.codes[:0]
@@ -165,11 +165,11 @@ def find_classes(partition: Partition, codes: Codes) -> NDArray[np.int64]:
     known = dict(zip(map(bytes, partition.points.codes[partition.point]), partition.group.tolist(), strict=True))
     distinct, inverse = np.unique(codes, axis=0, return_inverse=True)
     rows = [(bytes(row), row) for row in np.ascontiguousarray(distinct)]
-    classes = [known[key] if key in known else containing(partition, row) for key, row in rows]
+    classes = [known[key] if key in known else find_class(partition, row) for key, row in rows]
     return np.array(classes, dtype=np.int64)[inverse.ravel()]
 
 
-def containing(partition: Partition, row: NDArray[np.int32]) -> int:
+def find_class(partition: Partition, row: NDArray[np.int32]) -> int:
     """The smallest class whose box contains a row, or -1."""
     inside = ((partition.lo <= row) & (row <= partition.hi)).all(axis=1) & (row >= 0).all()
     classes = np.flatnonzero(inside)

@@ -33,13 +33,13 @@ def guess_axis(column: str, labels: Sequence[Cell], has_hierarchy: bool) -> Axis
     """How the labels of a column can be read; empty where each stands for itself."""
     texts = {close_interval(label) or "" for label in labels} - {"", EVERYTHING}
     prefixes = {text: 2 for text in texts if read_prefix(text)}
-    for kind in ("numeric", "date"):
+    for kind in ("number", "date"):
         axis = {"column": column, "axis": kind}
         dashed = {text for text in texts if DASHES[kind].fullmatch(text)}
         if texts and not has_hierarchy and all(is_interval(axis, text) for text in texts - dashed):
             return axis | ({"form": "dash"} if dashed else {})
     if has_hierarchy or prefixes:
-        return {"column": column, "axis": "tree", "leaves": 0, "labels": prefixes}
+        return {"column": column, "axis": "hierarchy", "leaves": 0, "labels": prefixes}
     return {"column": column, "axis": "set"} if any(map(is_set, texts)) and all(map(is_readable, texts)) else {}
 
 

@@ -99,14 +99,14 @@ class LinkedColumn:
         """The different intervals that are published in this column; none where it is no line."""
         return [self.interval(label) for label in set(self.labels) if label is not None] if self.is_line else []
 
-    def between(self, low: float, high: float, closed: bool) -> Bools:
+    def cells_between(self, low: float, high: float, closed: bool) -> Bools:
         """The distinct cells from low to high."""
         return (self.numbers >= low) & ((self.numbers <= high) if closed else (self.numbers < high))
 
     @cached_property
     def values_in_order(self) -> list[str]:
         """Values in the order a label runs along: the order of the axis, for sets the most frequent first."""
-        if self.axis.get("axis") == "ordinal":
+        if self.axis.get("axis") == "ordered":
             return list(self.axis["order"])
         ranked = sorted(range(len(self.texts)), key=lambda code: -int(self.counts[code]))
         return [text for code in ranked if (text := self.texts[code]) is not None]
@@ -118,7 +118,7 @@ class LinkedColumn:
             spelled, counted = read_set(label)
             members = {*spelled, *(self.rare if counted else ())}
             return [value for value in self.values_in_order if value in members]
-        if kind != "ordinal" or label == EVERYTHING:
+        if kind != "ordered" or label == EVERYTHING:
             return [label]
         first, last = self.ranks(label)
         return self.values_in_order[first : last + 1]
@@ -142,7 +142,7 @@ class LinkedColumn:
         same = len(self.values_in_order) + bool(self.counts[-1]) == self.axis.get("values")
         return others[-rare:] if same and rare else others
 
-    def among(self, values: Sequence[str]) -> Bools:
+    def cells_among(self, values: Sequence[str]) -> Bools:
         """The distinct cells that are one of these."""
         return self._mark([self.places[value] for value in values if value in self.places])
 
@@ -151,11 +151,11 @@ class LinkedColumn:
             return np.ones(len(self.texts), bool)
         if label is None:  # nothing is written for empty text too, where no label is empty
             return np.array([text is None or (not text and "" not in self.labels) for text in self.texts])
-        same = self.among([label])
+        same = self.cells_among([label])
         if self.is_line:
-            return np.asarray(same | self.between(*self.interval(label)))
+            return np.asarray(same | self.cells_between(*self.interval(label)))
         return np.asarray(
-            same | (self._under(label) if self.axis.get("axis") == "tree" else self.among(self.run(label)))
+            same | (self._under(label) if self.axis.get("axis") == "hierarchy" else self.cells_among(self.run(label)))
         )
 
     def _under(self, label: str) -> Bools:
@@ -166,7 +166,7 @@ class LinkedColumn:
         if self.paths:
             return self._mark(self.below.get(label, []))
         prefix = read_prefix(label)
-        if leaves > 1 and prefix is None and not self.among([label]).any():
+        if leaves > 1 and prefix is None and not self.cells_among([label]).any():
             reason = f"column {self.axis['column']!r} was published with a hierarchy: give the plan that names it."
             raise BadOption("--plan", reason)
         return self._mark([] if prefix is None else self._starting(prefix, len(label)))

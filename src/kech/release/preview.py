@@ -34,7 +34,7 @@ class ColumnPreview:
     """What becomes of one quasi-identifier; shares are of the published rows."""
 
     column: str
-    axis: str  # numeric, date, ordinal, set or tree
+    axis: str  # number, date, ordered, set or hierarchy
     width: float | None  # of cells with two ends, on average: numbers, days, or values it may stand for
     exact: float  # share of rows whose cell is one value
     missing: float  # share of rows whose cell is missing, in the table too
@@ -83,7 +83,7 @@ def compute_preview(
     if rows < 0:
         raise BadOption("--rows", "it is a number of rows, 0 or more.")
     if isinstance(seen, Table):
-        return preview_price(seen, seen.settle(request, {}))
+        return preview_price(seen, seen.resolve_request(request, {}))
     if isinstance(seen, Release):
         return preview_release(seen, on, rows)
     if eps is None or not 0 <= eps < inf:

@@ -178,7 +178,7 @@ def _is_unique(cells: Ints) -> bool:
     return distinct > NEARLY_ALL * len(present)
 
 
-def plain(cell: Cell) -> Cell:
+def normalize_cell(cell: Cell) -> Cell:
     """Text to compare: 1.0 is 1, and empty text is NULL."""
     try:
         return repr(float(cell or ""))

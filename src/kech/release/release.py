@@ -138,7 +138,7 @@ class Release:
 
     def describe_values(self, column: SensitiveColumn) -> dict[str, Any]:
         """The order of a sensitive column, and the kind of its published values; those left out do not decide it."""
-        is_chosen = column.kind == "ordinal" or self.table.choice(column.column).kind
+        is_chosen = column.kind == "ordered" or self.table.choice(column.column).kind
         kind = column.kind if is_chosen else plain_kind(self.published_table.facts(column.column))
         return {"kind": kind} | ({"order": list(column.order)} if column.order else {})
 
@@ -399,7 +399,7 @@ def make_release(
     it is a warning, and the release is refused when its rows are asked for.
     """
     check_is_table(table)
-    request = table.settle(request, fields | {"k": k})
+    request = table.resolve_request(request, fields | {"k": k})
     check_original(table)
     if not preview:
         check_identifiers(table)
@@ -464,7 +464,7 @@ def state_parameters(request: Request, partition: Partition) -> dict[str, Any]:
     Where no sensitive column has an order, t bounds the equal distance, whichever was asked for.
     """
     points, cut, sensitive = partition.points, request.cut, partition.points.sensitive
-    stated = request.public()
+    stated = request.public_parameters()
     if request.goal.k is None:
         stated |= {"k": partition.k, "k_reached": True}
     if points.step:

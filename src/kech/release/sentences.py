@@ -38,7 +38,7 @@ def consequences(
     k counts rows, or `of_people` different people.
     """
     classes = f"{figures['classes']:,} class{'es' * (figures['classes'] != 1)}"
-    average = f"{short(figures['average_class'])} rows each on average"
+    average = f"{format_short(figures['average_class'])} rows each on average"
     crowd = f"at least {figures['k']:,} row{'s' * (figures['k'] != 1)}"
     if of_people:
         crowd = f"rows of at least {figures['k']:,} different people (stated by the maker)"
@@ -74,7 +74,7 @@ def price_words(price: Mapping[str, Any], limit: int) -> Iterator[str]:
     if price["loss"] is None:
         yield "What is left cannot be cut: histories are too long to be compared, or there are too few people."
     else:
-        yield f"The loss would be about {short(price['loss'])}; a search lowers it."
+        yield f"The loss would be about {format_short(price['loss'])}; a search lowers it."
 
 
 def column_words(about: Described) -> str:
@@ -104,24 +104,24 @@ def absent_words(about: Described) -> Iterator[str]:
 
 def extent(axis: str, width: float) -> str:
     """How wide a cell is, in numbers, in days, or in values."""
-    if axis == "numeric":
-        return f"ranges of {short(width)}"
+    if axis == "number":
+        return f"ranges of {format_short(width)}"
     if axis != "date":
-        words = {"tree": "labels that stand for", "ordinal": "ranges of"}
-        return f"{words.get(axis, 'sets of')} {short(width)} values"
+        words = {"hierarchy": "labels that stand for", "ordered": "ranges of"}
+        return f"{words.get(axis, 'sets of')} {format_short(width)} values"
     unit, name = next(((days, name) for days, least, name in TIMES if width >= least), (1.0, "days"))
-    return f"ranges of {short(width / unit)} {name}"
+    return f"ranges of {format_short(width / unit)} {name}"
 
 
 def goal_words(goals: Mapping[str, Any]) -> Iterator[str]:
     """The goals for sensitive columns that were set."""
     if "l" in goals:
-        more = f", c = {short(goals['c'])}" if "c" in goals else ""
-        yield f"l = {short(goals['l'])} ({goals['l_kind']}{more})"
+        more = f", c = {format_short(goals['c'])}" if "c" in goals else ""
+        yield f"l = {format_short(goals['l'])} ({goals['l_kind']}{more})"
     if "t" in goals:
-        yield f"t = {short(goals['t'])} ({goals['t_kind']} distance)"
+        yield f"t = {format_short(goals['t'])} ({goals['t_kind']} distance)"
     if "alpha" in goals:
-        yield f"alpha = {short(goals['alpha'])}"
+        yield f"alpha = {format_short(goals['alpha'])}"
 
 
 def quote(name: str) -> str:
@@ -129,7 +129,7 @@ def quote(name: str) -> str:
     return f"\u2068{name}\u2069"
 
 
-def short(value: float) -> str:
+def format_short(value: float) -> str:
     """Three digits, or all before the point."""
     return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"
 
@@ -138,4 +138,4 @@ def percent(share: float) -> str:
     """A share; what is nearly nothing or nearly all is not rounded to it."""
     if 0 < share < 0.001:
         return f"less than 0.1{SPACE}%"
-    return f"more than 99.9{SPACE}%" if 0.999 < share < 1 else f"{short(100 * share)}{SPACE}%"
+    return f"more than 99.9{SPACE}%" if 0.999 < share < 1 else f"{format_short(100 * share)}{SPACE}%"

@@ -34,7 +34,7 @@ from kech.tables.table import Table
 Cell: TypeAlias = str | None
 Written: TypeAlias = dict[str, list[Cell]]  # cells of each published column, one a class
 
-LINES = ("numeric", "date")
+LINES = ("number", "date")
 INTERVAL = re.compile(r"\[([^,]+), ([^,]+)([\])])")
 EVERYTHING = ("-inf", "inf")
 FORMATS = {".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
@@ -163,7 +163,7 @@ def both_ends(label: Cell) -> tuple[Cell, Cell]:
 
 def as_numbers(stream: Any, axes: Iterable[Mapping[str, Any]], whole: Sequence[str] = ()) -> Any:
     """A stream in which the ends of numbers are numbers; some columns are whole numbers."""
-    ends = {name: pa.float64() for axis in axes if axis["axis"] == "numeric" for name in axis.get("columns", ())}
+    ends = {name: pa.float64() for axis in axes if axis["axis"] == "number" for name in axis.get("columns", ())}
     kinds = ends | dict.fromkeys(whole, pa.int64())
     return recast(stream, lambda field: kinds.get(field.name, field.type))
 

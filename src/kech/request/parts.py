@@ -183,7 +183,7 @@ class Reading(Part, frozen=True):
     ] = None
 
     def __post_init__(self) -> None:
-        settle(self, null_values=as_names(self.null_values, "--null-values"))
+        set_fields(self, null_values=as_names(self.null_values, "--null-values"))
         super().__post_init__()
 
 
@@ -231,7 +231,7 @@ class Columns(Part, frozen=True):
         role_of_column: dict[str, str] = {}
         for role in ROLES:
             names = as_names(getattr(self, role), OPTIONS.get(role, f"--{role}"))
-            settle(self, **{role: names})
+            set_fields(self, **{role: names})
             for name in names:
                 if name in role_of_column:
                     raise ColumnInTwoRoles(name, role_of_column[name].replace("_", "-"), role.replace("_", "-"))
@@ -255,7 +255,9 @@ class AxisChoice(Part, frozen=True):
     hierarchy: Annotated[Any, Field("File of the hierarchy of this column.", "trees/job.csv")] = None
 
     def __post_init__(self) -> None:
-        settle(self, order=as_names(self.order, "--axis"), grid=None if self.grid is None else check_grid(self.grid))
+        set_fields(
+            self, order=as_names(self.order, "--axis"), grid=None if self.grid is None else check_grid(self.grid)
+        )
         super().__post_init__()
 
 
@@ -348,7 +350,7 @@ class Goal(Part, frozen=True):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.l is not None and self.l == int(self.l):
-            settle(self, l=int(self.l))
+            set_fields(self, l=int(self.l))
         if self.l is not None and self.l_kind != "entropy" and self.l != int(self.l):
             raise BadOption("--l", f"{self.l_kind} l-diversity counts values: write a whole number.")
         if self.l is None and self.l_kind != "distinct":
@@ -508,14 +510,14 @@ class Labels(Part, frozen=True):
     ] = None
 
     def __post_init__(self) -> None:
-        settle(self, grid=check_grid(self.grid))
+        set_fields(self, grid=check_grid(self.grid))
         if self.labels == "midpoint":
             raise BadOption("--labels", MIDPOINT)
         super().__post_init__()
         if self.grid != "round" and self.protect not in (None, "none"):
             raise BadOption("--protect", "it hides the ends of a round grid only. Omit it, or say --grid round.")
 
-    def on(self, axis: AxisChoice) -> tuple[str | float, str]:
+    def for_axis(self, axis: AxisChoice) -> tuple[str | float, str]:
         """The grid of one column, and what protects its labels."""
         grid = self.grid if axis.grid is None else axis.grid
         return grid, (axis.protect or self.protect or "full") if grid == "round" else "none"
@@ -599,7 +601,7 @@ class Series(Part, frozen=True):
     ] = "keep"
 
     def __post_init__(self) -> None:
-        settle(self, key=as_names(self.key, "--key"))
+        set_fields(self, key=as_names(self.key, "--key"))
         super().__post_init__()
 
 
@@ -628,7 +630,7 @@ def check_known(name: str, allowed: Iterable[str], reason: str) -> None:
         )
 
 
-def settle(part: Part, **values: Any) -> None:
+def set_fields(part: Part, **values: Any) -> None:
     """Put values of a new part into their usual form."""
     for name, value in values.items():
         msgspec.structs.force_setattr(part, name, value)

@@ -27,7 +27,7 @@ from kech.request.parts import (
     build_part,
     check_known,
     fields_of,
-    settle,
+    set_fields,
 )
 
 LARGEST_K = 100  # where no k is named
@@ -64,10 +64,10 @@ class Request(Part, frozen=True):
     series: Series = msgspec.field(default_factory=Series)
 
     def __post_init__(self) -> None:
-        settle(self, **{name: build_part(kind, name, getattr(self, name)) for name, kind in PARTS.items()})
+        set_fields(self, **{name: build_part(kind, name, getattr(self, name)) for name, kind in PARTS.items()})
         if not isinstance(self.axes, Mapping):
             raise BadOption("--axis", "name the kind of each column: {'zip': 'hierarchy'}.")
-        settle(self, axes={name: as_choice(name, choice, None) for name, choice in self.axes.items()})
+        set_fields(self, axes={name: as_choice(name, choice, None) for name, choice in self.axes.items()})
         if self.cut.eps is not None and not STYLES[self.cut.cut].by_components:
             raise BadOption("--eps", "only --cut regime takes a radius. Add --cut regime, or say --k 5 instead.")
         if self.cut.field != 2 and not self.is_homological:
@@ -110,10 +110,10 @@ class Request(Part, frozen=True):
         roles = self.columns.roles().items() if reassigned else ()
         return {role: tuple(name for name in names if name not in reassigned) for role, names in roles}
 
-    def public(self) -> dict[str, Any]:
+    def public_parameters(self) -> dict[str, Any]:
         """What a certificate states: the fields that decide labels, where they say something."""
         parameters = {name: self.value(name) for name, field in FIELDS.items() if field.public}
-        parameters["protect"] = "none" if self.cut.by_level else self.labels.on(AxisChoice())[1]
+        parameters["protect"] = "none" if self.cut.by_level else self.labels.for_axis(AxisChoice())[1]
         silent = {
             "l_kind": self.goal.l is None,
             "t_kind": self.goal.t is None,

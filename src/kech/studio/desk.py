@@ -75,7 +75,7 @@ class OpenTable:
         """What a page shows of it."""
         plan = msgspec.to_builtins(self.with_tree_names())
         running = [job.to_json() for job in self.jobs.values() if not job.over.is_set()]
-        dropped = [name for name in self.dropped if self.has(name)]
+        dropped = [name for name in self.dropped if self.has_column(name)]
         known = {"id": self.id, "name": self.name, "revision": self.revision, "dropped": dropped}
         return known | {"plan": plan, "running": running}
 
@@ -94,14 +94,14 @@ class OpenTable:
         """Those of the table as it is read now; None while nobody looked."""
         return self.inspected.get(msgspec.json.encode(self.plan.reading))
 
-    def has(self, name: str) -> bool:
+    def has_column(self, name: str) -> bool:
         """Whether a column can be in the table."""
         return self.columns is None or name in self.columns
 
     def fit_plan(self) -> Request:
         """The plan without columns that the table has only when it is read otherwise."""
-        columns = {role: tuple(filter(self.has, names)) for role, names in self.plan.columns.roles().items()}
-        axes = {name: axis for name, axis in self.plan.axes.items() if self.has(name)}
+        columns = {role: tuple(filter(self.has_column, names)) for role, names in self.plan.columns.roles().items()}
+        axes = {name: axis for name, axis in self.plan.axes.items() if self.has_column(name)}
         alone = self.plan.columns.rows_are_people
         return replace(self.plan, columns=Columns(**columns, rows_are_people=alone), axes=axes)
 
@@ -168,7 +168,7 @@ class OpenTable:
         job.command = shlex.join([*words, *(word for file in options["earlier"] for word in ("--earlier", file))])
         return job
 
-    def earlier(self) -> list[str]:
+    def list_earlier(self) -> list[str]:
         """The files of earlier releases that are still there."""
         return [file for file in self.released if Path(file).is_file()]
 

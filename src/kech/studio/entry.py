@@ -47,7 +47,7 @@ class Entry:
             page.write(REDIRECT.format(address=self.address))
         return file
 
-    def spend(self, token: str) -> bool:
+    def use_token(self, token: str) -> bool:
         """Whether the token opens the studio; from then on it opens nothing, and its file is gone."""
         fits = secrets.compare_digest(token.encode(), self.token.encode())
         if not fits or self.is_used or time.monotonic() > self.end:

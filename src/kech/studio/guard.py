@@ -104,7 +104,7 @@ class Guard:
         """The one-time address is answered once, with the secret; a browser that only reads ahead spends nothing."""
         if "prefetch" in headers.get("sec-purpose", ""):
             raise HTTPException(503, "kech studio answers no prefetch. Open the address yourself.\n")
-        if not self.entry.spend(token):
+        if not self.entry.use_token(token):
             raise HTTPException(410, SPENT)
         return self.hand_over(self.secret)
 

@@ -221,7 +221,11 @@ def place_release(desk: Desk, table: OpenTable, options: dict[str, Any]) -> dict
         target = msgspec.convert(options, ReleaseTarget)
     except msgspec.ValidationError as fault:
         raise BadOption("release", f"{fault}.") from None
-    terms = {"ledger": not table.is_example, "earlier": table.earlier(), "allow_composition": target.allow_composition}
+    terms = {
+        "ledger": not table.is_example,
+        "earlier": table.list_earlier(),
+        "allow_composition": target.allow_composition,
+    }
     stem = "".join(letter for letter in Path(table.name).stem if letter.isprintable()) or "table"
     place = {"folder": str(desk.place(target.folder)), "file": stem + target.ending}
     return place | terms

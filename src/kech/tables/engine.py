@@ -470,7 +470,7 @@ class Engine:
         if for_csv and lists:
             texts = pa.chunked_array([labels_of_output.values for labels_of_output in lists.values()])
             self.backend.put("labels", pa.table({"i": np.arange(len(texts)), "l": texts}), "loading labels")
-            query = f"SELECT {self.layout.dialect.harmless('l')} AS x FROM labels ORDER BY i"
+            query = f"SELECT {self.layout.dialect.guard_formula('l')} AS x FROM labels ORDER BY i"
             written, start = self.backend.read(query, "loading labels")["x"].cast(pa.string()), 0
             for i, labels_of_output in lists.items():
                 lists[i] = replace(

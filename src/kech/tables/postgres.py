@@ -133,7 +133,7 @@ class PostgresDialect(Dialect):
         whole = f"CAST(extract(epoch FROM {moment}) * 1000000 AS bigint)"
         return f"(CASE WHEN isfinite({moment}) THEN CAST({whole} AS double precision) / 1e6::double precision END)"
 
-    def finite(self, number: str) -> str:
+    def is_finite(self, number: str) -> str:
         """Whether a float is neither NaN nor infinite."""
         return f"({number} NOT IN ('NaN', 'Infinity', '-Infinity'))"
 

@@ -121,7 +121,7 @@ class SparkDialect(Dialect):
         """Seconds since 1970, from whole microseconds."""
         return f"(CAST(unix_micros(CAST({moment} AS TIMESTAMP)) AS DOUBLE) / 1e6D)"
 
-    def finite(self, number: str) -> str:
+    def is_finite(self, number: str) -> str:
         """Whether a float is neither NaN nor infinite."""
         return f"(NOT isnan({number}) AND abs({number}) <> double('Infinity'))"
 

@@ -102,7 +102,7 @@ class Dialect:
         of_two = f"{self.literal('-0([0-9]{2})')}, {self.literal(f'-{self.group_mark}1')}"
         return f"regexp_replace({padded}, {of_two}{self.everywhere})"
 
-    def finite(self, number: str) -> str:
+    def is_finite(self, number: str) -> str:
         """Whether a float is neither NaN nor infinite."""
         return f"isfinite({number})"
 
@@ -125,12 +125,12 @@ class Dialect:
         texts = ", ".join(self.literal(text.lower()) for text in nulls)
         return f"CASE WHEN {self.lower(self.text(cell, type))} NOT IN ({texts}) THEN {cell} END"
 
-    def harmless(self, text: str) -> str:
+    def guard_formula(self, text: str) -> str:
         """Text that a spreadsheet would run as a formula gets an apostrophe in front."""
         formula = f"{self.matches(text, FORMULA)} AND NOT {self.matches(text, f'{NUMBER}|{OPEN_END}')}"
         return f"CASE WHEN {formula} THEN '''' || {text} ELSE {text} END"
 
-    def comparable(self, cell: str, type: str, kind: str) -> str:
+    def comparable_text(self, cell: str, type: str, kind: str) -> str:
         """A cell of any type as text that is the same for all types it could have: 1.0 is 1, TRUE is true."""
         text = self.text(cell, type)
         if kind == "date":
@@ -138,9 +138,9 @@ class Dialect:
         number = f"nullif({self.loose_number(f'trim({text})')} + CAST(0 AS {self.float_type}), {self.nan})"
         return f"coalesce({self.text(number, self.float_type)}, nullif({self.lower(f'trim({text})')}, 'nan'), '')"
 
-    def rounded(self, cell: str, type: str, kind: str) -> str:
+    def rounded_text(self, cell: str, type: str, kind: str) -> str:
         """The same, a number with six digits and its place, a moment as its day."""
-        text = self.comparable(cell, type, kind)
+        text = self.comparable_text(cell, type, kind)
         if kind == "date":
             return f"substr({text}, 1, 10)"
         number = f"abs({self.loose_number(f'trim({self.text(cell, type)})')})"
@@ -215,7 +215,7 @@ def alike_values(layout: Layout, columns: Sequence[int]) -> str:
         "padded": sql.matches("written", ZERO_PADDED),
         "digits": f"CASE WHEN {sql.matches('written', WHOLE)} THEN length(written) END",
     }
-    finite = sql.finite("number")
+    finite = sql.is_finite("number")
     alike = f"i, missing, coalesce({finite}, false), coalesce(odd OR NOT {finite}, false), padded, dated"
     written = " UNION ALL ".join(written_values(layout, column) for column in columns)
     return f"""SELECT {alike}, CAST(sum(n) AS BIGINT), count(*), min(first), max(digits)
@@ -272,7 +272,7 @@ def hashed_values(layout: Layout, column: int, depth: int) -> str:
     Numbers are rounded, dates end with the day; what nothing is written for is left out.
     """
     stored, sql = layout.columns[column], layout.dialect
-    rounded = sql.rounded("value", stored.type, stored.kind)
+    rounded = sql.rounded_text("value", stored.type, stored.kind)
     low, _ = sql.digests("cell")
     below = f"WHERE h < CAST('{2 ** (64 - depth)}' AS DECIMAL(20, 0))" if depth else ""
     return f"""SELECT x, {sql.text("h", "")} AS h, n FROM (SELECT x, {low} AS h, n
@@ -311,7 +311,7 @@ def fold_cell(layout: Layout, column: int) -> str:
     stored, sql = layout.columns[column], layout.dialect
     text = sql.text(f"c{column}", stored.type)
     short = f"length({text}) <= {MOST_DIGITS}"
-    read = sql.comparable(f"c{column}", stored.type, stored.kind)
+    read = sql.comparable_text(f"c{column}", stored.type, stored.kind)
     return f"nullif(CASE WHEN {short} THEN {read} ELSE {sql.lower(f'trim({text})')} END, '')"
 
 
@@ -490,7 +490,7 @@ def content(layout: Layout, column: int) -> str:
 def content_hashes(layout: Layout, columns: Sequence[int]) -> str:
     """Hashes of the contents: of what cells read as, the same for all types, and of their letters."""
     spelled = {i: spell_content(layout, i) for i in columns}
-    read = ", ".join(layout.dialect.comparable(spelled[i][0], "string", layout.columns[i].kind) for i in columns)
+    read = ", ".join(layout.dialect.comparable_text(spelled[i][0], "string", layout.columns[i].kind) for i in columns)
     exact = ", ".join(f"coalesce('v' || {text}, 'n')" for text, _ in spelled.values())
     return f"""SELECT p, n, md5(concat_ws(chr(31), {read})) AS hash, md5(concat_ws(chr(31), {exact})) AS letters
         FROM {layout.name("contents")} AS contents {" ".join(join for _, join in spelled.values())} ORDER BY g"""
@@ -515,7 +515,7 @@ def published_cell(layout: Layout, output: Output, for_csv: bool) -> str:
     if output.private:
         return text
     if kind == "other" or (kind == "text" and for_csv):
-        return layout.dialect.harmless(text) if for_csv else text
+        return layout.dialect.guard_formula(text) if for_csv else text
     return cell
 
 
@@ -529,7 +529,7 @@ def labelled_rows(layout: Layout, rows: str, number: str, names: Mapping[str, st
     columns = ", ".join(["r", "takers.p", "split", *cells])
     turn = f"row_number() OVER (PARTITION BY takers.p ORDER BY {sql.secret('r')}, r)"
     taken = f"{rows} JOIN {layout.name('takers')} AS takers ON takers.p = {number}"
-    published = {name: name if name in cells or not for_csv else sql.harmless(name) for name in names}
+    published = {name: name if name in cells or not for_csv else sql.guard_formula(name) for name in names}
     return f"""SELECT {", ".join(f"{published[name]} AS {published_name}" for name, published_name in names.items())}
         FROM (SELECT {columns}, {turn} AS i FROM {taken} WHERE split
         UNION ALL SELECT {columns}, 1 AS i FROM {taken} WHERE NOT split) AS taken JOIN {layout.name("shares")} AS shares
@@ -546,7 +546,7 @@ def held_words(layout: Layout, column: int) -> str:
 
 def hash_rows(sql: Dialect, cells: Mapping[str, tuple[str, str, str]], source: str) -> str:
     """Rows, and twice the sum of a hash of each row; for each column its cell, its type and its kind."""
-    joined = ", ".join(sql.comparable(*cells[name]) for name in sorted(cells))
+    joined = ", ".join(sql.comparable_text(*cells[name]) for name in sorted(cells))
     low, high = sql.digests("cells")
     return f"""SELECT count(*), {sql.text(f"sum({low})", "")}, {sql.text(f"sum({high})", "")}
         FROM (SELECT concat_ws(chr(31), {joined}) AS cells FROM {source}) AS rows_of_text"""

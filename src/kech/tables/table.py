@@ -163,7 +163,7 @@ class Table:
         """How the user wants a column to be generalized."""
         return self.request.axes.get(column, AxisChoice())
 
-    def settle(self, request: Request | None, fields: Mapping[str, Any]) -> Request:
+    def resolve_request(self, request: Request | None, fields: Mapping[str, Any]) -> Request:
         """What is asked of this table: a request, or the one it was read with, but for the fields that are named."""
         check_is_request(request)
         for name in fields:
@@ -250,7 +250,7 @@ class Table:
         """A hash of the whole source, all its columns: the same for equal rows in any order."""
         if self.source.address and self.source.format == "duckdb":
             return self._fingerprint_of_file(self.source.address)
-        again = not reads(self.engine.backend, self.source)
+        again = not can_read(self.engine.backend, self.source)
         return self.engine.fingerprint(self.columns, read_again(self.source, self.frame) if again else None)
 
     def _fingerprint_of_file(self, address: Address) -> tuple[int, ...]:
@@ -395,7 +395,7 @@ def open_backend(
 
 def load(backend: Any, source: Source, selected: Sequence[int], nulls: Sequence[str], frame: Any) -> None:
     """Put the rows into the backend."""
-    if not reads(backend, source):
+    if not can_read(backend, source):
         backend.load_arrow(read_again(source, frame), selected, nulls, source.path)
     elif source.csv:
         try:
@@ -408,7 +408,7 @@ def load(backend: Any, source: Source, selected: Sequence[int], nulls: Sequence[
         backend.load_parquet(source.path, source.columns, selected, nulls)
 
 
-def reads(backend: Backend, source: Source) -> bool:
+def can_read(backend: Backend, source: Source) -> bool:
     """Whether a backend reads this source by itself."""
     return source.format in backend.reads and (source.csv is None or source.csv.plain)
 

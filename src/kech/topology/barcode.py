@@ -185,7 +185,7 @@ class WeightedBarcode:
         return [self._at(eps) for eps in check_radii(radii)]
 
     def _at(self, eps: float) -> dict[str, Any]:
-        tree, nodes = self.filtration, self.filtration.alive(eps)
+        tree, nodes = self.filtration, self.filtration.nodes_at(eps)
         holes = {n: int(((bars[:, 0] <= eps) & (eps < bars[:, 1])).sum()) for n, bars in self.holes.items()}
         is_decided = self.is_complete or any(holes.values())
         return {

@@ -54,13 +54,13 @@ class Filtration:
         """How many people each node has, or rows where every row is another person: what k counts."""
         return self.weight if self.people is None else self.people
 
-    def alive(self, eps: float) -> Ints:
+    def nodes_at(self, eps: float) -> Ints:
         """Nodes that are components at eps."""
         return np.flatnonzero((self.birth <= eps) & (eps < self.death))
 
     def components(self, eps: float) -> Ints:
         """For each unit the number of its component at eps."""
-        nodes = self.alive(eps)
+        nodes = self.nodes_at(eps)
         nodes = nodes[np.argsort(self.begin[nodes])]
         component = np.empty(len(self.order), np.int64)
         component[self.order] = np.repeat(np.arange(len(nodes)), (self.end - self.begin)[nodes])
@@ -97,5 +97,5 @@ def check_metric(points: Points, metric: str) -> None:
         raise BadOption("--metric", f"ball takes at most {MOST_BALL_AXES} columns; use --metric box.")
     for axis in points.axes:
         if not isinstance(axis, LineAxis) or axis.has_null or not np.array_equal(*axis.ends):
-            reason = f"column {axis.column!r} is not numeric, has NULLs or is on a grid; use --metric box."
+            reason = f"column {axis.column!r} does not hold numbers, has NULLs or is on a grid; use --metric box."
             raise BadOption("--metric", f"ball takes exact numbers and dates only: {reason}")

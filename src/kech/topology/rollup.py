@@ -40,7 +40,7 @@ class NodeTable:
         """The largest class size that is counted."""
         return int(self.counts.shape[1])
 
-    def suppressed(self, k: int) -> Ints:
+    def count_suppressed(self, k: int) -> Ints:
         """Rows in classes of fewer than k, for k <= bound + 1."""
         return np.asarray(self.rows[:, : max(k - 1, 0)].sum(axis=1))
 
@@ -83,11 +83,11 @@ def roll_all(
 def count_fixed_axes(points: Points, levels: Sequence[Sequence[Level]], memory: int) -> int:
     """The fewest first columns to fix so that two layers of all other nodes fit into the memory."""
     parts = (levels[fixed:] for fixed in range(len(levels)))
-    fitting = (len(levels) - len(part) for part in parts if fits(points, part, memory))
+    fitting = (len(levels) - len(part) for part in parts if fits_in_memory(points, part, memory))
     return next(fitting, len(levels))
 
 
-def fits(points: Points, levels: Sequence[Sequence[Level]], memory: int) -> bool:
+def fits_in_memory(points: Points, levels: Sequence[Sequence[Level]], memory: int) -> bool:
     """Whether the nodes over these levels can be rolled up at once."""
     return prod(map(len, levels)) <= MOST_AT_ONCE and bound_kept_bytes(points, levels) <= memory
 

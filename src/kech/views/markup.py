@@ -22,7 +22,7 @@ Content = str | int | None
 def tag(element: str, /, *contents: Content | Iterable[Content], **attributes: Any) -> Markup:
     """An element; a trailing _ of an attribute is dropped, another _ is written as -."""
     written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{plain(str(value))}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape_text(str(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
@@ -37,13 +37,13 @@ def join(*contents: Content | Iterable[Content]) -> Markup:
         if isinstance(content, Markup):
             parts.append(str(content))
         elif isinstance(content, str | int):
-            parts.append(plain(str(content)))
+            parts.append(escape_text(str(content)))
         elif content is not None:
             parts.append(str(join(*content)))
     return Markup("".join(parts))
 
 
-def plain(text: str) -> str:
+def escape_text(text: str) -> str:
     """Text inside a page: nothing in it is markup, and nothing in it is no character."""
     return escape(UNSPEAKABLE.sub("\ufffd", text), quote=True)
 

@@ -16,7 +16,7 @@ from kech.audit.attacks.outcome import Attack
 from kech.audit.attacks.people import attack_all_rows, attack_constant, attack_one_row
 from kech.audit.attacks.refine import attack_refinement
 from kech.audit.attacks.replay import attack_replay
-from kech.audit.attacks.target import Second, Target, aim
+from kech.audit.attacks.target import Second, Target, choose_target
 from kech.certificate import AnyPath
 from kech.errors import BadOption
 from kech.request import Request
@@ -74,14 +74,14 @@ def run_attacks(
         raise BadOption(
             "--second", "only the compose attack takes another release. Leave it away, or attack by compose."
         )
-    other = as_second(second, (key,) if isinstance(key, str) else tuple(key))
+    other = read_second_release(second, (key,) if isinstance(key, str) else tuple(key))
     if request and "replay" not in selected:
         raise BadOption("request", "only the replay attack makes a release again.")
-    target = replace(aim(path, original, certificate, other, seed), request=request or Request())
+    target = replace(choose_target(path, original, certificate, other, seed), request=request or Request())
     return [attack for name in selected for attack in ATTACKS[name](target)]
 
 
-def as_second(second: AnyPath | tuple[AnyPath, Table] | None, key: tuple[str, ...]) -> Second | None:
+def read_second_release(second: AnyPath | tuple[AnyPath, Table] | None, key: tuple[str, ...]) -> Second | None:
     """The other release; one of a table that changed needs a key, and no other does."""
     changed = isinstance(second, tuple)
     if changed != bool(key):

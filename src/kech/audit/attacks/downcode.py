@@ -50,7 +50,7 @@ def find_halves(column: LinkedColumn, label: str) -> list[Bools]:
         low, high, _ = column.interval(label)
         return split_line(column, label, [(low + high) / 2] if low < high and isfinite(high - low) else [])
     run = find_run(column, label)
-    return [column.among(run[: len(run) // 2]), column.among(run[len(run) // 2 :])] if len(run) > 1 else []
+    return [column.cells_among(run[: len(run) // 2]), column.cells_among(run[len(run) // 2 :])] if len(run) > 1 else []
 
 
 def find_ends(column: LinkedColumn, label: str, cuts: Sequence[float]) -> list[Bools]:
@@ -60,18 +60,18 @@ def find_ends(column: LinkedColumn, label: str, cuts: Sequence[float]) -> list[B
         inner = cuts[bisect_right(cuts, low) : bisect_left(cuts, high)] if low < high else []
         return split_line(column, label, inner) or find_halves(column, label)
     run = find_run(column, label)
-    return [column.among([end]) for end in (run[0], run[-1])] if len(run) > 1 else []
+    return [column.cells_among([end]) for end in (run[0], run[-1])] if len(run) > 1 else []
 
 
 def find_run(column: LinkedColumn, label: str) -> list[str]:
     """The values of a range or a set; none of other labels."""
-    return column.run(label) if column.axis["axis"] in ("ordinal", "set") else []
+    return column.run(label) if column.axis["axis"] in ("ordered", "set") else []
 
 
 def split_line(column: LinkedColumn, label: str, cuts: Sequence[float]) -> list[Bools]:
     """What lies before the first cut and after the last one."""
     low, high, closed = column.interval(label)
-    return [column.between(low, cuts[0], False), column.between(cuts[-1], high, closed)] if cuts else []
+    return [column.cells_between(low, cuts[0], False), column.cells_between(cuts[-1], high, closed)] if cuts else []
 
 
 def find_cuts(column: LinkedColumn) -> list[float]:

@@ -36,9 +36,9 @@ def attack_edges(target: Target) -> list[Attack]:
     ends = {id(column): published_ends(column) for column in target.linkage.columns}
     guessed = single_out(target, lambda column, label: guess_ends(column, label, ends[id(column)], rng))
     return [
-        count(target, f"{SINGLED}, by any column", anywhere(by_edges), anywhere(by_chance)),
+        count(target, f"{SINGLED}, by any column", join_columns(by_edges), join_columns(by_chance)),
         *each,
-        count(target, GUESSED, *map(anywhere, guessed)),
+        count(target, GUESSED, *map(join_columns, guessed)),
     ]
 
 
@@ -60,7 +60,7 @@ def count(target: Target, about: str, hits: set[int], control: set[int]) -> Atta
     return Attack("edge", about, target.rows, min(len(hits), target.rows), min(len(control), target.rows))
 
 
-def anywhere(singled: Singled) -> set[int]:
+def join_columns(singled: Singled) -> set[int]:
     """Records singled out by any column."""
     return set().union(*singled.values())
 
@@ -73,8 +73,8 @@ def find_edges(column: LinkedColumn, label: Cell) -> list[Bools]:
         low, high, closed = column.interval(label)
         ends = [low, *([high] if closed else [])] if low < high else []
         return [column.numbers == end for end in ends if isfinite(end)]
-    run = column.run(label) if column.axis["axis"] == "ordinal" else []
-    return [column.among([end]) for end in (run[0], run[-1])] if len(run) > 1 else []
+    run = column.run(label) if column.axis["axis"] == "ordered" else []
+    return [column.cells_among([end]) for end in (run[0], run[-1])] if len(run) > 1 else []
 
 
 def guess_ends(column: LinkedColumn, label: Cell, ends: Ends, rng: np.random.Generator) -> list[Bools]:

@@ -32,7 +32,7 @@ class Histories:
         return [
             number
             for shape in shapes
-            if len(shape) <= len(known) and possible.issuperset(shape) and fits(shape, known)
+            if len(shape) <= len(known) and possible.issuperset(shape) and can_match(shape, known)
             for number in self.numbers[shape]
         ]
 
@@ -66,10 +66,10 @@ def list_cells(release: Published, column: str) -> Iterator[str]:
         yield from filter(None, cells)
 
 
-def fits(shape: Shape, known: Sequence[Sequence[int]]) -> bool:
+def can_match(shape: Shape, known: Sequence[Sequence[int]]) -> bool:
     """Whether each class can be that of another known row: a matching, by augmenting paths.
 
-    >>> fits((1, 2), [(1,), (1, 2)]), fits((1, 1), [(1,), (2,)]), fits((2,), [(1,), (2,)])
+    >>> can_match((1, 2), [(1,), (1, 2)]), can_match((1, 1), [(1,), (2,)]), can_match((2,), [(1,), (2,)])
     (True, False, True)
     """
     taken: dict[int, int] = {}

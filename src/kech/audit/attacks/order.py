@@ -7,7 +7,7 @@ import numpy as np
 from kech.audit.attacks.outcome import Attack
 from kech.audit.attacks.target import Target
 from kech.certificate import Cell
-from kech.release.published import plain
+from kech.release.published import normalize_cell
 
 
 def attack_order(target: Target) -> list[Attack]:
@@ -44,8 +44,8 @@ def published_cells(target: Target) -> tuple[list[tuple[Cell, ...]], list[tuple[
     """What is published as it is, for every row of the release and of the original."""
     linkage = target.linkage
     cells = linkage.release.cells
-    ours = [[plain(cell) for cell in column] for column in cells.values()]
-    theirs = [[plain(cell) for cell in linkage.texts(name)] for name in cells]
+    ours = [[normalize_cell(cell) for cell in column] for column in cells.values()]
+    theirs = [[normalize_cell(cell) for cell in linkage.texts(name)] for name in cells]
     return (
         list(zip(*ours, strict=True)) or [()] * linkage.release.rows,
         list(zip(*theirs, strict=True)) or [()] * linkage.rows,

@@ -57,7 +57,9 @@ def attack_all_rows(target: Target) -> list[Attack]:
     """
     k, known, rng = promised_people(target), draw_people(target), target.rng()
     look, histories = look_for_people(target, target.person), read_histories(target.linkage.release)
-    left = [len(histories.find_fitting(one.classes) if histories else meet(one.classes, look)) for one in known]
+    left = [
+        len(histories.find_fitting(one.classes) if histories else intersect_looks(one.classes, look)) for one in known
+    ]
     known, left = [one for one, count in zip(known, left, strict=True) if count], list(filter(None, left))
     control = sum(len(join(one.classes[rng.integers(len(one.classes))], look)) < k for one in known)
     note = f"{sum(count == 1 for count in left):,} are the only one whose rows fit"
@@ -106,7 +108,7 @@ def look_across(target: Target, values: Ints) -> list[Left]:
 
     def see(cells: Ints) -> Left:
         look = look_for_values(target, cells)
-        return lambda one: meet(one.classes, look)
+        return lambda one: intersect_looks(one.classes, look)
 
     return [see(values), see(target.rng().permutation(values))]
 
@@ -166,6 +168,6 @@ def join(classes: Iterable[int], look: Look) -> Found:
     return frozenset().union(*map(look, classes))
 
 
-def meet(rows: Sequence[Iterable[int]], look: Look) -> Found:
+def intersect_looks(rows: Sequence[Iterable[int]], look: Look) -> Found:
     """What is common to all rows, each of which could be in some classes."""
     return frozenset.intersection(*(join(classes, look) for classes in rows))

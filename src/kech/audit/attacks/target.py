@@ -75,7 +75,9 @@ class Target:
         return members
 
 
-def aim(path: AnyPath, original: Table, certificate: AnyPath | None, second: Second | None, seed: int) -> Target:
+def choose_target(
+    path: AnyPath, original: Table, certificate: AnyPath | None, second: Second | None, seed: int
+) -> Target:
     """Find the candidates of every class, or of as many classes as are attacked."""
     release = read_published(path, certificate=certificate, with_cells=True)
     own, other = link_second(original, second)

@@ -17,10 +17,10 @@ from kech.release.published import Ints
 def compare_pairs(sides: Sequence[Side]) -> list[dict[str, Any]]:
     """Every pair of columns: first those that chance does not explain, each the largest change first."""
     pairs = [compare_pair(one, other) for one, other in combinations(sides, 2)]
-    return sorted(pairs, key=lambda pair: (by_chance(pair), -abs(pair["change"] or 0.0), pair["columns"]))
+    return sorted(pairs, key=lambda pair: (is_by_chance(pair), -abs(pair["change"] or 0.0), pair["columns"]))
 
 
-def by_chance(pair: dict[str, Any]) -> bool:
+def is_by_chance(pair: dict[str, Any]) -> bool:
     """Whether neither table shows more than twice what chance would; a constant column shows nothing."""
     if pair["change"] is None:
         return True

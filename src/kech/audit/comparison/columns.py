@@ -18,7 +18,7 @@ from kech.release.published import Ints, Published
 MOST_VALUES = 20  # of a text column; the others are one part
 MOST_STRETCHES = 10
 MISSING, OTHERS = "missing", "other values"
-LINES = {"numeric": "number", "date": "date"}
+LINES = ("number", "date")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -36,7 +36,7 @@ class Side:
 
     column: str
     role: str
-    kind: str  # number, date, ordinal or text
+    kind: str  # number, date, ordered or text
     parts: tuple[str, ...]
     before: Ints  # the part of each row of the original
     label: Ints  # of each released row, a row of `shares`
@@ -71,8 +71,8 @@ def pair_labels(column: LinkedColumn, group: Ints) -> Side:
     """A generalized column."""
     known = {label: i for i, label in enumerate(dict.fromkeys(column.labels))}
     label = np.array([known[each] for each in column.labels])[group]
-    name, kind = column.axis["column"], LINES.get(column.axis["axis"])
-    if kind is not None:
+    name, kind = column.axis["column"], column.axis["axis"]
+    if kind in LINES:
         values = column.numbers[column.codes]
         unit = find_unit(values[~np.isnan(values)], kind)
         return pair_line(name, "quasi-identifier", kind, values, unit, column, list(known), label)
@@ -83,7 +83,7 @@ def pair_labels(column: LinkedColumn, group: Ints) -> Side:
         [count * spread_over(column, each) for each, count in zip(known, rows.tolist(), strict=True)], axis=0
     )
     masses = (column.counts / max(column.counts.sum(), 1), after / max(rows.sum(), 1))
-    kind = "ordinal" if column.axis["axis"] == "ordinal" else "text"
+    kind = "ordered" if column.axis["axis"] == "ordered" else "text"
     return Side(name, "quasi-identifier", kind, parts, part_of[column.codes], label, shares, None, masses)
 
 
@@ -118,7 +118,7 @@ def pair_line(
 def name_parts(column: LinkedColumn) -> tuple[tuple[str, ...], Ints]:
     """The parts of a text column, and the part of each of its distinct cells."""
     order = [text for text in column.values_in_order if text]
-    return part_texts(column.texts, order, len(order) if column.axis["axis"] == "ordinal" else MOST_VALUES)
+    return part_texts(column.texts, order, len(order) if column.axis["axis"] == "ordered" else MOST_VALUES)
 
 
 def part_texts(texts: Sequence[Cell], order: Sequence[str], most: int) -> tuple[tuple[str, ...], Ints]:
@@ -146,8 +146,8 @@ def spread_values(column: LinkedColumn, label: Cell, part_of: Ints, parts: int) 
 
 def pair_cells(name: str, role: str, kind: str, texts: list[Cell], codes: Ints, cells: Sequence[Cell]) -> Side:
     """A sensitive or kept column."""
-    if kind in LINES.values():
-        axis = {"axis": "date" if kind == "date" else "numeric"}
+    if kind in LINES:
+        axis = {"axis": "date" if kind == "date" else "number"}
         before = np.array([read_place(axis, text) for text in texts])[codes]
         after = np.array([read_place(axis, cell) for cell in cells], float)
         return pair_numbers(name, role, kind, before, after)

@@ -73,7 +73,7 @@ def line_bars(line: Line, kind: str, missing: list[float]) -> list[dict[str, Any
         np.diff(pieces.below(edges, strict=True), prepend=0.0, append=1.0) * (1 - lost)
         for pieces, lost in ((line.before, missing[0]), (line.after, missing[1]))
     ]
-    axis = {"axis": "date" if kind == "date" else "numeric"}
+    axis = {"axis": "date" if kind == "date" else "number"}
     texts = [format_place(axis, float(f"{edge:.6g}") if kind == "number" else edge) for edge in edges.tolist()]
     names = [f"below {texts[0]}", *(f"from {text}" for text in texts)] if texts else ["all"]
     bars = [bar(name, *pair) for name, *pair in zip(names, *shares, strict=True)]

@@ -12,7 +12,6 @@ from kech.errors import BadSeries
 
 Axis = Mapping[str, Any]
 NOTHING = (None, "", "*", "-inf", "inf")  # cells that tell nothing about an axis
-KINDS = {"numeric": "number", "date": "date", "set": "set", "tree": "hierarchy"}
 
 
 def tells(labels: Sequence[Sequence[str | None]]) -> bool:
@@ -75,7 +74,7 @@ def listed(rare: int | list[int]) -> list[int]:
     return rare if isinstance(rare, list) else [rare]
 
 
-JOINS = {"numeric": join_lines, "date": join_lines, "tree": join_trees, "set": join_sets, "ordinal": join_orders}
+JOINS = {"number": join_lines, "date": join_lines, "hierarchy": join_trees, "set": join_sets, "ordered": join_orders}
 
 
 def join_values(
@@ -92,9 +91,9 @@ def join_values(
 def find_kinds(axes: Sequence[Axis], used: Sequence[bool]) -> dict[str, str]:
     """The kind of each axis that tells something, in the words of a request; an order is in the request itself."""
     return {
-        axis["column"]: KINDS[axis["axis"]]
+        axis["column"]: axis["axis"]
         for axis, is_used in zip(axes, used, strict=True)
-        if is_used and axis["axis"] in KINDS
+        if is_used and axis["axis"] != "ordered"
     }
 
 

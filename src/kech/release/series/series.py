@@ -116,7 +116,7 @@ class Series:
         `earlier` is the file of the last version where it is not at its place.  Nothing changes if this is refused.
         """
         check_is_table(table)
-        asked = table.settle(request, fields)
+        asked = table.resolve_request(request, fields)
         check_series(asked)
         check_original(table)
         check_identifiers(table)

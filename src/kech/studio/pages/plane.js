@@ -93,7 +93,7 @@ function scale({ low, high }, from, to) {
 }
 
 function marks({ axis, low, high, ticks: named }, few, most) {
-  if (axis === "numeric") return ticks(low, high, few).map((at, _, all) => [at, tickText(at, all[1] - all[0])]);
+  if (axis === "number") return ticks(low, high, few).map((at, _, all) => [at, tickText(at, all[1] - all[0])]);
   if (axis === "date") return years(low, high, few);
   const every = Math.ceil(named.length / Math.max(most, 1));
   return named.filter((_, at) => at % every === 0);

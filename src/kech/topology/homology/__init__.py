@@ -56,5 +56,5 @@ def highest_dimension(points: Points, metric: str) -> int:
     used = [len(np.unique(codes)) for codes in points.codes.T]
     if metric == "ball":
         return sum(values > 1 for values in used) - 1
-    lines = (axis.kind not in ("tree", "set") for axis in points.axes)
+    lines = (axis.kind not in ("hierarchy", "set") for axis in points.axes)
     return sum(line and values > 2 for line, values in zip(lines, used, strict=True)) - 1

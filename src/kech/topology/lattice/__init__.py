@@ -101,11 +101,11 @@ class GeneralizationLattice:
 
     def suppressed_of(self, levels: Sequence[int], k: int) -> int:
         """Rows in classes of fewer than k people; of fewer than k rows where every row is another person."""
-        return self._nodes.sight(check_k(k), self.check(levels)).suppressed
+        return self._nodes.measure_node(check_k(k), self.check(levels)).suppressed
 
     def loss_of(self, levels: Sequence[int], k: int = 1) -> float:
         """Average width of all cells; rows in classes of fewer than k are suppressed and count 1."""
-        return self._nodes_at(check_k(k)).sight(k, self.check(levels)).loss
+        return self._nodes_at(check_k(k)).measure_node(k, self.check(levels)).loss
 
     def rank(self, low: Sequence[int], high: Sequence[int]) -> int:
         """Rank invariant: the rank of H_0(low) -> H_0(high).  The map is onto, so it is the classes of `high`."""
@@ -274,7 +274,7 @@ class GeneralizationLattice:
         return all(np.array_equal(expected, here) for expected, here in row_counts)
 
     def _axes_at(self, k: int) -> tuple[Axis, ...]:
-        return tuple(axis.at(k) if axis.kind in ("ordinal", "tree") else axis for axis in self.points.axes)
+        return tuple(axis.at(k) if axis.kind in ("ordered", "hierarchy") else axis for axis in self.points.axes)
 
     @property
     def _usual_ks(self) -> range:

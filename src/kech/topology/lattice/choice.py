@@ -68,7 +68,7 @@ class Choice:
         if self.nodes.has_room(0) and not self.is_enumerable:
             need = 2 * NODE_SIZE_BYTES * self.nodes.count * self.bound
             raise TooLittleMemory(self.nodes.count, self.k, need, self.nodes.memory)
-        return np.asarray(self.nodes.count_sizes(self.bound).suppressed(self.k) <= self.limit)
+        return np.asarray(self.nodes.count_sizes(self.bound).count_suppressed(self.k) <= self.limit)
 
     def minimal(self) -> list[Levels]:
         """Nodes that fit while no node below them does."""
@@ -156,13 +156,13 @@ class Choice:
 
     def _look(self, levels: Levels) -> Sight:
         """What is seen at a node; one that does not hold counts as if it suppressed everything."""
-        view = self.nodes.sight(self.k, levels)
+        view = self.nodes.measure_node(self.k, levels)
         broken = self.holds is not None and view.suppressed <= self.limit and not self.holds(levels)
         return replace(view, suppressed=self.nodes.points.rows + 1) if broken else view
 
     def _node(self, levels: Levels, bound: float | None = None) -> LatticeNode:
         """A node as it would be released; unless a bound is known, none loses less than it does."""
-        view = self.nodes.sight(self.k, levels)
+        view = self.nodes.measure_node(self.k, levels)
         sizes = self.nodes.points.count_people(self.nodes.classes(levels))
         least = view.loss if bound is None else bound
         return LatticeNode(self.k, levels, view.loss, int((sizes >= self.k).sum()), view.suppressed, least)

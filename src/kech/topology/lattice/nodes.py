@@ -96,7 +96,7 @@ class Nodes:
         """The number of classes, the smallest one, how many have 1, 2, ... `bound` people and what these would cost."""
         return self._kernel.look(np.array([levels], np.int32), bound, 1)
 
-    def sight(self, k: int, levels: Levels) -> Sight:
+    def measure_node(self, k: int, levels: Levels) -> Sight:
         """Rows in classes of fewer than k, and the loss when they are suppressed."""
         small = np.arange(1, min(k - 1, self.points.rows) + 1)
         counts = self.look(levels, max(1, len(small)))

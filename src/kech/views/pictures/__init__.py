@@ -11,7 +11,7 @@ from typing import Any
 
 from kech.errors import BadTarget
 from kech.system.files import clear_refusals, draft_file, put_in_place
-from kech.views.markup import plain
+from kech.views.markup import escape_text
 from kech.views.pictures.figure import build_figure, load_matplotlib, measure_axes, paint_into
 from kech.views.pictures.picture import Picture, Size
 from kech.views.pictures.svg import render_file, render_svg
@@ -52,7 +52,7 @@ def save_picture(draw: Drawing, path: str | PathLike[str]) -> None:
         if ending == ".png":
             build_figure(picture).savefig(draft, format="png", dpi=200, metadata={"Title": title})
         else:
-            page = PAGE.format(title=plain(title), svg=render_svg(picture, is_bare=False))
+            page = PAGE.format(title=escape_text(title), svg=render_svg(picture, is_bare=False))
             draft.write_text(render_file(picture) if ending == ".svg" else page, "utf-8")
         put_in_place({draft: target}, private=True)
 

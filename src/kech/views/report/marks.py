@@ -24,7 +24,7 @@ def meter(share: float) -> Markup:
     return tag("svg", *track, viewBox="0 0 100 8", class_="meter", aria_hidden="true", preserveAspectRatio="none")
 
 
-def strip(counts: Sequence[int], names: Sequence[str], title: str) -> Markup:
+def draw_strip(counts: Sequence[int], names: Sequence[str], title: str) -> Markup:
     """Parts of a whole in one line."""
     total, at, parts = sum(counts) or 1, 0.0, []
     for shade, (count, name) in enumerate(zip(counts, names, strict=True)):

@@ -19,7 +19,7 @@ from kech.views.markup import (
     tag,
 )
 from kech.views.pictures.released import draw_released_barcode, draw_sizes
-from kech.views.report.marks import embed, meter, ruler, strip
+from kech.views.report.marks import draw_strip, embed, meter, ruler
 
 SHARP = ("exact", "up to 5%", "up to 10%", "up to 25%", "up to half", "more than half", "all of it", "missing")
 MOST_EDGES = 24
@@ -201,7 +201,7 @@ def show_card(column: Mapping[str, Any], rows: int) -> Markup:
     return tag(
         "article",
         tag("h3", name(column["column"])),
-        strip(parts, SHARP, title),
+        draw_strip(parts, SHARP, title),
         tag("ul", *(show_legend(i, part / rows) for i, part in enumerate(parts) if part), class_="legend"),
         table(caption, ("label", "rows>", "width>"), labels, class_="labels"),
         show_edges(column),

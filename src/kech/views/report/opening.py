@@ -7,11 +7,11 @@ from kech.request.parts import STYLES
 from kech.views.markup import Content, Markup, count, figure, join, name, paragraphs, percent, section, table, tag
 
 KINDS = {
-    "numeric": "numbers, published as intervals",
+    "number": "numbers, published as intervals",
     "date": "dates, published as intervals",
-    "ordinal": "ordered values, published as ranges",
+    "ordered": "ordered values, published as ranges",
     "set": "values, published as sets",
-    "tree": "values, published as nodes of a hierarchy",
+    "hierarchy": "values, published as nodes of a hierarchy",
 }
 WIDENED = "some labels are wider than their rows need, at random"
 EXACT = "values of the data themselves: an edge of an interval may be somebody's value"
@@ -95,11 +95,11 @@ def show_head(result: Mapping[str, Any]) -> Markup:
             + (", except in the parts that are marked private." if result["private"] else "."),
             class_="verdict",
         ),
-        tag("ul", *(tile(*each) for each in tiles), class_="tiles"),
+        tag("ul", *(show_tile(*each) for each in tiles), class_="tiles"),
     )
 
 
-def tile(label: str, value: str, about: str) -> Markup:
+def show_tile(label: str, value: str, about: str) -> Markup:
     """A figure, large."""
     return tag("li", tag("span", label, class_="label"), tag("strong", value), tag("span", about, class_="about"))
 
@@ -212,7 +212,7 @@ def names(columns: Sequence[str] | Mapping[str, Any]) -> Iterator[Content]:
 def describe_edges(column: Mapping[str, Any], cut: str | None) -> str:
     """How the edges of intervals were chosen."""
     grid, protect = column["grid"], column["protect"]
-    if column["axis"] in ("ordinal", "set"):
+    if column["axis"] in ("ordered", "set"):
         return WIDENED if protect == "full" and cut != "domain" else ""
     if grid is None:
         return ""

@@ -9,7 +9,7 @@ from typing import Any
 
 from kech.audit.risk import THRESHOLDS
 from kech.certificate import certificate_path
-from kech.views.markup import Content, Markup, join, name, plain, section, table, tag
+from kech.views.markup import Content, Markup, escape_text, join, name, section, table, tag
 from kech.views.report.middle import show_loss, show_risk, show_shape
 from kech.views.report.opening import show_head, show_method, show_promises
 from kech.views.report.private import show_private_parts
@@ -45,7 +45,7 @@ def page_head(title: str) -> Markup:
         tag("meta", http_equiv="Content-Security-Policy", content=policy),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="referrer", content="no-referrer"),
-        Markup(f"<title>{plain(title)}</title>"),
+        Markup(f"<title>{escape_text(title)}</title>"),
         Markup(f"<style>{STYLE}</style>"),
     )
 
