@@ -146,13 +146,14 @@ class Release:
     def published_table(self) -> Table:
         """The table without the points of which no row is published: their cells decide no type and no kind."""
         points = self.partition.points
-        gone = np.setdiff1d(np.arange(len(points.weights)), self.partition.point)
+        gone = np.flatnonzero(np.bincount(self.partition.point, minlength=len(points.weights)) == 0)
         return self.table.without(points.mappings, gone) if len(gone) else self.table
 
     def published_shares(self) -> dict[str, NDArray[np.int64]]:
         """The shares of the partition, with points numbered as the published table has them."""
         shares = self.numbering.shares(self.partition) if self.numbering else self.partition.shares()
-        return shares | {"p": np.unique(shares["p"], return_inverse=True)[1].astype(np.int64)}
+        taken = np.bincount(shares["p"]) > 0
+        return shares | {"p": (np.cumsum(taken) - 1)[shares["p"]]}
 
     @cached_property
     def numbering(self) -> Numbering | None:
