@@ -4,10 +4,12 @@ from collections import defaultdict
 from math import inf
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import kech
 from kech import _kernels
 
 SIDE = 8  # codes of an axis
@@ -285,3 +287,21 @@ def test_threads_change_no_class(visits):
             search.step(0.001, step > 1, threads)
         found.append(search.shares())
     assert all(map(np.array_equal, *found))
+
+
+def test_crowds_are_classes_and_all_others_are_searched():
+    """40 people at each of three places, with two rows each, and ten who stand alone: k people in every class."""
+    rng = np.random.default_rng(3)
+    crowd = [(person, place, day) for place in (0, 3, 6) for person in range(40) for day in (place, place)]
+    lonely = [(100 + i, int(rng.integers(0, 8)), int(rng.integers(0, 8))) for i in range(10) for _ in range(2)]
+    frame = pd.DataFrame(crowd + lonely, columns=["person", "x", "y"])
+    with kech.read_table(frame, quasi_identifiers=["x", "y"], person=["person"]) as table:
+        released = kech.make_release(table, k=5, grid="exact", protect="none")
+
+    partition = released.partition
+    assert partition.suppressed == 0
+    assert partition.k >= 5
+    places = [(lo, hi) for lo, hi in zip(partition.lo.tolist(), partition.hi.tolist(), strict=True) if lo == hi]
+    assert len(places) == 3
+    whole = partition.people[[lo == hi for lo, hi in zip(partition.lo.tolist(), partition.hi.tolist(), strict=True)]]
+    assert (whole >= 25).all()

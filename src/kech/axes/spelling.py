@@ -27,6 +27,7 @@ from kech.axes.grid import Floats, Ints
 DASHES = re.compile("[\u00ad\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")
 LIKE_NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?(e[+-]?[0-9]{1,2})?")
 MOST_PLACES = 100  # of a number that is compared as one
+PLAIN_NUMBERS = re.compile(r"(?:0|[1-9][0-9]{0,27})(?:\n(?:0|[1-9][0-9]{0,27}))*")  # folded, they stay as they are
 SEEN_AS_SPACE = "\u2800"  # a blank of Braille
 IGNORABLE = {  # Default_Ignorable_Code_Point of Unicode: first and last of each range
     0x00AD: 0x00AD,
@@ -75,10 +76,21 @@ def fold_person(text: str) -> str:
     return format(number.normalize(), "f") if number.adjusted() < MOST_PLACES else plain
 
 
-def encode_spellings(values: Sequence[str], read: Callable[[str], str] = fold) -> NDArray[np.int32]:
+def fold_people(texts: Sequence[str]) -> Sequence[str]:
+    """The same for many: numbers as most people have them stay as they are, which takes a tenth of the time.
+
+    >>> fold_people(["0", "12", "120"]), fold_people(["12", "012", "1.2e1"])
+    (['0', '12', '120'], ['12', '12', '12'])
+    """
+    return texts if PLAIN_NUMBERS.fullmatch("\n".join(texts)) else list(map(fold_person, texts))
+
+
+def encode_spellings(
+    values: Sequence[str], read: Callable[[Sequence[str]], Iterable[str]] | None = None
+) -> NDArray[np.int32]:
     """The code of each text: that of the first one that says the same, 0 for what says nothing."""
-    code_of_form = {"": 0}
-    return np.array([code_of_form.setdefault(read(value), place) for place, value in enumerate(values, 1)], np.int32)
+    code_of_form, texts = {"": 0}, map(fold, values) if read is None else read(values)
+    return np.array([code_of_form.setdefault(text, place) for place, text in enumerate(texts, 1)], np.int32)
 
 
 def count_variants(texts: Iterable[str]) -> int:

@@ -7,6 +7,7 @@ sensitive values assigned to classes.
 from collections.abc import Iterator, Sequence
 from functools import partial
 
+from kech.cuts.crowds import cut_crowded
 from kech.cuts.domain import cut_domain
 from kech.cuts.goals import cut_for_goals, protect_for_goals
 from kech.cuts.history import cut_histories
@@ -35,7 +36,7 @@ def cut_points(
         return map(assign_grains, cut_domain(points, ks, cut, goal, threads=threads))
     if not cut.is_searched:
         return map(assign_grains, map(protect_labels, cut_regime(points, ks, cut, goal, threads=threads)))
-    make: SearchedCut = cut_minimal if cut.cut == "minimal" else cut_local
+    make: SearchedCut = cut_minimal if cut.cut == "minimal" else cut_local if points.person is None else cut_crowded
     if goal.is_for_values:
         make = partial(cut_for_goals, make, goal)
     if cut.suppress:

@@ -152,7 +152,8 @@ class Release:
     def published_shares(self) -> dict[str, NDArray[np.int64]]:
         """The shares of the partition, with points numbered as the published table has them."""
         shares = self.numbering.shares(self.partition) if self.numbering else self.partition.shares()
-        return shares | {"p": np.unique(shares["p"], return_inverse=True)[1].astype(np.int64)}
+        taken = np.bincount(shares["p"]) > 0
+        return shares | {"p": (np.cumsum(taken) - 1)[shares["p"]]}
 
     @cached_property
     def numbering(self) -> Numbering | None:

@@ -21,7 +21,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from kech.axes.spelling import fold_person
+from kech.axes.coarsening import count_distinct
+from kech.axes.spelling import fold_people
 from kech.certificate import certificate_path
 from kech.errors import BadOption, BadTarget
 from kech.points.people import scramble
@@ -280,7 +281,7 @@ class PeopleTally:
     def _count(self, stream: Any, schema: Any) -> Iterator[Any]:
         for batch in stream:
             labels = hash_published(batch, self.labels)
-            people = [hash_column(column, fold_person) for column in batch.columns[len(schema) :]]
+            people = [hash_column(column, fold_people) for column in batch.columns[len(schema) :]]
             self.pairs.append(distinct_pairs(np.stack([mix(labels), mix(people)])))
             yield pa.record_batch(batch.columns[: len(schema)], schema=schema)
 
@@ -288,7 +289,7 @@ class PeopleTally:
         """What the maker of a file states: people of the smallest class, and of all classes."""
         classes, people = distinct_pairs(np.concatenate([np.empty((2, 0), np.int64), *self.pairs], axis=1))
         sizes = np.unique(classes, return_counts=True)[1]
-        return {"promise": "person", "k": int(sizes.min()) if len(sizes) else 0, "people": len(np.unique(people))}
+        return {"promise": "person", "k": int(sizes.min()) if len(sizes) else 0, "people": count_distinct(people)}
 
 
 class HistoryTally(PeopleTally):
@@ -302,7 +303,7 @@ class HistoryTally(PeopleTally):
     def _count(self, stream: Any, schema: Any) -> Iterator[Any]:
         for batch in stream:
             number, *labels = hash_published(batch, [self.number, *self.labels])
-            people = [hash_column(column, fold_person) for column in batch.columns[len(schema) :]]
+            people = [hash_column(column, fold_people) for column in batch.columns[len(schema) :]]
             self.rows.append(np.stack([number, mix(people), mix(labels)]))
             yield pa.record_batch(batch.columns[: len(schema)], schema=schema)
 
@@ -331,13 +332,13 @@ def distinct_pairs(pairs: NDArray[np.int64]) -> NDArray[np.int64]:
 
 def hash_published(batch: Any, names: Sequence[str]) -> list[NDArray[np.int64]]:
     """Numbers for the cells of published columns; original values that pass by under the same names come later."""
-    return [hash_column(batch.column(batch.schema.names.index(name)), str) for name in names]
+    return [hash_column(batch.column(batch.schema.names.index(name)), list) for name in names]
 
 
-def hash_column(column: Any, read: Callable[[str], str]) -> NDArray[np.int64]:
+def hash_column(column: Any, read: Callable[[Sequence[str]], Sequence[str]]) -> NDArray[np.int64]:
     """A number for each cell, by how it reads; what is missing reads as nothing."""
     coded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-    texts = [read(str(value)) if value is not None else "" for value in coded.dictionary.to_pylist()]
+    texts = read([str(value) if value is not None else "" for value in coded.dictionary.to_pylist()])
     numbers: NDArray[np.int64] = np.append(hash_cells(texts), hash(""))
     places = coded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
     return np.asarray(numbers[places])

@@ -174,7 +174,7 @@ class Engine:
         self._garbage: dict[str, str] = whole._garbage if whole else {}  # the same of engines that are gone
         self._facts: dict[int, ColumnFacts] = {}
         self._counted: set[int] = set()  # columns whose distinct values lie in the backend
-        self._loaded: Sequence[Mapping1D] = ()  # whose codes lie in the backend
+        self._loaded: dict[int, tuple[Mapping1D, int]] = {}  # of each column whose codes lie in the backend: its stride
         self._grouped: Sequence[Mapping1D] = ()  # whose points do
         self._weights = np.zeros(0, np.int64)  # rows of these points
 
@@ -359,11 +359,10 @@ class Engine:
     def _code(self, mappings: Sequence[Mapping1D]) -> CodedRows:
         """The rows with their codes, which lie in the backend: tables with the part of each value in a number."""
         packing = Packing(mappings)
-        if self._loaded is not mappings:
-            self._loaded = ()
-            for mapping, stride in zip(mappings, packing.strides, strict=True):
+        for mapping, stride in zip(mappings, packing.strides, strict=True):
+            loaded, factor = self._loaded.get(mapping.column, (None, 0))
+            if loaded is not mapping or factor != stride:
                 self._load(mapping, stride)
-            self._loaded = mappings
         as_values = [m.column for m in mappings if not self.layout.columns[m.column].in_words]
         return CodedRows(self.layout, mappings, packing, {i for i in as_values if self.describe(i).nulls})
 
@@ -371,10 +370,12 @@ class Engine:
         column, kind = mapping.column, pa.string() if mapping.kind == "text" else pa.float64()
         if not self.layout.columns[column].in_words:
             self._count(column)
+        self._loaded.pop(column, None)
         parts = pa.array(mapping.codes.astype(np.int64) * stride)
         self.backend.put("mapping", pa.table({"x": pa.array(mapping.values, kind), "part": parts}), "loading codes")
         self._make(f"m{column}", sql.parts_of_values(self.layout, mapping, stride), "loading codes")
         self.backend.spread(self.layout.name(f"m{column}"), len(mapping.values))
+        self._loaded[column] = mapping, stride
 
     # -- a release -----------------------------------------------------------------------------------------------
 
