@@ -1,6 +1,7 @@
 """Series: releases of a growing table.  The paper's nine rows first, then laws, then refusals and the folder itself."""
 
 import csv
+import io
 import json
 import multiprocessing
 import os
@@ -216,7 +217,7 @@ class Histories:
         """What may be asked anew for each version."""
         pick = self.rng.choice
         ways = {"departures": pick(["hold", "withdraw"]), "corrections": pick(["keep", "withdraw"])}
-        return {"k": self.k, "effort": "quick", "wait": pick([0, 0.3]), **ways}
+        return {"k": self.k, "effort": "quick", "wait": pick([0, 0.3]), "most_changed": 1, **ways}
 
 
 @pytest.mark.parametrize("seed", seeds(12))
@@ -432,14 +433,38 @@ def test_another_format_is_refused(nine, tmp_path):
 
 
 def test_a_hierarchy_that_changed_is_refused(series, tmp_path):
-    tree = {"*": {"476": ["47671", "47630", "47673", "47605", "47612", "47607", "47651"]}}
-    other = {"*": {"A": tree["*"]["476"]}}
-    files = [tmp_path / f"{i}.json" for i in range(2)]
-    for file, given in zip(files, (tree, other), strict=True):
-        file.write_text(json.dumps(given))
-    publish(series, NINE, tmp_path / "one.csv", {"axes": {"zip": {"kind": "hierarchy", "hierarchy": files[0]}}})
-    with pytest.raises(BadOption, match="hierarchies"):
-        publish(series, NINE, tmp_path / "two.csv", {"axes": {"zip": {"kind": "hierarchy", "hierarchy": files[1]}}})
+    leaves = ["47671", "47630", "47673", "47605", "47612", "47607", "47651"]
+    publish(series, NINE, tmp_path / "one.csv", read_tree(tmp_path, {"*": {"476": leaves}}))
+    for tree, said in (
+        ({"*": {"A": leaves}}, "'zip' lacks 7 of its leaves, or has other labels"),
+        ({"*": {"476": leaves[1:]}}, "'zip' lacks 1 of its leaves"),
+    ):
+        with pytest.raises(BadOption, match=said) as refusal:
+            publish(series, NINE, tmp_path / "two.csv", read_tree(tmp_path, tree))
+        assert leaves[0] not in str(refusal.value)
+    with pytest.raises(BadOption, match="'zip' is not named"):
+        publish(series, NINE, tmp_path / "two.csv")
+
+
+def read_tree(folder, tree):
+    """How to read a table whose zips have this hierarchy."""
+    (folder / "tree.json").write_text(json.dumps(tree))
+    return {"axes": {"zip": {"kind": "hierarchy", "hierarchy": folder / "tree.json"}}}
+
+
+def test_a_hierarchy_may_gain_leaves_and_nodes(series, tmp_path):
+    towns = {"*": {"north": ["aa", "ab"], "south": ["ba", "bb"]}}
+    grown = {"*": {"north": ["aa", "ab", "ac"], "south": ["ba", "bb"], "west": ["ca", "cb"]}}
+    first = [(i, 30, ("aa", "ab", "ba", "bb")[i % 4], i) for i in range(40)]
+    more = [*first, *((i, 30, ("ac", "ca", "cb")[i % 3], i) for i in range(40, 70))]
+    publish(series, first, tmp_path / "one.csv", read_tree(tmp_path, towns))
+    publish(series, more, tmp_path / "two.csv", read_tree(tmp_path, grown))
+
+    axis = json.loads((tmp_path / "two.csv.certificate.json").read_text())["quasi_identifiers"][1]
+    assert axis["leaves"] == 7 and "ac" in {row["zip"] for row in read_rows(tmp_path / "two.csv")}
+    assert kech.verify_series(series)["holds"] and kech.verify_release(tmp_path / "two.csv")["rows"] == 70
+    with pytest.raises(BadOption, match="lacks 3 of its leaves"):  # those of the second month stay, too
+        publish(series, more, tmp_path / "three.csv", read_tree(tmp_path, towns))
 
 
 @pytest.mark.parametrize(
@@ -496,9 +521,24 @@ def test_the_last_file_must_be_at_hand(nine, tmp_path):
         publish(nine, NINE, tmp_path / "two.csv")
     with pytest.raises(NoSuchFile):
         publish(nine, NINE, tmp_path / "two.csv", earlier=tmp_path / "none.csv")
-    with pytest.raises(BadOption, match="not the file of version 1"):
+    with pytest.raises(BadSeries, match="version 1"):
         publish(nine, NINE, tmp_path / "two.csv", earlier=tmp_path / "one.csv.certificate.json")
     assert publish(nine, NINE, tmp_path / "two.csv", earlier=tmp_path / "moved.csv")["rows"] == 9
+    assert kech.verify_series(nine)["versions"][0]["file"] == str(tmp_path / "moved.csv")  # it is remembered
+
+
+def test_a_series_whose_file_is_missing_does_not_verify(nine, run, tmp_path):
+    publish(nine, NINE, tmp_path / "two.csv")
+    (tmp_path / "one.csv").rename(tmp_path / "moved.csv")
+    said = run("verify", "--series", nine.folder)
+    assert (said.code, said.out) == (3, "")
+    assert "version 1 (one.csv)" in said.err and "The other one holds" in said.err and "--moved FILE" in said.err
+    assert run("series", nine.folder, "--moved", tmp_path / "two.csv.certificate.json").code == 2
+    assert str(tmp_path / "moved.csv") in run("series", nine.folder, "--moved", tmp_path / "moved.csv", "--json").out
+    assert run("verify", "--series", nine.folder).code == 0
+    for name in ("moved.csv", "two.csv"):
+        (tmp_path / name).unlink()
+    assert "version 1 (moved.csv), version 2 (two.csv)" in run("verify", "--series", nine.folder).err
 
 
 # -- the folder ------------------------------------------------------------------------------------------------------
@@ -514,6 +554,32 @@ def test_the_folder_is_private_and_holds_no_cell(series, tmp_path):
     files = [path for path in series.folder.iterdir() if path.is_file()]
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
     assert not [path.name for path in files if b"canary-" in path.read_bytes()]
+
+
+def test_a_refused_first_version_leaves_nothing(series, tmp_path):
+    with table_of(town(0, 60)) as table:
+        kech.make_release(table, k=3, cut="minimal").write(tmp_path / "before.csv")
+    repeated, before = ([*NINE, NINE[0]], BadRowKey), (town(0, 60), kech.errors.ReleasedBefore)
+    for rows, error in ((NINE[:2], TooFewRows), repeated, before):
+        with pytest.raises(error):
+            publish(series, rows, tmp_path / "one.csv")
+        assert not series.folder.exists()
+    series.folder.mkdir(mode=0o755)
+    with pytest.raises(TooFewRows):
+        publish(series, NINE[:2], tmp_path / "one.csv")
+    assert not list(series.folder.iterdir()) and series.folder.stat().st_mode & 0o777 == 0o755
+
+
+def test_a_folder_that_is_no_series_is_refused_and_stays_as_it_is(run, tmp_path):
+    (tmp_path / "papers").mkdir()
+    for words in (["series", tmp_path / "papers"], ["verify", "--series", tmp_path / "none"]):
+        said = run(*words)
+        assert (said.code, said.out) == (3, "") and "there is no series" in said.err
+    (tmp_path / "papers" / "letter.txt").touch()
+    with pytest.raises(BadSeries, match="other files and no series"):
+        publish(kech.open_series(tmp_path / "papers"), NINE, tmp_path / "one.csv")
+    assert [path.name for path in (tmp_path / "papers").iterdir()] == ["letter.txt"]
+    assert not (tmp_path / "none").exists()
 
 
 def test_a_folder_that_others_can_read_is_closed(series, tmp_path):
@@ -556,9 +622,26 @@ def test_the_last_version_can_be_forgotten(nine, tmp_path):
     more = [*NINE, *((i, 30 + i, "47650", i) for i in (10, 11, 12))]
     publish(nine, more, tmp_path / "two.csv")
     assert nine.forget() == 2
+    assert not [path.name for path in (*tmp_path.glob("two*"), *nine.folder.glob("0002*"))]
+    assert len(kech.open_ledger().list_releases()) == 1
     again = publish(nine, more, tmp_path / "three.csv")
 
     assert (again["series"]["version"], again["series"]["arrivals"], len(nine.versions())) == (2, 3, 2)
+
+
+def test_forgetting_asks_first(nine, run, monkeypatch, tmp_path):
+    publish(nine, NINE, tmp_path / "two.csv")
+    refused = run("series", nine.folder, "--forget")
+    assert refused.code == 2 and "add --yes" in refused.err and "two.csv" in refused.err
+    monkeypatch.setattr("sys.stdin", io.StringIO("\n"))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    assert "nothing was forgotten" in run("series", nine.folder, "--forget").err and len(nine.versions()) == 2
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True)
+    assert "Forgotten: version 2" in run("series", nine.folder, "--forget").out
+    assert run("series", nine.folder, "--yes").code == 2
+    assert "0 releases" in run("series", nine.folder, "--forget", "--yes").out
+    assert not list(nine.folder.iterdir())
 
 
 @pytest.mark.parametrize("step", range(7))
@@ -616,9 +699,75 @@ def test_the_ledger_admits_what_belongs_to_the_series_and_nothing_else(nine, tmp
     with table_of(NINE) as table, pytest.raises(kech.errors.ReleasedBefore):
         kech.make_release(table, k=2, cut="minimal").write(tmp_path / "outside.csv")
     other = kech.open_series(tmp_path / "other")
+    publish(kech.open_series(tmp_path / "town"), town(0, 60), tmp_path / "town.csv")
     with pytest.raises(kech.errors.ReleasedBefore):
-        publish(other, NINE, tmp_path / "first_of_other.csv", k=2, cut="minimal")
+        publish(other, town(0, 60), tmp_path / "first_of_other.csv", cut="minimal")
     assert not other.exists
+
+
+def town(first, last, seed=1):
+    """Visits of a made-up town."""
+    rng = random.Random(seed)
+    rows = [(i, rng.randrange(18, 90), f"47{rng.randrange(600, 690)}", rng.randrange(9)) for i in range(last)]
+    return rows[first:]
+
+
+def test_a_plain_release_can_become_the_first_of_a_series(series, tmp_path):
+    """It is repeated as version 1; later months are judged by their new cohorts, which it does not hold."""
+    with table_of(town(0, 300)) as table:
+        kech.make_release(table, k=3, effort="quick").write(tmp_path / "plain.csv")
+    for months, first in ((300, 0), (350, 4), (400, 9), (450, 12)):
+        found = publish(series, town(first, months), tmp_path / f"{months}.csv")
+    assert rows_of(tmp_path / "plain.csv") == rows_of(tmp_path / "300.csv")
+    assert found["series"]["version"] == 4 and found["ledger"]["verdict"] == "series"
+
+
+def test_rows_released_before_a_series_are_refused_at_its_first_release_with_a_way_out(series, tmp_path):
+    with table_of(town(0, 300)) as table:
+        kech.make_release(table, k=3, effort="quick").write(tmp_path / "plain.csv")
+    with pytest.raises(kech.errors.ReleasedBefore, match="Make the earlier release the first of the series") as refusal:
+        publish(series, town(0, 330), tmp_path / "one.csv")
+    assert "Some rows" in str(refusal.value) and not series.folder.exists()
+    kept = publish(series, town(0, 330), tmp_path / "one.csv", allow_composition=True)
+    assert kept["ledger"]["verdict"] == "composed" and kept["ledger"]["joint_k"] < 3
+    assert publish(series, town(0, 380), tmp_path / "two.csv")["ledger"]["verdict"] == "series"
+    with pytest.raises(BadOption, match="Omit wait in the first"):
+        publish(kech.open_series(tmp_path / "b"), town(0, 330), tmp_path / "b.csv", allow_composition=True, wait=0.2)
+
+
+def test_new_rows_that_were_released_outside_are_refused_later_too(series, tmp_path):
+    publish(series, town(0, 300), tmp_path / "one.csv")
+    with table_of(town(300, 400)) as table:  # the new rows of the next month, alone
+        kech.make_release(table, k=3, effort="quick", seed=5).write(tmp_path / "plain.csv")
+    with pytest.raises(kech.errors.ReleasedBefore, match="Omit the rows that are new in the series"):
+        publish(series, town(0, 400), tmp_path / "two.csv", seed=7)
+    assert [path.name for path in series.folder.glob("0002*")] == []
+
+
+def test_what_becomes_of_rows_is_remembered_and_shown(nine, run, tmp_path):
+    publish(nine, NINE, tmp_path / "two.csv", wait=0.25, departures="withdraw")
+    assert "--wait 25%, --departures withdraw, --corrections keep" in run("series", nine.folder).out
+    gone = publish(nine, NINE[1:], tmp_path / "three.csv")
+    assert gone["series"]["withdrawn"] >= 3 and gone["series"]["in_force"]["wait"] == 0.25
+    publish(nine, NINE, tmp_path / "four.csv", wait=0, departures="hold")
+    assert json.loads(run("series", nine.folder, "--json").out)["in_force"]["departures"] == "hold"
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda i, age, *rest: (i, age * 12, *rest), "other cells in more than 50%"),  # another unit
+        (lambda i, *rest: (99 - i, *rest), "other cells in more than 50%"),  # numbered anew
+        (lambda i, *rest: (1000 + i, *rest), "under other keys, of more than 50%"),
+    ],
+)
+def test_a_key_that_names_other_rows_is_refused(series, tmp_path, change, said):
+    publish(series, town(0, 100), tmp_path / "one.csv")
+    rows = [change(*row) for row in town(0, 100)] + town(100, 120)
+    with pytest.raises(BadSeries, match=f"{said}.*'id'.*most_changed") as refusal:
+        publish(series, rows, tmp_path / "two.csv")
+    assert refusal.value.exit_code == 3 and len(series.versions()) == 1
+    assert publish(series, rows, tmp_path / "two.csv", most_changed=1)["series"]["version"] == 2
 
 
 def test_three_months_from_the_command_line(run, tmp_path):
@@ -642,7 +791,7 @@ def test_three_months_from_the_command_line(run, tmp_path):
         assert run("release", tmp_path / "2.csv", "-o", tmp_path / "x.csv", "--series", folder, *words).code == 2
     assert "only a series" in run("release", tmp_path / "2.csv", "-o", tmp_path / "x.csv", "--wait", "10%").err
     assert "one of the two" in run("verify").err
-    assert "Forgotten: version 3" in run("series", folder, "--forget").out
+    assert "Forgotten: version 3" in run("series", folder, "--forget", "--yes").out
 
 
 def test_later_months_are_read_as_the_first_was_and_a_plan_needs_no_key(run, tmp_path):

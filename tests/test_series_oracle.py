@@ -28,7 +28,12 @@ def release_anew(history, place, source, target):
 
 def release_in_series(history, place, source, target):
     """The next version of a series."""
-    own = {"wait": history.wait, "departures": history.departures, "corrections": history.corrections}
+    own = {
+        "wait": history.wait,
+        "departures": history.departures,
+        "corrections": history.corrections,
+        "most_changed": 1,
+    }
     key = {"key": [oracle.KEY]} if history.has_key else {}
     with kech.read_table(source, **roles_of(history), **key, **own) as table:
         series = kech.open_series(place / "series")

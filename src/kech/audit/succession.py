@@ -5,7 +5,7 @@ Files are recounted alone.  What they cannot tell, which rows are a cohort, is w
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,35 +15,37 @@ from kech.certificate.cohorts import Label, Rows, broken_changes, compare_rows, 
 from kech.errors import BadSeries, ClaimBroken
 from kech.release.series import Series, open_series
 from kech.release.series.series import Life
+from kech.release.series.store import Version
 
 
 def verify_series(folder: str | PathLike[str] | Series) -> dict[str, Any]:
-    """Check every file of a series that is at hand, and how each differs from the one before it.
+    """Check every file of a series, and how each differs from the one before it.
 
-    Files that are not found are listed and not checked; `holds` is true only where all are found.
+    BadSeries, once all others are checked, where a file is not at its place or was changed.
     """
     series = folder if isinstance(folder, Series) else open_series(folder)
-    lives, versions = series.lives(), []
-    before: tuple[int, Mapping[Label, Rows]] = (0, {})
-    for version in series.book.versions:
-        file = series.store.find_release(version)
-        summary = {"version": version.number, "file": str(file or version.path), "found": file is not None}
-        if file is not None:
-            beside = series.folder / f"{version.number:04}-certificate.json"
-            figures, rows = check_file(file, beside, version.number, lives)
-            entered, left = check_changes(file, before, (version.number, rows), lives)
-            summary |= {
-                "k": figures["k"],
-                "rows": figures["rows"],
-                "classes": figures["classes"],
-                "loss": figures["loss"],
-            }
-            summary |= {"entered": entered, "left": left}
-            before = version.number, rows
-        versions.append(summary)
-    if not before[0]:
-        raise BadSeries(series.folder, "none of its files is at its place, so nothing can be checked.")
-    return {"series": str(series.folder), "holds": all(each["found"] for each in versions), "versions": versions}
+    versions, lives = series.book.versions, series.lives()
+    files = {version.number: series.store.find_release(version) for version in versions}
+    found, before = [], (0, dict[Label, Rows]())
+    for number, file in files.items():
+        if file is None:
+            continue
+        figures, rows = check_file(file, series.folder / f"{number:04}-certificate.json", number, lives)
+        entered, left = check_changes(file, before, (number, rows), lives)
+        counted = {name: figures[name] for name in ("k", "rows", "classes", "loss")}
+        found.append({"version": number, "file": str(file), **counted, "entered": entered, "left": left})
+        before = number, rows
+    check_complete(series.folder, [version for version in versions if files[version.number] is None], len(found))
+    return {"series": str(series.folder), "holds": True, "versions": found}
+
+
+def check_complete(folder: Path, lacking: Sequence[Version], checked: int) -> None:
+    """Refuse a series some of whose files are not at hand."""
+    if lacking:
+        names = ", ".join(f"version {version.number} ({Path(version.path).name})" for version in lacking)
+        others = f"The {checked} others hold." if checked > 1 else "The other one holds." if checked else ""
+        reason = f"not at their place, or changed since: {names}. {others} Put them back as they were published, or say"
+        raise BadSeries(folder, f"{reason} where they lie: kech series FOLDER --moved FILE ...")
 
 
 def check_file(

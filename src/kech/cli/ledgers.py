@@ -1,9 +1,14 @@
 """Commands that show what was released before: ledger, series."""
 
+import sys
 from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
 
 import kech
 from kech.cli.intake import Flag, app
+from kech.errors import BadOption
 from kech.views import screen
 from kech.views.screen.cohorts import print_series
 from kech.views.screen.releases import print_ledger
@@ -36,10 +41,20 @@ def ledger(*, forget: str | None = None, new_key: Path | None = None, json: Flag
 
 
 @app.command
-def series(folder: Path, /, *, forget: Flag = False, json: Flag = False) -> None:
-    """List the releases of a series: rows, cohorts, arrivals, what waits and what was withdrawn.
+def series(
+    folder: Path,
+    /,
+    *,
+    moved: Annotated[list[Path], Parameter(consume_multiple=True, negative="")] = [],  # noqa: B006
+    forget: Flag = False,
+    yes: Flag = False,
+    json: Flag = False,
+) -> None:
+    """List the releases of a series: rows, cohorts, arrivals, what waits and what was withdrawn; and what is in force.
 
     Example: kech series clinic
+
+    Example: kech series clinic --moved archive/oct_safe.csv
 
     Example: kech series clinic --forget
 
@@ -47,12 +62,32 @@ def series(folder: Path, /, *, forget: Flag = False, json: Flag = False) -> None
     ----------
     folder: Path
         The PRIVATE folder of the series.
+    moved: list[Path]
+        Released files of the series that were moved: remember where they lie now.
     forget: bool
-        Forget the last release first. Only if nobody received it.
+        Forget the last release, and remove its file and certificate. Only if nobody received it.
+    yes: bool
+        Do not ask before the last release is forgotten.
     json: bool
         Print one JSON object.
     """
+    if yes and not forget:
+        raise BadOption("--yes", "only --forget asks. Omit it, or add --forget.")
     opened = kech.open_series(folder)
+    known = opened.to_json()
+    if moved:
+        opened.find_files(*moved)
+    if forget and not yes:
+        confirm_forgetting(known["versions"][-1])
     forgotten = opened.forget() if forget else None
-    result = opened.to_json() if opened.exists else {"folder": str(folder), "versions": []}
-    screen.show(result | {"forgotten": forgotten}, json, print_series)
+    known = opened.to_json() if opened.exists else known | {"versions": []}
+    screen.show(known | {"forgotten": forgotten}, json, print_series)
+
+
+def confirm_forgetting(version: dict[str, Any]) -> None:
+    """Ask on the terminal; where there is none, refuse."""
+    what = f"version {version['version']} and removes its file, {version['file']}"
+    if not sys.stdin.isatty():
+        raise BadOption("--forget", f"it forgets {what}. If nobody received that, add --yes.")
+    if not screen.ask(f"This forgets {what}. Did nobody receive it?"):
+        raise BadOption("--forget", "nothing was forgotten.")

@@ -157,8 +157,8 @@ def release(
     mapping: Path
         Also write the values behind the labels of each class into this .json file. PRIVATE: it undoes the release.
     earlier: list[str]
-        Earlier releases of the same table. kech refuses a new release that is not coarser. With --series, the last
-        file of the series, if it was moved.
+        Earlier releases of the same table. kech refuses a new release that is not coarser. With --series also files of
+        the series that were moved; it remembers their new place.
     allow_composition: bool
         Release nevertheless, and show the k of all releases together.
     no_ledger: bool
@@ -166,17 +166,19 @@ def release(
     bound: bool
         Show how far the loss is above the lowest possible one. PRIVATE: the certificate does not state it.
     """
+    past: dict[str, Any] = {"ledger": not no_ledger, "earlier": earlier, "allow_composition": allow_composition}
     if series is not None:
-        refused = {"--folder": folder, "--mapping": mapping, "--allow-composition": allow_composition, "--bound": bound}
-        publish_in_series(series, table, options, output, certificate, earlier, refused, ledger=not no_ledger)
+        for option, given in {"--folder": folder, "--mapping": mapping, "--bound": bound}.items():
+            if given:
+                raise BadOption(option, "a release of a series does not take it. Omit it.")
+        publish_in_series(series, table, options, output, certificate, past)
         return
-    for name in ("key", "wait", "departures", "corrections"):
+    for name in (field.name for field in FIELDS.values() if field.part == "series"):
         if options.typed[name] is not None:
             raise BadOption(FIELDS[name].option, "only a series uses it. Add --series FOLDER, or omit it.")
     request = options.request()
     if folder is not None and (certificate is not None or mapping is not None):
         raise BadOption("--folder", "the folder already holds the certificate. Omit --certificate and --mapping.")
-    past: dict[str, Any] = {"ledger": not no_ledger, "earlier": earlier, "allow_composition": allow_composition}
     with ExitStack() as stack:
         with screen.note_interrupt("nothing was released"):
             target = find_address(output) if folder is None else None
@@ -199,28 +201,14 @@ def release(
 
 
 def publish_in_series(
-    folder: Path,
-    table: str | Path,
-    options: Options,
-    output: str,
-    certificate: Path | None,
-    earlier: list[str | Path],
-    refused: dict[str, Any],
-    *,
-    ledger: bool,
+    folder: Path, table: str | Path, options: Options, output: str, certificate: Path | None, past: dict[str, Any]
 ) -> None:
     """Write the next release of a series."""
-    for option, value in refused.items():
-        if value:
-            raise BadOption(option, "a release of a series does not take it. Omit it.")
-    if len(earlier) > 1:
-        raise BadOption("--earlier", "name the last file of the series alone.")
     opened = kech.open_series(folder)
     request = options.request(default=opened.request if opened.exists else None)
-    past: dict[str, Any] = {"certificate": certificate, "ledger": ledger, "earlier": next(iter(earlier), None)}
     note = "the series is as it was before, or has one more release: kech series tells"
     with screen.note_interrupt(note), options.open(table, request) as source:
-        result = opened.publish(source, output, request, **past)
+        result = opened.publish(source, output, request, certificate=certificate, **past)
     options.show(result, releases.print_release)
 
 

@@ -6,7 +6,7 @@ In: a draft with its certificate, the table, the ledger and earlier releases.  O
 import json
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import chain
@@ -60,6 +60,18 @@ SERIES = (
 )
 
 
+BEFORE_SERIES = (
+    "A series keeps its own releases safe together, and no others. Make the earlier release the first of the series: "
+    "release its table as it was made then, with --series. Or omit the rows that it holds; or allow it with "
+    "--allow-composition. If it was never handed out, say so: kech ledger --forget FILE."
+)
+BESIDE_SERIES = (
+    "A series keeps its own releases safe together, and no others. Omit the rows that are new in the series and were "
+    "released before, or allow it with --allow-composition. If the earlier release was never handed out, say so: "
+    "kech ledger --forget FILE."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """What the ledger said: how many earlier releases there are, and why one more is admitted."""
@@ -75,10 +87,11 @@ class Word:
     counted: str = "rows"  # what candidates are, or people
     shared: int = 0  # earlier releases of other tables that share some of the rows
     same_as: str = ""  # hash of the earlier release that it repeats
+    judged: tuple[str, ...] = ()  # hashes of the earlier releases that it was compared with
 
     def to_json(self) -> dict[str, Any]:
         """What the command prints."""
-        return {name: value for name, value in asdict(self).items() if name != "same_as"}
+        return {name: value for name, value in asdict(self).items() if name not in ("same_as", "judged")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +105,17 @@ class Draft:
     table: Table
     trace: Path
     address: Address | None = None
+    new: "Sequence[Draft] | None" = None  # of a later release of a series: its new rows, which alone are judged
+    is_part: bool = False  # these new rows
+
+    def open_columns(self, columns: Sequence[str]) -> AbstractContextManager[Table]:
+        """The table with these quasi-identifiers, as far as it has them."""
+        wanted = [name for name in columns if name in self.table.columns]
+        if not self.is_part:
+            return self.table.reopen(wanted)
+        if not {*wanted} <= {*self.table.quasi_identifiers}:
+            raise BadOption("--earlier", "the earlier release has quasi-identifiers that the series lacks.")
+        return nullcontext(self.table)
 
     def entry(self, key: str, contents: Sequence[int]) -> Entry:
         """How the ledger knows it."""
@@ -118,7 +142,8 @@ class Terms:
     ledger: Ledger | None
     earlier: Sequence[AnyPath] = ()
     allow_composition: bool = False
-    series: frozenset[str] = frozenset()  # hashes of the earlier releases of its series: cohorts keep them safe
+    series: frozenset[str] | None = None  # hashes of the earlier releases of its series: cohorts keep them safe
+    judged: frozenset[str] = frozenset()  # hashes of releases outside that its cohorts were compared with
 
     def to_json(self) -> dict[str, bool]:
         """What a reader of the certificate should know of them."""
@@ -157,10 +182,10 @@ def check_admission(draft: Draft, terms: Terms) -> Iterator[Word]:
     contents = draft.table.fingerprint()
     with ledger.lock() as book:
         entry, secret = draft.entry(book.key, contents), ledger.open_secret(book)
-        outside = [other for other in book.releases if other.release not in terms.series]
+        safe = (terms.series or frozenset()) | terms.judged
+        outside = [other for other in book.releases if other.release not in safe]
         sketches, past = recognise(draft.table, entry.table, outside, ledger, secret)
         word = judge(draft, past, terms)
-        word = Word("series", len(terms.series)) if terms.series and word.verdict == "first" else word
         moved = [other for other in past.unlike if entry.source and other.source == entry.source]
         try:
             kept = ledger.keep_sketches(sketches)
@@ -195,16 +220,26 @@ def recognise(
 
 def judge(draft: Draft, past: Past, terms: Terms) -> Word:
     """The word on a release, given those the ledger knows and those that are named."""
+    if draft.new is not None:
+        return judge_new(draft.new, past, terms)
     folders = {draft.target.parent, draft.table.source.path.parent}
     with as_files(terms.earlier, folders, draft.table.limit) as earlier:
         known = {entry.release for entry in past.before}
         files = find_files(known, folders) | {digest(path): path for path in earlier}
-        return judge_files(draft, past, files, terms.allow_composition) if known or files else Word("first")
+        return judge_files(draft, past, files, terms) if known or files else Word("first")
 
 
-def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], allow_composition: bool) -> Word:
+def judge_new(parts: Sequence[Draft], past: Past, terms: Terms) -> Word:
+    """The word on a later release of a series: its new cohorts alone are judged, the others were."""
+    rest = past._replace(same=(), shared=past.before)
+    words = [judge(part, rest, terms) for part in parts]
+    is_other = [word for word in words if word.verdict != "first"]
+    return is_other[0] if is_other else Word("series", len(terms.series or ()))
+
+
+def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: Terms) -> Word:
     """A coarsening of an earlier release is welcome; others must be allowed, unless only some rows were released
-    before and all have as many candidates as one release alone leaves.
+    before, or it is the release of a series, and all have as many candidates as one release alone leaves.
 
     Where the ledger knows releases of the table, a file that it does not know justifies nothing: anybody can make one.
     """
@@ -224,13 +259,15 @@ def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], allow_compo
     if nested is not None:
         first = {entry.release: first_of(entry) for entry in before}
         same = nested.is_same and digest(nested.path)
-        return Word("nested", count, nested_in=nested.path.name, same_as=first.get(same, "") if same else "")
+        same_as = first.get(same, "") if same else ""
+        return Word("nested", count, nested_in=nested.path.name, same_as=same_as, judged=tuple(known))
     if composition is None:
         hashes = dict.fromkeys(entry.release[:SHOWN] for entry in lacking)
         raise refuse(lacking[0].when, f"{NOT_NAMED}{', '.join(hashes)}.")
-    enough = len(others) == len(files) and composition.joint_k >= composition.k
-    if not allow_composition and not enough:
+    if not terms.allow_composition and not is_enough(composition, past, len(others) == len(files), terms):
         ways = SERIES if others else f"{LEFT_OUT if left_out else COARSER}{OTHERWISE}"
+        if terms.series is not None:
+            ways = BESIDE_SERIES if draft.is_part else BEFORE_SERIES
         raise refuse(when, f"This one is not a coarsening of it: {describe_composition(composition)} {ways}")
     return Word(
         "composed",
@@ -241,7 +278,14 @@ def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], allow_compo
         below=composition.below,
         counted=composition.counted,
         shared=len(past.shared),
+        judged=tuple(known),
     )
+
+
+def is_enough(found: Composition, past: Past, of_others: bool, terms: Terms) -> bool:
+    """Whether releases of other tables, or a series, leave every row as many candidates as each promised alone."""
+    least = max([found.k, *(entry.k for entry in past.same)])
+    return (of_others or terms.series is not None) and found.joint_k >= least
 
 
 def first_of(entry: Entry) -> str:
@@ -261,7 +305,7 @@ def compare(
     mine = read_published(draft.path, certificate=draft.certificate, with_cells=True)
     theirs = [read_published(path, with_cells=True, cells_of=mine.cells) for path in files]
     columns = dict.fromkeys(name for release in (mine, *theirs) for name in release.quasi_identifiers)
-    with draft.table.reopen([name for name in columns if name in draft.table.columns]) as table:
+    with draft.open_columns(list(columns)) as table:
         readable = [drop_unknown(release, table) for release in theirs]
         later, *linked = link_all([mine, *readable], table)
         left_out = any(release.rows < table.rows for release in theirs)
@@ -274,7 +318,8 @@ def compare(
         if not all_known:
             return None, None, left_out
         linkages = [later, *linked]
-        return None, compose(linkages, "--earlier", check, person=find_people(table), others=places), left_out
+        person, is_part = find_people(table), draft.is_part
+        return None, compose(linkages, "--earlier", check, person=person, others=places, is_part=is_part), left_out
 
 
 def find_people(table: Table) -> NDArray[np.int64] | None:

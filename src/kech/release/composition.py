@@ -58,6 +58,7 @@ def compose(
     *,
     person: Ints | None = None,
     others: Collection[int] = (),
+    is_part: bool = False,
 ) -> Composition:
     """How many rows a person is confused with, at least, by somebody who has all these releases.
 
@@ -68,13 +69,15 @@ def compose(
     in rows, or in different people where the `person` of each row is known.  Where no boxes overlap, these are the
     classes of the joined table.  Where they do, there are many more pairs of a row and a cell than rows: `check` hears
     how many before they are held, and may refuse.  The releases in the places `others` were made of other tables, which
-    share rows with this one: rows that came or left stand out where labels are equal.
+    share rows with this one: rows that came or left stand out where labels are equal.  Of a part of a table that shares
+    rows with others, any number of rows may be shared.
     """
     k = min(promised_k(linkage.release) for linkage in linkages)
     covers = [find_cover(linkage, option, required_rows(linkage, i in others)) for i, linkage in enumerate(linkages)]
     joint = intersect_all(covers, check)
     candidates = count_candidates(joint, k, person)
-    check_overlap(len(candidates), linkages[0].rows, [linkages[i].release.rows for i in others], option)
+    if not is_part:
+        check_overlap(len(candidates), linkages[0].rows, [linkages[i].release.rows for i in others], option)
     changes = [count for i in others for count in count_changes(linkages[0], linkages[i])]
     small_changes = [count for count in changes if count < k]
     joint_k = min([int(candidates.min(initial=linkages[0].rows)), *small_changes])

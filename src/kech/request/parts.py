@@ -572,33 +572,45 @@ class Series(Part, frozen=True):
         ),
     ] = ()
     wait: Annotated[
-        float,
+        float | None,
         Field(
-            "Largest share of the new rows that may wait for a later version, the most blurred first: 0.1 or 10%.",
+            "Largest share of the new rows that may wait for a later version, the most blurred first: 0.1 or 10%. The "
+            "series remembers it.",
             "10%",
             accepts=lambda share: 0 <= share < 1,
             reason="write a share of the rows, 0 or more and less than 1.",
             percent=True,
         ),
-    ] = 0.0
+    ] = None
     departures: Annotated[
-        str,
+        str | None,
         Field(
-            "What becomes of a row that left the table: hold (default: it stays until its whole cohort has left) or "
-            "withdraw (its cohort leaves at once).",
+            "What becomes of a row that left the table: hold (at first: it stays until its whole cohort has left) or "
+            "withdraw (its cohort leaves at once). The series remembers it.",
             "withdraw",
             choices=("hold", "withdraw"),
         ),
-    ] = "hold"
+    ] = None
     corrections: Annotated[
-        str,
+        str | None,
         Field(
-            "What becomes of a row that was corrected: keep (default: it stays as first published) or withdraw (its "
-            "cohort leaves).",
+            "What becomes of a row that was corrected: keep (at first: it stays as first published) or withdraw (its "
+            "cohort leaves). The series remembers it.",
             "withdraw",
             choices=("keep", "withdraw"),
         ),
-    ] = "keep"
+    ] = None
+    most_changed: Annotated[
+        float | None,
+        Field(
+            "Largest share of the known rows that may have other cells, or another key; more is refused, since the key "
+            "is probably wrong. At first 50%. The series remembers it.",
+            "100%",
+            accepts=lambda share: 0 <= share <= 1,
+            reason="write a share of the rows, from 0 to 1.",
+            percent=True,
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         set_fields(self, key=as_names(self.key, "--key"))

@@ -184,13 +184,22 @@ def write_bytes(target: Path, content: bytes, *, private: bool = False) -> None:
 def hold_lock(path: Path, hint: str = "") -> Iterator[None]:
     """Wait until no other process, and no other thread, holds this file; then hold it."""
     with clear_refusals(path, hint):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+        handle = take_lock(path)
     try:
-        with clear_refusals(path, hint):
-            fcntl.flock(handle, fcntl.LOCK_EX)
         yield
     finally:
+        os.close(handle)
+
+
+def take_lock(path: Path) -> int:
+    """A handle that holds this file; where it was removed while we waited, the new one of that name."""
+    while True:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle), path.stat()):
+                return handle
         os.close(handle)
 
 

@@ -3,7 +3,7 @@
 In: a request and its table.  Out: the fields that stay; a refusal that names what changed.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from typing import Any
 
@@ -33,6 +33,19 @@ STAY = (
     "labels",
 )
 
+POLICY = {"wait": 0.0, "departures": "hold", "corrections": "keep", "most_changed": 0.5}  # until something else is said
+
+
+def fill_policy(asked: Request, known: Mapping[str, Any]) -> Request:
+    """A request that says what becomes of rows: what it says itself, else what was said last, else what is usual."""
+    silent = {name: known.get(name, usual) for name, usual in POLICY.items() if asked.value(name) is None}
+    return asked.override(**silent)
+
+
+def read_policy(asked: Request) -> dict[str, Any]:
+    """What a request says of rows that come, leave or change."""
+    return {name: asked.value(name) for name in POLICY}
+
 
 def fix_request(table: Table, asked: Request, format: str) -> dict[str, Any]:
     """Everything that later releases must say alike, as it stands in the folder."""
@@ -46,26 +59,40 @@ def fix_request(table: Table, asked: Request, format: str) -> dict[str, Any]:
     return dict(msgspec.json.decode(msgspec.json.encode(fixed)))  # as it is read back
 
 
-def mark_hierarchy(table: Table, column: str) -> str:
-    """A keyed hash of the hierarchy of a column; empty where it has none."""
+def mark_hierarchy(table: Table, column: str) -> list[str]:
+    """A keyed hash of each leaf with its labels upward; none where the column has no hierarchy."""
     given = find_hierarchy(table, column)
     if given is None:
-        return ""
-    tree = read_hierarchy(given, column=column)
-    held = blake2b(msgspec.json.encode([column, sorted(tree.paths)]), digest_size=32).digest()
-    return table.secret.derive("hierarchy", held)[:16].hex()
+        return []
+    key = table.secret.derive("hierarchy", column.encode())
+    paths = read_hierarchy(given, column=column).paths
+    return sorted(blake2b(msgspec.json.encode(path), key=key, digest_size=8).hexdigest() for path in paths)
 
 
 def check_fixed(fixed: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """Refuse a request that differs from the first one."""
-    changed = [name for name in fixed if fixed[name] != now.get(name)]
-    if changed:
-        options = ", ".join(FIELDS[name].option if name in FIELDS else f"the {name} of the file" for name in changed)
+    """Refuse a request that differs from the first one; a hierarchy may grow."""
+    changed = [name for name in fixed if name != "hierarchies" and fixed[name] != now.get(name)]
+    options = [FIELDS[name].option if name in FIELDS else f"the {name} of the file" for name in changed]
+    options += compare_hierarchies(fixed["hierarchies"], now["hierarchies"])
+    if options:
         raise BadOption(
             "--series",
-            f"its first release fixed columns, hierarchies, goals, labels and format. Different now: {options}. "
-            "Ask as the first time, or begin a new series in another folder.",
+            "its first release fixed columns, hierarchies, goals, labels and format. Different now: "
+            f"{', '.join(options)}. Ask as the first time, or begin a new series in another folder.",
         )
+
+
+def compare_hierarchies(before: Mapping[str, Sequence[str]], now: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """What changed in hierarchies, column by column: a leaf that is new changes nothing, one that is lost does."""
+    for column in sorted({*before, *now}):
+        of = f"the hierarchy of column {column!r}"
+        lost = {*before.get(column, ())} - {*now.get(column, ())}
+        if column not in now:
+            yield f"{of} is not named (--hierarchies)"
+        elif column not in before:
+            yield f"{of} is new"
+        elif lost:
+            yield f"{of} lacks {len(lost):,} of its leaves, or has other labels above them (new leaves may be added)"
 
 
 def check_series(asked: Request) -> None:

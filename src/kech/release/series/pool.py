@@ -43,7 +43,7 @@ def fix_kinds(table: Table, book: Book) -> dict[str, AxisChoice]:
 
 def let_wait(made: Release, asked: Request) -> Release:
     """The release without its most blurred rows, cut anew; itself where none may wait, or the rest cannot be cut."""
-    gone = find_most_blurred(made.partition, asked.series.wait)
+    gone = find_most_blurred(made.partition, asked.series.wait or 0)
     if not len(gone):
         return made
     try:

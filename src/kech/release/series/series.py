@@ -4,40 +4,47 @@ In: a folder that only its owner reads, and the table of each month.  Out: a fil
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import numpy as np
+from numpy.typing import NDArray
 
-from kech.certificate import certificate_path
+from kech.certificate import AnyPath, certificate_path
 from kech.certificate.cells import digest
 from kech.errors import BadOption, BadSeries, CannotWrite, NoSuchFile
 from kech.release.admission import Draft, Terms, Word, check_admission
 from kech.release.ledger import Ledger, time_now
 from kech.release.pointers import find_joint_pointers, points_at_rows
 from kech.release.release import check_original, pick_ledger
-from kech.release.series.fixing import check_fixed, check_series, fix_request, restore_request
+from kech.release.series.doubts import check_changes
+from kech.release.series.fixing import check_fixed, check_series, fill_policy, fix_request, read_policy, restore_request
 from kech.release.series.hashes import RowHasher
 from kech.release.series.matching import match_rows
 from kech.release.series.pool import cut_pool
 from kech.release.series.store import FORMAT, Book, History, Ints, Store, Version, build_history, new_id, see_from
-from kech.release.series.update import Update, certify, count_version, kinds_of, tables_of, write_version
+from kech.release.series.update import Arrivals, Update, certify, count_version, kinds_of, tables_of, write_version
 from kech.release.writing import FORMATS, as_json, check_beside, check_target
 from kech.request import Request
 from kech.system.console import delay_interrupts, report
-from kech.system.files import clear_refusals, draft_file, put_in_place
+from kech.system.files import clear_refusals, draft_file, private_folder, put_in_place
 from kech.tables.repeats import check_identifiers, warn_of_repeats
 from kech.tables.source import find_address
 from kech.tables.table import Table, check_is_table
 
+WAITS_BESIDE = (
+    "some of the rows were released before, outside of the series. Those that wait would be published among others "
+    "later. Omit --wait in the first release of the series."
+)
+NO_SERIES = "there is no series. Begin one: kech release TABLE --series FOLDER ..."
 NOT_FOUND = (
-    "the file of version {number} ({name}) is not at its place, or was changed. Name it: --earlier FILE. If nobody "
-    "received that version, forget it: kech series FOLDER --forget."
+    "the file of version {number} ({name}) is not at its place, or was changed. Put it back as it was, or say where it "
+    "lies: --earlier FILE. If nobody received that version, forget it: kech series FOLDER --forget."
 )
 
 
@@ -48,7 +55,8 @@ class Series:
     store: Store
 
     def __repr__(self) -> str:
-        return f"Series({len(self.book.versions)} versions in {str(self.store.folder)!r})"
+        count = len(self.book.versions) if self.exists else 0
+        return f"Series({count} version{'' if count == 1 else 's'} in {str(self.store.folder)!r})"
 
     @property
     def folder(self) -> Path:
@@ -64,7 +72,7 @@ class Series:
     def book(self) -> Book:
         """What the folder says, after a killed run was settled."""
         if not self.exists:
-            raise BadSeries(self.folder, "there is no series. Begin one: kech release TABLE --series FOLDER ...")
+            raise BadSeries(self.folder, NO_SERIES)
         with self.store.lock():
             book = settle(self.store)
         if book is None:
@@ -98,7 +106,8 @@ class Series:
         book = self.book
         k = book.fixed["k"]
         listed = [describe_version(self.store, version, k) for version in book.versions]
-        return {"folder": str(self.folder), "k": k, "key": list(book.fixed["key"]), "versions": listed}
+        known = {"folder": str(self.folder), "k": k, "key": list(book.fixed["key"])}
+        return known | {"in_force": dict(book.policy), "versions": listed}
 
     def publish(
         self,
@@ -108,12 +117,14 @@ class Series:
         *,
         certificate: str | PathLike[str] | None = None,
         ledger: Ledger | bool = True,
-        earlier: str | PathLike[str] | None = None,
+        earlier: Sequence[AnyPath] | AnyPath = (),
+        allow_composition: bool = False,
         **fields: Any,
     ) -> dict[str, Any]:
         """Write the next version and its certificate; gives back what `kech release --json` prints.
 
-        `earlier` is the file of the last version where it is not at its place.  Nothing changes if this is refused.
+        `earlier` are files of the series that were moved, and releases outside of it that share rows with the table.
+        Nothing changes if this is refused.
         """
         check_is_table(table)
         asked = table.resolve_request(request, fields)
@@ -126,22 +137,40 @@ class Series:
         with clear_refusals(Path(path)):
             target = check_target(Path(path), table)
             beside = check_beside(Path(certificate), table, target) if certificate else certificate_path(target)
-        terms = Terms(pick_ledger(ledger))
+        named = (earlier,) if isinstance(earlier, str | PathLike) else tuple(earlier)
+        terms = Terms(pick_ledger(ledger), named, allow_composition, series=frozenset())
         if terms.ledger:
             terms.ledger.settle()
         with self.store.lock():
-            return publish_next(
-                self.store, table, asked, Places(target, beside, None if earlier is None else Path(earlier)), terms
-            )
+            return publish_next(self.store, table, asked, Places(target, beside), terms)
 
-    def forget(self) -> int:
-        """Forget the last version, which nobody received; gives back its number."""
+    def find_files(self, *files: AnyPath) -> list[int]:
+        """Remember where files of the series lie now; gives back their versions."""
+        if not self.exists:
+            raise BadSeries(self.folder, NO_SERIES)
+        with self.store.lock():
+            book = settle(self.store)
+            moved, others = take_files(self.store, book, files)
+            if others or moved is None:
+                raise BadOption("--moved", f"{str(others[0])!r} is no file of this series as it was published.")
+            write_book(self.store, moved)
+        found = {digest(Path(file)) for file in files}
+        return [version.number for version in moved.versions if version.release in found]
+
+    def forget(self, *, ledger: Ledger | bool = True) -> int:
+        """Forget the last version, which nobody received, and remove its file; gives back its number."""
+        if not self.exists:
+            raise BadSeries(self.folder, NO_SERIES)
         with self.store.lock():
             book = settle(self.store)
             if book is None:
                 raise BadSeries(self.folder, "there is no version to forget.")
+            last, known = book.versions[-1], pick_ledger(ledger)
+            remove_published(self.store, last)
             write_book(self.store, msgspec.structs.replace(book, versions=book.versions[:-1]))
-            return len(book.versions)
+            if known and any(entry.release == last.release for entry in known.read().releases):
+                known.forget(last.release)
+            return last.number
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,11 +184,10 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where a version goes, and where the last one lies if it moved."""
+    """Where a version goes, and its certificate."""
 
     target: Path
     beside: Path
-    earlier: Path | None = None
 
 
 def open_series(folder: str | PathLike[str]) -> Series:
@@ -173,40 +201,73 @@ def open_series(folder: str | PathLike[str]) -> Series:
 def publish_next(store: Store, table: Table, asked: Request, places: Places, terms: Terms) -> dict[str, Any]:
     """One more version; the folder is locked."""
     book = settle(store)
-    fixed = fix_request(table, asked, FORMATS[places.target.suffix.lower()])
-    id = book.id if book else new_id()
-    check = table.secret.derive("series-check", id.encode())[:8].hex()
-    if book is not None:
-        if check != book.check:
-            reason = "it was begun with another secret. Name the key file that you used then: --key-file FILE."
-            raise BadSeries(store.folder, reason)
-        check_fixed(book.fixed, fixed)
-        check_free(store, book, places.target)
-    previous = find_previous(store, book, places.earlier)
-    update = prepare(store, book, table, asked, id)
+    asked = fill_policy(asked, book.policy if book else {})
+    book, outside = take_files(store, book, terms.earlier)
+    begun = begin(store, book, table, asked, places.target)
+    previous = find_previous(store, book)
+    update = prepare(store, book, table, asked, begun.id)
     known = frozenset(version.release for version in book.versions) if book else frozenset()
-    terms = Terms(terms.ledger, series=known)
+    terms = replace(terms, earlier=outside, series=known, judged=frozenset(begun.judged))
     report("writing")
     with (
         clear_refusals(places.target),
+        private_folder() as aside,
         draft_file(places.target) as draft,
         draft_file(places.beside) as certificate_draft,
     ):
-        arrivals = write_version(update, previous, draft, places.target, terms)
+        pool = aside / f"new{places.target.suffix.lower()}"
+        arrivals = write_version(update, previous, pool, draft, places.target, terms)
         report("checking the written file")
         claims = certify(update, arrivals, draft, places.target, terms)
         certificate_draft.write_text(as_json(claims), "utf-8")
-        files = store.write_version(update.number, tables_of(update, arrivals), as_json(claims))
-        counts = count_version(update, arrivals)
-        version = describe(store, update.number, claims, places, files, counts, draft)
-        before = book.versions if book else []
-        kinds, labels = kinds_of(update, book), update.label_columns()
-        entered = Book(FORMAT, id, check, book.fixed if book else fixed, kinds, labels, [*before, version])
-        drafted = Draft(draft, certificate_draft, claims, places.target, table, draft)
+        new = None if book is None else list_new(update, pool, places)
+        drafted = Draft(draft, certificate_draft, claims, places.target, table, draft, new=new)
         report("looking for earlier releases")
-        with check_admission(drafted, terms) as word, enter(store, book, entered, draft), delay_interrupts():
-            put_in_place({draft: places.target, certificate_draft: places.beside})
-    return summarize(store, table, claims, places, word, counts)
+        with check_admission(drafted, terms) as word:
+            entered = record(store, begun, update, arrivals, drafted, places, word)
+            with enter(store, book, entered, draft), delay_interrupts():
+                put_in_place({draft: places.target, certificate_draft: places.beside})
+    return summarize(store, table, claims, places, word, entered)
+
+
+def begin(store: Store, book: Book | None, table: Table, asked: Request, target: Path) -> Book:
+    """The book of a series that begins, or of one that goes on, with what this release fixes and puts in force."""
+    fixed, policy = fix_request(table, asked, FORMATS[target.suffix.lower()]), read_policy(asked)
+    id = book.id if book else new_id()
+    check = table.secret.derive("series-check", id.encode())[:8].hex()
+    if book is None:
+        return Book(FORMAT, id, check, fixed, {}, [], [], policy)
+    if check != book.check:
+        reason = "it was begun with another secret. Name the key file that you used then: --key-file FILE."
+        raise BadSeries(store.folder, reason)
+    check_fixed(book.fixed, fixed)
+    check_free(store, book, target)
+    return msgspec.structs.replace(book, fixed=fixed, policy=policy)
+
+
+def list_new(update: Update, pool: Path, places: Places) -> list[Draft]:
+    """The new cohorts of a later version as a release of their own, if there are any."""
+    if update.release is None:
+        return []
+    return [Draft(pool, certificate_path(pool), {}, places.target, update.release.table, pool, is_part=True)]
+
+
+def record(
+    store: Store, begun: Book, update: Update, arrivals: Arrivals, drafted: Draft, places: Places, word: Word
+) -> Book:
+    """The book with one more version, whose files are in the folder already."""
+    counts = count_version(update, arrivals)
+    if update.last is None and counts["waiting"] and word.judged:
+        raise BadOption("--wait", WAITS_BESIDE)
+    files = store.write_version(update.number, tables_of(update, arrivals), as_json(drafted.claims))
+    version = describe(store, update.number, drafted.claims, places, files, counts, drafted.path)
+    return msgspec.structs.replace(
+        begun,
+        kinds=kinds_of(update, begun),
+        labels=update.label_columns(),
+        versions=[*begun.versions, version],
+        judged=[*begun.judged, *(word.judged if not counts["waiting"] else ())],
+    )
 
 
 def check_free(store: Store, book: Book, target: Path) -> None:
@@ -224,12 +285,18 @@ def prepare(store: Store, book: Book | None, table: Table, asked: Request, id: s
     history = store.read_history(book) if book else no_history()
     report("matching rows")
     match = match_rows(table, hasher, history)
+    check_changes(store, table, match, last_rows(book, history), asked.series.most_changed or 0)
     release = cut_pool(table, match.number[match.new], asked, book)
     last = book.last if book else None
     claimed = json.loads(store.certificate(last)) if last else {}
     places = {version.number: store.find_release(version) for version in past_needed(book, history)}
     files = {number: place for number, place in places.items() if place is not None}
     return Update(table, asked, hasher, history, match, last, release, claimed, files)
+
+
+def last_rows(book: Book | None, history: History) -> NDArray[np.bool_]:
+    """Of each row of the history: whether the last version has it."""
+    return history.alive(len(book.versions) if book else 0)[history.rows.cohort]
 
 
 def past_needed(book: Book | None, history: History) -> list[Version]:
@@ -243,17 +310,28 @@ def no_history() -> History:
     return build_history({"rows": [], "cohorts": [], "moves": []}, [], [])
 
 
-def find_previous(store: Store, book: Book | None, earlier: Path | None) -> Path | None:
+def take_files(store: Store, book: Book | None, files: Sequence[AnyPath]) -> tuple[Book | None, list[AnyPath]]:
+    """The book, which knows the new places of its files among these; and the others, which are none of its files."""
+    known = {version.release for version in book.versions} if book else set()
+    moved: dict[str, Path] = {}
+    others: list[AnyPath] = []
+    for file in files:
+        if find_address(file):
+            others.append(file)
+        elif not Path(file).is_file():
+            raise NoSuchFile(file)
+        elif (found := digest(Path(file))) in known:
+            moved[found] = Path(file)
+        else:
+            others.append(file)
+    return store.move(book, moved) if book else None, others
+
+
+def find_previous(store: Store, book: Book | None) -> Path | None:
     """The file of the last version."""
     last = book.last if book else None
     if last is None:
         return None
-    if earlier is not None:
-        if not earlier.is_file():
-            raise NoSuchFile(earlier)
-        if digest(earlier) != last.release:
-            raise BadOption("--earlier", f"it is not the file of version {last.number} as it was published.")
-        return earlier
     found = store.find_release(last)
     if found is None:
         raise BadSeries(store.folder, NOT_FOUND.format(number=last.number, name=Path(last.path).name))
@@ -301,6 +379,16 @@ def finish(book: Book) -> Book:
     """A book whose last version is in its place."""
     last = msgspec.structs.replace(book.versions[-1], draft="")
     return msgspec.structs.replace(book, versions=[*book.versions[:-1], last])
+
+
+def remove_published(store: Store, version: Version) -> None:
+    """Remove the file of a version and its certificate, where they are as they were published."""
+    found, beside = store.find_release(version), Path(version.beside)
+    with clear_refusals(found or beside):
+        if beside.is_file() and beside.read_bytes() == store.certificate(version):
+            beside.unlink()
+        if found:
+            found.unlink()
 
 
 def settle(store: Store) -> Book | None:
@@ -359,12 +447,12 @@ HIDDEN = ("waiting", "held", "corrected", "kept_out")
 
 
 def summarize(
-    store: Store, table: Table, claims: Mapping[str, Any], places: Places, word: Word, counts: Mapping[str, int]
+    store: Store, table: Table, claims: Mapping[str, Any], places: Places, word: Word, book: Book
 ) -> dict[str, Any]:
     """What `kech release --series --json` prints, with what the maker should look at."""
     as_they_are = (*table.sensitive, *table.keep)
     axes, k = claims["quasi_identifiers"], claims["parameters"]["k"]
-    private = {name: hide_small(counts[name], k) for name in HIDDEN}
+    private = {name: hide_small(book.versions[-1].counts[name], k) for name in HIDDEN}
     return {
         "file": str(places.target),
         "certificate": str(places.beside),
@@ -382,5 +470,5 @@ def summarize(
         "repeated_people": [found.says for found in table.repeats],
         "unhidden_edges": [axis["column"] for axis in axes if axis.get("grid", "round") != "round"],
         "mapping": None,
-        "series": {"folder": str(store.folder), **claims["series"], **private},
+        "series": {"folder": str(store.folder), **claims["series"], **private, "in_force": dict(book.policy)},
     }

@@ -5,9 +5,10 @@ Each version has files of its own that never change; series.json names them with
 """
 
 import os
+import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,6 +26,7 @@ from kech.system.files import DRAFTS, clear_leftovers, clear_refusals, draft_fil
 FORMAT = 1
 BOOK, LOCK = "series.json", "series.lock"
 PARTS = ("rows", "cohorts", "moves")  # of each version, as Arrow files
+OWN = re.compile(r"series\.(json|lock)|\..*\.kech-draft|(?P<number>[0-9]{4,})-(rows|cohorts|moves|certificate)\.\w+")
 HASHES = ("key", "cells", "other", "person")
 
 Ints = NDArray[np.int64]
@@ -54,6 +56,8 @@ class Book(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     kinds: dict[str, str]  # how each column was read then
     labels: list[str]  # published columns of the quasi-identifiers
     versions: list[Version]
+    policy: dict[str, Any] = {}  # in force since it was last said: what waits, what is withdrawn
+    judged: list[str] = []  # hashes of releases outside of the series that its cohorts were compared with
 
     @property
     def last(self) -> Version | None:
@@ -131,12 +135,46 @@ class Store:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Nobody else changes the folder meanwhile."""
+        """Nobody else changes the folder meanwhile; where no series begins, the folder is left as it was."""
+        self.check_own()
+        missing = [place for place in (self.folder, *self.folder.parents) if not place.exists()]
         with hold_lock(self.folder / LOCK, " Name another folder: --series FOLDER."):
             clear_leftovers(self.folder, DRAFTS)
-            if self.folder.stat().st_mode & 0o077:
-                self.folder.chmod(0o700)
-            yield
+            try:
+                yield
+            finally:
+                with suppress(KechError):  # a damaged folder stays as it is
+                    self.clear(missing)
+
+    def check_own(self) -> None:
+        """Refuse a folder that holds other files and no series."""
+        if self.path.exists() or not self.folder.is_dir():
+            return
+        with suppress(OSError):  # a folder that cannot be listed is refused when it is locked
+            names = [place.name for place in self.folder.iterdir()]
+            if any(not OWN.fullmatch(name) for name in names):
+                raise BadSeries(self.folder, "it holds other files and no series. Name a new folder, or an empty one.")
+            if any(name.startswith("0002-") for name in names):
+                raise BadSeries(self.folder, f"{BOOK} is missing. Restore the folder from a backup.")
+
+    def close(self) -> None:
+        """Nobody but its owner reads the folder from now on."""
+        if self.folder.stat().st_mode & 0o077:
+            self.folder.chmod(0o700)
+
+    def clear(self, made: Sequence[Path]) -> None:
+        """Remove files of versions that the book does not name; without a book also the folders that were made."""
+        book = self.read()
+        last = book.versions[-1].number if book else 0
+        for place in self.folder.iterdir():
+            found = OWN.fullmatch(place.name)
+            if found and found["number"] and int(found["number"]) > last:
+                place.unlink(missing_ok=True)
+        if book is None:
+            (self.folder / LOCK).unlink(missing_ok=True)
+            with suppress(OSError):  # somebody else begins a series there
+                for place in made:
+                    place.rmdir()
 
     def read(self) -> Book | None:
         """The book; None where the folder is none of a series yet."""
@@ -158,6 +196,7 @@ class Store:
 
     def write_version(self, number: int, tables: Mapping[str, Any], certificate: str) -> dict[str, str]:
         """Put the files of a version in place; they count once the book names them."""
+        self.close()
         files = {}
         for part, table in tables.items():
             target = self.folder / name_file(number, part)
@@ -197,6 +236,16 @@ class Store:
             if place.is_file() and digest(place) == version.release:
                 return place
         return None
+
+    def move(self, book: Book, files: Mapping[str, Path]) -> Book:
+        """A book that knows where files of versions lie now, by their hashes."""
+        moved = [self._move_version(version, files.get(version.release)) for version in book.versions]
+        return msgspec.structs.replace(book, versions=moved)
+
+    def _move_version(self, version: Version, place: Path | None) -> Version:
+        if place is None:
+            return version
+        return msgspec.structs.replace(version, path=str(place.absolute()), relative=see_from(self.folder, place))
 
 
 def name_file(number: int, part: str) -> str:

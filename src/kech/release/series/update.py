@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from kech.certificate import make_certificate
+from kech.certificate import certificate_path, make_certificate
 from kech.certificate.check import shown_suppression
 from kech.certificate.cohorts import AT_CUT, PROMISE
 from kech.errors import ClaimBroken, GoalNotMet
@@ -26,10 +26,9 @@ from kech.release.series.matching import Match, key_columns
 from kech.release.series.merging import KeyTally, find_cohorts, hash_others, join_rows, number_labels, read_cells
 from kech.release.series.merging import write_rows as write_shuffled
 from kech.release.series.store import Book, History, Ints, Rows, Version, cohorts_table, rows_table
-from kech.release.writing import FORMATS, write_batches
+from kech.release.writing import FORMATS, as_json, write_batches
 from kech.request import Request
 from kech.system.console import report
-from kech.system.files import private_folder
 from kech.tables.table import Table
 
 NONE = np.empty(0, np.int64)
@@ -120,8 +119,10 @@ class Update:
 # -- rows ------------------------------------------------------------------------------------------------------------
 
 
-def write_version(update: Update, previous: Path | None, draft: Path, target: Path, terms: Terms) -> Arrivals:
-    """Write the rows of a version; the new cohorts are checked by themselves before they join the others."""
+def write_version(
+    update: Update, previous: Path | None, pool: Path, draft: Path, target: Path, terms: Terms
+) -> Arrivals:
+    """Write the rows of a version; the new cohorts are checked alone, as `pool`, before they join the others."""
     format = FORMATS[target.suffix.lower()]
     if previous is None:
         tally = write_pool(update, draft, target)
@@ -130,11 +131,10 @@ def write_version(update: Update, previous: Path | None, draft: Path, target: Pa
     rows = copy_old(update, previous, format)
     arrivals = Arrivals(update.history.rows.take(NONE), (), NONE, NONE)
     if update.release is not None:
-        with private_folder() as place:
-            pool = place / f"new{target.suffix.lower()}"
-            tally = write_pool(update, pool, target)
-            update.release.certify(pool, target.name, format, terms, None)
-            new = read_cells(pool, format, update.table.room)
+        tally = write_pool(update, pool, target)
+        claims = update.release.certify(pool, target.name, format, terms, None)
+        certificate_path(pool).write_text(as_json(claims), "utf-8")
+        new = read_cells(pool, format, update.table.room)
         arrivals = gather(update, new, tally.keys)
         rows = join_rows(rows, new)
     if not rows.num_rows:
@@ -310,7 +310,7 @@ def tables_of(update: Update, arrivals: Arrivals) -> dict[str, Any]:
     }
 
 
-def kinds_of(update: Update, book: Book | None) -> dict[str, str]:
+def kinds_of(update: Update, book: Book) -> dict[str, str]:
     """How columns are read from now on: as they first told something."""
     now = find_kinds(update.release.axes, used_now(update.release)) if update.release else {}
-    return now | (book.kinds if book else {})
+    return now | book.kinds

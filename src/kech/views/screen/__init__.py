@@ -37,6 +37,14 @@ def print_script(result: dict[str, Any]) -> None:
     sys.stdout.write(result["script"])
 
 
+def ask(question: str) -> bool:
+    """Whether the user says yes on the terminal; the question goes to standard error."""
+    hide()
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 SHOWN = "Your browser opens this page. If it does not, press Ctrl-C and use kech studio --no-browser.\n"
 ONE_TIME = (
     "Paste this address into your browser within 10 minutes; it opens once. Do not put it into a command: other users "

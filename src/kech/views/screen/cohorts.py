@@ -17,7 +17,7 @@ def format_count(count: int | str) -> str:
 def print_series(result: dict[str, Any]) -> None:
     """The versions of a series."""
     if result["forgotten"]:
-        out().print(f"Forgotten: version {result['forgotten']}. Its rows count as never published.")
+        out().print(f"Forgotten: version {result['forgotten']}. Its files are removed; its rows were never published.")
     count = len(result["versions"])
     out().print(escape(f"{result['folder']}: {count} release{'' if count == 1 else 's'}"))
     table = grid("version>", "day", *(f"{name}>" for name in COUNTS), "file~")
@@ -27,8 +27,15 @@ def print_series(result: dict[str, Any]) -> None:
         table.add_row(str(each["version"]), each["time"][:10], *counts, escape(place))
     if count:
         out().print(table)
+        out().print(f"In force: {describe_policy(result['in_force'])}.")
         out().print("held: rows that left the table and stay until their whole cohort has left.")
         out().print("corrected: rows that the table has with other cells; they stay as first published.")
+
+
+def describe_policy(policy: dict[str, Any]) -> str:
+    """What becomes of rows, in the words of the options."""
+    shares = {name: f"{policy[name]:.0%}" for name in ("wait", "most_changed")}
+    return ", ".join(f"--{name.replace('_', '-')} {said}" for name, said in (policy | shares).items())
 
 
 def print_version(series: dict[str, Any]) -> None:
@@ -43,6 +50,7 @@ def print_version(series: dict[str, Any]) -> None:
         out().print(f"{format_count(series['held'])} rows left the table and are held with their cohorts.")
     if series["corrected"]:
         out().print(f"{format_count(series['corrected'])} rows were corrected and stay as first published.")
+    out().print(f"In force: {describe_policy(series['in_force'])}.")
     if series["kept_out"]:
         out().print(f"{format_count(series['kept_out'])} rows belong to withdrawn cohorts and stay out.")
 
@@ -58,15 +66,10 @@ def describe_section(series: dict[str, Any]) -> str:
 
 def print_series_check(result: dict[str, Any]) -> None:
     """The files of a series that holds."""
-    lacking = [each for each in result["versions"] if not each["found"]]
-    words = "not all files were found, the others hold" if lacking else "holds"
-    out().print(escape(f"{result['series']}: {words}; recounted from the files."))
+    out().print(escape(f"{result['series']}: holds; recounted from the files."))
     table = grid("version>", "k>", "rows>", "classes>", "entered>", "left>", "file")
     for each in result["versions"]:
-        names = ("k", "rows", "classes", "entered", "left")
-        cells = [f"{each[name]:,}" if each["found"] else "" for name in names]
-        table.add_row(
-            str(each["version"]), *cells, escape(each["file"] if each["found"] else f"{each['file']}: missing")
-        )
+        cells = [f"{each[name]:,}" for name in ("k", "rows", "classes", "entered", "left")]
+        table.add_row(str(each["version"]), *cells, escape(each["file"]))
     out().print(table)
     out().print("Every class changed by whole cohorts only.")

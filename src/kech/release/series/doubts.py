@@ -1,0 +1,46 @@
+"""Doubts: whether the key of a series still names the same rows.
+
+In: the rows of a table, matched with the history of a series.  Out: nothing, or BadSeries.
+Where most known rows have other cells, or most of them left and came again under other keys, the key is wrong or was
+numbered anew.  Then known rows would stand for other people, and people would enter a second cohort.
+"""
+
+import numpy as np
+
+from kech.errors import BadSeries
+from kech.release.series.hashes import find_places, number_alike
+from kech.release.series.matching import Bools, Match
+from kech.release.series.store import Store
+from kech.tables.table import Table
+
+WRONG_KEY = (
+    "the table has {found} than {share:.0%} of the rows that the series knows. Probably the key ({key}) is wrong or "
+    "was numbered anew, or a column is written in another way. Mend the table. If it is right (ages grow), say so: "
+    "--most-changed 100%."
+)
+
+
+def check_changes(store: Store, table: Table, match: Match, published: Bools, most: float) -> None:
+    """Refuse a table in which more than this share of the rows that were published last changed."""
+    if not table.row_key or not published.any():
+        return
+    known = match.present & published
+    changed = int((match.corrected & known).sum())
+    found = "other cells in more" if changed > most * known.sum() else ""
+    if count_renamed(match, published & ~match.present) > most * published.sum():
+        found = "the cells, under other keys, of more"
+    if found:
+        reason = WRONG_KEY.format(found=found, share=most, key=", ".join(map(repr, table.row_key)))
+        raise BadSeries(store.folder, reason)
+
+
+def count_renamed(match: Match, gone: Bools) -> int:
+    """Rows that left while a new row has the same cells, each new row once."""
+    if not gone.any() or not len(match.new):
+        return 0
+    left, new = match.history.rows.cells[gone], match.cells[match.new]
+    names, which = np.unique(number_alike(left)[0], return_inverse=True)
+    _, first = np.unique(which, return_index=True)
+    place = find_places(new, left[first])
+    here = np.bincount(place[place >= 0], minlength=len(names))
+    return int(np.minimum(np.bincount(which.ravel()), here).sum())
