@@ -39,7 +39,7 @@ class Mutant:
     @property
     def name(self) -> str:
         """Where it is and what it is."""
-        return f"{self.allowed_bytes}, line {self.line}: {self.change}"
+        return f"{self.room}, line {self.line}: {self.change}"
 
     def tree(self, source: str) -> ast.Module:
         """The changed module."""
