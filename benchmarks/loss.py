@@ -219,7 +219,7 @@ def main() -> None:
     asked = parse_arguments()
     results = RESULTS.with_name("quick-loss.json.tmp") if asked.quick else RESULTS
     if not asked.page:
-        found = describe_run(asked.cap) | {"number": list(run_numeric(400 if asked.quick else 2000))}
+        found = describe_run(asked.cap) | {"numeric": list(run_numeric(400 if asked.quick else 2000))}
         efforts = ("quick", "normal") if asked.quick else ("quick", "normal", "best")
         found["adult"] = list(run_adult((10,) if asked.quick else KS, efforts)) if ADULT.exists() else []
         results.write_text(json.dumps(found, indent=2) + "\n", "utf-8")
@@ -233,9 +233,9 @@ def draw_page(found: dict[str, Any]) -> str:
     """The page of the manual."""
     told = {**found["machine"], **found["versions"]}
     about = "Measured with " + ", ".join(f"{name} {value}" for name, value in told.items()) + "."
-    names = list(found["number"][0]["tools"])
+    names = list(found["numeric"][0]["tools"])
     numeric = draw(
-        ["table", "k", *names], ([line["table"], str(line["k"]), *cells(line, names)] for line in found["number"])
+        ["table", "k", *names], ([line["table"], str(line["k"]), *cells(line, names)] for line in found["numeric"])
     )
     efforts = list(found["adult"][0]["tools"]) if found["adult"] else []
     adult = draw(

@@ -89,7 +89,7 @@ def test_classes_are_nested_and_hold_all_rows(metric):
         exact, middles = stops(tree.birth)
         before = None
         for eps in sorted([*exact, *middles, *rng.random(3)]):
-            labels, alive = tree.components(eps), tree.alive(eps)
+            labels, alive = tree.components(eps), tree.nodes_at(eps)
             assert tree.weight[alive].sum() == points.rows
             assert len(alive) == len(set(labels.tolist()))
             if before is not None:
@@ -277,9 +277,9 @@ def test_smallest_weights_are_those_of_the_living(metric):
         seen = kech.WeightedBarcode(tree).at(radii)
         with recording("kech.topology.barcode.smallest_weights") as calls:
             kech.WeightedBarcode(tree).regimes("strict", 1)
-        assert [found["k"] for found in seen] == [min(tree.weight[tree.alive(eps)]) for eps in radii]
+        assert [found["k"] for found in seen] == [min(tree.weight[tree.nodes_at(eps)]) for eps in radii]
         for (_, events), smallest in calls:
-            assert smallest.tolist() == [min(tree.weight[tree.alive(eps)]) for eps in events]
+            assert smallest.tolist() == [min(tree.weight[tree.nodes_at(eps)]) for eps in events]
         assert calls
 
 

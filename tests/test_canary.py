@@ -407,7 +407,7 @@ def test_no_failure_to_write_leaks(run, watch, people, folder, how):
 
 @pytest.mark.parametrize("how", [(), ("--json",)], ids=["plain", "json"])
 @pytest.mark.parametrize(
-    "place", ["kech.tables.table.open_source", "kech.release.release.write_batches", "kech.cli.intake.split"]
+    "place", ["kech.tables.table.open_source", "kech.release.release.write_batches", "kech.cli.intake.split_names"]
 )
 def test_no_fault_of_kech_itself_leaks(run, watch, people, folder, monkeypatch, place, how):
     def fail(*_, **__):

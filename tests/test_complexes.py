@@ -241,7 +241,7 @@ def test_components_at_any_eps_are_those_of_the_definition(metric):
             parts = {frozenset(np.flatnonzero(labels == label).tolist()) for label in set(labels.tolist())}
             assert parts == components(distance, eps)
             assert set(labels.tolist()) == set(range(len(parts)))
-            assert {members(tree, node) for node in tree.alive(eps)} == parts
+            assert {members(tree, node) for node in tree.nodes_at(eps)} == parts
 
 
 # Simplices

@@ -176,7 +176,7 @@ def test_every_node_loses_what_is_printed_and_suppresses_what_is_small(points):
         assert losses[nodes.index(node)] == pytest.approx(loss_of(rows, 1), abs=1e-9)
         for k in KS:
             lost = sum(size for size in sizes.values() if size < k)
-            assert lattice.suppressed_of(node, k) == table.suppressed(k)[nodes.index(node)] == lost
+            assert lattice.suppressed_of(node, k) == table.count_suppressed(k)[nodes.index(node)] == lost
             expected = pytest.approx(loss_of(rows, k), abs=1e-9)
             assert lattice.loss_of(node, k) == expected
             assert losses[nodes.index(node)] + table.cost(k)[nodes.index(node)] == expected
@@ -430,7 +430,7 @@ def test_sql_counts_the_same_classes_of_adult(adult):
         labels = ", ".join(f"h{j}.column{level}" for j, level in enumerate(nodes[at]))
         sizes = f"SELECT count(*) AS n FROM t {joined} GROUP BY {labels}"
         query = f"SELECT count(*), min(n), coalesce(sum(n) FILTER (n < 10), 0) FROM ({sizes})"
-        found = adult.table.classes[at], adult.table.smallest[at], adult.table.suppressed(10)[at]
+        found = adult.table.classes[at], adult.table.smallest[at], adult.table.count_suppressed(10)[at]
         assert sql.execute(query).fetchone() == found, nodes[at]
 
 

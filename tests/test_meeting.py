@@ -83,7 +83,7 @@ def reachable(points, goal):
 @given(grained(), st.integers(1, 6))
 @unhurried
 def test_dealing_changes_no_class(points, k):
-    with recording("kech.cuts.deal") as calls:
+    with recording("kech.cuts.assign_grains") as calls:
         cut(points, [min(k, points.rows)])
     for (made,), dealt in calls:
         is_valid(dealt, points, min(k, points.rows))
@@ -128,7 +128,7 @@ def test_the_local_cut_keeps_goals_or_says_that_nobody_can(points, k, goal):
 def test_meeting_goals_starts_from_any_partition(points, k, goal):
     k = min(k, points.rows)
     if reachable(points, goal):
-        with recording("kech.cuts.deal") as calls:
+        with recording("kech.cuts.assign_grains") as calls:
             cut(points, [k])
         for (made,), _ in calls:
             met = meet_goals(made, k, goal)

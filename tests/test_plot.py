@@ -93,8 +93,8 @@ def test_a_component_is_drawn_while_it_lives_in_the_colour_of_its_weight(nine):
         under = (sides[:, 0] <= eps) & (eps < sides[:, 1])
         few = (colours[under, None] == np.array([FEW, FEW_LOOSE])).all(axis=2).any(axis=1)
 
-        assert under.sum() == len(tree.alive(eps))
-        assert few.sum() == (tree.weight[tree.alive(eps)] < 3).sum()
+        assert under.sum() == len(tree.nodes_at(eps))
+        assert few.sum() == (tree.weight[tree.nodes_at(eps)] < 3).sum()
         assert np.isclose((sides[under, 3] - sides[under, 2]).sum(), 1)
 
 

@@ -144,8 +144,8 @@ def test_the_eps_of_a_release_is_a_radius_of_the_table():
         for eps in np.unique(tree.birth):
             for radius, change in ((eps, 0), (np.nextafter(eps, 0), -1)):
                 made = kech.make_release(table, k=1, cut="regime", grid="exact", eps=float(max(radius, 0)))
-                assert made.partition.k == tree.weight[tree.alive(max(radius, 0))].min()
-                assert change == 0 or eps == 0 or made.partition.classes > len(tree.alive(eps))
+                assert made.partition.k == tree.weight[tree.nodes_at(max(radius, 0))].min()
+                assert change == 0 or eps == 0 or made.partition.classes > len(tree.nodes_at(eps))
 
 
 def test_an_eps_that_hides_nobody_is_refused_unless_asked_for(tmp_path):

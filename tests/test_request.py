@@ -187,7 +187,7 @@ def test_fields_that_need_each_other():
             Request().override(**said)
     with pytest.raises(ColumnInTwoRoles):
         Request().override(keep="age", sensitive="age")
-    for axes in ({"age": "number"}, {"size": "ordered"}, {"size": AxisChoice(kind="set", order=("S",))}):
+    for axes in ({"age": "numeric"}, {"size": "ordered"}, {"size": AxisChoice(kind="set", order=("S",))}):
         with pytest.raises(BadOption, match=f"column '{next(iter(axes))}'"):
             Request().override(axes=axes)
 
@@ -210,7 +210,7 @@ def test_an_old_plan_is_refused_with_the_new_words(tmp_path):
         [roles]
         quasi_identifiers = ["age"]
         [axes.age]
-        kind = "number"
+        kind = "numeric"
         grid = "tight"
         [axes.zip]
         kind = "categorical"
@@ -234,7 +234,7 @@ def test_an_old_plan_is_refused_with_the_new_words(tmp_path):
         "max_points in [release] is now max_points in [limits]",
         'grid = "loose" is now grid = "round" with protect = "ends"',
         'grid = "tight" is now grid = "round" with protect = "none"',
-        'kind = "number" is now kind = "number"',
+        'kind = "numeric" is now kind = "number"',
         'kind = "categorical" is now kind = "set"',
     ):
         assert now in refusal.value.typed

@@ -170,7 +170,7 @@ def test_an_axis_can_be_chosen_in_short(choice, expected):
         assert table.request.axes == {"age": expected}
 
 
-@pytest.mark.parametrize("choice", ["round", "ordered", AxisChoice("number", ("a", "b")), []])
+@pytest.mark.parametrize("choice", ["round", "ordinal", AxisChoice("number", ("a", "b")), []])
 def test_an_axis_that_makes_no_sense_is_refused(choice):
     with pytest.raises(BadOption, match=r"^axes: "):
         kech.read_table(pa.table(PEOPLE), quasi_identifiers=["age"], axes={"age": choice})

@@ -177,7 +177,7 @@ def link_versions(releases: Sequence[Published], tables: Sequence[Table], key: S
 
 
 def number_by_key(tables: Sequence[Table], key: Sequence[str]) -> list[Ints]:
-    """The number of each row's key in every table, whatever was read of them."""
+    """The number of each row's key in every table, also of columns that were not read."""
     with ExitStack() as stack:
         opened = [stack.enter_context(open_original(table, key, table.request)) for table in tables]
         return number_rows(opened, key)
@@ -222,5 +222,5 @@ def measure_alone(version: Version, cover: Cover, person: Ints | None) -> int:
 
 def check_room(table: Table, pairs: int) -> None:
     """Pairs of a row and a cell are held in memory."""
-    if (need := BASE_BYTES + pairs * PAIR_BYTES) > table.room:
-        raise OutOfMemory("comparing releases", table.room, need)
+    if (need := BASE_BYTES + pairs * PAIR_BYTES) > table.allowed_bytes:
+        raise OutOfMemory("comparing releases", table.allowed_bytes, need)

@@ -73,7 +73,7 @@ def text_of(frame: Any) -> TextTable:
 
 
 def column_text(column: Any) -> list[Cell]:
-    """Different values become different text, whatever they are; None where one is missing."""
+    """Different values become different text; None where one is missing."""
     try:
         return list(column.to_arrow().cast(pa.string()).to_pylist())
     except (pa.ArrowException, TypeError, ValueError):

@@ -83,7 +83,7 @@ class Axis(ABC):
 
     @property
     def widens(self) -> bool:
-        """Whether its labels are widened by chance."""
+        """Whether its labels are padded at random."""
         return False
 
     def at(self, k: int) -> Self:

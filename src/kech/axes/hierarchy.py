@@ -274,7 +274,7 @@ class _Draft:
     shown: bool = True  # whether messages may name labels: not if they may be cells of the data
 
     def name(self, label: str) -> str:
-        """A node by its label; a leaf is a value of the data, on whatever level it is repeated."""
+        """A node by its label; a leaf is a value of the data, also where it is repeated on other levels."""
         if any(label == path[0] for _, path in self.rows):
             return "a value"
         return repr(label) if self.shown else "'...'"

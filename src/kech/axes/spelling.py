@@ -213,7 +213,7 @@ def join_hints(*hints: Hint | None) -> Hint | None:
 
 
 def hint_at_dates(values: Sequence[str]) -> Hint | None:
-    """Dates that begin with the day or the month, whatever a few odd ones say."""
+    """Dates that begin with the day or the month, even if a few do not fit."""
     dates = [match.groups() for value in values if (match := re.fullmatch(LIKE_DATES, value))]
     if not values or len(dates) < MOSTLY * len(values):
         return None

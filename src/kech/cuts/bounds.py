@@ -1,6 +1,6 @@
 """Bounds: below what no partition into classes of k rows can go.
 
-Whatever class holds a row holds k - 1 others, so it is at least as wide as the box around the row and the
+A class that holds a row holds k - 1 others, so it is at least as wide as the box around the row and the
 k-th nearest one, itself counted.  Over all rows this gives
 
     eps*(k)  >= max over rows of  max_j metric_j / 2        the loneliest row decides

@@ -1,4 +1,4 @@
-"""History cut: whoever knows all rows of a person still finds k people with the same labels.
+"""History cut: an attacker who knows all rows of a person finds k people with the same labels.
 
 In: points told apart by person, and a cut by rows.  Out: a partition in which every person has at least k-1 others
 whose published rows carry the same multiset of labels.

@@ -44,7 +44,7 @@ def cut_rest(
 ) -> Iterator[Partition]:
     """A partition for each k: of all rows, or of the rest where that loses less (for the minimal cut: is narrower)."""
     narrow = cut.cut == "minimal"
-    limit, key = points.suppression_limit(cut.suppress), protected_worth if narrow else protected_loss
+    limit, key = points.suppression_limit(cut.suppress), protected_width_and_loss if narrow else protected_loss
     effort = choose_effort(ks, cut.effort)
     cut = msgspec.structs.replace(cut, suppress=0.0, effort=effort)
     partitions = list(make(points, ks, cut, run))
@@ -56,7 +56,7 @@ def cut_rest(
         yield replace(partition, eps=largest_radius(partition) if narrow else partition.eps, eps_bound=None)
 
 
-def protected_worth(partition: Partition) -> tuple[float, float]:
+def protected_width_and_loss(partition: Partition) -> tuple[float, float]:
     """Narrow first, then cheap when its labels are protected."""
     return largest_radius(partition), protected_loss(partition)
 

@@ -337,10 +337,10 @@ class OutOfMemory(ResourceError):
 class TooLarge(ResourceError):
     """A Parquet file says it holds more rows than memory and disk can; nothing of it was read."""
 
-    def __init__(self, path: object, rows: int, need: int, room: int) -> None:
+    def __init__(self, path: object, rows: int, need: int, allowed: int) -> None:
         super().__init__(
             f"{str(path)!r} says that it holds {rows:,} rows. They take {megabytes(need)} at least, "
-            f"and {megabytes(room)} are allowed. Raise --memory, name fewer columns, or use a larger machine."
+            f"and {megabytes(allowed)} are allowed. Raise --memory, name fewer columns, or use a larger machine."
         )
 
 
@@ -360,11 +360,11 @@ class TooManyPoints(ResourceError):
 class NeedsMemory(ResourceError):
     """Working on the points, or cutting them into classes, takes more than --memory allows."""
 
-    def __init__(self, points: int, k: int | None, need: int, room: int) -> None:
+    def __init__(self, points: int, k: int | None, need: int, allowed: int) -> None:
         what = f"Dividing {points:,} points into classes of {k} rows" if k else f"Working on {points:,} points"
         instead = "lower --max-points, or choose a larger k" if k else "or use fewer rows or columns"
         super().__init__(
-            f"{what} takes about {megabytes(need)} of memory, and {megabytes(room)} are allowed. "
+            f"{what} takes about {megabytes(need)} of memory, and {megabytes(allowed)} are allowed. "
             f"Raise --memory to that, {instead}."
         )
 
@@ -372,10 +372,10 @@ class NeedsMemory(ResourceError):
 class ManyValues(ResourceError):
     """Values of a sensitive column, or texts of a quasi-identifier, take more than --memory allows."""
 
-    def __init__(self, column: str, values: int, need: int, room: int) -> None:
+    def __init__(self, column: str, values: int, need: int, allowed: int) -> None:
         super().__init__(
             f"Column {column!r} has {values:,} different values. They take about {megabytes(need)} of memory, "
-            f"and {megabytes(room)} are allowed. Raise --memory to that, or omit the column."
+            f"and {megabytes(allowed)} are allowed. Raise --memory to that, or omit the column."
         )
 
 

@@ -26,7 +26,7 @@ COMMANDS = {
     r"`kech ledger`": "`kech.open_ledger().list_releases()`",
     r"`kech hierarchy --pad`": "`kech.review_hierarchy(..., pad=True)`",
 }
-NAME = r"(?<!\w)'[^']*'(?!\w)"  # of a column or file, whatever it looks like
+NAME = r"(?<!\w)'[^']*'(?!\w)"  # of a column or file, of any form
 EXAMPLE = r"[A-Z]+\b(?: \.\.\.)?|-?[\w.,=-]*[\w=](?: \d[\d.]*\d)*|,"
 OPTION = rf"--(?P<option>[a-z]+(?:-[a-z]+)*)(?: (?P<example>{EXAMPLE}))?"
 NUMBER = r"\d+(\.\d+)?"

@@ -65,7 +65,7 @@ from kech.tables.table import Table
 
 T = TypeVar("T")
 
-WIDEST = 2.0  # of a step: whatever can be joined, or moved half as far, is one
+WIDEST = 2.0  # of a step: all values that can be joined, or moved half as far, are one
 MOST_CACHED_CODES = 10_000  # of all axes; what is made of more would fill memory where there are many k
 SAMPLE = 500_000  # rows that tell how coarse axes must be
 MOST_LOOKED_AT = 100_000  # distinct values of a column of text
@@ -83,7 +83,11 @@ class PointLimit:
     def limit(self, table: Table) -> int:
         """Points that are allowed."""
         FIELDS["max_points"].check(self.max_points)
-        return self.max_points if self.max_points is not None else max(table.room // self.bytes_per_point(table), 1)
+        return (
+            self.max_points
+            if self.max_points is not None
+            else max(table.allowed_bytes // self.bytes_per_point(table), 1)
+        )
 
     def bytes_per_point(self, table: Table) -> int:
         """Bytes of memory for a point; where a limit was set, for its part in the partitions of further k too."""
@@ -101,7 +105,7 @@ class Origin:
     with_sensitive: bool
     point_limit: "PointLimit"
     people: tuple[Mapping1D, ...] = ()  # the person columns, where somebody has several rows
-    histories: bool = False  # everybody has a number, also whoever has one row
+    histories: bool = False  # everybody has a number, also people with one row
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +151,7 @@ class Points:
     left_out: int = 0  # rows of the table that are in no point
     step: float = 0.0  # axes were coarsened to cells no wider than this
     moved: tuple[float, ...] = ()  # where values were moved to the middle of their cells: the error of each axis
-    results: dict[str, Any] = field(
-        default_factory=dict
-    )  # of these codes and weights, whatever the axes; see `compute_once`
+    results: dict[str, Any] = field(default_factory=dict)  # of these codes and weights, on any axes; see `compute_once`
     axis_results: dict[Any, Any] = field(default_factory=dict, init=False)  # of these axes; see `cache_on_points`
 
     def compute_once(self, name: str, make: Callable[[Codes, NDArray[np.int64]], T]) -> T:
@@ -263,9 +265,9 @@ class Points:
         table = self.origin.table if self.origin else None
         if table is None or not table.is_limited:
             return None
-        if (need := self.needed_memory(k)) > table.room:
-            raise NeedsMemory(len(self.weights), k, max(need, self.sufficient_memory(k)), table.room)
-        return table.room - need
+        if (need := self.needed_memory(k)) > table.allowed_bytes:
+            raise NeedsMemory(len(self.weights), k, max(need, self.sufficient_memory(k)), table.allowed_bytes)
+        return table.allowed_bytes - need
 
     def merge_grains(self) -> "Points":
         """Of grains, the points they are parts of; points stay as they are."""
@@ -279,7 +281,7 @@ class Points:
         return replace(merged, left_out=self.left_out, step=self.step, moved=self.moved)
 
     def merge_people(self) -> tuple["Points", NDArray[np.int64]]:
-        """The distinct points, whoever's rows they are, and the one each of these points is a part of."""
+        """The distinct points of all people, and the one each of these points is a part of."""
         if self.person is None:
             return self, np.arange(len(self.weights))
         first, place = distinct_rows(self.codes.astype(np.int64))
@@ -373,7 +375,7 @@ def exceeds_limit(table: Table, axes: Sequence[Axis], sample: Callable[[], Codes
 
 def sample_rows(table: Table, mappings: Sequence[Mapping1D]) -> Codes:
     """Codes of rows at equal distances."""
-    rows = min(SAMPLE, max(table.room // SAMPLE_ROW_BYTES, 1))
+    rows = min(SAMPLE, max(table.allowed_bytes // SAMPLE_ROW_BYTES, 1))
     return table.engine.code_rows(mappings, every=max(table.rows // rows, 1))
 
 
@@ -451,7 +453,7 @@ def build_grains(origin: Origin, axes: tuple[Axis, ...], mappings: tuple[Mapping
     table = origin.table
     columns, sensitive = encode_all_sensitive(table) if origin.with_sensitive else ((), ())
     everything = (*mappings, *origin.people, *sensitive)
-    grouped_codes, rows = table.engine.group(everything, max(most, table.room // (2 * GRAIN_BYTES)))
+    grouped_codes, rows = table.engine.group(everything, max(most, table.allowed_bytes // (2 * GRAIN_BYTES)))
     parts = np.hsplit(grouped_codes, [len(axes), len(axes) + len(origin.people)])
     codes, who, values = (np.ascontiguousarray(part) for part in parts)
     key = table.secret.derive("people") if origin.people else b""
@@ -510,8 +512,8 @@ def check_sensitive(table: Table) -> None:
     distinct = {name: table.facts(name).distinct for name in table.sensitive}
     most = max(distinct, key=distinct.__getitem__)
     need = BASE_BYTES + counting_bytes([*distinct.values()]) + distinct[most] * GRAIN_BYTES
-    if table.is_limited and need > table.room:
-        raise ManyValues(most, distinct[most], need, table.room)
+    if table.is_limited and need > table.allowed_bytes:
+        raise ManyValues(most, distinct[most], need, table.allowed_bytes)
 
 
 # -- from the values of a column to the codes of its axis, or of its sensitive values -------------------

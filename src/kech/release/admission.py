@@ -238,7 +238,7 @@ def judge_new(parts: Sequence[Draft], past: Past, terms: Terms) -> Word:
 
 
 def judge_files(draft: Draft, past: Past, files: Mapping[str, Path], terms: Terms) -> Word:
-    """A coarsening of an earlier release is welcome; others must be allowed, unless only some rows were released
+    """A coarsening of an earlier release is admitted; others must be allowed, unless only some rows were released
     before, or it is the release of a series, and all have as many candidates as one release alone leaves.
 
     Where the ledger knows releases of the table, a file that it does not know justifies nothing: anybody can make one.
@@ -358,8 +358,8 @@ def check_room(table: Table, releases: int, pairs: int = 0) -> None:
     each = table.rows * ROW_BYTES + distinct * CELL_BYTES + CELL_COPIES * texts + places * PLACE_BYTES
     need = BASE_BYTES + table.rows * CODE_BYTES * len(table.quasi_identifiers) + releases * each
     need += max(0, pairs - releases * table.rows) * PAIR_BYTES
-    if need > table.room:
-        raise OutOfMemory("comparing it with earlier releases", table.room, need)
+    if need > table.allowed_bytes:
+        raise OutOfMemory("comparing it with earlier releases", table.allowed_bytes, need)
 
 
 def describe_composition(composition: Composition) -> str:

@@ -275,7 +275,7 @@ def choose_holder(holders: Sequence["Holder"], labels: tuple[Cell, ...], same: i
 class Holder:
     """One quasi-identifier of two releases; where the earlier one lacks it, it says anything, as `*` does.
 
-    Labels are compared by what they say, whatever occurs in the table: [20, 39] is not 23, though all below it are 23.
+    Labels are compared by what they say, not by what the table holds: [20, 39] is not 23, though all below it are 23.
     """
 
     earlier: LinkedColumn | None

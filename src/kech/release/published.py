@@ -27,7 +27,7 @@ MOST_PAIRS = 10  # that are looked at
 class Published:
     """The class of every row, the labels of every class, and the cells that are published as they are.
 
-    Intervals are written `[low, high]` here, whatever form the file has.
+    Intervals are written `[low, high]` here, in every form of the file.
     """
 
     path: AnyPath

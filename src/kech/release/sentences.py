@@ -125,7 +125,7 @@ def goal_words(goals: Mapping[str, Any]) -> Iterator[str]:
 
 
 def quote(name: str) -> str:
-    """A name inside a sentence: whatever letters it holds, it does not turn the words around it."""
+    """A name inside a sentence, isolated: its letters do not turn the direction of the words around it."""
     return f"\u2068{name}\u2069"
 
 

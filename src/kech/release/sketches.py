@@ -108,7 +108,7 @@ def make_sketches(table: Table, kinds: Iterable[Kind], secret: OwnerSecret) -> d
 def has_room(table: Table, kinds: Iterable[Kind]) -> bool:
     """Whether memory holds all rows of columns that are sketched together; one column is sampled inside the engine."""
     together = {name for kind in kinds if not kind.is_single for name in kind.columns}
-    return BASE_BYTES + table.rows * (CODE_BYTES * len(together) + TUPLE_BYTES) <= table.room
+    return BASE_BYTES + table.rows * (CODE_BYTES * len(together) + TUPLE_BYTES) <= table.allowed_bytes
 
 
 @contextmanager

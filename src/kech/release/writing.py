@@ -137,7 +137,7 @@ def write_dash(axis: Mapping[str, Any], label: Cell) -> Cell:
     if axis["axis"] == "date":
         return f"{match[1]}/{match[2]}"
     if "-" in match[1] + match[2]:
-        raise no_dash(axis, "it has ends with a minus, and -5--3 is misread by whoever splits it at the dash")
+        raise no_dash(axis, "it has ends with a minus, and -5--3 is misread when it is split at the dash")
     return f"{match[1]}-{match[2]}"
 
 
@@ -265,7 +265,7 @@ class Tally(Protocol):
 class PeopleTally:
     """Counts the different people of every class by its labels as they are written, while rows pass by.
 
-    It knows nothing of the partition: whoever made a class too small is found out here.
+    It knows nothing of the partition: a class that is too small is found here.
     """
 
     def __init__(self, labels: Sequence[str], columns: Sequence[str]) -> None:

@@ -34,7 +34,7 @@ LONGEST_NAME = 200
 
 
 def open_private(path: str, flags: int) -> int:
-    """A file that only this user can read, whatever becomes of the folder around it."""
+    """A file that only this user can read, also if the folder around it changes."""
     return os.open(path, flags, 0o600)
 
 
@@ -220,7 +220,7 @@ class Desk:
     def __init__(self, target: Path) -> None:
         self.target = target.resolve()  # releases are written below it
         self.folder, handle = claim_folder()
-        self._finalizer = weakref.finalize(self, remove_folder, self.folder, handle)  # whatever becomes of the server
+        self._finalizer = weakref.finalize(self, remove_folder, self.folder, handle)  # also if the server is killed
         self.tables: dict[str, OpenTable] = {}
         self.coming: set[Path] = set()  # folders of tables that are not whole yet
 

@@ -55,7 +55,7 @@ def limit_memory(most: int) -> None:
 
 
 def take_in(stream: BinaryIO, questions: "queue.SimpleQueue[bytes]") -> None:
-    """Read ahead; when the server is gone, so is the worker, whatever it does."""
+    """Read ahead; when the server is gone, so is the worker, at any moment."""
     while header := stream.read(HEADER.size):
         questions.put(stream.read(HEADER.unpack(header)[1]))
     os._exit(0)

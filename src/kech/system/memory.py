@@ -81,7 +81,7 @@ def check_memory(memory: str | None) -> str | None:
     return memory
 
 
-def room_of(memory: str | None) -> int:
+def allowed_bytes(memory: str | None) -> int:
     """Bytes that a limit allows; without one, most of the machine."""
     return in_bytes(memory) if memory else int(0.8 * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
 

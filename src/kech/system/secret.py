@@ -135,12 +135,12 @@ def check_owner(path: Path, status: os.stat_result) -> None:
 def parse_secret(path: Path, text: bytes) -> OwnerSecret:
     """The secret that a text holds; what is wrong is said without the text."""
     if not text.strip():
-        raise BadKey(path, "it is empty. Copy it again from whoever made it.")
+        raise BadKey(path, "it is empty. Copy it again from its maker.")
     match = FORM.fullmatch(text.decode("latin-1"))
     if not match:
         raise BadKey(path, "it is not a key of kech. Make one: `kech ledger --new-key FILE`.")
     if len(match[1]) < 2 * SIZE:
-        raise BadKey(path, "its key is too short. Copy it again from whoever made it.")
+        raise BadKey(path, "its key is too short. Copy it again from its maker.")
     if len(match[1]) > 2 * SIZE or check_digits(secret := bytes.fromhex(match[1])) != match[2]:
-        raise BadKey(path, "it is damaged. Copy it again from whoever made it.")
+        raise BadKey(path, "it is damaged. Copy it again from its maker.")
     return OwnerSecret(secret)

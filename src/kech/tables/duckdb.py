@@ -165,7 +165,7 @@ class DuckDB:
         self._source = ".".join(map(quote, ("given", *address.names)))
 
     def load_arrow(self, batches: Any, selected: Sequence[int], nulls: Sequence[str], path: object) -> None:
-        """Read a stream of record batches; what is wrong with them is refused in the words of whoever makes them."""
+        """Read a stream of record batches; what is wrong with them is refused in the words of their maker."""
         self._lock(None)
         fields = [batches.schema.field(i) for i in selected]
         schema = pa.schema([field.with_name(f"c{i}") for i, field in zip(selected, fields, strict=True)])
@@ -343,7 +343,7 @@ class DuckDB:
         return pa.RecordBatchReader.from_batches(table.schema, shuffle_rows(table, self.piece))
 
     def fits(self, types: Sequence[Any], rows: int) -> bool:
-        """Whether rows of these types may be held beside all else: twice, and a card for each."""
+        """Whether rows of these types may be held beside all else: twice, and a number for each."""
         each = [SHORT_TYPES.get(str(kind), math.inf) for kind in types]
         return rows <= MOST_CARDS and rows * (2 * sum(each) + A_CARD) <= self.row_bytes
 
@@ -478,7 +478,7 @@ def is_stopped(failure: Exception) -> bool:
 
 
 def is_short_of_memory(failure: Exception) -> bool:
-    """Whether DuckDB ran out of memory, whatever it calls that."""
+    """Whether DuckDB ran out of memory, under any name."""
     return isinstance(failure, duckdb.OutOfMemoryException) or OUT_OF_MEMORY.search(str(failure)) is not None
 
 
@@ -547,7 +547,7 @@ def open_connection(file: str, folder: Path, memory: int | None) -> Any:
 
 
 def share_of(memory: int) -> int:
-    """Bytes for an instance: long texts are sorted in 100 MB, whatever their number, and not in 60."""
+    """Bytes for an instance: long texts are sorted in 100 MB, however many, and not in 60."""
     return int(max(FOR_A_FILE * memory, BEYOND * (memory - BASE_BYTES)))
 
 
@@ -620,7 +620,7 @@ class DuckDBDatabase:
             return list(names_of(connection, self.quoted))
 
     def identity(self) -> object:
-        """The file on its disk, and the name, whatever the case."""
+        """The file on its disk, and the name, regardless of case."""
         path = Path(self.address.place)
         status = path.stat() if path.exists() else None
         return status and (status.st_dev, status.st_ino, self.schema.casefold(), self.name.casefold())
@@ -730,7 +730,7 @@ class DuckDBDraft:
 
 
 def fill(connection: Any, batches: Any) -> None:
-    """Rows as the table `draft`; what fails while they are made is told by whoever makes them."""
+    """Rows as the table `draft`; what fails while they are made is reported by their maker."""
     failures: list[BaseException] = []
 
     def make_rows() -> Iterator[Any]:

@@ -40,7 +40,7 @@ CHOOSING = "choosing rows"
 
 
 class Backend(Protocol):
-    """Where rows live: one connection, a table `kept`, and whatever is made of it.
+    """Where rows live: one connection, a table `kept`, and what is made of it.
 
     `doing` is for refusals: what failed, without the cells that a failure quotes.
     """
@@ -97,7 +97,7 @@ class Backend(Protocol):
         """The rows of a query, so many, in an order nobody can know; `row` tells them apart."""
 
     def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
-        """A hash of the whole source, or of the batches, whatever the order of rows and columns."""
+        """A hash of the whole source, or of the batches, independent of the order of rows and columns."""
 
     def close(self) -> None:
         """Forget all rows."""
@@ -184,7 +184,7 @@ class Engine:
             self.backend.close()
 
     def fingerprint(self, columns: Sequence[str], batches: Any = None) -> tuple[int, ...]:
-        """A hash of the whole source, or of the batches, whatever the order of rows and columns."""
+        """A hash of the whole source, or of the batches, independent of the order of rows and columns."""
         return self.backend.fingerprint(columns, batches)
 
     def _make(self, name: str, query: str, doing: str) -> None:
@@ -270,7 +270,7 @@ class Engine:
         return int(distinct), int(rows), int(most)
 
     def head(self, columns: Sequence[int], rows: int) -> list[list[str | None]]:
-        """The first rows as text, as they were read: for the eyes of whoever owns the table."""
+        """The first rows as text, as they were read: for the owner of the table."""
         table = self.backend.read(sql.first_rows(self.layout, columns, rows), "reading the table")
         return [list(row) for row in zip(*(column.to_pylist() for column in table.columns), strict=True)]
 

@@ -14,7 +14,7 @@ from kech.tables.source import Source, check_columns
 
 
 def hold_frame(frame: Any) -> Any:
-    """A dataframe of any library, or whatever hands out Arrow data, behind one interface."""
+    """A dataframe of any library, or anything that hands out Arrow data, behind one interface."""
     try:
         return nw.from_native(frame)
     except nw.exceptions.DuplicateError:

@@ -65,7 +65,7 @@ def numbers_people(column: str) -> bool:
 
 
 def is_bare(column: str) -> bool:
-    """Whether the name is `id` or another word for it, of whatever."""
+    """Whether the name is `id` or another word for it."""
     return bool(BARE.fullmatch(split_words(column)))
 
 

@@ -146,7 +146,7 @@ class Source:
     columns: tuple[str, ...]
     csv: "CsvDialect | None" = None
     address: Address | None = None  # of a table in a database
-    identity: object = None  # of that table, by whatever address
+    identity: object = None  # of that table, by any address
 
     @property
     def delimiter(self) -> str | None:
@@ -171,7 +171,7 @@ class Source:
 
 
 def check_columns(source: Source) -> None:
-    """There are columns, and every one has a name of its own, whatever the case."""
+    """There are columns, and every one has a name of its own, regardless of case."""
     if not source.columns:
         raise BadColumns(source.shown, "there are none. Name a file that begins with a header line.")
     if any(not name.strip() for name in source.columns):
@@ -266,7 +266,7 @@ class Database(Protocol):
         """The names of its columns."""
 
     def identity(self) -> object:
-        """The same for the same table, by whatever address; None where there is none."""
+        """The same for the same table, by any address; None where there is none."""
 
     def export(self, path: Path) -> None:
         """Its rows as CSV, every cell as text, in the order of the text."""

@@ -77,11 +77,11 @@ class SparkDialect(Dialect):
     nan = "double('NaN')"
 
     def quote(self, name: str) -> str:
-        """An identifier, whatever its characters."""
+        """An identifier, with any characters."""
         return quote(name)
 
     def literal(self, text: str) -> str:
-        """A string constant, whatever its characters."""
+        """A string constant, with any characters."""
         return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
     def matches(self, text: str, pattern: str) -> str:
@@ -331,7 +331,7 @@ def float_writer(*, single: bool = False) -> Callable[[float | None], str | None
 
 
 def quote(name: str) -> str:
-    """An identifier, whatever its characters."""
+    """An identifier, with any characters."""
     return "`" + name.replace("`", "``") + "`"
 
 
@@ -347,7 +347,7 @@ def as_text(cell: str, type: str) -> str:
 
 
 class SparkRows:
-    """Rows on the workers; a stream of record batches for whoever wants them here."""
+    """Rows on the workers; a stream of record batches for use on this machine."""
 
     def __init__(self, frame: DataFrame) -> None:
         self.frame = frame

@@ -37,7 +37,7 @@ SMALLEST, GREATEST = "1e-15", "1e15"  # numbers between them are rounded before 
 
 
 def quote(name: str) -> str:
-    """An identifier, whatever its characters."""
+    """An identifier, with any characters."""
     return '"' + name.replace('"', '""') + '"'
 
 
@@ -54,11 +54,11 @@ class Dialect:
     group_mark, everywhere = "\\", ", 'g'"  # how a replacement names a bracket of its pattern, and replaces all
 
     def quote(self, name: str) -> str:
-        """An identifier, whatever its characters."""
+        """An identifier, with any characters."""
         return quote(name)
 
     def literal(self, text: str) -> str:
-        """A string constant, whatever its characters."""
+        """A string constant, with any characters."""
         return "'" + text.replace("'", "''") + "'"
 
     def matches(self, text: str, pattern: str) -> str:

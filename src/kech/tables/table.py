@@ -29,7 +29,7 @@ from kech.errors import (
 from kech.request import FIELDS, AxisChoice, Columns, Labels, Request
 from kech.request.parts import ROLES
 from kech.request.request import find_field
-from kech.system.memory import BASE_BYTES, TEXT_BYTES, TEXT_COPIES, TEXT_SHARE, check_memory, limit_of, room_of
+from kech.system.memory import BASE_BYTES, TEXT_BYTES, TEXT_COPIES, TEXT_SHARE, allowed_bytes, check_memory, limit_of
 from kech.system.secret import OwnerSecret, open_secret
 from kech.tables.csv_dialect import find_fault
 from kech.tables.duckdb import DuckDB
@@ -114,9 +114,9 @@ class Table:
         return self.facts(self.loaded[0]).rows
 
     @property
-    def room(self) -> int:
+    def allowed_bytes(self) -> int:
         """Bytes of memory that may be used."""
-        return room_of(self.request.limits.memory)
+        return allowed_bytes(self.request.limits.memory)
 
     @property
     def limit(self) -> int | None:
@@ -195,8 +195,8 @@ class Table:
         if kind == "text" and self.is_limited:
             texts = self.facts(column).distinct
             need = TEXT_COPIES * (self.engine.text_bytes(self.index(column)) + TEXT_BYTES * texts)
-            if need > max(self.room - BASE_BYTES, TEXT_SHARE * self.room):
-                raise ManyValues(column, texts, BASE_BYTES + need, self.room)
+            if need > max(self.allowed_bytes - BASE_BYTES, TEXT_SHARE * self.allowed_bytes):
+                raise ManyValues(column, texts, BASE_BYTES + need, self.allowed_bytes)
         return self.engine.count_values(self.index(column), kind)
 
     def hash_values(self, column: str, depth: int) -> HashedValues:
@@ -321,7 +321,9 @@ def read_table(
     address = find_address(source)
     chosen = choose_engine(address, limits.engine, limits.master)
     start = partial(open_backend, chosen, address, memory=check_memory(limits.memory), master=limits.master)
-    backend = start(threads=workers) if address and chosen == "spark" else None  # whoever looks starts an application
+    backend = (
+        start(threads=workers) if address and chosen == "spark" else None
+    )  # looking at the source starts an application
     try:
         if isinstance(source, str | PathLike | Address):
             frame, native = None, None
@@ -418,7 +420,7 @@ def read_again(source: Source, frame: Any) -> Any:
     return read_batches(source) if frame is None else frame_batches(frame)
 
 
-# -- checks at the door --------------------------------------------------------------------------------
+# -- checks at the entry --------------------------------------------------------------------------------
 
 
 def check_columns(columns: Sequence[str], request: Request) -> None:
@@ -436,7 +438,7 @@ def check_size(source: Source, columns: Sequence[str], memory: str | None) -> No
     """
     files = find_parts(source.path) if source.format == "folder" else [source.path]
     rows, need, stored = measure_parquet(files, columns)
-    allowed = room_of(memory)
+    allowed = allowed_bytes(memory)
     room = allowed if need > BLOWN_UP * stored else allowed + shutil.disk_usage(tempfile.gettempdir()).free
     if need > room:
         raise TooLarge(source.path, rows, need, room)

@@ -49,7 +49,7 @@ def escape_text(text: str) -> str:
 
 
 def name(text: str) -> Markup:
-    """A column or a label, kept apart from the words around it, whatever its direction of writing."""
+    """A column or a label, kept apart from the words around it, in any direction of writing."""
     return tag("bdi", shorten(text, LONGEST))
 
 

@@ -21,7 +21,7 @@ def compare_pairs(sides: Sequence[Side]) -> list[dict[str, Any]]:
 
 
 def is_by_chance(pair: dict[str, Any]) -> bool:
-    """Whether neither table shows more than twice what chance would; a constant column shows nothing."""
+    """Whether neither table shows more than twice what unrelated columns would; a constant column shows nothing."""
     if pair["change"] is None:
         return True
     return bool(max(abs(pair["before"]), abs(pair["after"])) < 2 * pair["by_chance"])

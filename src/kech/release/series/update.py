@@ -126,7 +126,7 @@ def write_version(
     format = FORMATS[target.suffix.lower()]
     if previous is None:
         tally = write_pool(update, draft, target)
-        return gather(update, read_cells(draft, format, update.table.room), tally.keys)
+        return gather(update, read_cells(draft, format, update.table.allowed_bytes), tally.keys)
     labels = update.label_columns()
     rows = copy_old(update, previous, format)
     arrivals = Arrivals(update.history.rows.take(NONE), (), NONE, NONE)
@@ -134,7 +134,7 @@ def write_version(
         tally = write_pool(update, pool, target)
         claims = update.release.certify(pool, target.name, format, terms, None)
         certificate_path(pool).write_text(as_json(claims), "utf-8")
-        new = read_cells(pool, format, update.table.room)
+        new = read_cells(pool, format, update.table.allowed_bytes)
         arrivals = gather(update, new, tally.keys)
         rows = join_rows(rows, new)
     if not rows.num_rows:
@@ -147,12 +147,12 @@ def write_version(
 def copy_old(update: Update, previous: Path, format: str) -> Any:
     """The rows of cohorts that stay, from the last file, and of those that come back, from the last one with them."""
     labels, cohorts, seen = update.label_columns(), update.history.cohorts, update.history.last_seen()
-    rows = read_cells(previous, format, update.table.room)
+    rows = read_cells(previous, format, update.table.allowed_bytes)
     if update.leaving.any():
         gone = find_cohorts(rows, labels, update.hasher, update.rows_of(update.leaving), cohorts)
         rows = rows.filter(pa.array(~gone))
     for version in np.unique(seen[update.returning]).tolist():
-        file = read_cells(update.files[version], format, update.table.room)
+        file = read_cells(update.files[version], format, update.table.allowed_bytes)
         wanted = update.rows_of(update.returning & (seen == version))
         back = file.filter(pa.array(find_cohorts(file, labels, update.hasher, wanted, cohorts)))
         rows = join_rows(rows, back)

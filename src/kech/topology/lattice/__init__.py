@@ -176,7 +176,7 @@ class GeneralizationLattice:
     def best(self, k: int, suppress: float = 0.0, *, looks: int = LOOKS, holds: Holds | None = None) -> LatticeNode:
         """The node of least loss that reaches k; in a lattice too large to enumerate, the best that `looks` find.
 
-        `holds` says whether a node keeps what else is asked; where nothing is suppressed, whatever holds at a node
+        `holds` says whether a node keeps what else is asked; where nothing is suppressed, what holds at a node
         must hold above it.
         """
         return self._choice(k, suppress, holds).best(looks)

@@ -132,7 +132,7 @@ class Choice:
     def groups(self) -> list[Floats]:
         """Neighbouring columns, as many as can be enumerated with all others at the top: loss, or inf if k fails."""
         heights = self.nodes.heights
-        most = min(GROUP_NODES, GROUP_WORK // len(self.nodes.points.weights), self.nodes.room // self.bound)
+        most = min(GROUP_NODES, GROUP_WORK // len(self.nodes.points.weights), self.nodes.allowed_sizes // self.bound)
         tables, start = [], 0
         while start < len(heights):
             stop = start + 1

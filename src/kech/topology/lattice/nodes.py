@@ -164,13 +164,13 @@ class Nodes:
         return reduce(lambda total, axis: np.add.outer(total, axis).ravel(), self.axis_losses, np.zeros(1))
 
     @property
-    def room(self) -> int:
+    def allowed_sizes(self) -> int:
         """How many class sizes memory holds, of all nodes together."""
         return self.memory // 2 // NODE_SIZE_BYTES
 
     def has_room(self, bound: int) -> bool:
         """Whether nodes are few enough to be listed, each with class sizes up to `bound`."""
-        return self.count <= MOST_NODES and self.count * bound <= self.room
+        return self.count <= MOST_NODES and self.count * bound <= self.allowed_sizes
 
     @cached_property
     def _widths_agree(self) -> bool:
@@ -191,7 +191,7 @@ class Nodes:
         if self.count > MOST_NODES:
             raise TooManyNodes(self.count, MOST_NODES)
         if self._table is None or self._table.bound < bound:
-            far, half = max(bound, min(BOUND, self.points.rows, self.room // self.count)), self.memory // 2
+            far, half = max(bound, min(BOUND, self.points.rows, self.allowed_sizes // self.count)), self.memory // 2
             self._table = roll_all(self._kernel, self.points, self.levels, far, memory=half, threads=self.threads)
         return self._table
 

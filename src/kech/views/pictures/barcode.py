@@ -25,7 +25,7 @@ from kech.views.pictures.bars import (
     REGIME,
     REGIME_AT,
     REGIMES,
-    Room,
+    PanelPixels,
     Sides,
     place_boxes,
     point_beyond,
@@ -127,11 +127,11 @@ def draw_panel(barcode: Any, k: int, regimes: Any, right: float, place: Place) -
     top = HOLES_FROM + min(0.3, 0.03 * max(3, len(holes)))
     ticks = [(REGIME_AT, "regimes"), (0.5, "rows"), ((HOLES_FROM + top) / 2, name_holes(barcode))]
     x, y = Scale(0, right, "eps (radius)", find_ticks(0, right)), Scale(REGIMES[0], top, ticks=ticks)
-    room, components = Room(x, y, place[2:]), component_boxes(tree, k, right)
-    shapes, merged = place_boxes(components, (0, 1), room, "components")
-    above, more = place_boxes(holes, (HOLES_FROM, top), room, "holes")
-    shapes += [*above, *label_weights(tree, room)]
-    shapes += [point_beyond(room, 0.5, int(components[components[:, 1].argmax(), 4])), *draw_regimes(regimes, room)]
+    pixels, components = PanelPixels(x, y, place[2:]), component_boxes(tree, k, right)
+    shapes, merged = place_boxes(components, (0, 1), pixels, "components")
+    above, more = place_boxes(holes, (HOLES_FROM, top), pixels, "holes")
+    shapes += [*above, *label_weights(tree, pixels)]
+    shapes += [point_beyond(pixels, 0.5, int(components[components[:, 1].argmax(), 4])), *draw_regimes(regimes, pixels)]
     first = "unknown" if regimes is None else f"first at eps = {regimes[0].start:.4g}" if regimes else "nowhere"
     note = say_together(merged + more)
     return Panel(x, y, place, shapes, f"k = {k}: {first}", note, has_bottom=False, has_side=False)
@@ -178,29 +178,31 @@ def name_holes(barcode: Any) -> str:
     return "\n".join(["holes", *(names or ["unknown"])])
 
 
-def label_weights(tree: Any, room: Room) -> list[Words]:
+def label_weights(tree: Any, pixels: PanelPixels) -> list[Words]:
     """The number of people or rows, at the beginning of every bar that has room for it."""
-    (low, top), length = heights(tree), np.minimum(tree.death, room.x.high) - tree.birth
+    (low, top), length = heights(tree), np.minimum(tree.death, pixels.x.high) - tree.birth
     count = tree.hidden_among
-    fits = (length * room.wide > 14 + 7 * np.log10(count)) & ((top - low) * room.high > 11)
+    fits = (length * pixels.wide > 14 + 7 * np.log10(count)) & ((top - low) * pixels.high > 11)
     largest = np.argsort(-count * fits, kind="stable")[: min(MOST_LABELS, fits.sum())].tolist()
-    return [Words(tree.birth[i] + 4 / room.wide, (low[i] + top[i]) / 2, f"{count[i]:,}", INK, "start") for i in largest]
+    return [
+        Words(tree.birth[i] + 4 / pixels.wide, (low[i] + top[i]) / 2, f"{count[i]:,}", INK, "start") for i in largest
+    ]
 
 
-def draw_regimes(regimes: Any, room: Room) -> list[Shape]:
+def draw_regimes(regimes: Any, pixels: PanelPixels) -> list[Shape]:
     """Where k-anonymity holds, with the number of classes."""
-    right = room.x.high
+    right = pixels.x.high
     if not regimes:
         return [Words(right / 2, REGIME_AT, "unknown" if regimes is None else "none", GREY)]
     seen = [[regime.start, regime.stop, regime.classes] for regime in regimes if regime.start < right]
     start, stop, classes = np.array(seen).T
     boxes = np.stack([start, stop.clip(max=right), start * 0, start * 0 + 1, start * 0 + REGIME, classes], axis=1)
-    shapes, _ = place_boxes(boxes, REGIMES, room, "regimes")
-    shapes.append(point_beyond(room, REGIME_AT, REGIME))
-    for left, end, *_, count in boxes[(boxes[:, 1] - boxes[:, 0]) * room.wide > 12].tolist():
+    shapes, _ = place_boxes(boxes, REGIMES, pixels, "regimes")
+    shapes.append(point_beyond(pixels, REGIME_AT, REGIME))
+    for left, end, *_, count in boxes[(boxes[:, 1] - boxes[:, 0]) * pixels.wide > 12].tolist():
         texts = f"{count:,.0f} class{'es' * (count > 1)}", f"{count:,.0f}"
-        text = next((text for text in texts if (end - left) * room.wide > 7 * len(text)), "")
-        if text and room.has_regime_text:
+        text = next((text for text in texts if (end - left) * pixels.wide > 7 * len(text)), "")
+        if text and pixels.has_regime_text:
             shapes.append(Words((left + end) / 2, REGIME_AT, text, PAPER))
     return shapes
 

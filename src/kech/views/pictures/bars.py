@@ -27,7 +27,7 @@ ROOM_FOR_TEXT, ROOM_FOR_LABEL = 12.0, 50.0  # pixels
 IMAGE = (800, 1200)  # cells, at most
 
 
-class Room:
+class PanelPixels:
     """How large a panel is: pixels of one unit along each axis."""
 
     def __init__(self, x: Scale, y: Scale, size: tuple[float, float]) -> None:
@@ -40,28 +40,28 @@ class Room:
         return (REGIMES[1] - REGIMES[0]) * self.high > ROOM_FOR_TEXT
 
 
-def place_boxes(boxes: Sides, span: tuple[float, float], room: Room, name: str) -> tuple[list[Shape], int]:
+def place_boxes(boxes: Sides, span: tuple[float, float], pixels: PanelPixels, name: str) -> tuple[list[Shape], int]:
     """Boxes on a part of the vertical axis, as shapes; how many bars are in an image alone."""
     boxes = boxes.copy()
-    boxes[:, 1] = boxes[:, 1].clip(max=room.x.high)
+    boxes[:, 1] = boxes[:, 1].clip(max=pixels.x.high)
     boxes[:, 2:4] = span[0] + boxes[:, 2:4] * (span[1] - span[0])
-    width, height = (boxes[:, 1] - boxes[:, 0]) * room.wide, (boxes[:, 3] - boxes[:, 2]) * room.high
+    width, height = (boxes[:, 1] - boxes[:, 0]) * pixels.wide, (boxes[:, 3] - boxes[:, 2]) * pixels.high
     large = np.flatnonzero((width >= 1) & (height >= 1) | (len(boxes) < MOST_BOXES // 4))
     large = large[np.argsort(-(width * height)[large], kind="stable")[:MOST_BOXES]]
     rest, large_boxes = np.delete(boxes, large, axis=0), boxes[large]
-    large_boxes[:, 1] = np.maximum(large_boxes[:, 1], large_boxes[:, 0] + 1.5 / room.wide)
+    large_boxes[:, 1] = np.maximum(large_boxes[:, 1], large_boxes[:, 0] + 1.5 / pixels.wide)
     shades = large_boxes[:, 4].astype(int)
     colours = [NAMES[shade] for shade in shades.tolist()]
-    shapes: list[Shape] = [merge_boxes(rest, span, room, f"{name} together")] if len(rest) else []
+    shapes: list[Shape] = [merge_boxes(rest, span, pixels, f"{name} together")] if len(rest) else []
     shapes.append(Boxes(name, large_boxes[:, :4], colours, np.isin(shades, LOOSE)))
     return shapes, len(np.setdiff1d(rest[:, 5], large_boxes[:, 5]))
 
 
-def merge_boxes(boxes: Sides, span: tuple[float, float], room: Room, name: str) -> Image:
+def merge_boxes(boxes: Sides, span: tuple[float, float], pixels: PanelPixels, name: str) -> Image:
     """Small boxes melt into an image; roots let a few rows among thousands be seen."""
-    reach = (room.x.low, room.x.high, *span)
-    high = (span[1] - span[0]) * room.high
-    cells = min(IMAGE[0], int(2 * high) + 1), min(IMAGE[1], int(2 * room.size[0]) + 1)
+    reach = (pixels.x.low, pixels.x.high, *span)
+    high = (span[1] - span[0]) * pixels.high
+    cells = min(IMAGE[0], int(2 * high) + 1), min(IMAGE[1], int(2 * pixels.size[0]) + 1)
     shares = np.stack([coverage(boxes[boxes[:, 4] == shade], reach, cells) for shade in range(len(COLOURS))], axis=-1)
     total = shares.sum(axis=-1, keepdims=True)
     shares[..., :ENOUGH] **= 0.5
@@ -88,9 +88,9 @@ def coverage(boxes: Sides, reach: tuple[float, ...], shape: tuple[int, int]) -> 
     return sums.reshape(rows + 2, columns + 2).cumsum(0).cumsum(1)[:rows, :columns].clip(0)
 
 
-def point_beyond(room: Room, height: float, shade: int) -> Marks:
+def point_beyond(pixels: PanelPixels, height: float, shade: int) -> Marks:
     """A bar without end goes on beyond the right margin."""
-    at = np.array([room.x.high + 5 / room.wide])
+    at = np.array([pixels.x.high + 5 / pixels.wide])
     return Marks("endless", at, np.array([height]), NAMES[shade], 5.0, ">")
 
 

@@ -135,8 +135,8 @@ def _(shape: Boxes, ax: Any) -> None:
     drawn.set(edgecolors=PAPER, linewidths=np.minimum(0.8, 0.06 * edge), gid=shape.name, zorder=2)
     ax.add_collection(drawn, autolim=False)
     if shape.striped is not None:
-        room = corners[shape.striped & (edge >= STRIPED)]
-        stripes = polygons(room, facecolors="none", edgecolors=PAPER, hatch=STRIPES)
+        large = corners[shape.striped & (edge >= STRIPED)]
+        stripes = polygons(large, facecolors="none", edgecolors=PAPER, hatch=STRIPES)
         stripes.set(linewidths=0, gid=f"{shape.name} striped", zorder=2.2)
         ax.add_collection(stripes, autolim=False)
 

@@ -15,7 +15,7 @@ from kech.views.pictures.bars import (
     MOST_LABELS,
     NAMES,
     ROOM_FOR_TEXT,
-    Room,
+    PanelPixels,
     Sides,
     place_boxes,
     say_together,
@@ -90,15 +90,15 @@ def name_versions(versions: int, width: float) -> Scale:
 def draw_panel(lives: Any, bars: Ints, x: Scale, place: Place) -> Panel:
     """The bars, the first at the top, with their rows where there is room."""
     y = Scale(0.0, 1.0, ticks=[(0.5, "classes")])
-    room = Room(x, y, place[2:])
+    pixels = PanelPixels(x, y, place[2:])
     boxes = bar_boxes(bars)
-    shapes, merged = place_boxes(boxes, (0, 1), room, "classes")
+    shapes, merged = place_boxes(boxes, (0, 1), pixels, "classes")
     title = f"k = {lives.k:,}: " + say_joint(lives)
     return Panel(
         x,
         y,
         place,
-        [*shapes, *label_bars(bars, boxes, room)],
+        [*shapes, *label_bars(bars, boxes, pixels)],
         title,
         say_together(merged),
         has_bottom=False,
@@ -125,13 +125,13 @@ def bar_boxes(bars: Ints) -> Sides:
     )
 
 
-def label_bars(bars: Ints, boxes: Sides, room: Room) -> list[Words]:
+def label_bars(bars: Ints, boxes: Sides, pixels: PanelPixels) -> list[Words]:
     """Rows of each bar; where it is several, their number before it."""
     texts = [f"{rows:,}" if count == 1 else f"{count:,} / {rows:,}" for count, rows in bars[:, 3:].tolist()]
-    wide, high = (boxes[:, 1] - boxes[:, 0]) * room.wide, (boxes[:, 3] - boxes[:, 2]) * room.high
+    wide, high = (boxes[:, 1] - boxes[:, 0]) * pixels.wide, (boxes[:, 3] - boxes[:, 2]) * pixels.high
     fits = [i for i, text in enumerate(texts) if wide[i] > 8 + letters(text) and high[i] > ROOM_FOR_TEXT]
     largest = sorted(fits, key=lambda i: -high[i])[:MOST_LABELS]
-    return [Words(boxes[i, 0] + 4 / room.wide, boxes[i, 2:4].mean(), texts[i], INK, "start") for i in largest]
+    return [Words(boxes[i, 0] + 4 / pixels.wide, boxes[i, 2:4].mean(), texts[i], INK, "start") for i in largest]
 
 
 def draw_rows(lives: Any, x: Scale, place: Place) -> Panel:

@@ -186,9 +186,9 @@ def paint_boxes(places: Floats, colour: str, striped: Floats, title: str = "") -
         each = zip(x.tolist(), y.tolist(), wide.tolist(), high.tolist(), strict=True)
         path = "".join(f"M{px(a)} {px(b)}h{px(w)}v{px(h)}H{px(a)}z" for a, b, w, h in each)
         yield tag("path", tag("title", title) if title else None, d=path, fill=colour)
-    room = striped[np.minimum(striped[:, 1] - striped[:, 0], striped[:, 3] - striped[:, 2]) >= STRIPED]
-    if len(room):
-        yield tag("path", d="".join(map(stripe, room.tolist())), stroke=PAPER, stroke_width="1.2", fill="none")
+    large = striped[np.minimum(striped[:, 1] - striped[:, 0], striped[:, 3] - striped[:, 2]) >= STRIPED]
+    if len(large):
+        yield tag("path", d="".join(map(stripe, large.tolist())), stroke=PAPER, stroke_width="1.2", fill="none")
 
 
 def stripe(box: list[float]) -> str:

@@ -22,7 +22,7 @@ from kech.views.pictures.bars import (
     REGIME,
     REGIME_AT,
     REGIMES,
-    Room,
+    PanelPixels,
     Sides,
     place_boxes,
     say_together,
@@ -92,10 +92,10 @@ def draw_panel(zigzag: Any, k: int, x: Scale, place: Place) -> Panel:
     top, regimes = HOLES_FROM + 0.15, zigzag.regimes(k)
     holes = f"holes\nH1: {zigzag.holes.sum():,}" if zigzag.holes.any() else "no holes"
     y = Scale(REGIMES[0], top, ticks=[(REGIME_AT, "regimes"), (0.5, "classes"), ((HOLES_FROM + top) / 2, holes)])
-    room = Room(x, y, place[2:])
-    bars, merged = place_boxes(bar_boxes(zigzag, k), (0, 1), room, "classes")
-    regime_shapes = draw_regimes(regimes, zigzag.smallest_k[::2], room)
-    shapes = [*shade_regimes(regimes), *bars, *label_bars(zigzag, room), *draw_holes(zigzag, room), *regime_shapes]
+    pixels = PanelPixels(x, y, place[2:])
+    bars, merged = place_boxes(bar_boxes(zigzag, k), (0, 1), pixels, "classes")
+    regime_shapes = draw_regimes(regimes, zigzag.smallest_k[::2], pixels)
+    shapes = [*shade_regimes(regimes), *bars, *label_bars(zigzag, pixels), *draw_holes(zigzag, pixels), *regime_shapes]
     first = f"first at node {regimes[0].start}" if regimes else "at no node"
     note = say_together(merged)
     return Panel(x, y, place, shapes, f"k = {k}: {first}", note, has_bottom=False, has_side=False)
@@ -141,16 +141,16 @@ def heights(zigzag: Any) -> tuple[Floats, Floats]:
     return edges[1:], edges[:-1]
 
 
-def draw_holes(zigzag: Any, room: Room) -> list[Shape]:
+def draw_holes(zigzag: Any, pixels: PanelPixels) -> list[Shape]:
     """Holes of each union, the higher the more, with their number where there is room."""
-    at, top = np.flatnonzero(zigzag.holes), room.y.high
+    at, top = np.flatnonzero(zigzag.holes), pixels.y.high
     count = zigzag.holes[at]
     height = (1 + np.log2(count)) / (1 + np.log2(count.max(initial=1)))
     low = np.zeros(len(at))
     boxes = np.stack([at / 2 - HALF, at / 2 + HALF, low, 0.6 * height, low + HOLE, at], axis=1)
-    shapes, _ = place_boxes(boxes, (HOLES_FROM, top), room, "holes")
+    shapes, _ = place_boxes(boxes, (HOLES_FROM, top), pixels, "holes")
     for place, number, high in zip((at / 2).tolist(), count.tolist(), boxes[:, 3].tolist(), strict=True):
-        if room.wide / 2 > 7 * len(f"{number:,}") and room.has_regime_text:
+        if pixels.wide / 2 > 7 * len(f"{number:,}") and pixels.has_regime_text:
             at_top = HOLES_FROM + high * (top - HOLES_FROM)
             shapes.append(Words(place, at_top, f"{number:,}", move=(0, -7)))
     return shapes
@@ -163,30 +163,30 @@ def shade_regimes(regimes: Any) -> list[Shape]:
     return [Line("regime", x, np.array([1.0, 1.0]), NAMES[REGIME], floor=REGIMES[0], opacity=0.12) for x in ends]
 
 
-def draw_regimes(regimes: Any, smallest: Any, room: Room) -> list[Shape]:
+def draw_regimes(regimes: Any, smallest: Any, pixels: PanelPixels) -> list[Shape]:
     """The same nodes below, with the people, or rows, of their smallest class."""
     if not regimes:
-        return [Words((room.x.low + room.x.high) / 2, REGIME_AT, "none", GREY)]
+        return [Words((pixels.x.low + pixels.x.high) / 2, REGIME_AT, "none", GREY)]
     nodes = np.concatenate([np.arange(regime.start, regime.stop + 1) for regime in regimes])
     sides = nodes - HALF, nodes + HALF, nodes * 0.0, nodes * 0 + 1.0, nodes * 0 + REGIME, nodes
-    shapes, _ = place_boxes(np.stack(sides, axis=1), REGIMES, room, "regimes")
+    shapes, _ = place_boxes(np.stack(sides, axis=1), REGIMES, pixels, "regimes")
     for node, count in zip(nodes.tolist(), smallest[nodes].tolist(), strict=True):
         texts = f"smallest class: {count:,}", f"{count:,}"
-        text = next((text for text in texts if len(text) < room.wide / 12), "")
-        if text and room.has_regime_text:
+        text = next((text for text in texts if len(text) < pixels.wide / 12), "")
+        if text and pixels.has_regime_text:
             shapes.append(Words(node, REGIME_AT, text, PAPER))
     return shapes
 
 
-def label_bars(zigzag: Any, room: Room) -> list[Words]:
+def label_bars(zigzag: Any, pixels: PanelPixels) -> list[Words]:
     """The number of people, or rows, where a bar begins and where it changes, if there is room."""
     first, last = stretches(zigzag, zigzag.hidden_among)
     bar, at = owners(zigzag)
     (low, top), count = heights(zigzag), zigzag.hidden_among[first]
-    length = (at[last] - at[first] + 1) / 2 * room.wide
-    fits = (length > 8 + 7 * (1 + np.log10(count))) & ((top - low)[bar[first]] * room.high > 11)
+    length = (at[last] - at[first] + 1) / 2 * pixels.wide
+    fits = (length > 8 + 7 * (1 + np.log10(count))) & ((top - low)[bar[first]] * pixels.high > 11)
     chosen = np.argsort(-count * fits, kind="stable")[: min(4 * MOST_LABELS, fits.sum())]
-    x, y = at[first] / 2 - HALF + 4 / room.wide, ((low + top) / 2)[bar[first]]
+    x, y = at[first] / 2 - HALF + 4 / pixels.wide, ((low + top) / 2)[bar[first]]
     return [Words(x[i], y[i], f"{count[i]:,}", INK, "start") for i in chosen.tolist()]
 
 

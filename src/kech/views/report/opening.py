@@ -54,11 +54,11 @@ NOTICES = {
     "no_ledger": "Nobody looked whether the same table was released before.",
 }
 POINTING = (
-    "Who knows such a value of a person finds the row, whatever k is. A release without these columns, or with them as "
+    "Who knows such a value of a person finds the row, for every k. A release without these columns, or with them as "
     "quasi-identifiers, would not give it away."
 )
 POINTING_TOGETHER = (
-    "Who knows these values of a person finds the row, whatever k is. A release without one of these columns, or with "
+    "Who knows these values of a person finds the row, for every k. A release without one of these columns, or with "
     "one as a quasi-identifier, would not give it away."
 )
 ASKED = {"l": ("l", "distinct"), "entropy_l": ("l", "entropy"), "recursive_c": ("c", "recursive")}
@@ -232,7 +232,7 @@ def show_promises(result: Mapping[str, Any]) -> Markup:
     contents: list[Content] = [
         tag(
             "p",
-            f"{say_reached_k(result)}: whoever knows the quasi-identifiers of "
+            f"{say_reached_k(result)}: an attacker who knows the quasi-identifiers of "
             f"a person in the file finds {count(verified['k'])} rows or more that could be theirs. A missing value "
             "counts as a value.",
         ),

@@ -112,11 +112,11 @@ def show_associations(pairs: Sequence[Mapping[str, Any]]) -> Markup:
         tag(
             "p",
             "How strongly two columns are associated: Spearman's rho where both have an order, Cramér's V "
-            "otherwise. First come the pairs that show more than twice what two unrelated columns would by chance.",
+            "otherwise. First come the pairs that show more than twice what two unrelated columns would at random.",
         ),
         table(
             f"{len(rows)} of {count(len(pairs))} pairs, the largest change first",
-            ("columns", "measure", "before>", "after>", "change>", "by chance>"),
+            ("columns", "measure", "before>", "after>", "change>", "at random>"),
             rows,
             class_="stack",
         ),

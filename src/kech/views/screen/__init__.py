@@ -127,5 +127,5 @@ def report_fault(fault: Exception) -> KechError:
 
 
 def doing(what: str) -> None:
-    """Tell whoever watches."""
+    """Report what is being done."""
     report(what)

@@ -196,7 +196,7 @@ def print_associations(pairs: list[dict[str, Any]]) -> None:
     """The pairs of columns that changed most."""
     if not pairs:
         return
-    table = grid("columns~", "association", "before>", "after>", "change>", "by chance>")
+    table = grid("columns~", "association", "before>", "after>", "change>", "at random>")
     for pair in pairs[:MOST_PAIRS]:
         figures = [figure(pair[name]) for name in ("before", "after", "change", "by_chance")]
         table.add_row(
