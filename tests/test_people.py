@@ -316,3 +316,33 @@ def test_more_people_than_rows_are_a_false_claim(tmp_path):
 
     with pytest.raises(ClaimBroken, match=r"stated\.people"):
         kech.check_certificate(tmp_path / "safe.csv")
+
+
+def two_visits(first, second):
+    """Four people; at each of two places everybody has one visit."""
+    people = ["ann", "bob", "cyd", "dan"]
+    return pd.DataFrame(
+        {"who": people * 2, "place": [0] * 4 + [9] * 4, "finding": [*first, *second], "row_number": range(8)}
+    )
+
+
+def release_findings(frame, **asked):
+    roles = {"quasi_identifiers": ["place"], "sensitive": ["finding"], "person": ["who"]}
+    with kech.read_table(frame, **roles) as table:
+        return kech.make_release(table, k=2, grid="exact", protect="none", **asked).frame
+
+
+@pytest.mark.parametrize("cut", ["local", "minimal"])
+def test_a_goal_by_people_is_met_that_all_rows_as_one_class_miss(cut):
+    """Together everybody has had both, and alpha is 1; in a class for each place it is a half."""
+    frame = two_visits(["flu", "flu", "burn", "burn"], ["burn", "burn", "flu", "flu"])
+    released = release_findings(frame, cut=cut, alpha=0.5)
+
+    assert released.groupby("place")["finding"].value_counts().tolist() == [2, 2, 2, 2]
+
+
+def test_a_goal_by_people_that_nothing_meets_is_refused():
+    frame = two_visits(["flu", "flu", "flu", "burn"], ["burn", "burn", "burn", "flu"])
+
+    with pytest.raises(GoalNotMet, match=r"no partition that was tried reaches it by people, .* reach alpha = 1 "):
+        release_findings(frame, alpha=0.5)

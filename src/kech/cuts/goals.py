@@ -2,7 +2,8 @@
 
 A class that breaks a goal trades rows with its neighbours or is merged with one, whichever adds less loss, until all
 hold; what has become too large is parted again where both parts hold.  Merging never breaks a goal that holds by rows
-(models.py).  By people it may; all rows as one class hold the goals, so this ends there at the latest.
+(models.py), so what all rows as one class miss by rows is refused.  By people merging may break one: a person in both
+classes counts once.  Then what was repaired is published where it holds, also if all rows as one class do not.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,7 @@ from kech.request import Cut, Goal
 from kech.request.parts import L_KINDS
 from kech.system.console import report
 
+UNMET = "no partition that was tried reaches it by people, and all rows as one class reach"
 DOUBLINGS = 5  # cuts of 2, 4, 8, ... times the rows are offered too: hard goals need large classes
 MOST_REPAIRS = 4  # of classes that break a goal by people because they are printed alike; one was enough so far
 HARD = 0.5  # where repair leaves fewer classes than this share, the whole table is parted from above as well
@@ -30,14 +32,18 @@ def cut_for_goals(
     make: SearchedCut, goal: Goal, points: Points, ks: Sequence[int], cut: Cut, run: Run
 ) -> Iterator[Partition]:
     """A partition for each k that keeps the goals; the best of the cuts for k and for larger k, each repaired."""
-    check_reachable(points, goal)
+    whole = check_reachable(points, goal)
     starts = start_sizes(ks, goal, points.people)
     repaired: dict[int, Partition] = {}
     for k, found in zip(starts, make(points, starts, cut, run), strict=True):
         report("meeting goals", len(repaired) / len(starts))
         repaired[k] = meet_goals(found, k, goal, part=run.part)
-    sizes = sorted({*ks, *starts})
-    best = enforce_monotone_loss(sizes, [repaired.get(k, repaired[starts[0]]) for k in sizes])
+    if not keeps_goals(whole, goal):
+        repaired = {k: found for k, found in repaired.items() if keeps_goals(found, goal)}
+    if max(repaired, default=0) < max(ks):
+        check_goals(whole, goal, UNMET)
+    sizes = sorted({*ks, *repaired})
+    best = enforce_monotone_loss(sizes, [repaired[min(j for j in repaired if j >= k)] for k in sizes])
     return iter([best[sizes.index(k)] for k in ks])
 
 
@@ -52,7 +58,10 @@ def start_sizes(ks: Sequence[int], goal: Goal, people: int) -> list[int]:
 
 
 def meet_goals(partition: Partition, k: int, goal: Goal, *, part: bool = True) -> Partition:
-    """A partition that keeps the goals, from one whose classes have k rows; all rows as one class must keep them."""
+    """A partition that keeps the goals, from one whose classes have k rows.
+
+    By people it may keep them only where all rows as one class do.
+    """
     dealt = assign_grains(partition)
     if keeps_goals(dealt, goal):
         return dealt
@@ -91,7 +100,9 @@ def protect_for_goals(partition: Partition, k: int, goal: Goal, *, part: bool) -
         if protected.points.person is None or not goal.is_for_values or keeps_goals(assign_grains(protected), goal):
             return protected
         protected = protect_labels(repair(assign_grains(protected), k, goal, part=part, apart=False))
-    return protect_labels(one_class(assign_grains(partition)))
+    protected = protect_labels(one_class(assign_grains(partition)))
+    check_goals(assign_grains(protected), goal, UNMET)
+    return protected
 
 
 def build_aims(goal: Goal, sensitive: SensitiveValues) -> Aims:
@@ -106,15 +117,16 @@ def one_class(partition: Partition) -> Partition:
     return build_partition(partition.points, partition.point, np.zeros_like(partition.group), partition.rows)
 
 
-def check_reachable(points: Points, goal: Goal) -> None:
-    """Refuse what all rows as one class do not reach.
+def check_reachable(points: Points, goal: Goal) -> Partition:
+    """All rows as one class; refuse what they do not reach by rows, since no partition reaches more.
 
-    By rows no partition reaches more.  By people one might: kech looks for none, since a search must end somewhere.
+    By people one may.
     """
     everybody = np.arange(len(points.weights))
     whole = assign_grains(build_partition(points, everybody, np.zeros_like(everybody), points.weights))
-    best = ", which is the best there is," if points.person is None else ""
-    check_goals(whole, goal, f"and all rows as one class{best} reach")
+    if not hold(goal, tally_sensitive(whole)):
+        check_goals(whole, goal, "and all rows as one class, which is the best there is, reach")
+    return whole
 
 
 def check_goals(partition: Partition, goal: Goal, where: str) -> None:

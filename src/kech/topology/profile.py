@@ -233,7 +233,7 @@ def compute_profile(
     """
     check_is_table(table)
     warn_of_repeats(table)
-    room = max(table.room // (ENGINE_POINT_BYTES + RADIUS_BYTES * LARGEST_K), 1)
+    room = max(table.allowed_bytes // (ENGINE_POINT_BYTES + RADIUS_BYTES * LARGEST_K), 1)
     point_limit = PointLimit(room if max_points is None else max_points, rounding=True)
     points = build_points(table, labels=Labels(grid=grid), point_limit=point_limit)
     if not points.rows:
