@@ -56,6 +56,7 @@ bench: .venv/tested
 	$(BIN)/python benchmarks/targets.py
 	$(BIN)/python benchmarks/attacks.py
 	$(BIN)/python benchmarks/people.py
+	$(BIN)/python benchmarks/roles.py
 
 # The manual as a site; a warning of Sphinx is an error.
 docs: .venv/documented

@@ -1,16 +1,15 @@
 """Inspection: what a table holds and which columns could point at a person, before anything is decided."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from kech.audit.roles import Guess, guess_roles
 from kech.axes.grid import Floats, Ints
 from kech.axes.spelling import (
     Hint,
-    as_words,
     hint_at_codes,
     hint_at_dates,
     hint_at_far_rows,
@@ -26,19 +25,9 @@ from kech.points.points import build_axis
 from kech.release.pointers import find_joint_pointers
 from kech.request import AxisChoice, Labels, Request
 from kech.tables.engine import ColumnFacts
-from kech.tables.person_names import names_things
-from kech.tables.repeats import MOST_SHARE, Repeat
+from kech.tables.repeats import Repeat
 from kech.tables.table import Table, check_is_table
 
-NAMED = {
-    "identifier": r"(name|surname|e?mail|phone|mobile|ssn|passport|address|street|iban|account|url|ip)s?"
-    r"|.*_(name|id|uuid|email|phone)|id|uuid|id_.*",
-    "sensitive": r".*(disease|diagnos|illness|salary|income|wage|religion|medic|drug|treatment|hiv|crime|vote"
-    r"|injur|symptom|allerg).*",
-    "quasi-identifier": r"(.*_)?(age|sex|gender|dob|zip|race|job|city|town|state|county|height|weight)(_.*)?"
-    r"|.*(birth|born|zip_?code|postal|post_?code|ethnic|education|degree|marital|occupation|profession|country"
-    r"|region|nationality|native|language|children|workclass|plz|postleitzahl|geburt|geboren).*",
-}
 BARS = 24  # of a histogram
 MOST_COUNTED = 100_000  # distinct values of a column that is drawn
 WORDS = {
@@ -48,12 +37,11 @@ WORDS = {
     "set": "sets of values",
     "hierarchy": "a hierarchy over {leaves} values",
 }
-FEW = 100  # distinct values of a column that looks like a category
 BY_YOU = "named by you"
-WHY = {  # why a column is the person
-    "named": "it names people and repeats",
-    "stable": "it repeats as people do",
-    "bare": "it numbers something and repeats",
+WHY = {  # why a column is the person, and how sure that is
+    "named": ("it names people and repeats", 0.9),
+    "stable": ("it repeats as people do", 0.8),
+    "bare": ("it numbers something and repeats", 0.7),
 }
 
 
@@ -67,12 +55,14 @@ class ColumnReport:
     nulls: int
     role: str
     reason: str
+    confidence: float  # of the role, from 0 to 1; 1 where you named it
     histogram: tuple[int, ...] = ()  # rows in equal steps of numbers and dates, or of the most frequent values
     generalized: str | None = None  # how kech would generalize it, for quasi-identifiers
     trouble: str | None = None  # why it could not be generalized as it is
     hint: str | None = None  # what its owner should know
     suggested: str | None = None  # the kind of axis that suits better
     reading: dict[str, Any] = field(default_factory=dict)  # how the table should be read
+    repeats: bool = False  # an identifier that several rows share: a plan does not declare it, as releases refuse that
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +109,16 @@ def inspect_table(table: Table, *, rows: int = 0, as_read: bool = False) -> Insp
 def look_at(table: Table, rows: int) -> Inspection:
     """A table as it was read."""
     facts = {name: table.facts(name) for name in table.loaded}
-    guessed = {name: given_role(table, name) or guess_role(name, facts[name]) for name in table.loaded}
+    guessed = guess_roles(table)
+    guessed |= {name: given for name in table.loaded if (given := given_role(table, name))}
     guessed |= guess_person(table, guessed)
-    chosen = tuple(name for name, (role, _) in guessed.items() if role == "quasi-identifier")
-    person = [name for name, (role, _) in guessed.items() if role == "person"]
+    chosen = tuple(name for name, each in guessed.items() if each.role == "quasi-identifier")
+    person = [name for name, each in guessed.items() if each.role == "person"]
     share, k = uniqueness(table, chosen, person)
     source = table.source
-    reports = tuple(describe(table, name, facts[name], *guessed[name]) for name in table.loaded)
+    reports = tuple(describe(table, name, facts[name], guessed[name]) for name in table.loaded)
     first = table.head(rows) if rows else None
-    as_they_are = [name for name, (role, _) in guessed.items() if role in ("sensitive", "plain")]
+    as_they_are = [name for name, each in guessed.items() if each.role in ("sensitive", "plain")]
     together = tuple(map(tuple, find_joint_pointers(table, as_they_are))) if table.rows else ()
     about = (table.rows, source.format, source.delimiter, source.encoding, reports, chosen, share, k, first)
     repeated = tuple(repeat.says for repeat in (*table.repeats, *find_repeated_identifiers(table, guessed)))
@@ -153,23 +144,23 @@ def with_hint_of(old: ColumnReport, new: ColumnReport) -> ColumnReport:
     return replace(new, hint=hint, suggested=new.suggested or old.suggested, reading=old.reading)
 
 
-def given_role(table: Table, column: str) -> tuple[str, str] | None:
+def given_role(table: Table, column: str) -> Guess | None:
     """The role a user named."""
     roles = {"quasi-identifier": table.quasi_identifiers, "sensitive": table.sensitive, "plain": table.keep}
     roles |= {"identifier": table.identifiers, "person": table.person}
-    return next(((role, BY_YOU) for role, names in roles.items() if column in names), None)
+    return next((Guess(role, BY_YOU, 1.0) for role, names in roles.items() if column in names), None)
 
 
-def guess_person(table: Table, guessed: Mapping[str, tuple[str, str]]) -> dict[str, tuple[str, str]]:
+def guess_person(table: Table, guessed: Mapping[str, Guess]) -> dict[str, Guess]:
     """The column that most likely names people who repeat is the person; others that do are never published."""
-    likely = [repeat for repeat in table.repeats if repeat.kind in WHY and guessed[repeat.columns[0]][1] != BY_YOU]
-    person = {repeat.columns[0]: ("person", WHY[repeat.kind]) for repeat in likely[:1]}
-    return person | {repeat.columns[0]: ("identifier", WHY[repeat.kind]) for repeat in likely[1:]}
+    likely = [repeat for repeat in table.repeats if repeat.kind in WHY and guessed[repeat.columns[0]].reason != BY_YOU]
+    person = {repeat.columns[0]: Guess("person", *WHY[repeat.kind]) for repeat in likely[:1]}
+    return person | {repeat.columns[0]: Guess("identifier", *WHY[repeat.kind]) for repeat in likely[1:]}
 
 
-def find_repeated_identifiers(table: Table, guessed: Mapping[str, tuple[str, str]]) -> Iterator[Repeat]:
+def find_repeated_identifiers(table: Table, guessed: Mapping[str, Guess]) -> Iterator[Repeat]:
     """Other identifiers that repeat, which a release refuses unless somebody says whose the rows are."""
-    roles = {name: role for name, (role, _) in guessed.items()}
+    roles = {name: each.role for name, each in guessed.items()}
     if "person" in roles.values() or table.request.columns.rows_are_people:
         return
     known = {column for repeat in table.repeats for column in repeat.columns}
@@ -180,30 +171,9 @@ def find_repeated_identifiers(table: Table, guessed: Mapping[str, tuple[str, str
                 yield Repeat((name,), "declared", *counts)
 
 
-def guess_role(column: str, facts: ColumnFacts) -> tuple[str, str]:
-    """A role with its reason; the user decides."""
-    present = facts.rows - facts.nulls
-    words = as_words(column)
-    for role, pattern in NAMED.items():
-        if re.fullmatch(pattern, words) and not (role == "identifier" and are_repeated_things(column, facts)):
-            return role, "its name says so"
-    if present > 1 and facts.distinct == present and facts.numbers < present and facts.dates < present:
-        return "identifier", "every value is different"
-    if facts.dates and facts.dates == present:
-        return "quasi-identifier", "dates of a person are often known"
-    if 2 <= facts.distinct <= FEW and facts.numbers < present:
-        return "quasi-identifier", f"a category of {facts.distinct} values"
-    return "plain", "nothing known about it"
-
-
-def are_repeated_things(column: str, facts: ColumnFacts) -> bool:
-    """Whether a name such as `region_name` or `store_id` stands for things that many rows share."""
-    return names_things(column) and facts.distinct <= MOST_SHARE * (facts.rows - facts.nulls)
-
-
-def describe(table: Table, column: str, facts: ColumnFacts, role: str, reason: str) -> ColumnReport:
+def describe(table: Table, column: str, facts: ColumnFacts, guess: Guess) -> ColumnReport:
     """One column; for a quasi-identifier also how it would be generalized, or why it cannot be."""
-    kind, generalized, trouble = facts.type, None, None
+    kind, generalized, trouble, role = facts.type, None, None, guess.role
     try:
         kind = table.kind(column)
         if role == "quasi-identifier" and facts.rows:
@@ -211,8 +181,15 @@ def describe(table: Table, column: str, facts: ColumnFacts, role: str, reason: s
     except KechError as refusal:
         trouble = refusal.typed if role == "quasi-identifier" else None
     bars, hint = count_bars(table, column, facts, kind, role, as_sets=generalized == WORDS["set"])
-    also = (hint.says, hint.axis, hint.reading) if hint else ()
-    return ColumnReport(column, kind, facts.distinct, facts.nulls, role, reason, bars, generalized, trouble, *also)
+    says, axis, reading = (hint.says, hint.axis, hint.reading) if hint else (None, None, {})
+    about = (column, kind, facts.distinct, facts.nulls, role, guess.reason, guess.confidence)
+    shared = role == "identifier" and is_shared(table, column, facts)
+    return ColumnReport(*about, bars, generalized, trouble, says, axis, reading, shared)
+
+
+def is_shared(table: Table, column: str, facts: ColumnFacts) -> bool:
+    """Whether several rows have the same value, compared as identifiers are."""
+    return facts.type == "other" or table.engine.count_repeats([table.index(column)], folded=True)[2] > 1
 
 
 def count_bars(
@@ -289,7 +266,10 @@ def suggest_request(inspection: Inspection, k: int, before: Request) -> Request:
     """A request to start from: the roles and kinds an inspection found, on top of what was given."""
     roles = {"quasi-identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers"}
     roles |= {"person": "person"} if any(c.role == "person" for c in inspection.columns) else {}
-    roles_found = {name: [c.column for c in inspection.columns if c.role == role] for role, name in roles.items()}
+    columns = inspection.columns
+    roles_found = {name: [c.column for c in columns if c.role == role] for role, name in roles.items()}
+    if "person" not in roles:
+        roles_found["identifiers"] = [c.column for c in columns if c.role == "identifier" and not c.repeats]
     axes = {c.column: AxisChoice(kind=suggest_kind(c)) for c in inspection.columns if c.role == "quasi-identifier"}
     read = {"delimiter": inspection.delimiter, "encoding": inspection.encoding, **inspection.reading}
     return before.override(**roles_found, **read, axes=axes | before.axes, k=k)

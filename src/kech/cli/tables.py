@@ -1,11 +1,11 @@
 """Commands that make and check tables: inspect, spectrum, release, verify, demo."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
@@ -37,6 +37,9 @@ from kech.views.screen import tables as drawings
 from kech.views.screen.cohorts import print_series_check
 from kech.views.screen.progress import hide
 
+if TYPE_CHECKING:
+    from kech.audit.inspection import ColumnReport
+
 TOGETHER = ("quasi_identifiers", "sensitive", "person", "k")  # what a check of several releases uses
 FILES = Group("Files and earlier releases", sort_key=0)
 
@@ -66,17 +69,23 @@ def inspect(table: TableName, /, *, options: Options, k: Whole = 5, rows: Whole 
     if target is not None:
         from kech.audit.inspection import suggest_request
 
-        plain = [column.column for column in inspection.columns if column.role == "plain"]
-        note = (
-            f"kech does not publish these columns unless you add them to keep: {', '.join(map(repr, plain))}"
-            if plain
-            else ""
-        )
-        kech.write_request(suggest_request(inspection, k, request), target, note)
+        suggested = suggest_request(inspection, k, request)
+        kech.write_request(suggested, target, note_unpublished(inspection.columns, suggested))
     options.show(
         inspection.to_json() | {"plan": target and str(target)},
         partial(drawings.print_inspection, source=without_password(table)),
     )
+
+
+def note_unpublished(columns: "Sequence[ColumnReport]", suggested: "kech.Request") -> str:
+    """What the plan says of columns without a role in it."""
+    plain = [repr(column.column) for column in columns if column.role == "plain"]
+    named = [
+        repr(c.column) for c in columns if c.role == "identifier" and c.column not in suggested.columns.identifiers
+    ]
+    notes = [f"kech does not publish these columns unless you add them to keep: {', '.join(plain)}"] * bool(plain)
+    shared = f"These name people or hold text, and rows share values of them, so never publish them: {', '.join(named)}"
+    return "\n".join([*notes, *[shared] * bool(named)])
 
 
 @app.command

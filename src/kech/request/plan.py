@@ -75,7 +75,8 @@ def write_plan(request: Request, folder: str | PathLike[str] = ".", note: str = 
     plan = msgspec.to_builtins(request, enc_hook=refuse_object)
     for section, name in paths_in(plan):
         section[name] = os.path.relpath(section[name], folder)
-    return (f"# {note}\n\n" if note else "") + tomli_w.dumps(omit_empty(plan))
+    lines = "".join(f"# {line}\n" for line in note.splitlines())
+    return (f"{lines}\n" if note else "") + tomli_w.dumps(omit_empty(plan))
 
 
 def paths_in(plan: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:

@@ -56,7 +56,8 @@ def print_columns(columns: Sequence[dict[str, Any]]) -> None:
     for column in columns:
         counts = (f"{column['distinct']:,}", f"{column['nulls']:,}")
         last = column["generalized"] or ("see below" if column["trouble"] else "")
-        cells = (repr(column["column"])[1:-1], column["type"], *counts, column["role"], column["reason"], last)
+        why = column["reason"] + ("" if column["confidence"] == 1 else f" ({column['confidence']:.0%})")
+        cells = (repr(column["column"])[1:-1], column["type"], *counts, column["role"], why, last)
         table.add_row(*map(escape, cells))
     out().print(table)
 

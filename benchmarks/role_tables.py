@@ -1,0 +1,291 @@
+"""Role tables: names of the columns of 50 public or usual tables, the roles a person would give them, made-up values.
+
+Names and types were written down from memory, and every value is made up here.  A line is: column, role, values.
+Roles: I identifier, Q quasi-identifier, S sensitive, P plain (not published); Q/S where people differ.
+Values: `n` numbers of rows, `u` codes of rows, `0-9` whole numbers, `0.0-9.0` decimals, `a|b` categories, or a word of
+`MAKERS`.  The last ten tables were written after the recogniser was finished, and are reported apart.
+"""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+FIRST = "Anna Peter Maria Lukas Sophie Jan Elena Tom Camille Paulo Giulia Sven Lucia Mehmet Emma Noah".split()  # noqa: SIM905
+LAST = "Weber Smith Garcia Rossi Dubois Jansen Silva Novak Okafor Lindqvist Huber Tanaka Moreau Costa".split()  # noqa: SIM905
+TOWNS = "Lyon Graz Porto Leiden Turin Leipzig Toledo Bath Ghent Bern".split()  # noqa: SIM905
+STREETS = "Mill Lane,Hauptstrasse,Rue Haute,Via Roma,Kerkstraat,Rua Nova".split(",")  # noqa: SIM905
+WORDS = "seen today after fall at home asked her son to call again next week about pain in left knee".split()  # noqa: SIM905
+
+TITANIC = """PassengerId I n; Survived S 0|1; Pclass Q 1-3; Name I titled; Sex Q male|female; Age Q 0-80;
+SibSp Q 0-5; Parch Q 0-4; Ticket I u; Fare S/Q/P 5.0-300.0; Cabin Q cabin; Embarked Q S|C|Q"""
+ADULT = """age Q 17-90; workclass Q Private|State-gov|Self-emp|?; fnlwgt P 10000-900000; education Q
+HS|BA|MA|PhD; education- num Q 1-16; marital-status Q Married|Never|Divorced; occupation Q Sales|Tech|Craft|Farm;
+relationship Q Wife|Husband|Own-child; race Q White|Black|Asian; sex Q Male|Female; capital-gain S 0-9999; capital-
+loss S 0-4000; hours-per-week Q/P/S 1-99; native-country Q USA|Mexico|India; income S <=50K|>50K"""
+STROKE = """id I n; gender Q Male|Female|Other; age Q 0-82; hypertension S 0|1; heart_disease S 0|1;
+ever_married Q Yes|No; work_type Q Private|Govt|children; Residence_type Q Urban|Rural; avg_glucose_level S
+55.0-270.0; bmi S/Q 15.0-60.0; smoking_status S never|formerly|smokes; stroke S 0|1"""
+COMPAS = """id I n; name I lower; first I first; last I last; sex Q Male|Female; dob Q date:1930-1998; age Q
+18-80; age_cat Q Less than 25|25 - 45|Greater than 45; race Q African-American|Caucasian|Hispanic; juv_fel_count S
+0-5; decile_score S 1-10; juv_misd_count S 0-5; juv_other_count S 0-5; priors_count S 0-30; days_b_screening_arrest
+S/P 0-30; c_jail_in Q date:2013-2014; c_jail_out Q date:2013-2014; c_case_number I u; c_charge_degree S F|M;
+c_charge_desc S Battery|Theft|Arson; is_recid S 0|1; score_text S Low|Medium|High; two_year_recid S 0|1"""
+IBM_HR = """Age Q 18-60; Attrition S Yes|No; BusinessTravel Q/P/S Rarely|Often|Never; DailyRate S 100-1499;
+Department Q Sales|Research|HR; DistanceFromHome Q/P 1-29; Education Q 1-5; EducationField Q Life|Medical|Marketing;
+EmployeeNumber I n; EnvironmentSatisfaction S 1-4; Gender Q Male|Female; HourlyRate S 30-100; JobInvolvement S 1-4;
+JobLevel Q 1-5; JobRole Q Manager|Nurse|Rep; JobSatisfaction S 1-4; MaritalStatus Q Single|Married|Divorced;
+MonthlyIncome S 1000-19999; NumCompaniesWorked Q/P 0-9; Over18 Q/P Y; OverTime Q/P/S Yes|No; PercentSalaryHike S
+11-25; PerformanceRating S 3|4; StockOptionLevel S 0-3; TotalWorkingYears Q 0-40; WorkLifeBalance S 1-4;
+YearsAtCompany Q 0-40; YearsInCurrentRole Q/P 0-18"""
+INSURANCE = """age Q 18-64; sex Q male|female; bmi S/Q 16.0-53.0; children Q 0-5; smoker S yes|no; region Q
+northeast|southwest|southeast; charges S 1100.0-63000.0"""
+PBCSEQ = """id I repeat; futime P/S 40-5200; status S 0-2; trt S/P 0|1; age Q 26.0-78.0; sex Q m|f; day P/Q
+0-5000; ascites S 0|1; hepato S 0|1; spiders S 0|1; edema S 0|1; bili S/P 0.3-30.0; chol S 120-1700; albumin S
+1.9-4.9; platelet S 60-700; protime S/P 9.0-18.0; stage S 1-4"""
+NHEFS = """seqn I n; qsmk S 0|1; death S 0|1; yrdth S/Q/P 83-92; sex Q 0|1; age Q 25-74; race Q 0|1; income
+S 11-22; marital Q 2-8; school Q 0-17; education Q 1-5; ht Q 142.0-198.0; wt71 Q 40.0-150.0; wt82 Q 40.0-150.0;
+birthplace Q 1-56; smokeintensity S 1-80; asthma S 0|1; bronch S 0|1; hbp S/P 0|1; diabetes S 0|1; alcoholfreq S 0-4;
+pregnancies S 0-9; cholesterol S 100-400; birthcontrol S 0-2; tumor S 0|1"""
+RAND_HIE = """mdvis S 0-77; lncoins P/S 0.0-4.6; idp I/P 0|1; lpi P/S 0.0-7.1; fmde P/S 0.0-8.3; physlm S
+0.0-1.0; disea S 0.0-58.6; hlthg S 0|1; hlthf S 0|1; hlthp S 0|1; linc S 0.0-10.2; lfam Q 0.0-2.6; educdec Q 0-25;
+xage Q 0-64; female Q 0|1; child Q 0|1; fchild Q 0|1; black Q 0|1"""
+COVID = """subject_id I n; fake_first_name I first; fake_last_name I last; gender Q female|male; pan_day
+Q/P 4-107; test_id P/I covid; clinic_name Q clinic; result S negative|positive|invalid; demo_group Q patient|staff;
+age Q 0-138; drive_thru_ind P/Q 0|1; ct_result S 14.0-45.0; orderset P/S 0|1; payor_group S/Q/P commercial|government;
+patient_class Q/S inpatient|outpatient|emergency; col_rec_tat P/S 0.1-50.0; rec_ver_tat P/S 0.1-50.0"""
+ACS = """SERIALNO I n; PUMA Q puma; AGEP Q 0-95; SEX Q 1|2; MSP Q 1-6; HISP Q 0-24; RAC1P Q 1-9; NOC Q/P
+0-5; NPF Q/P 2-10; HOUSING_TYPE Q 1-3; OWN_RENT Q 0-2; DENSITY P/Q 100.0-9000.0; INDP Q 170-9920; EDU Q 1-12; PINCP S
+0-300000; PINCP_DECILE S 0-9; POVPIP S/P 0-501; DVET S/Q/P 0-6; DREM S 1|2; DEYE S 1|2; DEAR S 1|2; PWGTP P 1-500"""
+KLINIK = """Fallnummer I n; Nachname I last; Vorname I first; Geburtsdatum Q date:1930-2010; Geschlecht Q
+m|w|d; PLZ Q zip5; Wohnort Q town; Telefon I phone; Krankenkasse Q/S/P AOK|TK|Barmer; Aufnahmedatum Q date:2023-2024;
+Hauptdiagnose S icd; Entlassungsart S/P 1-4; Blutdruck S 90-190; Raucher S ja|nein; Bemerkung I text"""
+PERSONAL = """Personalnummer I n; Name I name; E-Mail I email; Abteilung Q IT|Einkauf|Lager; Position Q
+Leiter|Assistenz|Meister; Eintrittsdatum Q date:1995-2023; Gehalt S 28000-120000; Familienstand Q
+ledig|verheiratet|geschieden; Kinder Q 0-4; Staatsangehörigkeit Q deutsch|polnisch|türkisch; IBAN I iban;
+Schwerbehinderung S ja|nein; Konfession S rk|ev|keine"""
+GERMAN_CREDIT = """checking_status S <0|0-200|none; duration P/S 4-72; credit_history S critical|paid|delayed;
+purpose P/S car|radio|education; credit_amount S 250-18424; savings_status S <100|500|unknown; employment Q
+<1|1-4|>=7; installment_commitment P/S 1-4; personal_status Q male single|female div|male mar; other_parties P/Q/S
+none|guarantor; residence_since Q 1-4; property_magnitude Q/S car|real estate|life; age Q 19-75; other_payment_plans
+P/S/Q bank|none; housing Q own|rent|free; existing_credits S/P 1-4; job Q skilled|unskilled; num_dependents Q 1|2;
+own_telephone Q none|yes; foreign_worker Q yes|no; class S good|bad"""
+TELCO = """customerID I u; gender Q Female|Male; SeniorCitizen Q 0|1; Partner Q Yes|No; Dependents Q
+Yes|No; tenure Q/P/S 0-72; PhoneService P/Q/S Yes|No; InternetService P/Q/S DSL|Fiber|No; StreamingTV P/Q/S Yes|No;
+Contract P/Q/S month|year; PaperlessBilling P/Q/S Yes|No; PaymentMethod P/Q/S check|bank|card; MonthlyCharges S
+18.0-118.0; TotalCharges S 18.0-8684.0; Churn S Yes|No"""
+BANK = """age Q 18-95; job Q admin.|services|retired; marital Q married|single|divorced; education Q
+primary|tertiary; default S yes|no; balance S 0-9999; housing S/Q yes|no; loan S/Q yes|no; contact P/Q/I
+cellular|telephone; day P/Q 1-31; month P/Q jan|feb|mar; duration P/S 1-4918; campaign P/S 1-63; pdays P/S 0-871;
+previous P/S 0-30; poutcome S/P failure|other|success; y S yes|no"""
+STUDENT = """school Q GP|MS; sex Q F|M; age Q 15-22; address Q U|R; famsize Q LE3|GT3; Pstatus Q T|A; Medu Q
+0-4; Fedu Q 0-4; Mjob Q teacher|health|other; Fjob Q teacher|health|other; reason Q/P/S home|course; guardian Q
+mother|father; traveltime P/Q 1-4; studytime P/S/Q 1-4; failures S 0-3; schoolsup P/S/Q yes|no; romantic S/Q yes|no;
+Dalc S 1-5; Walc S 1-5; health S 1-5; absences S 0-93; G1 S 0-19; G2 S 0-19; G3 S 0-20"""
+HEART = """age Q 29-77; sex Q 0|1; cp S/P 0-3; trestbps S 94-200; chol S 126-564; fbs S/P 0|1; restecg S/P
+0-2; thalach S 71-202; exang S/P 0|1; oldpeak S 0.0-6.2; slope P/S 0-2; ca P/S 0-4; thal P/S 0-3; target S 0|1"""
+PIMA = """Pregnancies S 0-17; Glucose S 44-199; BloodPressure S 24-122; SkinThickness S/P 7-99; Insulin S
+14-846; BMI S/Q 18.0-67.0; DiabetesPedigreeFunction S/P 0.07-2.42; Age Q 21-81; Outcome S 0|1"""
+DIABETES130 = """encounter_id I n; patient_nbr I n; race Q Caucasian|Asian|Other; gender Q Female|Male; age Q
+[0-10)|[10-20)|[20-30); weight Q [75-100)|[50-75)|?; admission_type_id P/Q/S 1-8; discharge_disposition_id S/P 1-28;
+time_in_hospital S/P/Q 1-14; payer_code P/Q/S MC|HM|SP; medical_specialty P/S/Q Surgery|Cardiology; num_lab_procedures
+P/S 1-132; num_medications S 1-81; diag_1 S icd; diag_2 S icd; max_glu_serum S/Q None|>200|Norm; A1Cresult S
+None|>8|Norm; metformin S/Q No|Steady|Up; insulin S No|Steady|Up; diabetesMed S Yes|No; readmitted S NO|<30|>30"""
+NHANES = """SEQN I n; SDDSRVYR P/Q 9-10; RIAGENDR Q 1|2; RIDAGEYR Q 0-80; RIDRETH1 Q 1-5; DMDBORN4 Q 1|2;
+DMDEDUC2 Q 1-5; DMDMARTL Q 1-6; DMDHHSIZ Q 1-7; INDFMPIR S 0.0-5.0; WTMEC2YR P 4000.0-170000.0; SDMVPSU P 1|2; BMXBMI
+S/Q/P 13.0-67.0; BPXSY1 S/P 74-228; HIV S 1|2; Diabetes S Yes|No; Depressed S/Q None|Several|Most; SexOrientation S
+Hetero|Homo|Bi"""
+BRFSS = """_STATE Q 1-56; SEXVAR Q 1|2; _AGEG5YR Q 1-13; _RACE Q 1-8; EDUCA Q 1-6; INCOME2 S 1-8; MARITAL Q
+1-6; EMPLOY1 Q 1-8; CHILDREN Q 0-8; VETERAN3 Q 1|2; GENHLTH S 1-5; MENTHLTH S 0-30; SMOKE100 S 1|2; DIABETE4 S/P 1-4;
+HTM4 Q/P 130-200; WTKG3 Q/P 4000-15000; _LLCPWT P 10.0-9000.0"""
+LALONDE = """treat S/P 0|1; age Q 16-55; educ Q 0-18; black Q 0|1; hispan Q 0|1; married Q 0|1; nodegree Q
+0|1; re74 S 0.0-35000.0; re75 S 0.0-25000.0; re78 S 0.0-60000.0"""
+LENDING = """id I n; member_id I n; loan_amnt S 500-40000; int_rate P/S 5.0-30.0; grade S/Q A|B|C; emp_title
+Q job; emp_length Q/P <1|5|10+; home_ownership Q RENT|OWN|MORTGAGE; annual_inc S 10000-250000; issue_d Q/P
+Dec-2015|Jan-2016; loan_status S Paid|Default; url I url; desc I text; zip_code Q zip3; addr_state Q CA|NY|TX; dti S
+0.0-40.0"""
+HMDA = """respondent_id P/Q/I lender; action_taken S 1-8; loan_amount S 5000-900000; derived_race Q
+White|Black|Asian; derived_ethnicity Q Hispanic|Not; derived_sex Q Male|Female|Joint; applicant_age Q <25|25-34|35-44;
+income S 10-400; county_code Q 1001-1040; census_tract Q 100000-100090; loan_purpose P/S 1-5; debt_to_income_ratio S
+20%|30%|40%"""
+PATIENTS_FR = """numéro_dossier I n; nom I last; prénom I first; date_naissance Q date:1930-2012; sexe Q H|F;
+code_postal Q zip5; ville Q town; courriel I email; téléphone I phone; profession Q infirmier|cadre|ouvrier;
+situation_familiale Q marié|célibataire; nb_enfants Q 0-5; diagnostic S asthme|grippe|cancer; traitement S A|B; revenu
+S 9000-90000; commentaires I text"""
+CLIENTES_ES = """id_cliente I n; DNI I dni; nombre I first; apellidos I last; fecha_nacimiento Q date:1940-2004;
+sexo Q H|M; provincia Q Madrid|Sevilla|Lugo; municipio Q town; código_postal Q zip5; estado_civil Q soltero|casado;
+nivel_estudios Q primaria|superior; ocupación Q job; num_hijos Q 0-4; ingresos S 8000-90000; deuda S 0-50000;
+correo_electrónico I email; teléfono I phone; fumador S sí|no"""
+PAZIENTI_IT = """codice_fiscale I cf; cognome I last; nome I first; data_nascita Q date:1935-2008; sesso Q M|F;
+comune Q town; CAP Q zip5; cittadinanza Q italiana|rumena; titolo_studio Q licenza|laurea; professione Q job; diagnosi
+S asma|diabete; farmaco S A|B|C; reddito S 9000-80000; esito S guarito|deceduto; telefono I phone; indirizzo I street"""
+MEDEWERKERS_NL = """personeelsnummer I n; voornaam I first; achternaam I last; geboortedatum Q date:1955-2004;
+geslacht Q M|V; postcode Q nl; woonplaats Q town; functie Q job; opleidingsniveau Q mbo|hbo|wo; burgerlijke_staat Q
+gehuwd|alleen; nationaliteit Q NL|BE|PL; salaris S 24000-110000; ziekte S ja|nein; BSN I n; e-mailadres I email;
+opmerkingen I text"""
+UTENTES_PT = """numero_utente I n; nome I name; data_nascimento Q date:1935-2010; sexo Q M|F; freguesia Q town;
+concelho Q town; codigo_postal Q pt; profissao Q job; habilitacoes Q básico|superior; estado_civil Q solteiro|casado;
+nacionalidade Q PT|BR|AO; rendimento S 6000-70000; doenca S asma|gripe; medicamento S A|B; obito S 0|1; telemovel I
+phone; NIF I n"""
+
+# -- ten that were written after the first version, and at hand for the second --------------------------------
+
+FRAMINGHAM = """male Q 0|1; age Q 32-70; education Q 1-4; currentSmoker S 0|1; cigsPerDay S 0-70; BPMeds S 0|1;
+prevalentStroke S 0|1; prevalentHyp S 0|1; diabetes S 0|1; totChol S 107-696; sysBP S 83.0-295.0; diaBP S 48.0-142.0;
+BMI S/Q 15.0-57.0; heartRate S/P 44-143; glucose S 40-394; TenYearCHD S 0|1"""
+NO_SHOW = """PatientId I repeat; AppointmentID I n; Gender Q F|M; ScheduledDay Q date:2016-2016;
+AppointmentDay Q date:2016-2016; Age Q 0-99; Neighbourhood Q town; Scholarship Q/S/P 0|1; Hipertension S 0|1; Diabetes
+S 0|1; Alcoholism S 0|1; Handcap S 0-4; SMS_received P/Q 0|1; No-show S Yes|No"""
+CARDS = """ID I n; LIMIT_BAL S 10000-800000; SEX Q 1|2; EDUCATION Q 1-4; MARRIAGE Q 1-3; AGE Q 21-79; PAY_0
+S 0-8; PAY_2 S 0-8; BILL_AMT1 S 0-700000; PAY_AMT1 S 0-300000; default.payment.next.month S 0|1"""
+STOPS = """stop_date Q date:2012-2015; stop_time P/Q 01:00|13:30|22:45; county_name Q/P Kent|Essex;
+driver_gender Q M|F; driver_age Q 15-90; driver_race Q White|Black|Asian; violation_raw S/Q Speeding|Seatbelt|Phone;
+search_conducted S/P/Q yes|no; stop_outcome S Citation|Warning|Arrest; is_arrested S yes|no; stop_duration P/S/Q
+0-15|16-30|30+; drugs_related_stop S yes|no"""
+COLON = """id I n; study P 1; rx S Obs|Lev|Lev5FU; sex Q 0|1; age Q 18-85; obstruct S/P 0|1; perfor S/P
+0|1; adhere S/P 0|1; nodes S/P 0-33; status S 0|1; differ S/P 1-3; extent S/P 1-4; surg S/P 0|1; node4 S/P 0|1; time
+P/S/Q 20-3300; etype P/S 1|2"""
+LAW_SCHOOL = """race Q White|Black|Hispanic; sex Q 1|2; LSAT S 11.0-48.0; UGPA S 0.0-4.2; region_first Q
+GL|NE|MS; sander_index P/S 0.4-1.0; first_pf S 0|1"""
+WAGES = """wage S 1.0-44.5; education Q 2-18; experience Q/P 0-55; age Q 18-64; ethnicity Q
+cauc|hispanic|other; region Q south|other; gender Q male|female; occupation Q worker|technical|office; sector Q
+manufacturing|other; union S yes|no; married Q yes|no"""
+SOEP = """persnr I n; hhnr I repeat; syear P/Q 2015-2019; gebjahr Q 1930-2000; sex Q 1|2; bundesl Q 1-16;
+migback Q 1-3; bilzeit Q 7-18; erwstat Q 1-9; netto_einkommen S 300-9000; gesund_zufr S 0-10; famstd Q 1-5; nkinder Q
+0-5; arzt_besuche S 0-30"""
+DATASUS = """NU_NOTIFIC I n; DT_NOTIFIC Q date:2019-2022; SG_UF_NOT Q SP|RJ|MG; ID_MUNICIP Q/P 350010-350060;
+DT_NASC Q date:1930-2015; NU_IDADE_N Q 0-99; CS_SEXO Q M|F; CS_GESTANT S 1-6; CS_RACA Q 1-5; CS_ESCOL_N Q 0-9;
+CLASSI_FIN S 1-8; EVOLUCAO S 1-4; DT_OBITO Q date:2019-2022; FEBRE S 1|2; NM_PACIENT I name; NM_MAE_PAC I name"""
+CHURN = """RowNumber I n; CustomerId I n; Surname I last; CreditScore S 350-850; Geography Q
+France|Spain|Germany; Gender Q Female|Male; Age Q 18-92; Tenure Q/P/S 0-10; Balance S 0.0-250000.0; NumOfProducts
+P/S/Q 1-4; HasCrCard P/S/Q 0|1; IsActiveMember P/S/Q 0|1; EstimatedSalary S 11.0-199992.0; Exited S 0|1"""
+
+# -- written after the recogniser was finished, which was not changed for them --------------------------------
+
+SUPPORT = """sno I n; age Q 18-101; death S 0|1; sex Q female|male; hospdead S 0|1; slos S/P 3-343; d.time
+P/S 3-2029; dzgroup S ARF|CHF|Coma; num.co S/P 0-9; edu Q 0-31; income S under11k|11-25k|50k; scoma S/P 0-100; charges
+S 1000.0-500000.0; totcst S 500.0-200000.0; race Q white|black|asian; meanbp S 30-195; hrt S/P 30-200; temp S/P
+32.0-41.0; diabetes S 0|1; dementia S 0|1; ca S/Q/P yes|no"""
+TITANIC_CREW = """surname I last; forenames I first; job_on_board Q job; boarded_at Q Belfast|Southampton;
+nationality Q British|Irish; survivor S yes|no; lifeboat P/S/Q A|B|C; birth_town Q town; body_number I/P/S 1-400"""
+ABSENTEEISM = """ID I repeat; Reason_for_absence S 0-28; Month_of_absence Q/P 1-12; Day_of_the_week P/Q 2-6;
+Seasons P/Q 1-4; Transportation_expense S/P 118-388; Distance_from_Residence_to_Work Q/P 5-52; Service_time Q/P 1-29;
+Age Q 27-58; Disciplinary_failure S 0|1; Education Q 1-4; Son Q/P 0-4; Social_drinker S 0|1; Social_smoker S 0|1; Pet
+P/Q 0-8; Weight Q 56-108; Height Q 163-196; Body_mass_index S/Q 19-38; Absenteeism_time_in_hours S 0-120"""
+WVS = """interview_number I n; country_code Q 4-60; year_survey Q/P 2017-2022; gender Q 1|2; age_recoded
+Q 1-6; marital_status Q 1-6; num_children Q 0-8; highest_educational_level Q 0-8; employment_status Q 1-8;
+income_scale S 1-10; religious_denomination S 0-9; political_scale S 1-10; life_satisfaction S 1-10; state_of_health S
+1-5; mother_immigrant Q 0|1; w_weight P 0.1-4.0"""
+ESTUDIANTES = """matricula I n; nombre_alumno I name; edad Q 16-40; genero Q F|M; carrera Q/P Derecho|Medicina;
+semestre P/Q 1-10; promedio S/P 5.0-10.0; beca S/Q/P si|no; lugar_origen Q town; trabaja Q/S si|no; discapacidad S
+si|no; lengua_indigena Q/S si|no; ingreso_familiar S 2000-60000; desercion S si|no"""
+RH_FR = """matricule I n; nom_usuel I last; prenom I first; date_embauche Q date:1990-2023; service Q/P
+Achats|Paie; poste_occupe Q job; type_contrat Q/P/S CDI|CDD; temps_travail Q/P/S plein|partiel; salaire_brut S
+18000-95000; age Q 18-66; sexe Q F|H; commune_residence Q town; nb_jours_absence S/P 0-60; handicap S oui|non;
+motif_depart S retraite|démission; adresse_mail I email"""
+ONDERZOEK_NL = """respondentnr I n; leeftijd Q 18-90; geslacht Q man|vrouw; provincie Q Utrecht|Drenthe; opleiding
+Q laag|hoog; inkomen S 10000-90000; herkomst Q/S NL|overig; religie S geen|rk; stemgedrag S VVD|D66|PvdA;
+gezinssamenstelling Q/P alleen|paar; woonsituatie Q koop|huur; rookt S ja|nee; medicijngebruik S ja|nee; werkzaam Q/S
+ja|nee; postcode4 Q 1011-1099"""
+RICOVERI = """id_paziente I n; eta Q 0-99; genere Q M|F; regione_residenza Q Lazio|Puglia; data_ricovero Q
+date:2021-2022; data_dimissione Q date:2021-2022; reparto Q/S/P cardiologia|chirurgia; diagnosi_principale S icd;
+giorni_degenza S/P 1-60; esito_dimissione S casa|decesso; stato_civile Q celibe|coniugato; medico_curante I/Q/P name;
+peso_kg Q/S 40-130"""
+FITNESS = """user_id I repeat; date Q date:2023-2023; steps P/S 0-25000; heart_rate_avg S/P 50-140;
+sleep_hours S/P 3.0-10.0; device P/Q A|B; birth_year Q 1950-2005; gender Q f|m; city Q town; lat Q 45.0-46.9; lon Q
+7.0-9.9; ip_address I ip; stress_level S 1-5"""
+MAMMO = """accession I u; patient_mrn I n; zipcode Q zip5; ageAtExam Q 40-89; raceEthnicity Q
+White|Black|Asian; density S/Q A|B|C; birads S 0-6; familyHistory S/Q 0|1; priorBiopsy S/P 0|1; cancerWithin1yr S 0|1;
+radiologist I/Q/P 1-20; examDate Q date:2015-2020; insuranceType Q/S/P HMO|PPO|Medicaid; comments I text"""
+
+LATER = (
+    "support",
+    "titanic_crew",
+    "absenteeism",
+    "wvs",
+    "estudiantes",
+    "rh_fr",
+    "onderzoek_nl",
+    "ricoveri",
+    "fitness",
+    "mammo",
+)
+TABLES = {
+    name.lower(): spec
+    for name, spec in list(globals().items())
+    if name.isupper() and isinstance(spec, str) and ";" in spec
+}
+
+
+def split_spec(spec: str) -> list[tuple[str, set[str], str]]:
+    """Column, its roles, its values."""
+    lines = [" ".join(line.split()) for line in spec.split(";")]
+    parts = [line.split(" ", 2) for line in lines]
+    return [(column, set(roles.split("/")), values) for column, roles, values in parts]
+
+
+def make_columns(spec: str, rows: int, seed: int) -> dict[str, list[Any]]:
+    """A table with these columns; ages follow from dates of birth, and age groups from ages."""
+    draw = random.Random(seed)
+    return {column: make_values(values, rows, draw) for column, _, values in split_spec(spec)}
+
+
+def make_values(kind: str, rows: int, draw: random.Random) -> list[Any]:
+    """Values of one column."""
+    word, _, rest = kind.partition(":")
+    if word in MAKERS:
+        return [MAKERS[word](place, draw) for place in range(rows)]
+    if word == "date":
+        first, last = map(int, rest.split("-"))
+        return [f"{draw.randint(first, last)}-{draw.randint(1, 12):02}-{draw.randint(1, 28):02}" for _ in range(rows)]
+    low, dash, high = kind.partition("-")
+    if "|" not in kind and dash and low.isdecimal() and high.isdecimal():
+        return [draw.randint(int(low), int(high)) for _ in range(rows)]
+    if "|" not in kind and dash and "." in low and low.replace(".", "").isdecimal():
+        return [round(draw.uniform(float(low), float(high)), 2) for _ in range(rows)]
+    texts = kind.split("|")
+    chosen = [draw.choice(texts) for _ in range(rows)]
+    return [int(text) for text in chosen] if all(map(str.isdecimal, texts)) else chosen
+
+
+def make_iban(_: int, draw: random.Random) -> str:
+    """An IBAN whose check digits fit."""
+    account = f"{draw.randint(0, 10**18 - 1):018}"
+    return f"DE{98 - int(account + '131400') % 97:02}{account}"
+
+
+def letters(draw: random.Random, count: int, of: str = "ABCDEFGHKLMNPRSTVWXYZ") -> str:
+    """Some letters."""
+    return "".join(draw.choice(of) for _ in range(count))
+
+
+MAKERS: dict[str, Callable[[int, random.Random], Any]] = {
+    "n": lambda place, draw: 1001 + 7 * place,
+    "u": lambda place, draw: f"{letters(draw, 2)}-{place:05}",
+    "repeat": lambda place, draw: 1 + place // 4,
+    "first": lambda place, draw: draw.choice(FIRST),
+    "last": lambda place, draw: draw.choice(LAST),
+    "name": lambda place, draw: f"{draw.choice(FIRST)} {letters(draw, 1)}. {draw.choice(LAST)}",
+    "lower": lambda place, draw: f"{draw.choice(FIRST)} {draw.choice(LAST)}".lower(),
+    "titled": lambda place, draw: f"{draw.choice(LAST)}, Mr. {draw.choice(FIRST)} {draw.choice(FIRST)}",
+    "email": lambda place, draw: f"{draw.choice(FIRST).lower()}.{place}@mail.example",
+    "phone": lambda place, draw: f"+49 {draw.randint(30, 999)} {draw.randint(10**5, 10**7)}",
+    "street": lambda place, draw: f"{draw.choice(STREETS)} {draw.randint(1, 200)}",
+    "town": lambda place, draw: draw.choice(TOWNS),
+    "zip5": lambda place, draw: f"{draw.randint(1, 40) * 2003 % 99999:05}",
+    "zip3": lambda place, draw: f"{draw.randint(100, 160)}xx",
+    "nl": lambda place, draw: f"{draw.randint(1000, 1040)} {letters(draw, 2, 'AB')}",
+    "pt": lambda place, draw: f"{draw.randint(1000, 1020)}-{draw.randint(100, 104)}",
+    "puma": lambda place, draw: f"{draw.randint(1, 9)}-{draw.randint(100, 109):05}",
+    "cabin": lambda place, draw: f"{letters(draw, 1, 'ABCDEF')}{draw.randint(10, 60)}",
+    "covid": lambda place, draw: "covid",
+    "clinic": lambda place, draw: f"clinic {draw.randint(1, 30)}",
+    "lender": lambda place, draw: f"{draw.randint(10, 25)}-{draw.randint(100, 103)}",
+    "job": lambda place, draw: draw.choice(("nurse", "teacher", "driver", "cook", "clerk", "welder", "baker")),
+    "icd": lambda place, draw: f"{letters(draw, 1, 'EIJKMN')}{draw.randint(10, 30)}.{draw.randint(0, 9)}",
+    "ip": lambda place, draw: ".".join(str(draw.randint(1, 250)) for _ in range(4)),
+    "iban": make_iban,
+    "dni": lambda place, draw: f"{draw.randint(10**7, 10**8 - 1)}{letters(draw, 1)}",
+    "cf": lambda place, draw: f"{letters(draw, 6)}{draw.randint(10, 99)}A{draw.randint(10, 30)}F{100 + place}X",
+    "url": lambda place, draw: f"https://loans.example/{place}",
+    "text": lambda place, draw: " ".join(draw.choice(WORDS) for _ in range(draw.randint(6, 14))),
+}

@@ -1,0 +1,282 @@
+"""Roles: what each column of a table is for, guessed with a reason and a confidence.
+
+In: a table.  Out: a `Guess` for each column.  The owner decides; a guess is where the decision starts.
+
+Evidence is weighed in this order.  Values that have the form of an identifier come first.  Then the name, where it
+fits the values.  Then statistics: values that all differ, dates, columns that follow from one that is known, and two
+values in the last column.  What nothing is known about is not published.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import log2
+
+from kech.audit.roles.names import GLUED, PART, Clue, read_name
+from kech.audit.roles.values import SURE, read_values
+from kech.audit.roles.words import NAME, NUMBER, TEXT
+from kech.tables.engine import ColumnFacts
+from kech.tables.person_names import names_people, names_things
+from kech.tables.repeats import MOST_SHARE
+from kech.tables.table import Table
+
+SAMPLE = 1000  # distinct values that are looked at, about
+FEW = 100  # distinct values of a column that looks like a category
+FLAG = 2  # values of a column that says yes or no
+SMALL = 20  # rows, below which few values mean nothing
+FEWEST_NUMBERED = 0.1  # share of distinct values, up to which numbers are of kinds of things, not of people or rows
+MOST_CODES = 20  # of an outcome, or of sex
+HEAVIEST = 700  # weight or height of a person; beyond are weights of a survey
+OLDEST = 130
+SHORTEST_POSTCODE = 4
+NEARLY_CONSTANT = 0.9  # share of the most frequent value, from which on a column follows from anything
+MOST_PAIRS = 60  # of columns that are compared
+CODED_YEAR = 1000  # the least number that may be a year or a date
+
+LIKELY, POSSIBLE, FAINT = 0.7, 0.4, 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """The role of a column."""
+
+    role: str
+    reason: str
+    confidence: float  # from 0 to 1; what the owner named has 1
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What is known of the values of a column; PRIVATE."""
+
+    facts: ColumnFacts
+    texts: Sequence[str]  # a sample of its distinct values
+    numbers: Sequence[float]  # the same as numbers, where all of it reads as numbers
+    is_last: bool
+
+    @property
+    def present(self) -> int:
+        """Rows that have a value."""
+        return self.facts.rows - self.facts.nulls
+
+    @property
+    def share(self) -> float:
+        """Distinct values by rows that have one."""
+        return self.facts.distinct / self.present if self.present else 0.0
+
+    @property
+    def is_number(self) -> bool:
+        """Whether every value reads as a number."""
+        return 0 < self.present == self.facts.numbers
+
+    @property
+    def is_date(self) -> bool:
+        """Whether every value is a date."""
+        return 0 < self.present == self.facts.dates
+
+    @property
+    def is_flag(self) -> bool:
+        """Whether it says no more than yes or no."""
+        return self.facts.distinct <= FLAG and self.present > SMALL
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of the sample are whole numbers."""
+        return self.is_number and all(float(number).is_integer() for number in self.numbers)
+
+    @property
+    def largest(self) -> float:
+        """The largest number of the sample."""
+        return max(self.numbers, default=0.0)
+
+
+def guess_roles(table: Table) -> dict[str, Guess]:
+    """A guess for every column that was read."""
+    looks = {name: look_at(table, name) for name in table.loaded}
+    guesses = {name: guess_role(name, look) for name, look in looks.items()}
+    guesses |= dict(follow_others(table, guesses, looks))
+    return guesses | point_at_somebody(guesses, looks)
+
+
+def look_at(table: Table, column: str) -> Look:
+    """A sample of the values of a column, the same for equal values."""
+    facts = table.facts(column)
+    is_last = column == table.loaded[-1]
+    if facts.type == "other" or not facts.distinct:
+        return Look(facts, [], [], is_last)
+    depth = max(0, int(log2(facts.distinct / SAMPLE))) if facts.distinct > SAMPLE else 0
+    texts = sorted(table.hash_values(column, depth).texts)
+    numbers = [read_number(text) for text in texts] if facts.numbers == facts.rows - facts.nulls else []
+    return Look(facts, texts, numbers, is_last)
+
+
+def read_number(text: str) -> float:
+    """A text that is known to be a number."""
+    return float(text.strip())
+
+
+def guess_role(column: str, look: Look) -> Guess:
+    """What the values, the name and the statistics of one column say."""
+    seen = None if look.is_number or look.is_date else read_values(look.texts, look.share)
+    named = [clue for clue in read_name(column) if fits(clue, column, look)]
+    said = named[0] if named else None
+    if seen and seen.meaning.role == "identifier" and overrules(seen, said):
+        return as_guess(seen, said)
+    if look.is_date:
+        about = said if said and said.meaning.role == "quasi-identifier" else None
+        return (
+            as_guess(about, None) if about else guess("quasi-identifier", "dates of a person are often known", LIKELY)
+        )
+    if said and not is_unique_text(said, look):
+        return as_guess(said, seen)
+    return as_guess(seen, None) if seen else guess_by_counts(look)
+
+
+def overrules(seen: Clue, said: Clue | None) -> bool:
+    """Whether values say more than a name: their form is sure, they are free text, or the name is weak."""
+    if said is None or said.meaning.role == "identifier":
+        return True
+    return seen.confidence >= SURE or seen.meaning.says == TEXT or said.confidence < GLUED
+
+
+def as_guess(clue: Clue, other: Clue | None) -> Guess:
+    """A clue as a guess; another one that says the same makes it surer."""
+    agrees = other is not None and other.meaning == clue.meaning
+    doubt = (1 - clue.confidence) * (1 - other.confidence if agrees and other else 1)
+    return guess(clue.meaning.role, clue.reason, 1 - doubt)
+
+
+def guess(role: str, reason: str, confidence: float) -> Guess:
+    """A guess whose confidence is rounded, and never certain."""
+    return Guess(role, reason, min(0.99, round(confidence, 2)))
+
+
+def guess_by_counts(look: Look) -> Guess:
+    """What can be said of a column whose name and values say nothing."""
+    facts = look.facts
+    if (
+        look.present > 1
+        and facts.distinct == look.present
+        and (not look.is_number or (look.is_whole and is_long(look)))
+    ):
+        return guess("identifier", "every value is different", LIKELY if look.is_number else PART)
+    if not look.is_number and look.present >= SMALL and look.share > MOST_SHARE:
+        return guess("identifier", "nearly every value is different", LIKELY)
+    if look.is_last and facts.distinct == FLAG and look.present > SMALL:
+        return guess("sensitive", "two values in the last column are often an outcome", POSSIBLE)
+    if 2 <= facts.distinct <= FEW and not look.is_number:
+        return guess("quasi-identifier", f"a category of {facts.distinct} values", POSSIBLE)
+    return guess("plain", "nothing known about it", POSSIBLE)
+
+
+def is_long(look: Look) -> bool:
+    """Whether so many values that all differ are numbers of rows, not quantities of a few."""
+    return look.present >= SMALL
+
+
+def is_unique_text(said: Clue, look: Look) -> bool:
+    """Whether a column that would be published as it is names every row."""
+    unique = look.present >= SMALL and look.share > MOST_SHARE
+    lettered = sum(any(map(str.isalpha, text)) for text in look.texts)
+    return said.meaning.role == "sensitive" and unique and lettered > len(look.texts) / 2
+
+
+# -- whether values can be what a name says --------------------------------------------------------------
+
+
+def fits(clue: Clue, column: str, look: Look) -> bool:
+    """Whether the values can be what the name says."""
+    if not look.present:
+        return True
+    says, is_weak = clue.meaning.says, clue.confidence < GLUED
+    if clue.meaning.role == "identifier":
+        return fits_identifier(clue, column, look, is_weak=is_weak)
+    lengths = [len(text.strip()) for text in look.texts]
+    checks = {
+        "sex": look.facts.distinct <= MOST_CODES,
+        "age": clue.confidence != GLUED or not look.is_number or look.largest <= OLDEST,
+        "postcode": not is_weak or max(lengths, default=0) >= SHORTEST_POSTCODE,
+        "coordinates": not is_weak or (look.is_number and not look.is_whole),
+        "a date": not is_weak or look.is_date or has_digits(look),
+        "the body": look.largest <= HEAVIEST,
+        "an outcome": not is_weak or look.facts.distinct <= MOST_CODES,
+    }
+    return checks.get(says, True)
+
+
+def fits_identifier(clue: Clue, column: str, look: Look, *, is_weak: bool) -> bool:
+    """The same of an identifier: it is no flag, no name that many things share, no number where names are expected."""
+    says = clue.meaning.says
+    if look.is_flag or are_repeated_things(column, look.facts):
+        return False
+    if says == NAME:
+        return look.facts.numbers < look.present / 2
+    if says == NUMBER and not names_people(column) and look.present > SMALL:
+        return look.share > (0.5 if is_weak else FEWEST_NUMBERED)
+    return look.share > 0.5 if says == TEXT and is_weak else True
+
+
+def has_digits(look: Look) -> bool:
+    """Whether values can be dates or years that are written otherwise."""
+    if look.is_number:
+        return min(look.numbers, default=0.0) >= CODED_YEAR
+    dated = sum(sum(map(str.isdecimal, text)) >= 4 for text in look.texts)
+    return dated >= MOST_SHARE * len(look.texts)
+
+
+def are_repeated_things(column: str, facts: ColumnFacts) -> bool:
+    """Whether a name such as `region_name` or `store_id` stands for things that many rows share."""
+    return names_things(column) and facts.distinct <= MOST_SHARE * (facts.rows - facts.nulls)
+
+
+# -- columns that follow from others ---------------------------------------------------------------------
+
+
+def follow_others(table: Table, guesses: Mapping[str, Guess], looks: Mapping[str, Look]) -> Iterator[tuple[str, Guess]]:
+    """Columns of which little is known, and that follow from a quasi-identifier, as an age group from age.
+
+    The other way round as well: a column from which a quasi-identifier follows tells at least as much.
+    """
+    known = [name for name, each in guesses.items() if each.role == "quasi-identifier" and each.confidence >= GLUED]
+    known = [name for name in known if repeats(looks[name])]
+    open_ones = [name for name, each in guesses.items() if each.confidence <= POSSIBLE and repeats(looks[name])]
+    pairs = [(name, other) for name in open_ones for other in known][:MOST_PAIRS]
+    told: set[str] = set()
+    for name, other in pairs:
+        if name not in told and (reason := compare(table, name, other, looks)):
+            told.add(name)
+            yield name, guess("quasi-identifier", reason, LIKELY)
+
+
+def repeats(look: Look) -> bool:
+    """Whether values repeat, so that following from another column means something."""
+    return 2 <= look.facts.distinct <= look.present / 2 and look.present >= SMALL and not look.facts.nulls
+
+
+def compare(table: Table, name: str, other: str, looks: Mapping[str, Look]) -> str | None:
+    """Whether one of two columns follows from the other."""
+    fewer, more = sorted((looks[name].facts.distinct, looks[other].facts.distinct))
+    together, _, most = table.engine.count_repeats([table.index(name), table.index(other)])
+    if together != more or most > NEARLY_CONSTANT * looks[name].present:
+        return None
+    column = name if looks[name].facts.distinct == fewer else other
+    _, _, frequent = table.engine.count_repeats([table.index(column)])
+    if frequent > NEARLY_CONSTANT * looks[name].present:
+        return None
+    return f"it follows from {other!r}" if column == name else f"{other!r} follows from it"
+
+
+def point_at_somebody(guesses: Mapping[str, Guess], looks: Mapping[str, Look]) -> dict[str, Guess]:
+    """Where no column seems to point at a person, the ones that could: k needs a column."""
+    roles = {each.role for each in guesses.values()}
+    if "quasi-identifier" in roles:
+        return {}
+    reason = "no column seems to point at a person; this one could"
+    for role, most in (("plain", FEW), ("plain", None), ("sensitive", None)):
+        found = [
+            name
+            for name, each in guesses.items()
+            if each.role == role and 2 <= looks[name].facts.distinct <= (most or looks[name].facts.rows)
+        ]
+        if found:
+            return {name: guess("quasi-identifier", reason, FAINT) for name in found}
+    return {}

@@ -1,0 +1,134 @@
+"""Names: what the name of a column says about it.
+
+In: the name of a column.  Out: `Clue`s, the best first, each with a meaning and a confidence.
+
+A name is taken apart at spaces, signs, digits and capitals, and accents are dropped.  Words and phrases of the list
+are looked for, the longest first; a word that is written together with others counts if all parts are words, so
+`birthcontrol` is birth control and not birth.  Last, a word may be cut short (`bundesl`) or drawn out (`alcoholism`).
+Of several words the last counts, as in `patient_age`, or the one before
+a preposition, as in `age_at_diagnosis`.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from kech.audit.roles.words import FILLERS, MEANINGS, PREPOSITIONS, Meaning
+from kech.tables.person_names import split_words
+
+LONGEST_PHRASE = 5  # words
+SHORTEST_PART = 3  # letters of a word that is written together with others
+SHORTEST_STEM, LONG_WORD = 5, 7  # letters of a word that is cut short, and of one that is drawn out
+SURVEY_PREFIXES = "xhrqmfdivps"  # single letters before the word: xage, hsex, rrace
+WHOLE, PART, GLUED = 0.95, 0.8, 0.7  # a phrase is the whole name, a part of it, or written together with other words
+STEM = 0.5
+WEAK = 0.6  # of that for a word that can mean something else
+
+
+@dataclass(frozen=True, slots=True)
+class Clue:
+    """What a name or values say about a column, and how sure that is."""
+
+    meaning: Meaning
+    confidence: float
+    reason: str
+
+
+def read_name(column: str) -> list[Clue]:
+    """All that the name of a column can mean, the likeliest first.
+
+    >>> [read_name(name)[0].meaning.says for name in ("Geburtsdatum", "birthcontrol", "xage", "age_at_diagnosis")]
+    ['birth', 'health', 'age', 'age']
+    >>> read_name("zzz")
+    []
+    """
+    words = split_words(column).split("_")
+    found = list(find_phrases(words)) or [clue for word in words for clue in find_parts(word)]
+    found = found or [clue for word in words for clue in find_stem(word)]
+    best = sorted(found, key=lambda each: -each[0])
+    return [clue for _, clue in best]
+
+
+def find_phrases(words: list[str]) -> Iterator[tuple[float, Clue]]:
+    """Words and phrases of the list that stand in the name, with a rank."""
+    preposition = next((place for place, word in enumerate(words) if place and word in PREPOSITIONS), None)
+    for length in range(min(LONGEST_PHRASE, len(words)), 0, -1):
+        for start in range(len(words) - length + 1):
+            entry = find_word("".join(words[start : start + length]))
+            if entry is not None:
+                meaning, weak = entry
+                rest = [word for word in (*words[:start], *words[start + length :]) if not is_filler(word)]
+                before = preposition is not None and start < preposition
+                rank = 10 * (not weak) + 2 * length + (1 + before) * (start + 1 if not before else len(words)) / 20
+                share = PART if rest else WHOLE
+                yield rank, Clue(meaning, share * (WEAK if weak else 1), f"its name says {meaning.says}")
+
+
+def find_word(text: str) -> tuple[Meaning, bool] | None:
+    """The meaning of a word or phrase without its spaces, and whether it is weak; digits behind it do not matter."""
+    return vocabulary().get(text) or vocabulary().get(text.rstrip("0123456789"))
+
+
+def is_filler(word: str) -> bool:
+    """Whether a word adds nothing to the others."""
+    return word in FILLERS or word.isdecimal() or word in PREPOSITIONS
+
+
+def find_parts(word: str) -> Iterator[tuple[float, Clue]]:
+    """Words of the list that a longer one is made of, where all the rest is words too."""
+    for parts in split_compound(word.strip("0123456789")):
+        for place, part in enumerate(parts):
+            entry = vocabulary().get(part)
+            if entry is not None and not entry[1]:
+                yield len(part) + place / 10, Clue(entry[0], GLUED, f"its name seems to say {entry[0].says}")
+
+
+def find_stem(word: str) -> Iterator[tuple[float, Clue]]:
+    """What a word means that is the beginning of words with one meaning, or begins with such a word.
+
+    >>> [clue.meaning.says for _, clue in [*find_stem("bundesl"), *find_stem("alcoholism"), *find_stem("house")]]
+    ['a place', 'health']
+    """
+    plain = word.strip("0123456789")
+    if len(plain) < SHORTEST_STEM or is_filler(plain):
+        return
+    known = {text: meaning for text, (meaning, weak) in vocabulary().items() if not weak}
+    longer = {meaning for text, meaning in known.items() if text.startswith(plain)}
+    within = {meaning for text, meaning in known.items() if len(text) >= LONG_WORD and plain.startswith(text)}
+    if len(longer | within) == 1:
+        (meaning,) = longer | within
+        yield len(plain), Clue(meaning, STEM, f"its name seems to say {meaning.says}")
+
+
+def split_compound(word: str) -> list[list[str]]:
+    """The ways to read a word as words of the list and fillers, with the fewest parts.
+
+    >>> split_compound("xage"), split_compound("homezipcode"), split_compound("storage")
+    ([['x', 'age']], [['home', 'zipcode']], [])
+    """
+    ways: list[list[list[str]]] = [[[]], *([] for _ in word)]
+    for end in range(1, len(word) + 1):
+        found = [[*way, word[start:end]] for start in range(end) if is_part(word, start, end) for way in ways[start]]
+        fewest = min(map(len, found), default=0)
+        ways[end] = [way for way in found if len(way) == fewest]
+    return ways[-1] if word else []
+
+
+def is_part(word: str, start: int, end: int) -> bool:
+    """Whether a stretch of a word is a word of its own."""
+    part = word[start:end]
+    if end - start < SHORTEST_PART:
+        return start == 0 and part in SURVEY_PREFIXES and len(word) - end >= SHORTEST_PART
+    entry = vocabulary().get(part)
+    return part in FILLERS or (entry is not None and not entry[1])
+
+
+@cache
+def vocabulary() -> dict[str, tuple[Meaning, bool]]:
+    """Every word and phrase without its spaces, with what it means; the first meaning of a word counts."""
+    found: dict[str, tuple[Meaning, bool]] = {}
+    for meaning in MEANINGS:
+        for word in meaning.words.split():
+            found.setdefault(re.sub("[~_]", "", word), (meaning, word.startswith("~")))
+    return found

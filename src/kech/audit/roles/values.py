@@ -1,0 +1,152 @@
+"""Values: what the values of a column say about it, whatever its name is.
+
+In: distinct values as text, a sample of them.  Out: a `Clue`, or none.  No value leaves this module.
+
+Forms are checked by their own rules: an IBAN and a card by their check digits, an IP address by the standard library.
+Larger libraries were looked at: numbers of telephones and of citizens mostly have a form or a name that tells, and
+whatever is unique is an identifier anyhow.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from ipaddress import ip_address
+
+from kech.audit.roles.given_names import KNOWN
+from kech.audit.roles.names import Clue
+from kech.audit.roles.words import IDENTIFIERS, NAME, NET, QUASI_IDENTIFIERS, SENSITIVE, TEXT, Meaning
+from kech.tables.person_names import split_words
+
+MOSTLY = 0.8  # share of values with a form
+SURE, LIKELY = 0.95, 0.75
+KNOWN_NAMES = 0.3  # share of values that hold a name of the lists, where all look like names
+FREE_WORDS, FREE_LETTERS = 5, 30  # of a value on average, from which on it is free text
+ICD_DOTS, ICD_LETTERS = 0.2, 8  # share with a dot, or different first letters: cabins of a ship have neither
+
+EMAIL = re.compile(r"[\w.+'-]+@[\w-]+(\.[\w-]+)+")
+URL = re.compile(r"(https?://|www\.)\S+", re.I)
+HASH = re.compile(r"[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64}", re.I)
+MAC = re.compile(r"([0-9a-f]{2}[:-]){5}[0-9a-f]{2}", re.I)
+PHONE = re.compile(r"(\+|00|\(?0)[\d ()./-]{6,20}|\(?\d{3}\)?[ .-]\d{3}[ .-]\d{4}")
+IBAN = re.compile(r"[A-Z]{2}\d{2}[A-Z0-9]{11,30}")
+CARD = re.compile(r"\d{13,19}")
+OFFICIAL = re.compile(
+    r"\d{3}-\d{2}-\d{4}"  # United States
+    r"|[A-Z]{6}\d{2}[A-EHLMPRST]\d{2}[A-Z]\d{3}[A-Z]"  # Italy
+    r"|\d{8}[A-HJ-NP-TV-Z]|[XYZ]\d{7}[A-HJ-NP-TV-Z]"  # Spain
+    r"|[12] ?\d{2} ?(0[1-9]|1[0-2]) ?\d[0-9AB] ?\d{3} ?\d{3}( ?\d{2})?"  # France
+    r"|\d{3}\.\d{3}\.\d{3}-\d{2}"  # Brazil
+    r"|\d{2}\.\d{2}\.\d{2}-\d{3}\.\d{2}"  # Belgium
+    r"|[A-CEGHJ-PR-TW-Z]{2} ?\d{2} ?\d{2} ?\d{2} ?[A-D]"  # United Kingdom
+)
+POSTCODES = re.compile(
+    r"[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}"  # United Kingdom
+    r"|[ABCEGHJ-NPRSTVXY]\d[A-Z] ?\d[A-Z]\d"  # Canada
+    r"|[1-9]\d{3} ?[A-Z]{2}"  # Netherlands
+    r"|\d{4}-\d{3}"  # Portugal
+    r"|\d{5}-\d{3}"  # Brazil
+    r"|\d{5}-\d{4}"  # United States
+    r"|\d{2}-\d{3}"  # Poland
+    r"|\d{3} \d{2}"  # Sweden, Czechia
+    r"|(AD|B|CH|D|F|I|L|A)-\d{4,5}"  # with the sign of the country
+)
+ICD = re.compile(r"[A-TV-Z]\d[0-9A-Z](\.[0-9A-Z]{1,4})?")
+POINT = re.compile(r"\(?-?\d{1,3}\.\d{3,}[,; ]+-?\d{1,3}\.\d{3,}\)?")
+PERSON = re.compile(r"[^\W\d_][\w'’.-]*([ ,]+[^\W\d_][\w'’.()\"-]*){0,6}")
+
+
+def read_values(texts: Sequence[str], share: float) -> Clue | None:
+    """What most values of a column are; `share` is how many of the rows have a value of their own."""
+    held = [text.strip() for text in texts if text.strip()]
+    if not held:
+        return None
+    for says, form, confidence in FORMS:
+        if sum(bool(form(text)) for text in held) >= MOSTLY * len(held):
+            return Clue(MEANING_OF[says], confidence, f"its values look like {says}")
+    if is_icd(held):
+        return Clue(MEANING_OF["health"], SURE, "its values look like codes of ICD-10")
+    if are_people(held):
+        return Clue(MEANING_OF[NAME], LIKELY, f"its values look like {NAME}")
+    if is_free_text(held) and share > 0.5:
+        return Clue(MEANING_OF[TEXT], LIKELY, f"its values look like {TEXT}")
+    return None
+
+
+def is_ip(text: str) -> bool:
+    """Whether a text is an address of the net; a bare number is none."""
+    try:
+        return bool(ip_address(text)) and ("." in text or ":" in text)
+    except ValueError:
+        return False
+
+
+def is_iban(text: str) -> bool:
+    """Whether a text is an IBAN: its check digits fit (ISO 13616).
+
+    >>> is_iban("DE89 3704 0044 0532 0130 00"), is_iban("DE88 3704 0044 0532 0130 00")
+    (True, False)
+    """
+    plain = text.replace(" ", "").upper()
+    if not IBAN.fullmatch(plain):
+        return False
+    return int("".join(str(int(letter, 36)) for letter in plain[4:] + plain[:4])) % 97 == 1
+
+
+def is_card(text: str) -> bool:
+    """Whether a text is the number of a card: its last digit fits (ISO/IEC 7812).
+
+    >>> is_card("4111 1111 1111 1111"), is_card("4111 1111 1111 1112")
+    (True, False)
+    """
+    plain = re.sub("[ -]", "", text)
+    if not CARD.fullmatch(plain):
+        return False
+    doubled = [int(digit) * (1 + place % 2) for place, digit in enumerate(reversed(plain))]
+    return sum(digit // 10 + digit % 10 for digit in doubled) % 10 == 0
+
+
+def is_phone(text: str) -> bool:
+    """Whether a text has the form of a telephone number: signs between its digits, a plus, or a leading zero."""
+    digits = sum(map(str.isdecimal, text))
+    written = not text.isdecimal() or text.startswith("00") or digits >= 9
+    return bool(PHONE.fullmatch(text)) and 7 <= digits <= 15 and written and not re.fullmatch(r"\d+\.\d+", text)
+
+
+def is_icd(texts: Sequence[str]) -> bool:
+    """Whether nearly all are codes of ICD-10, some with a dot or of many chapters."""
+    codes = [text for text in texts if ICD.fullmatch(text)]
+    if len(codes) < 0.9 * len(texts):
+        return False
+    dots = sum("." in code for code in codes)
+    return dots >= ICD_DOTS * len(codes) or len({code[0] for code in codes}) >= ICD_LETTERS
+
+
+def are_people(texts: Sequence[str]) -> bool:
+    """Whether nearly all have the form of names, and many hold a name of the lists or a title."""
+    if sum(bool(PERSON.fullmatch(text)) and text[:1].isupper() for text in texts) < MOSTLY * len(texts):
+        return False
+    known = sum(holds_name(text) for text in texts)
+    return len(texts) >= 5 and known >= KNOWN_NAMES * len(texts)
+
+
+def holds_name(text: str) -> bool:
+    """Whether one of its words is a given name, a surname or a title of a person."""
+    return not KNOWN.isdisjoint(split_words(text.lower()).split("_"))
+
+
+def is_free_text(texts: Sequence[str]) -> bool:
+    """Whether values are sentences rather than terms."""
+    words = sum(len(text.split()) for text in texts) / len(texts)
+    return words >= FREE_WORDS and sum(map(len, texts)) / len(texts) >= FREE_LETTERS
+
+
+MEANING_OF: dict[str, Meaning] = {meaning.says: meaning for meaning in (*IDENTIFIERS, *QUASI_IDENTIFIERS, *SENSITIVE)}
+FORMS: tuple[tuple[str, Callable[[str], object], float], ...] = (
+    ("e-mail addresses", EMAIL.fullmatch, SURE),
+    (NET, lambda text: URL.fullmatch(text) or MAC.fullmatch(text) or is_ip(text), SURE),
+    ("numbers of people or of rows", HASH.fullmatch, SURE),
+    ("accounts and cards", lambda text: is_iban(text) or is_card(text), SURE),
+    ("official numbers of people", OFFICIAL.fullmatch, SURE),
+    ("postcode", POSTCODES.fullmatch, LIKELY),
+    ("coordinates", POINT.fullmatch, SURE),
+    ("telephone numbers", is_phone, LIKELY),
+)

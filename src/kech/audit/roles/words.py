@@ -1,0 +1,403 @@
+"""Words: what names of columns mean, in English, German, French, Spanish, Italian, Dutch and Portuguese.
+
+A phrase is written with `_` between its words; names match it with or without them.  A word behind `~` is weak: it
+means this only where nothing else in the name says more.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a column holds, and the role that such columns have."""
+
+    says: str
+    role: str
+    words: str
+
+
+NAME = "names of people"
+NET = "addresses of the net, or devices"
+NUMBER = "numbers of people or of rows"
+TEXT = "free text, which can name anybody"
+
+IDENTIFIERS = (
+    Meaning(
+        NAME,
+        "identifier",
+        """~name ~names surname lastname last_name firstname first_name ~first ~last fname lname given_name givenname
+        family_name forename middle_name maiden_name full_name fullname nickname username user_name ~login
+        initials signature contact_name emergency_contact next_of_kin ~alias screen_name passenger_name
+        patient_name vorname vornamen nachname familienname rufname geburtsname zuname name_vorname ~nom
+        prenom prenoms nom_de_famille nom_famille nom_naissance nom_usuel ~nombre nombres apellido apellidos
+        primer_apellido segundo_apellido nombre_completo ~nome cognome nome_cognome nominativo sobrenome
+        apelido nome_proprio nome_completo nome_mae voornaam voornamen achternaam familienaam tussenvoegsel
+        roepnaam ~naam""",
+    ),
+    Meaning(
+        "e-mail addresses",
+        "identifier",
+        """email e_mail emails ~mail email_address mailadresse emailadresse courriel correo correo_electronico
+        posta_elettronica mailadres""",
+    ),
+    Meaning(
+        "telephone numbers",
+        "identifier",
+        """phone telephone ~tel mobile_phone ~mobile cellphone cell_phone phone_number fax telefon telefonnummer handy
+        handynummer mobilnummer rufnummer telephone_portable telefono movil celular cellulare telefoon
+        telefoonnummer ~gsm telefone telemovel whatsapp""",
+    ),
+    Meaning(
+        "addresses",
+        "identifier",
+        """address street street_address addr street_name house_number house_no apartment_number mailing_address
+        strasse strassenname hausnummer anschrift adresse ~rue numero_rue calle direccion
+        ~via indirizzo numero_civico straat straatnaam huisnummer adres ~rua morada endereco logradouro""",
+    ),
+    Meaning(
+        "official numbers of people",
+        "identifier",
+        """ssn social_security social_security_number passport passport_number drivers_license driver_license
+        license_number licence_number national_id tax_id nhs_number nino national_insurance medicare_number
+        aadhaar personalausweis ausweisnummer reisepass steuernummer steuer_id sozialversicherungsnummer
+        svnr kvnr krankenversichertennummer nir numero_securite_sociale numero_secu ~dni ~nie nif pasaporte
+        nuss codice_fiscale tessera_sanitaria bsn burgerservicenummer rijksregisternummer ~cpf
+        cartao_cidadao niss numero_identificacao""",
+    ),
+    Meaning(
+        "accounts and cards",
+        "identifier",
+        """iban bic account_number ~account bank_account kontonummer ~konto bankverbindung credit_card_number
+        card_number cc_num ccnum kartennummer cuenta_bancaria numero_cuenta conto_corrente rekeningnummer
+        numero_conta compte_bancaire numero_compte""",
+    ),
+    Meaning(
+        NET,
+        "identifier",
+        """ip ip_address ipaddress ~mac mac_address imei imsi device_id cookie cookie_id session_id user_agent url
+        website homepage twitter facebook instagram linkedin advertising_id""",
+    ),
+    Meaning(
+        "numbers of things that one person has",
+        "identifier",
+        """license_plate licence_plate number_plate nummernschild autokennzeichen vin matricula_coche targa
+        kenteken immatriculation ticket ticket_number ticket_no booking_reference barcode serial_number""",
+    ),
+    Meaning("pictures or prints of people", "identifier", "photo photograph ~picture foto fingerprint voiceprint"),
+    Meaning(
+        TEXT,
+        "identifier",
+        """comment comments notes remark remarks narrative free_text freetext ~description ~text clinical_notes
+        bemerkung bemerkungen kommentar kommentare notiz notizen anmerkung freitext commentaire commentaires
+        remarque observaciones notas comentario comentarios commento commenti osservazioni opmerking
+        opmerkingen toelichting observacoes ~feedback ~message""",
+    ),
+    Meaning(
+        NUMBER,
+        "identifier",
+        """id ids ident identifier identifiant identificador identificativo uuid guid pseudonym hash seqn seqno
+        serialno caseid case_id casenum ~index ~rownames row_id row_number unnamed ~unnamed_0 record_id
+        sequence_number respid respnum idp idnum hhid hhnr persnr pidp lfdnr laufende_nummer aktenzeichen
+        fallnummer fall_nr patientennr numero_dossier matricule expediente legajo matricola dossiernummer
+        volgnummer processo""",
+    ),
+)
+
+QUASI_IDENTIFIERS = (
+    Meaning(
+        "age",
+        "quasi-identifier",
+        """age ages agep age_years age_group agegroup age_grp agegrp age_cat agecat age_band age_bracket age_range
+        agecategory age_category ageyrs age_yrs age_months ridageyr ridagemn ageg5yr age5yr age_recode
+        agerec ager alter altersgruppe lebensalter altersklasse alterskategorie edad grupo_edad grupo_etario
+        edades ~eta fascia_eta classe_eta fascia_di_eta leeftijd leeftijdsgroep leeftijdscategorie
+        leeftijdsklasse idade faixa_etaria grupo_etario_anos tranche_age tranche_d_age classe_age over18
+        over_18 adult ~child ~minor ~senior senior_citizen""",
+    ),
+    Meaning(
+        "birth",
+        "quasi-identifier",
+        """dob birth birthdate birth_date date_of_birth birthday bdate birth_year birthyear year_of_birth yob
+        birth_month born birthmonth yearborn year_born byear bmonth bday birth_day birth_order birth_cohort
+        geburt geburts geburtsdatum geburtsjahr geburtstag gebdat gebdatum gebjahr geb_datum geb_jahr geboren
+        naissance date_naissance datenaiss date_de_naissance annee_naissance ddn ~ne_le
+        nacimiento fecha_nacimiento fecha_nac fnac ano_nacimiento fecha_de_nacimiento
+        nascita data_nascita data_di_nascita anno_nascita
+        geboorte geboortedatum geboortejaar geboortedag
+        nascimento data_nascimento data_de_nascimento ano_nascimento dt_nasc dtnasc""",
+    ),
+    Meaning(
+        "sex",
+        "quasi-identifier",
+        """sex gender male female ~man ~woman is_male is_female ~men ~women msex riagendr sex1 sexvar sexp gndr
+        geschlecht geschl anrede salutation sexe ~genre civilite sexo genero sesso genere geslacht gesl""",
+    ),
+    Meaning(
+        "race or origin",
+        "quasi-identifier",
+        """race races ethnicity ethnic ethnic_group ethnic_origin race_ethnicity raceth ethgrp black ~white
+        asian hispanic hispan hisp latino latina latinx african_american caucasian nonwhite minority ~origin
+        ancestry tribe caste indigenous aboriginal rac1p rac2p rac3p ridreth1 ridreth3 prdtrace racem racehisp
+        skin_color skin_colour herkunft ethnie ethnische abstammung migrationshintergrund migback origine
+        origine_ethnique raza etnia razza etniciteit afkomst migratieachtergrond raca ~cor raca_cor anc1p anc2p""",
+    ),
+    Meaning(
+        "postcode",
+        "quasi-identifier",
+        """zip zipcode zip_code zip5 zip3 zcta postcode post_code postal_code postalcode postal pcode plz postleitzahl
+        code_postal codepostal ~cp codigo_postal codice_postale ~cap ~cep pin_code pincode eircode
+        postnummer""",
+    ),
+    Meaning(
+        "a place",
+        "quasi-identifier",
+        """city town village county ~state province ~district region municipality commune borough neighborhood
+        neighbourhood suburb ~location ~place residence ~area metro metropolitan msa cbsa puma tract
+        census_tract fips block_group precinct parish hometown home_town ~division ~territory ~zone urban
+        rural urban_rural urbanicity residence_type residency ~site st_fips statefip countyfips gestfips
+        powpuma migpuma ~st stadt ~ort wohnort wohnsitz bundesl gemeinde landkreis ~kreis bundesland bezirk
+        stadtteil ortsteil ville departement ~dept arrondissement lieu_residence residence_principale ciudad
+        municipio provincia comunidad_autonoma localidad barrio ~estado residencia ccaa citta comune regione
+        localita quartiere residenza ~stad woonplaats ~plaats gemeente provincie wijk buurt woongemeente
+        cidade concelho distrito freguesia bairro ~uf localidade embarked embark_town port_of_embarkation
+        ~port""",
+    ),
+    Meaning(
+        "coordinates",
+        "quasi-identifier",
+        """latitude longitude ~lat ~lon ~lng ~long coordinates coords geolocation geopoint gps easting northing
+        breitengrad laengengrad langengrad latitud longitud latitudine longitudine breedtegraad lengtegraad""",
+    ),
+    Meaning(
+        "a country or nationality",
+        "quasi-identifier",
+        """country ~nation nationality citizenship citizen native_country country_of_birth birth_country birthplace
+        birth_place place_of_birth pob pobp bpl nativity immigrant immigration foreign foreign_born
+        foreigner ~native country_of_origin dmdborn4 ~cit citwp staatsangehorigkeit staatsangehoerigkeit
+        staatsburgerschaft nationalitat nationalitaet herkunftsland geburtsort geburtsland wohnland ~land
+        ~pays nationalite pays_naissance pays_de_naissance lieu_naissance lieu_de_naissance ~pais
+        nacionalidad lugar_nacimiento pais_nacimiento paese nazione nazionalita cittadinanza luogo_nascita
+        luogo_di_nascita nationaliteit geboorteland geboorteplaats nacionalidade naturalidade pais_origem""",
+    ),
+    Meaning(
+        "language",
+        "quasi-identifier",
+        """language languages mother_tongue native_language first_language lanx lanp ~lang sprache sprachen
+        muttersprache langue langue_maternelle idioma lengua lengua_materna lingua lingua_materna taal
+        moedertaal accent""",
+    ),
+    Meaning(
+        "marital status",
+        "quasi-identifier",
+        """marital marital_status maritalstat marstat marst ~mar married marriage spouse ~partner divorced
+        widowed ~single civil_status personal_status relationship cohabiting dmdmartl msp relp relshipp
+        familienstand famstd famstand zivilstand verheiratet situation_matrimoniale etat_civil
+        situation_familiale estado_civil stato_civile burgerlijke_staat burgerlijke ~relation""",
+    ),
+    Meaning(
+        "education",
+        "quasi-identifier",
+        """education educ edu educa schooling degree ~degrees school_years education_level education_num educationnum
+        education_field highest_qualification qualification qualifications graduate college highschool
+        high_school studies ~major field_of_study schl schg educd educ99 educdec dmdeduc2 dmdeduc3 medu fedu
+        yearsofeducation years_of_education yrs_educ nodegree no_degree hsgrad ~diploma isced bildung
+        bildungsabschluss bildungsstand bilzeit schulabschluss ~abschluss ausbildung schulbildung niveau_etudes
+        niveau_d_etudes diplome etudes ~estudios nivel_estudios nivel_educativo educacion ~formacion
+        titulacion titolo_studio titolo_di_studio istruzione livello_istruzione opleiding opleidingsniveau
+        onderwijs escolaridade escolaridad habilitacoes grau_instrucao grau_de_instrucao nivel_instrucao
+        educacao""",
+    ),
+    Meaning(
+        "work",
+        "quasi-identifier",
+        """occupation occup job jobs job_title jobtitle job_role jobrole job_level joblevel profession ~work workclass
+        work_class work_type worktype employment employed employment_status employment_type employer
+        industry sector ~department ~dept_name ~position ~role ~rank self_employed selfemployed unemployed
+        retired class_of_worker occp occp10 indp naicsp socp cow esr employ1 empstat labor_force lfstat
+        job_category job_family ~title ~designation bluecol ~occ ~ind manager seniority years_at_company
+        total_working_years beruf berufsgruppe tatigkeit taetigkeit branche abteilung erwerbsstatus erwstat
+        erwerbstatigkeit stellung berufsstatus metier emploi ~csp pcs categorie_socioprofessionnelle
+        ~secteur ~poste situation_professionnelle ocupacion profesion empleo trabajo puesto
+        situacion_laboral ~cargo professione occupazione lavoro mestiere impiego settore
+        condizione_professionale beroep ~functie beroepsgroep werkstatus dienstverband profissao ocupacao
+        emprego trabalho setor situacao_profissional""",
+    ),
+    Meaning(
+        "where somebody works, learns or is treated",
+        "quasi-identifier",
+        """hospital school clinic ~ward facility university employer_name company company_name ~firm
+        ~organisation ~organization ~institution ~provider schule klinik krankenhaus hochschule universitat
+        arbeitgeber ~firma ~station hopital ecole universite entreprise etablissement ~escuela colegio empresa
+        universidad ospedale scuola ~azienda ateneo ziekenhuis ~bedrijf universiteit ~escola universidade""",
+    ),
+    Meaning(
+        "the household",
+        "quasi-identifier",
+        """household_size householdsize family_size familysize hh_size hhsize hhsz num_children numchildren children
+        kids n_children nchild nkids nkinder dependents dependants num_dependents number_of_dependents siblings
+        sibsp parch household_type family_type num_persons persons famsize pstatus guardian kidslt6 kidsge6
+        fam_size lfam household_members family_members has_children youngkids dmdhhsiz dmdfmsiz ~family
+        fchild haushaltsgrosse haushaltsgroesse kinder kinderzahl anzahl_kinder haushaltstyp
+        personen_im_haushalt enfants nb_enfants nombre_enfants nombre_d_enfants taille_menage taille_foyer
+        hijos num_hijos numero_hijos tamano_hogar figli num_figli numero_figli componenti_nucleo kinderen
+        aantal_kinderen huishoudgrootte filhos num_filhos numero_filhos agregado_familiar""",
+    ),
+    Meaning(
+        "the body",
+        "quasi-identifier",
+        """height weight stature height_cm weight_kg body_weight eye_color eye_colour hair_color hair_colour handedness
+        shoe_size ht wt bodyweight korpergrosse koerpergroesse ~grosse ~groesse gewicht korpergewicht
+        ~taille poids altura ~peso estatura altezza ~lengte lichaamsgewicht lichaamslengte""",
+    ),
+    Meaning(
+        "housing or property",
+        "quasi-identifier",
+        """home_ownership homeownership homeowner home_owner own_home house_owner own_house ~housing ~dwelling
+        ~ownership ownrent renter landlord ~rent own_telephone ~telephone_line foreign_worker
+        present_residence wohnform wohnsituation logement statut_occupation vivienda tenencia_vivienda
+        abitazione woning woningtype habitacao moradia property cars vehicles num_cars car_ownership ~car
+        own_car""",
+    ),
+    Meaning(
+        "military service",
+        "quasi-identifier",
+        "veteran military ~mil army_service ever_served wehrdienst militaire servicio_militar",
+    ),
+    Meaning(
+        "a date",
+        "quasi-identifier",
+        """~date ~datum ~fecha ~data ~dt ~year ~jahr ~annee ~ano ~anno ~jaar admission_date admitdate discharge_date
+        hire_date hiredate visit_date date_of_death death_date dod diagnosis_date entry_date start_date
+        end_date join_date joined admitted aufnahme aufnahmedatum entlassung entlassungsdatum eintritt
+        eintrittsdatum todesdatum date_entree date_sortie date_deces date_admission fecha_ingreso fecha_alta
+        fecha_defuncion data_ricovero data_dimissione data_assunzione opnamedatum ontslagdatum
+        datum_in_dienst data_internamento data_admissao data_obito moved_in""",
+    ),
+    Meaning(
+        "a class of passengers, a seat or a room",
+        "quasi-identifier",
+        "pclass passenger_class cabin ~deck ~seat ~room room_number bed_number kabine sitzplatz",
+    ),
+)
+
+SENSITIVE = (
+    Meaning(
+        "health",
+        "sensitive",
+        """disease diseases diagnosis diagnoses diagnosed diag diag1 primary_diagnosis dx icd icd10 icd9
+        ~condition conditions illness disorder syndrome symptom symptoms cancer tumor tumour heart_disease
+        hypertension diabetes diabetic asthma hiv aids depression anxiety mental mental_health psych infection
+        infected covid covid19 sars_cov_2 test_result pregnancy pregnancies pregnant birth_control birthcontrol
+        contraception contraceptive abortion allergy allergies injury injuries surgery operation ~procedure
+        treatment treated ~treat therapy medication medications medicine drug drugs drug_use ~dose prescription
+        chest_pain angina bronch blood_pressure bloodpressure sbp dbp ~bp systolic diastolic trestbps glucose
+        avg_glucose_level insulin blood_sugar fasting_blood_sugar cholesterol chol hdl ldl triglycerides
+        hemoglobin haemoglobin hba1c a1c a1cresult creatinine bilirubin albumin platelet platelets alk_phos
+        ejection_fraction viral_load ct_value ct_result cd4 psa bmi body_mass_index birth_weight birthweight bwt
+        blood_type blood_group smoking smoker smoke smoked smokes smoking_status smokeintensity smokeyrs qsmk
+        cigarettes cigs tobacco alcohol alcoholfreq drinking drinker dalc walc disability disabled handicap
+        impairment genetic genotype mutation tumor_stage ~stage ascites hepato edema spiders comorbidity
+        comorbidities health health_status genhlth genhealth menthlth physhlth general_health physlm disea hlthg
+        hlthf hlthp ndisease mdvis ~visits doctor_visits dis dear deye ddrs dphy drem dout overweight obese
+        obesity vaccinated vaccination vaccine headache weakness fever cough pain exercise_angina thalach
+        oldpeak serum_creatinine anaemia anemia high_blood_pressure finding findings lab_result ~rx ~arm
+        hospitalized hospitalization icu intubated ventilated readmitted diagnose diagnosen hauptdiagnose
+        nebendiagnose krankheit erkrankung befund befunde symptome medikament medikamente behandlung therapie
+        blutdruck raucher raucherin rauchen rauchstatus allergie allergien schwanger schwangerschaft behinderung
+        schwerbehinderung impfung impfstatus gesundheit laborwert vorerkrankung vorerkrankungen maladie maladies
+        diagnostic traitement medicament medicaments fumeur tabac grossesse enceinte antecedents sante
+        pathologie enfermedad enfermedades diagnostico tratamiento medicamento sintoma sintomas embarazo
+        embarazada discapacidad fumador fumadora tabaco salud patologia malattia malattie diagnosi trattamento
+        farmaco farmaci terapia gravidanza disabilita fumatore salute ziekte ziekten aandoening behandeling
+        medicatie zwanger roker rookt rookgedrag gezondheid doenca doencas tratamento gravidez gestante febre
+        deficiencia fumante saude dor_cronica hipertensao hipertension ipertensione""",
+    ),
+    Meaning(
+        "an outcome",
+        "sensitive",
+        """outcome outcomes ~result ~results death died dead deceased mortality survived survival alive ~status ~event
+        censor censored recid recidivism recidivist two_year_recid is_recid is_violent_recid violent_recid
+        attrition churn churned exited default defaulted loan_status default_payment ~target ~label ~y
+        ~class_label ~response converted subscribed deposit ~left ~turnover relapse recurrence remission
+        complication complications los length_of_stay lengthofstay discharge_status disposition vital_status
+        vitalstatus dead90 hospital_death death_event fustat ~fail dropout ~dropped ~approved approval
+        loan_approved ~accepted admitted_to_college action_taken denied hired promoted promotion stroke
+        fraud fraud_reported is_fraud claim_status ergebnis ergebnisse todesfall gestorben verstorben ~tod
+        uberlebt ueberlebt kundigung kuendigung ausgang ~resultat resultats deces decede evolution_clinique
+        resultado resultados fallecido fallecida muerte defuncion risultato risultati esito decesso deceduto
+        morto uitkomst uitslag overleden overlijden obito desfecho evolucao morte abandono cancelled""",
+    ),
+    Meaning(
+        "money",
+        "sensitive",
+        """salary salaries income incomes ~inc wage wages earnings earning hourly_rate daily_rate monthly_rate
+        monthly_income monthlyincome annual_income household_income compensation bonus ~charges
+        monthly_charges total_charges ~cost ~costs expense expenses expenditure ~amount balance debt debts
+        ~loan loan_amount loan_amnt credit_amount credit_score credit_history creditworthiness credit_risk
+        savings net_worth wealth assets pension ~benefits capital_gain capital_loss capitalgain capitalloss
+        stock_option_level pay pay_rate percent_salary_hike bill_amt pay_amt limit_bal linc logc annual_inc
+        dti income2 pincp pernp wagp hincp fincp indfmpir indhhin2 poverty medical_bills meddol premium
+        annual_premium spending_score ~purchase ~fare re74 re75 re78 lwage mortgage grant_amount
+        claim_amount total_claim_amount checking_account checking_status savings_status gehalt lohn
+        einkommen verdienst schulden rente vermogen vermoegen nettoeinkommen bruttoeinkommen
+        haushaltseinkommen salaire salaires revenu revenus dette dettes ~patrimoine sueldo salario ingresos
+        ~renta deuda deudas stipendio reddito redditi retribuzione debito debiti salaris loon inkomen
+        ~schuld schulden_bedrag vermogen_nl rendimento ~renda divida dividas vencimento ordenado""",
+    ),
+    Meaning(
+        "beliefs, politics or sexuality",
+        "sensitive",
+        """religion religious relig faith church denomination politics political ~party partyid party_id polviews vote
+        voted voting vote_choice ~union union_member unionized trade_union sexual_orientation orientation
+        sexuality sexornt sex_partners sexual_partners num_sexual_partners first_sexual_intercourse
+        ~ideology lgbt konfession religionszugehorigkeit religionszugehoerigkeit partei gewerkschaft
+        wahlabsicht syndicat ~parti opinion_politique religione partito sindacato religie geloof kerk
+        vakbond religiao partido sindicato orientacion_sexual affairs extramarital""",
+    ),
+    Meaning(
+        "crime",
+        "sensitive",
+        """crime crimes criminal arrest arrests arrested conviction convictions convicted offense offence offenses
+        ~charge charge_degree c_charge_degree c_charge_desc felony prior_arrests ~prior ~priors priors_count
+        juv_fel_count juv_misd_count juv_other_count jail sentence prison incarcerated verdict decile_score
+        score_text risk_of_recidivism violence ~victim ~weapon rearrest probation parole wrongdoing straftat
+        straftaten delikt vorstrafe vorstrafen delit delits delito delitos reato reati delict misdrijf
+        antecedentes""",
+    ),
+    Meaning(
+        "performance or opinion",
+        "sensitive",
+        """~score ~scores test_score exam exam_score exam_result ~grade ~grades gpa g1 g2 g3 final_grade ~mark ~marks
+        performance performance_rating performancerating ~rating evaluation last_evaluation satisfaction
+        job_satisfaction jobsatisfaction satisfaction_level environment_satisfaction environmentsatisfaction
+        relationship_satisfaction relationshipsatisfaction work_life_balance worklifebalance job_involvement
+        jobinvolvement iq math_score reading_score writing_score lsat ugpa failures happiness happy
+        life_satisfaction stress stress_level absences absenteeism ~credit_rating ~risk risk_score noten
+        ~note_finale leistung leistungsbewertung zufriedenheit satisfaccion rendimiento calificacion
+        voto_finale voto_esame prestatie tevredenheid nota_final notas_finais""",
+    ),
+)
+
+PLAIN = (
+    Meaning(
+        "weights of a survey",
+        "plain",
+        """fnlwgt pwgtp wgtp perwt wtfa survey_weight sample_weight sampling_weight weight_final finalwt wtint2yr
+        wtmec2yr sdmvpsu sdmvstra hhwt asecwt wtssall gewichtungsfaktor ponderation factor_expansion
+        peso_campionario weegfactor peso_amostral""",
+    ),
+)
+
+MEANINGS = (*IDENTIFIERS, *QUASI_IDENTIFIERS, *SENSITIVE, *PLAIN)
+
+_PREPOSITIONS = "of at in by for since until before after when de du des del della di da do dos van von bei"
+_FILLERS = """
+    num number nr no n nb cnt count code cod cat category categ group grp band level lvl type kind value val var
+    total tot avg mean max min current curr cur last first new old orig original raw clean final rec recode std log ln
+    hh r resp respondent head hoh mother father parent mom dad maternal paternal child baby spouse wife husband
+    applicant co borrower customer client patient person people employee emp worker student user member passenger
+    subject participant household family home work main primary secondary other years year yrs yr months month days day
+    my self own is has had ever was status x q d p i v cd desc flag ind bin imp imputed derived 1 2 3 4 5
+    the and de la le el il lo der die das des du da do di van
+"""
+PREPOSITIONS, FILLERS = frozenset(_PREPOSITIONS.split()), frozenset(_FILLERS.split())

@@ -1,0 +1,106 @@
+"""What each column seems to be for: guesses with a reason and a confidence, and plans that releases take."""
+
+import pandas as pd
+import pytest
+from benchmarks.role_tables import TABLES, make_columns, split_spec
+
+import kech
+
+LETTERS = {"identifier": "I", "person": "I", "quasi-identifier": "Q", "sensitive": "S", "plain": "P"}
+NAMED = {
+    "identifier": "Nachname Vorname first last e_mail Telefonnummer apellidos cognome achternaam prénom",
+    "quasi-identifier": "xage AGEP female black Geburtsjahr code_postal fecha_nacimiento sesso woonplaats age_at_exam",
+    "sensitive": "birthcontrol Attrition stroke Survived two_year_recid death Gehalt diagnosi ziekte doença religión",
+    "plain": "storage usage mileage",
+}
+
+
+def guess(columns):
+    with kech.read_table(pd.DataFrame(columns)) as table:
+        return {column.column: column for column in kech.inspect_table(table, as_read=True).columns}
+
+
+def values_of(role, count=60):
+    """Values that say nothing of the role themselves."""
+    if role == "identifier":
+        return [f"Q{number % 50}q" for number in range(count)]
+    return [number % 7 for number in range(count)]
+
+
+def test_the_paper_is_read_as_the_paper_says():
+    nine = {"age": [25, 22, 24, 40, 53, 50, 33, 35, 37], "zip": range(47600, 47609), "salary": range(9)}
+    roles = [column.role for column in guess(nine).values()]
+    assert roles == ["quasi-identifier", "quasi-identifier", "sensitive"]
+
+
+@pytest.mark.parametrize("role", NAMED)
+def test_names_of_columns_in_seven_languages(role):
+    found = guess({name: values_of(role) for name in NAMED[role].split()} | {"city": ["a", "b", "c"] * 20})
+    assert {name: found[name].role for name in NAMED[role].split()} == dict.fromkeys(NAMED[role].split(), role)
+    assert all(0 < column.confidence < 1 and column.reason for column in found.values())
+
+
+@pytest.mark.parametrize(
+    ("values", "role"),
+    [
+        ([f"Anna {letter}. Weber" for letter in "ABCDEFGHIJ"], "identifier"),
+        ([f"{number}@mail.example" for number in range(10)], "identifier"),
+        ([f"+49 30 {number}" for number in range(123450, 123460)], "identifier"),
+        (["DE89370400440532013000", "GB82WEST12345698765432"] * 5, "identifier"),
+        ([f"192.168.0.{number}" for number in range(10)], "identifier"),
+        ([f"she came again on day {number} with her son" for number in range(60)], "identifier"),
+        (["SW1A 1AA", "N1 9GU", "EC1A 1BB"], "quasi-identifier"),
+        (["1012 AB", "3511 CD"], "quasi-identifier"),
+        (["48.13743, 11.57549", "52.52437, 13.41053"], "quasi-identifier"),
+        (["1950-01-01", "1960-02-03"], "quasi-identifier"),
+        (["E11.9", "I10", "J45.0"], "sensitive"),
+        (["C85", "B42", "E12"], "quasi-identifier"),  # cabins
+    ],
+)
+def test_values_tell_where_a_name_does_not(values, role):
+    shared = (values * 60)[:60]
+    assert guess({"v": shared, "age": [20, 30, 40] * 20})["v"].role == role
+
+
+def test_values_that_all_differ_are_identifiers_and_flags_are_none():
+    rows = range(60)
+    found = guess(
+        {
+            "PassengerId": rows,
+            "zz": [7 * row for row in rows],
+            "phone": ["yes", "no"] * 30,
+            "city": ["a", "b", "c"] * 20,
+        }
+    )
+    assert found["zz"].role == found["PassengerId"].role == "identifier"
+    assert found["phone"].role != "identifier"
+
+
+def test_what_follows_from_a_quasi_identifier_is_one():
+    age = [20 + row % 40 for row in range(200)]
+    found = guess({"age": age, "zz": [years // 10 for years in age], "qq": [row % 7 for row in range(200)]})
+    assert (found["zz"].role, found["zz"].reason) == ("quasi-identifier", "it follows from 'age'")
+    assert found["qq"].role == "plain"
+
+
+def test_where_nothing_points_at_a_person_something_must():
+    found = guess({"zz": [row % 7 for row in range(60)], "qq": [row % 3 for row in range(60)]})
+    assert {column.role for column in found.values()} == {"quasi-identifier"}
+    assert all(column.confidence < 0.5 for column in found.values())
+
+
+SOME = ("klinik", "acs", "mammo")
+
+
+@pytest.mark.parametrize("name", [n if n in SOME else pytest.param(n, marks=pytest.mark.long) for n in TABLES])
+def test_a_plan_of_inspect_works_in_release_and_publishes_no_identifier(run, folder, name):
+    path, plan = folder / f"{name}.csv", folder / "kech.toml"
+    pd.DataFrame(make_columns(TABLES[name], 120, 1)).to_csv(path, index=False)
+    inspected = run("inspect", path, "--plan", plan, "--k", 3, "--json")
+    assert inspected.code == 0
+    guessed = {column["column"]: LETTERS[column["role"]] for column in inspected.json["columns"]}
+    direct = [column for column, roles, _ in split_spec(TABLES[name]) if roles == {"I"}]
+    assert {guessed[column] for column in direct} <= {"I", "P"}
+    released = run("release", path, "--plan", plan, "-o", folder / "safe.csv", "--effort", "quick", "--no-ledger")
+    assert (released.code, released.err) == (0, "")
+    assert {*pd.read_csv(folder / "safe.csv").columns}.isdisjoint(direct)
