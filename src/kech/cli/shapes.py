@@ -30,7 +30,7 @@ FOLLOWING = ("quasi_identifiers", "hierarchies", "memory", "threads", "engine", 
 
 
 @app.command
-@take_options(*TABLE, "max_points")
+@take_options(*TABLE, "max_points", "suppress")
 def barcode(
     table: TableName,
     /,
@@ -86,12 +86,11 @@ def barcode(
             zero_length=zero_length,
             max_points=request.limits.max_points,
         )
-    shown = found.to_json(
-        min(ks), parse_radii(radii, "--radii"), None if reading is None else [reading], longest=longest
-    )
+    readings, share = None if reading is None else [reading], request.cut.suppress
+    shown = found.to_json(min(ks), parse_radii(radii, "--radii"), readings, longest=longest, suppress=share)
     if plot is not None:
         drawn = found.sample(parse_radii(radii, "--radii")) if radii else found
-        drawn.plot(plot, k=ks, reading="homological" if reading is None else reading)
+        drawn.plot(plot, k=ks, reading="homological" if reading is None else reading, suppress=share)
     options.show(shown | {"plot": plot and str(plot)}, drawings.print_barcode)
 
 
