@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 
 import kech
-from cutting import recording
 from kech.errors import BadOption
 from kech.tables.demo import nine_rows
 from kech.topology.barcode import build_barcode
@@ -72,6 +71,7 @@ class Scene:
     """The complex at one eps, by definition."""
 
     def __init__(self, points, metric, radii, eps):
+        self.metric = metric
         self.points, self.parts = points, components(distances(points, metric), eps)
         self.weights = sorted(int(points.weights[list(part)].sum()) for part in self.parts)
         self.betti = betti_numbers(radii, eps, max(len(points.axes) - 1, 0))
@@ -193,9 +193,9 @@ def test_of_ties_the_partition_with_most_classes_is_told(metric):
     points = line_points([[0], [0], [5], [10], [10]])
     barcode = kech.WeightedBarcode(build_filtration(points, metric))
 
-    assert [*map(dataclasses.astuple, barcode.regimes("partition", 2))] == [(0.25, INF, 2, 2, True)]
+    assert [*map(dataclasses.astuple, barcode.regimes("partition", 2))] == [(0.25, INF, 2, 2, 0, True)]
     twins = kech.WeightedBarcode(build_filtration(line_points([[1]] * 6), metric))
-    assert [*map(dataclasses.astuple, twins.regimes("partition", 2))] == [(0.0, INF, 2, 3, True)]
+    assert [*map(dataclasses.astuple, twins.regimes("partition", 2))] == [(0.0, INF, 2, 3, 0, True)]
     assert minimal_complex(twins.filtration.points, 2, metric)[1] == [(0, 0)] * 3
 
 
@@ -275,12 +275,72 @@ def test_smallest_weights_are_those_of_the_living(metric):
         exact, middles = stops(tree.birth)
         radii = sorted(float(eps) for eps in {*exact, *middles})
         seen = kech.WeightedBarcode(tree).at(radii)
-        with recording("kech.topology.barcode.smallest_weights") as calls:
-            kech.WeightedBarcode(tree).regimes("strict", 1)
         assert [found["k"] for found in seen] == [min(tree.weight[tree.nodes_at(eps)]) for eps in radii]
-        for (_, events), smallest in calls:
-            assert smallest.tolist() == [min(tree.weight[tree.nodes_at(eps)]) for eps in events]
-        assert calls
+        for regime in kech.WeightedBarcode(tree).regimes("strict", 1):
+            assert regime.k == min(tree.weight[tree.nodes_at(regime.start)])
+
+
+# Rows that are left out
+
+
+@metrics
+@pytest.mark.parametrize("reading", ["strict", "homological"])
+def test_regimes_that_leave_rows_out_are_those_of_the_definition(metric, reading):
+    rng = np.random.default_rng(23)
+    for points in small_sets(23, 12, metric, rows=7, axes=2):
+        radii = all_radii(points, metric)
+        barcode = complete_barcode(points, metric, radii)
+        _, middles = stops([0.0, *radii.values()])
+        share, k = float(rng.choice([0, 0.2, 0.5, 0.9])), int(rng.integers(1, 5))
+        regimes = barcode.regimes(reading, k, share)
+        for eps in middles:
+            here = [regime for regime in regimes if regime.start <= eps < regime.stop]
+            assert [(regime.k, regime.classes, regime.suppressed) for regime in here] == kept_classes(
+                Scene(points, metric, radii, eps), reading, k, share, eps
+            )
+
+
+def kept_classes(scene, reading, k, share, eps):
+    """Smallest class, classes and rows left out, where the reading holds for enough rows; looked up part by part."""
+    points, kept = scene.points, []
+    for part in scene.parts:
+        full = reading != "strict" or simplex_eps(points, part, scene.metric) <= eps
+        if full and points.weights[list(part)].sum() >= k:
+            kept.append(int(points.weights[list(part)].sum()))
+    out = points.rows - sum(kept)
+    holes = reading == "homological" and any(scene.betti[1:])
+    fits = out <= min(int(share * points.rows + 1e-9), points.rows - 1)
+    return [(min(kept), len(kept), out)] if kept and fits and not holes else []
+
+
+@metrics
+def test_without_a_share_to_leave_out_nothing_is(metric):
+    for points in small_sets(29, 20, metric):
+        for regime in kech.WeightedBarcode(build_filtration(points, metric)).regimes("strict", 2) or ():
+            assert regime.suppressed == 0
+
+
+def test_regimes_leave_people_out_by_their_component():
+    frame = pa.table({"x": [0, 1, 2, 50, 51, 100], "who": [*"abacca"]})
+    with kech.read_table(frame, quasi_identifiers=["x"], person="who") as table:
+        regimes = kech.compute_barcode(table, max_dimension=0).regimes("homological", 2, 0.5)
+
+    assert [(r.start, r.k, r.classes, r.suppressed) for r in regimes][:1] == [(0.005, 2, 1, 3)]
+    assert regimes[-1].suppressed == 0
+
+
+def test_the_screen_says_regimes_in_words(tmp_path, run):
+    rows = "".join(f"{x}\n" for x in [*range(20), *range(500, 520), 1000])
+    (tmp_path / "t.csv").write_text("x\n" + rows, "utf-8")
+    shown = run("barcode", tmp_path / "t.csv", "--qi", "x", "--k", 5, "--suppress", "5%", "--max-dimension", 0).out
+    found = json.loads(
+        run(
+            "barcode", tmp_path / "t.csv", "--qi", "x", "--k", 5, "--suppress", "5%", "--max-dimension", 0, "--json"
+        ).out
+    )
+
+    assert "homological: k = 5 holds from eps 0.0005 for 97.6 % of the rows, 2 classes" in shown
+    assert (found["suppress"], found["regimes"]["strict"][0]["suppressed"]) == (0.05, 1)
 
 
 def test_an_unknown_reading_and_no_k_are_refused():
@@ -552,7 +612,9 @@ def test_the_json_has_the_fields_of_the_manual():
         {"birth": 0.5, "death": None, "weight": 5, "people": None, "simplex_from": 0.75, "dimension": 0},
         {"birth": 0.5, "death": 0.75, "weight": None, "people": None, "simplex_from": None, "dimension": 1},
     ]
-    assert text["regimes"]["strict"] == [{"start": 0.5**0.5, "stop": None, "k": 5, "classes": 1, "proven": False}]
+    assert text["regimes"]["strict"] == [
+        {"start": 0.5**0.5, "stop": None, "k": 5, "classes": 1, "suppressed": 0, "proven": False}
+    ]
     assert set(text["regimes"]) == {"homological", "strict", "partition"}
     assert [at["eps"] for at in text["radii"]] == [0.5, 0.7, 0.75]
     assert text["radii"][0] == {

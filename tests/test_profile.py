@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.cluster.hierarchy import linkage
 from scipy.spatial import cKDTree
 
 import kech
@@ -133,9 +134,41 @@ def test_u_is_what_the_barcode_has_in_small_bars(metric):
         tree, found = build_filtration(points, metric), build_profile(points, metric)
         for k in range(1, points.rows + 1):
             for eps in np.unique(tree.birth):
-                bars = tree.alive(eps)
+                bars = tree.nodes_at(eps)
                 small = tree.weight[bars][tree.weight[bars] < k].sum()
                 assert found.shares(k, float(eps))["alone"] == pytest.approx(small / points.rows)
+
+
+@metrics
+@pytest.mark.parametrize("k", [2, 4, 7])
+def test_u_is_that_of_the_condensed_tree_of_hdbscan(metric, k):
+    rows = np.random.default_rng(k).random((60, 2)) ** 2
+    unit = (rows - rows.min(axis=0)) / np.ptp(rows, axis=0)
+    found = profile_of(pd.DataFrame(rows, columns=["x", "y"]), metric=metric)
+    far = np.array(fall_out(linkage(unit, "single", "chebyshev" if metric == "box" else "euclidean"), k))
+
+    for eps in [*np.sort(far)[[5, 30, 50]] / 2 * (1 + 1e-9), 0.01, 0.1]:
+        assert found.shares(k, float(eps))["alone"] == pytest.approx(np.mean(far / 2 > eps))
+
+
+def fall_out(merges, k):
+    """The distance at which each row leaves its last cluster of k rows, as distances shrink: Campello et al. (2013)."""
+    count = len(merges) + 1
+    far = [0.0] * count
+
+    def rows(node):
+        return [node] if node < count else [row for child in merges[node - count, :2] for row in rows(int(child))]
+
+    def condense(node):
+        for child in map(int, merges[node - count, :2]) if node >= count else ():
+            if len(rows(child)) >= k:
+                condense(child)
+            else:
+                for row in rows(child):
+                    far[row] = merges[node - count, 2]
+
+    condense(2 * count - 2)
+    return far
 
 
 # People

@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 import kech
@@ -293,3 +294,55 @@ def test_the_field_of_a_plan_is_left_to_its_own_cut(release, run, nine, tmp_path
     assert "field" not in parameters
     words = ["--qi", *COLUMNS, "--plan", tmp_path / "plan.toml", "--cut", "local", "--k", "3"]
     assert run("spectrum", nine, *words).code == 0
+
+
+# Rows that are left out
+
+
+def lonely_rows(seed):
+    """Clusters on two columns, and a few rows far from all of them."""
+    rng = np.random.default_rng(seed)
+    centres = rng.integers(0, 5, (5, 2)) * 20
+    rows = np.concatenate(
+        [*(centre + rng.integers(0, 4, (12, 2)) for centre in centres), rng.integers(200, 900, (3, 2))]
+    )
+    return pa.table({"age": rows[:, 0], "zip": rows[:, 1], "id": np.arange(len(rows))})
+
+
+@pytest.mark.parametrize("grid", ["exact", "round"])
+@pytest.mark.parametrize("reading", ["strict", "homological"])
+def test_what_is_left_out_decides_nothing_of_the_rest(grid, reading):
+    if reading == "homological":
+        pytest.importorskip("ripser")
+    for seed in range(3):
+        frame, asked = lonely_rows(seed), {"k": 5, "cut": "regime", "reading": reading, "grid": grid}
+        with kech.read_table(frame, quasi_identifiers=COLUMNS, keep=["id"]) as table:
+            release = kech.make_release(table, suppress=0.1, **asked)
+            found, kept = release.partition, release.frame["id"].to_pylist()
+        assert 0 < found.suppressed <= 6
+        assert found.k >= 5
+        rest = frame.filter(pc.is_in(frame["id"], pa.array(kept)))
+        with kech.read_table(rest, quasi_identifiers=COLUMNS) as table:
+            alone = kech.make_release(table, **asked).partition
+        assert (found.eps, classes(found)) == (alone.eps, classes(alone))
+        for one, other in zip(found.points.axes, alone.points.axes, strict=True):
+            assert one.at(5).labels(*[np.arange(one.at(5).size)] * 2) == other.at(5).labels(
+                *[np.arange(other.at(5).size)] * 2
+            )
+
+
+def test_the_table_of_three_lonely_rows_is_released(tmp_path, run):
+    write_csv(lonely_rows(1), tmp_path / "t.csv")
+    words = ("--qi", *COLUMNS, "--k", 5, "--cut", "regime", "--suppress", "5%", "--grid", "exact")
+    outcome = run("release", tmp_path / "t.csv", *words, "-o", tmp_path / "safe.csv")
+    assert (outcome.code, run("verify", tmp_path / "safe.csv").code) == (0, 0)
+
+    with (tmp_path / "safe.csv").open(encoding="utf-8") as file:
+        labels = Counter(tuple(row[name] for name in COLUMNS) for row in csv.DictReader(file))
+    assert 60 <= labels.total() < 63
+    assert min(labels.values()) >= 5
+
+
+def test_a_radius_and_a_share_to_leave_out_are_refused():
+    with pytest.raises(BadOption, match="every component is a class"):
+        kech.Request().override(cut="regime", eps=0.1, suppress=0.1)

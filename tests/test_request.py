@@ -82,12 +82,12 @@ WRONG = {
 def is_accepted(said):
     """Whether nothing was said together that is refused together."""
     people = "person" in said and "rows_are_people" in said
-    return not people and not (said.get("cut") == "regime" and "suppress" in said)
+    return not people
 
 
 def drop_refused(said):
     """The same values, but for the first of two that are refused together."""
-    return {name: value for name, value in said.items() if is_accepted(said) or name not in ("person", "cut")}
+    return {name: value for name, value in said.items() if is_accepted(said) or name != "person"}
 
 
 sayings = st.fixed_dictionaries({}, optional={name: st.sampled_from(values) for name, values in VALUES.items()})

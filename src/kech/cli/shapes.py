@@ -30,7 +30,7 @@ FOLLOWING = ("quasi_identifiers", "hierarchies", "memory", "threads", "engine", 
 
 
 @app.command
-@take_options(*TABLE, "max_points")
+@take_options(*TABLE, "max_points", "suppress")
 def barcode(
     table: TableName,
     /,
@@ -86,11 +86,12 @@ def barcode(
             zero_length=zero_length,
             max_points=request.limits.max_points,
         )
-    chosen = parse_radii(radii, "--radii")
-    summary = result.to_json(min(ks), chosen, None if reading is None else [reading], longest=longest)
+    chosen, share = parse_radii(radii, "--radii"), request.cut.suppress
+    readings = None if reading is None else [reading]
+    summary = result.to_json(min(ks), chosen, readings, longest=longest, suppress=share)
     if plot is not None:
         sampled = result.sample(chosen) if radii else result
-        sampled.plot(plot, k=ks, reading="homological" if reading is None else reading)
+        sampled.plot(plot, k=ks, reading="homological" if reading is None else reading, suppress=share)
     options.show(summary | {"plot": plot and str(plot)}, drawings.print_barcode)
 
 

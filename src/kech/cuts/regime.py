@@ -11,11 +11,11 @@ from kech.cuts.protection import protect_labels
 from kech.cuts.starts import by_grid
 from kech.errors import GoalNotMet
 from kech.points.partition import Partition, assign_grains, build_partition
-from kech.points.points import Points
+from kech.points.points import Points, rebuild_without
 from kech.request import Cut, Goal
 from kech.system.console import report
 from kech.topology.barcode import WeightedBarcode, build_barcode
-from kech.topology.filtration import Filtration, build_filtration
+from kech.topology.filtration import Filtration, Ints, build_filtration
 from kech.topology.homology import highest_dimension
 from kech.topology.homology.reduction import check_field
 
@@ -29,6 +29,9 @@ def cut_regime(points: Points, ks: Sequence[int], cut: Cut, goal: Goal, *, threa
         yield from (cut_components(points, k, cut.eps, goal, threads=threads) for k in ks)
         return
     check_field(cut.field)
+    if cut.suppress:
+        yield from (cut_rest(points, k, cut, goal, threads=threads) for k in ks)
+        return
     for at, batch in by_grid(points, ks):
         barcode = read_barcode(at, cut, threads=threads)
         for k in batch:
@@ -45,6 +48,35 @@ def cut_components(points: Points, k: int, eps: float, goal: Goal, *, threads: i
     if goal.is_for_values:
         check_goals(assign_grains(protect_labels(partition)), goal, "and the components at this eps reach")
     return partition
+
+
+def cut_rest(points: Points, k: int, cut: Cut, goal: Goal, *, threads: int) -> Partition:
+    """The rows of the first regime that leaves few enough out, cut as if there had never been others.
+
+    Without some rows axes can change, so the rest is looked at again, until a regime leaves none of it out.  It is
+    the first one of the rest alone, whatever was left out.
+    """
+    left = points.suppression_limit(cut.suppress)
+    while True:
+        report(f"leaving rows out at k={k}")
+        barcode = read_barcode(points.at(k), cut, threads=threads)
+        lonely = find_lonely(barcode, cut.reading, k, left)
+        if not len(lonely):
+            return first_cut(barcode, cut.reading, k, goal)
+        left -= int(points.weights[lonely].sum())
+        points = rebuild_without(points, lonely)
+
+
+def find_lonely(barcode: WeightedBarcode, reading: str, k: int, limit: int) -> Ints:
+    """The units that the first regime leaves out, at most so many rows; none where there is no regime."""
+    tree, regimes = barcode.filtration, barcode.regimes_within(reading, k, limit)
+    if not regimes or not regimes[0].suppressed:
+        return np.empty(0, np.int64)
+    eps = regimes[0].start
+    component, nodes = tree.components(eps), tree.nodes_at(eps)
+    nodes = nodes[np.argsort(tree.begin[nodes])]
+    kept = (tree.hidden_among >= k) & ((reading != "strict") | (tree.simplex_from <= eps))
+    return np.flatnonzero(~kept[nodes][component])
 
 
 def read_barcode(points: Points, cut: Cut, *, threads: int) -> WeightedBarcode:

@@ -40,7 +40,6 @@ class Style:
     is_searched: bool = False  # a search changes its classes, and rows or goals may ask for more changes
     by_level: bool = False  # every column is printed at one level, and levels need grids of equal steps
     by_components: bool = False  # it takes an eps instead of k, or a reading of k-anonymity
-    omits_rows: bool = True  # it can leave rows out
     keeps_histories: bool = False  # it can keep all rows of a person together
 
 
@@ -65,7 +64,6 @@ STYLES = {
         "one eps, classes are connected components",
         "classes are the connected components at one radius",
         by_components=True,
-        omits_rows=False,
     ),
 }
 
@@ -431,7 +429,7 @@ class Cut(Part, frozen=True):
     suppress: Annotated[
         float,
         Field(
-            "Largest share of the rows to omit: 0.02 or 2%. The regime cut omits none.",
+            "Largest share of the rows to omit: 0.02 or 2%.",
             "2%",
             accepts=lambda share: 0 <= share < 1,
             reason="write a share of the rows, 0 or more and less than 1.",

@@ -72,9 +72,10 @@ class Request(Part, frozen=True):
             raise BadOption("--eps", "only --cut regime takes a radius. Add --cut regime, or say --k 5 instead.")
         if self.cut.field != 2 and not self.is_homological:
             raise BadOption("--field", "only the homological reading of --cut regime takes it. Omit it.")
-        if self.cut.suppress and not STYLES[self.cut.cut].omits_rows:
-            others = ", ".join(name for name, style in STYLES.items() if style.omits_rows)
-            raise BadOption("--suppress", f"--cut {self.cut.cut} publishes every row. Omit it, or choose {others}.")
+        if self.cut.suppress and self.cut.eps is not None:
+            raise BadOption(
+                "--suppress", "with --eps every component is a class. Omit it, or say --k instead of --eps."
+            )
         if self.goal.protect_history and not STYLES[self.cut.cut].keeps_histories:
             raise BadOption("--protect-history", "only --cut local keeps the rows of a person together. Omit --cut.")
         if self.cut.by_level and self.labels.protect in ("full", "ends"):

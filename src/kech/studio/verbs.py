@@ -10,7 +10,6 @@ from typing import Any
 
 import kech
 from kech.request import Request
-from kech.request.parts import STYLES
 from kech.studio.options import (
     BarcodeOptions,
     HierarchyOptions,
@@ -105,10 +104,8 @@ def hierarchy(sitting: Sitting, options: HierarchyOptions) -> dict[str, Any]:
 
 
 def spectrum(sitting: Sitting, options: SpectrumOptions) -> dict[str, Any]:
-    """`kech spectrum`; what the plan allows or promises and a cut cannot do is left out of the question."""
-    publishes_all = any(options.cut == [name] for name, style in STYLES.items() if not style.omits_rows)
-    fields: dict[str, Any] = {"effort": options.effort, "suppress": 0.0 if publishes_all else None}
-    fields["protect_history"] = False  # a spectrum compares classes of rows, and no histories
+    """`kech spectrum`; a spectrum compares classes of rows, and no histories."""
+    fields: dict[str, Any] = {"effort": options.effort, "protect_history": False}
     result = kech.compute_spectrum(sitting.table, sitting.plan, k=options.k, cut=options.cut or None, **fields)
     return result.to_json() | {"plot": None, "effort": options.effort or sitting.plan.cut.effort}
 

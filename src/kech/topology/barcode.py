@@ -49,6 +49,7 @@ class Regime:
     stop: float
     k: int  # people of the smallest class, or rows where every row is another person
     classes: int
+    suppressed: int = 0  # rows that are left out of it: no class of k holds them there
     proven: bool = False  # whether all partitions at these eps were compared, and none has more classes
 
 
@@ -126,8 +127,11 @@ class WeightedBarcode:
         points, metric = self.filtration.points, self.filtration.metric
         return all(n in self.holes for n in range(1, highest_dimension(points, metric) + 1))
 
-    def regimes(self, reading: str = "homological", k: int = 2) -> list[Regime] | None:
+    def regimes(self, reading: str = "homological", k: int = 2, suppress: float = 0.0) -> list[Regime] | None:
         """Where the table is k-anonymous under a reading; None where that is not known.
+
+        With `suppress`, so large a share of the rows may be left out at most: those in components of fewer than k
+        rows and, for `strict`, in components that are no full simplex.  Holes count wherever they are.
 
         homological: every component has k rows or more and there is no hole; unknown unless all were computed.
         strict: every component is a full simplex of k rows or more.
@@ -139,10 +143,14 @@ class WeightedBarcode:
             raise BadOption("--reading", f"choose among {', '.join(READINGS)}.")
         check_k(k)
         if reading == "partition":
-            return self._partition_regimes(k)
+            return None if suppress else self._partition_regimes(k)
+        return self.regimes_within(reading, k, self.filtration.points.suppression_limit(suppress))
+
+    def regimes_within(self, reading: str, k: int, limit: int) -> list[Regime] | None:
+        """The regimes of components that leave out so many rows at most."""
         if reading == "homological" and not self.is_complete:
             return None
-        return [regime for regime in join_regimes(self._steps(reading)) if regime.k >= k]
+        return join_regimes(self._steps(reading, k, limit))
 
     def _partition_regimes(self, k: int) -> list[Regime] | None:
         """From eps*(k) on, k holds; more classes of k rows are possible as eps grows.
@@ -158,24 +166,23 @@ class WeightedBarcode:
         strict = [(regime.start, regime.classes) for regime in self.regimes("strict", k) or []]
         steps = keep_rising([*steps, *strict])
         stops = [*(start for start, _ in steps[1:]), float("inf")]
-        return [Regime(start, stop, k, classes, True) for (start, classes), stop in zip(steps, stops, strict=True)]
+        return [Regime(start, stop, k, classes, 0, True) for (start, classes), stop in zip(steps, stops, strict=True)]
 
-    def _steps(self, reading: str) -> list[Regime]:
-        """One regime for each stretch between two events at which the reading holds."""
-        tree = self.filtration
-        if reading == "strict":
-            trouble = (tree.birth, np.minimum(tree.simplex_from, tree.death))
-        else:
-            bars = np.concatenate([np.empty((0, 2)), *self.holes.values()])
-            trouble = (bars[:, 0], bars[:, 1])
-        events = np.unique(np.concatenate([tree.birth, *trouble]))
+    def _steps(self, reading: str, k: int, limit: int) -> list[Regime]:
+        """One regime for each stretch between two events at which the reading holds, but for so many rows."""
+        tree, bars = self.filtration, np.concatenate([np.empty((0, 2)), *self.holes.values()])
+        kept = find_kept(tree, reading, k)
+        trouble = bars if reading == "homological" else bars[:0]
+        events = np.unique(np.concatenate([[tree.birth[0]], kept.start, kept.stop, trouble.ravel()]))
         events = events[np.isfinite(events)]
-        holds = count_up_to(trouble[0], events) == count_up_to(trouble[1], events)
-        classes = count_up_to(tree.birth, events) - count_up_to(tree.death, events)
-        smallest = smallest_weights(tree, events)
-        stops = np.append(events[1:], np.inf)
-        rows = zip(events, stops, smallest, classes, strict=True)
-        return [Regime(float(a), float(b), int(w), int(n)) for (a, b, w, n), ok in zip(rows, holds, strict=True) if ok]
+        suppressed = tree.points.rows - kept.add_up(kept.weight, events)
+        holds = (count_up_to(trouble[:, 0], events) == count_up_to(trouble[:, 1], events)) & (suppressed <= limit)
+        classes, stops = kept.add_up(np.ones_like(kept.weight), events), np.append(events[1:], np.inf)
+        held = np.flatnonzero(holds & (classes > 0))
+        figures = zip(
+            events[held], stops[held], kept.smallest(events[held]), classes[held], suppressed[held], strict=True
+        )
+        return [Regime(float(a), float(b), int(w), int(n), int(out)) for a, b, w, n, out in figures]
 
     def at(self, radii: Sequence[float]) -> list[dict[str, Any]]:
         """The complexes at the given radii: classes, smallest class, holes, and whether each reading holds.
@@ -211,13 +218,14 @@ class WeightedBarcode:
         *,
         k: Sequence[int] = (2,),
         reading: str = "homological",
+        suppress: float = 0.0,
         ax: Any = None,
     ) -> Any:
         """Draw the bars; the matplotlib axes, or a file (.svg, .html, .png) where a path is given."""
         from kech.views.pictures import plot
         from kech.views.pictures.barcode import draw_barcode
 
-        return plot(lambda size: draw_barcode(self, k, reading, size), path, ax)
+        return plot(lambda size: draw_barcode(self, k, reading, size, suppress), path, ax)
 
     def to_json(
         self,
@@ -226,9 +234,10 @@ class WeightedBarcode:
         readings: Sequence[str] | None = None,
         *,
         longest: int | None = None,
+        suppress: float = 0.0,
     ) -> dict[str, Any]:
         """The object `kech barcode --json` prints, with all bars or the longest; infinity is null."""
-        regimes = {name: self.regimes(name, k) for name in readings or READINGS}
+        regimes = {name: self.regimes(name, k, suppress) for name in readings or READINGS}
         sampled = self.sample(radii) if radii else self
         every = sampled.bars()
         bars = longest_bars(every, longest)
@@ -238,6 +247,8 @@ class WeightedBarcode:
             "field": self.field,
             "rows": self.filtration.points.rows,
             "counted": self.counted,
+            "k": k,
+            "suppress": suppress,
             "people": self.filtration.units.people if self.counted == "people" else None,
             "eps_error": self.eps_error,
             "max_dimension": max(self.holes, default=0),
@@ -312,23 +323,44 @@ def count_up_to(values: Floats, events: Floats) -> Ints:
     return np.searchsorted(np.sort(values), events, side="right")
 
 
-def smallest_weights(tree: Filtration, events: Floats) -> Ints:
-    """People of the smallest component at each event, or rows where every row is another person.
+@dataclass(frozen=True, eq=False, repr=False)
+class Kept:
+    """The components that a regime keeps, each from start to stop: their rows, and what k counts of them."""
 
-    A component not yet born has no fewer than some living one, so the smallest living number is the smallest one
-    whose bars, and those of all smaller ones, do not all end by then.
-    """
-    order = np.argsort(tree.hidden_among, kind="stable")
-    ended = np.maximum.accumulate(tree.death[order])
-    return tree.hidden_among[order][np.searchsorted(ended, events, side="right")]
+    start: Floats
+    stop: Floats
+    weight: Ints
+    hidden_among: Ints
+
+    def add_up(self, values: Ints, events: Floats) -> Ints:
+        """The sum over the components that are kept at each event."""
+        born, ended = (np.argsort(ends, kind="stable") for ends in (self.start, self.stop))
+        sums = [np.append(0, np.cumsum(values[order])) for order in (born, ended)]
+        return np.asarray(sums[0][count_up_to(self.start, events)] - sums[1][count_up_to(self.stop, events)])
+
+    def smallest(self, events: Floats) -> Ints:
+        """The smallest component that is kept at each event: the largest are written first, smaller ones over them."""
+        first, last = (np.searchsorted(events, ends) for ends in (self.start, self.stop))
+        found = np.zeros(len(events), np.int64)
+        seen = np.flatnonzero(first < last)
+        for i in seen[np.argsort(-self.hidden_among[seen], kind="stable")].tolist():
+            found[first[i] : last[i]] = self.hidden_among[i]
+        return found
+
+
+def find_kept(tree: Filtration, reading: str, k: int) -> Kept:
+    """Components of k people or more; for `strict`, from when on they are full simplices."""
+    start = tree.simplex_from if reading == "strict" else tree.birth
+    kept = np.flatnonzero((tree.hidden_among >= k) & (start < tree.death))
+    return Kept(start[kept], tree.death[kept], tree.weight[kept], tree.hidden_among[kept])
 
 
 def join_regimes(steps: Sequence[Regime]) -> list[Regime]:
     """Neighbouring stretches with the same classes are one regime."""
     out: list[Regime] = []
     for step in steps:
-        if out and out[-1].stop == step.start and (out[-1].k, out[-1].classes) == (step.k, step.classes):
-            out[-1] = Regime(out[-1].start, step.stop, step.k, step.classes)
+        if out and out[-1].stop == step.start and out[-1] == replace(step, start=out[-1].start, stop=out[-1].stop):
+            out[-1] = replace(out[-1], stop=step.stop)
         else:
             out.append(step)
     return out

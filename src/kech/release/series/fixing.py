@@ -102,8 +102,8 @@ def check_series(asked: Request) -> None:
         raise BadOption("--protect-history", reason)
     if asked.cut.suppress:
         raise BadOption("--suppress", "a series leaves no row out for ever. Let rows wait: --wait 10%.")
-    if asked.series.wait and not STYLES[asked.cut.cut].omits_rows:
-        raise BadOption("--wait", f"--cut {asked.cut.cut} publishes every row. Omit it, or choose another cut.")
+    if asked.series.wait and STYLES[asked.cut.cut].by_components:
+        raise BadOption("--wait", f"--cut {asked.cut.cut} lets no row wait. Omit it, or choose another cut.")
     if asked.goal.k is None:
         raise BadOption("--k", "say among how many rows every row must hide: --k 5.")
     if asked.goal.k < 2:

@@ -49,7 +49,7 @@ export async function show(root, context) {
     replace(form, h("div", { class: "bar" },
       field("k", number("k", { min: 1, max: most, step: 1 }), table.countsPeople ? "people to hide among" : "rows to hide among"),
       field("Cut", select(Object.entries(table.styles).map(([name, { purpose }]) => [name, `${name}: ${purpose}`]), cut, (value) => set({ cut: value }))),
-      style.omits_rows && field("Left out (%)", input("number", 100 * (now.suppress ?? 0), (value) => set({ suppress: Number(value) / 100 || null }), { min: 0, max: 99, step: 0.1 }), "rows, at most"),
+      field("Left out (%)", input("number", 100 * (now.suppress ?? 0), (value) => set({ suppress: Number(value) / 100 || null }), { min: 0, max: 99, step: 0.1 }), "rows, at most"),
       style.is_searched && field("Search", select(EFFORTS, now.effort ?? "", (value) => set({ effort: value || null })))),
       table.countsPeople && historySwitch(now, style),
       secret && h("div", { class: "bar" }, sensitiveGoals(now)));

@@ -108,7 +108,7 @@ export class Table {
   fitTo(style) {
     return {
       ...(style.by_components ? {} : { reading: null, field: null }), ...(style.is_searched ? {} : { effort: null }),
-      ...(style.omits_rows ? {} : { suppress: null }), ...(style.keeps_histories ? {} : { protect_history: null }),
+      ...(style.keeps_histories ? {} : { protect_history: null }),
     };
   }
 

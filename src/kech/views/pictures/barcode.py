@@ -55,7 +55,11 @@ LEFT, BETWEEN, BELOW = 84.0, 36.0, 44.0  # pixels beside and below the panels
 
 
 def draw_barcode(
-    barcode: Any, k: Sequence[int] = (2,), reading: str = "homological", size: Size | None = None
+    barcode: Any,
+    k: Sequence[int] = (2,),
+    reading: str = "homological",
+    size: Size | None = None,
+    suppress: float = 0.0,
 ) -> Picture:
     """A column for each k: holes, components, regimes; below them the number of classes."""
     if not k:
@@ -63,7 +67,7 @@ def draw_barcode(
     check_k(min(k))
     if size is not None and len(k) > 1:
         raise BadOption("ax", "takes one k; omit ax to see several side by side.")
-    regimes = [barcode.regimes(reading, goal) for goal in k]
+    regimes = [barcode.regimes(reading, goal, suppress) for goal in k]
     right = last_radius(barcode, regimes)
     wide, high = size or (max(880.0 / len(k), 290.0), 400.0)
     panels = []
@@ -73,15 +77,21 @@ def draw_barcode(
         pair.append(draw_counts(barcode.filtration, goal, right, (left, high + 34, wide, high / 5)))
         panels += [replace(panel, y=replace(panel.y, ticks=(), label="")) for panel in pair] if column else pair
     width, tree = LEFT + len(k) * (wide + BETWEEN), barcode.filtration
+    about = f"{say_rows(tree)}, {len(tree.order):,} distinct; metric: {tree.metric}; reading: {reading}"
     return Picture(
         TITLE,
-        f"{say_rows(tree)}, {len(tree.order):,} distinct; metric: {tree.metric}; reading: {reading}",
+        about + say_suppress(suppress),
         width,
         high * 1.2 + 34 + BELOW,
         panels,
         name_colours(tree.metric, barcode.counted),
         "\n".join(filter(None, [NOTE.format(counted=barcode.counted) + say_whole(tree, right), panels[0].note])),
     )
+
+
+def say_suppress(suppress: float) -> str:
+    """Which share of the rows may be left out."""
+    return f"; up to {100 * suppress:g} % of the rows left out" if suppress else ""
 
 
 def say_rows(tree: Any) -> str:

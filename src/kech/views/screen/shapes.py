@@ -33,7 +33,8 @@ def print_barcode(result: dict[str, Any]) -> None:
     if left_out := sum(result["left_out"].values()):
         out().print(f"{left_out:,} bars of zero length are left out; --zero-length --json shows them.")
     for reading, regimes in result["regimes"].items():
-        out().print(f"{reading}: {format_regimes(regimes)}{say_proven(regimes)}")
+        said = say_first(regimes, result) if result["suppress"] else format_regimes(regimes)
+        out().print(f"{reading}: {said}{say_proven(regimes)}")
     say_counted(result["counted"])
     for at in result["radii"]:
         holds = ", ".join(f"{name} {YES[at[name]]}" for name in ("homological", "strict"))
@@ -79,6 +80,23 @@ def format_regimes(regimes: list[dict[str, Any]] | None) -> str:
         return "unknown (not computed)"
     parts = [f"[{format_eps(r['start'])}, {format_eps(r['stop'])}) k={r['k']:,} in {r['classes']:,}" for r in regimes]
     return "; ".join(parts[:6]) + ("; ..." if len(parts) > 6 else "") or "nowhere"
+
+
+def say_first(regimes: list[dict[str, Any]] | None, result: dict[str, Any]) -> str:
+    """From where on k holds for all but few rows, and where the most rows are kept."""
+    if not regimes:
+        share = f"{100 * result['suppress']:g} %"
+        return "unknown (not computed)" if regimes is None else f"no eps leaves out {share} of the rows or less"
+    most = min(regimes, key=lambda regime: regime["suppressed"])
+    shown = [regimes[0]] if most is regimes[0] else [regimes[0], most]
+    return f"k = {result['k']:,} holds " + "; ".join(describe_regime(regime, result["rows"]) for regime in shown)
+
+
+def describe_regime(regime: dict[str, Any], rows: int) -> str:
+    """Where a regime begins, and for how many rows and classes."""
+    share, classes = 100 * (1 - regime["suppressed"] / rows), regime["classes"]
+    counted = f"{classes:,} class{'es' * (classes > 1)}"
+    return f"from eps {format_eps(regime['start'])} for {share:.1f} % of the rows, {counted}"
 
 
 def say_proven(regimes: list[dict[str, Any]] | None) -> str:
